@@ -1,0 +1,178 @@
+// Hot path: no allocation per frame while a frame lies whole inside the chunk it arrived in.
+
+/** `length:4 type:1 payloadLen:4`. */
+export const FRAME_HEAD_BYTES = 9;
+const FIRST_BLOCK_BYTES = 64 * 1024;
+const SECOND_BLOCK_BYTES = 1024 * 1024 + 64 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+/** Why a stream cannot be read any further. Sync is lost with each of them. */
+export type FrameViolation = 'length-mismatch' | 'oversized' | 'unexpected-type';
+
+export interface FrameSink {
+  /** The payload is `bytes[start..end)`. It is a view: copy what must outlive the call. */
+  onFrame(type: number, bytes: Buffer, start: number, end: number): void;
+}
+
+/**
+ * Cuts a byte stream into frames. Any split of a stream gives the same frames. A length is checked before memory is taken for it,
+ * and memory follows the bytes that really came: at most 64 KiB for a claim, then the frame's size.
+ */
+export class FrameDecoder {
+  /** Largest payload accepted from the next frame on. */
+  payloadMax: number;
+  /** While set, a frame of a type it refuses is a violation as soon as its type byte is there. */
+  accepts: ((type: number) => boolean) | null = null;
+  readonly #sink: FrameSink;
+  readonly #head = new Uint8Array(FRAME_HEAD_BYTES);
+  #headHave = 0;
+  #type = 0;
+  /** Payload bytes of the unfinished frame, −1 while between frames or inside a head. */
+  #need = -1;
+  #have = 0;
+  #block: Buffer = EMPTY;
+  #halted = false;
+  #rest: Buffer = EMPTY;
+  #violation: FrameViolation | null = null;
+
+  constructor(sink: FrameSink, payloadMax: number) {
+    this.#sink = sink;
+    this.payloadMax = payloadMax;
+  }
+
+  /** True between the first byte of a frame and its last: an end of stream here is a cut. */
+  get insideFrame(): boolean {
+    return this.#headHave > 0 || this.#need >= 0;
+  }
+
+  /** Declared payload of the unfinished frame; 0 while its head is incomplete. */
+  get declaredBytes(): number {
+    return Math.max(this.#need, 0);
+  }
+
+  get receivedBytes(): number {
+    return this.#have;
+  }
+
+  /** Bytes kept back because of `halt`. */
+  get heldBytes(): number {
+    return this.#rest.length;
+  }
+
+  /** Delivers every frame completed by `chunk`, in order. Returns what is wrong with the stream, if anything; then nothing follows. */
+  push(chunk: Uint8Array): FrameViolation | null {
+    if (this.#violation !== null) return this.#violation;
+    let bytes = Buffer.isBuffer(chunk)
+      ? chunk
+      : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (this.#rest.length > 0) {
+      bytes = Buffer.concat([this.#rest, bytes]);
+      this.#rest = EMPTY;
+    }
+    const end = bytes.length;
+    let at = 0;
+    while (at < end && this.#violation === null) {
+      if (this.#halted) {
+        this.#rest = bytes.subarray(at);
+        break;
+      }
+      if (this.#need >= 0) at = this.#fill(bytes, at);
+      else if (this.#headHave > 0 || end - at < FRAME_HEAD_BYTES) at = this.#gatherHead(bytes, at);
+      else at = this.#whole(bytes, at, end);
+    }
+    return this.#violation;
+  }
+
+  /** Called from inside `onFrame`: no further frame is delivered until `resume`. */
+  halt(): void {
+    this.#halted = true;
+  }
+
+  resume(): FrameViolation | null {
+    this.#halted = false;
+    return this.#rest.length === 0 ? this.#violation : this.push(EMPTY);
+  }
+
+  #whole(bytes: Buffer, at: number, end: number): number {
+    const type = bytes[at + 4] as number; // the caller saw nine bytes from `at` on
+    const payloadLen = bytes.readUInt32LE(at + 5);
+    if (!this.#checks(bytes.readUInt32LE(at), type, payloadLen)) return end;
+    const start = at + FRAME_HEAD_BYTES;
+    const stop = start + payloadLen;
+    if (stop > end) {
+      this.#begin(type, payloadLen);
+      return start;
+    }
+    this.#sink.onFrame(type, bytes, start, stop);
+    return stop;
+  }
+
+  #gatherHead(bytes: Buffer, from: number): number {
+    let at = from;
+    const head = this.#head;
+    while (at < bytes.length && this.#headHave < FRAME_HEAD_BYTES) {
+      head[this.#headHave] = bytes[at] as number; // at < length
+      this.#headHave += 1;
+      at += 1;
+    }
+    const view = Buffer.from(head.buffer, 0, this.#headHave);
+    // A stranger's first four bytes already tell: no need to wait for nine.
+    if (this.#headHave >= 4 && !this.#lengthFits(view.readUInt32LE(0))) return at;
+    if (this.#headHave >= 5 && !this.#typeFits(view[4] as number)) return at;
+    if (this.#headHave < FRAME_HEAD_BYTES) return at;
+    const type = view[4] as number;
+    const payloadLen = view.readUInt32LE(5);
+    this.#headHave = 0;
+    if (!this.#checks(view.readUInt32LE(0), type, payloadLen)) return at;
+    if (payloadLen === 0) this.#sink.onFrame(type, EMPTY, 0, 0);
+    else this.#begin(type, payloadLen);
+    return at;
+  }
+
+  #begin(type: number, payloadLen: number): void {
+    this.#type = type;
+    this.#need = payloadLen;
+    this.#have = 0;
+    this.#block = Buffer.allocUnsafeSlow(Math.min(payloadLen, FIRST_BLOCK_BYTES));
+  }
+
+  #fill(bytes: Buffer, from: number): number {
+    const take = Math.min(this.#need - this.#have, bytes.length - from);
+    if (this.#have + take > this.#block.length) this.#grow(this.#have + take);
+    bytes.copy(this.#block, this.#have, from, from + take);
+    this.#have += take;
+    if (this.#have === this.#need) {
+      const block = this.#block;
+      this.#block = EMPTY;
+      this.#need = -1;
+      this.#have = 0;
+      this.#sink.onFrame(this.#type, block, 0, block.length);
+    }
+    return from + take;
+  }
+
+  #grow(atLeast: number): void {
+    const size = Math.min(this.#need, Math.max(SECOND_BLOCK_BYTES, atLeast, this.#have * 4));
+    const block = Buffer.allocUnsafeSlow(size);
+    this.#block.copy(block, 0, 0, this.#have);
+    this.#block = block;
+  }
+
+  #checks(length: number, type: number, payloadLen: number): boolean {
+    if (!this.#lengthFits(length) || !this.#typeFits(type)) return false;
+    if (length === payloadLen + 5) return true;
+    this.#violation = 'length-mismatch';
+    return false;
+  }
+
+  #lengthFits(length: number): boolean {
+    if (length < 5) this.#violation = 'length-mismatch';
+    else if (length - 5 > this.payloadMax) this.#violation = 'oversized';
+    return this.#violation === null;
+  }
+
+  #typeFits(type: number): boolean {
+    if (this.accepts !== null && !this.accepts(type)) this.#violation = 'unexpected-type';
+    return this.#violation === null;
+  }
+}

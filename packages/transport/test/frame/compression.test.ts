@@ -1,0 +1,80 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { packBody, unpackBody } from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const compression = suite('compression');
+const MIB = 1024 * 1024;
+
+function codeOf(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+  return 'none';
+}
+
+compression('gives back what went in, smaller on the way', () => {
+  const body = Buffer.from('the same words again and again. '.repeat(100));
+  for (const method of ['gzip', 'brotli'] as const) {
+    const packed = packBody(body, method);
+    assert.is(packed.compression, method);
+    assert.ok(packed.body.length < body.length);
+    assert.equal(Buffer.from(unpackBody(packed, MIB)), body);
+  }
+});
+
+compression('leaves a body alone that would not get smaller', () => {
+  let seed = 1;
+  const noise = Buffer.alloc(4096);
+  for (let i = 0; i < noise.length; i += 1) {
+    seed = (Math.imul(seed, 1103515245) + 12345) >>> 0;
+    noise[i] = seed >>> 16;
+  }
+  for (const method of ['gzip', 'brotli'] as const) {
+    assert.is(packBody(noise, method).body, noise);
+    assert.equal(packBody(Buffer.from('tiny'), method), { body: Buffer.from('tiny') });
+  }
+});
+
+compression('refuses a bomb by its claim, by its ratio and by what it really does', () => {
+  const zeros = Buffer.alloc(64 * MIB);
+  for (const [method, bomb] of [
+    ['gzip', gzipSync(zeros)],
+    ['brotli', brotliCompressSync(zeros)],
+  ] as const) {
+    const before = process.memoryUsage().arrayBuffers;
+    assert.is(
+      codeOf(() => unpackBody({ compression: method, rawLen: zeros.length, body: bomb }, 8 * MIB)),
+      'ERR_PAYLOAD_BOMB',
+    );
+    assert.is(
+      codeOf(() => unpackBody({ compression: method, rawLen: zeros.length, body: bomb }, 256 * MIB)),
+      'ERR_PAYLOAD_BOMB',
+    );
+    assert.is(
+      codeOf(() => unpackBody({ compression: method, rawLen: 1000, body: bomb }, 8 * MIB)),
+      'ERR_PAYLOAD_BOMB',
+    );
+    assert.ok(process.memoryUsage().arrayBuffers - before < 4 * MIB);
+  }
+});
+
+compression('calls garbage and false lengths corrupt', () => {
+  const body = gzipSync(Buffer.from('abc'.repeat(100)));
+  assert.is(
+    codeOf(() => unpackBody({ compression: 'gzip', rawLen: 301, body }, MIB)),
+    'ERR_BODY_CORRUPT',
+  );
+  assert.is(
+    codeOf(() => unpackBody({ compression: 'brotli', rawLen: 300, body }, MIB)),
+    'ERR_BODY_CORRUPT',
+  );
+  assert.is(
+    codeOf(() => unpackBody({ compression: 'gzip', rawLen: 300, body: body.subarray(0, 10) }, MIB)),
+    'ERR_BODY_CORRUPT',
+  );
+});
+
+compression.run();
