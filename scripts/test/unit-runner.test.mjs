@@ -1,0 +1,71 @@
+// timeout: 120s
+// uvu alone exits with 0 for most of the files in fixtures/lies; the runner must not.
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { node } from '../command.mjs';
+import { root } from '../workspace.mjs';
+
+const runner = suite('unit runner');
+const lies = 'scripts/test/fixtures/lies';
+
+/** What the runner must say about a file, beyond counting a failure. @type {Record<string, RegExp>} */
+const complaints = {
+  'declared-after-run': /declared after lie\.run\(\)/,
+  'does-not-load': /ended before its tests did \(exit code 1\)/,
+  'early-exit': /ended before its tests did \(exit code 0\)/,
+  'empty-file': /no suite ran/,
+  'empty-suite': /no test ran/,
+  'exit-while-loading': /ended before its tests did \(exit code 0\)/,
+  failing: /FAIL.*"fails"/,
+  hanging: /hanging\.test\.mjs: not finished after 1 s/,
+  'late-rejection': /exit code 1/,
+  'left-open': /still open after the last test: .*TCP/,
+  'never-settles': /a promise that a test awaits never settles/,
+  'non-error-rejection': /uvu ended this suite early/,
+  'one-suite-of-two-without-run': /suite lie is never run/,
+  'string-thrown': /uvu ended this suite early/,
+  'suite-without-run': /no suite ran/,
+  'throwing-after': /ended before its tests did/,
+  'throwing-after-each': /uvu ended this suite early/,
+  'throwing-before': /uvu ended this suite early/,
+};
+
+/** @param {string[]} args */
+async function npmTest(...args) {
+  const { code, output } = await node(['scripts/test.mjs', ...args]);
+  return { code, output, last: output.trimEnd().split('\n').at(-1) };
+}
+
+runner('every lie has a complaint to look for', () => {
+  const names = readdirSync(join(root, lies)).map((file) => file.replace('.test.mjs', ''));
+  assert.equal(names.sort(), Object.keys(complaints).sort());
+});
+
+for (const [name, complaint] of Object.entries(complaints)) {
+  runner(`fails for ${name}`, async () => {
+    const seconds = name === 'hanging' ? 1 : 30;
+    const { code, output, last } = await npmTest(`--timeout=${seconds}`, `${lies}/${name}.test.mjs`);
+    assert.is(code, 1, output);
+    assert.match(output, complaint);
+    assert.match(last ?? '', /^\d+ passed, [1-9]\d* failed$/);
+  });
+}
+
+runner('passes for honest tests, and counts them', async () => {
+  const { code, last } = await npmTest('scripts/test/fixtures/honest/passing.test.mjs');
+  assert.is(code, 0);
+  assert.is(last, '2 passed, 0 failed');
+});
+
+runner('adds up files that pass and files that fail', async () => {
+  const { code, last } = await npmTest(
+    'scripts/test/fixtures/honest/passing.test.mjs',
+    `${lies}/failing.test.mjs`,
+  );
+  assert.is(code, 1);
+  assert.is(last, '3 passed, 1 failed');
+});
+
+runner.run();

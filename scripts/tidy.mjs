@@ -1,0 +1,45 @@
+// npm run tidy: the rules of docs/style.md that a program can check. --quiet leaves out what is only printed.
+import { checkCycles } from './tidy/cycles.mjs';
+import { checkAdrIndex, checkLinks, checkSemantics } from './tidy/documents.mjs';
+import { checkErrorCatalogue } from './tidy/error-catalogue.mjs';
+import { checkLayers } from './tidy/layers.mjs';
+import { longOnes } from './tidy/lengths.mjs';
+import { checkPlaces } from './tidy/places.mjs';
+import { checkStrayIo } from './tidy/stray-io.mjs';
+import { checkTests } from './tidy/test-hygiene.mjs';
+import { readTree } from './tidy/tree.mjs';
+import { checkNames, checkWords } from './tidy/words.mjs';
+import { root } from './workspace.mjs';
+
+const checks = {
+  layers: checkLayers,
+  cycles: checkCycles,
+  'stray I/O': checkStrayIo,
+  words: checkWords,
+  names: checkNames,
+  tests: checkTests,
+  errors: checkErrorCatalogue,
+  links: checkLinks,
+  decisions: checkAdrIndex,
+  semantics: checkSemantics,
+  places: checkPlaces,
+};
+
+const tree = readTree(root);
+let count = 0;
+for (const [name, check] of Object.entries(checks)) {
+  for (const finding of check(tree)) {
+    count += 1;
+    console.log(`${position(finding)} ${name}: ${finding.text}`);
+  }
+}
+if (!process.argv.includes('--quiet')) {
+  for (const finding of longOnes(tree)) console.log(`${position(finding)} long: ${finding.text}`);
+}
+console.log(count === 0 ? `tidy: ${tree.paths().length} files, nothing found` : `tidy: ${count} findings`);
+process.exitCode = count === 0 ? 0 : 1;
+
+/** @param {import('./tidy/tree.mjs').Finding} finding */
+function position({ file, line }) {
+  return line === undefined ? file : `${file}:${line}`;
+}

@@ -1,0 +1,95 @@
+// What the documents promise about files: links, the index of decisions, and the test behind every guarantee.
+import { posix } from 'node:path';
+import { lineAt } from './source-text.mjs';
+
+/** @typedef {import('./tree.mjs').Tree} Tree */
+/** @typedef {import('./tree.mjs').Finding} Finding */
+
+/** Relative links lead to a file or folder of the repository. @param {Tree} tree @returns {Finding[]} */
+export function checkLinks(tree) {
+  return tree.paths(/\.md$/).flatMap((file) => {
+    const prose = tree
+      .text(file)
+      .replace(/```[\s\S]*?```|`[^`\n]*`/g, (block) => block.replace(/[^\n]/g, ' '));
+    return [...prose.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)].flatMap((match) => {
+      const [path = ''] = (match[1] ?? '').split('#');
+      if (path === '' || /^[a-z]+:/.test(path)) return [];
+      const target = posix.normalize(posix.join(posix.dirname(file), decodeURI(path))).replace(/\/$/, '');
+      if (tree.has(target) || tree.hasFolder(target === '.' ? '' : target)) return [];
+      return [{ file, line: lineAt(prose, match.index), text: `link to ${match[1]}, which does not exist` }];
+    });
+  });
+}
+
+const sections = ['Context', 'Decision', 'Rejected', 'Consequences', 'Revisit when'];
+
+/** adr/README.md lists every decision once, by its number, title and status. @param {Tree} tree @returns {Finding[]} */
+export function checkAdrIndex(tree) {
+  const page = 'adr/README.md';
+  const index = tree.text(page);
+  const files = tree.paths(/^adr\/\d{4}-[^/]*\.md$/);
+  const findings = files.flatMap((file) => {
+    const name = posix.basename(file);
+    const number = name.slice(0, 4);
+    const text = tree.text(file);
+    const title = new RegExp(`^# ${number} (.+)$`, 'm').exec(text)?.[1]?.trim();
+    const status = /^Status: (\w+)/m.exec(text)?.[1];
+    const missing = sections.filter(
+      (section) => !text.includes(`**${section}.**`) && !text.includes(`## ${section}\n`),
+    );
+    const problems = missing.map((section) => `has no "${section}"`);
+    if (title === undefined)
+      return [...problems, `does not begin with "# ${number} title"`].map((text) => ({ file, text }));
+    if (status === undefined) problems.push('has no line "Status: accepted"');
+    const row = `| [${number}](${name}) | ${title} | ${status} |`;
+    if (index.split('\n').filter((line) => line.trim() === row).length !== 1)
+      problems.push(`${page} needs the row: ${row}`);
+    if (files.some((other) => other !== file && posix.basename(other).startsWith(number)))
+      problems.push(`number ${number} is taken twice`);
+    return problems.map((text) => ({ file, text }));
+  });
+  const stale = [...index.matchAll(/\]\((\d{4}-[^)]*)\)/g)].filter((match) => !tree.has(`adr/${match[1]}`));
+  return [
+    ...findings,
+    ...stale.map((match) => ({ file: page, text: `lists ${match[1]}, which does not exist` })),
+  ];
+}
+
+/**
+ * A guarantee is an item `12. Sentence. (test: `packages/…/x.test.ts` › "title")`; numbers run through the whole page.
+ * A type test (.test-d.ts) needs no title.
+ * @param {Tree} tree @returns {Finding[]}
+ */
+export function checkSemantics(tree) {
+  const file = 'docs/semantics.md';
+  const text = tree.text(file);
+  const items = [...text.matchAll(/^(\d+)\. ([\s\S]*?)(?=\n\s*\n|\n\d+\. |\n#|\s*$(?![\s\S]))/gm)];
+  return items.flatMap((item, at) => {
+    const line = lineAt(text, item.index);
+    const report = (/** @type {string} */ problem) => ({
+      file,
+      line,
+      text: `guarantee ${item[1]} ${problem}`,
+    });
+    const tests = [
+      ...(item[2] ?? '').replace(/\s+/g, ' ').matchAll(/`([^`]+\.test(?:-d)?\.ts)`(?: › "([^"]+)")?/g),
+    ];
+    const findings = tests.flatMap(([, path = '', title]) => {
+      if (!tree.has(path)) return [report(`names ${path}, which does not exist`)];
+      if (title === undefined)
+        return path.endsWith('-d.ts') ? [] : [report(`names no test of ${path}: › "title"`)];
+      return titlesOf(tree, path).includes(title)
+        ? []
+        : [report(`names "${title}", which ${path} does not have`)];
+    });
+    if (Number(item[1]) !== at + 1) findings.push(report(`should have number ${at + 1}`));
+    if (tests.length === 0) findings.push(report('names no test'));
+    return findings;
+  });
+}
+
+/** @param {Tree} tree @param {string} path */
+function titlesOf(tree, path) {
+  const strings = tree.source(path).withStrings.matchAll(/\(\s*(['"`])((?:\\.|(?!\1)[^\\\n])*)\1/g);
+  return [...strings].map((match) => (match[2] ?? '').replace(/\\(.)/g, '$1'));
+}

@@ -1,0 +1,106 @@
+// Who may import whom. What a table does not list is an error.
+import { packageOf, resolveImport } from './imports.mjs';
+
+/** @typedef {import('./tree.mjs').Tree} Tree */
+/** @typedef {import('./tree.mjs').Finding} Finding */
+
+/** Packages: what src may import beside node:* and tslib. Type-only imports count: they end up in declarations. */
+/** @type {Record<string, string[]>} */
+export const packageLayers = {
+  core: ['mnemonist'],
+  middleware: ['@troupe/core', 'mnemonist', '@opentelemetry/api'],
+  threads: ['@troupe/core', 'mnemonist'],
+  transport: ['@troupe/core'],
+  wal: ['@troupe/core'],
+  jobs: [
+    '@troupe/core',
+    '@troupe/transport',
+    '@troupe/wal',
+    '@troupe/threads',
+    'mnemonist',
+    '@standard-schema/spec',
+  ],
+  nats: ['@troupe/core', '@troupe/jobs'],
+  testkit: ['@troupe/core', '@troupe/transport', '@troupe/wal', '@troupe/jobs'],
+  dashboard: ['@troupe/core', '@troupe/jobs'],
+  cli: [
+    '@troupe/core',
+    '@troupe/middleware',
+    '@troupe/threads',
+    '@troupe/transport',
+    '@troupe/wal',
+    '@troupe/jobs',
+    '@troupe/nats',
+    '@troupe/testkit',
+    '@troupe/dashboard',
+  ],
+};
+
+/** The stages of core, lowest first: a stage may import values of the stages before it. Types may point upward. */
+const coreStages = [
+  ['message'],
+  ['mailbox', 'supervision'],
+  ['ready'],
+  ['invoker'],
+  ['executor', 'actor'],
+  ['system'],
+];
+
+/** Roles of jobs, which only meet on the wire. */
+const roles = ['leader', 'worker', 'client'];
+
+/** @param {Tree} tree @returns {Finding[]} */
+export function checkLayers(tree) {
+  return tree.paths(/^packages\/[^/]+\/src\/.*\.ts$/).flatMap((file) =>
+    tree.imports(file).flatMap((edge) => {
+      const text = edge.specifier.startsWith('.')
+        ? innerProblem(file, edge)
+        : outerProblem(file, edge.specifier);
+      return text === undefined ? [] : [{ file, line: edge.line, text }];
+    }),
+  );
+}
+
+/** @param {string} file @param {string} specifier */
+function outerProblem(file, specifier) {
+  const name = file.split('/')[1] ?? '';
+  if (specifier.startsWith('node:') || specifier === 'tslib') return undefined;
+  const allowed = packageLayers[name];
+  if (allowed === undefined) return `package ${name} has no row in scripts/tidy/layers.mjs`;
+  if (specifier.startsWith('#')) return `${specifier} is for tests; sources import by relative path`;
+  if (allowed.includes(packageOf(specifier))) return undefined;
+  return `${name} may not import ${specifier}: only ${allowed.join(', ')}`;
+}
+
+/** @param {string} file @param {import('./imports.mjs').Import} edge */
+function innerProblem(file, { specifier, typeOnly }) {
+  const target = resolveImport(file, specifier);
+  const home = file.split('/').slice(0, 3).join('/');
+  if (!target.startsWith(`${home}/`)) return `${specifier} leaves the package: import it by its name`;
+  const [from, to] = [placeOf(file), placeOf(target)];
+  if (home === 'packages/core/src' && !typeOnly) return stageProblem(from, to);
+  if (home === 'packages/jobs/src' && from !== to && roles.includes(from) && roles.includes(to)) {
+    return `${from} may not import ${to}: the roles meet on the wire only`;
+  }
+  return undefined;
+}
+
+/** The folder below src; a file beside the folders is a place of its own, by its name. @param {string} file */
+function placeOf(file) {
+  return (file.split('/')[3] ?? '').replace(/\.ts$/, '');
+}
+
+/** @param {string} from @param {string} to */
+function stageProblem(from, to) {
+  const rank = (/** @type {string} */ place) => coreStages.findIndex((stage) => stage.includes(place));
+  if (from === to || rank(to) === -1) return undefined;
+  // Files beside the stages serve all of them, so they stand below all; entry points may import everything.
+  if (rank(from) === -1) {
+    return from === 'index' || from === 'testing'
+      ? undefined
+      : `${from} serves every stage and may not import ${to}`;
+  }
+  return rank(to) < rank(from)
+    ? undefined
+    : `${from} may not import values of ${to}: it is not a lower stage`;
+}
