@@ -9,18 +9,29 @@ import { lineAt } from './source-text.mjs';
  * @property {number} line
  */
 
-const statement =
-  /(?:^|[;}\n])\s*(?:import|export)\s+(type\s+)?([^'"();]*?)\s*from\s*(['"])([^'"]+)\3|(?:^|[;}\n])\s*import\s*(['"])([^'"]+)\5|\bimport\s*\(\s*(['"`])([^'"`]+)\7|\brequire\s*\(\s*(['"])([^'"]+)\9/g;
+// Matched where strings are blank, so that an import inside a string is none; the specifier is read from the other text.
+const statements = [
+  {
+    pattern: /(?:^|[;}\n])\s*(?:import|export)\s+(type\s)?([^'"`();]*?)\s*from\s*['"]( *)['"]/g,
+    kind: 'from',
+  },
+  { pattern: /(?:^|[;}\n])\s*import\s*['"]( *)['"]/g, kind: 'bare' },
+  { pattern: /\b(?:import|require)\s*\(\s*['"`]( *)['"`]/g, kind: 'call' },
+];
 
-/** @param {string} text without comments @returns {Import[]} */
-export function importsOf(text) {
-  return [...text.matchAll(statement)].map((match) => {
-    const [whole, typeKeyword, names = '', , from, , bare, , dynamic, , required] = match;
-    const specifier = from ?? bare ?? dynamic ?? required ?? '';
-    const typeOnly =
-      isInTypePosition(text, match) || (from !== undefined && (typeKeyword !== undefined || allTypes(names)));
-    return { specifier, typeOnly, line: lineAt(text, match.index + whole.length) };
-  });
+/** @param {import('./source-text.mjs').SourceText} source @returns {Import[]} */
+export function importsOf({ code, withStrings }) {
+  return statements.flatMap(({ pattern, kind }) =>
+    [...code.matchAll(pattern)].map((match) => {
+      const end = match.index + match[0].length - 1;
+      const specifier = withStrings.slice(end - (match.at(-1) ?? '').length, end);
+      const typeOnly =
+        kind === 'from'
+          ? match[1] !== undefined || allTypes(match[2] ?? '')
+          : kind === 'call' && isType(code.slice(0, match.index));
+      return { specifier, typeOnly, line: lineAt(code, end) };
+    }),
+  );
 }
 
 /** `{ type A, type B }`: every name is a type. @param {string} names */
@@ -31,13 +42,9 @@ function allTypes(names) {
   return parts.some((part) => part !== '') && parts.every((part) => part === '' || part.startsWith('type '));
 }
 
-/** `import('x').Name` as a type is followed by a member and preceded by a colon, bar or angle. */
-/** @param {string} text @param {RegExpMatchArray} match */
-function isInTypePosition(text, match) {
-  if (!match[0].startsWith('import') || match[8] === undefined) return false;
-  return (
-    /(typeof|[:|&<,])\s*$/.test(text.slice(0, match.index)) && !/await\s*$/.test(text.slice(0, match.index))
-  );
+/** `import('x').Name` stands for a type after a colon, a bar, an angle or typeof. @param {string} before */
+function isType(before) {
+  return /(\btypeof|[:|&<])\s*$/.test(before);
 }
 
 /**

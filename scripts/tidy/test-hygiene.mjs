@@ -17,7 +17,8 @@ export function suiteProblems(text) {
     (match) => match[1] ?? '',
   );
   const problems = suites.flatMap((name) => problemsOf(name, code));
-  if (/import[^;]*\btest\b[^;]*from\s*['"]uvu['"]/.test(withStrings)) {
+  for (const match of code.matchAll(/\bimport\s*\{[^}]*\btest\b[^}]*\}\s*from\s*['"]/g)) {
+    if (!/^uvu['"]/.test(withStrings.slice(match.index + match[0].length))) continue;
     problems.push({ text: "name the suite: const x = suite('noun'), not the bare test of uvu" });
   }
   if (suites.length === 0) problems.push({ text: 'no suite: const x = suite(...)' });

@@ -56,7 +56,7 @@ export class Tree {
 
   /** @param {string} path @returns {Import[]} */
   imports(path) {
-    return importsOf(this.source(path).withStrings);
+    return importsOf(this.source(path));
   }
 }
 

@@ -1,0 +1,97 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { checkAdrIndex, checkLinks, checkSemantics } from '../../tidy/documents.mjs';
+import { Tree } from '../../tidy/tree.mjs';
+
+const documents = suite('documents');
+
+/** @param {import('../../tidy/tree.mjs').Finding[]} findings */
+function texts(findings) {
+  return findings.map((finding) => finding.text);
+}
+
+documents('a relative link leads to a file or a folder', () => {
+  const tree = Tree.of({
+    'docs/a.md':
+      '[b](b.md#top) [root](../README.md) [folder](guides/) [web](https://example.com) [here](#here) `[x](y)`',
+    'docs/b.md': '[gone](c.md)\n\n```md\n[x](y.md)\n```\n',
+    'docs/guides/first.md': '',
+    'README.md': '',
+  });
+  assert.equal(checkLinks(tree), [
+    { file: 'docs/b.md', line: 1, text: 'link to c.md, which does not exist' },
+  ]);
+});
+
+const adr = `# 0003 Signals come first
+Status: accepted 2026-01-12
+**Context.** a **Decision.** b **Rejected.** c **Consequences.** d **Revisit when.** e
+`;
+const row = '| [0003](0003-signals.md) | Signals come first | accepted |';
+
+documents('a decision with its row is in order', () => {
+  assert.equal(checkAdrIndex(Tree.of({ 'adr/0003-signals.md': adr, 'adr/README.md': `${row}\n` })), []);
+});
+
+documents('a decision without row, title, status or section is found', () => {
+  const noRow = Tree.of({ 'adr/0003-signals.md': adr, 'adr/README.md': '' });
+  assert.equal(texts(checkAdrIndex(noRow)), [`adr/README.md needs the row: ${row}`]);
+  const found = (/** @type {string} */ text) =>
+    texts(checkAdrIndex(Tree.of({ 'adr/0003-signals.md': text, 'adr/README.md': row })));
+  assert.match(found(adr.replace('# 0003', '# 0004'))[0] ?? '', /does not begin with/);
+  assert.match(found(adr.replace('Status', 'State'))[0] ?? '', /no line "Status/);
+  assert.match(found(adr.replace('Rejected', 'Refused'))[0] ?? '', /has no "Rejected"/);
+});
+
+documents('a row without decision and a number taken twice are found', () => {
+  const tree = Tree.of({ 'adr/README.md': row });
+  assert.equal(texts(checkAdrIndex(tree)), ['lists 0003-signals.md, which does not exist']);
+  const rows = `${row}\n${row.replace('signals.md', 'again.md')}\n`;
+  const twice = Tree.of({ 'adr/0003-signals.md': adr, 'adr/0003-again.md': adr, 'adr/README.md': rows });
+  assert.is(texts(checkAdrIndex(twice)).filter((text) => text.includes('taken twice')).length, 2);
+});
+
+const test = {
+  'packages/core/test/a.test.ts': `a('a stop isn\\'t late', () => {});`,
+  'packages/core/test/b.test-d.ts': '',
+};
+
+/** @param {string} page */
+function semantics(page) {
+  return texts(checkSemantics(Tree.of({ ...test, 'docs/semantics.md': page })));
+}
+
+documents('a guarantee names a test that exists', () => {
+  const page = `# Semantics
+
+1. A stop is never late, even when the sentence is
+   longer. (test: \`packages/core/test/a.test.ts\` › "a stop isn't late")
+2. Payloads are checked. (test: \`packages/core/test/b.test-d.ts\`)
+
+## More
+
+3. A last one. (test: \`packages/core/test/a.test.ts\` ›
+   "a stop isn't late")
+`;
+  assert.equal(semantics(page), []);
+});
+
+documents('a guarantee without test, with a missing file or a missing title is found', () => {
+  assert.equal(semantics('1. Nothing is lost.\n'), ['guarantee 1 names no test']);
+  assert.match(
+    semantics('1. A. (test: `packages/core/test/c.test.ts` › "x")')[0] ?? '',
+    /c\.test\.ts, which does not exist/,
+  );
+  assert.match(
+    semantics('1. A. (test: `packages/core/test/a.test.ts` › "x")')[0] ?? '',
+    /"x", which .* does not have/,
+  );
+  assert.match(semantics('1. A. (test: `packages/core/test/a.test.ts`)')[0] ?? '', /names no test of/);
+});
+
+documents('numbers run through the page', () => {
+  const item = '. A. (test: `packages/core/test/b.test-d.ts`)\n';
+  assert.equal(semantics(`1${item}3${item}`), ['guarantee 3 should have number 2']);
+});
+
+documents.run();
