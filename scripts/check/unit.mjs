@@ -68,7 +68,8 @@ export async function runUnit(files, options) {
 /** @param {TestFile} file @param {string} reportPath @param {UnitOptions} options @returns {Promise<FileResult>} */
 async function runFile(file, reportPath, options) {
   const timeoutMs = directivesOf(file.source).timeoutMs ?? options.timeoutMs;
-  const ending = await runLimited([childScript, file.path, reportPath], { cwd: options.root, timeoutMs });
+  const args = ['--enable-source-maps', childScript, file.path, reportPath];
+  const ending = await runLimited(args, { cwd: options.root, timeoutMs });
   const report = readReport(reportPath);
   const problem = problemOf(ending, report, timeoutMs) ?? suiteProblems(file.source)[0]?.text;
   const failedTests = report === undefined ? 0 : report.total - report.passed;
