@@ -25,12 +25,17 @@ await main();
 process.exitCode = tally.end();
 
 async function main() {
-  if (filters.length > 0 && filters.every(isPlainFile)) return unit();
+  const files = selectTests(filters);
+  if (files.length === 0) {
+    const problem = `no test file matches ${filters.join(' ')}`;
+    return tally.add('unit tests', { passed: 0, failed: 1, seconds: 0, problem, output: '' });
+  }
+  if (filters.length > 0 && filters.every(isPlainFile)) return unit(files);
   if (!(await stage('build and type tests', () => build([])))) return;
-  if (filters.length > 0) return unit();
+  if (filters.length > 0) return unit(files);
   await stage('lint and format', () => tool('biome', ['check', '--error-on-warnings']));
   await stage('tidy', () => node(['scripts/tidy.mjs', '--quiet']));
-  await unit();
+  await unit(files);
   for (const example of examples()) await stage(example.name, () => runExample(example, timeoutMs));
   await packs();
 }
@@ -53,13 +58,9 @@ async function stage(name, work) {
   return code === 0;
 }
 
-async function unit() {
-  const files = selectTests(filters);
+/** @param {import('./check/unit.mjs').TestFile[]} files */
+async function unit(files) {
   let skipped = 0;
-  if (files.length === 0) {
-    const problem = `no test file matches ${filters.join(' ')}`;
-    tally.add('unit tests', { passed: 0, failed: 1, seconds: 0, problem, output: '' });
-  }
   await runUnit(files, {
     root,
     timeoutMs,
