@@ -1,0 +1,142 @@
+// Hot path: no allocation per message.
+import type { Adapter, Ask, Behaviour, Ctx, Kind, Ref, System, Tell } from './system.js';
+
+/*
+ * The floor: one ring of (handler, context, payload) and a call through a field. No status, no bounds, no
+ * isolation of failures, no fairness, no yielding before the ring is empty. Nothing that delivers a message
+ * later than the send can do less, so it stands for the machine itself.
+ */
+
+type Call = (ctx: FloorActor, payload: unknown) => unknown;
+type Calls = Readonly<Record<string, Call>>;
+
+let mask = (1 << 16) - 1;
+let calls: (Call | undefined)[] = new Array(mask + 1).fill(undefined);
+let actors: (FloorActor | undefined)[] = new Array(mask + 1).fill(undefined);
+let payloads: unknown[] = new Array(mask + 1).fill(undefined);
+let head = 0;
+let tail = 0;
+let armed = false;
+const settled = Promise.resolve();
+
+function push(call: Call, actor: FloorActor, payload: unknown): void {
+  const at = tail;
+  calls[at] = call;
+  actors[at] = actor;
+  payloads[at] = payload;
+  tail = (at + 1) & mask;
+  if (tail === head) grow();
+  if (!armed) {
+    armed = true;
+    void settled.then(drain);
+  }
+}
+
+function unroll<T>(ring: readonly T[]): T[] {
+  return ring.slice(head).concat(ring.slice(0, head), new Array(ring.length).fill(undefined));
+}
+
+function grow(): void {
+  calls = unroll(calls);
+  actors = unroll(actors);
+  payloads = unroll(payloads);
+  head = 0;
+  tail = mask + 1;
+  mask = calls.length - 1;
+}
+
+function drain(): void {
+  while (head !== tail) {
+    const at = head;
+    const call = calls[at];
+    const actor = actors[at];
+    const payload = payloads[at];
+    calls[at] = undefined;
+    actors[at] = undefined;
+    payloads[at] = undefined;
+    head = (at + 1) & mask;
+    if (call !== undefined && actor !== undefined) call(actor, payload);
+  }
+  armed = false;
+}
+
+class FloorKind {
+  readonly state: (args: unknown) => unknown;
+  readonly handlers: Calls;
+
+  constructor(state: (args: unknown) => unknown, handlers: Calls) {
+    this.state = state;
+    this.handlers = handlers;
+  }
+}
+
+/** Address and context in one: an actor of the floor is its state and its handlers. */
+class FloorActor implements Ctx {
+  readonly state: unknown;
+  handlers: Calls;
+
+  constructor(state: unknown, handlers: Calls) {
+    this.state = state;
+    this.handlers = handlers;
+  }
+
+  get self(): Ref {
+    return this;
+  }
+
+  stop(): void {
+    this.handlers = {};
+  }
+
+  spawn(kind: Kind, args?: unknown): Ref {
+    return spawn(kind, args);
+  }
+}
+
+function spawn(kind: Kind, args?: unknown): Ref {
+  if (!(kind instanceof FloorKind)) throw new TypeError('not a kind of this system');
+  return new FloorActor(kind.state(args), kind.handlers);
+}
+
+/** `handlers.name` as a property load of its own, as it would stand in source. */
+function compileTell(name: string): Tell<unknown> {
+  const make = new Function('push', `return (to, payload) => push(to.handlers.${name}, to, payload);`);
+  return make(push) as Tell<unknown>;
+}
+
+function ask(name: string): Ask<unknown, unknown> {
+  return (to, payload) =>
+    new Promise((resolve) => {
+      const actor = to as FloorActor;
+      push((ctx, question) => resolve(actor.handlers[name]?.(ctx, question)), actor, payload);
+    });
+}
+
+const system: System = {
+  define<State, Args>(behaviour: Behaviour<State, Args>): Kind {
+    // The workload spawns a kind with the arguments its own `state` asks for, and sends what its handlers take.
+    return new FloorKind(
+      behaviour.state as (args: unknown) => unknown,
+      behaviour.handlers as unknown as Calls,
+    );
+  },
+  spawn,
+  stop(ref) {
+    (ref as FloorActor).stop();
+  },
+  tell<Payload>(name: string) {
+    return compileTell(name) as Tell<Payload>;
+  },
+  ask<Payload, Reply>(name: string) {
+    return ask(name) as Ask<Payload, Reply>;
+  },
+  close() {
+    head = tail;
+  },
+};
+
+export const floor: Adapter = {
+  name: 'floor',
+  note: 'a ring and a function call: no bounds, supervision, fairness or yielding',
+  open: () => system,
+};

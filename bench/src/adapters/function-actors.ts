@@ -1,0 +1,109 @@
+import type { Ask, Behaviour, Ctx, Handler, Kind, Ref, System, Tell } from './system.js';
+
+/** The usual form of a message in systems whose actor is one function. */
+export interface Message {
+  readonly type: string;
+  readonly payload: unknown;
+  /** Present on a question, in systems that have no ask of their own. */
+  readonly reply?: (value: unknown) => void;
+}
+
+/** An actor system whose actor is one function of a message. */
+export interface FunctionSystem<Actor extends object> {
+  spawn(receive: (message: Message) => unknown): Actor;
+  tell(actor: Actor, message: Message): void;
+  stop(actor: Actor): void;
+  /** The system's own ask with its deadline; by default a promise resolved by the handler. */
+  ask?(actor: Actor, type: string, payload: unknown): Promise<unknown>;
+  close?(): Promise<void> | void;
+}
+
+type Receive = (ctx: Ctx, message: Message) => unknown;
+
+class FunctionKind {
+  readonly state: (args: unknown) => unknown;
+  readonly receive: Receive;
+
+  constructor(state: (args: unknown) => unknown, receive: Receive) {
+    this.state = state;
+    this.receive = receive;
+  }
+}
+
+class FunctionCtx implements Ctx {
+  readonly state: unknown;
+  self: Ref;
+  readonly #system: System;
+
+  constructor(state: unknown, system: System) {
+    this.state = state;
+    this.self = this;
+    this.#system = system;
+  }
+
+  stop(): void {
+    this.#system.stop(this.self);
+  }
+
+  spawn(kind: Kind, args?: unknown): Ref {
+    return this.#system.spawn(kind, args);
+  }
+}
+
+/**
+ * Builds the `switch (message.type)` that users of such systems write. Compiled per definition, so that every
+ * actor kind has call sites of its own, as it would have in its own source file.
+ */
+function compileReceive(handlers: Readonly<Record<string, Handler<never>>>): Receive {
+  const names = Object.keys(handlers);
+  const cases = names.map(
+    (name, index) => `case ${JSON.stringify(name)}: answer = h${index}(ctx, message.payload); break;`,
+  );
+  const body = `return (ctx, message) => {
+    let answer;
+    switch (message.type) { ${cases.join(' ')} default: return undefined; }
+    if (message.reply !== undefined) message.reply(answer);
+    return answer;
+  };`;
+  const make = new Function(...names.map((_, index) => `h${index}`), body);
+  return make(...names.map((name) => handlers[name])) as Receive;
+}
+
+/** Puts an actor system of functions under the suites. */
+export function functionActors<Actor extends object>(own: FunctionSystem<Actor>): System {
+  const system: System = {
+    define<State, Args>(behaviour: Behaviour<State, Args>): Kind {
+      // The workload spawns a kind with the arguments its own `state` asks for.
+      return new FunctionKind(
+        behaviour.state as (args: unknown) => unknown,
+        compileReceive(behaviour.handlers),
+      );
+    },
+    spawn(kind, args) {
+      if (!(kind instanceof FunctionKind)) throw new TypeError('not a kind of this system');
+      const ctx = new FunctionCtx(kind.state(args), system);
+      const receive = kind.receive;
+      const actor = own.spawn((message) => receive(ctx, message));
+      ctx.self = actor;
+      return actor;
+    },
+    stop(ref) {
+      own.stop(ref as Actor);
+    },
+    tell<Payload>(type: string): Tell<Payload> {
+      const bare: Message = { type, payload: undefined };
+      const tell = own.tell;
+      return (to, payload) => tell(to as Actor, payload === undefined ? bare : { type, payload });
+    },
+    ask<Payload, Reply>(type: string): Ask<Payload, Reply> {
+      const ask = own.ask;
+      if (ask !== undefined) return (to, payload) => ask(to as Actor, type, payload) as Promise<Reply>;
+      return (to, payload) =>
+        new Promise<Reply>((resolve) => {
+          own.tell(to as Actor, { type, payload, reply: (value) => resolve(value as Reply) });
+        });
+    },
+    close: () => own.close?.(),
+  };
+  return system;
+}

@@ -1,0 +1,33 @@
+import { loadSuite, suiteNames } from '../runner/registry.js';
+
+const usage = `usage: npm run bench -- <suite> [options]
+       npm run bench -- gate [--base <ref>] [--only a,b] [--rounds n] [--scale x]
+       npm run bench -- report <recorded.json>... [--into <page.md>] [--html f] [--md f]
+       npm run bench -- --install-peers
+
+  --systems a,b    which systems (default: the suite's own list)
+  --only a,b       which benchmarks or groups
+  --scale x        0.1 is a tenth of the work (default 1)
+  --rounds n       fresh processes per benchmark and system (default 3)
+  --runtime a,b    node, bun, deno (default node)
+  --adapter file   your own actor system, one file; see bench/README.md
+  --json f --html f --md f   where results go`;
+
+/** The list of suites, with what each has. */
+export async function listSuites(say: (line: string) => void): Promise<number> {
+  say('suites:');
+  for (const name of await suiteNames()) {
+    const suite = await loadSuite(name);
+    say(`  ${name.padEnd(12)} ${suite.title} (${suite.cases.length} benchmarks)`);
+  }
+  say('  gate         the working tree against a git ref; fails beyond noise');
+  say('  report       renders a recorded run again\n');
+  say('run one: npm run bench -- core --json out.json      options: npm run bench -- --help');
+  return 0;
+}
+
+export async function help(say: (line: string) => void): Promise<number> {
+  say(usage);
+  say('');
+  return listSuites(say);
+}

@@ -1,0 +1,48 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { hasErlang } from '../adapters/catalogue.js';
+
+const peers = fileURLToPath(new URL('../../peers/', import.meta.url));
+
+function run(file: string, args: readonly string[], folder?: string): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { stdio: 'inherit', ...(folder !== undefined && { cwd: folder }) });
+    child.on('error', () => resolve(127));
+    child.on('close', (code) => resolve(code ?? 1));
+  });
+}
+
+async function installErlang(say: (line: string) => void): Promise<number> {
+  if (hasErlang()) {
+    say('erlang: already installed');
+    return 0;
+  }
+  const root = process.getuid?.() === 0;
+  const apt = spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).error === undefined;
+  if (!root || !apt) {
+    say(
+      'erlang: skipped, needs root and apt-get here; install Erlang/OTP 25 or later yourself to compare with it',
+    );
+    return 0;
+  }
+  const install = ['install', '--yes', '--no-install-recommends', 'erlang-base'];
+  if ((await run('apt-get', install)) === 0) return 0;
+  await run('apt-get', ['update']);
+  return run('apt-get', install);
+}
+
+/** Puts the peers beside this package. Nobody who installs Troupe or runs its tests gets them. */
+export async function installPeers(say: (line: string) => void): Promise<number> {
+  // Exact versions stand in package.json; a lock file would name a registry.
+  const args = ['install', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts'];
+  const npm = await run('npm', args, peers);
+  if (npm !== 0 || !existsSync(fileURLToPath(new URL('node_modules', `file://${peers}`)))) {
+    say(`npm could not install the peers (exit ${npm})`);
+    return 1;
+  }
+  const erlang = await installErlang(say);
+  if (erlang !== 0) say(`apt-get could not install erlang-base (exit ${erlang}); its rows will be skipped`);
+  say('peers are installed');
+  return 0;
+}

@@ -1,0 +1,23 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { html } from '../report/html.js';
+import { markdown } from '../report/table.js';
+import type { Report } from '../runner/report.js';
+import type { Outputs } from './arguments.js';
+
+async function write(file: string, text: string): Promise<void> {
+  await mkdir(dirname(resolve(file)), { recursive: true });
+  await writeFile(file, text);
+}
+
+/** Writes what was asked for and says where. */
+export async function writeOutputs(
+  outputs: Outputs,
+  report: Report,
+  say: (line: string) => void,
+): Promise<void> {
+  if (outputs.json !== undefined) await write(outputs.json, `${JSON.stringify(report, null, 2)}\n`);
+  if (outputs.html !== undefined) await write(outputs.html, html(report));
+  if (outputs.md !== undefined) await write(outputs.md, markdown(report));
+  for (const file of [outputs.json, outputs.html, outputs.md]) if (file !== undefined) say(`wrote ${file}`);
+}

@@ -1,0 +1,45 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { replaceBlock } from '../report/into.js';
+import { markdown, textTable } from '../report/table.js';
+import type { Report } from '../runner/report.js';
+import { UsageError } from '../runner/usage-error.js';
+import type { ReportCommand } from './arguments.js';
+import { writeOutputs } from './outputs.js';
+
+async function readReport(file: string): Promise<Report> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`${file}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (typeof value !== 'object' || value === null || !('rows' in value) || !('suite' in value)) {
+    throw new UsageError(`${file}: not a recorded run`);
+  }
+  // Written by our own runner; the fields older files lack get their empty value.
+  const report = value as Report;
+  return {
+    ...report,
+    notes: report.notes ?? {},
+    intervals: report.intervals ?? {},
+    skipped: report.skipped ?? [],
+    refused: report.refused ?? [],
+  };
+}
+
+/** Renders recorded runs again: to the terminal, to files, into a page of the docs. */
+export async function reportCommand(command: ReportCommand, say: (line: string) => void): Promise<number> {
+  for (const file of command.files) {
+    const report = await readReport(file);
+    if (command.into === undefined) say(textTable(report));
+    else {
+      const page = await readFile(command.into, 'utf8').catch(() => {
+        throw new UsageError(`--into ${command.into}: no such file`);
+      });
+      await writeFile(command.into, replaceBlock(page, report.suite, markdown(report)));
+      say(`wrote suite ${report.suite} into ${command.into}`);
+    }
+    await writeOutputs(command.outputs, report, say);
+  }
+  return 0;
+}

@@ -1,0 +1,43 @@
+import { quantile } from '../stats/quantile.js';
+
+export interface Lateness {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  readonly count: number;
+}
+
+export function lateness(values: readonly number[]): Lateness {
+  return {
+    p50: quantile(values, 0.5),
+    p99: quantile(values, 0.99),
+    max: quantile(values, 1),
+    count: values.length,
+  };
+}
+
+/** How late a timer fires on this loop, again and again, until stopped. */
+export class TimerProbe {
+  readonly #late: number[] = [];
+  readonly #everyMs: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(everyMs = 10) {
+    this.#everyMs = everyMs;
+    this.#arm();
+  }
+
+  #arm(): void {
+    const armed = performance.now();
+    this.#timer = setTimeout(() => {
+      // Node rounds a timer down to whole milliseconds, so that it may fire a little early.
+      this.#late.push(Math.max(0, performance.now() - armed - this.#everyMs));
+      this.#arm();
+    }, this.#everyMs);
+  }
+
+  stop(): Lateness {
+    clearTimeout(this.#timer);
+    return lateness(this.#late);
+  }
+}

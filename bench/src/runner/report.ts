@@ -1,0 +1,47 @@
+/** One line of the table: the median sample of one system on one benchmark. */
+export interface Row {
+  readonly benchmark: string;
+  readonly system: string;
+  readonly attempted: number;
+  readonly completed: number;
+  readonly seconds: number;
+  readonly opsPerSecond: number;
+  readonly unit: string;
+  readonly headline: string;
+  /** 10th and 90th percentile of the headline figure over all samples. */
+  readonly low: number;
+  readonly high: number;
+  readonly samples: number;
+  readonly rounds: number;
+  readonly group?: string;
+  readonly oracle?: boolean;
+  readonly p50?: number;
+  readonly p99?: number;
+  readonly max?: number;
+  readonly heapBytes?: number;
+  readonly rssBytes?: number;
+  readonly gcShare?: number;
+  readonly loopDelayP99?: number;
+  readonly [extra: string]: number | string | boolean | undefined;
+}
+
+/** A row that is not in the table, and why: skipped (cannot run here) or refused (ran and did not hold). */
+export interface Absence {
+  readonly benchmark: string;
+  readonly system: string;
+  readonly reason: string;
+}
+
+export interface Report {
+  readonly suite: string;
+  readonly machine: string;
+  readonly date: string;
+  readonly scale: number;
+  readonly rows: readonly Row[];
+  /** `{ pingpong: { 'troupe/erlang': 6.1 } }`; above 1 means that the first is better. */
+  readonly ratios: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly intervals: Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>>;
+  readonly notes: Readonly<Record<string, string>>;
+  readonly skipped: readonly Absence[];
+  readonly refused: readonly Absence[];
+}

@@ -1,0 +1,146 @@
+import { adapterOf, missingSystem, scriptSystems } from '../adapters/catalogue.js';
+import { erlangCommand } from '../adapters/erlang.js';
+import type { System } from '../adapters/system.js';
+import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
+import { ask, askConcurrent, asyncHandler } from '../workloads/core/asking.js';
+import { bare } from '../workloads/core/bare.js';
+import { crowd } from '../workloads/core/crowd.js';
+import { create } from '../workloads/core/lifecycle.js';
+import { type MemoryPart, memory } from '../workloads/core/memory.js';
+import { counting, forkjoin, pingpong, ring } from '../workloads/core/messages.js';
+import { echoUnderLoad, throughputUnderLoad, timerUnderLoad } from '../workloads/core/saturation.js';
+import { timed, workloadTrial } from '../workloads/trial.js';
+import type { Workload } from '../workloads/workload.js';
+
+const everybody: readonly string[] = [...scriptSystems, 'erlang'];
+/** A few other kinds in every process; the megamorphic rows have many. */
+const fewKinds = 6;
+const manyKinds = 48;
+
+function workloadCase(workload: Workload, systems: readonly string[] = everybody): Case {
+  return {
+    benchmark: workload.name,
+    unit: workload.unit,
+    systems,
+    ...(workload.note !== undefined && { note: workload.note }),
+    prepare(context) {
+      const byHand = context.system === 'floor' ? bare[workload.name]?.(context.scale) : undefined;
+      if (byHand !== undefined) return { run: () => timed(byHand) };
+      return workloadTrial(workload, context, (system) => crowd(system, fewKinds));
+    },
+    command: (context, repeat) => erlangCommand('core_bench', workload.name, context, repeat),
+  };
+}
+
+function megamorphic(workload: Workload): Case {
+  return {
+    benchmark: `megamorphic${workload.name.charAt(0).toUpperCase()}${workload.name.slice(1)}`,
+    unit: workload.unit,
+    systems: scriptSystems,
+    note: `${manyKinds} other actor kinds have used the runtime in this process before`,
+    prepare: (context) => workloadTrial(workload, context, (system) => crowd(system, manyKinds, 200_000)),
+  };
+}
+
+async function systemTrial(
+  context: RunContext,
+  make: (system: System) => () => Promise<Measurement>,
+): Promise<Trial> {
+  const adapter = await adapterOf(context);
+  const system = await adapter.open();
+  return { run: make(system), close: () => system.close() };
+}
+
+function memoryCase(benchmark: string, part: MemoryPart, note: string, systems: readonly string[]): Case {
+  return {
+    benchmark,
+    unit: 'actors',
+    headline: 'heapBytes',
+    note,
+    systems,
+    // A second run in the same process would find the tables already grown and look better than it is.
+    repeat: { warmups: 0, iterations: 1 },
+    prepare: (context) => systemTrial(context, (system) => memory(system, context.scale, part)),
+    command: (context, repeat) => erlangCommand('core_bench', benchmark, context, repeat),
+  };
+}
+
+const healthRepeat = { warmups: 1, iterations: 2, budgetMs: 12_000 };
+const healthMs = (scale: number): number => Math.min(4_000, Math.max(300, 1_500 * scale));
+
+function healthCase(
+  benchmark: string,
+  headline: 'p50' | 'p99',
+  note: string,
+  probe: (system: System | undefined, ms: number) => () => Promise<Measurement>,
+): Case {
+  return {
+    benchmark,
+    unit: 'messages',
+    headline,
+    note,
+    systems: ['idle', ...scriptSystems],
+    repeat: healthRepeat,
+    prepare(context) {
+      const ms = healthMs(context.scale);
+      if (context.system === 'idle') return { run: probe(undefined, ms) };
+      return systemTrial(context, (system) => probe(system, ms));
+    },
+  };
+}
+
+const saturated: Case = {
+  benchmark: 'saturated',
+  unit: 'messages',
+  note: 'a ring of 100 with 50 tokens for ever; `unsliced` is Troupe that yields to the loop only when it is empty',
+  systems: ['unsliced', ...scriptSystems],
+  repeat: healthRepeat,
+  prepare: (context) =>
+    systemTrial(context, (system) => throughputUnderLoad(system, healthMs(context.scale))),
+};
+
+export const suite: Suite = {
+  name: 'core',
+  title: 'the message path: throughput, wake-up, spawn, ask, memory per actor, health under load',
+  systems: ['troupe', 'floor', 'erlang', 'xstate', 'nact', 'comedy', 'effect', 'unsliced', 'idle'],
+  cases: [
+    workloadCase(counting),
+    workloadCase(pingpong),
+    workloadCase(ring),
+    workloadCase(forkjoin),
+    workloadCase(create),
+    workloadCase(ask),
+    workloadCase(askConcurrent),
+    memoryCase('memory', 'whole', 'heap per anonymous idle actor, default options, tiny state', everybody),
+    memoryCase(
+      'memoryWithoutState',
+      'without-state',
+      'the same minus the state objects of the user',
+      scriptSystems,
+    ),
+    memoryCase(
+      'memoryAfterMessage',
+      'after-message',
+      'the same after each actor has handled one message',
+      everybody,
+    ),
+    saturated,
+    healthCase(
+      'saturatedTimer',
+      'p99',
+      'lateness of a 10 ms timer in ms; `idle` is the empty loop',
+      timerUnderLoad,
+    ),
+    healthCase(
+      'saturatedEcho',
+      'p50',
+      'TCP round trip on the same loop in ms; `idle` is the empty loop',
+      echoUnderLoad,
+    ),
+    workloadCase(asyncHandler, ['troupe', 'floor', 'nact', '*']),
+    megamorphic(counting),
+    megamorphic(pingpong),
+    megamorphic(ring),
+  ],
+  missing: missingSystem,
+};

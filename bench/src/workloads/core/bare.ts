@@ -1,0 +1,209 @@
+// Hot path: no allocation per message.
+import { type Outcome, type Prepared, scaled } from '../workload.js';
+
+/*
+ * The floor of the core suite: each benchmark written by hand as a ring and a call through a field, with nothing
+ * around it. It is not a system; it is what the machine gives to anything that delivers later than the send.
+ */
+
+type Receive = (payload: number) => void;
+
+const ringSize = 1 << 16;
+const ringMask = ringSize - 1;
+const receivers: (Receive | undefined)[] = new Array(ringSize).fill(undefined);
+const payloads = new Array<number>(ringSize).fill(0);
+let head = 0;
+let tail = 0;
+
+function push(receive: Receive, payload: number): void {
+  receivers[tail] = receive;
+  payloads[tail] = payload;
+  tail = (tail + 1) & ringMask;
+}
+
+function drain(): void {
+  while (head !== tail) {
+    const receive = receivers[head];
+    const payload = payloads[head] ?? 0;
+    receivers[head] = undefined;
+    head = (head + 1) & ringMask;
+    if (receive !== undefined) receive(payload);
+  }
+}
+
+function mailbox(capacity: number): (number | undefined)[] {
+  return new Array<number | undefined>(2 ** Math.ceil(Math.log2(capacity + 1))).fill(undefined);
+}
+
+function counting(scale: number): Prepared {
+  const messages = scaled(1_000_000, scale);
+  const box = mailbox(messages);
+  return () => {
+    let total = 0;
+    const actor = {
+      receive: (by: number) => {
+        total += by;
+      },
+    };
+    for (let sent = 0; sent < messages; sent += 1) box[sent] = 1;
+    for (let got = 0; got < messages; got += 1) {
+      const payload = box[got];
+      box[got] = undefined;
+      if (payload !== undefined) actor.receive(payload);
+    }
+    return { attempted: messages, completed: total };
+  };
+}
+
+function pingpong(scale: number): Prepared {
+  const exchanges = scaled(1_000_000, scale);
+  return () => {
+    let left = exchanges;
+    let pings = 0;
+    const ponger: Receive = () => {
+      pings += 1;
+      push(pinger, 0);
+    };
+    const pinger: Receive = () => {
+      if (left === 0) return;
+      left -= 1;
+      push(ponger, 0);
+    };
+    push(pinger, 0);
+    drain();
+    return { attempted: 2 * exchanges, completed: 2 * pings };
+  };
+}
+
+function ring(scale: number): Prepared {
+  const size = 100;
+  const hops = scaled(1_000_000, scale, size);
+  return () => {
+    let counted = 0;
+    const members: Receive[] = [];
+    for (let index = 0; index < size; index += 1) {
+      const next = (index + 1) % size;
+      members.push((left) => {
+        counted += 1;
+        const neighbour = members[next];
+        if (left > 1 && neighbour !== undefined) push(neighbour, left - 1);
+      });
+    }
+    const [first] = members;
+    if (first !== undefined) push(first, hops);
+    drain();
+    return { attempted: hops, completed: counted };
+  };
+}
+
+function forkjoin(scale: number): Prepared {
+  const count = 60;
+  const each = Math.min(100_000, scaled(100_000, scale));
+  const rounds = scaled(1, scale);
+  const boxes = Array.from({ length: count }, () => mailbox(each));
+  return () => {
+    let completed = 0;
+    for (let round = 0; round < rounds; round += 1) completed += forkOnce(boxes, each);
+    return { attempted: count * each * rounds, completed };
+  };
+}
+
+function forkOnce(boxes: readonly (number | undefined)[][], each: number): number {
+  let total = 0;
+  for (let sent = 0; sent < each; sent += 1) for (const box of boxes) box[sent] = 1;
+  for (const box of boxes) {
+    let got = 0;
+    const actor = {
+      receive: (by: number) => {
+        got += by;
+      },
+    };
+    for (let at = 0; at < each; at += 1) {
+      const payload = box[at];
+      box[at] = undefined;
+      if (payload !== undefined) actor.receive(payload);
+    }
+    total += got;
+  }
+  return total;
+}
+
+function create(scale: number): Prepared {
+  const actors = scaled(100_000, scale);
+  const wave = ringSize / 2;
+  return () => {
+    let touched = 0;
+    for (let made = 0; made < actors; ) {
+      for (let index = 0; index < wave && made < actors; index += 1, made += 1) {
+        const actor = { age: made, receive: (by: number) => touch(by) };
+        const touch = (by: number): void => {
+          actor.age += by;
+          touched += 1;
+        };
+        push(actor.receive, 1);
+      }
+      drain();
+    }
+    return { attempted: actors, completed: touched };
+  };
+}
+
+function question(value: number): Promise<number> {
+  return new Promise((resolve) => {
+    push((asked) => resolve(asked + 1), value);
+  });
+}
+
+function ask(scale: number): Prepared {
+  const questions = scaled(100_000, scale);
+  return async (): Promise<Outcome> => {
+    let value = 0;
+    for (let count = 0; count < questions; count += 1) {
+      const answer = question(value);
+      drain();
+      value = await answer;
+    }
+    return { attempted: questions, completed: value };
+  };
+}
+
+function askConcurrent(scale: number): Prepared {
+  const flight = 1_000;
+  const flights = scaled(100, scale);
+  return async (): Promise<Outcome> => {
+    let answered = 0;
+    for (let count = 0; count < flights; count += 1) {
+      const asked = Array.from({ length: flight }, (_, index) => question(index));
+      drain();
+      const answers = await Promise.all(asked);
+      for (let index = 0; index < flight; index += 1) if (answers[index] === index + 1) answered += 1;
+    }
+    return { attempted: flight * flights, completed: answered };
+  };
+}
+
+function asyncHandler(scale: number): Prepared {
+  const messages = scaled(300_000, scale);
+  const settled = Promise.resolve();
+  return async (): Promise<Outcome> => {
+    let steps = 0;
+    const receive = async (by: number): Promise<void> => {
+      await settled;
+      steps += by;
+    };
+    for (let count = 0; count < messages; count += 1) await receive(1);
+    return { attempted: messages, completed: steps };
+  };
+}
+
+/** By the name of the benchmark. */
+export const bare: Readonly<Record<string, (scale: number) => Prepared>> = {
+  counting,
+  pingpong,
+  ring,
+  forkjoin,
+  create,
+  ask,
+  askConcurrent,
+  asyncHandler,
+};

@@ -1,0 +1,81 @@
+import type { Ref, System } from '../../adapters/system.js';
+import type { Measurement } from '../../runner/suite.js';
+import { Latch } from '../latch.js';
+import { scaled } from '../workload.js';
+
+/** Live heap after two full collections: the second frees what finalisers of the first released. */
+function heapBytes(): number {
+  const collect = globalThis.gc;
+  if (collect === undefined) throw new Error('memory needs --expose-gc');
+  collect();
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+interface TinyState {
+  touched: number;
+}
+
+const makeState = (touched: number): TinyState => ({ touched });
+
+/** Bytes of what the user brings: as many state objects as there will be actors. */
+function userBytes(count: number): number {
+  const states: (TinyState | undefined)[] = new Array(count).fill(undefined);
+  const before = heapBytes();
+  for (let index = 0; index < count; index += 1) states[index] = makeState(index);
+  const after = heapBytes();
+  return states.length === count ? (after - before) / count : Number.NaN;
+}
+
+export type MemoryPart = 'whole' | 'without-state' | 'after-message';
+
+/** Heap per anonymous idle actor with default options. The caller's array of refs is made before and not counted. */
+export function memory(system: System, scale: number, part: MemoryPart): () => Promise<Measurement> {
+  const actors = scaled(100_000, scale, 1_000);
+  const touch = system.tell<Latch | undefined>('touch');
+  let touched = 0;
+  const Idler = system.define({
+    name: 'idler',
+    state: makeState,
+    handlers: {
+      touch(ctx, done: Latch | undefined) {
+        ctx.state.touched += 1;
+        touched += 1;
+        done?.open();
+      },
+    },
+  });
+  const refs: (Ref | undefined)[] = new Array(actors).fill(undefined);
+  return async () => {
+    const early = Array.from({ length: 100 }, (_, index) => system.spawn(Idler, index));
+    await pause(50);
+    const user = part === 'without-state' ? userBytes(actors) : 0;
+    const before = heapBytes();
+    const started = performance.now();
+    for (let index = 0; index < actors; index += 1) refs[index] = system.spawn(Idler, index);
+    const seconds = (performance.now() - started) / 1_000;
+    if (part === 'after-message') await touchAll(refs, touch);
+    await pause(200);
+    const perActor = (heapBytes() - before) / actors - user;
+    const completed = part === 'after-message' ? touched : refs.filter((ref) => ref !== undefined).length;
+    for (const ref of [...refs, ...early]) if (ref !== undefined) system.stop(ref);
+    refs.fill(undefined);
+    return { attempted: actors, completed, seconds, heapBytes: perActor };
+  };
+}
+
+async function touchAll(
+  refs: readonly (Ref | undefined)[],
+  touch: (to: Ref, done: Latch | undefined) => void,
+): Promise<void> {
+  const done = new Latch();
+  refs.forEach((ref, index) => {
+    if (ref !== undefined) touch(ref, index === refs.length - 1 ? done : undefined);
+  });
+  await done.promise;
+}
