@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { build } from './build.mjs';
 import { examples, runExample } from './check/examples.mjs';
-import { packAll, packages, tryPackage, useAll } from './check/packs.mjs';
+import { packAll, packages, packFolder, tryPackage, useAll } from './check/packs.mjs';
 import { Tally } from './check/tally.mjs';
 import { isPlainFile, selectTests } from './check/test-files.mjs';
 import { runUnit } from './check/unit.mjs';
@@ -75,9 +75,9 @@ async function unit(files) {
 }
 
 async function packs() {
-  const folder = await packAll();
+  const folder = packFolder();
   try {
-    if (!(await stage('pnpm pack', async () => folder.outcome))) return;
+    if (!(await stage('pnpm pack', () => packAll(folder)))) return;
     for (const name of packages()) await stage(`tarball of ${name}`, () => tryPackage(folder, name));
     await stage('tarballs in an empty project', () => useAll(folder));
   } finally {

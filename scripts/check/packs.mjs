@@ -17,7 +17,7 @@ import { dirname, join } from 'node:path';
 import { node, pnpm, run, tool } from '../command.mjs';
 import { filesBelow, manifestOf, root, workspaceFolders } from '../workspace.mjs';
 
-/** @typedef {{ path: string, outcome: import('../command.mjs').Outcome, remove: () => void }} PackFolder */
+/** @typedef {{ path: string, remove: () => void }} PackFolder */
 
 /** Workspace folder of each public package. @returns {Map<string, string>} */
 function publicPackages() {
@@ -29,12 +29,16 @@ export function packages() {
   return [...publicPackages().keys()];
 }
 
-/** @returns {Promise<PackFolder>} */
-export async function packAll() {
+/** @returns {PackFolder} */
+export function packFolder() {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'troupe-pack-')));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** @param {PackFolder} folder */
+export function packAll({ path }) {
   const filters = [...publicPackages().values()].flatMap((folder) => ['--filter', `./${folder}`]);
-  const outcome = await pnpm(['--recursive', ...filters, 'pack', '--pack-destination', path]);
-  return { path, outcome, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return pnpm(['--recursive', ...filters, 'pack', '--pack-destination', path]);
 }
 
 /** @param {PackFolder} folder @param {string} name */

@@ -34,7 +34,7 @@ export class Tally {
     const seconds = Math.round((performance.now() - this.#startedAt) / 1000);
     const line = `${seconds} s · ${this.passed} passed, ${this.failed} failed · ${what}`;
     this.#clear();
-    process.stdout.write(line.slice(0, (process.stdout.columns ?? 80) - 1));
+    process.stdout.write(line.slice(0, (process.stdout.columns || 80) - 1));
   }
 
   #clear() {

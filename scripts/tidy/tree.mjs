@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { filesBelow } from '../workspace.mjs';
 import { importsOf } from './imports.mjs';
 import { readSource } from './source-text.mjs';
 
@@ -60,19 +61,25 @@ export class Tree {
   }
 }
 
-/** Texts that git knows or would add; binary files have no text. @param {string} root */
+/** Texts of the repository; binary files have none. @param {string} root */
 export function readTree(root) {
-  const list = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
-    cwd: root,
-  });
-  const paths = list
-    .toString()
-    .split('\0')
-    .filter((path) => path !== '' && isFile(join(root, path)));
+  const paths = listed(root).filter((path) => isFile(join(root, path)));
   const texts = paths.map(
     (path) => /** @type {[string, string]} */ ([path, readFileSync(join(root, path), 'utf8')]),
   );
   return new Tree(new Map(texts.filter(([, text]) => !text.includes('\0'))));
+}
+
+/** What git knows or would add; without git (a downloaded archive), what no build made. @param {string} root */
+function listed(root) {
+  if (!existsSync(join(root, '.git'))) {
+    return filesBelow(root).filter((path) => !/(^|\/)(dist|\.test|\.snippets)\//.test(path));
+  }
+  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
+  return execFileSync('git', args, { cwd: root })
+    .toString()
+    .split('\0')
+    .filter((path) => path !== '');
 }
 
 /** @param {string} path */
