@@ -1,1 +1,30 @@
-export {};
+export type { Durable } from './commit/batch-buffer.js';
+export type { CodecName } from './format/codecs.js';
+export type { SnapshotEntry } from './format/manifest.js';
+export type { BlobRef, RecordVisitor } from './format/record.js';
+export type { WalHost } from './host/host.js';
+export { nodeHost } from './host/node-host.js';
+export type { WalEvent } from './log/event.js';
+export { type AppendOptions, FULL, type Log, openLog, REFUSED, type ReplayRange } from './log/log.js';
+export type { WalOptions } from './log/options.js';
+export { openWal, type Wal } from './log/wal.js';
+export type { BuildRequest, BuiltSnapshot, Fold, FoldModule, SnapshotBuilder } from './snapshot/fold.js';
+export { nodeStorage } from './storage/node-storage.js';
+export type { Done, OpenMode, Storage, StorageFile } from './storage/storage.js';
+export {
+  type Damage,
+  WalBlobError,
+  WalClosedError,
+  WalCorruptError,
+  WalDiskLowError,
+  WalDiskSlowError,
+  WalError,
+  WalFencedError,
+  WalIoError,
+  WalLockedError,
+  WalOptionError,
+  WalRecordTooLargeError,
+  WalSnapshotError,
+  WalTrimmedError,
+  WalVersionError,
+} from './wal-error.js';

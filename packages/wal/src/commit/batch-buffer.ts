@@ -1,0 +1,54 @@
+// Hot path: no allocation per record.
+// A batch while it is being filled: records are encoded straight into the bytes that will be written.
+
+import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES, batchExtent } from '../format/batch.js';
+import type { BlobRef, RecordCodec } from '../format/record.js';
+
+export type Durable = (error: Error | null, lsn: number) => void;
+
+const BYTES_AT_FIRST = 64 * 1024;
+
+export class BatchBuffer {
+  bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_AT_FIRST);
+  /** Offset behind the last record. */
+  end = BATCH_HEADER_BYTES;
+  firstLsn = 0;
+  count = 0;
+  readonly #bytesMax: number;
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  get bodyLen(): number {
+    return this.end - BATCH_HEADER_BYTES;
+  }
+
+  /** True if a record of at most `bytes` still fits. Grows the buffer so that it does. */
+  reserve(bytes: number): boolean {
+    const needed = this.end + bytes + BATCH_TRAILER_BYTES;
+    if (needed > this.#bytesMax) return false;
+    if (needed > this.bytes.length) this.#grow(needed);
+    return true;
+  }
+
+  add(codec: RecordCodec, lsn: number, payload: Uint8Array, type: number, blob: BlobRef | undefined): void {
+    this.end = codec.encode(this.bytes, this.end, lsn, payload, type, blob);
+    this.count += 1;
+  }
+
+  reset(firstLsn: number): void {
+    this.end = BATCH_HEADER_BYTES;
+    this.count = 0;
+    this.firstLsn = firstLsn;
+  }
+
+  #grow(needed: number): void {
+    let bytes = this.bytes.length;
+    while (bytes < needed) bytes *= 2;
+    // Always whole pages, so that the padding of the last one has room.
+    const grown = Buffer.allocUnsafeSlow(Math.min(bytes, batchExtent(this.#bytesMax)));
+    this.bytes.copy(grown, 0, 0, this.end);
+    this.bytes = grown;
+  }
+}

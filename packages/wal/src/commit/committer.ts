@@ -1,0 +1,227 @@
+// Hot path: no allocation per record.
+//
+// Group commit as a state machine without I/O. Records go into the filling batch; `next` closes it and hands it out when
+// nothing is in flight; `completed` says that it is durable. So everything that arrives during one sync is in the next
+// batch, and batch k+1 is never handed out before k is durable (W1).
+//
+//   append ──> filling ──next()──> in flight ──completed()──> waiters told, in order of append
+//                 ^                    │
+//                 └──── buffers swap ──┘
+
+import { batchExtent, batchSeed, closeBatch, FLAG_LINK, FLAG_SEAL, type Position } from '../format/batch.js';
+import type { SealedEnd, SegmentEntry } from '../format/manifest.js';
+import { PAGE_BYTES } from '../format/page.js';
+import type { BlobRef, RecordCodec } from '../format/record.js';
+import type { StorageFile } from '../storage/storage.js';
+import { BatchBuffer, type Durable } from './batch-buffer.js';
+import { Waiters } from './waiters.js';
+
+/** A segment this process created, listed in CURRENT, with room from `offset` on. */
+export interface OpenSegment {
+  readonly entry: SegmentEntry;
+  readonly file: StorageFile;
+  readonly offset: number;
+}
+
+export interface RetiredSegment {
+  readonly segment: OpenSegment;
+  readonly sealed: SealedEnd;
+}
+
+export interface BatchWrite {
+  readonly file: StorageFile;
+  readonly bytes: Buffer;
+  readonly position: number;
+  readonly records: number;
+}
+
+export interface CommitterOptions {
+  readonly codec: RecordCodec;
+  readonly epoch: number;
+  readonly position: Position;
+  readonly segment: OpenSegment;
+  readonly batchBytesMax: number;
+}
+
+export class Committer {
+  /** Segments that take no more batches and are not yet sealed in CURRENT. */
+  readonly retired: RetiredSegment[] = [];
+  /** True while a batch waits for a segment that is not there. */
+  starved = false;
+  readonly #codec: RecordCodec;
+  readonly #epoch: number;
+  readonly #ready: OpenSegment[] = [];
+  #segment: OpenSegment;
+  #offset: number;
+  #position: Position;
+  #durable: Position;
+  #lastWasSeal: boolean;
+  #filling: BatchBuffer;
+  #inFlight: BatchBuffer | undefined;
+  #spare: BatchBuffer;
+  #after: Position;
+  #sealDue = false;
+  #waiting = new Waiters();
+  #told = new Waiters();
+  #spareWaiters = new Waiters();
+  #nextLsn: number;
+
+  constructor(options: CommitterOptions) {
+    this.#codec = options.codec;
+    this.#epoch = options.epoch;
+    this.#segment = options.segment;
+    this.#offset = options.segment.offset;
+    // A batch that recovery copied into this segment has no seal behind it yet.
+    this.#lastWasSeal = options.segment.offset === PAGE_BYTES;
+    this.#position = options.position;
+    this.#durable = options.position;
+    this.#after = options.position;
+    this.#nextLsn = options.position.lsn + 1;
+    this.#filling = new BatchBuffer(options.batchBytesMax);
+    this.#spare = new BatchBuffer(options.batchBytesMax);
+    this.#filling.reset(this.#nextLsn);
+  }
+
+  get nextLsn(): number {
+    return this.#nextLsn;
+  }
+
+  get durable(): Position {
+    return this.#durable;
+  }
+
+  get buffered(): number {
+    return this.#filling.bodyLen;
+  }
+
+  get isIdle(): boolean {
+    return this.#inFlight === undefined && this.#filling.count === 0;
+  }
+
+  /** True if records became durable and no seal has been written behind them. */
+  get wantsSeal(): boolean {
+    return this.isIdle && !this.#lastWasSeal;
+  }
+
+  get activeSeq(): number {
+    return this.#segment.entry.seq;
+  }
+
+  get segmentsReady(): number {
+    return this.#ready.length;
+  }
+
+  /** What a reader may take as durable in the segment being written. */
+  get activeEnd(): SealedEnd {
+    const { batch, lsn, crc } = this.#durable;
+    return { end: this.#offset, batch, lsn, crc };
+  }
+
+  /** The record's LSN, or 0 if the batch is full: nothing was taken, try again after the next completion. */
+  append(payload: Uint8Array, type: number, blob: BlobRef | undefined, done: Durable | undefined): number {
+    if (!this.#filling.reserve(this.#codec.encodedMax(payload.length, blob))) return 0;
+    const lsn = this.#nextLsn;
+    this.#filling.add(this.#codec, lsn, payload, type, blob);
+    this.#nextLsn = lsn + 1;
+    if (done !== undefined) this.#waiting.add(done, lsn);
+    return lsn;
+  }
+
+  /** All in one batch, so all or none survive a crash. Returns the last LSN, or 0 if they do not fit now. */
+  appendAll(payloads: readonly Uint8Array[], type: number, done: Durable | undefined): number {
+    if (!this.#filling.reserve(this.encodedMax(payloads))) return 0;
+    for (const payload of payloads) {
+      this.#filling.add(this.#codec, this.#nextLsn, payload, type, undefined);
+      this.#nextLsn += 1;
+    }
+    if (done !== undefined) this.#waiting.add(done, this.#nextLsn - 1);
+    return this.#nextLsn - 1;
+  }
+
+  encodedMax(payloads: readonly Uint8Array[]): number {
+    let bytes = 0;
+    for (const payload of payloads) bytes += this.#codec.encodedMax(payload.length, undefined);
+    return bytes;
+  }
+
+  requestSeal(): void {
+    this.#sealDue = true;
+  }
+
+  provide(segment: OpenSegment): void {
+    this.#ready.push(segment);
+    this.starved = false;
+  }
+
+  /** The next batch to write, or undefined if there is none or one is in flight. */
+  next(): BatchWrite | undefined {
+    if (this.#inFlight !== undefined) return undefined;
+    const batch = this.#filling;
+    const isSeal = batch.count === 0;
+    if (isSeal && !(this.#sealDue && !this.#lastWasSeal)) return undefined;
+    const extent = batchExtent(batch.bodyLen);
+    if (!this.#makeRoom(extent)) return undefined;
+
+    const { entry, file } = this.#segment;
+    const link = this.#offset === PAGE_BYTES ? FLAG_LINK : 0;
+    const flags = this.#codec.batchFlag | link | (isSeal ? FLAG_SEAL : 0);
+    const { firstLsn, count } = batch;
+    const fields = { position: this.#position, firstLsn, count, epoch: this.#epoch, flags };
+    this.#after = closeBatch(batch.bytes, batch.bodyLen, fields, batchSeed(entry));
+    this.#lastWasSeal = isSeal;
+    this.#sealDue = false;
+    this.#swap(batch);
+    return { file, bytes: batch.bytes.subarray(0, extent), position: this.#offset, records: count };
+  }
+
+  /**
+   * The batch in flight is durable. Returns those to be told; the caller may hand out the next batch before it tells them,
+   * so that the disk works while they do.
+   */
+  completed(): Waiters {
+    const batch = this.#inFlight;
+    if (batch === undefined) throw new Error('completed() without a batch in flight');
+    this.#offset += batchExtent(batch.bodyLen);
+    this.#position = this.#after;
+    this.#durable = this.#after;
+    this.#spare = batch;
+    this.#inFlight = undefined;
+    return this.#told;
+  }
+
+  /** Files to close when the log ends. */
+  get openFiles(): StorageFile[] {
+    const retired = this.retired.map(({ segment }) => segment);
+    return [...retired, this.#segment, ...this.#ready].map(({ file }) => file);
+  }
+
+  /** Everyone who still waits, told or not; for when the log has failed. */
+  abandon(): Waiters[] {
+    return [this.#told, this.#waiting];
+  }
+
+  #swap(batch: BatchBuffer): void {
+    this.#inFlight = batch;
+    this.#filling = this.#spare;
+    this.#filling.reset(this.#nextLsn);
+    const free = this.#spareWaiters;
+    this.#spareWaiters = this.#told;
+    this.#told = this.#waiting;
+    this.#waiting = free;
+  }
+
+  #makeRoom(extent: number): boolean {
+    while (this.#offset + extent > this.#segment.entry.bytes) {
+      const fresh = this.#ready.shift();
+      if (fresh === undefined) {
+        this.starved = true;
+        return false;
+      }
+      const { batch, lsn, crc } = this.#position;
+      this.retired.push({ segment: this.#segment, sealed: { end: this.#offset, batch, lsn, crc } });
+      this.#segment = fresh;
+      this.#offset = fresh.offset;
+    }
+    return true;
+  }
+}

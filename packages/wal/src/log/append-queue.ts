@@ -1,0 +1,69 @@
+// Appends that cannot be taken at once: the buffer is full, or a payload has to become a blob first. They keep their order.
+
+import type { Durable } from '../commit/batch-buffer.js';
+import { type AppendOptions, FULL, type Log, REFUSED } from './log.js';
+
+interface Pending {
+  readonly record: Uint8Array | readonly Uint8Array[];
+  readonly options: AppendOptions | undefined;
+  readonly done: Durable;
+}
+
+export class AppendQueue {
+  readonly #log: Log;
+  #pending: Pending[] = [];
+  #whenEmpty: (() => void)[] = [];
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  append(
+    record: Uint8Array | readonly Uint8Array[],
+    options: AppendOptions | undefined,
+    done: Durable,
+  ): void {
+    if (this.#pending.length === 0 && this.#take(record, options, done)) return;
+    this.#pending.push({ record, options, done });
+    if (this.#pending.length === 1) this.#log.onRoom(this.#retry);
+  }
+
+  whenEmpty(run: () => void): void {
+    if (this.#pending.length === 0) run();
+    else this.#whenEmpty.push(run);
+  }
+
+  /** False if it has to wait. */
+  #take(
+    record: Uint8Array | readonly Uint8Array[],
+    options: AppendOptions | undefined,
+    done: Durable,
+  ): boolean {
+    const single = record instanceof Uint8Array;
+    let lsn: number;
+    try {
+      lsn = single ? this.#log.append(record, done, options) : this.#log.appendAll(record, done, options);
+    } catch (error) {
+      done(error as Error, 0);
+      return true;
+    }
+    if (lsn === REFUSED) done(this.#log.refusal(options) ?? null, 0);
+    return lsn !== FULL;
+  }
+
+  readonly #retry = (): void => {
+    let taken = 0;
+    for (const { record, options, done } of this.#pending) {
+      if (!this.#take(record, options, done)) break;
+      taken += 1;
+    }
+    this.#pending.splice(0, taken);
+    if (this.#pending.length > 0) {
+      this.#log.onRoom(this.#retry);
+      return;
+    }
+    const waiting = this.#whenEmpty;
+    this.#whenEmpty = [];
+    for (const run of waiting) run();
+  };
+}

@@ -1,0 +1,162 @@
+// Hot path: one write in flight, nothing allocated per record.
+// Drives the committer against the disk: closes a batch when the disk is free, tells the waiters when it is durable.
+
+import type { BatchWrite, Committer } from '../commit/committer.js';
+import type { WalHost } from '../host/host.js';
+import type { Storage } from '../storage/storage.js';
+import { WalIoError } from '../wal-error.js';
+
+export interface CommitLoopEvents {
+  /** The log moved to another segment, or needs one. */
+  readonly onSegmentsChanged: () => void;
+  /** There is room in the buffer again. */
+  readonly onRoom: () => void;
+  readonly onSlow: (ms: number) => void;
+  readonly onWaiterThrew: (thrown: unknown) => void;
+  readonly onFatal: (error: WalIoError) => void;
+}
+
+const SLOW_MS = 1_000;
+
+export class CommitLoop {
+  batches = 0;
+  batchBytes = 0;
+  /** How long the last write took. */
+  lastSyncMs = 0;
+  /** How long the write in flight had been running when last looked at; 0 while writes are quick. */
+  slowMs = 0;
+  readonly #committer: Committer;
+  readonly #storage: Storage;
+  readonly #host: WalHost;
+  readonly #sealDelayMs: number;
+  readonly #events: CommitLoopEvents;
+  #write: BatchWrite | undefined;
+  #writeStartedAt = 0;
+  #shortBy: Uint8Array | undefined;
+  #flushDue = false;
+  #stopped = false;
+  #lastCompletedAt = 0;
+  #sealTimer: unknown;
+  #slowTimer: unknown;
+  #whenIdle: (() => void) | undefined;
+
+  constructor(
+    committer: Committer,
+    storage: Storage,
+    host: WalHost,
+    options: { readonly sealDelayMs: number; readonly events: CommitLoopEvents },
+  ) {
+    this.#committer = committer;
+    this.#storage = storage;
+    this.#host = host;
+    this.#sealDelayMs = options.sealDelayMs;
+    this.#events = options.events;
+  }
+
+  /** Something was appended. The batch is closed once what is running now has come to rest, so that it is not a batch of one. */
+  touch(): void {
+    if (this.#flushDue || this.#write !== undefined) return;
+    this.#flushDue = true;
+    this.#host.defer(this.#flush);
+  }
+
+  pump(): void {
+    if (this.#stopped || this.#write !== undefined) return;
+    const write = this.#committer.next();
+    if (this.#committer.retired.length > 0 || this.#committer.starved) this.#events.onSegmentsChanged();
+    if (write === undefined) {
+      this.#rest();
+      return;
+    }
+    this.#write = write;
+    this.#writeStartedAt = this.#host.now();
+    this.#watchSlow();
+    this.#storage.writeDurable(write.file, write.bytes, write.position, this.#onWritten);
+  }
+
+  /** Calls back once nothing is in flight and nothing waits. */
+  whenIdle(run: () => void): void {
+    this.#whenIdle = run;
+    this.pump();
+  }
+
+  /** No more writes are started; those under way complete into nothing. */
+  stop(): void {
+    this.#stopped = true;
+    this.#host.clearTimer(this.#sealTimer);
+    this.#host.clearTimer(this.#slowTimer);
+  }
+
+  readonly #flush = (): void => {
+    this.#flushDue = false;
+    this.pump();
+  };
+
+  readonly #onWritten = (error: Error | null, count: number): void => {
+    const write = this.#write;
+    if (this.#stopped || write === undefined) return;
+    const expected = this.#shortBy ?? write.bytes;
+    if (error !== null || (count < expected.length && this.#shortBy !== undefined)) {
+      const cause = error ?? new Error(`short write, ${count} of ${expected.length} bytes`);
+      this.#events.onFatal(new WalIoError(`batch at byte ${write.position} of ${write.file.name}`, cause));
+      return;
+    }
+    if (count < expected.length) {
+      // Either the rest goes through, or this second call says why it cannot.
+      this.#shortBy = write.bytes.subarray(count);
+      this.#storage.writeDurable(write.file, this.#shortBy, write.position + count, this.#onWritten);
+      return;
+    }
+    this.#complete(write);
+  };
+
+  #complete(write: BatchWrite): void {
+    this.#write = undefined;
+    this.#shortBy = undefined;
+    this.slowMs = 0;
+    this.#lastCompletedAt = this.#host.now();
+    this.lastSyncMs = this.#lastCompletedAt - this.#writeStartedAt;
+    this.batches += 1;
+    this.batchBytes += write.bytes.length;
+    const waiters = this.#committer.completed();
+    // The disk gets what has arrived in the meantime before anyone is told, and works while they are.
+    this.pump();
+    waiters.settle(null, this.#events.onWaiterThrew);
+    this.#events.onRoom();
+  }
+
+  #rest(): void {
+    if (!this.#committer.isIdle) return;
+    if (this.#whenIdle !== undefined) {
+      const run = this.#whenIdle;
+      this.#whenIdle = undefined;
+      run();
+      return;
+    }
+    if (this.#committer.wantsSeal && this.#sealTimer === undefined) this.#armSeal(this.#sealDelayMs);
+  }
+
+  /** One timer for a whole burst: it looks at the clock when it fires instead of being moved by every batch. */
+  #armSeal(ms: number): void {
+    this.#sealTimer = this.#host.setTimer(ms, () => {
+      this.#sealTimer = undefined;
+      if (this.#stopped || !this.#committer.wantsSeal) return;
+      const rested = this.#host.now() - this.#lastCompletedAt;
+      if (rested < this.#sealDelayMs) return this.#armSeal(this.#sealDelayMs - rested);
+      this.#committer.requestSeal();
+      this.pump();
+    });
+  }
+
+  #watchSlow(): void {
+    if (this.#slowTimer !== undefined) return;
+    this.#slowTimer = this.#host.setTimer(SLOW_MS, () => {
+      this.#slowTimer = undefined;
+      if (this.#stopped || this.#write === undefined) return;
+      const ms = this.#host.now() - this.#writeStartedAt;
+      this.slowMs = ms >= SLOW_MS ? ms : 0;
+      if (this.slowMs > 0) this.#events.onSlow(ms);
+      this.#watchSlow();
+    });
+  }
+}

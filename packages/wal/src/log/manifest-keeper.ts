@@ -1,0 +1,34 @@
+// The manifest as this process last published it. Every replacement first makes sure that nobody else has taken over.
+
+import { decodeManifest, encodeManifest, type Manifest } from '../format/manifest.js';
+import { readFile, replaceFile } from '../storage/durable-file.js';
+import type { Procedure } from '../storage/procedure.js';
+import type { Storage } from '../storage/storage.js';
+import { WalFencedError } from '../wal-error.js';
+
+export class ManifestKeeper {
+  #manifest: Manifest;
+  readonly #storage: Storage;
+
+  constructor(storage: Storage, manifest: Manifest) {
+    this.#storage = storage;
+    this.#manifest = manifest;
+  }
+
+  get manifest(): Manifest {
+    return this.#manifest;
+  }
+
+  *publish(change: (manifest: Manifest) => Manifest): Procedure<Manifest> {
+    yield* this.assertOurs();
+    const changed = change(this.#manifest);
+    yield* replaceFile(this.#storage, 'CURRENT', encodeManifest(changed));
+    this.#manifest = changed;
+    return changed;
+  }
+
+  *assertOurs(): Procedure<void> {
+    const found = decodeManifest(yield* readFile(this.#storage, 'CURRENT'));
+    if (found.epoch !== this.#manifest.epoch) throw new WalFencedError(this.#manifest.epoch, found.epoch);
+  }
+}

@@ -1,0 +1,135 @@
+import { BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
+import type { CodecName } from '../format/codecs.js';
+import { PAGE_BYTES } from '../format/page.js';
+import type { WalHost } from '../host/host.js';
+import { nodeHost } from '../host/node-host.js';
+import type { FoldModule, SnapshotBuilder } from '../snapshot/fold.js';
+import { nodeStorage } from '../storage/node-storage.js';
+import type { Storage } from '../storage/storage.js';
+import { type WalError, WalOptionError } from '../wal-error.js';
+import type { WalEvent } from './event.js';
+
+export interface WalOptions {
+  /** The log's own directory. Give this or `storage`. */
+  readonly dir?: string | undefined;
+  readonly storage?: Storage | undefined;
+  readonly host?: WalHost | undefined;
+  /** How new records are written; both kinds are always readable. Default 'binary'. */
+  readonly codec?: CodecName | undefined;
+  /** Default 64 MiB. Rounded up to whole pages. */
+  readonly segmentBytes?: number | undefined;
+  /** The first segment after an open is smaller, so that opening is quick. Default 4 MiB, at most `segmentBytes`. */
+  readonly firstSegmentBytes?: number | undefined;
+  /** Most bytes in one batch, and so most bytes waiting for the disk; at it `append` says that it is full. Default 16 MiB. */
+  readonly batchBytesMax?: number | undefined;
+  /** Payloads above this become blobs. Default 1 MiB. */
+  readonly inlineBytesMax?: number | undefined;
+  /** How long after the last batch of a burst it is sealed. Default 50. */
+  readonly sealDelayMs?: number | undefined;
+  /** Below this much free space only essential appends are taken. Default the larger of 1 GiB and four segments; 0 turns it off. */
+  readonly freeBytesSoft?: number | undefined;
+  /** Below this much not even the next segment is prepared. Default 256 MiB, or a quarter of `freeBytesSoft` if that is less. */
+  readonly freeBytesHard?: number | undefined;
+  /** State as a fold over records, by module and export: what snapshots are made of. */
+  readonly fold?: FoldModule | undefined;
+  /** Who runs the fold. Default: a worker thread. */
+  readonly snapshotBuilder?: SnapshotBuilder | undefined;
+  /** A snapshot is made when the log behind the last one is larger than this and than twice that snapshot. Default 256 MiB; 0: never by itself. */
+  readonly snapshotEveryBytes?: number | undefined;
+  /** Full scrub cycle. Default 0: only when `scrub()` is called. */
+  readonly scrubEveryMs?: number | undefined;
+  /** Told what happened that an operator should know. */
+  readonly onEvent?: ((event: WalEvent) => void) | undefined;
+  /** Called first when the log must end; the process then exits unless the host decides otherwise. */
+  readonly onFatal?: ((error: WalError) => void) | undefined;
+}
+
+export interface LogSettings {
+  readonly dir: string | undefined;
+  readonly storage: Storage;
+  readonly host: WalHost;
+  readonly exit: (code: number) => void;
+  readonly codec: CodecName;
+  readonly segmentBytes: number;
+  readonly firstSegmentBytes: number;
+  readonly batchBytesMax: number;
+  readonly inlineBytesMax: number;
+  readonly sealDelayMs: number;
+  readonly freeBytesSoft: number;
+  readonly freeBytesHard: number;
+  readonly fold: FoldModule | undefined;
+  readonly snapshotBuilder: SnapshotBuilder | undefined;
+  readonly snapshotEveryBytes: number;
+  readonly scrubEveryMs: number;
+  readonly onEvent: (event: WalEvent) => void;
+  readonly onFatal: (error: WalError) => void;
+}
+
+const MIB = 1024 * 1024;
+const SEGMENT_BYTES_MIN = 2 * PAGE_BYTES;
+const SEGMENT_BYTES_MAX = 1024 * MIB;
+/** Room a codec may need around a payload, base64 included, is at most this and a third of it. */
+const RECORD_OVERHEAD = 256;
+
+export function readOptions(options: WalOptions): LogSettings {
+  const { dir } = options;
+  if ((dir === undefined) === (options.storage === undefined)) {
+    throw new WalOptionError('dir', dir, 'either dir or storage, and not both');
+  }
+  const storage = options.storage ?? nodeStorage(dir as string); // one of the two is there, see above
+  const host = options.host ?? nodeHost;
+  const segmentBytes = pages(
+    'segmentBytes',
+    options.segmentBytes ?? 64 * MIB,
+    SEGMENT_BYTES_MIN,
+    SEGMENT_BYTES_MAX,
+  );
+  const firstWanted = options.firstSegmentBytes ?? Math.min(segmentBytes, 4 * MIB);
+  const firstSegmentBytes = pages('firstSegmentBytes', firstWanted, SEGMENT_BYTES_MIN, segmentBytes);
+  const batchRoom = Math.min(BATCH_BYTES_MAX, segmentBytes - PAGE_BYTES);
+  const batchBytesMax = integer('batchBytesMax', options.batchBytesMax ?? batchRoom, PAGE_BYTES, batchRoom);
+  const inlineRoom = Math.floor(
+    ((batchBytesMax - BATCH_HEADER_BYTES - BATCH_TRAILER_BYTES - RECORD_OVERHEAD) * 3) / 4,
+  );
+  const inlineWanted = options.inlineBytesMax ?? Math.min(inlineRoom, MIB);
+  const freeBytesSoft = integer(
+    'freeBytesSoft',
+    options.freeBytesSoft ?? Math.max(1024 * MIB, 4 * segmentBytes),
+    0,
+  );
+  return {
+    dir,
+    storage,
+    host,
+    exit: (code) => (host.exit ?? nodeHost.exit)(code),
+    codec: options.codec ?? 'binary',
+    segmentBytes,
+    firstSegmentBytes,
+    batchBytesMax,
+    inlineBytesMax: integer('inlineBytesMax', inlineWanted, 0, inlineRoom),
+    sealDelayMs: integer('sealDelayMs', options.sealDelayMs ?? 50, 0),
+    freeBytesSoft,
+    freeBytesHard: integer(
+      'freeBytesHard',
+      options.freeBytesHard ?? Math.min(256 * MIB, freeBytesSoft / 4),
+      0,
+    ),
+    fold: options.fold,
+    snapshotBuilder: options.snapshotBuilder,
+    snapshotEveryBytes: integer('snapshotEveryBytes', options.snapshotEveryBytes ?? 256 * MIB, 0),
+    scrubEveryMs: integer('scrubEveryMs', options.scrubEveryMs ?? 0, 0),
+    onEvent: options.onEvent ?? (() => undefined),
+    onFatal: options.onFatal ?? (() => undefined),
+  };
+}
+
+function pages(option: string, value: number, min: number, max: number): number {
+  return Math.ceil(integer(option, value, min, max) / PAGE_BYTES) * PAGE_BYTES;
+}
+
+function integer(option: string, value: number, min: number, max = Number.MAX_SAFE_INTEGER): number {
+  if (!Number.isSafeInteger(value) || value < min || value > max) {
+    throw new WalOptionError(option, value, `an integer from ${min} to ${max}`);
+  }
+  return value;
+}

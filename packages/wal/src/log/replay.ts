@@ -1,0 +1,67 @@
+// Reads durable records back, batch by batch, with every check that recovery makes. Memory is one window, whatever the log's size.
+
+import type { Committer } from '../commit/committer.js';
+import { codecOf } from '../format/codecs.js';
+import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
+import { RecordFormatError, type RecordVisitor } from '../format/record.js';
+import { segmentName } from '../format/segment-header.js';
+import { firstSegmentAfter, scanSealed } from '../recovery/log-scan.js';
+import type { ScannedBatch } from '../recovery/segment-scan.js';
+import type { Procedure } from '../storage/procedure.js';
+import type { Storage } from '../storage/storage.js';
+import { WalCorruptError, WalTrimmedError } from '../wal-error.js';
+
+/** The segments that hold durable records, each with the end it has at this moment. */
+export function durableSegments(manifest: Manifest, committer: Committer): SegmentEntry[] {
+  const entries: SegmentEntry[] = [];
+  for (const entry of manifest.segments) {
+    const retired = committer.retired.find(({ segment }) => segment.entry.seq === entry.seq);
+    if (entry.sealed !== undefined) entries.push(entry);
+    else if (retired !== undefined) entries.push({ ...entry, sealed: retired.sealed });
+    else if (entry.seq === committer.activeSeq) entries.push({ ...entry, sealed: committer.activeEnd });
+  }
+  return entries;
+}
+
+/** Visits records [from, to] of a manifest whose segments all have their ends. */
+export function* replaySegments(
+  storage: Storage,
+  manifest: Manifest,
+  range: { readonly from: number; readonly to: number },
+  visit: RecordVisitor,
+): Procedure<void> {
+  if (range.from <= manifest.start.lsn) throw new WalTrimmedError(range.from, manifest.start.lsn + 1);
+  for (
+    let index = firstSegmentAfter(manifest, range.from - 1);
+    index < manifest.segments.length;
+    index += 1
+  ) {
+    const entry = manifest.segments[index] as SegmentEntry; // index is below length
+    const before = positionBefore(manifest, index) ?? manifest.start;
+    if (before.lsn >= range.to) return;
+    yield* scanSealed(storage, manifest, entry, before, (batch) => visitBatch(entry, batch, range, visit));
+  }
+}
+
+export function visitBatch(
+  entry: SegmentEntry,
+  batch: ScannedBatch,
+  range: { readonly from: number; readonly to: number },
+  visit: RecordVisitor,
+): void {
+  const { firstLsn, count, flags } = batch.header;
+  const lastLsn = firstLsn + count - 1;
+  if (count === 0 || lastLsn < range.from || firstLsn > range.to) return;
+  const whole = firstLsn >= range.from && lastLsn <= range.to;
+  const filtered: RecordVisitor = (lsn, payload, type, blob) => {
+    if (lsn >= range.from && lsn <= range.to) visit(lsn, payload, type, blob);
+  };
+  try {
+    codecOf(flags).decode(batch.bytes, batch.from, batch.to, firstLsn, count, whole ? visit : filtered);
+  } catch (error) {
+    if (!(error instanceof RecordFormatError)) throw error;
+    const { offset } = batch;
+    const reason = `batch ${batch.header.batchSeq} passed its crc, but ${error.message}`;
+    throw new WalCorruptError({ file: segmentName(entry.seq), offset, firstLsn: error.lsn, lastLsn, reason });
+  }
+}

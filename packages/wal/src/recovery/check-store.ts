@@ -1,0 +1,190 @@
+// Everything that can be found out about a directory without changing it. Opening, verify and dump all begin here.
+
+import type { Position } from '../format/batch.js';
+import { batchSeed, readBatchHeader } from '../format/batch.js';
+import { decodeManifest, type Manifest, type SegmentEntry, type SnapshotEntry } from '../format/manifest.js';
+import { PAGE_BYTES } from '../format/page.js';
+import {
+  decodeSegmentHeader,
+  type SegmentHeader,
+  segmentName,
+  segmentSeqOf,
+} from '../format/segment-header.js';
+import { assertReadable, decodeStoreFile } from '../format/store-file.js';
+import { verifySnapshot } from '../snapshot/snapshot-reader.js';
+import { readFile } from '../storage/durable-file.js';
+import { call, type Procedure } from '../storage/procedure.js';
+import type { Storage, StorageFile } from '../storage/storage.js';
+import { WalCorruptError } from '../wal-error.js';
+import { firstSegmentAfter, type LogEnd, scanLog } from './log-scan.js';
+import type { ScannedBatch } from './segment-scan.js';
+import { SegmentWindow } from './segment-window.js';
+
+export interface FoundStore {
+  readonly manifest: Manifest;
+  readonly names: readonly string[];
+  readonly end: LogEnd;
+  readonly snapshot: SnapshotEntry | undefined;
+  /** Why the newest snapshot was passed over, if it was. */
+  readonly snapshotFellBack: string | undefined;
+}
+
+/** Undefined for a directory in which no log was ever completed. Throws WalCorruptError for one that must not be opened. */
+export function* checkStore(
+  storage: Storage,
+  onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
+): Procedure<FoundStore | undefined> {
+  yield* call<void>((done) => storage.syncDir('.', done));
+  const names = yield* call<string[]>((done) => storage.list('.', done));
+  if (!names.includes('CURRENT')) {
+    yield* assertNeverCompleted(storage, names);
+    return undefined;
+  }
+  const manifest = yield* readManifest(storage);
+  for (const entry of manifest.segments) yield* checkSegment(storage, manifest, entry);
+  const { snapshot, fellBack } = yield* chooseSnapshot(storage, manifest);
+  const end = yield* scanLog(storage, manifest, firstSegmentAfter(manifest, snapshot?.lsn ?? 0), onBatch);
+  yield* assertNothingNewer(storage, manifest, names, end.position);
+  return { manifest, names, end, snapshot, snapshotFellBack: fellBack };
+}
+
+export function* readManifest(storage: Storage): Procedure<Manifest> {
+  yield* syncNamed(storage, 'STORE');
+  yield* syncNamed(storage, 'CURRENT');
+  const store = decodeStoreFile(yield* readFile(storage, 'STORE'));
+  const manifest = decodeManifest(yield* readFile(storage, 'CURRENT'));
+  if (manifest.storeId !== store.storeId) {
+    throw new WalCorruptError({ file: 'CURRENT', offset: 0, reason: 'it belongs to another store' });
+  }
+  return manifest;
+}
+
+/** Always sync before reading: what is in the page cache only must not be taken for durable. */
+function* syncNamed(storage: Storage, name: string): Procedure<void> {
+  const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
+  if (bytes === undefined)
+    throw new WalCorruptError({ file: name, offset: 0, reason: 'the file is missing' });
+  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
+  yield* call<void>((done) => storage.sync(file, done));
+  yield* call<void>((done) => storage.close(file, done));
+}
+
+/**
+ * Without CURRENT there is no log, unless somebody removed it. Creating one writes STORE first and CURRENT last, so a
+ * crash in between leaves at most a segment without batches.
+ */
+function* assertNeverCompleted(storage: Storage, names: readonly string[]): Procedure<void> {
+  const missing = (reason: string): WalCorruptError =>
+    new WalCorruptError({ file: 'CURRENT', offset: 0, reason });
+  if (names.some((name) => name.endsWith('.snap')))
+    throw missing('the file is missing, but there is a snapshot');
+  for (const name of names) {
+    if (segmentSeqOf(name) === undefined) continue;
+    const last = yield* lastBatchIn(storage, name);
+    if (last > 0) throw missing(`the file is missing, but ${name} holds batch ${last}`);
+    if (!names.includes('STORE')) throw missing(`the file is missing and so is STORE, but there is ${name}`);
+  }
+}
+
+function* checkSegment(storage: Storage, manifest: Manifest, entry: SegmentEntry): Procedure<void> {
+  const name = segmentName(entry.seq);
+  const firstLsn = manifest.start.lsn + 1;
+  const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
+  const needed = entry.sealed?.end ?? entry.bytes;
+  if (bytes === undefined || bytes < needed) {
+    const reason = bytes === undefined ? 'the file is missing' : `${bytes} bytes long, ${needed} are needed`;
+    throw new WalCorruptError({
+      file: name,
+      offset: bytes ?? 0,
+      firstLsn,
+      lastLsn: entry.sealed?.lsn,
+      reason,
+    });
+  }
+  yield* syncNamed(storage, name);
+  const header = yield* readHeader(storage, name);
+  if (header !== undefined) assertReadable(name, header.major, 0);
+  const asListed =
+    header?.storeId === manifest.storeId && header.seq === entry.seq && header.salt === entry.salt;
+  if (!asListed || header.bytes !== entry.bytes) {
+    throw new WalCorruptError({
+      file: name,
+      offset: 0,
+      firstLsn,
+      lastLsn: entry.sealed?.lsn,
+      reason: 'the header is not the one listed',
+    });
+  }
+}
+
+function* readHeader(storage: Storage, name: string): Procedure<SegmentHeader | undefined> {
+  const page = Buffer.alloc(PAGE_BYTES);
+  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
+  const count = yield* call<number>((done) => storage.read(file, page, 0, done));
+  yield* call<void>((done) => storage.close(file, done));
+  return decodeSegmentHeader(page.subarray(0, count));
+}
+
+function* chooseSnapshot(
+  storage: Storage,
+  manifest: Manifest,
+): Procedure<{ snapshot: SnapshotEntry | undefined; fellBack: string | undefined }> {
+  const [newest, previous] = manifest.snapshots;
+  if (newest === undefined) return { snapshot: undefined, fellBack: undefined };
+  const problem = yield* verifySnapshot(storage, manifest.storeId, newest);
+  if (problem === undefined) return { snapshot: newest, fellBack: undefined };
+  if (previous !== undefined) {
+    const older = yield* verifySnapshot(storage, manifest.storeId, previous);
+    if (older === undefined && previous.lsn >= manifest.start.lsn)
+      return { snapshot: previous, fellBack: problem };
+  } else if (manifest.start.lsn === 0) {
+    return { snapshot: undefined, fellBack: problem };
+  }
+  throw new WalCorruptError({
+    file: `snap-${newest.lsn}.snap`,
+    offset: 0,
+    firstLsn: 1,
+    lastLsn: newest.lsn,
+    reason: problem,
+  });
+}
+
+/** An unlisted segment may hold a copy (an open that was cut short), but nothing newer than the log that is listed. */
+function* assertNothingNewer(
+  storage: Storage,
+  manifest: Manifest,
+  names: readonly string[],
+  position: Position,
+): Procedure<void> {
+  const listed = new Set(manifest.segments.map((entry) => entry.seq));
+  for (const name of names) {
+    const seq = segmentSeqOf(name);
+    if (seq === undefined || listed.has(seq)) continue;
+    const last = yield* lastBatchIn(storage, name);
+    if (last > position.batch) {
+      throw new WalCorruptError({
+        file: 'CURRENT',
+        offset: 0,
+        firstLsn: position.lsn + 1,
+        reason: `${name} is not listed but holds batch ${last}; the listed log ends at ${position.batch}: CURRENT is older than the data`,
+      });
+    }
+  }
+}
+
+/** Highest number of a batch whose header is valid in this segment; 0 if there is none. */
+function* lastBatchIn(storage: Storage, name: string): Procedure<number> {
+  const segment = yield* readHeader(storage, name);
+  if (segment === undefined) return 0;
+  const seed = batchSeed(segment);
+  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
+  const window = new SegmentWindow(storage, file, segment.bytes);
+  let last = 0;
+  for (let offset = PAGE_BYTES; offset < segment.bytes; offset += PAGE_BYTES) {
+    if (!window.has(offset, PAGE_BYTES)) yield* window.load(offset, PAGE_BYTES);
+    last = Math.max(last, readBatchHeader(window.bytes, offset - window.start, seed)?.batchSeq ?? 0);
+  }
+  yield* window.finish();
+  yield* call<void>((done) => storage.close(file, done));
+  return last;
+}

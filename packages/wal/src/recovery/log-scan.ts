@@ -1,0 +1,161 @@
+// Reads the listed segments in order and decides how the log ends. The table is in docs/wal-format.md.
+
+import type { BatchHeader, Position } from '../format/batch.js';
+import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
+import { isZero, PAGE_BYTES } from '../format/page.js';
+import { segmentName } from '../format/segment-header.js';
+import { call, type Procedure } from '../storage/procedure.js';
+import type { Storage, StorageFile } from '../storage/storage.js';
+import { WalCorruptError } from '../wal-error.js';
+import { type ScannedBatch, type SegmentScan, scanSegment } from './segment-scan.js';
+
+/** A batch that was being written when the process died, and was never acknowledged (or the stated residual). */
+export interface TornTail {
+  readonly file: string;
+  readonly offset: number;
+  readonly end: number;
+  readonly reason: string;
+}
+
+export interface LogEnd {
+  readonly position: Position;
+  /** Where each scanned segment ends, by index in the manifest. */
+  readonly ends: ReadonlyMap<number, { readonly offset: number; readonly position: Position }>;
+  /** The last batch of the log and the segment that holds it; undefined if none was scanned. */
+  readonly lastBatch:
+    | {
+        readonly index: number;
+        readonly offset: number;
+        readonly before: Position;
+        readonly header: BatchHeader;
+      }
+    | undefined;
+  readonly torn: TornTail | undefined;
+}
+
+/** Index of the first segment that can hold a record after `lsn`. */
+export function firstSegmentAfter(manifest: Manifest, lsn: number): number {
+  const index = manifest.segments.findIndex((entry) => entry.sealed === undefined || entry.sealed.lsn > lsn);
+  return index < 0 ? manifest.segments.length : index;
+}
+
+export function* scanLog(
+  storage: Storage,
+  manifest: Manifest,
+  fromIndex: number,
+  onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
+): Procedure<LogEnd> {
+  const rules = { losses: manifest.losses, epochMax: manifest.epoch };
+  const ends = new Map<number, { offset: number; position: Position }>();
+  let position = positionBefore(manifest, fromIndex) ?? manifest.start;
+  let lastBatch: LogEnd['lastBatch'];
+
+  for (let index = fromIndex; index < manifest.segments.length; index += 1) {
+    const entry = manifest.segments[index] as SegmentEntry; // index is below length
+    const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
+    const scan = yield* scanSegment(storage, file, entry, position, rules, (batch) => onBatch(batch, entry));
+    yield* call<void>((done) => storage.close(file, done));
+    position = scan.position;
+    ends.set(index, { offset: scan.offset, position });
+    if (scan.lastBatch !== undefined) lastBatch = { index, ...scan.lastBatch };
+    if (entry.sealed !== undefined) {
+      assertSealed(entry, scan);
+      continue;
+    }
+    const later = yield* laterWriteIn(storage, manifest, index + 1);
+    if (scan.rest.kind === 'bad') {
+      assertTorn(manifest, entry, scan, later);
+      const torn = {
+        file: segmentName(entry.seq),
+        offset: scan.offset,
+        end: scan.rest.end,
+        reason: scan.rest.reason,
+      };
+      return { position, ends, lastBatch, torn };
+    }
+    if (later === undefined) break;
+  }
+  if (manifest.clean !== undefined && manifest.clean.batch !== position.batch) {
+    throw new WalCorruptError({
+      file: 'CURRENT',
+      offset: 0,
+      firstLsn: position.lsn + 1,
+      reason: `a clean shutdown was recorded after batch ${manifest.clean.batch}, the log ends at ${position.batch}`,
+    });
+  }
+  return { position, ends, lastBatch, torn: undefined };
+}
+
+/** One segment whose end is known: every byte up to it must be what was written. */
+export function* scanSealed(
+  storage: Storage,
+  manifest: Manifest,
+  entry: SegmentEntry,
+  before: Position,
+  onBatch: (batch: ScannedBatch) => void,
+): Procedure<void> {
+  const rules = { losses: manifest.losses, epochMax: manifest.epoch };
+  const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
+  try {
+    assertSealed(entry, yield* scanSegment(storage, file, entry, before, rules, onBatch));
+  } finally {
+    yield* call<void>((done) => storage.close(file, done));
+  }
+}
+
+function assertSealed(entry: SegmentEntry, scan: SegmentScan): void {
+  const sealed = entry.sealed;
+  if (sealed === undefined) return;
+  const { position, rest } = scan;
+  const reached =
+    scan.offset === sealed.end && position.batch === sealed.batch && position.crc === sealed.crc;
+  if (reached && position.lsn === sealed.lsn) return;
+  throw new WalCorruptError({
+    file: segmentName(entry.seq),
+    offset: scan.offset,
+    firstLsn: position.lsn + 1,
+    lastLsn: sealed.lsn,
+    reason: rest.kind === 'bad' ? rest.reason : `the manifest says that batches reach to byte ${sealed.end}`,
+  });
+}
+
+function assertTorn(
+  manifest: Manifest,
+  entry: SegmentEntry,
+  scan: SegmentScan,
+  later: string | undefined,
+): void {
+  if (scan.rest.kind !== 'bad') return;
+  const clean = manifest.clean === undefined ? undefined : 'the shutdown was clean';
+  const proof = later ?? scan.rest.trace ?? clean;
+  if (proof === undefined) return;
+  throw new WalCorruptError({
+    file: segmentName(entry.seq),
+    offset: scan.offset,
+    firstLsn: scan.position.lsn + 1,
+    lastLsn: scan.rest.lastLsn,
+    reason: `${scan.rest.reason}, and it was durable once: ${proof}`,
+  });
+}
+
+/** Says where, if a listed segment from `index` on has a byte past its header that is not zero. */
+function* laterWriteIn(storage: Storage, manifest: Manifest, index: number): Procedure<string | undefined> {
+  for (const entry of manifest.segments.slice(index)) {
+    const name = segmentName(entry.seq);
+    const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
+    const zero = yield* isZeroFile(storage, file, entry.bytes);
+    yield* call<void>((done) => storage.close(file, done));
+    if (!zero) return `${name} was written to`;
+  }
+  return undefined;
+}
+
+function* isZeroFile(storage: Storage, file: StorageFile, bytes: number): Procedure<boolean> {
+  const chunk = Buffer.allocUnsafe(Math.min(bytes, 1024 * 1024));
+  for (let offset = PAGE_BYTES; offset < bytes; offset += chunk.length) {
+    const into = chunk.subarray(0, Math.min(chunk.length, bytes - offset));
+    const count = yield* call<number>((done) => storage.read(file, into, offset, done));
+    if (!isZero(into, 0, count)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,219 @@
+// Opening a directory: from what a dead process left behind to a log that can be written to. Each step is safe to be the
+// last one before a crash: nothing that counts changes until CURRENT is replaced, and nothing is removed before that.
+
+import { prepareSegment } from '../commit/segment-file.js';
+import {
+  BATCH_HEADER_BYTES,
+  batchExtent,
+  batchSeed,
+  closeBatch,
+  FLAG_LINK,
+  ORIGIN,
+  type Position,
+} from '../format/batch.js';
+import { encodeManifest, type Manifest, type SegmentEntry, type SnapshotEntry } from '../format/manifest.js';
+import { PAGE_BYTES } from '../format/page.js';
+import { segmentName, segmentSeqOf } from '../format/segment-header.js';
+import { encodeStoreFile } from '../format/store-file.js';
+import type { WalHost } from '../host/host.js';
+import { createFile, replaceFile } from '../storage/durable-file.js';
+import { call, type Procedure } from '../storage/procedure.js';
+import type { Storage, StorageFile } from '../storage/storage.js';
+import { checkStore, type FoundStore } from './check-store.js';
+import type { LogEnd, TornTail } from './log-scan.js';
+import type { ScannedBatch } from './segment-scan.js';
+
+export interface OpenStoreOptions {
+  /** Size of the first segment of this process. */
+  readonly segmentBytes: number;
+  readonly onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void;
+}
+
+export interface OpenedStore {
+  readonly manifest: Manifest;
+  readonly position: Position;
+  readonly active: { readonly entry: SegmentEntry; readonly file: StorageFile; readonly offset: number };
+  readonly torn: TornTail | undefined;
+  readonly snapshot: SnapshotEntry | undefined;
+  /** The newest snapshot could not be used; its predecessor was. */
+  readonly snapshotFellBack: string | undefined;
+}
+
+export function* openStore(
+  storage: Storage,
+  host: WalHost,
+  options: OpenStoreOptions,
+): Procedure<OpenedStore> {
+  const found = yield* checkStore(storage, options.onBatch);
+  return found === undefined
+    ? yield* createStore(storage, host, options.segmentBytes)
+    : yield* takeOver(storage, host, found, options.segmentBytes);
+}
+
+function* createStore(storage: Storage, host: WalHost, segmentBytes: number): Procedure<OpenedStore> {
+  const names = yield* call<string[]>((done) => storage.list('.', done));
+  const storeId = Buffer.from(Array.from({ length: 16 }, () => Math.floor(host.random() * 256))).toString(
+    'hex',
+  );
+  yield* replaceFile(storage, 'STORE', encodeStoreFile(storeId, host.wallNow()));
+  for (const directory of ['blobs', 'quarantine']) {
+    yield* call<void>((done) => storage.mkdir(directory, done));
+  }
+  yield* call<void>((done) => storage.syncDir('.', done));
+  const entry = { seq: nextSeq([], names), bytes: segmentBytes, salt: randomSalt(host) };
+  yield* prepareSegment(storage, storeId, entry);
+  const manifest = { storeId, epoch: 1, start: ORIGIN, segments: [entry], snapshots: [], losses: [] };
+  return yield* publishAndClean(storage, manifest, { names, position: ORIGIN, offset: PAGE_BYTES });
+}
+
+function* takeOver(
+  storage: Storage,
+  host: WalHost,
+  found: FoundStore,
+  segmentBytes: number,
+): Procedure<OpenedStore> {
+  const { manifest: old, end } = found;
+  if (end.torn !== undefined) yield* quarantine(storage, old.epoch, end.torn);
+  const doubtful = yield* readDoubtfulBatch(storage, old, end);
+  const position = doubtful === undefined ? end.position : doubtful.before;
+  const sealed = sealOldSegments(old, end, doubtful);
+
+  const bytes = Math.max(segmentBytes, PAGE_BYTES + (doubtful?.bytes.length ?? 0));
+  const entry = { seq: nextSeq(old.segments, found.names), bytes, salt: randomSalt(host) };
+  const epoch = old.epoch + 1;
+  const first = sealed[0] === undefined ? { ...position } : old.start;
+  const manifest: Manifest = {
+    storeId: old.storeId,
+    epoch,
+    start: { batch: first.batch, lsn: first.lsn, crc: first.crc },
+    segments: [...sealed, entry],
+    snapshots: found.snapshotFellBack === undefined ? old.snapshots : old.snapshots.slice(1),
+    losses: old.losses,
+  };
+  let after = position;
+  let batch: Buffer | undefined;
+  if (doubtful !== undefined && doubtful.header.count > 0) {
+    batch = doubtful.bytes;
+    const { firstLsn, count, bodyLen, flags } = doubtful.header;
+    const fields = { position, firstLsn, count, epoch, flags: flags | FLAG_LINK };
+    after = closeBatch(batch, bodyLen, fields, batchSeed(entry));
+  }
+  yield* prepareSegment(storage, old.storeId, entry, batch);
+  const opened = yield* publishAndClean(storage, manifest, {
+    names: found.names,
+    position: after,
+    offset: PAGE_BYTES + (batch?.length ?? 0),
+  });
+  return { ...opened, torn: end.torn, snapshot: found.snapshot, snapshotFellBack: found.snapshotFellBack };
+}
+
+interface DoubtfulBatch {
+  readonly bytes: Buffer;
+  readonly before: Position;
+  readonly header: NonNullable<LogEnd['lastBatch']>['header'];
+  readonly index: number;
+  readonly offset: number;
+}
+
+/**
+ * The last batch may be in the page cache only: the dead process may have ended because its sync failed. By W1 no
+ * earlier batch can be, and after a clean shutdown not even the last.
+ */
+function* readDoubtfulBatch(
+  storage: Storage,
+  old: Manifest,
+  end: LogEnd,
+): Procedure<DoubtfulBatch | undefined> {
+  const last = end.lastBatch;
+  if (last === undefined || old.clean !== undefined) return undefined;
+  const entry = old.segments[last.index];
+  if (entry === undefined || entry.sealed !== undefined) return undefined;
+  const bytes = Buffer.alloc(batchExtent(last.header.bodyLen));
+  const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
+  const body = bytes.subarray(BATCH_HEADER_BYTES, BATCH_HEADER_BYTES + last.header.bodyLen);
+  yield* call<number>((done) => storage.read(file, body, last.offset + BATCH_HEADER_BYTES, done));
+  yield* call<void>((done) => storage.close(file, done));
+  return { bytes, ...last };
+}
+
+/** Every old segment gets its end written down; those that hold nothing are dropped. */
+function sealOldSegments(old: Manifest, end: LogEnd, doubtful: DoubtfulBatch | undefined): SegmentEntry[] {
+  const sealed: SegmentEntry[] = [];
+  for (const [index, entry] of old.segments.entries()) {
+    if (entry.sealed !== undefined) {
+      sealed.push(entry);
+      continue;
+    }
+    const reached =
+      doubtful?.index === index
+        ? { offset: doubtful.offset, position: doubtful.before }
+        : end.ends.get(index);
+    if (reached === undefined || reached.offset === PAGE_BYTES) continue;
+    const { batch, lsn, crc } = reached.position;
+    sealed.push({ ...entry, sealed: { end: reached.offset, batch, lsn, crc } });
+  }
+  return sealed;
+}
+
+function* quarantine(storage: Storage, epoch: number, torn: TornTail): Procedure<void> {
+  yield* call<void>((done) => storage.mkdir('quarantine', done));
+  const bytes = Buffer.alloc(torn.end - torn.offset);
+  const file = yield* call<StorageFile>((done) => storage.open(torn.file, 'read', done));
+  yield* call<number>((done) => storage.read(file, bytes, torn.offset, done));
+  yield* call<void>((done) => storage.close(file, done));
+  yield* createFile(storage, `quarantine/${torn.file}@${torn.offset}.epoch-${epoch}`, bytes);
+  yield* call<void>((done) => storage.syncDir('quarantine', done));
+}
+
+/** The rename inside is the moment at which the new log replaces the old one. */
+function* publishAndClean(
+  storage: Storage,
+  manifest: Manifest,
+  at: { readonly names: readonly string[]; readonly position: Position; readonly offset: number },
+): Procedure<OpenedStore> {
+  yield* replaceFile(storage, 'CURRENT', encodeManifest(manifest));
+  const entry = manifest.segments.at(-1) as SegmentEntry; // every manifest made above ends with a new segment
+  yield* removeLeftovers(storage, manifest, at.names);
+  const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'durable', done));
+  return {
+    manifest,
+    position: at.position,
+    active: { entry, file, offset: at.offset },
+    torn: undefined,
+    snapshot: undefined,
+    snapshotFellBack: undefined,
+  };
+}
+
+function* removeLeftovers(storage: Storage, manifest: Manifest, names: readonly string[]): Procedure<void> {
+  const listed = new Set(manifest.segments.map((entry) => segmentName(entry.seq)));
+  for (const snapshot of manifest.snapshots) listed.add(`snap-${snapshot.lsn}.snap`);
+  for (const name of names) {
+    const ours = segmentSeqOf(name) !== undefined || name.endsWith('.snap') || isDraft(name);
+    if (ours && !listed.has(name)) yield* call<void>((done) => storage.unlink(name, done));
+  }
+  for (const entry of manifest.segments) {
+    // What lies behind the sealed end was never part of the log, or has been copied; its space is given back.
+    if (entry.sealed === undefined || !names.includes(segmentName(entry.seq))) continue;
+    const bytes = yield* call<number | undefined>((done) => storage.size(segmentName(entry.seq), done));
+    const { end } = entry.sealed;
+    if (bytes !== undefined && bytes > end) {
+      yield* call<void>((done) => storage.truncate(segmentName(entry.seq), end, done));
+    }
+  }
+}
+
+function isDraft(name: string): boolean {
+  return name.endsWith('.tmp') && !name.startsWith('LOCK');
+}
+
+function nextSeq(listed: readonly SegmentEntry[], names: readonly string[]): number {
+  let last = 0;
+  for (const entry of listed) last = Math.max(last, entry.seq);
+  for (const name of names) last = Math.max(last, segmentSeqOf(name) ?? 0);
+  return last + 1;
+}
+
+function randomSalt(host: WalHost): number {
+  return Math.floor(host.random() * 2 ** 32);
+}

@@ -1,0 +1,96 @@
+// The only file of this package that touches the file system (with node-lock.ts, which it uses).
+
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { releaseNodeLock, takeNodeLock } from './node-lock.js';
+import type { Done, OpenMode, Storage, StorageFile } from './storage.js';
+
+interface NodeFile extends StorageFile {
+  readonly fd: number;
+  /** Every write is synced by the kernel before it returns, so that writeDurable is one trip to the thread pool. */
+  readonly dsync: boolean;
+}
+
+// On macOS O_DSYNC does not reach the platter; there libuv's fsync (F_FULLFSYNC) has to be called.
+const DSYNC = process.platform === 'linux' ? fs.constants.O_DSYNC : 0;
+const FLAGS: Record<OpenMode, number> = {
+  read: fs.constants.O_RDONLY,
+  create: fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL,
+  durable: fs.constants.O_RDWR | DSYNC,
+};
+
+export function nodeStorage(directory: string): Storage {
+  const path = (name: string): string => join(directory, name);
+  const fdOf = (file: StorageFile): number => (file as NodeFile).fd; // Files only come from `open` below.
+
+  return {
+    lock: (done) => takeNodeLock(directory, done),
+    unlock: (done) => releaseNodeLock(directory, done),
+
+    open(name, mode, done) {
+      fs.open(path(name), FLAGS[mode], 0o640, (error, fd) => {
+        const file: NodeFile = { name, fd, dsync: mode === 'durable' && DSYNC !== 0 };
+        done(error, file);
+      });
+    },
+    close: (file, done) => fs.close(fdOf(file), finish(done)),
+    read: (file, into, position, done) => readFully(fdOf(file), into, 0, position, done),
+    write: (file, bytes, position, done) => fs.write(fdOf(file), bytes, 0, bytes.length, position, done),
+    writeDurable(file, bytes, position, done) {
+      fs.write(fdOf(file), bytes, 0, bytes.length, position, (error, written) => {
+        if (error !== null || (file as NodeFile).dsync) done(error, written);
+        else fs.fdatasync(fdOf(file), (syncError) => done(syncError, written));
+      });
+    },
+    sync: (file, done) => fs.fsync(fdOf(file), finish(done)),
+
+    size(name, done) {
+      fs.stat(path(name), (error, stats) => {
+        if (error?.code === 'ENOENT') done(null, undefined);
+        else done(error, error === null ? stats.size : undefined);
+      });
+    },
+    truncate: (name, bytes, done) => fs.truncate(path(name), bytes, finish(done)),
+    rename: (from, to, done) => fs.rename(path(from), path(to), finish(done)),
+    unlink: (name, done) => fs.unlink(path(name), finish(done)),
+    mkdir: (name, done) => fs.mkdir(path(name), { recursive: true, mode: 0o750 }, (error) => done(error)),
+    list(name, done) {
+      fs.readdir(path(name), (error, names) => {
+        if (error?.code === 'ENOENT') done(null, []);
+        else done(error, names);
+      });
+    },
+    syncDir: (name, done) => syncDirectory(path(name), done),
+    free(done) {
+      fs.statfs(directory, (error, stats) =>
+        done(error, error === null ? stats.bavail * stats.bsize : undefined),
+      );
+    },
+  };
+}
+
+/** Node calls back with null or with nothing; the port promises null. */
+function finish(done: Done): (error?: NodeJS.ErrnoException | null) => void {
+  return (error) => done(error ?? null);
+}
+
+function readFully(fd: number, into: Uint8Array, have: number, position: number, done: Done<number>): void {
+  fs.read(fd, into, have, into.length - have, position + have, (error, count) => {
+    if (error !== null) return done(error, have);
+    const total = have + count;
+    if (count === 0 || total === into.length) return done(null, total);
+    readFully(fd, into, total, position, done);
+  });
+}
+
+function syncDirectory(path: string, done: Done): void {
+  // Windows cannot sync a directory; there is no promise about power loss there.
+  if (process.platform === 'win32') {
+    process.nextTick(done, null);
+    return;
+  }
+  fs.open(path, 'r', (error, fd) => {
+    if (error !== null) return done(error);
+    fs.fsync(fd, (syncError) => fs.close(fd, (closeError) => done(syncError ?? closeError ?? null)));
+  });
+}

@@ -1,0 +1,44 @@
+// The port through which the log touches a disk. Names are relative to the log's directory ('CURRENT', 'blobs/ab…').
+//
+// Contract: callback style, so that a simulator can make every completion one event of its own; `done` is called
+// exactly once and never before the call has returned; after a crash it is not called at all.
+
+/** On an error the value is meaningless. */
+export type Done<T = void> = (error: Error | null, value: T) => void;
+
+export interface StorageFile {
+  readonly name: string;
+}
+
+/** 'read': an existing file. 'create': a new one, read and write, fails if it exists. 'durable': an existing one, for `writeDurable`. */
+export type OpenMode = 'read' | 'create' | 'durable';
+
+export interface Storage {
+  /** Takes the directory for this process or fails with ERR_WAL_LOCKED. Creates the directory if need be. */
+  lock(done: Done): void;
+  unlock(done: Done): void;
+
+  open(name: string, mode: OpenMode, done: Done<StorageFile>): void;
+  close(file: StorageFile, done: Done): void;
+  /** Bytes read; fewer than asked for only at the end of the file. */
+  read(file: StorageFile, into: Uint8Array, position: number, done: Done<number>): void;
+  /** Bytes written; the caller must compare. */
+  write(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void;
+  /** As write, and what was written is on stable storage when `done` is called without an error. */
+  writeDurable(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void;
+  sync(file: StorageFile, done: Done): void;
+
+  /** Size in bytes, undefined if there is no such file. */
+  size(name: string, done: Done<number | undefined>): void;
+  truncate(name: string, bytes: number, done: Done): void;
+  rename(from: string, to: string, done: Done): void;
+  unlink(name: string, done: Done): void;
+  /** No error if it exists. */
+  mkdir(name: string, done: Done): void;
+  /** Plain names, in no particular order; empty if the directory is not there. */
+  list(directory: string, done: Done<string[]>): void;
+  /** Makes entries of the directory durable. */
+  syncDir(directory: string, done: Done): void;
+  /** Bytes free for us; undefined where it cannot be told. */
+  free(done: Done<number | undefined>): void;
+}

@@ -1,0 +1,160 @@
+// One base class, one stable code per class, and the exit code a process should end with where the log decides that.
+
+export abstract class WalError extends Error {
+  abstract readonly code: string;
+  /** What a process whose job is this log should exit with; undefined where it need not end. */
+  readonly exitCode: number | undefined = undefined;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** Where damage was found, and which records it may concern. */
+export interface Damage {
+  readonly file: string;
+  readonly offset: number;
+  /** First LSN that cannot be trusted; undefined when no record is concerned (a snapshot, a manifest). */
+  readonly firstLsn?: number | undefined;
+  /** Last LSN known to have been written at or after the damage; undefined when it cannot be told. */
+  readonly lastLsn?: number | undefined;
+  readonly reason: string;
+}
+
+/** Bytes that may have been acknowledged cannot be read back. The log does not open and touches nothing. */
+export class WalCorruptError extends WalError {
+  override readonly code = 'ERR_WAL_CORRUPT';
+  override readonly exitCode = 65;
+  readonly damage: Damage;
+
+  constructor(damage: Damage, options?: ErrorOptions) {
+    const first = damage.firstLsn === undefined ? '' : `, records from lsn ${damage.firstLsn}`;
+    const last = damage.lastLsn === undefined ? '' : ` to ${damage.lastLsn}`;
+    super(
+      `${damage.file}: damaged at byte ${damage.offset}${first}${last}: ${damage.reason}; restore a backup, or run repair with acceptLoss`,
+      options,
+    );
+    this.damage = damage;
+  }
+}
+
+export class WalVersionError extends WalError {
+  override readonly code = 'ERR_WAL_VERSION';
+  override readonly exitCode = 65;
+
+  constructor(file: string, found: string, readable: string) {
+    super(`${file}: format ${found}, this version reads ${readable}; nothing was touched`);
+  }
+}
+
+export class WalLockedError extends WalError {
+  override readonly code = 'ERR_WAL_LOCKED';
+  override readonly exitCode = 73;
+  readonly holder: string;
+
+  constructor(holder: string) {
+    super(`LOCK: the directory is held by ${holder}; stop that process or use another directory`);
+    this.holder = holder;
+  }
+}
+
+export class WalFencedError extends WalError {
+  override readonly code = 'ERR_WAL_FENCED';
+  override readonly exitCode = 73;
+
+  constructor(own: number, found: number) {
+    super(`CURRENT: epoch is ${found}, ours was ${own}; another process has opened this directory`);
+  }
+}
+
+/** The disk failed while the log was serving. Nothing in flight was acknowledged; the process must end. */
+export class WalIoError extends WalError {
+  override readonly code = 'ERR_WAL_IO';
+  override readonly exitCode = 74;
+  readonly errno: string | undefined;
+
+  constructor(during: string, cause: unknown) {
+    const errno = errnoOf(cause);
+    super(`${during}: ${errno ?? String(cause)}; nothing after the last acknowledged record is certain`, {
+      cause,
+    });
+    this.errno = errno;
+  }
+}
+
+export class WalDiskLowError extends WalError {
+  override readonly code = 'ERR_WAL_DISK_LOW';
+
+  constructor(freeBytes: number | undefined, neededBytes: number) {
+    super(
+      `disk low: ${freeBytes ?? 'unknown'} bytes free, ${neededBytes} wanted; retry after space was freed`,
+    );
+  }
+}
+
+export class WalDiskSlowError extends WalError {
+  override readonly code = 'ERR_WAL_DISK_SLOW';
+
+  constructor(waitedMs: number) {
+    super(`disk slow: a sync has been running for ${Math.round(waitedMs)} ms; retry later`);
+  }
+}
+
+export class WalClosedError extends WalError {
+  override readonly code = 'ERR_WAL_CLOSED';
+
+  constructor(state: string) {
+    super(`the log is ${state}; open it again to append`);
+  }
+}
+
+export class WalRecordTooLargeError extends WalError {
+  override readonly code = 'ERR_WAL_RECORD_TOO_LARGE';
+
+  constructor(bytes: number, bytesMax: number) {
+    super(`record: ${bytes} bytes, at most ${bytesMax} fit in one batch; append fewer at once or use a blob`);
+  }
+}
+
+export class WalTrimmedError extends WalError {
+  override readonly code = 'ERR_WAL_TRIMMED';
+
+  constructor(wanted: number, firstLsn: number) {
+    super(`replay from lsn ${wanted}: the log begins at ${firstLsn}; start from the snapshot`);
+  }
+}
+
+export class WalBlobError extends WalError {
+  override readonly code = 'ERR_WAL_BLOB';
+  readonly sha256: string;
+
+  constructor(sha256: string, reason: string, options?: ErrorOptions) {
+    super(
+      `blobs/${sha256}: ${reason}; the record that refers to it has lost its payload, others have not`,
+      options,
+    );
+    this.sha256 = sha256;
+  }
+}
+
+export class WalSnapshotError extends WalError {
+  override readonly code = 'ERR_WAL_SNAPSHOT';
+
+  constructor(reason: string, options?: ErrorOptions) {
+    super(`snapshot: ${reason}; the log goes on without it`, options);
+  }
+}
+
+export class WalOptionError extends WalError {
+  override readonly code = 'ERR_WAL_OPTION';
+
+  constructor(option: string, value: unknown, needed: string) {
+    super(`option ${option}: got ${String(value)}, needs ${needed}`);
+  }
+}
+
+export function errnoOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
