@@ -34,10 +34,14 @@ export async function install() {
   if (isInstalled()) return true;
   console.log(`installing dependencies with ${pnpmSpec} ...`);
   const startedAt = performance.now();
-  const { code, output } = await pnpm(['install', '--frozen-lockfile']);
+  // Given here, because `npm -s` would silence the one message that says why.
+  const { code, output } = await pnpm(['install', '--frozen-lockfile', '--loglevel=info']);
   if (code !== 0) {
     console.error(output.trimEnd());
-    console.error(`install: ${pnpmSpec} ended with ${code}`);
+    const hint = output.includes('OUTDATED_LOCKFILE')
+      ? `; bring the lock file up to date: npx ${pnpmSpec} install`
+      : '';
+    console.error(`install: ${pnpmSpec} ended with ${code}${hint}`);
     return false;
   }
   writeFileSync(stamp, wanted());

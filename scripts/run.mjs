@@ -17,6 +17,12 @@ const tasks = {
   test: () => runScript('scripts/test.mjs'),
 };
 
+// A reader that has seen enough (`npm start | head`) is no failure.
+process.stdout.on('error', (error) => {
+  if (/** @type {NodeJS.ErrnoException} */ (error).code === 'EPIPE') process.exit(0);
+  throw error;
+});
+
 process.chdir(root);
 process.exitCode = await main();
 
