@@ -20,7 +20,7 @@ const childScript = fileURLToPath(new URL('unit-child.mjs', import.meta.url));
  * @property {number} failed
  * @property {number} skipped
  * @property {number} seconds
- * @property {string} [problem] why it failed, beyond the tests that failed
+ * @property {string} [problem] why it failed
  * @property {string} output
  *
  * @typedef {object} UnitOptions
@@ -105,6 +105,7 @@ function problemOf(ending, report, timeoutMs) {
   if (report === undefined) return `ended before its tests did (exit code ${ending.code})`;
   if (report.suites === 0) return 'no suite ran: is .run() missing?';
   if (report.total === 0) return 'no test ran';
+  if (report.passed < report.total) return `${report.total - report.passed} of ${report.total} tests failed`;
   if (ending.code !== 0) return `exit code ${ending.code}`;
   return undefined;
 }
