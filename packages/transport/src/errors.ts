@@ -36,3 +36,69 @@ export class BodyCorruptError extends TransportError {
     super(`body: ${what}`, options);
   }
 }
+
+export class SecretError extends TransportError {
+  override readonly code = 'ERR_SECRET';
+
+  constructor(bytes: number) {
+    super(`key: ${bytes} bytes, needed 32 (or 64 hexadecimal digits)`);
+  }
+}
+
+export class RuleError extends TransportError {
+  override readonly code = 'ERR_ACCESS_RULE';
+
+  constructor(where: string, value: string, needed: string) {
+    super(`access rules of ${where}: ${value.slice(0, 80)} is refused, needed ${needed}`);
+  }
+}
+
+/** A body in pieces that will not become whole. `answer` is the code the peer gave or got, 0 for none. */
+export class BodyBrokenError extends TransportError {
+  override readonly code = 'ERR_BODY_BROKEN';
+  readonly answer: number;
+
+  constructor(what: string, answer: number) {
+    super(`body in pieces: ${what}`);
+    this.answer = answer;
+  }
+}
+
+export class FrameTooLargeError extends TransportError {
+  override readonly code = 'ERR_FRAME_TOO_LARGE';
+  readonly bytes: number;
+  readonly bytesMax: number;
+
+  constructor(bytes: number, bytesMax: number) {
+    super(`frame or body of ${bytes} bytes: the peer takes at most ${bytesMax}`);
+    this.bytes = bytes;
+    this.bytesMax = bytesMax;
+  }
+}
+
+export class ConnectionStateError extends TransportError {
+  override readonly code = 'ERR_CONNECTION_STATE';
+
+  constructor(what: string) {
+    super(`connection: ${what}`);
+  }
+}
+
+/** A listener that strangers could reach and use. A command that meets this exits with 78 (configuration). */
+export class UnsafeBindError extends TransportError {
+  override readonly code = 'ERR_UNSAFE_BIND';
+  readonly missing: readonly string[];
+
+  constructor(address: string, missing: readonly string[]) {
+    super(`listen on ${address}: refused, a public address needs ${missing.join(' and ')}`);
+    this.missing = missing;
+  }
+}
+
+export class ListenError extends TransportError {
+  override readonly code = 'ERR_LISTEN';
+
+  constructor(address: string, why: string, options?: ErrorOptions) {
+    super(`listen on ${address}: ${why}`, options);
+  }
+}

@@ -18,7 +18,9 @@ export function packBody(body: Uint8Array, method: Compression): PackedBody {
   if (body.length < WORTH_TRYING_BYTES) return { body };
   const packed =
     method === 'gzip' ? gzipSync(body, { level: 1 }) : brotliCompressSync(body, { params: BROTLI_FAST });
-  return packed.length < body.length ? { compression: method, rawLen: body.length, body: packed } : { body };
+  // What shrinks beyond the ratio looks like a bomb to the receiver, so it goes as it is.
+  const worthIt = packed.length < body.length && packed.length * RATIO_MAX >= body.length;
+  return worthIt ? { compression: method, rawLen: body.length, body: packed } : { body };
 }
 
 /**

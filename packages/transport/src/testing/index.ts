@@ -1,1 +1,3 @@
-export {};
+export { Chance } from './chance.js';
+export { ManualClock } from './manual-clock.js';
+export { MemoryNetwork, type MemoryNetworkOptions } from './memory-network.js';

@@ -1,0 +1,89 @@
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Every bound of a listener or a dialer (docs/wire-protocol.md §9). Reaching one gives a named answer, never growth. */
+export interface Limits {
+  readonly prePayloadBytesMax: number;
+  readonly payloadBytesMax: number;
+  readonly minimalPayloadBytesMax: number;
+  readonly bodyBytesMax: number;
+  readonly chunkBytesMax: number;
+  readonly windowBytes: number;
+  readonly bodiesMax: number;
+  readonly handshakeMs: number;
+  readonly tlsHandshakeMs: number;
+  readonly unauthenticatedMax: number;
+  readonly unauthenticatedPerAddressMax: number;
+  readonly connectionsMax: number;
+  readonly connectionsPerIdentityMax: number;
+  readonly authFailuresPerMinute: number;
+  readonly authPenaltyMs: number;
+  readonly frameMs: number;
+  readonly frameBytesPerSecondMin: number;
+  readonly pingMs: number;
+  readonly deadMs: number;
+  readonly outboxHighBytes: number;
+  readonly outboxBytesMax: number;
+  readonly writeMs: number;
+  readonly closingMs: number;
+  readonly inFlightMax: number;
+  readonly inFlightBytesMax: number;
+  readonly creditMax: number;
+  /** SubmitJob frames a second for one identity; `Infinity` for none. */
+  readonly submitsPerSecond: number;
+  readonly submitsBurst: number;
+}
+
+export type Profile = 'public' | 'trusted';
+
+const PUBLIC: Limits = Object.freeze({
+  prePayloadBytesMax: 4 * KIB,
+  payloadBytesMax: MIB + 64 * KIB,
+  minimalPayloadBytesMax: 256 * MIB,
+  bodyBytesMax: 8 * MIB,
+  chunkBytesMax: 64 * KIB,
+  windowBytes: MIB,
+  bodiesMax: 16,
+  handshakeMs: 2_000,
+  tlsHandshakeMs: 5_000,
+  unauthenticatedMax: 256,
+  unauthenticatedPerAddressMax: 16,
+  connectionsMax: 4_096,
+  connectionsPerIdentityMax: 256,
+  authFailuresPerMinute: 10,
+  authPenaltyMs: 60_000,
+  frameMs: 10_000,
+  frameBytesPerSecondMin: KIB,
+  pingMs: 10_000,
+  deadMs: 30_000,
+  outboxHighBytes: MIB,
+  outboxBytesMax: 8 * MIB,
+  writeMs: 10_000,
+  closingMs: 1_000,
+  inFlightMax: 1_024,
+  inFlightBytesMax: 8 * MIB,
+  creditMax: 1_024,
+  submitsPerSecond: 10_000,
+  submitsBurst: 20_000,
+});
+
+const TRUSTED: Limits = Object.freeze({
+  ...PUBLIC,
+  bodyBytesMax: 256 * MIB,
+  chunkBytesMax: 256 * KIB,
+  windowBytes: 4 * MIB,
+  bodiesMax: 64,
+  unauthenticatedMax: 1_024,
+  unauthenticatedPerAddressMax: 1_024,
+  connectionsPerIdentityMax: 4_096,
+  inFlightMax: 16_384,
+  inFlightBytesMax: 256 * MIB,
+  creditMax: 16_384,
+  submitsPerSecond: Number.POSITIVE_INFINITY,
+  submitsBurst: Number.POSITIVE_INFINITY,
+});
+
+/** The bounds of a profile, with some of them changed. */
+export function limitsOf(profile: Profile, changes: Partial<Limits> = {}): Limits {
+  return { ...(profile === 'public' ? PUBLIC : TRUSTED), ...changes };
+}

@@ -1,0 +1,33 @@
+import { inspect } from 'node:util';
+import { SecretError } from '../errors.js';
+
+const KEY_BYTES = 32;
+
+/** A key that does not show itself: not in logs, not in JSON, not in the inspector. */
+export class Secret {
+  readonly #bytes: Buffer;
+
+  /** 32 bytes, or 64 hexadecimal digits. Copied, so that the caller may wipe its own. */
+  constructor(key: Uint8Array | string) {
+    const bytes = typeof key === 'string' ? Buffer.from(key.trim(), 'hex') : Buffer.from(key);
+    if (bytes.length !== KEY_BYTES) throw new SecretError(bytes.length);
+    this.#bytes = bytes;
+  }
+
+  /** The bytes, for a MAC and for nothing else. */
+  reveal(): Buffer {
+    return this.#bytes;
+  }
+
+  toString(): string {
+    return '[secret]';
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}

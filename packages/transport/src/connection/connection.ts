@@ -1,0 +1,394 @@
+// Hot path: send and flush.
+import type { Action } from '../access/identity.js';
+import type { Limits } from '../access/limits.js';
+import { ConnectionStateError, FrameTooLargeError } from '../errors.js';
+import { type FrameHeader, headerBytes, NO_HEADER } from '../frame/header.js';
+import type { Session } from '../handshake/session.js';
+import type { Clock } from '../net/clock.js';
+import type { NetSocket, SocketHandler } from '../net/net.js';
+import type { AnswerDetail, AnswerName, PeerError } from './answer.js';
+import { Bodies } from './bodies.js';
+import type { BodySource } from './body-source.js';
+import type { CloseReason } from './close-reason.js';
+import type { Frame } from './frame.js';
+import { Liveness } from './liveness.js';
+import { Outbox } from './outbox.js';
+import type { OutgoingBody, OutgoingBodyOptions } from './outgoing-body.js';
+import { type Handshake, Protocol, type ProtocolEvents, type ProtocolState } from './protocol.js';
+
+/**
+ * What became of a send. 'accepted' and 'behind' are queued in order; after 'behind' wait for `onDrain` before sending more.
+ * 'full' and 'closed' are not queued.
+ */
+export type Sent = 'accepted' | 'behind' | 'full' | 'closed';
+
+/** What an application does with a connection. All calls come from the event loop, never from inside `send`. */
+export interface ConnectionHandler {
+  /** One message. Nothing is awaited: take what you need and return. */
+  onFrame(frame: Frame): void;
+  /** The outbox is below its high mark again. Only after a send that said 'behind' or 'full'. */
+  onDrain?(): void;
+  /** The peer answered a message of ours with an Error that keeps the connection. */
+  onPeerError?(error: PeerError): void;
+  /** The peer is about to leave: begin nothing new here. */
+  onGoodbye?(graceMs: number): void;
+  /** Exactly once, last. */
+  onClose(reason: CloseReason): void;
+}
+
+export interface ConnectionParts {
+  readonly socket: NetSocket;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly side: 'listener' | 'dialer';
+  readonly handshake: Handshake;
+  readonly gate: ((frame: Frame, now: number) => AnswerName | null) | null;
+  /** The handshake is done; the handler returned gets everything from here on. */
+  readonly onReady: (connection: Connection) => ConnectionHandler;
+  /** The connection is over; `handler.onClose` was told before, where there is a handler. */
+  readonly onClosed: (connection: Connection, reason: CloseReason) => void;
+}
+
+/** Small frames go out with the burst they were sent in; at this size at once. */
+const FLUSH_BYTES = 64 * 1024;
+/** Chunks of bodies wait behind at most this much, so that a small message never waits behind more. */
+const BODY_ROOM_BYTES = 256 * 1024;
+
+const BY_OWNER = 1;
+const BY_OUTBOX = 2;
+const BY_IN_FLIGHT = 4;
+
+/** A connection: the protocol on a socket. Everything here is bounded, nothing here awaits. */
+export class Connection implements SocketHandler, ProtocolEvents {
+  readonly #parts: ConnectionParts;
+  readonly #socket: NetSocket;
+  readonly #outbox = new Outbox();
+  readonly #bodies: Bodies;
+  readonly #liveness: Liveness;
+  readonly #protocol: Protocol;
+  #handler: ConnectionHandler | null = null;
+  #session: Session | null = null;
+  #armed = false;
+  #inReceive = false;
+  #congested = false;
+  #wantsDrain = false;
+  #pausedBy = 0;
+  #inFlight = 0;
+  #inFlightBytes = 0;
+  #timer: { cancel(): void } | null = null;
+  #timerAt = Number.POSITIVE_INFINITY;
+  #reason: CloseReason | null = null;
+  #ended = false;
+  #gone = false;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    this.#socket = parts.socket;
+    const { limits, clock } = parts;
+    this.#bodies = new Bodies(limits, this.#outbox.writer, () => this.#arm());
+    this.#liveness = new Liveness(limits, clock.now());
+    this.#protocol = new Protocol({
+      limits,
+      handshake: parts.handshake,
+      writer: this.#outbox.writer,
+      bodies: this.#bodies,
+      liveness: this.#liveness,
+      events: this,
+      gate: parts.gate,
+      side: parts.side,
+    });
+  }
+
+  /** Starts reading. `first` is what a dialer says first. */
+  begin(first: { readonly type: number; readonly payload: Uint8Array } | null): void {
+    if (first !== null) this.#outbox.writer.frame(first.type, first.payload);
+    this.#socket.attach(this);
+    this.#flush();
+    this.#setTimer();
+  }
+
+  get state(): ProtocolState {
+    return this.#protocol.state;
+  }
+
+  /** Who and what the handshake settled. Only known from `onReady` on. */
+  get session(): Session {
+    if (this.#session === null) throw new ConnectionStateError('has no session before its handshake is done');
+    return this.#session;
+  }
+
+  get remote(): string {
+    return this.#socket.remote;
+  }
+
+  /** Bytes waiting to be written, the socket's share included. */
+  get outboxBytes(): number {
+    return this.#outbox.bytes;
+  }
+
+  get bodies(): { readonly incoming: number; readonly outgoing: number } {
+    return { incoming: this.#bodies.incoming, outgoing: this.#bodies.outgoing };
+  }
+
+  /** Frames received so far, of every type. */
+  get framesReceived(): number {
+    return this.#protocol.frames;
+  }
+
+  /** False for an identity without a rule that allows it. A dialer has no rules about its listener: always true. */
+  permits(action: Action, subject: string): boolean {
+    return this.#session?.identity?.permits(action, subject) ?? this.#parts.side === 'dialer';
+  }
+
+  /**
+   * Queues one frame. A body of 16 KiB or more is not copied: do not change it afterwards. Throws a FrameTooLargeError where the
+   * peer's frame limit is passed; send such a body in pieces. A minimal peer gets no header.
+   */
+  send(type: number, header: FrameHeader, body: Uint8Array): Sent {
+    const session = this.#session;
+    if (session === null || this.#ended || this.#reason !== null) return 'closed';
+    if (this.#outbox.bytes >= this.#parts.limits.outboxBytesMax) {
+      this.#wantsDrain = true;
+      return 'full';
+    }
+    if (body.length + 2048 > session.peer.payloadBytesMax) this.#checkFits(header, body, session);
+    if (session.dialect === 'minimal') this.#outbox.writer.frame(type, body);
+    else this.#outbox.writer.message(type, header, body);
+    return this.#queued();
+  }
+
+  /** Queues a body in pieces. Its chunks leave between other frames, as fast as the peer grants credit. */
+  sendBody(
+    type: number,
+    header: FrameHeader,
+    source: BodySource,
+    options: OutgoingBodyOptions = {},
+  ): OutgoingBody {
+    const session = this.#session;
+    if (session === null || session.dialect === 'minimal' || this.#reason !== null) {
+      throw new ConnectionStateError(
+        'cannot send a body in pieces: it is closed, or its peer speaks the minimal dialect',
+      );
+    }
+    if ((source.length ?? 0) > session.peer.bodyBytesMax)
+      throw new FrameTooLargeError(source.length ?? 0, session.peer.bodyBytesMax);
+    const body = this.#bodies.send(type, header, source, session.peer, options);
+    this.#arm();
+    return body;
+  }
+
+  /** Answers a message with an Error. Some answers end the connection, at once or when there are too many of them. */
+  answer(name: AnswerName, detail: AnswerDetail = {}): void {
+    this.#protocol.answer(name, detail);
+    this.#arm();
+  }
+
+  /** Stops reading until `resume`. At most what is already read is still held, nothing is delivered. */
+  pause(): void {
+    this.#pauseBy(BY_OWNER);
+  }
+
+  resume(): void {
+    this.#resumeBy(BY_OWNER);
+  }
+
+  /** A request was taken in and is not answered yet. Past the limits reading stops until enough are `settled`. */
+  took(bytes: number): void {
+    this.#inFlight += 1;
+    this.#inFlightBytes += bytes;
+    const { inFlightMax, inFlightBytesMax } = this.#parts.limits;
+    if (this.#inFlight >= inFlightMax || this.#inFlightBytes >= inFlightBytesMax) this.#pauseBy(BY_IN_FLIGHT);
+  }
+
+  settled(bytes: number): void {
+    this.#inFlight -= 1;
+    this.#inFlightBytes -= bytes;
+    const { inFlightMax, inFlightBytesMax } = this.#parts.limits;
+    if (this.#inFlight < inFlightMax && this.#inFlightBytes < inFlightBytesMax) this.#resumeBy(BY_IN_FLIGHT);
+  }
+
+  /** Tells the peer that this side leaves within `graceMs`. New SubmitJob frames are answered with DRAINING from here on. */
+  goodbye(graceMs: number): void {
+    this.#protocol.goodbye(graceMs);
+    this.#arm();
+  }
+
+  /** Writes what is queued, then closes; destroys after `closingMs` where the peer does not follow. */
+  close(): void {
+    this.#protocol.close({ kind: 'local' }, 'close');
+  }
+
+  destroy(reason: CloseReason = { kind: 'local' }): void {
+    this.#protocol.close(reason, 'destroy');
+  }
+
+  // From the socket.
+
+  onData(chunk: Buffer): void {
+    this.#inReceive = true;
+    this.#protocol.receive(chunk, this.#parts.clock.now());
+    this.#inReceive = false;
+    // What the frames of one chunk caused is one write.
+    if (this.#outbox.writer.bytes > 0 || this.#bodies.outgoing > 0) this.#flush();
+    this.#setTimer();
+  }
+
+  onDrain(): void {
+    this.#congested = false;
+    this.#outbox.drained();
+    this.#liveness.drained();
+    this.#flush();
+    if (this.#congested && this.#outbox.bytes > this.#parts.limits.outboxHighBytes / 2) return;
+    this.#resumeBy(BY_OUTBOX);
+    if (!this.#wantsDrain || this.#reason !== null) return;
+    this.#wantsDrain = false;
+    this.#handler?.onDrain?.();
+  }
+
+  onEnd(): void {
+    this.#protocol.end();
+  }
+
+  onClose(error: Error | null): void {
+    this.#gone = true;
+    this.#protocol.close(
+      error === null ? { kind: 'peer', cut: this.#protocol.decoder.insideFrame } : { kind: 'socket', error },
+      'destroy',
+    );
+    this.#timer?.cancel();
+    this.#timer = null;
+    const reason = this.#reason ?? { kind: 'local' };
+    this.#handler?.onClose(reason);
+    this.#parts.onClosed(this, reason);
+  }
+
+  // From the protocol.
+
+  onReady(session: Session): void {
+    this.#session = session;
+    this.#handler = this.#parts.onReady(this);
+  }
+
+  onFrame(frame: Frame): void {
+    this.#handler?.onFrame(frame);
+  }
+
+  onPeerError(error: PeerError): void {
+    this.#handler?.onPeerError?.(error);
+  }
+
+  onGoodbye(graceMs: number): void {
+    this.#handler?.onGoodbye?.(graceMs);
+  }
+
+  onOver(reason: CloseReason, farewell: 'close' | 'destroy'): void {
+    this.#reason = reason;
+    if (this.#gone) return;
+    if (farewell === 'destroy') {
+      this.#ended = true;
+      this.#socket.destroy();
+      return;
+    }
+    const { clock, limits } = this.#parts;
+    this.#timer?.cancel();
+    this.#timerAt = Number.NEGATIVE_INFINITY;
+    this.#timer = clock.setTimer(limits.closingMs, () => this.#socket.destroy());
+    // Reading goes on, so that the peer's end is seen; the protocol ignores what comes.
+    this.#socket.resume();
+    this.#flush();
+  }
+
+  #queued(): Sent {
+    if (this.#outbox.writer.bytes >= FLUSH_BYTES && !this.#congested) this.#flush();
+    else this.#arm();
+    if (this.#outbox.bytes <= this.#parts.limits.outboxHighBytes) return 'accepted';
+    this.#wantsDrain = true;
+    // Only a listener stops reading: if both sides did, two peers with full outboxes would wait for each other.
+    if (this.#parts.side === 'listener') this.#pauseBy(BY_OUTBOX);
+    return 'behind';
+  }
+
+  #arm(): void {
+    if (this.#armed || this.#inReceive || this.#congested || this.#ended) return;
+    this.#armed = true;
+    this.#parts.clock.soon(() => {
+      this.#armed = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.#congested || this.#ended) return;
+    let wrote = false;
+    while (!this.#congested) {
+      if (this.#bodies.outgoing > 0) this.#bodies.pump(this.#hasBodyRoom);
+      const pieces = this.#outbox.next();
+      if (pieces.length === 0) break;
+      wrote = true;
+      if (!this.#socket.write(pieces)) {
+        this.#congested = true;
+        this.#outbox.stalled(pieces);
+      }
+    }
+    if (wrote) this.#wroteAt(this.#parts.clock.now());
+    if (this.#reason === null || this.#outbox.bytes > 0 || this.#ended) return;
+    this.#ended = true;
+    this.#socket.end();
+  }
+
+  readonly #hasBodyRoom = (): boolean => this.#outbox.bytes < BODY_ROOM_BYTES;
+
+  #wroteAt(now: number): void {
+    this.#liveness.spoke(now);
+    if (!this.#congested) return;
+    this.#liveness.stalled(now);
+    this.#setTimer();
+  }
+
+  #pauseBy(cause: number): void {
+    if (this.#pausedBy === 0) {
+      this.#protocol.decoder.halt();
+      this.#liveness.paused(this.#parts.clock.now());
+      this.#socket.pause();
+    }
+    this.#pausedBy |= cause;
+  }
+
+  #resumeBy(cause: number): void {
+    if ((this.#pausedBy & cause) === 0) return;
+    this.#pausedBy &= ~cause;
+    if (this.#pausedBy !== 0) return;
+    // Frames already read come first; they may well pause again.
+    this.#protocol.resume(this.#parts.clock.now());
+    if (this.#pausedBy === 0 && !this.#gone) this.#socket.resume();
+    this.#arm();
+    this.#setTimer();
+  }
+
+  #setTimer(): void {
+    if (this.#reason !== null) return;
+    const at = this.#liveness.nextAt();
+    // An early timer only looks and sets the next one: cheaper than moving it with every frame.
+    if (at >= this.#timerAt) return;
+    this.#timer?.cancel();
+    this.#timerAt = at;
+    this.#timer = this.#parts.clock.setTimer(Math.max(at - this.#parts.clock.now(), 1), this.#onTimer);
+  }
+
+  readonly #onTimer = (): void => {
+    this.#timer = null;
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    if (this.#reason !== null) return;
+    this.#protocol.tick(this.#parts.clock.now());
+    if (this.#outbox.bytes > 0) this.#flush();
+    else this.#outbox.writer.rest();
+    this.#setTimer();
+  };
+
+  #checkFits(header: FrameHeader, body: Uint8Array, session: Session): void {
+    const headerLen = session.dialect === 'minimal' || header === NO_HEADER ? 0 : headerBytes(header);
+    const bytes = 2 + headerLen + body.length;
+    if (bytes > session.peer.payloadBytesMax)
+      throw new FrameTooLargeError(bytes, session.peer.payloadBytesMax);
+  }
+}

@@ -1,0 +1,140 @@
+import { BodyBrokenError } from '../errors.js';
+
+/** Where a body's frames go. */
+export interface BodyLink {
+  credit(bodyId: number, bytes: number): void;
+  stop(bodyId: number, code: number): void;
+}
+
+/** `chunk` is a view into a read buffer: copy what must outlive the call. */
+export interface BodyReader {
+  onChunk(chunk: Buffer): void;
+  onEnd(): void;
+  onFail(error: BodyBrokenError): void;
+}
+
+/**
+ * A body that arrives in pieces. Nothing beyond the window is ever held: the sender may go on only as far as `consumed` says.
+ * Read it by callback (`read` and `consumed`) or with `for await`; without a reader it waits, at most one window long.
+ */
+export class IncomingBody implements AsyncIterable<Buffer> {
+  readonly id: number;
+  /** Undefined where the sender did not know it. */
+  readonly length: number | undefined;
+  readonly #link: BodyLink;
+  readonly #windowBytes: number;
+  readonly #waiting: Buffer[] = [];
+  #reader: BodyReader | null = null;
+  #creditBytes: number;
+  #owedBytes = 0;
+  #receivedBytes = 0;
+  #end: 'open' | 'complete' | BodyBrokenError = 'open';
+
+  constructor(id: number, length: number | undefined, windowBytes: number, link: BodyLink) {
+    this.id = id;
+    this.length = length;
+    this.#link = link;
+    this.#windowBytes = windowBytes;
+    this.#creditBytes = windowBytes;
+  }
+
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  get open(): boolean {
+    return this.#end === 'open';
+  }
+
+  /** Sends everything that has come and will come to `reader`. Call `consumed` as it is used up, or the sender stops. */
+  read(reader: BodyReader): void {
+    this.#reader = reader;
+    while (this.#waiting.length > 0) reader.onChunk(this.#waiting.shift() as Buffer); // length was checked
+    this.#tellEnd();
+  }
+
+  consumed(bytes: number): void {
+    if (this.#end !== 'open') return;
+    this.#owedBytes += bytes;
+    // In quarters: a grant for every chunk would cost as many frames as the body itself.
+    if (this.#owedBytes * 4 < this.#windowBytes) return;
+    this.#creditBytes += this.#owedBytes;
+    this.#link.credit(this.id, this.#owedBytes);
+    this.#owedBytes = 0;
+  }
+
+  /** The rest is not wanted. Code 0: no particular reason. */
+  stop(code = 0): void {
+    if (this.#end !== 'open') return;
+    this.#link.stop(this.id, code);
+    this.fail(new BodyBrokenError('stopped by its reader', code));
+  }
+
+  /** From the protocol: false when the sender had no credit for this. */
+  push(chunk: Buffer): boolean {
+    if (chunk.length > this.#creditBytes) return false;
+    this.#creditBytes -= chunk.length;
+    this.#receivedBytes += chunk.length;
+    if (this.#reader === null) this.#waiting.push(chunk);
+    else this.#reader.onChunk(chunk);
+    return true;
+  }
+
+  complete(): void {
+    if (this.#end !== 'open') return;
+    this.#end = 'complete';
+    this.#tellEnd();
+  }
+
+  fail(error: BodyBrokenError): void {
+    if (this.#end !== 'open') return;
+    this.#end = error;
+    this.#waiting.length = 0;
+    this.#tellEnd();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, undefined> {
+    const chunks: Buffer[] = [];
+    let over: BodyBrokenError | 'complete' | null = null;
+    let wake: () => void = () => undefined;
+    this.read({
+      onChunk: (chunk) => {
+        chunks.push(chunk);
+        wake();
+      },
+      onEnd: () => {
+        over = 'complete';
+        wake();
+      },
+      onFail: (error) => {
+        over = error;
+        wake();
+      },
+    });
+    try {
+      while (true) {
+        const chunk = chunks.shift();
+        if (chunk !== undefined) {
+          yield chunk;
+          this.consumed(chunk.length);
+        } else if (over === 'complete') {
+          return;
+        } else if (over !== null) {
+          throw over;
+        } else {
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+        }
+      }
+    } finally {
+      this.stop();
+    }
+  }
+
+  #tellEnd(): void {
+    if (this.#reader === null || this.#end === 'open') return;
+    if (this.#end === 'complete') this.#reader.onEnd();
+    else this.#reader.onFail(this.#end);
+  }
+}

@@ -1,0 +1,59 @@
+import { FrameWriter } from '../frame/frame-writer.js';
+
+/** Handed to the socket at once at most. Small enough that a peer must take this much within the write deadline, or is gone. */
+const WRITE_BYTES_MAX = 256 * 1024;
+
+/** Everything that waits to be written to one peer, in order, counted. The socket's own share counts until it has drained. */
+export class Outbox {
+  readonly writer = new FrameWriter();
+  #queue: Buffer[] = [];
+  #first = 0;
+  #queuedBytes = 0;
+  #inSocketBytes = 0;
+
+  get bytes(): number {
+    return this.writer.bytes + this.#queuedBytes + this.#inSocketBytes;
+  }
+
+  /** The pieces for one write to the socket; empty when there is nothing. */
+  next(): Buffer[] {
+    this.#gather();
+    const pieces: Buffer[] = [];
+    let room = WRITE_BYTES_MAX;
+    while (room > 0 && this.#first < this.#queue.length) {
+      const piece = this.#queue[this.#first] as Buffer; // first < length
+      if (piece.length > room) {
+        pieces.push(piece.subarray(0, room));
+        this.#queue[this.#first] = piece.subarray(room);
+        room = 0;
+      } else {
+        pieces.push(piece);
+        this.#first += 1;
+        room -= piece.length;
+      }
+    }
+    this.#queuedBytes -= WRITE_BYTES_MAX - room;
+    return pieces;
+  }
+
+  /** The socket said it has enough: what it was given still counts. */
+  stalled(pieces: readonly Buffer[]): void {
+    for (const piece of pieces) this.#inSocketBytes += piece.length;
+  }
+
+  drained(): void {
+    this.#inSocketBytes = 0;
+  }
+
+  #gather(): void {
+    if (this.writer.bytes === 0) return;
+    this.#queuedBytes += this.writer.bytes;
+    const pieces = this.writer.take();
+    if (this.#first === this.#queue.length) {
+      this.#queue = pieces;
+      this.#first = 0;
+      return;
+    }
+    for (const piece of pieces) this.#queue.push(piece);
+  }
+}

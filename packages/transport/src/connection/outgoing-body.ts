@@ -1,0 +1,130 @@
+import { BodyBrokenError } from '../errors.js';
+import { packBody } from '../frame/compression.js';
+import { FrameType } from '../frame/frame-type.js';
+import type { FrameWriter } from '../frame/frame-writer.js';
+import type { Compression } from '../frame/header.js';
+import { ANSWERS } from './answer.js';
+import type { BodySource } from './body-source.js';
+
+/** How an outgoing body ended. 'sent' means handed to the socket, not received. */
+export type BodyOutcome =
+  | { readonly kind: 'sent'; readonly bytes: number }
+  | { readonly kind: 'stopped'; readonly code: number }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+export interface OutgoingBodyOptions {
+  readonly compress?: Compression | undefined;
+  readonly onOutcome?: ((outcome: BodyOutcome) => void) | undefined;
+}
+
+const LAST = 1;
+const EMPTY = Buffer.alloc(0);
+
+/** A body on its way out: one chunk read ahead, never more, and only while the peer has granted credit. */
+export class OutgoingBody {
+  readonly id: number;
+  readonly #source: BodySource;
+  readonly #options: OutgoingBodyOptions;
+  readonly #chunkBytesMax: number;
+  readonly #wake: () => void;
+  #creditBytes: number;
+  #sentBytes = 0;
+  #chunk: Uint8Array | null = null;
+  #atEnd = false;
+  #error: Error | null = null;
+  #reading = false;
+  #over = false;
+
+  constructor(
+    id: number,
+    source: BodySource,
+    grant: { readonly windowBytes: number; readonly chunkBytesMax: number },
+    options: OutgoingBodyOptions,
+    wake: () => void,
+  ) {
+    this.id = id;
+    this.#source = source;
+    this.#creditBytes = grant.windowBytes;
+    this.#chunkBytesMax = grant.chunkBytesMax;
+    this.#options = options;
+    this.#wake = wake;
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  grant(bytes: number): void {
+    this.#creditBytes += bytes;
+  }
+
+  /** Writes at most one chunk; false when there is none to write now. */
+  step(writer: FrameWriter): boolean {
+    if (this.#over) return false;
+    if (this.#chunk === null && !this.#atEnd && this.#error === null) this.#readAhead();
+    if (this.#error !== null) return this.#abort(writer, this.#error);
+    if (this.#chunk !== null) return this.#writeChunk(writer, this.#chunk);
+    return this.#atEnd && this.#finish(writer);
+  }
+
+  end(outcome: BodyOutcome): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#chunk = null;
+    this.#source.close();
+    this.#options.onOutcome?.(outcome);
+  }
+
+  #readAhead(): void {
+    const bytesMax = Math.min(this.#chunkBytesMax, this.#creditBytes);
+    if (this.#reading || bytesMax === 0) return;
+    this.#reading = true;
+    let now = true;
+    this.#source.read(bytesMax, (error, chunk) => {
+      this.#reading = false;
+      if (this.#over) return;
+      if (error !== null) this.#error = error;
+      else if (chunk === null) this.#atEnd = true;
+      else this.#chunk = chunk;
+      if (!now) this.#wake();
+    });
+    now = false;
+  }
+
+  #writeChunk(writer: FrameWriter, chunk: Uint8Array): boolean {
+    this.#chunk = null;
+    this.#creditBytes -= chunk.length;
+    this.#sentBytes += chunk.length;
+    const packed = this.#options.compress === undefined ? null : packBody(chunk, this.#options.compress);
+    if (packed?.compression === undefined) {
+      writer.chunk(FrameType.BodyChunk, this.id, 0, chunk);
+      return true;
+    }
+    const rawLen = Buffer.alloc(4);
+    rawLen.writeUInt32LE(chunk.length);
+    const method = packed.compression === 'gzip' ? 1 : 2;
+    writer.chunk(FrameType.BodyChunk, this.id, method << 4, Buffer.concat([rawLen, packed.body]));
+    return true;
+  }
+
+  #finish(writer: FrameWriter): boolean {
+    const { length } = this.#source;
+    if (length !== undefined && length !== this.#sentBytes) {
+      return this.#abort(
+        writer,
+        new BodyBrokenError(`its source gave ${this.#sentBytes} bytes of ${length}`, ANSWERS.MALFORMED.code),
+      );
+    }
+    writer.chunk(FrameType.BodyChunk, this.id, LAST, EMPTY);
+    this.end({ kind: 'sent', bytes: this.#sentBytes });
+    return true;
+  }
+
+  #abort(writer: FrameWriter, error: Error): boolean {
+    const payload = Buffer.alloc(6);
+    payload.writeUInt32LE(this.id, 0);
+    writer.frame(FrameType.BodyAbort, payload);
+    this.end({ kind: 'failed', error });
+    return true;
+  }
+}

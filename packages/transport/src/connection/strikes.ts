@@ -1,0 +1,21 @@
+import { ANSWERS, type Answer, type AnswerName } from './answer.js';
+
+const WINDOW_MS = 60_000;
+
+/** Counts the answers a connection may have only so many of in a minute. */
+export class Strikes {
+  readonly #counts = new Map<AnswerName, { since: number; count: number }>();
+
+  /** True when this one is one too many. */
+  add(name: AnswerName, now: number): boolean {
+    const { perMinuteMax }: Answer = ANSWERS[name];
+    if (perMinuteMax === 0) return false;
+    const entry = this.#counts.get(name);
+    if (entry === undefined || now - entry.since >= WINDOW_MS) {
+      this.#counts.set(name, { since: now, count: 1 });
+      return false;
+    }
+    entry.count += 1;
+    return entry.count > perMinuteMax;
+  }
+}

@@ -1,0 +1,133 @@
+import type { Role } from '../access/identity.js';
+import { type Limits, limitsOf, type Profile } from '../access/limits.js';
+import type { CloseReason } from '../connection/close-reason.js';
+import { Connection, type ConnectionHandler } from '../connection/connection.js';
+import { type DialerAuth, DialerHandshake } from '../handshake/dialer-handshake.js';
+import type { Clock } from '../net/clock.js';
+import type { Address, DialTls, Net, NetSocket } from '../net/net.js';
+import { BACKOFF, type Backoff, waitMs } from './backoff.js';
+
+export interface DialerOptions {
+  readonly net: Net;
+  readonly clock: Clock;
+  readonly address: Address;
+  readonly role: Role;
+  /** Client or worker id; the listener picks one unless given. */
+  readonly name?: string;
+  /** None, unless given. */
+  readonly auth?: DialerAuth;
+  readonly tls?: DialTls;
+  /** What this side accepts from the listener; 'trusted' unless given. */
+  readonly profile?: Profile;
+  readonly limits?: Partial<Limits>;
+  readonly backoff?: Partial<Backoff>;
+  readonly connectMs?: number;
+  /** Each time the handshake is done. */
+  readonly onConnection: (connection: Connection) => ConnectionHandler;
+  readonly onEvent?: (event: DialerEvent) => void;
+}
+
+export type DialerEvent =
+  | { readonly kind: 'dialing'; readonly attempt: number }
+  | { readonly kind: 'unreachable'; readonly error: Error; readonly retryInMs: number }
+  | { readonly kind: 'lost'; readonly reason: CloseReason; readonly retryInMs: number };
+
+const CONNECT_MS = 5_000;
+
+/** Keeps one connection to an address: dials, and dials again with growing, jittered waits, until closed. */
+export class Dialer {
+  readonly #options: DialerOptions;
+  readonly #limits: Limits;
+  readonly #backoff: Backoff;
+  #connection: Connection | null = null;
+  #dialing: { cancel(): void } | null = null;
+  #timer: { cancel(): void } | null = null;
+  #failures = 0;
+  #readyAt = Number.POSITIVE_INFINITY;
+  #closed = false;
+
+  constructor(options: DialerOptions) {
+    this.#options = options;
+    this.#limits = limitsOf(options.profile ?? 'trusted', options.limits);
+    this.#backoff = { ...BACKOFF, ...options.backoff };
+    this.#dial();
+  }
+
+  /** The connection while it is ready, else null. */
+  get connection(): Connection | null {
+    return this.#connection?.state === 'ready' || this.#connection?.state === 'draining'
+      ? this.#connection
+      : null;
+  }
+
+  /** Dials no more and closes what is open, after its outbox is written. */
+  close(): void {
+    this.#closed = true;
+    this.#dialing?.cancel();
+    this.#timer?.cancel();
+    this.#connection?.close();
+  }
+
+  #dial(): void {
+    const { net, address, tls, connectMs = CONNECT_MS } = this.#options;
+    this.#timer = null;
+    this.#options.onEvent?.({ kind: 'dialing', attempt: this.#failures + 1 });
+    this.#dialing = net.dial(
+      { address, tls, timeoutMs: connectMs },
+      {
+        onOpen: (socket) => this.#onOpen(socket),
+        onError: (error) => {
+          this.#dialing = null;
+          const retryInMs = this.#again(0);
+          this.#options.onEvent?.({ kind: 'unreachable', error, retryInMs });
+        },
+      },
+    );
+  }
+
+  #onOpen(socket: NetSocket): void {
+    const { net, clock, role, name = '', auth = { kind: 'none' } } = this.#options;
+    this.#dialing = null;
+    const handshake = new DialerHandshake({
+      role,
+      name,
+      auth,
+      limits: this.#limits,
+      channel: socket.channel,
+      entropy: (bytes) => net.entropy(bytes),
+    });
+    this.#connection = new Connection({
+      socket,
+      clock,
+      limits: this.#limits,
+      side: 'dialer',
+      handshake,
+      gate: null,
+      onReady: (connection) => {
+        this.#readyAt = clock.now();
+        return this.#options.onConnection(connection);
+      },
+      onClosed: (_, reason) => this.#onClosed(reason),
+    });
+    this.#connection.begin({ type: handshake.helloType, payload: handshake.hello });
+  }
+
+  #onClosed(reason: CloseReason): void {
+    this.#connection = null;
+    if (this.#options.clock.now() - this.#readyAt >= this.#backoff.stableMs) this.#failures = 0;
+    this.#readyAt = Number.POSITIVE_INFINITY;
+    const retryInMs = this.#again(reason.kind === 'peer-error' ? reason.error.retryAfterMs : 0);
+    this.#options.onEvent?.({ kind: 'lost', reason, retryInMs });
+  }
+
+  /** What the listener asked for is a floor, jittered upwards only: all of its peers were told the same number. */
+  #again(atLeastMs: number): number {
+    if (this.#closed) return 0;
+    const { clock } = this.#options;
+    this.#failures += 1;
+    const own = waitMs(this.#backoff, this.#failures, clock.random());
+    const ms = Math.max(own, atLeastMs * (1 + this.#backoff.jitter * clock.random()));
+    this.#timer = clock.setTimer(ms, () => this.#dial());
+    return ms;
+  }
+}

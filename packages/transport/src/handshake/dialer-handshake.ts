@@ -1,0 +1,122 @@
+import type { Role } from '../access/identity.js';
+import type { Limits } from '../access/limits.js';
+import { Secret } from '../access/secret.js';
+import { FrameType } from '../frame/frame-type.js';
+import { capacityOf, encodeHello, helloType, type Method, NONCE_BYTES, VERSION } from './hello.js';
+import type { ChannelFacts } from './listener-handshake.js';
+import { dialerProof, listenerProof, sameProof, type Transcript } from './proof.js';
+import type { Session, Step } from './session.js';
+import { decodeWelcome } from './welcome.js';
+
+/** How a dialer proves who it is. `mtls` says it in the certificate of its TLS options. */
+export type DialerAuth =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'hmac'; readonly keyId: string; readonly key: Secret | Uint8Array | string }
+  | { readonly kind: 'mtls' };
+
+export interface DialerHandshakeOptions {
+  readonly role: Role;
+  readonly name: string;
+  readonly auth: DialerAuth;
+  readonly limits: Limits;
+  readonly channel: ChannelFacts;
+  readonly entropy: (bytes: number) => Uint8Array;
+}
+
+const CHALLENGE_BYTES = 2 + NONCE_BYTES;
+
+/** The dialer's half. It offers one method only, so that nobody in between can talk it down to a weaker one. */
+export class DialerHandshake {
+  /** A dialer talks to a listener of the full dialect or to nobody. */
+  readonly sawHello = true;
+  readonly hello: Buffer;
+  readonly helloType: number;
+  readonly #options: DialerHandshakeOptions;
+  #proven: { key: Secret; transcript: Transcript; proof: Buffer } | null = null;
+
+  constructor(options: DialerHandshakeOptions) {
+    this.#options = options;
+    this.helloType = helloType(options.role);
+    this.hello = encodeHello({
+      versionMin: VERSION,
+      versionMax: VERSION,
+      methods: [options.auth.kind],
+      nonce: options.entropy(NONCE_BYTES),
+      capacity: capacityOf(options.limits),
+      name: options.name,
+    });
+  }
+
+  take(type: number, payload: Buffer): Step {
+    if (type === FrameType.Challenge) return this.#onChallenge(payload);
+    if (type === FrameType.Welcome) return this.#onWelcome(payload);
+    return { kind: 'refuse', answer: 'PROTOCOL', cause: 'Challenge or Welcome expected' };
+  }
+
+  #onChallenge(payload: Buffer): Step {
+    const { auth, channel } = this.#options;
+    if (
+      auth.kind !== 'hmac' ||
+      this.#proven !== null ||
+      payload.length !== CHALLENGE_BYTES ||
+      payload[1] !== 1
+    ) {
+      return { kind: 'refuse', answer: 'PROTOCOL', cause: 'a Challenge that was not asked for' };
+    }
+    const key = auth.key instanceof Secret ? auth.key : new Secret(auth.key);
+    const authWithoutProof = Buffer.concat([
+      Uint8Array.of(1, auth.keyId.length),
+      Buffer.from(auth.keyId, 'latin1'),
+    ]);
+    const transcript: Transcript = {
+      helloType: this.helloType,
+      hello: this.hello,
+      challenge: Buffer.from(payload),
+      authWithoutProof,
+      binding: channel.binding,
+    };
+    const proof = dialerProof(key, transcript);
+    this.#proven = { key, transcript, proof };
+    return { kind: 'reply', type: FrameType.Auth, payload: Buffer.concat([authWithoutProof, proof]) };
+  }
+
+  #onWelcome(payload: Buffer): Step {
+    const read = decodeWelcome(payload);
+    if (read === null || read.welcome.version !== VERSION) {
+      return { kind: 'refuse', answer: 'PROTOCOL', cause: 'not a Welcome of ours' };
+    }
+    const { welcome, signed, proof } = read;
+    const method: Method = this.#options.auth.kind;
+    if (welcome.method !== method || !this.#provenBack(signed, proof)) {
+      return {
+        kind: 'refuse',
+        answer: 'AUTH_FAILED',
+        cause: 'the listener did not prove that it knows the key',
+      };
+    }
+    const session: Session = {
+      id: welcome.sessionId,
+      dialect: 'full',
+      method,
+      role: this.#options.role,
+      name: this.#options.name,
+      identity: null,
+      subject: welcome.subject,
+      keyId: null,
+      peer: welcome.capacity,
+      pingMs: welcome.pingMs,
+      deadMs: welcome.deadMs,
+      inFlightMax: welcome.inFlightMax,
+      creditMax: welcome.creditMax,
+    };
+    return { kind: 'ready', session, welcome: null };
+  }
+
+  #provenBack(signed: Buffer, proof: Buffer): boolean {
+    if (this.#options.auth.kind !== 'hmac') return true;
+    const proven = this.#proven;
+    return (
+      proven !== null && sameProof(listenerProof(proven.key, proven.transcript, proven.proof, signed), proof)
+    );
+  }
+}

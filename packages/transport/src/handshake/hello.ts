@@ -1,0 +1,103 @@
+import type { Role } from '../access/identity.js';
+import type { Limits } from '../access/limits.js';
+import { FrameType } from '../frame/frame-type.js';
+
+/** The four bytes that tell the full dialect from everything else. */
+export const MAGIC = 'TRP1';
+export const VERSION = 1;
+export const NONCE_BYTES = 32;
+export const PROOF_BYTES = 32;
+
+export type Method = 'none' | 'hmac' | 'mtls';
+export const METHODS: readonly Method[] = ['none', 'hmac', 'mtls'];
+
+/** What a side accepts from the other one, as both tell each other in the handshake. */
+export interface Capacity {
+  readonly payloadBytesMax: number;
+  readonly bodyBytesMax: number;
+  readonly windowBytes: number;
+  readonly chunkBytesMax: number;
+}
+
+export interface Hello {
+  readonly versionMin: number;
+  readonly versionMax: number;
+  readonly methods: readonly Method[];
+  readonly nonce: Uint8Array;
+  readonly capacity: Capacity;
+  readonly name: string;
+}
+
+const FIXED_BYTES = 57;
+const NAME = /^[A-Za-z0-9_.-]{0,64}$/;
+
+export function helloType(role: Role): number {
+  return role === 'client'
+    ? FrameType.HelloClient
+    : role === 'worker'
+      ? FrameType.HelloWorker
+      : FrameType.HelloPeer;
+}
+
+export function roleOf(type: number): Role {
+  return type === FrameType.HelloClient ? 'client' : type === FrameType.HelloWorker ? 'worker' : 'peer';
+}
+
+export function capacityOf(limits: Limits): Capacity {
+  return {
+    payloadBytesMax: limits.payloadBytesMax,
+    bodyBytesMax: limits.bodyBytesMax,
+    windowBytes: limits.windowBytes,
+    chunkBytesMax: limits.chunkBytesMax,
+  };
+}
+
+export function isName(name: string): boolean {
+  return NAME.test(name);
+}
+
+export function encodeHello(hello: Hello): Buffer {
+  const payload = Buffer.alloc(FIXED_BYTES + hello.name.length);
+  payload.write(MAGIC, 0, 'latin1');
+  payload[4] = hello.versionMin;
+  payload[5] = hello.versionMax;
+  payload[6] = hello.methods.reduce((bits, method) => bits | (1 << METHODS.indexOf(method)), 0);
+  payload.set(hello.nonce, 8);
+  writeCapacity(payload, 40, hello.capacity);
+  payload[56] = hello.name.length;
+  payload.write(hello.name, 57, 'latin1');
+  return payload;
+}
+
+/** Reads a Hello payload; null where the bytes are not one. The caller has bounded its length. */
+export function decodeHello(payload: Buffer): Hello | null {
+  if (payload.length < FIXED_BYTES || payload.toString('latin1', 0, 4) !== MAGIC) return null;
+  const bits = payload[6] as number; // FIXED_BYTES are there
+  const nameBytes = payload[56] as number;
+  const name = payload.toString('latin1', FIXED_BYTES);
+  if (bits > 7 || payload[7] !== 0 || nameBytes !== name.length || !isName(name)) return null;
+  return {
+    versionMin: payload[4] as number,
+    versionMax: payload[5] as number,
+    methods: METHODS.filter((_, bit) => (bits & (1 << bit)) !== 0),
+    nonce: Buffer.from(payload.subarray(8, 40)),
+    capacity: readCapacity(payload, 40),
+    name,
+  };
+}
+
+export function writeCapacity(out: Buffer, at: number, capacity: Capacity): void {
+  out.writeUInt32LE(capacity.payloadBytesMax, at);
+  out.writeUInt32LE(capacity.bodyBytesMax, at + 4);
+  out.writeUInt32LE(capacity.windowBytes, at + 8);
+  out.writeUInt32LE(capacity.chunkBytesMax, at + 12);
+}
+
+export function readCapacity(bytes: Buffer, at: number): Capacity {
+  return {
+    payloadBytesMax: bytes.readUInt32LE(at),
+    bodyBytesMax: bytes.readUInt32LE(at + 4),
+    windowBytes: bytes.readUInt32LE(at + 8),
+    chunkBytesMax: bytes.readUInt32LE(at + 12),
+  };
+}

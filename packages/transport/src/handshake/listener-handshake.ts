@@ -1,0 +1,204 @@
+import type { Directory } from '../access/directory.js';
+import { type Identity, LOCAL, type Role } from '../access/identity.js';
+import type { Limits } from '../access/limits.js';
+import { Secret } from '../access/secret.js';
+import { FrameType, isHello } from '../frame/frame-type.js';
+import {
+  capacityOf,
+  decodeHello,
+  type Hello,
+  type Method,
+  NONCE_BYTES,
+  PROOF_BYTES,
+  roleOf,
+  VERSION,
+} from './hello.js';
+import { dialerProof, listenerProof, sameProof, type Transcript } from './proof.js';
+import type { Session, Step } from './session.js';
+import { encodeWelcome, type Welcome } from './welcome.js';
+
+/** How a listener finds out who is there. */
+export type ListenerAuth =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'hmac'; readonly directory: Directory }
+  | { readonly kind: 'mtls'; readonly directory: Directory };
+
+/** What the socket itself vouches for. */
+export interface ChannelFacts {
+  /** Keying material of the TLS channel; empty on a plain one. */
+  readonly binding: Uint8Array;
+  /** The one URI in the verified certificate of the peer, or null. */
+  readonly certificate: string | null;
+}
+
+export interface ListenerHandshakeOptions {
+  readonly auth: ListenerAuth;
+  readonly limits: Limits;
+  readonly minimal: boolean;
+  readonly channel: ChannelFacts;
+  readonly entropy: (bytes: number) => Uint8Array;
+  /** The last word before Welcome: false where this identity has its fill of connections. */
+  readonly hasRoom: (identity: Identity) => boolean;
+}
+
+const SESSION_BYTES = 16;
+
+/** The listener's half of the handshake: frames in, one step out. Costs a stranger's Hello no more than one HMAC. */
+export class ListenerHandshake {
+  readonly #options: ListenerHandshakeOptions;
+  #said: { type: number; payload: Buffer; hello: Hello; challenge: Buffer } | null = null;
+
+  constructor(options: ListenerHandshakeOptions) {
+    this.#options = options;
+  }
+
+  /** True once the peer has shown that it speaks the full dialect, so that it may be told what is wrong. */
+  get sawHello(): boolean {
+    return this.#said !== null;
+  }
+
+  take(type: number, payload: Buffer): Step {
+    return this.#said === null ? this.#onHello(type, payload) : this.#onAuth(type, payload);
+  }
+
+  #onHello(type: number, payload: Buffer): Step {
+    if (!isHello(type)) return { kind: 'drop', cause: 'first frame is no Hello' };
+    if (payload.length === 0) return this.#minimal(roleOf(type));
+    const hello = decodeHello(payload);
+    if (hello === null) return { kind: 'drop', cause: 'not a Hello of ours' };
+    const challenge = this.#challenge();
+    this.#said = { type, payload: Buffer.from(payload), hello, challenge };
+    if (hello.versionMin > VERSION || hello.versionMax < VERSION)
+      return refuse('VERSION', 'no common version');
+    if (!hello.methods.includes(this.#options.auth.kind)) return refuse('AUTH_FAILED', 'method not offered');
+    switch (this.#options.auth.kind) {
+      case 'none':
+        return this.#admit('none', LOCAL, null);
+      case 'mtls': {
+        const certificate = this.#options.channel.certificate;
+        const holder = certificate === null ? undefined : this.#options.auth.directory.holderOf(certificate);
+        return holder === undefined
+          ? refuse('AUTH_FAILED', 'unknown certificate')
+          : this.#admit('mtls', holder, null);
+      }
+      case 'hmac':
+        return { kind: 'reply', type: FrameType.Challenge, payload: challenge };
+      default:
+        return this.#options.auth satisfies never;
+    }
+  }
+
+  #onAuth(type: number, payload: Buffer): Step {
+    const { auth, channel } = this.#options;
+    const said = this.#said;
+    if (type !== FrameType.Auth || auth.kind !== 'hmac' || said === null)
+      return refuse('PROTOCOL', 'Auth expected');
+    const keyIdEnd = 2 + (payload[1] ?? 0);
+    if (payload[0] !== 1 || payload.length !== keyIdEnd + PROOF_BYTES)
+      return refuse('AUTH_FAILED', 'not an Auth frame');
+    const keyId = payload.toString('latin1', 2, keyIdEnd);
+    const owner = auth.directory.ownerOf(keyId);
+    // An id nobody has costs the same work as a wrong proof, so that time tells nothing about which ids exist.
+    const key = owner?.key ?? new Secret(this.#options.entropy(NONCE_BYTES));
+    const transcript: Transcript = {
+      helloType: said.type,
+      hello: said.payload,
+      challenge: said.challenge,
+      authWithoutProof: payload.subarray(0, keyIdEnd),
+      binding: channel.binding,
+    };
+    const proof = payload.subarray(keyIdEnd);
+    if (!sameProof(dialerProof(key, transcript), proof) || owner === undefined) {
+      return refuse('AUTH_FAILED', owner === undefined ? 'unknown key id' : 'wrong proof');
+    }
+    return this.#admit('hmac', owner.identity, { id: keyId, key, transcript, proof: Buffer.from(proof) });
+  }
+
+  #admit(
+    method: Method,
+    identity: Identity,
+    proven: { id: string; key: Secret; transcript: Transcript; proof: Buffer } | null,
+  ): Step {
+    const said = this.#said;
+    if (said === null) return refuse('PROTOCOL', 'no Hello');
+    const role = roleOf(said.type);
+    if (!identity.mayBe(role)) return refuse('AUTH_FAILED', `may not be a ${role}`);
+    if (!this.#options.hasRoom(identity)) return refuse('TOO_MANY_CONNECTIONS', 'identity has its fill');
+    const { limits } = this.#options;
+    const welcome: Welcome = {
+      version: VERSION,
+      method,
+      sessionId: Buffer.from(this.#options.entropy(SESSION_BYTES)).toString('hex'),
+      capacity: capacityOf(limits),
+      pingMs: limits.pingMs,
+      deadMs: limits.deadMs,
+      inFlightMax: limits.inFlightMax,
+      creditMax: limits.creditMax,
+      subject: identity.subject,
+    };
+    const payload = encodeWelcome(welcome);
+    const signed =
+      proven === null
+        ? payload
+        : Buffer.concat([payload, listenerProof(proven.key, proven.transcript, proven.proof, payload)]);
+    const name = said.hello.name === '' ? welcome.sessionId : said.hello.name;
+    const session = { ...this.#facts(role, name, welcome, said.hello), identity, keyId: proven?.id ?? null };
+    return { kind: 'ready', session, welcome: signed };
+  }
+
+  #facts(role: Role, name: string, welcome: Welcome, hello: Hello): Omit<Session, 'identity' | 'keyId'> {
+    return {
+      id: welcome.sessionId,
+      dialect: 'full',
+      method: welcome.method,
+      role,
+      name,
+      subject: welcome.subject,
+      peer: hello.capacity,
+      pingMs: welcome.pingMs,
+      deadMs: welcome.deadMs,
+      inFlightMax: welcome.inFlightMax,
+      creditMax: welcome.creditMax,
+    };
+  }
+
+  #minimal(role: Role): Step {
+    const { limits, minimal, auth, hasRoom, entropy } = this.#options;
+    if (!minimal || auth.kind !== 'none')
+      return { kind: 'drop', cause: 'minimal dialect is not served here' };
+    if (!hasRoom(LOCAL)) return { kind: 'drop', cause: 'identity has its fill' };
+    const id = Buffer.from(entropy(SESSION_BYTES)).toString('hex');
+    const session: Session = {
+      id,
+      dialect: 'minimal',
+      method: 'none',
+      role,
+      name: id,
+      identity: LOCAL,
+      subject: LOCAL.subject,
+      keyId: null,
+      peer: {
+        payloadBytesMax: limits.minimalPayloadBytesMax,
+        bodyBytesMax: 0,
+        windowBytes: 0,
+        chunkBytesMax: 0,
+      },
+      pingMs: limits.pingMs,
+      deadMs: limits.deadMs,
+      inFlightMax: limits.inFlightMax,
+      creditMax: limits.creditMax,
+    };
+    return { kind: 'ready', session, welcome: null };
+  }
+
+  #challenge(): Buffer {
+    return Buffer.concat([Uint8Array.of(VERSION, 1), this.#options.entropy(NONCE_BYTES)]);
+  }
+}
+
+function refuse(
+  answer: 'PROTOCOL' | 'AUTH_FAILED' | 'VERSION' | 'TOO_MANY_CONNECTIONS',
+  cause: string,
+): Step {
+  return { kind: 'refuse', answer, cause };
+}

@@ -1,0 +1,36 @@
+import type { Identity, Role } from '../access/identity.js';
+import type { Capacity, Method } from './hello.js';
+
+/** What a finished handshake has settled. */
+export interface Session {
+  readonly id: string;
+  readonly dialect: 'minimal' | 'full';
+  readonly method: Method;
+  /** What the dialing side is. */
+  readonly role: Role;
+  /** The name the dialer goes by. Only a claim: rights come from `identity`. */
+  readonly name: string;
+  /** At a listener: who the dialer was proven to be. At a dialer: null, it knows only `subject`. */
+  readonly identity: Identity | null;
+  readonly subject: string;
+  /** The key the dialer proved, or null. */
+  readonly keyId: string | null;
+  /** What the other side accepts. */
+  readonly peer: Capacity;
+  readonly pingMs: number;
+  readonly deadMs: number;
+  readonly inFlightMax: number;
+  readonly creditMax: number;
+}
+
+/** What to do after a frame of the handshake. */
+export type Step =
+  | { readonly kind: 'reply'; readonly type: number; readonly payload: Uint8Array }
+  | { readonly kind: 'ready'; readonly session: Session; readonly welcome: Uint8Array | null }
+  | {
+      readonly kind: 'refuse';
+      readonly answer: 'PROTOCOL' | 'AUTH_FAILED' | 'VERSION' | 'TOO_MANY_CONNECTIONS';
+      readonly cause: string;
+    }
+  /** Not our protocol, or not allowed to know that it is: no answer. */
+  | { readonly kind: 'drop'; readonly cause: string };

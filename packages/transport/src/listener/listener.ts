@@ -1,0 +1,213 @@
+import type { Directory } from '../access/directory.js';
+import type { Action } from '../access/identity.js';
+import { type Limits, limitsOf, type Profile } from '../access/limits.js';
+import { refusalFrame } from '../connection/answer.js';
+import type { CloseReason } from '../connection/close-reason.js';
+import { Connection, type ConnectionHandler } from '../connection/connection.js';
+import { ListenError } from '../errors.js';
+import { type ListenerAuth, ListenerHandshake } from '../handshake/listener-handshake.js';
+import { checkBind, DEFAULT_HOST, formatAddress, isLocal } from '../net/address.js';
+import type { Clock } from '../net/clock.js';
+import type { Address, ListenHandler, ListenTls, Net, NetServer, NetSocket } from '../net/net.js';
+import { Admission } from './admission.js';
+import { Gatekeeper } from './gatekeeper.js';
+
+export interface ListenerOptions {
+  readonly net: Net;
+  readonly clock: Clock;
+  /** 127.0.0.1 and a free port, unless given. */
+  readonly address?: Address;
+  /** 'trusted' on loopback and Unix sockets, 'public' elsewhere, unless given. */
+  readonly profile?: Profile;
+  readonly limits?: Partial<Limits>;
+  /** None, unless given. */
+  readonly auth?: ListenerAuth;
+  readonly tls?: ListenTls;
+  /** Serve the minimal dialect: by default only where the profile is trusted and there is no authentication. */
+  readonly minimal?: boolean;
+  /** Frame types whose subject must be allowed for the identity before the application sees them. */
+  readonly actions?: ReadonlyMap<number, Action>;
+  /** Bind a public address without TLS or authentication all the same. Warns every minute. */
+  readonly insecure?: boolean;
+  readonly onListening?: (address: Address) => void;
+  /** A peer is through the handshake. The handler returned gets its frames. */
+  readonly onConnection: (connection: Connection) => ConnectionHandler;
+  readonly onEvent?: (event: ListenerEvent) => void;
+}
+
+/** For logs and counters. Nothing in it comes from the peer unescaped. */
+export type ListenerEvent =
+  | { readonly kind: 'refused'; readonly remote: string; readonly why: 'limits' | 'penalty' }
+  | { readonly kind: 'lost'; readonly remote: string; readonly error: Error }
+  | {
+      readonly kind: 'closed';
+      readonly remote: string;
+      readonly subject: string | null;
+      readonly reason: CloseReason;
+    }
+  | { readonly kind: 'insecure'; readonly address: string }
+  | { readonly kind: 'failed'; readonly error: Error };
+
+const WARN_EVERY_MS = 60_000;
+
+/** Accepts connections within its limits. Opens at once; throws an UnsafeBindError instead of letting strangers in. */
+export class Listener implements ListenHandler {
+  readonly limits: Limits;
+  readonly #options: ListenerOptions;
+  readonly #admission: Admission;
+  readonly #gatekeeper: Gatekeeper;
+  readonly #minimal: boolean;
+  readonly #connections = new Set<Connection>();
+  readonly #server: NetServer;
+  #auth: ListenerAuth;
+  #address: Address | null = null;
+  #closing: { done: () => void; timer: { cancel(): void } } | null = null;
+  #accepting = true;
+  #warning: { cancel(): void } | null = null;
+
+  constructor(options: ListenerOptions) {
+    const { address = { host: DEFAULT_HOST, port: 0 }, auth = { kind: 'none' }, tls } = options;
+    const profile = options.profile ?? (isLocal(address) ? 'trusted' : 'public');
+    checkBind(address, {
+      tls: tls !== undefined,
+      auth: auth.kind !== 'none',
+      trusted: profile === 'trusted',
+      insecure: options.insecure === true,
+    });
+    if (auth.kind === 'mtls' && tls?.clientCa === undefined) {
+      throw new ListenError(formatAddress(address), 'authentication by certificate needs tls.clientCa');
+    }
+    this.#options = options;
+    this.limits = limitsOf(profile, options.limits);
+    this.#auth = auth;
+    this.#minimal = options.minimal ?? (profile === 'trusted' && auth.kind === 'none');
+    this.#admission = new Admission(this.limits);
+    this.#gatekeeper = new Gatekeeper(this.limits, options.actions ?? new Map());
+    this.#server = options.net.listen({ address, tls, tlsHandshakeMs: this.limits.tlsHandshakeMs }, this);
+    if (!isLocal(address) && options.insecure === true) this.#warn(address);
+  }
+
+  /** Null until it is bound. */
+  get address(): Address | null {
+    return this.#address;
+  }
+
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** How much of the limits is used. */
+  get usage(): { readonly connections: number; readonly unproven: number } {
+    return { connections: this.#admission.connections, unproven: this.#admission.unproven };
+  }
+
+  /** Takes another directory. Sessions whose key is no longer in it end now. */
+  admit(directory: Directory): void {
+    if (this.#auth.kind === 'none') return;
+    this.#auth = { ...this.#auth, directory };
+    for (const connection of this.#connections) {
+      const { keyId } = connection.session;
+      if (keyId !== null && directory.ownerOf(keyId) === undefined) connection.answer('AUTH_FAILED');
+    }
+  }
+
+  renewTls(tls: ListenTls): void {
+    this.#server.renew(tls);
+  }
+
+  /** Accepts nobody, says Goodbye to everybody, closes whoever is left after `graceMs`, then calls `done`. */
+  drain(graceMs: number, done: () => void): void {
+    if (this.#closing !== null) return;
+    this.#accepting = false;
+    this.#warning?.cancel();
+    const timer = this.#options.clock.setTimer(graceMs, () => this.#closeAll());
+    this.#closing = { done, timer };
+    this.#server.close(() => undefined);
+    for (const connection of this.#connections) connection.goodbye(graceMs);
+    this.#doneIfEmpty();
+  }
+
+  /** `drain` without the wait. */
+  close(done: () => void = () => undefined): void {
+    if (this.#closing === null) this.drain(0, done);
+    this.#closeAll();
+  }
+
+  onListening(address: Address): void {
+    this.#address = address;
+    this.#options.onListening?.(address);
+  }
+
+  admits(remote: string): 'serve' | 'refuse' | 'drop' {
+    const verdict = this.#accepting ? this.#admission.arrive(remote, this.#options.clock.now()) : 'drop';
+    if (verdict !== 'serve') {
+      this.#options.onEvent?.({ kind: 'refused', remote, why: verdict === 'refuse' ? 'limits' : 'penalty' });
+    }
+    return verdict;
+  }
+
+  readonly refusal: Buffer = refusalFrame('TOO_MANY_CONNECTIONS');
+
+  onLost(remote: string, error: Error): void {
+    this.#admission.left(remote, null);
+    this.#options.onEvent?.({ kind: 'lost', remote, error });
+  }
+
+  onError(error: Error): void {
+    this.#options.onEvent?.({ kind: 'failed', error });
+  }
+
+  onSocket(socket: NetSocket): void {
+    const { clock, net } = this.#options;
+    let subject: string | null = null;
+    const handshake = new ListenerHandshake({
+      auth: this.#auth,
+      limits: this.limits,
+      minimal: this.#minimal,
+      channel: socket.channel,
+      entropy: (bytes) => net.entropy(bytes),
+      hasRoom: (identity) => this.#admission.hasRoom(identity.subject),
+    });
+    const connection: Connection = new Connection({
+      socket,
+      clock,
+      limits: this.limits,
+      side: 'listener',
+      handshake,
+      gate: this.#gatekeeper.gateFor(() => connection.session.identity),
+      onReady: () => {
+        subject = connection.session.subject;
+        this.#admission.proven(socket.remote, subject);
+        this.#connections.add(connection);
+        return this.#options.onConnection(connection);
+      },
+      onClosed: (_, reason) => {
+        this.#connections.delete(connection);
+        this.#admission.left(socket.remote, subject);
+        if (reason.kind === 'refused' && reason.answer === 'AUTH_FAILED' && subject === null) {
+          this.#admission.failedAuth(socket.remote, clock.now());
+        }
+        this.#options.onEvent?.({ kind: 'closed', remote: socket.remote, subject, reason });
+        this.#doneIfEmpty();
+      },
+    });
+    connection.begin(null);
+  }
+
+  #closeAll(): void {
+    for (const connection of this.#connections) connection.close();
+  }
+
+  #doneIfEmpty(): void {
+    if (this.#closing === null || this.#admission.connections > 0) return;
+    const { done, timer } = this.#closing;
+    timer.cancel();
+    this.#closing = { done: () => undefined, timer };
+    done();
+  }
+
+  #warn(address: Address): void {
+    this.#options.onEvent?.({ kind: 'insecure', address: formatAddress(address) });
+    this.#warning = this.#options.clock.setTimer(WARN_EVERY_MS, () => this.#warn(address));
+  }
+}

@@ -1,0 +1,57 @@
+import { UnsafeBindError } from '../errors.js';
+import type { Address } from './net.js';
+
+const LOOPBACK_V4 = /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/;
+const MAPPED_V4 = /^::ffff:(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})$/i;
+const V6_GROUPS = 8;
+
+export const DEFAULT_HOST = '127.0.0.1';
+
+/** True for addresses only this machine reaches. */
+export function isLocal(address: Address): boolean {
+  if ('path' in address) return true;
+  const host = address.host ?? DEFAULT_HOST;
+  return LOOPBACK_V4.test(host) || host === '::1' || host === 'localhost';
+}
+
+export function formatAddress(address: Address): string {
+  if ('path' in address) return `unix:${address.path}`;
+  const host = address.host ?? DEFAULT_HOST;
+  return host.includes(':') ? `[${host}]:${address.port}` : `${host}:${address.port}`;
+}
+
+/** What per-address limits count: an IPv4 address, or the /64 of an IPv6 one, since a single host owns all of that. */
+export function addressKey(remote: string): string {
+  const mapped = MAPPED_V4.exec(remote)?.[1];
+  if (mapped !== undefined) return mapped;
+  if (!remote.includes(':')) return remote;
+  const [head = '', tail] = (remote.split('%')[0] ?? '').split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(V6_GROUPS - left.length - right.length, 0);
+  const groups = [...left, ...Array.from({ length: zeros }, () => '0'), ...right];
+  return `${groups.slice(0, 4).map(shortGroup).join(':')}::/64`;
+}
+
+/** Refuses what would let strangers in: a public address needs TLS and authentication, and never the trusted profile. */
+export function checkBind(
+  address: Address,
+  guard: {
+    readonly tls: boolean;
+    readonly auth: boolean;
+    readonly trusted: boolean;
+    readonly insecure: boolean;
+  },
+): void {
+  if (isLocal(address) || guard.insecure) return;
+  const missing = [
+    ...(guard.tls ? [] : ['TLS']),
+    ...(guard.auth ? [] : ['authentication']),
+    ...(guard.trusted ? ["profile 'public'"] : []),
+  ];
+  if (missing.length > 0) throw new UnsafeBindError(formatAddress(address), missing);
+}
+
+function shortGroup(group: string): string {
+  return Number.parseInt(group, 16).toString(16);
+}

@@ -1,0 +1,180 @@
+import { constants, randomBytes } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect as connectTls, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import { ListenError } from '../errors.js';
+import { DEFAULT_HOST, formatAddress } from './address.js';
+import type { Address, DialHandler, DialTls, ListenHandler, ListenTls, Net, NetServer } from './net.js';
+import { NodeSocket } from './node-socket.js';
+
+const ALPN = ['troupe/1'];
+const TLS_VERSION = 'TLSv1.3';
+/** Node says "enough" from here on; its default of 16 KiB would cost a turn of the loop for every small batch. */
+const BUFFER_BYTES = 128 * 1024;
+const UNIX = 'unix';
+const ONLY_OWNER = 0o600;
+const BACKLOG = 1024;
+
+/** TCP, TLS and Unix sockets of Node. The only file of this package that opens sockets. */
+export const nodeNet: Net = {
+  listen: ({ address, tls, tlsHandshakeMs }, handler) =>
+    new NodeServer(address, tls, tlsHandshakeMs, handler),
+  dial: ({ address, tls, timeoutMs }, handler) => dial(address, tls, timeoutMs, handler),
+  entropy: (bytes) => randomBytes(bytes),
+};
+
+class NodeServer implements NetServer {
+  readonly #server: Server;
+  readonly #secure: TlsServer | null;
+  readonly #handler: ListenHandler;
+  /** Accepted, TLS handshake under way, by remote address and port. */
+  readonly #securing = new Map<string, string>();
+
+  constructor(address: Address, tls: ListenTls | undefined, tlsHandshakeMs: number, handler: ListenHandler) {
+    if (tls !== undefined && 'path' in address)
+      throw new ListenError(formatAddress(address), 'a Unix socket takes no TLS');
+    this.#handler = handler;
+    this.#secure = tls === undefined ? null : this.#tlsServer(tls, tlsHandshakeMs);
+    this.#server = createServer(
+      { allowHalfOpen: true, noDelay: true, highWaterMark: BUFFER_BYTES },
+      (socket) => this.#accept(socket),
+    );
+    this.#server.on('error', (error) =>
+      handler.onError(new ListenError(formatAddress(address), error.message, { cause: error })),
+    );
+    this.#server.on('listening', () => this.#onListening(address));
+    if ('path' in address) this.#server.listen({ path: address.path, backlog: BACKLOG });
+    else this.#server.listen({ host: address.host ?? DEFAULT_HOST, port: address.port, backlog: BACKLOG });
+  }
+
+  close(done: () => void): void {
+    if (this.#server.listening) this.#server.close(() => done());
+    else done();
+  }
+
+  renew(tls: ListenTls): void {
+    this.#secure?.setSecureContext(contextOf(tls));
+  }
+
+  #onListening(address: Address): void {
+    if ('path' in address) {
+      chmodSync(address.path, ONLY_OWNER);
+      return this.#handler.onListening(address);
+    }
+    const bound = this.#server.address();
+    if (bound !== null && typeof bound === 'object')
+      this.#handler.onListening({ host: bound.address, port: bound.port });
+  }
+
+  #accept(socket: Socket): void {
+    const remote = socket.remoteAddress ?? UNIX;
+    const verdict = this.#handler.admits(remote);
+    if (verdict === 'serve') {
+      if (this.#secure === null) this.#handler.onSocket(new NodeSocket(socket, remote));
+      else this.#startTls(this.#secure, socket, remote);
+      return;
+    }
+    socket.on('error', () => socket.destroy());
+    if (verdict === 'refuse' && this.#secure === null)
+      socket.end(this.#handler.refusal, () => socket.destroy());
+    else socket.destroy();
+  }
+
+  #startTls(secure: TlsServer, socket: Socket, remote: string): void {
+    const key = keyOf(socket);
+    this.#securing.set(key, remote);
+    socket.once('close', () => {
+      if (this.#securing.delete(key)) this.#handler.onLost(remote, new Error('TLS handshake not completed'));
+    });
+    secure.emit('connection', socket);
+  }
+
+  #tlsServer(tls: ListenTls, handshakeTimeout: number): TlsServer {
+    const server = createTlsServer({
+      ...contextOf(tls),
+      requestCert: tls.clientCa !== undefined,
+      rejectUnauthorized: true,
+      ALPNProtocols: ALPN,
+      handshakeTimeout,
+      // An identity proven by certificate is proven anew each time: no resumed sessions.
+      secureOptions: constants.SSL_OP_NO_TICKET,
+    });
+    server.on('secureConnection', (socket) => {
+      const key = keyOf(socket);
+      const remote = this.#securing.get(key);
+      this.#securing.delete(key);
+      if (remote === undefined) socket.destroy();
+      else this.#handler.onSocket(new NodeSocket(socket, remote));
+    });
+    server.on('tlsClientError', (_error, socket) => socket.destroy());
+    return server;
+  }
+}
+
+function dial(
+  address: Address,
+  tls: DialTls | undefined,
+  timeoutMs: number,
+  handler: DialHandler,
+): { cancel(): void } {
+  const target =
+    'path' in address ? { path: address.path } : { host: address.host ?? DEFAULT_HOST, port: address.port };
+  const options = { ...target, allowHalfOpen: true, highWaterMark: BUFFER_BYTES };
+  const socket: Socket =
+    tls === undefined
+      ? connect(options)
+      : connectTls({
+          ...options,
+          minVersion: TLS_VERSION,
+          ALPNProtocols: ALPN,
+          ...(tls.ca === undefined ? {} : { ca: bytesOf(tls.ca) }),
+          ...(tls.key === undefined ? {} : { key: bytesOf(tls.key) }),
+          ...(tls.cert === undefined ? {} : { cert: bytesOf(tls.cert) }),
+          ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+        });
+  let settled = false;
+  const timer = setTimeout(
+    () => socket.destroy(new Error(`no connection within ${timeoutMs} ms`)),
+    timeoutMs,
+  );
+  const settle = (): boolean => {
+    clearTimeout(timer);
+    const first = !settled;
+    settled = true;
+    return first;
+  };
+  socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
+    if (settle()) handler.onOpen(new NodeSocket(socket, socket.remoteAddress ?? UNIX));
+  });
+  socket.on('error', (error) => {
+    if (settle()) handler.onError(error);
+  });
+  socket.once('close', () => {
+    if (settle()) handler.onError(new Error('closed while connecting'));
+  });
+  return {
+    cancel() {
+      if (settle()) socket.destroy();
+    },
+  };
+}
+
+function contextOf(tls: ListenTls): {
+  key: Buffer;
+  cert: Buffer;
+  ca?: Buffer;
+  minVersion: typeof TLS_VERSION;
+} {
+  const ca = tls.clientCa === undefined ? {} : { ca: bytesOf(tls.clientCa) };
+  return { key: bytesOf(tls.key), cert: bytesOf(tls.cert), ...ca, minVersion: TLS_VERSION };
+}
+
+function bytesOf(text: string | Uint8Array): Buffer {
+  return typeof text === 'string'
+    ? Buffer.from(text)
+    : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+}
+
+function keyOf(socket: Socket): string {
+  return `${socket.remoteAddress ?? ''} ${socket.remotePort ?? 0}`;
+}

@@ -1,0 +1,77 @@
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { ChannelFacts } from '../handshake/listener-handshake.js';
+import type { NetSocket, SocketHandler } from './net.js';
+
+const BINDING_LABEL = 'EXPORTER-troupe-auth';
+const BINDING_BYTES = 32;
+const KEEP_ALIVE_MS = 30_000;
+const PLAIN: ChannelFacts = { binding: new Uint8Array(0), certificate: null };
+
+/** A socket of node:net or node:tls behind the port. */
+export class NodeSocket implements NetSocket {
+  readonly remote: string;
+  readonly channel: ChannelFacts;
+  readonly #socket: Socket;
+  #error: Error | null = null;
+
+  constructor(socket: Socket, remote: string) {
+    this.#socket = socket;
+    this.remote = remote;
+    this.channel = socket instanceof TLSSocket ? channelOf(socket) : PLAIN;
+    socket.setNoDelay(true);
+    // The minimal dialect has no Ping; this finds its half-open peers.
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    socket.on('error', (error) => {
+      this.#error = error;
+    });
+  }
+
+  attach(handler: SocketHandler): void {
+    this.#socket
+      .on('drain', () => handler.onDrain())
+      .on('end', () => handler.onEnd())
+      .on('close', () => handler.onClose(this.#error))
+      .on('data', (chunk: Buffer) => handler.onData(chunk));
+  }
+
+  write(pieces: readonly Buffer[]): boolean {
+    const socket = this.#socket;
+    if (pieces.length === 1) return socket.write(pieces[0] as Buffer); // length was checked
+    let takesMore = true;
+    socket.cork();
+    for (const piece of pieces) takesMore = socket.write(piece);
+    socket.uncork();
+    return takesMore;
+  }
+
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
+  end(): void {
+    this.#socket.end();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+}
+
+function channelOf(socket: TLSSocket): ChannelFacts {
+  return {
+    binding: socket.exportKeyingMaterial(BINDING_BYTES, BINDING_LABEL, Buffer.alloc(0)),
+    certificate: socket.authorized ? uriOf(socket.getPeerCertificate().subjectaltname) : null,
+  };
+}
+
+// One URI or nobody: with two, which one is meant would be ours to guess. Node quotes names that could be mistaken for several.
+function uriOf(names: string | undefined): string | null {
+  const uris = (names ?? '').split(', ').filter((name) => name.startsWith('URI:'));
+  const [only] = uris;
+  return uris.length === 1 && only !== undefined && !only.includes('"') ? only.slice(4) : null;
+}
