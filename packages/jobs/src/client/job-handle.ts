@@ -1,0 +1,53 @@
+import type { JobDefinition, JobOutput } from '../job/define-job.js';
+import type { JobView } from '../protocol/client-messages.js';
+
+/** What durability a submit has reached when it is answered. */
+export interface SubmitReceipt {
+  /** Position in the leader's log. */
+  readonly lsn: number;
+  readonly level: 'fsync';
+  /** The job existed already: same key, or the same submit sent twice. */
+  readonly duplicate: boolean;
+}
+
+/** The call site's grip on the machine that talks to the leader. */
+export interface HandleDesk {
+  idOf(job: number): string;
+  outcome(definition: JobDefinition, job: number, withinMs: number | undefined): Promise<unknown>;
+  cancel(job: number, reason: string): Promise<JobView['state']>;
+  inspect(job: number): Promise<JobView>;
+}
+
+/** One job, wherever it runs. Can be opened again by its id, by another process, after a restart. */
+export class JobHandle<D extends JobDefinition> {
+  readonly receipt: SubmitReceipt | undefined;
+  private readonly desk: HandleDesk;
+  private readonly definition: D;
+  private readonly job: number;
+
+  constructor(desk: HandleDesk, definition: D, job: number, receipt: SubmitReceipt | undefined) {
+    this.desk = desk;
+    this.definition = definition;
+    this.job = job;
+    this.receipt = receipt;
+  }
+
+  get id(): string {
+    return this.desk.idOf(this.job);
+  }
+
+  /** The output, once there is one. Rejects with JobFailedError, JobCancelledError, JobUnknownError or JobWaitError. */
+  result(options: { readonly withinMs?: number } = {}): Promise<JobOutput<D>> {
+    // The desk checks the value against this definition's output schema before it resolves.
+    return this.desk.outcome(this.definition, this.job, options.withinMs) as Promise<JobOutput<D>>;
+  }
+
+  /** Idempotent. Resolves with the state the job is in then: 'cancelled', unless it had ended before. */
+  cancel(reason = ''): Promise<JobView['state']> {
+    return this.desk.cancel(this.job, reason);
+  }
+
+  inspect(): Promise<JobView> {
+    return this.desk.inspect(this.job);
+  }
+}

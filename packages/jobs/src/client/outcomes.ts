@@ -1,0 +1,102 @@
+import type { JobsHost } from '../host.js';
+import type { JobDefinition } from '../job/define-job.js';
+import { type Payload, payloadText } from '../job/payload.js';
+import { checkValue } from '../job/schema-check.js';
+import { JobCancelledError, JobFailedError, JobUnknownError, JobWaitError } from '../jobs-error.js';
+import type { JobOutcome } from '../protocol/client-messages.js';
+
+type Resolve = (value: unknown) => void;
+type Reject = (error: Error) => void;
+
+/** One who waits; the others of the same job hang on `next`. */
+interface Waiter {
+  readonly definition: JobDefinition;
+  readonly resolve: Resolve;
+  readonly reject: Reject;
+  readonly next: Waiter | undefined;
+}
+
+/** Who waits for which job here. One question to the leader serves all waiters of a job. */
+export class Outcomes {
+  private readonly waiters = new Map<number, Waiter>();
+  private readonly host: JobsHost;
+  private readonly idOf: (job: number) => string;
+
+  constructor(host: JobsHost, idOf: (job: number) => string) {
+    this.host = host;
+    this.idOf = idOf;
+  }
+
+  /** True for the first of a job: the leader must be asked. */
+  attach(definition: JobDefinition, job: number, resolve: Resolve, reject: Reject): boolean {
+    const next = this.waiters.get(job);
+    this.waiters.set(job, { definition, resolve, reject, next });
+    return next === undefined;
+  }
+
+  attachWithin(
+    definition: JobDefinition,
+    job: number,
+    withinMs: number,
+    resolve: Resolve,
+    reject: Reject,
+  ): boolean {
+    const timer = this.host.setTimer(withinMs, () => reject(new JobWaitError(this.idOf(job), withinMs)));
+    return this.attach(
+      definition,
+      job,
+      (value) => {
+        timer.cancel();
+        resolve(value);
+      },
+      (error) => {
+        timer.cancel();
+        reject(error);
+      },
+    );
+  }
+
+  jobs(): number[] {
+    return [...this.waiters.keys()];
+  }
+
+  settle(outcome: JobOutcome): void {
+    const first = this.waiters.get(outcome.job);
+    this.waiters.delete(outcome.job);
+    for (let waiter = first; waiter !== undefined; waiter = waiter.next) {
+      try {
+        waiter.resolve(this.value(waiter.definition, outcome));
+      } catch (error) {
+        waiter.reject(error as Error);
+      }
+    }
+  }
+
+  abandon(error: Error): void {
+    for (const first of this.waiters.values()) {
+      for (let waiter: Waiter | undefined = first; waiter !== undefined; waiter = waiter.next)
+        waiter.reject(error);
+    }
+    this.waiters.clear();
+  }
+
+  private value(definition: JobDefinition, outcome: JobOutcome): unknown {
+    const id = outcome.state === 'done' ? '' : this.idOf(outcome.job);
+    switch (outcome.state) {
+      case 'done':
+        return checkValue(definition.exec, 'output', definition.output, decode(outcome.result));
+      case 'dead':
+        throw new JobFailedError(id, outcome.reason, outcome.failure);
+      case 'cancelled':
+        throw new JobCancelledError(id, outcome.reason);
+      case 'unknown':
+        throw new JobUnknownError(id);
+      default:
+        return outcome.state satisfies never;
+    }
+  }
+}
+
+function decode(payload: Payload | undefined): unknown {
+  return payload === undefined || payload === '' ? undefined : JSON.parse(payloadText(payload));
+}

@@ -1,0 +1,17 @@
+/** What the roles need of their surroundings: a part of the runtime's host, so that one fits the other. */
+export interface JobsHost {
+  /** Monotonic milliseconds: leases, time-outs, beats. */
+  now(): number;
+  /** Milliseconds since 1970: schedules and retention. */
+  wallNow(): number;
+  random(): number;
+  setTimer(ms: number, run: () => void): JobsTimer;
+  /** Before anything else happens on the event loop. */
+  soon(run: () => void): void;
+  /** After the event loop has looked at its timers and sockets once. */
+  later(run: () => void): void;
+}
+
+export interface JobsTimer {
+  cancel(): void;
+}

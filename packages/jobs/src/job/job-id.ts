@@ -1,0 +1,16 @@
+import { JobForeignError } from '../jobs-error.js';
+
+/** The text of a job's number: the folder's tag says whose number it is. */
+export function jobId(tag: string, job: number): string {
+  return `${tag}-${job.toString(36)}`;
+}
+
+export function parseJobId(tag: string, id: string): number {
+  const dash = id.lastIndexOf('-');
+  const digits = id.slice(dash + 1);
+  const job = Number.parseInt(digits, 36);
+  const own = id.slice(0, Math.max(dash, 0)) === tag;
+  if (!own || !Number.isSafeInteger(job) || job < 1 || job.toString(36) !== digits)
+    throw new JobForeignError(id, tag);
+  return job;
+}

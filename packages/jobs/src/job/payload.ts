@@ -1,0 +1,53 @@
+/**
+ * A run of bytes. A small one is a one-byte string (each character is one byte): it costs 16 bytes beside its content and
+ * pins nothing, where a typed array costs two hundred or pins a slab. A large one is a byte array of its own.
+ */
+export type Payload = string | Uint8Array;
+
+/** From this size on a payload is held outside the JavaScript heap. */
+export const TEXT_PAYLOAD_BYTES_MAX = 4_096;
+
+export const EMPTY_PAYLOAD: Payload = '';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the question is exactly whether every character is ASCII.
+const BEYOND_ASCII = /[^\x00-\x7f]/;
+
+/** The bytes of a JSON text in UTF-8. An ASCII text is its own bytes. */
+export function payloadOfText(text: string): Payload {
+  if (text.length <= TEXT_PAYLOAD_BYTES_MAX && !BEYOND_ASCII.test(text)) return text;
+  return payloadOfBytes(Buffer.from(text, 'utf8'));
+}
+
+/** Copies, so that the caller's buffer is not pinned. */
+export function payloadOfBytes(bytes: Uint8Array): Payload {
+  if (bytes.length > TEXT_PAYLOAD_BYTES_MAX) return new Uint8Array(bytes);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+export function payloadText(payload: Payload): string {
+  if (typeof payload !== 'string') {
+    return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString('utf8');
+  }
+  return BEYOND_ASCII.test(payload) ? Buffer.from(payload, 'latin1').toString('utf8') : payload;
+}
+
+export function payloadBytes(payload: Payload): Uint8Array {
+  return typeof payload === 'string' ? Buffer.from(payload, 'latin1') : payload;
+}
+
+/** The hash under which a key remembers its payload: FNV-1a twice with different seeds, 53 bits. */
+export function payloadHash(exec: string, payload: Payload): number {
+  let low = 0x811c9dc5;
+  let high = 0x01000193;
+  for (let i = 0; i < exec.length; i += 1) {
+    low = Math.imul(low ^ exec.charCodeAt(i), 0x01000193);
+    high = Math.imul(high ^ exec.charCodeAt(i), 0x85ebca6b);
+  }
+  const text = typeof payload === 'string';
+  for (let i = 0; i < payload.length; i += 1) {
+    const byte = text ? payload.charCodeAt(i) : (payload[i] as number);
+    low = Math.imul(low ^ byte, 0x01000193);
+    high = Math.imul(high ^ byte, 0x85ebca6b);
+  }
+  return (high >>> 11) * 0x1_0000_0000 + (low >>> 0);
+}

@@ -1,0 +1,178 @@
+/** Every error of this package. Match on `code`, never on the text. */
+export abstract class JobsError extends Error {
+  abstract readonly code: string;
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** A job definition, or the options of a call, that cannot be used. */
+export class JobDefinitionError extends JobsError {
+  override readonly code = 'ERR_JOB_DEFINITION';
+  readonly subject: string;
+
+  constructor(subject: string, problem: string) {
+    super(`${subject}: ${problem}`);
+    this.subject = subject;
+  }
+}
+
+export interface SchemaIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A value that its schema does not accept: the input at submit, or the output when it is read. */
+export class JobSchemaError extends JobsError {
+  override readonly code = 'ERR_JOB_SCHEMA';
+  readonly exec: string;
+  readonly side: 'input' | 'output';
+  readonly issues: readonly SchemaIssue[];
+
+  constructor(exec: string, side: 'input' | 'output', issues: readonly SchemaIssue[]) {
+    const first = issues[0];
+    const where = first === undefined || first.path === '' ? '' : ` at ${first.path}`;
+    super(`job ${exec}: ${side}${where} does not fit its schema: ${first?.message ?? 'no reason given'}`);
+    this.exec = exec;
+    this.side = side;
+    this.issues = issues;
+  }
+}
+
+/** Why a leader did not take a submit. Nothing was recorded. */
+export type RefusalCode =
+  | 'ERR_QUEUE_FULL'
+  | 'ERR_PAYLOAD_TOO_LARGE'
+  | 'ERR_KEY_CONFLICT'
+  | 'ERR_KEY_WINDOW_FULL'
+  | 'ERR_DEAD_LETTERS_FULL'
+  | 'ERR_DISK_LOW'
+  | 'ERR_LEADER_DRAINING'
+  | 'ERR_EXEC_UNKNOWN'
+  | 'ERR_PRODUCERS_FULL'
+  | 'ERR_MESSAGE_MALFORMED';
+
+export class JobRefusedError extends JobsError {
+  override readonly code: RefusalCode;
+  /** Whether the same submit may succeed later. */
+  readonly retryable: boolean;
+  readonly retryAfterMs: number;
+
+  constructor(code: RefusalCode, problem: string, retryAfterMs: number) {
+    super(`submit refused: ${problem}`);
+    this.code = code;
+    this.retryable = retryAfterMs > 0;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** What is kept of the error that ended an attempt. */
+export interface JobFailure {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+}
+
+/** The job ended in the dead letters. */
+export class JobFailedError extends JobsError {
+  override readonly code = 'ERR_JOB_FAILED';
+  readonly jobId: string;
+  readonly reason: string;
+  readonly failure: JobFailure | undefined;
+
+  constructor(jobId: string, reason: string, failure: JobFailure | undefined) {
+    super(
+      `job ${jobId}: ended in the dead letters (${reason})${failure === undefined ? '' : `: ${failure.message}`}`,
+    );
+    this.jobId = jobId;
+    this.reason = reason;
+    this.failure = failure;
+  }
+}
+
+export class JobCancelledError extends JobsError {
+  override readonly code = 'ERR_JOB_CANCELLED';
+  readonly jobId: string;
+
+  constructor(jobId: string, reason: string) {
+    super(`job ${jobId}: cancelled${reason === '' ? '' : `: ${reason}`}`);
+    this.jobId = jobId;
+  }
+}
+
+/** The leader does not know this id: it never existed, or its retention has passed. */
+export class JobUnknownError extends JobsError {
+  override readonly code = 'ERR_JOB_UNKNOWN';
+  readonly jobId: string;
+
+  constructor(jobId: string) {
+    super(`job ${jobId}: unknown here, or its retention has passed`);
+    this.jobId = jobId;
+  }
+}
+
+/** The text is no job id, or belongs to another leader's folder. */
+export class JobForeignError extends JobsError {
+  override readonly code = 'ERR_JOB_FOREIGN';
+  readonly jobId: string;
+
+  constructor(jobId: string, tag: string) {
+    super(`job ${jobId}: not an id of this leader, whose ids start with ${tag}-`);
+    this.jobId = jobId;
+  }
+}
+
+/** A wait with a limit ended before the job did. The job goes on. */
+export class JobWaitError extends JobsError {
+  override readonly code = 'ERR_JOB_WAIT';
+  readonly jobId: string;
+
+  constructor(jobId: string, withinMs: number) {
+    super(`job ${jobId}: no outcome within ${withinMs} ms; it goes on, open it again by its id`);
+    this.jobId = jobId;
+  }
+}
+
+export class ClientClosedError extends JobsError {
+  override readonly code = 'ERR_CLIENT_CLOSED';
+
+  constructor() {
+    super('client: closed; what was not yet answered may or may not have been taken');
+  }
+}
+
+/** The log holds something that the rules of the ledger forbid: corruption, or a bug of ours. */
+export class LedgerCorruptError extends JobsError {
+  override readonly code = 'ERR_LEDGER_CORRUPT';
+
+  constructor(problem: string) {
+    super(`ledger: ${problem}`);
+  }
+}
+
+/** The journal could not make a batch durable. The leader stops at once and acknowledges nothing more. */
+export class JournalFailedError extends JobsError {
+  override readonly code = 'ERR_JOURNAL_FAILED';
+
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`journal: ${problem}; the leader has stopped and acknowledged nothing of it`, options);
+  }
+}
+
+/** Thrown by a handler to say: do not try again. */
+export class NonRetryableError extends JobsError {
+  override readonly code: string = 'ERR_NON_RETRYABLE';
+}
+
+/** The reason of a handler's abort signal. */
+export class AttemptAbortedError extends JobsError {
+  override readonly code = 'ERR_ATTEMPT_ABORTED';
+  readonly reason: AbortReason;
+
+  constructor(jobId: string, attempt: number, reason: AbortReason) {
+    super(`job ${jobId}, attempt ${attempt}: aborted (${reason})`);
+    this.reason = reason;
+  }
+}
+
+export type AbortReason = 'cancelled' | 'fenced' | 'run-time' | 'draining';

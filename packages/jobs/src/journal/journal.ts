@@ -1,0 +1,29 @@
+/**
+ * What a leader needs of its log. One implementation is a file log; a replicated log is another. Nothing here knows what an
+ * entry means.
+ */
+export interface Journal {
+  /**
+   * Appends the entries in order. `done` comes once all of them are durable, with the position of the first; positions of one
+   * call are consecutive. An error is the end: nothing of this call may be acted on, and the leader stops.
+   */
+  append(entries: readonly Uint8Array[], done: (error: Error | undefined, firstLsn: number) => void): void;
+  /** Whether new work should be refused because space is running out. */
+  readonly low: boolean;
+  /** Makes everything durable and lets go of the log. */
+  close(done: (error: Error | undefined) => void): void;
+}
+
+/** What a journal found when it was opened, to be folded before the first request is taken. */
+export interface JournalReader {
+  /** One chunk of the snapshot, in order. Valid only during the call. */
+  snapshot(chunk: Uint8Array, lastLsn: number): void;
+  /** `bytes` are valid only during the call. */
+  entry(bytes: Uint8Array, lsn: number): void;
+}
+
+/** Opens a journal and reads it to its end. */
+export type OpenJournal = (
+  reader: JournalReader,
+  done: (error: Error | undefined, journal?: Journal) => void,
+) => void;

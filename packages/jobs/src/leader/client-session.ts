@@ -1,0 +1,61 @@
+import type { Policy } from '../ledger/job.js';
+import type { JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
+
+/** Where a session's messages go. A connection, or an actor of the same process. */
+export interface ClientPort {
+  send(message: ToClient): void;
+}
+
+/**
+ * One connection of one client. What it is told collects here during a turn and leaves in one message each. Identity is this
+ * object, not the client's name: an old connection's end cannot touch a new one (A13, A35).
+ */
+export class ClientSession {
+  readonly kind = 'client';
+  readonly client: string;
+  readonly token: string;
+  readonly refs = new Map<number, Policy>();
+  producer = 0;
+  closed = false;
+  /** In the leader's list of sessions that have something to send. */
+  listed = false;
+  private readonly port: ClientPort;
+  private receipts: Receipt[] = [];
+  private outcomes: JobOutcome[] = [];
+  private rest: ToClient[] = [];
+
+  constructor(client: string, token: string, port: ClientPort) {
+    this.client = client;
+    this.token = token;
+    this.port = port;
+  }
+
+  receipt(receipt: Receipt): void {
+    this.receipts.push(receipt);
+  }
+
+  outcome(outcome: JobOutcome): void {
+    this.outcomes.push(outcome);
+  }
+
+  say(message: ToClient): void {
+    this.rest.push(message);
+  }
+
+  /** Receipts before outcomes: a client learns of a job before it learns how it ended. */
+  flush(): void {
+    this.listed = false;
+    const { receipts, outcomes, rest } = this;
+    if (this.closed) return;
+    for (const message of rest) this.port.send(message);
+    if (rest.length > 0) this.rest = [];
+    if (receipts.length > 0) {
+      this.receipts = [];
+      this.port.send({ kind: 'receipts', items: receipts });
+    }
+    if (outcomes.length > 0) {
+      this.outcomes = [];
+      this.port.send({ kind: 'outcomes', items: outcomes });
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import type { Job } from '../ledger/job.js';
+import type {
+  DeskAnswer,
+  DeskRequest,
+  JobView,
+  LeaderOverview,
+  WorkerView,
+} from '../protocol/client-messages.js';
+import type { ClientSession } from './client-session.js';
+import type { LeaderContext } from './leader-context.js';
+import type { LeaseWatch } from './lease-watch.js';
+import type { WorkerSession } from './worker-session.js';
+
+const LIST_MAX = 1_000;
+const REASON_CHARS_MAX = 500;
+
+/** Questions and orders of clients and operators: cancel, inspect, list, redrive, purge. Answers show durable state only. */
+export class Desk {
+  private readonly context: LeaderContext;
+  private readonly watch: LeaseWatch;
+
+  constructor(context: LeaderContext, watch: LeaseWatch) {
+    this.context = context;
+    this.watch = watch;
+  }
+
+  serve(session: ClientSession, call: number, request: DeskRequest): void {
+    switch (request.ask) {
+      case 'cancel':
+        return this.cancel(session, call, request.job, request.reason);
+      case 'inspect': {
+        const job = this.context.ledger.jobs.get(request.job);
+        if (job === undefined) return this.answer(session, call, { answer: 'unknown', job: request.job });
+        return this.answer(session, call, { answer: 'job', view: viewOf(job) });
+      }
+      case 'list':
+        return this.answer(session, call, { answer: 'jobs', views: this.list(request) });
+      case 'overview':
+        return this.answer(session, call, { answer: 'overview', overview: this.overview() });
+      case 'redrive':
+      case 'purge':
+        return this.treatDead(session, call, request.ask, request.jobs);
+      default:
+        return request satisfies never;
+    }
+  }
+
+  /** Wins over any retry. Ended already: nothing changes and the answer says how it stands. */
+  private cancel(session: ClientSession, call: number, no: number, reason: string): void {
+    const { ledger } = this.context;
+    const job = ledger.jobs.get(no);
+    if (job === undefined) return this.answer(session, call, { answer: 'unknown', job: no });
+    if (job.pending) return this.context.whenApplied(() => this.cancel(session, call, no, reason));
+    if (job.end !== undefined) return this.answer(session, call, { answer: 'cancelled', state: job.state });
+    job.pending = true;
+    const text = reason.slice(0, REASON_CHARS_MAX);
+    this.context.stage({ type: 'cancel', at: this.context.at(), job: no, reason: text }, session, call);
+  }
+
+  answer(session: ClientSession, call: number, answer: DeskAnswer): void {
+    session.say({ kind: 'answer', call, answer });
+    this.context.list(session);
+  }
+
+  private treatDead(
+    session: ClientSession,
+    call: number,
+    type: 'redrive' | 'purge',
+    wanted: readonly number[],
+  ): void {
+    const { ledger } = this.context;
+    const some = wanted.slice(0, LIST_MAX).map((no) => ledger.jobs.get(no));
+    if (some.some((job) => job?.pending === true)) {
+      return this.context.whenApplied(() => this.treatDead(session, call, type, wanted));
+    }
+    const dead = [...new Set(some)].filter((job): job is Job => job?.state === 'dead');
+    if (dead.length === 0) return this.answer(session, call, { answer: 'count', count: 0 });
+    for (const job of dead) job.pending = true;
+    this.context.stage({ type, at: this.context.at(), jobs: dead.map((job) => job.no) }, session, call);
+  }
+
+  private list(request: DeskRequest & { ask: 'list' }): JobView[] {
+    const views: JobView[] = [];
+    const max = Math.max(1, Math.min(request.max, LIST_MAX));
+    for (const job of this.context.ledger.jobs.values()) {
+      if (job.state !== request.state || job.no <= request.after) continue;
+      views.push(viewOf(job));
+      if (views.length >= max) break;
+    }
+    return views;
+  }
+
+  overview(): LeaderOverview {
+    const { ledger, room, fleet, lsn } = this.context;
+    return {
+      tag: ledger.tag,
+      lsn,
+      counts: { ...ledger.counts },
+      accepted: ledger.accepted,
+      dropped: ledger.dropped,
+      delayed: room.delayed,
+      liveBytes: ledger.liveBytes,
+      keys: ledger.keys.size,
+      workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
+    };
+  }
+
+  private workerView(session: WorkerSession): WorkerView {
+    return {
+      worker: session.name,
+      liveness: this.watch.liveness(session),
+      running: session.leases.length,
+      credit: session.credit,
+      slots: session.slots,
+      cpu: session.cpu,
+      lagMs: session.lagMs,
+    };
+  }
+}
+
+function viewOf(job: Job): JobView {
+  const { exec, group } = job.policy.spec;
+  return {
+    job: job.no,
+    exec,
+    group,
+    client: job.client,
+    state: job.state,
+    attempt: job.attempt,
+    failures: job.failures,
+    crashes: job.crashes,
+    submittedAt: job.at,
+    dueAt: job.dueAt,
+    worker: job.worker,
+    endedAt: job.end?.at ?? 0,
+    reason: job.end?.reason ?? '',
+    failure: job.end?.failure ?? job.failure,
+    payloadBytes: job.payload.length,
+  };
+}

@@ -1,0 +1,68 @@
+import type { ExecQueue } from '../queue/lane.js';
+import type { WorkerSession } from './worker-session.js';
+
+/** How many workers with credit are compared for one job. Enough to avoid the loaded ones, whatever the size of the fleet. */
+const COMPARED_MAX = 8;
+
+/** The workers, and among them those with credit. */
+export class Fleet {
+  /** By worker and incarnation, the lost ones in their grace included. */
+  readonly sessions = new Map<string, WorkerSession>();
+  private readonly open: WorkerSession[] = [];
+  private cursor = 0;
+
+  get hasCredit(): boolean {
+    return this.open.length > 0;
+  }
+
+  join(session: WorkerSession): void {
+    this.sessions.set(session.name, session);
+    this.refresh(session);
+  }
+
+  leave(session: WorkerSession): void {
+    if (this.sessions.get(session.name) === session) this.sessions.delete(session.name);
+    this.refresh(session);
+  }
+
+  /** To be called after anything that changes a session's credit. */
+  refresh(session: WorkerSession): void {
+    const shouldBeOpen = session.credit > 0 && this.sessions.get(session.name) === session;
+    if (shouldBeOpen === session.openIndex >= 0) return;
+    if (shouldBeOpen) {
+      session.openIndex = this.open.length;
+      this.open.push(session);
+      return;
+    }
+    const last = this.open.pop() as WorkerSession;
+    if (last !== session) {
+      this.open[session.openIndex] = last;
+      last.openIndex = session.openIndex;
+    }
+    session.openIndex = -1;
+  }
+
+  /** The best of the next few that can take this job; of all, if none of those can. */
+  pick(exec: ExecQueue, bytes: number): WorkerSession | undefined {
+    const count = this.open.length;
+    let best: WorkerSession | undefined;
+    let bestScore = Number.POSITIVE_INFINITY;
+    let compared = 0;
+    for (let i = 0; i < count && compared < COMPARED_MAX; i += 1) {
+      this.cursor = this.cursor + 1 < count ? this.cursor + 1 : 0;
+      const session = this.open[this.cursor] as WorkerSession;
+      if (!session.serves(exec.exec, exec.group) || !session.fits(bytes)) continue;
+      compared += 1;
+      const score = session.score;
+      if (score >= bestScore) continue;
+      best = session;
+      bestScore = score;
+    }
+    return best;
+  }
+
+  /** Whether anybody with credit could take this job: the question the invariant asks. */
+  couldTake(exec: string, group: string, bytes: number): boolean {
+    return this.open.some((session) => session.serves(exec, group) && session.fits(bytes));
+  }
+}

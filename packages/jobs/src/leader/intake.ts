@@ -1,0 +1,241 @@
+// Hot path: `submit` and `enqueued` run once per job.
+import { payloadHash } from '../job/payload.js';
+import type { Policy } from '../ledger/job.js';
+import { windowKey } from '../ledger/ledger.js';
+import type { Producer } from '../ledger/producer.js';
+import type { EnqueueAllRecord, EnqueueRecord } from '../ledger/record.js';
+import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
+import { type Admitted, admit, refusal } from './admission.js';
+import type { ClientSession } from './client-session.js';
+import type { LeaderContext } from './leader-context.js';
+import { awaitOutcome } from './waiters.js';
+
+/** What is on its way to the disk and therefore not yet in the ledger. */
+export interface InFlight {
+  jobs: number;
+  bytes: number;
+  readonly keys: Set<string>;
+  /** Numbers of submits, by producer. */
+  readonly seqs: Map<number, Set<number>>;
+}
+
+/** Takes submits: judged against what is durable and what is in flight, answered when durable. */
+export class Intake {
+  nextJob: number;
+  private readonly context: LeaderContext;
+  private readonly flight: InFlight = { jobs: 0, bytes: 0, keys: new Set(), seqs: new Map() };
+
+  constructor(context: LeaderContext) {
+    this.context = context;
+    this.nextJob = context.ledger.nextJob;
+  }
+
+  submit(session: ClientSession, low: number, item: SubmitItem): void {
+    if (this.answered(session, item)) return;
+    const admission = admit(this.context, this.flight, session, item);
+    if (admission.verdict === 'wait') return this.context.whenApplied(() => this.submit(session, low, item));
+    if (admission.verdict === 'refuse') return this.refuse(session, item.seq, admission.refusal);
+    if (admission.verdict === 'same') return this.same(session, item, [admission.job]);
+    const policy = session.refs.get(item.ref) as Policy;
+    const at = this.context.at();
+    const record: EnqueueRecord = {
+      type: 'enqueue',
+      at,
+      producer: session.producer,
+      seq: item.seq,
+      low: Math.min(low, item.seq - 1),
+      job: this.nextJob,
+      policy: policy.no,
+      dueAt: item.delayMs > 0 ? at + item.delayMs : 0,
+      key: item.key,
+      payload: item.payload,
+    };
+    this.nextJob += 1;
+    this.flight.jobs += 1;
+    this.flight.bytes += item.payload.length;
+    if (admission.key !== '') this.flight.keys.add(admission.key);
+    this.seqsOf(session.producer).add(item.seq);
+    this.context.stage(record, session, item.want ? -item.seq : item.seq);
+  }
+
+  submitAll(session: ClientSession, message: ClientMessage & { kind: 'submit_all' }): void {
+    const { seq, items } = message;
+    const first = items[0];
+    if (first === undefined || items.length > this.context.limits.batchMax) {
+      const problem = `a batch of ${items.length} jobs, 1 to ${this.context.limits.batchMax} are allowed`;
+      return this.refuse(session, seq, refusal('ERR_MESSAGE_MALFORMED', problem, 0));
+    }
+    const known = this.knownAll(session, seq, items);
+    if (known === 'wait') return this.context.whenApplied(() => this.submitAll(session, message));
+    if (known === 'received') return;
+    if (known !== undefined) return this.same(session, { ...first, seq }, known);
+    const admissions = this.admitAll(session, items);
+    if (admissions === 'wait') return this.context.whenApplied(() => this.submitAll(session, message));
+    if (!Array.isArray(admissions)) return this.refuse(session, seq, admissions);
+    this.stageAll(session, message, admissions);
+  }
+
+  /** After the record has been applied: the job lines up, its client is told. */
+  enqueued(record: EnqueueRecord, session: ClientSession, tag: number, lsn: number): void {
+    this.landed(record, this.seqsOf(record.producer), record.seq);
+    session.receipt({ seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined });
+    this.context.list(session);
+    if (tag < 0) awaitOutcome(this.context, record.job, session);
+  }
+
+  enqueuedAll(record: EnqueueAllRecord, session: ClientSession, jobs: readonly number[], lsn: number): void {
+    const seqs = this.seqsOf(record.producer);
+    for (const job of record.jobs) this.landed(job, seqs, record.seq);
+    session.receipt({ seq: record.seq, jobs, lsn, duplicate: false, refusal: undefined });
+    this.context.list(session);
+    for (const job of jobs) awaitOutcome(this.context, job, session);
+  }
+
+  private landed(
+    from: { job: number; key: string; payload: { length: number } },
+    seqs: Set<number>,
+    seq: number,
+  ): void {
+    const { ledger, room } = this.context;
+    const job = ledger.jobs.get(from.job);
+    seqs.delete(seq);
+    this.flight.jobs -= 1;
+    this.flight.bytes -= from.payload.length;
+    if (job === undefined) return;
+    if (from.key !== '') this.flight.keys.delete(windowKey(job.policy.spec.exec, from.key));
+    room.add(job, this.context.at());
+  }
+
+  /** A number that was taken before, or is being taken, is answered from there. */
+  private answered(session: ClientSession, item: SubmitItem): boolean {
+    const producer = this.producerOf(session);
+    const job = producer?.jobOf(item.seq) ?? 0;
+    if (job < 0) return true;
+    if (job > 0) {
+      this.same(session, item, [job]);
+      return true;
+    }
+    if (!this.seqsOf(session.producer).has(item.seq)) return false;
+    this.context.whenApplied(() => this.submit(session, 0, item));
+    return true;
+  }
+
+  private knownAll(
+    session: ClientSession,
+    seq: number,
+    items: readonly SubmitItem[],
+  ): number[] | 'wait' | 'received' | undefined {
+    if (this.seqsOf(session.producer).has(seq)) return 'wait';
+    let next = this.producerOf(session)?.jobOf(seq) ?? 0;
+    if (next < 0) return 'received';
+    if (next === 0) return undefined;
+    return items.map((item) => {
+      const policy = session.refs.get(item.ref);
+      const key = item.key === '' || policy === undefined ? '' : windowKey(policy.spec.exec, item.key);
+      const earlier = key === '' ? undefined : this.context.ledger.keys.get(key);
+      if (earlier !== undefined && earlier.job !== next) return earlier.job;
+      next += 1;
+      return next - 1;
+    });
+  }
+
+  private admitAll(session: ClientSession, items: readonly SubmitItem[]): Admitted[] | Refusal | 'wait' {
+    const admissions: Admitted[] = [];
+    const own = new Map<string, number>();
+    const room = { jobs: this.flight.jobs, bytes: this.flight.bytes, keys: this.flight.keys };
+    for (const item of items) {
+      const admission = admit(this.context, room, session, item);
+      if (admission.verdict === 'wait') return 'wait';
+      if (admission.verdict === 'refuse') return admission.refusal;
+      const hash = admission.key === '' ? 0 : payloadHash('', item.payload);
+      if (admission.key !== '' && (own.get(admission.key) ?? hash) !== hash) {
+        return refusal(
+          'ERR_KEY_CONFLICT',
+          `key '${item.key}' stands twice in the batch, with different payloads`,
+          0,
+        );
+      }
+      if (admission.key !== '') own.set(admission.key, hash);
+      room.jobs += 1;
+      room.bytes += item.payload.length;
+      admissions.push(admission);
+    }
+    return admissions;
+  }
+
+  private stageAll(
+    session: ClientSession,
+    message: ClientMessage & { kind: 'submit_all' },
+    admissions: readonly Admitted[],
+  ): void {
+    const at = this.context.at();
+    const own = new Map<string, number>();
+    const jobs: EnqueueAllRecord['jobs'][number][] = [];
+    const answer = message.items.map((item, i) => {
+      const admission = admissions[i] as Admitted;
+      const earlier = admission.verdict === 'same' ? admission.job : own.get(admission.key);
+      if (earlier !== undefined) return earlier;
+      const job = this.nextJob;
+      this.nextJob += 1;
+      if (admission.key !== '') own.set(admission.key, job);
+      const policy = session.refs.get(item.ref) as Policy;
+      const dueAt = item.delayMs > 0 ? at + item.delayMs : 0;
+      jobs.push({ job, policy: policy.no, dueAt, key: item.key, payload: item.payload });
+      return job;
+    });
+    if (jobs.length === 0)
+      return this.same(session, { ...message.items[0], seq: message.seq } as SubmitItem, answer);
+    for (const job of jobs) {
+      this.flight.jobs += 1;
+      this.flight.bytes += job.payload.length;
+    }
+    for (const key of own.keys()) this.flight.keys.add(key);
+    this.seqsOf(session.producer).add(message.seq);
+    const low = Math.min(message.low, message.seq - 1);
+    const record: EnqueueAllRecord = {
+      type: 'enqueue_all',
+      at,
+      producer: session.producer,
+      seq: message.seq,
+      low,
+      jobs,
+    };
+    this.answers.set(record, answer);
+    this.context.stage(record, session);
+  }
+
+  /** The numbers to answer with; they differ from the record's where a key led to an earlier job. */
+  readonly answers = new WeakMap<EnqueueAllRecord, readonly number[]>();
+
+  private same(session: ClientSession, item: SubmitItem, jobs: readonly number[]): void {
+    const receipt: Receipt = {
+      seq: item.seq,
+      jobs,
+      lsn: this.context.lsn,
+      duplicate: true,
+      refusal: undefined,
+    };
+    session.receipt(receipt);
+    this.context.list(session);
+    if (item.want) for (const job of jobs) awaitOutcome(this.context, job, session);
+  }
+
+  private refuse(session: ClientSession, seq: number, why: Refusal): void {
+    session.receipt({ seq, jobs: [], lsn: this.context.lsn, duplicate: false, refusal: why });
+    this.context.list(session);
+    this.context.observe?.({ kind: 'refused', client: session.client, code: why.code });
+  }
+
+  private producerOf(session: ClientSession): Producer | undefined {
+    return this.context.ledger.producers.get(session.producer);
+  }
+
+  private seqsOf(producer: number): Set<number> {
+    let seqs = this.flight.seqs.get(producer);
+    if (seqs === undefined) {
+      seqs = new Set();
+      this.flight.seqs.set(producer, seqs);
+    }
+    return seqs;
+  }
+}

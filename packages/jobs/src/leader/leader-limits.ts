@@ -1,0 +1,54 @@
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../ledger/ledger.js';
+
+/** Every bound of a leader. Reaching one gives a named refusal, never growth. */
+export interface LeaderLimits extends LedgerLimits {
+  /** Queued and running jobs. */
+  readonly jobsMax: number;
+  /** Their payloads together. */
+  readonly jobBytesMax: number;
+  readonly payloadBytesMax: number;
+  readonly keysMax: number;
+  readonly deadMax: number;
+  readonly producersMax: number;
+  readonly policiesMax: number;
+  /** Submits one client may have unanswered. */
+  readonly outstandingMax: number;
+  /** Attempts one client may have running at once. */
+  readonly clientRunningMax: number;
+  readonly batchMax: number;
+}
+
+export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
+  ...DEFAULT_LEDGER_LIMITS,
+  jobsMax: 2_000_000,
+  jobBytesMax: 1024 * 1024 * 1024,
+  payloadBytesMax: 1024 * 1024,
+  keysMax: 1_000_000,
+  deadMax: 100_000,
+  producersMax: 65_536,
+  policiesMax: 16_384,
+  outstandingMax: 16_384,
+  clientRunningMax: Number.MAX_SAFE_INTEGER,
+  batchMax: 10_000,
+};
+
+/** Times of a leader, in milliseconds of its monotonic clock. */
+export interface LeaderTimes {
+  /** How often leases, delays and retention are looked at. */
+  readonly tickMs: number;
+  readonly beatMs: number;
+  /** How long a worker whose connection was lost keeps its attempts. */
+  readonly resumeGraceMs: number;
+  /** The same after the leader itself was restarted. */
+  readonly reclaimMs: number;
+  /** How long after the run-time limit the leader ends an attempt that its worker did not. */
+  readonly runGraceMs: number;
+}
+
+export const DEFAULT_LEADER_TIMES: LeaderTimes = {
+  tickMs: 100,
+  beatMs: 1_000,
+  resumeGraceMs: 1_000,
+  reclaimMs: 10_000,
+  runGraceMs: 5_000,
+};

@@ -1,0 +1,361 @@
+import type { JobsHost, JobsTimer } from '../host.js';
+import type { Journal } from '../journal/journal.js';
+import type { Job } from '../ledger/job.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { CancelRecord, LedgerRecord, PurgeRecord, RedriveRecord } from '../ledger/record.js';
+import type { ClientHello, ClientMessage, LeaderOverview } from '../protocol/client-messages.js';
+import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type { ExecQueue } from '../queue/lane.js';
+import { WaitingRoom } from '../queue/waiting-room.js';
+import { Attempts } from './attempts.js';
+import type { ClientPort, ClientSession } from './client-session.js';
+import { Desk } from './desk.js';
+import { Fleet } from './fleet.js';
+import { Intake } from './intake.js';
+import type { JobsObserver } from './jobs-event.js';
+import type { LeaderContext, Session } from './leader-context.js';
+import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
+import { leaseOf } from './lease.js';
+import { LeaseWatch } from './lease-watch.js';
+import { Reception } from './reception.js';
+import { type Batch, Staging } from './staging.js';
+import { tellWaiters } from './waiters.js';
+import type { WorkerPort, WorkerSession } from './worker-session.js';
+
+export interface LeaderSetup {
+  readonly ledger: Ledger;
+  readonly journal: Journal;
+  readonly lsn: number;
+  readonly host: JobsHost;
+  readonly limits: LeaderLimits;
+  readonly times: LeaderTimes;
+  readonly observe?: JobsObserver;
+  readonly onFatal: (error: Error) => void;
+}
+
+/**
+ * The leader as a machine that messages drive: sessions → journal → ledger → dispatch, in one order: validate → append →
+ * durable → apply → act. It holds no socket and no promise; an actor or a simulator turns its handle.
+ */
+export class Leader implements LeaderContext {
+  readonly ledger: Ledger;
+  readonly room: WaitingRoom;
+  readonly fleet = new Fleet();
+  readonly limits: LeaderLimits;
+  readonly times: LeaderTimes;
+  readonly host: JobsHost;
+  readonly observe: JobsObserver | undefined;
+  time = 0;
+  draining = false;
+  private readonly journal: Journal;
+  private readonly staging: Staging<Session>;
+  private readonly intake: Intake;
+  private readonly attempts: Attempts;
+  private readonly watch: LeaseWatch;
+  private readonly desk: Desk;
+  private readonly reception: Reception;
+  private readonly talkative: Session[] = [];
+  private waiting: (() => void)[] = [];
+  private turnScheduled = false;
+  private stopped = false;
+  private lastNow: number;
+  private stagedAt = 0;
+  private appendedAt = 0;
+  private ticker: JobsTimer;
+  private dueTimer: JobsTimer | undefined;
+  private dueTimerAt = Number.POSITIVE_INFINITY;
+  private whenIdle: (() => void) | undefined;
+
+  constructor(setup: LeaderSetup) {
+    this.ledger = setup.ledger;
+    this.journal = setup.journal;
+    this.limits = setup.limits;
+    this.times = setup.times;
+    this.host = setup.host;
+    this.observe = setup.observe;
+    this.room = new WaitingRoom(setup.limits.clientRunningMax);
+    this.staging = new Staging(
+      setup.journal,
+      setup.lsn,
+      (batch, firstLsn) => this.durable(batch, firstLsn),
+      (error) => this.fail(error, setup.onFatal),
+    );
+    this.intake = new Intake(this);
+    this.attempts = new Attempts(this);
+    this.watch = new LeaseWatch(this, this.attempts);
+    this.desk = new Desk(this, this.watch);
+    this.reception = new Reception(this, this.attempts, this.watch);
+    this.lastNow = setup.host.now();
+    this.restore();
+    this.ticker = setup.host.setTimer(setup.times.tickMs, () => this.tick());
+  }
+
+  openClient(hello: ClientHello, port: ClientPort): ClientSession {
+    const session = this.reception.client(hello, port);
+    this.wake();
+    return session;
+  }
+
+  openWorker(hello: WorkerHello, port: WorkerPort): WorkerSession {
+    const session = this.reception.worker(hello, port);
+    this.wake();
+    return session;
+  }
+
+  fromClient(session: ClientSession, message: ClientMessage): void {
+    if (session.closed || this.stopped || !this.reception.current(session, message)) return;
+    switch (message.kind) {
+      case 'submit':
+        for (const item of message.items) this.intake.submit(session, message.low, item);
+        break;
+      case 'submit_all':
+        this.intake.submitAll(session, message);
+        break;
+      default:
+        this.reception.fromClient(session, message, this.desk);
+    }
+    this.wake();
+  }
+
+  fromWorker(session: WorkerSession, message: WorkerMessage): void {
+    if (!session.open || this.stopped) return;
+    session.heardAt = this.time;
+    this.reception.fromWorker(session, message);
+    this.wake();
+  }
+
+  /** The connection is gone. A worker keeps its attempts for the grace. */
+  closed(session: Session): void {
+    if (session.kind === 'client') session.closed = true;
+    else this.reception.lost(session);
+    this.wake();
+  }
+
+  overview(): LeaderOverview {
+    return this.desk.overview();
+  }
+
+  /** No new work; what is accepted goes on. */
+  drain(): void {
+    this.draining = true;
+  }
+
+  /** Lets what is in flight become durable and be answered, then closes the journal. */
+  stop(done: (error: Error | undefined) => void): void {
+    this.draining = true;
+    this.ticker.cancel();
+    this.dueTimer?.cancel();
+    this.whenIdle = () => {
+      this.stopped = true;
+      this.journal.close(done);
+    };
+    this.wake();
+  }
+
+  at(): number {
+    this.stagedAt = Math.max(this.host.wallNow(), this.ledger.now, this.stagedAt);
+    return this.stagedAt;
+  }
+
+  get lsn(): number {
+    return this.staging.lsn;
+  }
+
+  get journalLow(): boolean {
+    return this.journal.low;
+  }
+
+  stage(record: LedgerRecord, from?: Session, tag = 0): void {
+    this.staging.stage(record, from, tag);
+  }
+
+  whenApplied(run: () => void): void {
+    this.waiting.push(run);
+  }
+
+  list(session: Session): void {
+    if (session.listed) return;
+    session.listed = true;
+    this.talkative.push(session);
+  }
+
+  private restore(): void {
+    for (const job of this.ledger.jobs.values()) {
+      if (job.state === 'queued') this.room.add(job, this.ledger.now);
+      else if (job.state === 'running') this.attempts.restore(job, this.reception.ghost(job.worker));
+    }
+  }
+
+  private wake(): void {
+    if (this.turnScheduled || this.stopped) return;
+    this.turnScheduled = true;
+    this.host.soon(() => this.turn());
+  }
+
+  private turn(): void {
+    this.turnScheduled = false;
+    if (this.stopped) return;
+    this.dispatch();
+    this.speak();
+    if (!this.staging.empty) this.appendedAt = this.host.now();
+    this.staging.flush();
+    if (this.whenIdle !== undefined && this.staging.idle && this.waiting.length === 0) this.whenIdle();
+  }
+
+  /** Durable: now, and only now, the records become facts and are acted on. */
+  private durable(batch: Batch<Session>, firstLsn: number): void {
+    if (this.stopped) return;
+    this.observe?.({
+      kind: 'durable',
+      records: batch.size,
+      tookMs: this.host.now() - this.appendedAt,
+      lsn: this.staging.lsn,
+    });
+    for (let i = 0; i < batch.size; i += 1) {
+      const record = batch.records[i] as LedgerRecord;
+      this.ledger.apply(record);
+      this.act(record, batch.from[i], batch.tags[i] as number, firstLsn + (batch.entryOf[i] as number));
+    }
+    if (this.waiting.length > 0) {
+      const waiting = this.waiting;
+      this.waiting = [];
+      for (const run of waiting) run();
+    }
+    this.turn();
+  }
+
+  private act(record: LedgerRecord, from: Session | undefined, tag: number, lsn: number): void {
+    switch (record.type) {
+      case 'enqueue':
+        return this.intake.enqueued(record, from as ClientSession, tag, lsn);
+      case 'enqueue_all': {
+        const jobs = this.intake.answers.get(record) ?? [];
+        return this.intake.enqueuedAll(record, from as ClientSession, jobs, lsn);
+      }
+      case 'assign':
+        return this.attempts.granted(record);
+      case 'ack': {
+        const job = this.jobNo(record.job);
+        this.attempts.over(job, record.attempt);
+        tellWaiters(this, job);
+        const sinceSubmitMs = record.at - job.at;
+        return this.observe?.({ kind: 'completed', job: job.no, exec: job.policy.spec.exec, sinceSubmitMs });
+      }
+      case 'retry':
+      case 'timeout_requeue':
+      case 'worker_down_requeue':
+      case 'release': {
+        const job = this.jobNo(record.job);
+        this.attempts.over(job, record.attempt);
+        return this.room.addFirst(job, this.at());
+      }
+      case 'dlq': {
+        const job = this.jobNo(record.job);
+        this.attempts.over(job, record.attempt);
+        return tellWaiters(this, job);
+      }
+      case 'cancel':
+        return this.cancelled(record, from as ClientSession, tag);
+      case 'redrive':
+      case 'purge':
+        return this.treated(record, from as ClientSession, tag);
+      case 'producer':
+        return this.reception.welcome(from as ClientSession);
+      case 'policy':
+      case 'genesis':
+      case 'tick':
+        return;
+      default:
+        return record satisfies never;
+    }
+  }
+
+  private cancelled(record: CancelRecord, session: ClientSession, call: number): void {
+    const job = this.jobNo(record.job);
+    const lease = leaseOf(job);
+    if (lease === undefined) this.room.forget(job, this.at());
+    else {
+      lease.session.abort(job.no, lease.attempt, 'cancelled');
+      this.list(lease.session);
+    }
+    this.attempts.over(job, job.attempt);
+    tellWaiters(this, job);
+    this.desk.answer(session, call, { answer: 'cancelled', state: job.state });
+    this.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.spec.exec });
+  }
+
+  private treated(record: RedriveRecord | PurgeRecord, session: ClientSession, call: number): void {
+    for (const no of record.jobs) {
+      const job = this.ledger.jobs.get(no);
+      if (job === undefined) continue;
+      job.pending = false;
+      if (job.state === 'queued') this.room.add(job, this.at());
+    }
+    this.desk.answer(session, call, { answer: 'count', count: record.jobs.length });
+  }
+
+  /** Every event ends here: work that may run meets credit that may run it, whatever came first (A1). */
+  private dispatch(): void {
+    const wall = this.at();
+    this.room.promote(wall);
+    const stalled: ExecQueue[] = [];
+    while (this.fleet.hasCredit && !this.draining) {
+      const exec = this.room.nextExec();
+      if (exec === undefined) break;
+      const job = this.room.peek(exec);
+      if (job === undefined) continue;
+      const session = this.fleet.pick(exec, job.payload.length);
+      if (session === undefined) {
+        stalled.push(exec);
+        continue;
+      }
+      this.room.take(exec);
+      this.room.giveBack(exec);
+      this.attempts.grant(job, session);
+    }
+    for (const exec of stalled) this.room.giveBack(exec);
+    this.armDueTimer(wall);
+  }
+
+  /** A delay shorter than a tick is kept to the millisecond. */
+  private armDueTimer(wall: number): void {
+    const dueAt = this.room.nextDueAt;
+    if (dueAt >= this.dueTimerAt || dueAt - wall > this.times.tickMs) return;
+    this.dueTimer?.cancel();
+    this.dueTimerAt = dueAt;
+    this.dueTimer = this.host.setTimer(Math.max(0, dueAt - wall), () => {
+      this.dueTimerAt = Number.POSITIVE_INFINITY;
+      this.dueTimer = undefined;
+      this.wake();
+    });
+  }
+
+  private speak(): void {
+    for (const session of this.talkative) session.flush();
+    this.talkative.length = 0;
+  }
+
+  private tick(): void {
+    const now = this.host.now();
+    // A leader that was stalled did not hear anybody; it does not hold that against them (ADR 0053).
+    this.time += Math.min(now - this.lastNow, 2 * this.times.tickMs);
+    this.lastNow = now;
+    this.watch.sweep();
+    const { ledger } = this;
+    const nextAt = Math.min(ledger.ended.nextAt, ledger.dead.nextAt, ledger.keys.nextAt);
+    if (this.staging.idle && nextAt <= this.at()) this.stage({ type: 'tick', at: this.at() });
+    this.ticker = this.host.setTimer(this.times.tickMs, () => this.tick());
+    this.wake();
+  }
+
+  private fail(error: Error, onFatal: (error: Error) => void): void {
+    this.stopped = true;
+    this.ticker.cancel();
+    this.dueTimer?.cancel();
+    onFatal(error);
+  }
+
+  private jobNo(no: number): Job {
+    return this.ledger.jobs.get(no) as Job;
+  }
+}

@@ -1,0 +1,82 @@
+import type { JobsHost } from '../host.js';
+import { LedgerCorruptError } from '../jobs-error.js';
+import type { Journal, OpenJournal } from '../journal/journal.js';
+import { ByteWriter } from '../ledger/byte-writer.js';
+import { Ledger } from '../ledger/ledger.js';
+import { decodeRecords, encodeRecord } from '../ledger/record-codec.js';
+import { loadChunk } from '../ledger/snapshot-codec.js';
+import type { JobsObserver } from './jobs-event.js';
+import { Leader } from './leader.js';
+import {
+  DEFAULT_LEADER_LIMITS,
+  DEFAULT_LEADER_TIMES,
+  type LeaderLimits,
+  type LeaderTimes,
+} from './leader-limits.js';
+
+export interface LeaderOptions {
+  readonly host: JobsHost;
+  readonly openJournal: OpenJournal;
+  readonly limits?: Partial<LeaderLimits>;
+  readonly times?: Partial<LeaderTimes>;
+  readonly observe?: JobsObserver;
+  /** The journal failed: nothing more is acknowledged. The process should end. */
+  readonly onFatal: (error: Error) => void;
+}
+
+/** Reads the journal to its end, then starts: recovery is over before the first request is taken (B10). */
+export function openLeader(
+  options: LeaderOptions,
+  done: (error: Error | undefined, leader?: Leader) => void,
+): void {
+  const limits = { ...DEFAULT_LEADER_LIMITS, ...options.limits };
+  const times = { ...DEFAULT_LEADER_TIMES, ...options.times };
+  const ledger = new Ledger(limits);
+  let lastLsn = 0;
+  const reader = {
+    snapshot(chunk: Uint8Array, lsn: number): void {
+      loadChunk(ledger, chunk);
+      lastLsn = lsn;
+    },
+    entry(bytes: Uint8Array, lsn: number): void {
+      decodeRecords(bytes, (record) => ledger.apply(record));
+      lastLsn = lsn;
+    },
+  };
+  const { host, observe, onFatal } = options;
+  const start = (journal: Journal): void => {
+    const setup = { ledger, journal, lsn: lastLsn, host, limits, times, onFatal };
+    done(undefined, new Leader(observe === undefined ? setup : { ...setup, observe }));
+  };
+  options.openJournal(reader, (error, journal) => {
+    if (error !== undefined || journal === undefined) return done(error);
+    if (!ledger.balanced) {
+      return journal.close((failed) =>
+        done(failed ?? new LedgerCorruptError('the jobs of the folder do not add up')),
+      );
+    }
+    if (ledger.tag !== '') return start(journal);
+    begin(ledger, journal, host, (failed, lsn) => {
+      if (failed !== undefined) return done(failed);
+      lastLsn = lsn;
+      start(journal);
+    });
+  });
+}
+
+/** A new folder: its tag is decided once and durable before anybody can see a job id. */
+function begin(
+  ledger: Ledger,
+  journal: Journal,
+  host: JobsHost,
+  done: (error: Error | undefined, lsn: number) => void,
+): void {
+  const tag = Math.floor(36 ** 4 + host.random() * (36 ** 5 - 36 ** 4)).toString(36);
+  const record = { type: 'genesis', at: host.wallNow(), tag } as const;
+  const out = new ByteWriter(64);
+  encodeRecord(record, out);
+  journal.append([out.take()], (error, lsn) => {
+    if (error === undefined) ledger.apply(record);
+    done(error, lsn);
+  });
+}

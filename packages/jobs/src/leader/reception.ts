@@ -1,0 +1,264 @@
+import { specText } from '../job/job-spec.js';
+import type { Policy } from '../ledger/job.js';
+import type { ClientHello, ClientMessage, SessionRefusalCode } from '../protocol/client-messages.js';
+import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type { Attempts } from './attempts.js';
+import { type ClientPort, ClientSession } from './client-session.js';
+import type { Desk } from './desk.js';
+import type { LeaderContext } from './leader-context.js';
+import type { LeaseWatch } from './lease-watch.js';
+import { isSubjectPattern } from './subject.js';
+import { awaitOutcome } from './waiters.js';
+import { type WorkerPort, WorkerSession } from './worker-session.js';
+
+const NAME = /^[\w.:@/-]{1,128}$/;
+const SLOTS_MAX = 65_536;
+
+/** Who comes in, who goes, and everything they say that is not a submit. */
+export class Reception {
+  private readonly context: LeaderContext;
+  private readonly attempts: Attempts;
+  private readonly watch: LeaseWatch;
+  private readonly policies = new Map<string, Policy>();
+  private readonly producers = new Map<string, number>();
+  private nextPolicy: number;
+  private nextProducer: number;
+
+  constructor(context: LeaderContext, attempts: Attempts, watch: LeaseWatch) {
+    this.context = context;
+    this.attempts = attempts;
+    this.watch = watch;
+    const { ledger } = context;
+    this.nextPolicy = ledger.nextPolicy;
+    this.nextProducer = ledger.nextProducer;
+    for (const policy of ledger.policies.values()) this.policies.set(specText(policy.spec), policy);
+    for (const producer of ledger.producers.values()) {
+      this.producers.set(producerKey(producer.client, producer.token), producer.no);
+    }
+  }
+
+  client(hello: ClientHello, port: ClientPort): ClientSession {
+    const session = new ClientSession(hello.client, hello.token, port);
+    if (!NAME.test(hello.client) || !NAME.test(hello.token)) {
+      this.refuse(
+        session,
+        'ERR_SESSION_MALFORMED',
+        'client name and token must be 1 to 128 plain characters',
+      );
+      return session;
+    }
+    if (this.enrol(session)) this.welcome(session);
+    return session;
+  }
+
+  welcome(session: ClientSession): void {
+    const { outstandingMax, payloadBytesMax } = this.context.limits;
+    session.say({ kind: 'welcome', tag: this.context.ledger.tag, outstandingMax, payloadBytesMax });
+    this.context.list(session);
+  }
+
+  /** True if the producer is known already; otherwise its record is on the way. */
+  private enrol(session: ClientSession): boolean {
+    const { ledger, limits } = this.context;
+    const key = producerKey(session.client, session.token);
+    const known = this.producers.get(key);
+    if (known !== undefined) {
+      session.producer = known;
+      const producer = ledger.producers.get(known);
+      if (producer !== undefined)
+        return producer.lastAt + limits.keyWindowMs > this.context.at() || this.enlist(session, key);
+      if (known >= ledger.nextProducer) {
+        // Its record is in flight, from an earlier session of the same client.
+        this.context.whenApplied(() => this.welcome(session));
+        return false;
+      }
+    }
+    if (ledger.producers.size >= limits.producersMax) {
+      this.refuse(session, 'ERR_PRODUCERS_FULL', `${ledger.producers.size} client sessions are remembered`);
+      return false;
+    }
+    return this.enlist(session, key);
+  }
+
+  private enlist(session: ClientSession, key: string): false {
+    const { client, token } = session;
+    session.producer = this.nextProducer;
+    this.nextProducer += 1;
+    this.producers.set(key, session.producer);
+    const record = {
+      type: 'producer',
+      at: this.context.at(),
+      producer: session.producer,
+      client,
+      token,
+    } as const;
+    this.context.stage(record, session);
+    return false;
+  }
+
+  /** A client that was silent for a whole window has lost its numbering; it must say hello again before it submits. */
+  current(session: ClientSession, message: ClientMessage): boolean {
+    if (message.kind !== 'submit' && message.kind !== 'submit_all') return true;
+    const { ledger, limits } = this.context;
+    if (session.producer >= ledger.nextProducer) return true;
+    const producer = ledger.producers.get(session.producer);
+    if (producer !== undefined && producer.lastAt + limits.keyWindowMs > this.context.at()) return true;
+    this.refuse(session, 'ERR_SESSION_REPLACED', 'silent for too long, say hello again');
+    return false;
+  }
+
+  worker(hello: WorkerHello, port: WorkerPort): WorkerSession {
+    const { context } = this;
+    const session = new WorkerSession(hello, port, context.time);
+    const problem = helloProblem(hello);
+    if (problem !== undefined) {
+      this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
+      return session;
+    }
+    const before = context.fleet.sessions.get(session.name);
+    if (before?.open === true) this.refuse(before, 'ERR_SESSION_REPLACED', 'the same worker connected again');
+    if (before !== undefined) context.fleet.leave(before);
+    this.mournEarlier(session);
+    session.say({ kind: 'welcome', tag: context.ledger.tag, beatMs: context.times.beatMs });
+    this.attempts.claim(session, before, hello.held);
+    context.fleet.join(session);
+    context.observe?.({ kind: 'worker', worker: session.name, liveness: 'joined' });
+    return session;
+  }
+
+  /** The same worker in a new process: what the old process ran is lost now, not after its grace. */
+  private mournEarlier(session: WorkerSession): void {
+    for (const other of this.context.fleet.sessions.values()) {
+      if (other.worker !== session.worker || other.name === session.name || other.open) continue;
+      other.inDoubt = false;
+      other.closedAt = Number.NEGATIVE_INFINITY;
+      this.watch.abandon(other);
+    }
+  }
+
+  /** Stands for a worker that held leases before the leader's restart. */
+  ghost(name: string): WorkerSession {
+    const known = this.context.fleet.sessions.get(name);
+    if (known !== undefined) return known;
+    const tilde = name.lastIndexOf('~');
+    const [worker, incarnation] = [name.slice(0, tilde), name.slice(tilde + 1)];
+    const nothing = { execs: [], patterns: [], held: [], credit: { jobs: 0, bytes: 0 } };
+    const session = new WorkerSession(
+      { worker, incarnation, slots: 1, ...nothing },
+      { send: () => undefined },
+      0,
+    );
+    session.closedAt = this.context.time;
+    session.inDoubt = true;
+    this.context.fleet.join(session);
+    return session;
+  }
+
+  lost(session: WorkerSession): void {
+    if (!session.open) return;
+    session.closedAt = this.context.time;
+    this.context.fleet.refresh(session);
+    this.context.observe?.({ kind: 'worker', worker: session.name, liveness: 'lost' });
+  }
+
+  fromClient(session: ClientSession, message: ClientMessage, desk: Desk): void {
+    switch (message.kind) {
+      case 'define':
+        return this.define(session, message);
+      case 'await':
+        for (const job of message.jobs) awaitOutcome(this.context, job, session);
+        return;
+      case 'call':
+        return desk.serve(session, message.call, message.request);
+      case 'beat':
+        session.say({ kind: 'beat' });
+        return this.context.list(session);
+      default:
+        return;
+    }
+  }
+
+  private define(session: ClientSession, message: ClientMessage & { kind: 'define' }): void {
+    const text = specText(message.spec);
+    let policy = this.policies.get(text);
+    if (policy === undefined) {
+      if (this.policies.size >= this.context.limits.policiesMax) {
+        return this.refuse(
+          session,
+          'ERR_SESSION_MALFORMED',
+          `${this.policies.size} job definitions are known, no room for more`,
+        );
+      }
+      policy = { no: this.nextPolicy, spec: message.spec };
+      this.nextPolicy += 1;
+      this.policies.set(text, policy);
+      this.context.stage({ type: 'policy', at: this.context.at(), policy: policy.no, spec: policy.spec });
+    }
+    session.refs.set(message.ref, policy);
+  }
+
+  fromWorker(session: WorkerSession, message: WorkerMessage): void {
+    switch (message.kind) {
+      case 'report': {
+        const { credit } = message;
+        if (!creditFits(session, credit)) {
+          this.refuse(
+            session,
+            'ERR_SESSION_MALFORMED',
+            `credit of ${credit.jobs} jobs, ${credit.bytes} bytes`,
+          );
+          return;
+        }
+        for (const end of message.ends) this.attempts.ended(session, end);
+        session.cpu = message.cpu;
+        session.lagMs = message.lagMs;
+        session.granted = credit.jobs;
+        session.grantedBytes = credit.bytes;
+        if (message.ends.length === 0) {
+          session.say({ kind: 'beat' });
+          this.context.list(session);
+        }
+        break;
+      }
+      case 'quiet':
+        session.quiet = true;
+        break;
+      default:
+        message satisfies never;
+    }
+    this.context.fleet.refresh(session);
+  }
+
+  private refuse(session: ClientSession | WorkerSession, code: SessionRefusalCode, problem: string): void {
+    session.say({ kind: 'refused', code, problem });
+    session.flush();
+    if (session.kind === 'client') session.closed = true;
+    else this.lost(session);
+  }
+}
+
+function producerKey(client: string, token: string): string {
+  return `${client}\n${token}`;
+}
+
+/** Totals never fall, and never promise more than the worker has. Repeated reports are harmless. */
+function creditFits(session: WorkerSession, credit: { jobs: number; bytes: number }): boolean {
+  const { jobs, bytes } = credit;
+  const whole = Number.isSafeInteger(jobs) && Number.isSafeInteger(bytes);
+  return (
+    whole && jobs >= session.granted && bytes >= session.grantedBytes && jobs - session.spent <= session.slots
+  );
+}
+
+function helloProblem(hello: WorkerHello): string | undefined {
+  if (!NAME.test(hello.worker) || !NAME.test(hello.incarnation))
+    return 'worker and incarnation must be plain names';
+  if (!Number.isInteger(hello.slots) || hello.slots < 1 || hello.slots > SLOTS_MAX)
+    return `${hello.slots} slots`;
+  const { jobs, bytes } = hello.credit;
+  if (!Number.isSafeInteger(jobs) || jobs < 0 || jobs > hello.slots)
+    return `credit of ${jobs} jobs, ${hello.slots} slots`;
+  if (!Number.isSafeInteger(bytes) || bytes < 0) return `credit of ${bytes} bytes`;
+  const bad = hello.patterns.find((pattern) => !isSubjectPattern(pattern));
+  return bad === undefined ? undefined : `'${bad}' is not a subject pattern`;
+}

@@ -1,0 +1,125 @@
+// Hot path: one journal append per turn, no promise, no object per record beyond the record itself.
+import { JournalFailedError } from '../jobs-error.js';
+import type { Journal } from '../journal/journal.js';
+import { ByteWriter } from '../ledger/byte-writer.js';
+import type { LedgerRecord } from '../ledger/record.js';
+import { encodeRecord } from '../ledger/record-codec.js';
+
+/** Records are packed into journal entries of about this size: small enough to stay inline in any log. */
+const ENTRY_BYTES = 32 * 1024;
+
+/** Records on their way to the disk, with who is to be told. Parallel arrays, in the order of the log. */
+export class Batch<From> {
+  readonly records: LedgerRecord[] = [];
+  readonly from: (From | undefined)[] = [];
+  /** Whatever the sender needs to recognise the answer. */
+  readonly tags: number[] = [];
+  /** The journal entry each record stands in, counted from the first of this batch. */
+  readonly entryOf: number[] = [];
+  readonly writer = new ByteWriter();
+  readonly cuts: number[] = [];
+  private entryStart = 0;
+
+  get size(): number {
+    return this.records.length;
+  }
+
+  add(record: LedgerRecord, from: From | undefined, tag: number): void {
+    encodeRecord(record, this.writer);
+    this.records.push(record);
+    this.from.push(from);
+    this.tags.push(tag);
+    this.entryOf.push(this.cuts.length);
+    if (this.writer.length - this.entryStart >= ENTRY_BYTES) this.cut();
+  }
+
+  entries(): Uint8Array[] {
+    if (this.writer.length > this.entryStart) this.cut();
+    const entries: Uint8Array[] = [];
+    let start = 0;
+    for (const end of this.cuts) {
+      entries.push(this.writer.view(start, end));
+      start = end;
+    }
+    return entries;
+  }
+
+  clear(): void {
+    this.records.length = 0;
+    this.from.length = 0;
+    this.tags.length = 0;
+    this.entryOf.length = 0;
+    this.cuts.length = 0;
+    this.entryStart = 0;
+    this.writer.reset();
+  }
+
+  private cut(): void {
+    this.cuts.push(this.writer.length);
+    this.entryStart = this.writer.length;
+  }
+}
+
+/**
+ * validate → **append → durable** → apply → act. One batch is at the journal, one is being filled; what arrives while the
+ * first is written goes with the second.
+ */
+export class Staging<From> {
+  private filling = new Batch<From>();
+  private writing = new Batch<From>();
+  private atJournal = false;
+  private failed = false;
+  /** The position of the latest entry known to be durable. */
+  lsn: number;
+  private readonly journal: Journal;
+  private readonly onDurable: (batch: Batch<From>, firstLsn: number) => void;
+  private readonly onFatal: (error: Error) => void;
+
+  constructor(
+    journal: Journal,
+    lsn: number,
+    onDurable: (batch: Batch<From>, firstLsn: number) => void,
+    onFatal: (error: Error) => void,
+  ) {
+    this.journal = journal;
+    this.lsn = lsn;
+    this.onDurable = onDurable;
+    this.onFatal = onFatal;
+  }
+
+  get idle(): boolean {
+    return !this.atJournal && this.filling.size === 0;
+  }
+
+  get empty(): boolean {
+    return this.filling.size === 0;
+  }
+
+  stage(record: LedgerRecord, from: From | undefined, tag: number): void {
+    this.filling.add(record, from, tag);
+  }
+
+  /** Hands the filled batch to the journal unless one is there already. */
+  flush(): void {
+    if (this.atJournal || this.failed || this.filling.size === 0) return;
+    const batch = this.filling;
+    this.filling = this.writing;
+    this.writing = batch;
+    this.atJournal = true;
+    this.journal.append(batch.entries(), (error, firstLsn) => this.appended(error, firstLsn));
+  }
+
+  private appended(error: Error | undefined, firstLsn: number): void {
+    this.atJournal = false;
+    if (error !== undefined) {
+      this.failed = true;
+      this.onFatal(new JournalFailedError(error.message, { cause: error }));
+      return;
+    }
+    const batch = this.writing;
+    this.lsn = firstLsn + batch.cuts.length - 1;
+    this.onDurable(batch, firstLsn);
+    batch.clear();
+    this.flush();
+  }
+}

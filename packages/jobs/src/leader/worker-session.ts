@@ -1,0 +1,138 @@
+import type { Assignment, AttemptRef, ToWorker, WorkerHello } from '../protocol/worker-messages.js';
+import type { Lease } from './lease.js';
+import { subjectMatches } from './subject.js';
+
+export interface WorkerPort {
+  send(message: ToWorker): void;
+}
+
+type Abort = AttemptRef & { readonly reason: 'cancelled' | 'fenced' };
+
+/**
+ * One connection of one worker: its credit, its leases, what it is to be told. Credit is two totals on each side (ADR
+ * 0052): what the worker has granted, and what the leader has spent of it.
+ */
+export class WorkerSession {
+  readonly kind = 'worker';
+  readonly worker: string;
+  /** Worker and incarnation: what the records name. */
+  readonly name: string;
+  readonly slots: number;
+  readonly leases: Lease[] = [];
+  granted: number;
+  grantedBytes: number;
+  spent = 0;
+  spentBytes = 0;
+  cpu = 0;
+  lagMs = 0;
+  quiet = false;
+  /** In the leader's own time, which does not count its stalls. */
+  heardAt: number;
+  closedAt = -1;
+  /** Its leases come from before the leader's restart. */
+  inDoubt = false;
+  listed = false;
+  /** Its place among the sessions with credit. */
+  openIndex = -1;
+  private readonly port: WorkerPort;
+  private readonly execs: ReadonlySet<string>;
+  private readonly patterns: readonly string[];
+  private readonly served = new Map<string, boolean>();
+  private assigns: Assignment[] = [];
+  private settled: AttemptRef[] = [];
+  private aborts: Abort[] = [];
+  private rest: ToWorker[] = [];
+
+  constructor(hello: WorkerHello, port: WorkerPort, now: number) {
+    this.worker = hello.worker;
+    this.name = workerName(hello.worker, hello.incarnation);
+    this.slots = hello.slots;
+    this.granted = hello.credit.jobs;
+    this.grantedBytes = hello.credit.bytes;
+    this.heardAt = now;
+    this.port = port;
+    this.execs = new Set(hello.execs);
+    this.patterns = hello.patterns;
+  }
+
+  get open(): boolean {
+    return this.closedAt < 0;
+  }
+
+  get credit(): number {
+    return this.open && !this.quiet ? this.granted - this.spent : 0;
+  }
+
+  /** A job larger than the whole allowance still runs, alone. */
+  fits(bytes: number): boolean {
+    return bytes <= this.grantedBytes - this.spentBytes || this.leases.length === 0;
+  }
+
+  serves(exec: string, group: string): boolean {
+    let serves = this.served.get(exec);
+    if (serves === undefined) {
+      const subject = `job.assign.${group}.${this.worker}`;
+      serves = this.execs.has(exec) && this.patterns.some((pattern) => subjectMatches(pattern, subject));
+      this.served.set(exec, serves);
+    }
+    return serves;
+  }
+
+  /** Smaller is better: the share of slots in use, the processor, a late event loop. */
+  get score(): number {
+    return this.leases.length / this.slots + this.cpu + Math.min(this.lagMs, 1_000) / 1_000;
+  }
+
+  hold(lease: Lease): void {
+    lease.session = this;
+    lease.index = this.leases.length;
+    this.leases.push(lease);
+  }
+
+  letGo(lease: Lease): void {
+    const last = this.leases.pop() as Lease;
+    if (last === lease) return;
+    this.leases[lease.index] = last;
+    last.index = lease.index;
+  }
+
+  assign(assignment: Assignment): void {
+    this.assigns.push(assignment);
+  }
+
+  settle(job: number, attempt: number): void {
+    this.settled.push({ job, attempt });
+  }
+
+  abort(job: number, attempt: number, reason: Abort['reason']): void {
+    this.aborts.push({ job, attempt, reason });
+  }
+
+  say(message: ToWorker): void {
+    this.rest.push(message);
+  }
+
+  flush(): void {
+    this.listed = false;
+    if (!this.open) return;
+    const { assigns, settled, aborts, rest } = this;
+    for (const message of rest) this.port.send(message);
+    if (rest.length > 0) this.rest = [];
+    if (settled.length > 0) {
+      this.settled = [];
+      this.port.send({ kind: 'settled', items: settled });
+    }
+    if (aborts.length > 0) {
+      this.aborts = [];
+      this.port.send({ kind: 'abort', items: aborts });
+    }
+    if (assigns.length > 0) {
+      this.assigns = [];
+      this.port.send({ kind: 'assign', items: assigns });
+    }
+  }
+}
+
+export function workerName(worker: string, incarnation: string): string {
+  return `${worker}~${incarnation}`;
+}

@@ -1,0 +1,71 @@
+import { type Payload, TEXT_PAYLOAD_BYTES_MAX } from '../job/payload.js';
+import { LedgerCorruptError } from '../jobs-error.js';
+
+/** Reads what {@link ByteWriter} wrote. Never reads beyond `end`: a short record is corruption, not an exception. */
+export class ByteReader {
+  private buffer: Buffer;
+  private at: number;
+  private end: number;
+
+  constructor(bytes: Uint8Array) {
+    this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.at = 0;
+    this.end = bytes.byteLength;
+  }
+
+  get done(): boolean {
+    return this.at === this.end;
+  }
+
+  byte(): number {
+    this.need(1);
+    const value = this.buffer[this.at] as number;
+    this.at += 1;
+    return value;
+  }
+
+  int(): number {
+    let value = 0;
+    let scale = 1;
+    for (let i = 0; i < 8; i += 1) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) {
+        if (value > Number.MAX_SAFE_INTEGER) break;
+        return value;
+      }
+      scale *= 0x80;
+    }
+    throw new LedgerCorruptError('a number in a record is longer than 53 bits');
+  }
+
+  time(): number {
+    this.need(8);
+    const value = this.buffer.readDoubleLE(this.at);
+    this.at += 8;
+    return value;
+  }
+
+  text(): string {
+    const from = this.span();
+    return this.buffer.toString('utf8', from, this.at);
+  }
+
+  payload(): Payload {
+    const from = this.span();
+    if (this.at - from > TEXT_PAYLOAD_BYTES_MAX) return new Uint8Array(this.buffer.subarray(from, this.at));
+    return this.buffer.toString('latin1', from, this.at);
+  }
+
+  private span(): number {
+    const bytes = this.int();
+    this.need(bytes);
+    const from = this.at;
+    this.at += bytes;
+    return from;
+  }
+
+  private need(bytes: number): void {
+    if (this.at + bytes > this.end) throw new LedgerCorruptError(`a record ends ${bytes} bytes too early`);
+  }
+}

@@ -1,0 +1,85 @@
+// Hot path: no allocation per value.
+import type { Payload } from '../job/payload.js';
+
+const FIRST_BYTES = 64 * 1024;
+const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Appends values to one growing buffer. `take` hands the filled part over and starts a new one. */
+export class ByteWriter {
+  private buffer: Buffer;
+  private at = 0;
+
+  constructor(bytes: number = FIRST_BYTES) {
+    this.buffer = Buffer.allocUnsafeSlow(bytes);
+  }
+
+  get length(): number {
+    return this.at;
+  }
+
+  byte(value: number): void {
+    this.room(1);
+    this.buffer[this.at] = value;
+    this.at += 1;
+  }
+
+  /** A whole number from 0 to 2^53 - 1, seven bits a byte, low bits first. */
+  int(value: number): void {
+    this.room(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.buffer[this.at] = (rest % 0x80) | 0x80;
+      this.at += 1;
+      rest = rest < 0x8000_0000 ? rest >>> 7 : Math.floor(rest / 0x80);
+    }
+    this.buffer[this.at] = rest;
+    this.at += 1;
+  }
+
+  time(value: number): void {
+    this.room(8);
+    this.at = this.buffer.writeDoubleLE(value, this.at);
+  }
+
+  text(value: string): void {
+    const bytes = Buffer.byteLength(value);
+    this.int(bytes);
+    this.room(bytes);
+    this.at += this.buffer.write(value, this.at, bytes, 'utf8');
+  }
+
+  payload(value: Payload): void {
+    const bytes = value.length;
+    this.int(bytes);
+    this.room(bytes);
+    if (typeof value === 'string') this.buffer.write(value, this.at, bytes, 'latin1');
+    else this.buffer.set(value, this.at);
+    this.at += bytes;
+  }
+
+  /** The bytes written since the start. The writer never touches them again. */
+  take(): Buffer {
+    const taken = this.buffer.subarray(0, this.at);
+    this.buffer = Buffer.allocUnsafeSlow(Math.max(FIRST_BYTES, this.at));
+    this.at = 0;
+    return taken;
+  }
+
+  /** A view of what was written; valid until `reset`. */
+  view(from: number, to: number): Uint8Array {
+    return this.buffer.subarray(from, to);
+  }
+
+  /** Forgets everything. A buffer that one large batch has blown up is let go. */
+  reset(): void {
+    this.at = 0;
+    if (this.buffer.length > KEPT_BYTES_MAX) this.buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  }
+
+  private room(bytes: number): void {
+    if (this.at + bytes <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.buffer.length * 2, this.at + bytes));
+    this.buffer.copy(larger, 0, 0, this.at);
+    this.buffer = larger;
+  }
+}

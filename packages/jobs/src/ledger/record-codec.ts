@@ -1,0 +1,178 @@
+// Hot path: the four records of a job's ordinary life are encoded without an intermediate object.
+import type { JobSpec } from '../job/job-spec.js';
+import { type JobFailure, LedgerCorruptError } from '../jobs-error.js';
+import { ByteReader } from './byte-reader.js';
+import type { ByteWriter } from './byte-writer.js';
+import type { DeadReason, LedgerRecord, Submission } from './record.js';
+
+/** The first byte of a record. Numbers are never reused. */
+const TYPES = [
+  'genesis',
+  'policy',
+  'producer',
+  'enqueue',
+  'enqueue_all',
+  'assign',
+  'ack',
+  'retry',
+  'timeout_requeue',
+  'worker_down_requeue',
+  'release',
+  'dlq',
+  'cancel',
+  'redrive',
+  'purge',
+  'tick',
+] as const satisfies readonly LedgerRecord['type'][];
+const NUMBERS = new Map<string, number>(TYPES.map((type, index) => [type, index + 1]));
+
+export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
+  out.byte(NUMBERS.get(record.type) as number);
+  out.time(record.at);
+  switch (record.type) {
+    case 'enqueue':
+      out.int(record.producer);
+      out.int(record.seq);
+      out.int(record.low);
+      return encodeSubmission(record, out);
+    case 'assign':
+      out.int(record.job);
+      out.int(record.attempt);
+      return out.text(record.worker);
+    case 'ack':
+      out.int(record.job);
+      out.int(record.attempt);
+      return out.payload(record.result);
+    case 'enqueue_all':
+      out.int(record.producer);
+      out.int(record.seq);
+      out.int(record.low);
+      out.int(record.jobs.length);
+      for (const job of record.jobs) encodeSubmission(job, out);
+      return;
+    case 'retry':
+    case 'timeout_requeue':
+    case 'worker_down_requeue':
+    case 'release':
+      out.int(record.job);
+      out.int(record.attempt);
+      out.time(record.dueAt);
+      return encodeFailure(record.failure, out);
+    case 'dlq':
+      out.int(record.job);
+      out.int(record.attempt);
+      out.text(record.reason);
+      return encodeFailure(record.failure, out);
+    case 'cancel':
+      out.int(record.job);
+      return out.text(record.reason);
+    case 'redrive':
+    case 'purge':
+      out.int(record.jobs.length);
+      for (const job of record.jobs) out.int(job);
+      return;
+    case 'genesis':
+      return out.text(record.tag);
+    case 'policy':
+      out.int(record.policy);
+      return out.text(JSON.stringify(record.spec));
+    case 'producer':
+      out.int(record.producer);
+      out.text(record.client);
+      return out.text(record.token);
+    case 'tick':
+      return;
+    default:
+      return record satisfies never;
+  }
+}
+
+/** Visits the records of one journal entry: they stand one after another, each ends where its fields end. */
+export function decodeRecords(entry: Uint8Array, visit: (record: LedgerRecord) => void): void {
+  const read = new ByteReader(entry);
+  while (!read.done) {
+    const number = read.byte();
+    const type = TYPES[number - 1];
+    if (type === undefined) throw new LedgerCorruptError(`record type ${number} is unknown to this version`);
+    visit(decodeFields(type, read.time(), read));
+  }
+}
+
+function decodeFields(type: (typeof TYPES)[number], at: number, read: ByteReader): LedgerRecord {
+  switch (type) {
+    case 'enqueue': {
+      const producer = read.int();
+      const seq = read.int();
+      const low = read.int();
+      const job = read.int();
+      const policy = read.int();
+      const dueAt = read.time();
+      const key = read.text();
+      return { type, at, producer, seq, low, job, policy, dueAt, key, payload: read.payload() };
+    }
+    case 'assign':
+      return { type, at, job: read.int(), attempt: read.int(), worker: read.text() };
+    case 'ack':
+      return { type, at, job: read.int(), attempt: read.int(), result: read.payload() };
+    case 'enqueue_all': {
+      const head = { producer: read.int(), seq: read.int(), low: read.int() };
+      return { type, at, ...head, jobs: decodeMany(read, decodeSubmission) };
+    }
+    case 'retry':
+    case 'timeout_requeue':
+    case 'worker_down_requeue':
+    case 'release': {
+      const head = { job: read.int(), attempt: read.int(), dueAt: read.time() };
+      return { type, at, ...head, failure: decodeFailure(read) };
+    }
+    case 'dlq': {
+      const head = { job: read.int(), attempt: read.int(), reason: read.text() as DeadReason };
+      return { type, at, ...head, failure: decodeFailure(read) };
+    }
+    case 'cancel':
+      return { type, at, job: read.int(), reason: read.text() };
+    case 'redrive':
+    case 'purge':
+      return { type, at, jobs: decodeMany(read, (one) => one.int()) };
+    case 'genesis':
+      return { type, at, tag: read.text() };
+    case 'policy':
+      // The text was made from a JobSpec by this codec; the log's checksums vouch for the bytes.
+      return { type, at, policy: read.int(), spec: JSON.parse(read.text()) as JobSpec };
+    case 'producer':
+      return { type, at, producer: read.int(), client: read.text(), token: read.text() };
+    case 'tick':
+      return { type, at };
+    default:
+      return type satisfies never;
+  }
+}
+
+function encodeSubmission(job: Submission, out: ByteWriter): void {
+  out.int(job.job);
+  out.int(job.policy);
+  out.time(job.dueAt);
+  out.text(job.key);
+  out.payload(job.payload);
+}
+
+function decodeSubmission(read: ByteReader): Submission {
+  const head = { job: read.int(), policy: read.int(), dueAt: read.time() };
+  return { ...head, key: read.text(), payload: read.payload() };
+}
+
+function decodeMany<T>(read: ByteReader, one: (read: ByteReader) => T): T[] {
+  const count = read.int();
+  const all: T[] = [];
+  for (let i = 0; i < count; i += 1) all.push(one(read));
+  return all;
+}
+
+export function encodeFailure(failure: JobFailure | undefined, out: ByteWriter): void {
+  out.text(failure === undefined ? '' : JSON.stringify(failure));
+}
+
+export function decodeFailure(read: ByteReader): JobFailure | undefined {
+  const text = read.text();
+  return text === '' ? undefined : (JSON.parse(text) as JobFailure);
+}

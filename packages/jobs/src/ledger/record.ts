@@ -1,0 +1,131 @@
+import type { JobSpec } from '../job/job-spec.js';
+import type { Payload } from '../job/payload.js';
+import type { JobFailure } from '../jobs-error.js';
+
+/** The first record of a folder. `tag` is in every job id of it. */
+export interface GenesisRecord {
+  readonly type: 'genesis';
+  readonly at: number;
+  readonly tag: string;
+}
+
+export interface PolicyRecord {
+  readonly type: 'policy';
+  readonly at: number;
+  readonly policy: number;
+  readonly spec: JobSpec;
+}
+
+export interface ProducerRecord {
+  readonly type: 'producer';
+  readonly at: number;
+  readonly producer: number;
+  readonly client: string;
+  readonly token: string;
+}
+
+/** One job as it was submitted. `dueAt` 0: at once. `key` empty: none. */
+export interface Submission {
+  readonly job: number;
+  readonly policy: number;
+  readonly dueAt: number;
+  readonly key: string;
+  readonly payload: Payload;
+}
+
+/** `low`: the producer has received every answer up to this number. */
+export interface EnqueueRecord extends Submission {
+  readonly type: 'enqueue';
+  readonly at: number;
+  readonly producer: number;
+  readonly seq: number;
+  readonly low: number;
+}
+
+/** All or none: one record. */
+export interface EnqueueAllRecord {
+  readonly type: 'enqueue_all';
+  readonly at: number;
+  readonly producer: number;
+  readonly seq: number;
+  readonly low: number;
+  readonly jobs: readonly Submission[];
+}
+
+export interface AssignRecord {
+  readonly type: 'assign';
+  readonly at: number;
+  readonly job: number;
+  readonly attempt: number;
+  readonly worker: string;
+}
+
+export interface AckRecord {
+  readonly type: 'ack';
+  readonly at: number;
+  readonly job: number;
+  readonly attempt: number;
+  readonly result: Payload;
+}
+
+export type RequeueType = 'retry' | 'timeout_requeue' | 'worker_down_requeue' | 'release';
+
+export interface RequeueRecord {
+  readonly type: RequeueType;
+  readonly at: number;
+  readonly job: number;
+  readonly attempt: number;
+  readonly dueAt: number;
+  readonly failure: JobFailure | undefined;
+}
+
+export type DeadReason = 'failed' | 'final' | 'timed-out' | 'quarantined';
+
+export interface DeadRecord {
+  readonly type: 'dlq';
+  readonly at: number;
+  readonly job: number;
+  readonly attempt: number;
+  readonly reason: DeadReason;
+  readonly failure: JobFailure | undefined;
+}
+
+export interface CancelRecord {
+  readonly type: 'cancel';
+  readonly at: number;
+  readonly job: number;
+  readonly reason: string;
+}
+
+export interface RedriveRecord {
+  readonly type: 'redrive';
+  readonly at: number;
+  readonly jobs: readonly number[];
+}
+
+export interface PurgeRecord {
+  readonly type: 'purge';
+  readonly at: number;
+  readonly jobs: readonly number[];
+}
+
+export interface TickRecord {
+  readonly type: 'tick';
+  readonly at: number;
+}
+
+/** A fact. Everything the ledger knows is the fold of these, in order. */
+export type LedgerRecord =
+  | GenesisRecord
+  | PolicyRecord
+  | ProducerRecord
+  | EnqueueRecord
+  | EnqueueAllRecord
+  | AssignRecord
+  | AckRecord
+  | RequeueRecord
+  | DeadRecord
+  | CancelRecord
+  | RedriveRecord
+  | PurgeRecord
+  | TickRecord;

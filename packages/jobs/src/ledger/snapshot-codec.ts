@@ -1,0 +1,197 @@
+import type { JobSpec } from '../job/job-spec.js';
+import { LedgerCorruptError } from '../jobs-error.js';
+import { ByteReader } from './byte-reader.js';
+import { ByteWriter } from './byte-writer.js';
+import { Job, type JobEnd, type JobState, type Policy } from './job.js';
+import type { KeyEntry } from './key-window.js';
+import type { Ledger } from './ledger.js';
+import { Producer } from './producer.js';
+import { decodeFailure, encodeFailure } from './record-codec.js';
+
+const VERSION = 1;
+const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
+const CHUNK_BYTES = 256 * 1024;
+
+/** What a chunk holds. Each can be read on its own, in the order in which they were written. */
+const HEAD = 1;
+const PRODUCERS = 2;
+const KEYS = 3;
+const JOBS = 4;
+
+/**
+ * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Policies that no job refers to are left out; a
+ * client announces its spec again with its next session.
+ */
+export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
+  const out = new ByteWriter();
+  out.byte(HEAD);
+  encodeHead(ledger, out);
+  encodePolicies(ledger, out);
+  yield out.take();
+  yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
+  yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
+  yield* chunks(JOBS, ledger.jobs.values(), encodeJob, out);
+}
+
+function* chunks<T>(
+  kind: number,
+  values: Iterable<T>,
+  encode: (value: T, out: ByteWriter) => void,
+  out: ByteWriter,
+): Generator<Uint8Array> {
+  for (const value of values) {
+    if (out.length === 0) out.byte(kind);
+    encode(value, out);
+    if (out.length >= CHUNK_BYTES) yield out.take();
+  }
+  if (out.length > 0) yield out.take();
+}
+
+/** Adds one chunk to a ledger that was empty before the first. */
+export function loadChunk(ledger: Ledger, chunk: Uint8Array): void {
+  const read = new ByteReader(chunk);
+  const kind = read.byte();
+  if (kind === HEAD) {
+    decodeHead(ledger, read);
+    decodePolicies(ledger, read);
+    return;
+  }
+  const decode =
+    kind === PRODUCERS ? decodeProducer : kind === KEYS ? decodeKey : kind === JOBS ? decodeJob : undefined;
+  if (decode === undefined) throw new LedgerCorruptError(`a snapshot chunk of kind ${kind}`);
+  while (!read.done) decode(ledger, read);
+}
+
+function encodeHead(ledger: Ledger, out: ByteWriter): void {
+  out.byte(VERSION);
+  out.text(ledger.tag);
+  out.time(ledger.now);
+  out.time(ledger.producerSweepAt);
+  for (const count of [
+    ledger.nextJob,
+    ledger.nextPolicy,
+    ledger.nextProducer,
+    ledger.accepted,
+    ledger.dropped,
+  ]) {
+    out.int(count);
+  }
+}
+
+function decodeHead(ledger: Ledger, read: ByteReader): void {
+  const version = read.byte();
+  if (version !== VERSION)
+    throw new LedgerCorruptError(`a snapshot of version ${version}, this program reads ${VERSION}`);
+  ledger.tag = read.text();
+  ledger.now = read.time();
+  ledger.producerSweepAt = read.time();
+  ledger.nextJob = read.int();
+  ledger.nextPolicy = read.int();
+  ledger.nextProducer = read.int();
+  ledger.accepted = read.int();
+  ledger.dropped = read.int();
+}
+
+function encodePolicies(ledger: Ledger, out: ByteWriter): void {
+  const used = new Set<Policy>();
+  for (const job of ledger.jobs.values()) used.add(job.policy);
+  const policies = [...used].sort((a, b) => a.no - b.no);
+  out.int(policies.length);
+  for (const policy of policies) {
+    out.int(policy.no);
+    out.text(JSON.stringify(policy.spec));
+  }
+}
+
+function decodePolicies(ledger: Ledger, read: ByteReader): void {
+  for (let left = read.int(); left > 0; left -= 1) {
+    const no = read.int();
+    ledger.policies.set(no, { no, spec: JSON.parse(read.text()) as JobSpec });
+  }
+}
+
+function encodeProducer(producer: Producer, out: ByteWriter): void {
+  out.int(producer.no);
+  out.text(producer.client);
+  out.text(producer.token);
+  out.time(producer.lastAt);
+  out.int(producer.low);
+  const entries = [...producer.entries()];
+  out.int(entries.length);
+  for (const [seq, job] of entries) {
+    out.int(seq);
+    out.int(job);
+  }
+}
+
+function decodeProducer(ledger: Ledger, read: ByteReader): void {
+  const producer = new Producer(read.int(), read.text(), read.text(), read.time());
+  producer.advance(read.int());
+  for (let entries = read.int(); entries > 0; entries -= 1) {
+    producer.taken(read.int(), read.int(), producer.low, producer.lastAt);
+  }
+  ledger.producers.set(producer.no, producer);
+}
+
+function encodeKey(entry: KeyEntry, out: ByteWriter): void {
+  out.text(entry.key);
+  out.int(entry.job);
+  out.int(entry.hash);
+  out.time(entry.expiresAt);
+}
+
+function decodeKey(ledger: Ledger, read: ByteReader): void {
+  ledger.keys.add({ key: read.text(), job: read.int(), hash: read.int(), expiresAt: read.time() });
+}
+
+function encodeJob(job: Job, out: ByteWriter): void {
+  out.int(job.no);
+  out.int(job.policy.no);
+  out.byte(STATES.indexOf(job.state));
+  out.text(job.client);
+  out.time(job.at);
+  out.text(job.key);
+  out.time(job.dueAt);
+  out.int(job.attempt);
+  out.int(job.failures);
+  out.int(job.crashes);
+  out.text(job.worker);
+  out.payload(job.payload);
+  encodeFailure(job.failure, out);
+  if (job.end !== undefined) encodeEnd(job.end, out);
+}
+
+function encodeEnd(end: JobEnd, out: ByteWriter): void {
+  out.time(end.at);
+  out.text(end.reason);
+  out.byte(end.result === undefined ? 0 : 1);
+  if (end.result !== undefined) out.payload(end.result);
+  encodeFailure(end.failure, out);
+}
+
+function decodeJob(ledger: Ledger, read: ByteReader): void {
+  const no = read.int();
+  const policy = ledger.policies.get(read.int());
+  const state = STATES[read.byte()];
+  if (policy === undefined || state === undefined)
+    throw new LedgerCorruptError(`job ${no} in a snapshot is damaged`);
+  const client = read.text();
+  const at = read.time();
+  const key = read.text();
+  const dueAt = read.time();
+  const counts = { attempt: read.int(), failures: read.int(), crashes: read.int(), worker: read.text() };
+  const job = Object.assign(new Job(no, policy, client, at, key, read.payload(), dueAt), counts);
+  job.failure = decodeFailure(read);
+  job.state = state;
+  ledger.jobs.add(job);
+  ledger.counts[state] += 1;
+  if (state === 'queued' || state === 'running') ledger.liveBytes += job.payload.length;
+  else ledger.settle(job, decodeEnd(read));
+}
+
+function decodeEnd(read: ByteReader): JobEnd {
+  const at = read.time();
+  const reason = read.text();
+  const result = read.byte() === 0 ? undefined : read.payload();
+  return { at, reason, result, failure: decodeFailure(read) };
+}

@@ -1,0 +1,135 @@
+import type { JobSpec } from '../job/job-spec.js';
+import type { Payload } from '../job/payload.js';
+import type { JobFailure, RefusalCode } from '../jobs-error.js';
+import type { JobState } from '../ledger/job.js';
+
+/** Why a leader ends a session. */
+export type SessionRefusalCode = 'ERR_SESSION_MALFORMED' | 'ERR_SESSION_REPLACED' | 'ERR_PRODUCERS_FULL';
+
+/** The first word of a client. `token` is chosen once per client object and stays over reconnects: it numbers submits. */
+export interface ClientHello {
+  readonly client: string;
+  readonly token: string;
+}
+
+/** One submit. `seq` counts from 1; sent again with the same number it is the same submit. */
+export interface SubmitItem {
+  readonly seq: number;
+  /** A spec announced before with `define`. */
+  readonly ref: number;
+  readonly payload: Payload;
+  readonly key: string;
+  readonly delayMs: number;
+  /** Send the outcome when it is there. */
+  readonly want: boolean;
+}
+
+export type ClientMessage =
+  | { readonly kind: 'define'; readonly ref: number; readonly spec: JobSpec }
+  /** `low`: every answer up to this number has arrived. */
+  | { readonly kind: 'submit'; readonly low: number; readonly items: readonly SubmitItem[] }
+  | {
+      readonly kind: 'submit_all';
+      readonly low: number;
+      readonly seq: number;
+      readonly items: readonly SubmitItem[];
+    }
+  | { readonly kind: 'await'; readonly jobs: readonly number[] }
+  | { readonly kind: 'call'; readonly call: number; readonly request: DeskRequest }
+  | { readonly kind: 'beat' };
+
+export type DeskRequest =
+  | { readonly ask: 'cancel'; readonly job: number; readonly reason: string }
+  | { readonly ask: 'inspect'; readonly job: number }
+  | { readonly ask: 'overview' }
+  | { readonly ask: 'list'; readonly state: JobState; readonly after: number; readonly max: number }
+  | { readonly ask: 'redrive'; readonly jobs: readonly number[] }
+  | { readonly ask: 'purge'; readonly jobs: readonly number[] };
+
+export interface Refusal {
+  readonly code: RefusalCode;
+  readonly problem: string;
+  /** 0: the same submit will never be taken. */
+  readonly retryAfterMs: number;
+}
+
+/** `jobs`: one number for a submit, one for each item of a `submit_all`. */
+export interface Receipt {
+  readonly seq: number;
+  readonly jobs: readonly number[];
+  readonly lsn: number;
+  readonly duplicate: boolean;
+  readonly refusal: Refusal | undefined;
+}
+
+/** How a job ended, or that the leader does not know it. */
+export interface JobOutcome {
+  readonly job: number;
+  readonly state: 'done' | 'dead' | 'cancelled' | 'unknown';
+  readonly result: Payload | undefined;
+  readonly reason: string;
+  readonly failure: JobFailure | undefined;
+}
+
+/** What `inspect` and `list` show. */
+export interface JobView {
+  readonly job: number;
+  readonly exec: string;
+  readonly group: string;
+  readonly client: string;
+  readonly state: JobState;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly crashes: number;
+  readonly submittedAt: number;
+  readonly dueAt: number;
+  readonly worker: string;
+  readonly endedAt: number;
+  readonly reason: string;
+  readonly failure: JobFailure | undefined;
+  readonly payloadBytes: number;
+}
+
+export interface WorkerView {
+  readonly worker: string;
+  readonly liveness: 'alive' | 'blocked' | 'gone';
+  readonly running: number;
+  readonly credit: number;
+  readonly slots: number;
+  readonly cpu: number;
+  readonly lagMs: number;
+}
+
+export interface LeaderOverview {
+  readonly tag: string;
+  readonly lsn: number;
+  readonly counts: Readonly<Record<JobState, number>>;
+  readonly accepted: number;
+  readonly dropped: number;
+  readonly delayed: number;
+  readonly liveBytes: number;
+  readonly keys: number;
+  readonly workers: readonly WorkerView[];
+}
+
+export type DeskAnswer =
+  | { readonly answer: 'cancelled'; readonly state: JobState }
+  | { readonly answer: 'job'; readonly view: JobView }
+  | { readonly answer: 'jobs'; readonly views: readonly JobView[] }
+  | { readonly answer: 'overview'; readonly overview: LeaderOverview }
+  | { readonly answer: 'count'; readonly count: number }
+  | { readonly answer: 'unknown'; readonly job: number };
+
+export type ToClient =
+  /** The session is over: nothing sent on it counts. */
+  | { readonly kind: 'refused'; readonly code: SessionRefusalCode; readonly problem: string }
+  | {
+      readonly kind: 'welcome';
+      readonly tag: string;
+      readonly outstandingMax: number;
+      readonly payloadBytesMax: number;
+    }
+  | { readonly kind: 'receipts'; readonly items: readonly Receipt[] }
+  | { readonly kind: 'outcomes'; readonly items: readonly JobOutcome[] }
+  | { readonly kind: 'answer'; readonly call: number; readonly answer: DeskAnswer }
+  | { readonly kind: 'beat' };

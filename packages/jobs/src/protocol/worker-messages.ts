@@ -1,0 +1,71 @@
+import type { Payload } from '../job/payload.js';
+import type { JobFailure } from '../jobs-error.js';
+import type { SessionRefusalCode } from './client-messages.js';
+
+/** Names one attempt of one job: the fence on everything a worker says. */
+export interface AttemptRef {
+  readonly job: number;
+  readonly attempt: number;
+}
+
+/** The first word of a worker. `incarnation` is new for every process; over a reconnect it stays. */
+export interface WorkerHello {
+  readonly worker: string;
+  readonly incarnation: string;
+  readonly execs: readonly string[];
+  /** Which `job.assign.{group}.{worker}` it takes. */
+  readonly patterns: readonly string[];
+  readonly slots: number;
+  readonly credit: Credit;
+  /** Attempts it still has in hand, running or finished and not yet settled. */
+  readonly held: readonly AttemptRef[];
+}
+
+/** Totals of this session: what the worker has ever granted (ADR 0052). */
+export interface Credit {
+  readonly jobs: number;
+  readonly bytes: number;
+}
+
+export type AttemptEnd =
+  | { readonly outcome: 'ok'; readonly job: number; readonly attempt: number; readonly result: Payload }
+  | {
+      readonly outcome: 'failed' | 'final' | 'timed-out';
+      readonly job: number;
+      readonly attempt: number;
+      readonly failure: JobFailure;
+    }
+  | { readonly outcome: 'released'; readonly job: number; readonly attempt: number };
+
+export type WorkerMessage =
+  /** Also the beat that renews the leases of this session, whether or not an attempt ended. */
+  | {
+      readonly kind: 'report';
+      readonly ends: readonly AttemptEnd[];
+      readonly credit: Credit;
+      readonly cpu: number;
+      readonly lagMs: number;
+    }
+  /** The worker takes nothing more. Credit that was out is void. */
+  | { readonly kind: 'quiet' };
+
+export interface Assignment extends AttemptRef {
+  readonly exec: string;
+  readonly payload: Payload;
+  readonly client: string;
+  readonly runMs: number;
+  readonly outputBytes: number;
+}
+
+export type ToWorker =
+  /** The session is over: nothing sent on it counts. */
+  | { readonly kind: 'refused'; readonly code: SessionRefusalCode; readonly problem: string }
+  | { readonly kind: 'welcome'; readonly tag: string; readonly beatMs: number }
+  | { readonly kind: 'assign'; readonly items: readonly Assignment[] }
+  /** The end of an attempt is recorded, or was stale: either way the worker may forget it. */
+  | { readonly kind: 'settled'; readonly items: readonly AttemptRef[] }
+  | {
+      readonly kind: 'abort';
+      readonly items: readonly (AttemptRef & { readonly reason: 'cancelled' | 'fenced' })[];
+    }
+  | { readonly kind: 'beat' };

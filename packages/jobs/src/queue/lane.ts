@@ -1,0 +1,44 @@
+import type { Job } from '../ledger/job.js';
+import { Ring } from './ring.js';
+
+/** What one client has running, and how much of it may run at once. */
+export class ClientShare {
+  readonly name: string;
+  running = 0;
+  runningMax: number;
+  /** Lanes that left their round because the client was at its cap. */
+  readonly parked: Lane[] = [];
+
+  constructor(name: string, runningMax: number) {
+    this.name = name;
+    this.runningMax = runningMax;
+  }
+}
+
+/** The waiting jobs of one client for one exec, first in first out. Cancelled jobs stay until they come to the head. */
+export class Lane {
+  readonly share: ClientShare;
+  readonly exec: ExecQueue;
+  readonly jobs = new Ring<Job>();
+  inRound = false;
+  parked = false;
+
+  constructor(share: ClientShare, exec: ExecQueue) {
+    this.share = share;
+    this.exec = exec;
+  }
+}
+
+/** The lanes of one exec, taking turns. */
+export class ExecQueue {
+  readonly exec: string;
+  readonly group: string;
+  readonly lanes = new Map<string, Lane>();
+  readonly round = new Ring<Lane>();
+  inRound = false;
+
+  constructor(exec: string, group: string) {
+    this.exec = exec;
+    this.group = group;
+  }
+}

@@ -1,0 +1,202 @@
+// Hot path: no allocation per job once the lanes exist.
+import type { Job } from '../ledger/job.js';
+import { ClientShare, ExecQueue, Lane } from './lane.js';
+import { Ring } from './ring.js';
+import { TimedHeap } from './timed-heap.js';
+
+/** Empty lanes are kept for the next job of the same client, up to this many an exec. */
+const IDLE_LANES_MAX = 256;
+
+/**
+ * Every job that may be assigned, now or at its time (ADR 0055). Execs take turns; inside an exec the clients take turns;
+ * a lane whose client is at its cap stands aside.
+ *
+ * Invariant: a lane with a job is in its exec's round, or parked with its client; an exec with a lane in its round is in the
+ * round of execs, or in the hands of a running dispatch, which puts it back (A27).
+ */
+export class WaitingRoom {
+  private readonly execs = new Map<string, ExecQueue>();
+  private readonly shares = new Map<string, ClientShare>();
+  private readonly round = new Ring<ExecQueue>();
+  private readonly later = new TimedHeap<Job>();
+  private readonly runningMax: number;
+  private laterGone = 0;
+
+  /** `runningMax`: attempts one client may have running at once, unless it is told otherwise. */
+  constructor(runningMax: number) {
+    this.runningMax = runningMax;
+  }
+
+  get nextDueAt(): number {
+    return this.later.nextAt;
+  }
+
+  get delayed(): number {
+    return this.later.size - this.laterGone;
+  }
+
+  /** Lines a job up behind those of its client, or in the heap while its time has not come. */
+  add(job: Job, now: number): void {
+    if (job.dueAt > now) this.later.push(job.dueAt, job, job.no);
+    else this.enter(this.laneOf(job), job, false);
+  }
+
+  /** An attempt that came to nothing through no fault of the job: it goes before those that came after it. */
+  addFirst(job: Job, now: number): void {
+    if (job.dueAt > now) this.later.push(job.dueAt, job, job.no);
+    else this.enter(this.laneOf(job), job, true);
+  }
+
+  /** A queued job was cancelled; its place is emptied when it is met, or when such places outnumber the others. */
+  forget(job: Job, now: number): void {
+    if (job.dueAt <= now) return;
+    this.laterGone += 1;
+    if (this.laterGone <= 64 + this.later.size / 2) return;
+    this.later.keep(waits);
+    this.laterGone = 0;
+  }
+
+  promote(now: number): void {
+    while (this.later.nextAt <= now) {
+      const job = this.later.pop() as Job;
+      if (waits(job)) this.enter(this.laneOf(job), job, false);
+      else this.laterGone = Math.max(0, this.laterGone - 1);
+    }
+  }
+
+  /** Takes the next exec out of the round. Whoever takes it gives it back. */
+  nextExec(): ExecQueue | undefined {
+    const exec = this.round.shift();
+    if (exec !== undefined) exec.inRound = false;
+    return exec;
+  }
+
+  giveBack(exec: ExecQueue): void {
+    if (exec.inRound || exec.round.size === 0) return;
+    exec.inRound = true;
+    this.round.push(exec);
+  }
+
+  /** The job whose turn it is in this exec. Lanes at their cap are parked on the way. */
+  peek(exec: ExecQueue): Job | undefined {
+    for (;;) {
+      const lane = exec.round.peek();
+      if (lane === undefined) return undefined;
+      const job = this.head(lane);
+      if (job !== undefined && lane.share.running < lane.share.runningMax) return job;
+      exec.round.shift();
+      lane.inRound = false;
+      if (job === undefined) this.retire(lane);
+      else this.park(lane);
+    }
+  }
+
+  /** Takes the job `peek` showed; its client has one more running. */
+  take(exec: ExecQueue): void {
+    const lane = exec.round.shift() as Lane;
+    lane.jobs.shift();
+    lane.share.running += 1;
+    lane.inRound = false;
+    if (this.head(lane) === undefined) this.retire(lane);
+    else this.join(lane);
+  }
+
+  /** An attempt of this client was under way when the leader started. */
+  resume(client: string): void {
+    this.shareOf(client).running += 1;
+  }
+
+  /** One attempt of this client is over. */
+  release(client: string): void {
+    const share = this.shareOf(client);
+    share.running -= 1;
+    while (share.parked.length > 0 && share.running < share.runningMax) {
+      const lane = share.parked.shift() as Lane;
+      lane.parked = false;
+      this.join(lane);
+      this.giveBack(lane.exec);
+    }
+    this.tidy(share);
+  }
+
+  cap(client: string, runningMax: number): void {
+    const share = this.shareOf(client);
+    share.runningMax = runningMax;
+    // One in, one out: lets parked lanes in if the cap has risen.
+    share.running += 1;
+    this.release(client);
+  }
+
+  /** What every client has running, for the invariants. */
+  *runningByClient(): Generator<readonly [client: string, running: number]> {
+    for (const share of this.shares.values()) yield [share.name, share.running];
+  }
+
+  private enter(lane: Lane, job: Job, first: boolean): void {
+    if (first) lane.jobs.unshift(job);
+    else lane.jobs.push(job);
+    if (lane.inRound || lane.parked) return;
+    this.join(lane);
+    this.giveBack(lane.exec);
+  }
+
+  private join(lane: Lane): void {
+    lane.inRound = true;
+    lane.exec.round.push(lane);
+  }
+
+  private park(lane: Lane): void {
+    lane.parked = true;
+    lane.share.parked.push(lane);
+  }
+
+  private retire(lane: Lane): void {
+    if (lane.exec.lanes.size <= IDLE_LANES_MAX) return;
+    lane.exec.lanes.delete(lane.share.name);
+    this.tidy(lane.share);
+  }
+
+  private tidy(share: ClientShare): void {
+    if (this.shares.size <= IDLE_LANES_MAX || share.running > 0 || share.runningMax !== this.runningMax)
+      return;
+    for (const exec of this.execs.values()) if (exec.lanes.has(share.name)) return;
+    this.shares.delete(share.name);
+  }
+
+  private head(lane: Lane): Job | undefined {
+    for (;;) {
+      const job = lane.jobs.peek();
+      if (job === undefined || waits(job)) return job;
+      lane.jobs.shift();
+    }
+  }
+
+  private laneOf(job: Job): Lane {
+    const { exec, group } = job.policy.spec;
+    let queue = this.execs.get(exec);
+    if (queue === undefined) {
+      queue = new ExecQueue(exec, group);
+      this.execs.set(exec, queue);
+    }
+    let lane = queue.lanes.get(job.client);
+    if (lane === undefined) {
+      lane = new Lane(this.shareOf(job.client), queue);
+      queue.lanes.set(job.client, lane);
+    }
+    return lane;
+  }
+
+  private shareOf(client: string): ClientShare {
+    let share = this.shares.get(client);
+    if (share === undefined) {
+      share = new ClientShare(client, this.runningMax);
+      this.shares.set(client, share);
+    }
+    return share;
+  }
+}
+
+/** A job with a record in flight is being cancelled: it will not be queued when that record is applied. */
+function waits(job: Job): boolean {
+  return job.state === 'queued' && !job.pending;
+}

@@ -1,0 +1,60 @@
+import type { AbortReason, JobFailure } from '../jobs-error.js';
+import { AttemptAbortedError, JobSchemaError, JobsError, NonRetryableError } from '../jobs-error.js';
+import type { Assignment, AttemptEnd } from '../protocol/worker-messages.js';
+
+const MESSAGE_CHARS_MAX = 4_000;
+
+/** One assignment in this worker: running, or ended and not yet settled by the leader. */
+export class Attempt {
+  readonly assignment: Assignment;
+  end: AttemptEnd | undefined = undefined;
+  /** When its run time is over, on the host's monotonic clock. */
+  readonly deadline: number;
+  aborted: AbortReason | undefined = undefined;
+  private controller: AbortController | undefined = undefined;
+
+  constructor(assignment: Assignment, now: number) {
+    this.assignment = assignment;
+    this.deadline = now + assignment.runMs;
+  }
+
+  /** Made when first asked for: most handlers never do, and it costs more than a small job. */
+  signal(jobId: string): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.aborted !== undefined) this.controller.abort(this.reason(jobId, this.aborted));
+    }
+    return this.controller.signal;
+  }
+
+  abort(jobId: string, reason: AbortReason): void {
+    if (this.aborted !== undefined) return;
+    this.aborted = reason;
+    this.controller?.abort(this.reason(jobId, reason));
+  }
+
+  private reason(jobId: string, reason: AbortReason): AttemptAbortedError {
+    return new AttemptAbortedError(jobId, this.assignment.attempt, reason);
+  }
+}
+
+/** Whether trying again could help. A value that does not fit its schema will not fit it next time either. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof NonRetryableError || error instanceof JobSchemaError;
+}
+
+/** Whatever was thrown, as data of bounded size. Reading it must not throw again. */
+export function failureOf(error: unknown): JobFailure {
+  try {
+    if (!(error instanceof Error)) return { name: 'NotAnError', message: cut(String(error)) };
+    const code = error instanceof JobsError ? error.code : (error as { code?: unknown }).code;
+    const failure = { name: cut(String(error.name)), message: cut(String(error.message)) };
+    return typeof code === 'string' ? { ...failure, code: cut(code) } : failure;
+  } catch (unreadable) {
+    return { name: 'UnreadableError', message: `what was thrown cannot be read: ${typeof unreadable}` };
+  }
+}
+
+function cut(text: string): string {
+  return text.length > MESSAGE_CHARS_MAX ? `${text.slice(0, MESSAGE_CHARS_MAX)}…` : text;
+}

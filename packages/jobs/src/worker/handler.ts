@@ -1,0 +1,30 @@
+import type { HandlerInput, HandlerOutput, JobDefinition } from '../job/define-job.js';
+import { JobDefinitionError } from '../jobs-error.js';
+
+/** What a handler may know and use besides its input. */
+export interface AttemptContext {
+  readonly jobId: string;
+  /** Grows with every delivery of the job; a handler that writes elsewhere can fence with it. */
+  readonly attempt: number;
+  readonly client: string;
+  /** Fires when the job is cancelled, the lease is lost, the run time is over or the worker drains. */
+  readonly signal: AbortSignal;
+}
+
+export type Handler<D extends JobDefinition> = (
+  input: HandlerInput<D>,
+  context: AttemptContext,
+) => HandlerOutput<D> | Promise<HandlerOutput<D>>;
+
+/** A job definition with the code that runs it. Made by {@link handle} only, which has checked that they fit. */
+export interface HandledJob {
+  readonly job: JobDefinition;
+  readonly run: (input: unknown, context: AttemptContext) => unknown;
+}
+
+export function handle<D extends JobDefinition>(job: D, run: Handler<D>): HandledJob {
+  if (typeof run !== 'function')
+    throw new JobDefinitionError(`job '${job.exec}'`, 'its handler must be a function');
+  // The worker passes what the input schema returned, which is what the handler's type asks for.
+  return { job, run: run as HandledJob['run'] };
+}
