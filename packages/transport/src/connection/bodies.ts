@@ -20,6 +20,14 @@ export interface BodyFault {
   readonly field: string;
 }
 
+/** The chunk that is arriving in parts; no body: nobody wants the rest of it. */
+interface Parts {
+  readonly body: IncomingBody | null;
+  readonly last: boolean;
+}
+
+const NO_PARTS: Parts = { body: null, last: false };
+
 /** The bodies in pieces of one connection, both ways (docs/wire-protocol.md §6). */
 export class Bodies {
   readonly #limits: Limits;
@@ -30,6 +38,7 @@ export class Bodies {
   #turn = 0;
   #lastIn = 0;
   #lastOut = 0;
+  #parts: Parts = NO_PARTS;
 
   constructor(limits: Limits, writer: FrameWriter, wake: () => void) {
     this.#limits = limits;
@@ -125,6 +134,59 @@ export class Bodies {
     this.#outgoing = [];
   }
 
+  /** A long chunk may come in parts, unless it must be expanded as a whole. */
+  static mayFragment(type: number, bytes: Buffer, start: number, end: number): boolean {
+    return (
+      type === FrameType.BodyChunk &&
+      end - start >= CHUNK_HEAD_BYTES &&
+      ((bytes[start + 4] as number) & COMPRESSED) === 0 // five bytes are there
+    );
+  }
+
+  onFragment(part: Buffer, offset: number, payloadLen: number): BodyFault | null {
+    if (offset === 0) {
+      const fault = this.#beginParts(part, payloadLen);
+      if (fault !== null) return fault;
+    }
+    const { body, last } = this.#parts;
+    const data = offset === 0 ? part.subarray(CHUNK_HEAD_BYTES) : part;
+    if (body === null) return null;
+    if (data.length > 0 && !body.push(data)) {
+      this.#parts = NO_PARTS;
+      return this.#refuse(body, 'CREDIT', 'chunk');
+    }
+    if (offset + part.length === payloadLen && last && this.#incoming.delete(body.id)) body.complete();
+    return null;
+  }
+
+  #beginParts(head: Buffer, payloadLen: number): BodyFault | null {
+    const id = head.readUInt32LE(0);
+    const flags = head[4] as number; // `mayFragment` saw five bytes
+    this.#parts = NO_PARTS;
+    if ((flags & ~LAST) !== 0) return { answer: 'FRAME', field: 'flags' };
+    const body = this.#incoming.get(id);
+    if (body === undefined) return id <= this.#lastIn ? null : { answer: 'MALFORMED', field: 'bodyId' };
+    const bytes = payloadLen - CHUNK_HEAD_BYTES;
+    if (bytes > this.#limits.chunkBytesMax) return this.#refuse(body, 'MALFORMED', 'chunk');
+    const last = (flags & LAST) !== 0;
+    const fault = this.#lengthFault(body, bytes, last);
+    if (fault !== null) return fault;
+    this.#parts = { body, last };
+    return null;
+  }
+
+  #lengthFault(body: IncomingBody, bytes: number, last: boolean): BodyFault | null {
+    const total = body.receivedBytes + bytes;
+    if (total > (body.length ?? this.#limits.bodyBytesMax)) {
+      body.stop(ANSWERS.PAYLOAD_TOO_LARGE.code);
+      return { answer: body.length === undefined ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED', field: 'bodyLength' };
+    }
+    if (bytes === 0 && !last) return this.#refuse(body, 'MALFORMED', 'chunk');
+    if (last && body.length !== undefined && total !== body.length)
+      return this.#refuse(body, 'MALFORMED', 'bodyLength');
+    return null;
+  }
+
   #onChunk(id: number, payload: Buffer): BodyFault | null {
     const flags = payload[4] as number; // CHUNK_HEAD_BYTES are there
     if ((flags & ~(LAST | COMPRESSED)) !== 0 || (flags & COMPRESSED) === COMPRESSED)
@@ -133,15 +195,9 @@ export class Bodies {
     if (body === undefined) return id <= this.#lastIn ? null : { answer: 'MALFORMED', field: 'bodyId' };
     const chunk = this.#rawChunk(flags, payload);
     if (chunk === null) return this.#refuse(body, 'MALFORMED', 'chunk');
-    const total = body.receivedBytes + chunk.length;
-    if (total > (body.length ?? this.#limits.bodyBytesMax)) {
-      body.stop(ANSWERS.PAYLOAD_TOO_LARGE.code);
-      return { answer: body.length === undefined ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED', field: 'bodyLength' };
-    }
     const last = (flags & LAST) !== 0;
-    if (chunk.length === 0 && !last) return this.#refuse(body, 'MALFORMED', 'chunk');
-    if (last && body.length !== undefined && total !== body.length)
-      return this.#refuse(body, 'MALFORMED', 'bodyLength');
+    const fault = this.#lengthFault(body, chunk.length, last);
+    if (fault !== null) return fault;
     if (chunk.length > 0 && !body.push(chunk)) return this.#refuse(body, 'CREDIT', 'chunk');
     if (last && this.#incoming.delete(id)) body.complete();
     return null;

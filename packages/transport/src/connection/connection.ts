@@ -132,7 +132,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
 
   /** Frames received so far, of every type. */
   get framesReceived(): number {
-    return this.#protocol.frames;
+    return this.#protocol.decoder.completed;
   }
 
   /** False for an identity without a rule that allows it. A dialer has no rules about its listener: always true. */

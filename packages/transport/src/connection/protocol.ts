@@ -13,7 +13,7 @@ import {
   encodeAnswer,
   type PeerError,
 } from './answer.js';
-import type { Bodies } from './bodies.js';
+import { Bodies } from './bodies.js';
 import type { CloseReason } from './close-reason.js';
 import { Frame } from './frame.js';
 import type { IncomingBody } from './incoming-body.js';
@@ -62,7 +62,6 @@ export class Protocol implements FrameSink {
   #session: Session | null = null;
   #minimal = false;
   #now = 0;
-  #frames = 0;
   #pings = 0;
 
   constructor(parts: ProtocolParts) {
@@ -79,19 +78,14 @@ export class Protocol implements FrameSink {
     return this.#session;
   }
 
-  /** Frames delivered so far. */
-  get frames(): number {
-    return this.#frames;
-  }
-
   receive(chunk: Buffer, now: number): void {
     if (this.#state === 'over') return;
     this.#now = now;
     this.#parts.liveness.heard(now);
-    const before = this.#frames;
+    const before = this.decoder.completed;
     const wasInside = this.decoder.insideFrame;
     const violation = this.decoder.push(chunk);
-    this.#afterBytes(violation, !wasInside || this.#frames !== before, now);
+    this.#afterBytes(violation, !wasInside || this.decoder.completed !== before, now);
   }
 
   /** Goes on with frames that were held back. */
@@ -165,7 +159,6 @@ export class Protocol implements FrameSink {
   }
 
   onFrame(type: number, bytes: Buffer, start: number, end: number): void {
-    this.#frames += 1;
     if (this.#state === 'over') return;
     if (this.#state === 'handshake') return this.#onHandshake(type, bytes.subarray(start, end));
     if (!isMessage(type)) return this.#onControl(type, bytes.subarray(start, end));
@@ -176,6 +169,12 @@ export class Protocol implements FrameSink {
     if (isHeaderFault(header)) return this.answer(header.answer, { field: header.field });
     const incoming = header.bodyId === undefined ? null : this.#accept(header, end - bodyAt);
     if (incoming !== undefined) this.#deliver(new Frame(type, header, bytes.subarray(bodyAt, end), incoming));
+  }
+
+  onFragment(bytes: Buffer, start: number, end: number, offset: number, payloadLen: number): void {
+    if (this.#state === 'over') return;
+    const fault = this.#parts.bodies.onFragment(bytes.subarray(start, end), offset, payloadLen);
+    if (fault !== null) this.answer(fault.answer, { field: fault.field });
   }
 
   #deliver(frame: Frame): void {
@@ -224,6 +223,7 @@ export class Protocol implements FrameSink {
     this.#state = 'ready';
     this.decoder.accepts = null;
     this.decoder.payloadMax = this.#minimal ? limits.minimalPayloadBytesMax : limits.payloadBytesMax;
+    if (!this.#minimal) this.decoder.fragments = Bodies.mayFragment;
     liveness.ready(this.#minimal ? null : { pingMs: session.pingMs, deadMs: session.deadMs });
     if (welcome !== null) writer.frame(FrameType.Welcome, welcome);
     if (!this.#minimal && session.peer.payloadBytesMax < SUPPORTED_PAYLOAD_MIN)

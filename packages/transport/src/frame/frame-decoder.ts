@@ -12,6 +12,11 @@ export type FrameViolation = 'length-mismatch' | 'oversized' | 'unexpected-type'
 export interface FrameSink {
   /** The payload is `bytes[start..end)`. It is a view: copy what must outlive the call. */
   onFrame(type: number, bytes: Buffer, start: number, end: number): void;
+  /**
+   * A part of a payload that `fragments` asked for, as it arrived: `bytes[start..end)` stands at `offset` in a payload of
+   * `payloadLen`. Parts come in order and without gaps, the first one at offset 0.
+   */
+  onFragment?(bytes: Buffer, start: number, end: number, offset: number, payloadLen: number): void;
 }
 
 /**
@@ -23,6 +28,11 @@ export class FrameDecoder {
   payloadMax: number;
   /** While set, a frame of a type it refuses is a violation as soon as its type byte is there. */
   accepts: ((type: number) => boolean) | null = null;
+  /**
+   * A payload that did not arrive whole is put together, except those this says yes to, given the first bytes of it: they are handed
+   * on part by part. A long body then costs neither a copy nor memory.
+   */
+  fragments: ((type: number, bytes: Buffer, start: number, end: number) => boolean) | null = null;
   readonly #sink: FrameSink;
   readonly #head = new Uint8Array(FRAME_HEAD_BYTES);
   #headHave = 0;
@@ -31,6 +41,8 @@ export class FrameDecoder {
   #need = -1;
   #have = 0;
   #block: Buffer = EMPTY;
+  #fragmented = false;
+  #completed = 0;
   #halted = false;
   #rest: Buffer = EMPTY;
   #violation: FrameViolation | null = null;
@@ -38,6 +50,11 @@ export class FrameDecoder {
   constructor(sink: FrameSink, payloadMax: number) {
     this.#sink = sink;
     this.payloadMax = payloadMax;
+  }
+
+  /** Frames received whole so far. */
+  get completed(): number {
+    return this.#completed;
   }
 
   /** True between the first byte of a frame and its last: an end of stream here is a cut. */
@@ -100,9 +117,11 @@ export class FrameDecoder {
     const start = at + FRAME_HEAD_BYTES;
     const stop = start + payloadLen;
     if (stop > end) {
+      this.#fragmented = this.fragments?.(type, bytes, start, end) ?? false;
       this.#begin(type, payloadLen);
       return start;
     }
+    this.#completed += 1;
     this.#sink.onFrame(type, bytes, start, stop);
     return stop;
   }
@@ -124,8 +143,13 @@ export class FrameDecoder {
     const payloadLen = view.readUInt32LE(5);
     this.#headHave = 0;
     if (!this.#checks(view.readUInt32LE(0), type, payloadLen)) return at;
-    if (payloadLen === 0) this.#sink.onFrame(type, EMPTY, 0, 0);
-    else this.#begin(type, payloadLen);
+    if (payloadLen === 0) {
+      this.#completed += 1;
+      this.#sink.onFrame(type, EMPTY, 0, 0);
+    } else {
+      this.#fragmented = false;
+      this.#begin(type, payloadLen);
+    }
     return at;
   }
 
@@ -133,11 +157,12 @@ export class FrameDecoder {
     this.#type = type;
     this.#need = payloadLen;
     this.#have = 0;
-    this.#block = Buffer.allocUnsafeSlow(Math.min(payloadLen, FIRST_BLOCK_BYTES));
+    if (!this.#fragmented) this.#block = Buffer.allocUnsafeSlow(Math.min(payloadLen, FIRST_BLOCK_BYTES));
   }
 
   #fill(bytes: Buffer, from: number): number {
     const take = Math.min(this.#need - this.#have, bytes.length - from);
+    if (this.#fragmented) return this.#passOn(bytes, from, take);
     if (this.#have + take > this.#block.length) this.#grow(this.#have + take);
     bytes.copy(this.#block, this.#have, from, from + take);
     this.#have += take;
@@ -146,8 +171,22 @@ export class FrameDecoder {
       this.#block = EMPTY;
       this.#need = -1;
       this.#have = 0;
+      this.#completed += 1;
       this.#sink.onFrame(this.#type, block, 0, block.length);
     }
+    return from + take;
+  }
+
+  #passOn(bytes: Buffer, from: number, take: number): number {
+    const offset = this.#have;
+    const need = this.#need;
+    this.#have += take;
+    if (this.#have === need) {
+      this.#need = -1;
+      this.#have = 0;
+      this.#completed += 1;
+    }
+    this.#sink.onFragment?.(bytes, from, from + take, offset, need);
     return from + take;
   }
 

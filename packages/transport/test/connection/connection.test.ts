@@ -220,6 +220,29 @@ connection('carries a large body in pieces while small messages pass it', async 
   assert.equal(connectionOf(peer).bodies, { incoming: 0, outgoing: 0 });
 });
 
+connection('a body that takes longer than a frame may is no slow frame', () => {
+  const world = openWorld({}, { latencyMs: { from: 200, to: 300 } });
+  const { log } = world.dial();
+  world.clock.advance(1_900);
+  connectionOf(log).sendBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(30 * 1024 * 1024)));
+  const peer = first(world.accepted);
+  let ended = false;
+  peer.each = (frame) =>
+    frame.incoming?.read({
+      onChunk: (chunk) => frame.incoming?.consumed(chunk.length),
+      onEnd: () => {
+        ended = true;
+      },
+      onFail: (error) => {
+        throw error;
+      },
+    });
+  world.clock.advance(20_000);
+  assert.is(ended, false, 'slow enough to matter');
+  world.clock.advance(120_000);
+  assert.is(ended, true);
+});
+
 connection('sends no further than the window while nobody reads the body', () => {
   const world = openWorld({ limits: { windowBytes: 100_000 } });
   const { log } = world.dial();

@@ -127,6 +127,31 @@ decoder('puts a large frame together from many chunks unchanged', () => {
   assert.ok(got.equals(payload));
 });
 
+decoder('hands a long payload on in parts that join to the whole, for every split', () => {
+  const bytes = stream([1, 'before'], [40, 'HEAD-and-then-the-rest-of-it'], [2, 'after']);
+  for (let i = 0; i <= bytes.length; i += 1) {
+    for (let j = i; j <= bytes.length; j += 1) {
+      const seen: string[] = [];
+      let parts = '';
+      const reading: FrameDecoder = new FrameDecoder(
+        {
+          onFrame: (type, view, start, end) => seen.push(`${type}:${view.toString('latin1', start, end)}`),
+          onFragment: (view, start, end, offset, payloadLen) => {
+            assert.is(offset, parts.length);
+            parts += view.toString('latin1', start, end);
+            if (parts.length === payloadLen) seen.push(`40:${parts}`);
+          },
+        },
+        64,
+      );
+      reading.fragments = (type, _view, start, end) => type === 40 && end - start >= 5;
+      for (const part of [bytes.subarray(0, i), bytes.subarray(i, j), bytes.subarray(j)]) reading.push(part);
+      assert.equal(seen, ['1:before', '40:HEAD-and-then-the-rest-of-it', '2:after']);
+      assert.is(reading.completed, 3);
+    }
+  }
+});
+
 decoder('delivers nothing while halted and everything, in order, afterwards', () => {
   const frames: number[] = [];
   const reading: FrameDecoder = new FrameDecoder(
