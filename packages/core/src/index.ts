@@ -1,1 +1,55 @@
-export {};
+export type { ActorContext, Logger, ResumeOn, SuspensionToken } from './actor/context.js';
+export { defineActor } from './actor/define.js';
+export type {
+  ActorDefinition,
+  ActorSpec,
+  AnyDefinition,
+  ArgsOf,
+  HandlersOf,
+  MailboxOptions,
+  Terminated,
+} from './actor/definition.js';
+export type { ActorRef, AnyRef, AskOptions, RefOf } from './actor/ref.js';
+export type { SpawnOptions } from './actor/spawn-options.js';
+export type { ActorTimer, TimerOptions } from './actor/timer-face.js';
+export {
+  ActorFailedError,
+  AskCycleError,
+  AskTimeoutError,
+  EscalatedError,
+  HandlerTimeoutError,
+  LookupError,
+  MiddlewareError,
+  MisuseError,
+  NameTakenError,
+  OptionError,
+  StaleContextError,
+  SystemStoppedError,
+  ThrownValueError,
+  TroupeError,
+  UndeliveredError,
+} from './errors.js';
+export type { EventListener, RuntimeEvent, StopReason } from './events.js';
+export type { Host, HostTimer, LogEntry, LogLevel } from './host.js';
+export type {
+  MessageView,
+  Middleware,
+  Outcome,
+  RetryRequest,
+  SendView,
+  TurnView,
+  Verdict,
+} from './invoker/middleware.js';
+export type { Level } from './mailbox/levels.js';
+export type { OverflowPolicy } from './mailbox/overflow.js';
+export type { DeadLetter, DeadLetterReason } from './message/dead-letter.js';
+export { Failure, isFailure } from './message/failure.js';
+export type { Later } from './message/later.js';
+export type { ResumeCondition, SuspendReason } from './message/suspension.js';
+export { nodeHost } from './node-host.js';
+export type { SystemOptions } from './options.js';
+export type { Delivered } from './ready/delivery.js';
+export type { InvokeResult } from './ready/invoke-result.js';
+export type { Backoff, Directive, RestartType, Strategy, SupervisionPolicy } from './supervision/policy.js';
+export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './system.js';
+export { createSystem } from './system.js';

@@ -1,0 +1,201 @@
+import {
+  ActorFailedError,
+  AskCycleError,
+  AskTimeoutError,
+  OptionError,
+  StaleContextError,
+  UndeliveredError,
+} from '../errors.js';
+import { whenFull } from '../mailbox/overflow.js';
+import { AWAITING, CLOSED } from '../mailbox/status.js';
+import { ENVELOPE, Envelope } from '../message/envelope.js';
+import type { ReplyPort } from '../message/later.js';
+import { describeActivity } from './activity.js';
+import type { ActorCell } from './cell.js';
+import type { RefBase } from './ref-class.js';
+import type { Runtime } from './runtime.js';
+
+/**
+ * Questions with a deadline, and sends that wait for room. An ask ends in exactly one of: a reply, the failure of the
+ * handler, a dead letter, or its deadline; a reply after that reaches nobody.
+ */
+export class Asks implements ReplyPort {
+  private readonly runtime: Runtime;
+  private readonly withinMs: number;
+  private readonly onExpire = (envelope: Envelope): void => this.expired(envelope);
+
+  constructor(runtime: Runtime, withinMs: number) {
+    this.runtime = runtime;
+    this.withinMs = withinMs;
+  }
+
+  /** `ref.ask`: attributed to the actor whose handler is running, if one is. */
+  ask(target: ActorCell, handler: number, payload: unknown): Promise<unknown> {
+    const sender = this.runtime.delivery.sender;
+    const cause = sender === undefined ? undefined : this.runtime.invoker.envelope;
+    return this.start(sender, cause, target, handler, payload, this.withinMs);
+  }
+
+  /** `ctx.ask` and `system.ask`. */
+  askAs(
+    sender: ActorCell | undefined,
+    target: ActorCell,
+    handler: number,
+    payload: unknown,
+    withinMs: number | undefined,
+  ): Promise<unknown> {
+    if (withinMs !== undefined && !(withinMs > 0)) {
+      return Promise.reject(new OptionError('withinMs', withinMs, 'needed a number above 0'));
+    }
+    if (sender !== undefined && !sender.isCurrent) {
+      this.runtime.reportStale(sender, 'ask');
+      return Promise.reject(new StaleContextError(sender.path, 'ask'));
+    }
+    const cause = sender === undefined ? undefined : this.causeOf(sender);
+    return this.start(sender, cause, target, handler, payload, withinMs ?? this.withinMs);
+  }
+
+  /** `ctx.tell`: like `tell`, in the name of that actor. */
+  tellAs(sender: ActorCell, target: ActorCell, handler: number, payload: unknown): void {
+    if (!sender.isCurrent) {
+      this.runtime.reportStale(sender, 'tell');
+      this.runtime.deadLetters.undelivered(target, handler, payload, 'illegal');
+      return;
+    }
+    const { ready, invoker } = this.runtime;
+    const { running } = ready;
+    const { envelope } = invoker;
+    ready.running = sender.slot;
+    invoker.envelope = this.causeOf(sender);
+    target.kind.delivery.tell(target, handler, payload);
+    ready.running = running;
+    invoker.envelope = envelope;
+  }
+
+  /** `ref.send`: resolves when the mailbox has taken the message, rejects when it never will. */
+  async send(ref: RefBase, handler: number, payload: unknown): Promise<void> {
+    for (;;) {
+      const cell = ref.cell;
+      const { delivery, ready } = this.runtime;
+      if ((cell.status & CLOSED) !== 0)
+        throw new UndeliveredError(cell.path, this.nameOf(cell, handler), 'it has stopped');
+      if (!delivery.isFull(cell) || whenFull(cell.kind.overflow, true) !== 'refuse') {
+        delivery.tell(cell, handler, payload);
+        return;
+      }
+      await new Promise<void>((resolve) => ready.pressure.await(cell, resolve));
+    }
+  }
+
+  reply(envelope: Envelope, value: unknown): void {
+    const { resolve } = envelope;
+    if (resolve === undefined) return;
+    this.close(envelope);
+    resolve(value);
+  }
+
+  refuse(envelope: Envelope, error: Error): void {
+    const { reject } = envelope;
+    if (reject === undefined) return;
+    this.close(envelope);
+    reject(error);
+  }
+
+  failed(envelope: Envelope, error: Error): void {
+    const target = envelope.target as ActorCell;
+    if (envelope.reject === undefined) return;
+    this.refuse(envelope, new ActorFailedError(target.path, this.nameOf(target, envelope.handler), error));
+  }
+
+  undelivered(envelope: Envelope, reason: string): void {
+    const target = envelope.target as ActorCell;
+    if (envelope.reject === undefined) return;
+    this.refuse(envelope, new UndeliveredError(target.path, this.nameOf(target, envelope.handler), reason));
+  }
+
+  /**
+   * An actor has asked itself. If its handler goes on to await, the answer could never come: refused as soon as the
+   * event loop has turned once without that handler having settled.
+   */
+  selfAsked(cell: ActorCell, envelope: Envelope): void {
+    const awaiting = cell.extras?.awaiting;
+    if (awaiting === undefined) return;
+    this.runtime.host.later(() => {
+      if (cell.extras?.awaiting === awaiting)
+        this.refuse(envelope, new AskCycleError([cell.path, cell.path]));
+    });
+  }
+
+  private start(
+    sender: ActorCell | undefined,
+    cause: Envelope | undefined,
+    target: ActorCell,
+    handler: number,
+    payload: unknown,
+    withinMs: number,
+  ): Promise<unknown> {
+    const now = this.runtime.executor.now();
+    let deadline = now + withinMs;
+    if (cause !== undefined && cause.deadline < deadline) deadline = cause.deadline;
+    const envelope = new Envelope(target, handler, payload, sender, cause, deadline, now);
+    envelope.onExpire = this.onExpire;
+    const promise = new Promise<unknown>((resolve, reject) => {
+      envelope.resolve = resolve;
+      envelope.reject = reject;
+    });
+    if (sender !== undefined && this.isCycle(sender, target, cause)) {
+      this.refuse(envelope, new AskCycleError(this.pathOfCycle(sender, target, cause)));
+      return promise;
+    }
+    if (sender === target) target.signal({ kind: 'self-asked', envelope });
+    this.runtime.wheel.arm(envelope, deadline);
+    target.kind.delivery.tell(target, ENVELOPE, envelope);
+    return promise;
+  }
+
+  /** Is the target itself waiting, directly or through others, for what the sender is doing now? */
+  private isCycle(sender: ActorCell, target: ActorCell, cause: Envelope | undefined): boolean {
+    if ((target.status & AWAITING) === 0) return false;
+    if (target === sender) return true;
+    for (let call = cause; call !== undefined; call = call.cause) if (call.sender === target) return true;
+    return false;
+  }
+
+  private pathOfCycle(sender: ActorCell, target: ActorCell, cause: Envelope | undefined): string[] {
+    const path = [target.path, sender.path];
+    for (let call = cause; call !== undefined && call.sender !== target; call = call.cause) {
+      path.push((call.sender as ActorCell).path);
+    }
+    if (target !== sender) path.push(target.path);
+    return path.reverse();
+  }
+
+  /** What an actor is handling: known to the invoker while it runs, to its awaiting record afterwards. */
+  private causeOf(sender: ActorCell): Envelope | undefined {
+    const awaited = sender.extras?.awaiting?.envelope;
+    return awaited ?? (this.runtime.delivery.sender === sender ? this.runtime.invoker.envelope : undefined);
+  }
+
+  private expired(envelope: Envelope): void {
+    const target =
+      envelope.target.slot === 0 ? undefined : ((envelope.target as ActorCell).ref.cell as ActorCell);
+    const { reject, sentAt } = envelope;
+    if (reject === undefined || target === undefined) return;
+    const waited = envelope.deadline - sentAt;
+    const activity = describeActivity(target, envelope);
+    this.close(envelope);
+    envelope.deadline = -1;
+    reject(new AskTimeoutError(target.path, this.nameOf(target, envelope.handler), waited, activity));
+  }
+
+  private close(envelope: Envelope): void {
+    this.runtime.wheel.cancel(envelope);
+    envelope.resolve = undefined;
+    envelope.reject = undefined;
+    envelope.cause = undefined;
+  }
+
+  private nameOf(cell: ActorCell, handler: number): string {
+    return cell.kind.definition['~handlerNames'][handler] as string;
+  }
+}

@@ -1,0 +1,87 @@
+import type { Failure } from '../message/failure.js';
+import type { Later } from '../message/later.js';
+import type { ResumeCondition, SuspendReason } from '../message/suspension.js';
+import type { AnyDefinition, ArgsOf, HandlersOf, SpawnArgs } from './definition.js';
+import type { ActorRef, AnyRef, AskFace, AskOptions, TellFace } from './ref.js';
+import type { SpawnOptions } from './spawn-options.js';
+import type { TimerFace, TimerOptions } from './timer-face.js';
+
+/** A suspension of an actor's user lane. Only this token ends it early; resuming twice does nothing. */
+export interface SuspensionToken {
+  readonly active: boolean;
+  resume(): void;
+}
+
+/** When a suspension ends: by an event of that key, after a time, when a mailbox has room, or when a promise settles. */
+export type ResumeOn =
+  | Extract<ResumeCondition, { readonly on: 'event' | 'after' }>
+  | { readonly on: 'capacity'; readonly of: AnyRef }
+  | { readonly on: 'settled'; readonly promise: PromiseLike<unknown> };
+
+export interface Logger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/**
+ * What a handler may do. Valid until the actor is restarted or stopped; what is tried with it afterwards is refused
+ * and reported. Nothing here is global: time, chance and log come from the system's host.
+ */
+export interface ActorContext<S = unknown> {
+  state: S;
+  readonly self: AnyRef;
+  readonly path: string;
+  /** Undefined for actors spawned by the system itself. */
+  readonly parent: AnyRef | undefined;
+  readonly children: readonly AnyRef[];
+  /** Fires when the actor is asked to stop, is killed or restarted. */
+  readonly abort: AbortSignal;
+  readonly log: Logger;
+  /** Monotonic milliseconds. */
+  now(): number;
+  random(): number;
+
+  spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D>;
+  /** Stops itself, or one of its children: the current message is finished, the rest become dead letters. */
+  stop(ref?: AnyRef): void;
+  /** Like `stop`, after the backlog is handled. */
+  drain(ref?: AnyRef): void;
+  /** Now: nothing is waited for. */
+  kill(ref?: AnyRef): void;
+  /** `terminated` will be called exactly once when that actor has stopped, also when it already has. */
+  watch(ref: AnyRef): void;
+  unwatch(ref: AnyRef): void;
+
+  /** Sends in this actor's name; needed after an `await`, where the runtime cannot know who is running. */
+  tell<D extends AnyDefinition>(ref: ActorRef<D>): TellFace<HandlersOf<D>>;
+  ask<D extends AnyDefinition>(ref: ActorRef<D>, options?: AskOptions): AskFace<HandlersOf<D>>;
+
+  /** Sends the message once, `ms` from now. Ends with this incarnation of the actor. */
+  after<D extends AnyDefinition>(
+    ms: number,
+    ref: ActorRef<D>,
+    options?: TimerOptions,
+  ): TimerFace<HandlersOf<D>>;
+  every<D extends AnyDefinition>(
+    ms: number,
+    ref: ActorRef<D>,
+    options?: TimerOptions,
+  ): TimerFace<HandlersOf<D>>;
+  cancel(key: string): boolean;
+  /** Calls the `idle` hook when no message came for so long; undefined ends it. */
+  receiveTimeout(ms: number | undefined): void;
+
+  /** Puts the message being handled aside. Bounded: see `stashMax`. */
+  stash(): void;
+  /** Puts everything set aside back before the other messages, oldest first. */
+  unstash(): void;
+  become(phase: string): void;
+
+  /** Handles no messages until the condition is met or the token resumed. Suspensions nest. */
+  suspend(reason: SuspendReason, until: ResumeOn): SuspensionToken;
+  /** A reply to give later: return it from the handler. */
+  later<T>(): Later<T>;
+  fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail>;
+}

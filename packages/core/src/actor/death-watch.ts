@@ -1,0 +1,45 @@
+import { MisuseError } from '../errors.js';
+import type { StopReason } from '../events.js';
+import { TERMINATED } from '../mailbox/status.js';
+import type { ActorCell } from './cell.js';
+import type { Extras } from './extras.js';
+import type { RefBase } from './ref-class.js';
+
+/**
+ * Who is told when whom stops: exactly one `terminated` per watch. Refs, not cells, so that a watch outlives restarts
+ * of the watched; what the watcher watches ends with its own incarnation.
+ */
+export class DeathWatch {
+  watch(watcher: ActorCell, watched: RefBase): void {
+    if (watched === watcher.ref)
+      throw new MisuseError(`${watcher.path}: watch: an actor cannot watch itself`);
+    const cell = watched.cell;
+    if ((cell.status & TERMINATED) !== 0) {
+      watcher.signal({ kind: 'terminated', ref: watched, reason: cell.stopReason });
+      return;
+    }
+    const watchers = cell.needExtras();
+    watchers.watchers ??= new Set();
+    watchers.watchers.add(watcher.ref);
+    const own = watcher.needExtras();
+    own.watching ??= new Set();
+    own.watching.add(watched);
+  }
+
+  unwatch(watcher: ActorCell, watched: RefBase): void {
+    watched.cell.extras?.watchers?.delete(watcher.ref);
+    watcher.extras?.watching?.delete(watched);
+  }
+
+  forget(watcher: ActorCell): void {
+    for (const watched of watcher.extras?.watching ?? []) watched.cell.extras?.watchers?.delete(watcher.ref);
+  }
+
+  announce(cell: ActorCell, extras: Extras, reason: StopReason): void {
+    this.forget(cell);
+    for (const watcher of extras.watchers ?? []) {
+      watcher.cell.extras?.watching?.delete(cell.ref);
+      watcher.cell.signal({ kind: 'terminated', ref: cell.ref, reason });
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import type { StopReason } from '../events.js';
+import type { Middleware } from '../invoker/middleware.js';
+import { NO_SLOT } from '../ready/slots.js';
+import type { RestartType } from '../supervision/policy.js';
+import type { RestartHistory } from '../supervision/restart-history.js';
+import type { Awaiting } from './awaiting.js';
+import type { ActorCell } from './cell.js';
+import type { FailureReport, Signal } from './signal.js';
+import type { Stash } from './stash.js';
+import type { Suspension } from './suspension.js';
+import type { CellTimers } from './timers.js';
+
+/** How far a stop has come. */
+export interface Stopping {
+  reason: StopReason;
+  /** What happens next when the present step is done. */
+  stage: 'current-message' | 'stopping-hook' | 'children' | 'stopped-hook';
+  /** A restart ends with a new incarnation instead of the end. */
+  readonly restart: FailureReport | undefined;
+}
+
+/**
+ * What most actors never need, kept out of the cell so that an idle actor stays small. It goes over to the next
+ * incarnation at a restart; what belongs to one incarnation only is reset by `endIncarnation`.
+ */
+export class Extras {
+  name: string | undefined = undefined;
+  signals: Signal[] = [];
+  /** Signals that run user code and so wait for an asynchronous handler to settle. */
+  postponed: Signal[] = [];
+  firstChild = NO_SLOT;
+  lastChild = NO_SLOT;
+  watchers: Set<ActorCell['ref']> | undefined = undefined;
+  watching: Set<ActorCell['ref']> | undefined = undefined;
+  suspensions: Suspension[] = [];
+  awaiting: Awaiting | undefined = undefined;
+  timers: CellTimers | undefined = undefined;
+  stash: Stash | undefined = undefined;
+  abort: AbortController | undefined = undefined;
+  stopping: Stopping | undefined = undefined;
+  /** The failure its parent has not decided about yet. */
+  failure: FailureReport | undefined = undefined;
+  onStopped: ((reason: StopReason) => void)[] = [];
+  middleware: readonly Middleware[] | undefined = undefined;
+  restartType: RestartType = 'transient';
+  significant = false;
+  restarts = 0;
+  history: RestartHistory = [];
+  childrenHistory: RestartHistory = [];
+  consecutiveFailures = 0;
+  lastFailureAt = 0;
+
+  /** What the old incarnation had set going ends with it; name, watchers, limits and the mailbox stay. */
+  endIncarnation(): void {
+    this.awaiting = undefined;
+    this.abort = undefined;
+    this.stopping = undefined;
+    this.failure = undefined;
+    this.watching = undefined;
+    this.stash = undefined;
+  }
+}

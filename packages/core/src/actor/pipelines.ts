@@ -1,0 +1,339 @@
+import { HandlerTimeoutError, MiddlewareError, toError } from '../errors.js';
+import type {
+  MessageView,
+  Middleware,
+  Outcome,
+  RetryRequest,
+  TurnView,
+  Verdict,
+} from '../invoker/middleware.js';
+import type { Pipeline } from '../invoker/pipeline.js';
+import { FAULT, SETTLED } from '../mailbox/status.js';
+import { ENVELOPE, type Envelope } from '../message/envelope.js';
+import type { ResumeCondition } from '../message/suspension.js';
+import type { InvokeCode, InvokeResult } from '../ready/invoke-result.js';
+import { COMPLETED, FAILED, STOPPED, YIELDED } from '../ready/invoke-result.js';
+import { Awaiting, park } from './awaiting.js';
+import type { ActorCell } from './cell.js';
+import type { ResumeOn } from './context.js';
+import type { Runtime } from './runtime.js';
+
+type Run = (context: unknown, payload: unknown) => unknown;
+
+/** One message on its way through the hooks. Hooks see it as a MessageView; `context` is that of the hook at work. */
+class Passage implements MessageView {
+  context: unknown = undefined;
+  retries = 0;
+  now = 0;
+  withinMs = Number.POSITIVE_INFINITY;
+  entered = 0;
+  startedAt = 0;
+  readonly cell: ActorCell;
+  readonly handler: number;
+  readonly payload: unknown;
+  readonly envelope: Envelope | undefined;
+
+  constructor(
+    cell: ActorCell,
+    handler: number,
+    payload: unknown,
+    envelope: Envelope | undefined,
+    now: number,
+  ) {
+    this.cell = cell;
+    this.handler = handler;
+    this.payload = payload;
+    this.envelope = envelope;
+    this.now = now;
+  }
+
+  get path(): string {
+    return this.cell.path;
+  }
+  get actor(): string {
+    return this.cell.kind.name;
+  }
+  get message(): string {
+    return this.cell.kind.definition['~handlerNames'][this.handler] as string;
+  }
+  get from(): string | undefined {
+    return (this.envelope?.sender as ActorCell | undefined)?.path;
+  }
+  get asked(): boolean {
+    return this.envelope?.resolve !== undefined;
+  }
+  get remainingMs(): number {
+    return this.envelope === undefined ? Number.POSITIVE_INFINITY : this.envelope.deadline - this.now;
+  }
+  get retryable(): boolean {
+    return this.cell.kind.spec.retryable?.includes(this.message) ?? false;
+  }
+}
+
+/** Runs messages and turns through an actor's middleware. Hooks that were entered are left again, in reverse. */
+export class Pipelines {
+  private readonly runtime: Runtime;
+  /** How often the message at the head of a mailbox was put back, by actor. */
+  private readonly retries = new WeakMap<ActorCell, number>();
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime;
+  }
+
+  // Sends -------------------------------------------------------------------------------------------------------
+
+  /** A send hook that throws must not reach the sender: the message goes without its context, the actor has failed. */
+  contextFor(cell: ActorCell, handler: number, payload: unknown): unknown {
+    const { senders } = cell.kind.pipeline as Pipeline;
+    const sender = this.runtime.delivery.sender;
+    const cause = this.runtime.invoker.envelope?.context;
+    const message = cell.kind.definition['~handlerNames'][handler] as string;
+    const from = sender?.path;
+    const contexts = senders.map((middleware) => {
+      try {
+        const own = sender?.kind.pipeline?.contextOf(cause, middleware);
+        return middleware.onSend?.({
+          path: cell.path,
+          actor: cell.kind.name,
+          message,
+          payload,
+          from,
+          cause: own,
+        });
+      } catch (error) {
+        const failure = new MiddlewareError(middleware.name, 'onSend', toError(error));
+        this.runtime.lifecycle.failed(cell, failure, handler, undefined);
+        return undefined;
+      }
+    });
+    return contexts.length === 1 ? contexts[0] : contexts;
+  }
+
+  // Turns -------------------------------------------------------------------------------------------------------
+
+  enterTurn(cell: ActorCell): number {
+    const { turns } = cell.kind.pipeline as Pipeline;
+    if (turns.length === 0) return 0;
+    const view = this.turnOf(cell);
+    this.turn = view;
+    for (let i = 0; i < turns.length; i += 1) {
+      const middleware = turns[i] as Middleware;
+      try {
+        middleware.beforeTurn?.(view);
+      } catch (error) {
+        this.hookFailed(cell, middleware, 'beforeTurn', error);
+        return i;
+      }
+    }
+    return turns.length;
+  }
+
+  leaveTurn(cell: ActorCell, code: InvokeCode, entered: number): void {
+    const view = this.turn;
+    if (view === undefined) return;
+    this.turn = undefined;
+    const { turns } = cell.kind.pipeline as Pipeline;
+    const result = this.resultOf(cell, code);
+    for (let i = entered - 1; i >= 0; i -= 1) {
+      const middleware = turns[i] as Middleware;
+      try {
+        middleware.afterTurn?.(view, result);
+      } catch (error) {
+        this.hookFailed(cell.ref.cell, middleware, 'afterTurn', error);
+      }
+    }
+  }
+
+  private turn: TurnView | undefined = undefined;
+
+  private turnOf(cell: ActorCell): TurnView {
+    const startedAt = this.runtime.host.now();
+    return { path: cell.path, actor: cell.kind.name, depth: cell.queue.length, startedAt };
+  }
+
+  /** The integer of the hot path as the union that hooks see. */
+  private resultOf(cell: ActorCell, code: InvokeCode): InvokeResult {
+    if (code === COMPLETED) return { kind: 'completed', readyHint: cell.queue.length > 0 };
+    if (code === YIELDED) return { kind: 'yielded' };
+    if (code === STOPPED) return { kind: 'stopped' };
+    const failure = cell.extras?.failure;
+    if (code === FAILED || ((cell.status & FAULT) !== 0 && failure !== undefined)) {
+      return { kind: 'failed', error: failure?.error };
+    }
+    const open = cell.extras?.suspensions.at(-1);
+    if (open !== undefined)
+      return { kind: 'suspended', reason: open.reason, resumeOn: conditionOf(open.until) };
+    return { kind: 'suspended', reason: 'awaiting', resumeOn: { on: 'settled' } };
+  }
+
+  // Messages ----------------------------------------------------------------------------------------------------
+
+  runNext(cell: ActorCell): void {
+    const { ready, lifecycle } = this.runtime;
+    ready.queued -= 1;
+    const slot = cell.queue.peek();
+    const taken = cell.queue.take();
+    const envelope = slot === ENVELOPE ? (taken as Envelope) : undefined;
+    if (envelope !== undefined && envelope.deadline < 0) return lifecycle.expired(cell, envelope);
+    const handler = envelope?.handler ?? slot;
+    const payload = envelope === undefined ? taken : envelope.payload;
+    const passage = new Passage(cell, handler, payload, envelope, this.runtime.host.now());
+    passage.retries = this.retries.get(cell) ?? 0;
+    const verdict = this.enter(cell, passage);
+    switch (verdict.verdict) {
+      case 'continue':
+        return this.run(cell, passage);
+      case 'hold':
+        cell.queue.unshift(slot, taken);
+        ready.queued += 1;
+        this.leave(cell, passage, { kind: 'held' });
+        this.runtime.suspensions.suspend(cell, verdict.reason, resumeOf(cell, verdict.resumeOn));
+        return;
+      case 'refuse':
+        this.leave(cell, passage, { kind: 'refused', why: verdict.why });
+        this.runtime.deadLetters.undelivered(cell, slot, taken, 'refused', verdict.why);
+        return;
+      case 'answer':
+        this.leave(cell, passage, { kind: 'handled', reply: verdict.reply, ms: 0 });
+        if (envelope !== undefined) this.runtime.asks.reply(envelope, verdict.reply);
+        return;
+      default:
+        verdict satisfies never;
+    }
+  }
+
+  private enter(cell: ActorCell, passage: Passage): Verdict {
+    const pipeline = cell.kind.pipeline as Pipeline;
+    for (const middleware of pipeline.messages) {
+      try {
+        passage.context = pipeline.contextOf(passage.envelope?.context, middleware);
+        const verdict = middleware.beforeMessage?.(passage);
+        if (verdict !== undefined && verdict.verdict !== 'continue') return verdict;
+        if (verdict?.withinMs !== undefined) passage.withinMs = Math.min(passage.withinMs, verdict.withinMs);
+        passage.entered += 1;
+      } catch (error) {
+        this.hookFailed(cell, middleware, 'beforeMessage', error);
+        return { verdict: 'refuse', why: `middleware ${middleware.name} failed` };
+      }
+    }
+    return { verdict: 'continue' };
+  }
+
+  private run(cell: ActorCell, passage: Passage): void {
+    const { invoker, host } = this.runtime;
+    passage.startedAt = host.now();
+    invoker.envelope = passage.envelope;
+    invoker.currentHandler = passage.envelope === undefined ? passage.handler : ENVELOPE;
+    invoker.currentPayload = passage.envelope ?? passage.payload;
+    let result: unknown;
+    try {
+      result = (cell.kind.handlers[passage.handler] as Run)(cell, passage.payload);
+    } catch (error) {
+      invoker.endMessage();
+      this.finish(cell, passage, {
+        kind: 'failed',
+        error: toError(error),
+        ms: host.now() - passage.startedAt,
+      });
+      return;
+    }
+    const stashed = invoker.endMessage();
+    if (stashed) return void this.leave(cell, passage, { kind: 'held' });
+    if (
+      typeof result === 'object' &&
+      result !== null &&
+      typeof (result as PromiseLike<unknown>).then === 'function'
+    ) {
+      this.await(cell, passage, result as PromiseLike<unknown>);
+    } else {
+      this.finish(cell, passage, { kind: 'handled', reply: result, ms: host.now() - passage.startedAt });
+    }
+  }
+
+  private await(cell: ActorCell, passage: Passage, promise: PromiseLike<unknown>): void {
+    const { host, ready, timers } = this.runtime;
+    const awaiting = new Awaiting(
+      passage.message,
+      passage.handler,
+      passage.envelope,
+      passage.startedAt,
+      (settled, done) => {
+        const ms = host.now() - passage.startedAt;
+        const { error, value } = done;
+        if (error === undefined) this.finish(settled, passage, { kind: 'handled', reply: value, ms });
+        else this.finish(settled, passage, { kind: 'failed', error: toError(error.thrown), ms });
+      },
+    );
+    park(cell, promise, awaiting);
+    ready.pressure.relieveIfCaughtUp(cell);
+    if (passage.withinMs === Number.POSITIVE_INFINITY) return;
+    timers.once(passage.withinMs, () => {
+      if (awaiting.settled || cell.extras?.awaiting !== awaiting) return;
+      awaiting.settled = true;
+      awaiting.error = { thrown: new HandlerTimeoutError(cell.path, passage.message, passage.withinMs) };
+      cell.extras.abort?.abort();
+      cell.extras.abort = undefined;
+      cell.status |= SETTLED;
+      ready.registerReady(cell);
+    });
+  }
+
+  private finish(
+    cell: ActorCell,
+    passage: Passage,
+    outcome: Extract<Outcome, { readonly ms: number }>,
+  ): void {
+    const retry = this.leave(cell, passage, outcome);
+    if (outcome.kind === 'handled') {
+      this.retries.delete(cell);
+      if (passage.envelope !== undefined) this.runtime.lifecycle.answer(passage.envelope, outcome.reply);
+      return;
+    }
+    if (retry !== undefined && passage.retryable) return this.tryAgain(cell, passage, retry);
+    this.retries.delete(cell);
+    this.runtime.lifecycle.failed(cell, outcome.error, passage.handler, passage.envelope);
+  }
+
+  /** The message goes back to the head and nothing overtakes it: order is kept. */
+  private tryAgain(cell: ActorCell, passage: Passage, retry: RetryRequest): void {
+    this.retries.set(cell, passage.retries + 1);
+    const { envelope } = passage;
+    this.runtime.lifecycle.putBack(
+      cell,
+      envelope === undefined ? passage.handler : ENVELOPE,
+      envelope ?? passage.payload,
+    );
+    this.runtime.suspensions.suspend(cell, { user: 'retry' }, { on: 'after', ms: retry.retryAfterMs });
+  }
+
+  private leave(cell: ActorCell, passage: Passage, outcome: Outcome): RetryRequest | undefined {
+    const pipeline = cell.kind.pipeline as Pipeline;
+    let retry: RetryRequest | undefined;
+    for (let i = passage.entered - 1; i >= 0; i -= 1) {
+      const middleware = pipeline.messages[i] as Middleware;
+      try {
+        passage.context = pipeline.contextOf(passage.envelope?.context, middleware);
+        retry = middleware.afterMessage?.(passage, outcome) ?? retry;
+      } catch (error) {
+        this.hookFailed(cell, middleware, 'afterMessage', error);
+      }
+    }
+    return retry;
+  }
+
+  private hookFailed(cell: ActorCell, middleware: Middleware, hook: string, error: unknown): void {
+    const failure = new MiddlewareError(middleware.name, hook, toError(error));
+    this.runtime.lifecycle.failed(cell, failure, -1, undefined, hook);
+  }
+}
+
+function conditionOf(until: ResumeOn): ResumeCondition {
+  if (until.on === 'capacity') return { on: 'capacity' };
+  return until.on === 'settled' ? { on: 'settled' } : until;
+}
+
+/** A held message waits for a time or an event; the other two conditions mean the actor's own mailbox and promise. */
+function resumeOf(cell: ActorCell, condition: ResumeCondition): ResumeOn {
+  if (condition.on === 'capacity') return { on: 'capacity', of: cell.ref };
+  return condition.on === 'settled' ? { on: 'after', ms: 0 } : condition;
+}

@@ -1,0 +1,131 @@
+import type { Delivered } from '../ready/delivery.js';
+import type { ActorCell } from './cell.js';
+import type { AnyRef, RefClass } from './ref.js';
+import type { ActorTimer } from './timer-face.js';
+
+/** How a timer sends: in whose name, when, and under which key. */
+export interface TimerTerms {
+  readonly owner: ActorCell;
+  readonly ms: number;
+  readonly repeat: boolean;
+  readonly key: string | undefined;
+}
+
+/** The common part of all ref classes. It holds the cell; a restart puts the next incarnation in its place. */
+export abstract class RefBase implements AnyRef {
+  cell: ActorCell;
+
+  constructor(cell: ActorCell) {
+    this.cell = cell;
+  }
+
+  get path(): string {
+    return this.cell.path;
+  }
+
+  get id(): string {
+    return this.cell.id;
+  }
+
+  toString(): string {
+    return `ref(${this.cell.path})`;
+  }
+
+  /** `tell` in the name of an actor. */
+  abstract tellAs(sender: ActorCell): object;
+  /** `ask` in the name of an actor, or with a deadline of its own; `withinMs` undefined means the default. */
+  abstract askAs(sender: ActorCell | undefined, withinMs: number | undefined): object;
+  abstract timer(terms: TimerTerms): object;
+}
+
+/** A face holds the ref, not the cell: one that was kept over a restart still reaches the actor. */
+abstract class Face {
+  readonly ref: RefBase;
+  constructor(ref: RefBase) {
+    this.ref = ref;
+  }
+}
+
+abstract class FaceAs<Terms> extends Face {
+  readonly terms: Terms;
+  constructor(ref: RefBase, terms: Terms) {
+    super(ref);
+    this.terms = terms;
+  }
+}
+
+type AskTerms = { readonly sender: ActorCell | undefined; readonly withinMs: number | undefined };
+
+/**
+ * Builds the ref class of a definition: one method per handler on each face, made once, here. A face is made anew at
+ * every use (`ref.tell`); the compiler removes that allocation where it matters, and an idle actor holds none.
+ */
+export function makeRefClass(handlerNames: readonly string[]): RefClass {
+  class Tell extends Face {}
+  class Offer extends Face {}
+  class Send extends Face {}
+  class Ask extends Face {}
+  class TellAs extends FaceAs<ActorCell> {}
+  class AskAs extends FaceAs<AskTerms> {}
+  class TimerAs extends FaceAs<TimerTerms> {}
+
+  handlerNames.forEach((name, handler) => {
+    method(Tell, name, function (this: Tell, payload?: unknown): void {
+      const cell = this.ref.cell;
+      cell.kind.delivery.tell(cell, handler, payload);
+    });
+    method(Offer, name, function (this: Offer, payload?: unknown): Delivered {
+      const cell = this.ref.cell;
+      return cell.kind.delivery.offer(cell, handler, payload);
+    });
+    method(Send, name, function (this: Send, payload?: unknown): Promise<void> {
+      return this.ref.cell.kind.runtime.asks.send(this.ref, handler, payload);
+    });
+    method(Ask, name, function (this: Ask, payload?: unknown): Promise<unknown> {
+      const cell = this.ref.cell;
+      return cell.kind.runtime.asks.ask(cell, handler, payload);
+    });
+    method(TellAs, name, function (this: TellAs, payload?: unknown): void {
+      this.ref.cell.kind.runtime.asks.tellAs(this.terms, this.ref.cell, handler, payload);
+    });
+    method(AskAs, name, function (this: AskAs, payload?: unknown): Promise<unknown> {
+      const { sender, withinMs } = this.terms;
+      return this.ref.cell.kind.runtime.asks.askAs(sender, this.ref.cell, handler, payload, withinMs);
+    });
+    method(TimerAs, name, function (this: TimerAs, payload?: unknown): ActorTimer {
+      return this.ref.cell.kind.runtime.timers.arm(this.terms, this.ref, handler, payload);
+    });
+  });
+
+  return class Ref extends RefBase {
+    get tell(): Tell {
+      return new Tell(this);
+    }
+    get offer(): Offer {
+      return new Offer(this);
+    }
+    get send(): Send {
+      return new Send(this);
+    }
+    get ask(): Ask {
+      return new Ask(this);
+    }
+    override tellAs(sender: ActorCell): TellAs {
+      return new TellAs(this, sender);
+    }
+    override askAs(sender: ActorCell | undefined, withinMs: number | undefined): AskAs {
+      return new AskAs(this, { sender, withinMs });
+    }
+    override timer(terms: TimerTerms): TimerAs {
+      return new TimerAs(this, terms);
+    }
+  };
+}
+
+function method(
+  face: { readonly prototype: object },
+  name: string,
+  body: (payload?: unknown) => unknown,
+): void {
+  Object.defineProperty(face.prototype, name, { value: body, writable: true, configurable: true });
+}

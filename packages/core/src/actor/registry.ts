@@ -1,0 +1,78 @@
+import { LookupError, NameTakenError, OptionError } from '../errors.js';
+import type { ActorCell } from './cell.js';
+import type { AnyDefinition } from './definition.js';
+import type { Runtime } from './runtime.js';
+
+const LEGAL_NAME = /^[A-Za-z0-9_.:@-]{1,128}$/;
+
+/** Names of living actors. A path is unique among the living; an anonymous actor's path is its slot and generation. */
+export class Registry {
+  private readonly named = new Map<string, ActorCell['ref']>();
+  private readonly watchers = new Map<string, Set<(ref: ActorCell['ref'] | undefined) => void>>();
+  private readonly runtime: Runtime;
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime;
+  }
+
+  /** Refuses a name that is illegal or taken, before anything is made. */
+  mustBeFree(parent: ActorCell, name: string): void {
+    if (!LEGAL_NAME.test(name)) {
+      throw new OptionError('name', name, 'needed 1 to 128 letters, digits or _ . : @ -');
+    }
+    const path = this.join(parent, name);
+    if (this.named.has(path)) throw new NameTakenError(path);
+  }
+
+  add(cell: ActorCell, name: string): void {
+    cell.needExtras().name = name;
+    const path = this.pathOf(cell);
+    this.named.set(path, cell.ref);
+    this.tell(path, cell.ref);
+  }
+
+  remove(cell: ActorCell): void {
+    if (cell.extras?.name === undefined) return;
+    const path = this.pathOf(cell);
+    if (this.named.get(path) !== cell.ref) return;
+    this.named.delete(path);
+    this.tell(path, undefined);
+  }
+
+  find(definition: AnyDefinition, path: string): ActorCell['ref'] | undefined {
+    const absolute = path.startsWith('/') ? path : `/${path}`;
+    const ref = this.named.get(absolute);
+    if (ref === undefined) return undefined;
+    const found = ref.cell.kind.definition;
+    if (found !== definition) throw new LookupError(absolute, definition.name, found.name);
+    return ref;
+  }
+
+  /** Calls back now and whenever somebody takes or leaves the name. Returns the function that ends it. */
+  watch(path: string, told: (ref: ActorCell['ref'] | undefined) => void): () => void {
+    const absolute = path.startsWith('/') ? path : `/${path}`;
+    const all = this.watchers.get(absolute) ?? new Set();
+    this.watchers.set(absolute, all);
+    all.add(told);
+    told(this.named.get(absolute));
+    return () => {
+      all.delete(told);
+      if (all.size === 0) this.watchers.delete(absolute);
+    };
+  }
+
+  pathOf(cell: ActorCell): string {
+    if (cell === this.runtime.guardian) return '/';
+    const own = cell.extras?.name ?? `$${cell.id}`;
+    const parent = cell.parentRef;
+    return parent === undefined ? `/${own}` : this.join(parent.cell, own);
+  }
+
+  private join(parent: ActorCell, name: string): string {
+    return parent === this.runtime.guardian ? `/${name}` : `${this.pathOf(parent)}/${name}`;
+  }
+
+  private tell(path: string, ref: ActorCell['ref'] | undefined): void {
+    for (const told of this.watchers.get(path) ?? []) told(ref);
+  }
+}

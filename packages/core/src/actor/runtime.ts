@@ -1,0 +1,227 @@
+import { MisuseError, SystemStoppedError } from '../errors.js';
+import { EventStream } from '../events.js';
+import type { Executor } from '../executor/executor.js';
+import type { Host, LogLevel } from '../host.js';
+import { MessageInvoker } from '../invoker/invoker.js';
+import type { Middleware } from '../invoker/middleware.js';
+import { Pipeline } from '../invoker/pipeline.js';
+import type { Handler } from '../mailbox/kind.js';
+import { CLOSED } from '../mailbox/status.js';
+import type { SystemSettings } from '../options.js';
+import { ReadyQueueCoordinator } from '../ready/coordinator.js';
+import { Delivery } from '../ready/delivery.js';
+import { Pressure } from '../ready/pressure.js';
+import { TimerWheel } from '../timer-wheel.js';
+import { Asks } from './asks.js';
+import { ActorCell } from './cell.js';
+import type { Logger } from './context.js';
+import { DeadLetters } from './dead-letters.js';
+import { DeathWatch } from './death-watch.js';
+import type { AnyDefinition } from './definition.js';
+import { Kind } from './kind.js';
+import { ActorLifecycle } from './lifecycle.js';
+import { Lineage } from './lineage.js';
+import { Pipelines } from './pipelines.js';
+import { Registry } from './registry.js';
+import type { FailureReport } from './signal.js';
+import type { SpawnOptions } from './spawn-options.js';
+import { Stashes } from './stash.js';
+import { Supervisor } from './supervisor.js';
+import { Suspensions } from './suspension.js';
+import { Timers } from './timers.js';
+
+const NO_MIDDLEWARE: readonly Middleware[] = [];
+
+/** The parts of one system, wired together. Actors reach it through their kind. */
+export class Runtime {
+  readonly host: Host;
+  readonly options: SystemSettings;
+  readonly events: EventStream;
+  readonly executor: Executor<ActorCell>;
+  readonly ready: ReadyQueueCoordinator<ActorCell>;
+  readonly delivery: Delivery<ActorCell>;
+  readonly invoker: MessageInvoker<ActorCell>;
+  readonly wheel: TimerWheel;
+  readonly lineage: Lineage;
+  readonly registry: Registry;
+  readonly lifecycle: ActorLifecycle;
+  readonly supervisor: Supervisor;
+  readonly deathWatch = new DeathWatch();
+  readonly suspensions: Suspensions;
+  readonly stashes: Stashes;
+  readonly timers: Timers;
+  readonly asks: Asks;
+  readonly pipelines: Pipelines;
+  readonly deadLetters: DeadLetters;
+  readonly guardian: ActorCell;
+  /** Set by the system: what happens when a failure reaches the guardian. */
+  onGuardianFailed: (report: FailureReport) => void = () => undefined;
+  private readonly kinds = new Map<readonly Middleware[], Map<AnyDefinition, Kind>>();
+  private lastKind: Kind | undefined = undefined;
+
+  constructor(host: Host, options: SystemSettings, executor: Executor<ActorCell>, guardian: AnyDefinition) {
+    this.host = host;
+    this.options = options;
+    this.executor = executor;
+    this.events = new EventStream((error) =>
+      this.log('error', `an event listener threw: ${String(error)}`, {}),
+    );
+    const pressure = new Pressure<ActorCell>();
+    this.ready = new ReadyQueueCoordinator<ActorCell>(executor, pressure, options.queuedMax);
+    pressure.attach(this.ready);
+    this.deadLetters = new DeadLetters(this);
+    this.pipelines = new Pipelines(this);
+    this.delivery = new Delivery<ActorCell>(this.ready, this.deadLetters, this.pipelines);
+    this.lineage = new Lineage((slot) => this.ready.slots.mailboxes[slot]);
+    this.wheel = new TimerWheel(host, () => this.wheel.advance(host.now()));
+    this.timers = new Timers(this);
+    this.registry = new Registry(this);
+    this.suspensions = new Suspensions(this);
+    this.stashes = new Stashes(this);
+    this.supervisor = new Supervisor(this);
+    this.lifecycle = new ActorLifecycle(this);
+    this.asks = new Asks(this, options.askWithinMs);
+    this.invoker = new MessageInvoker<ActorCell>(this.ready, this.lifecycle);
+    executor.attach(this.ready, this.invoker, () => this.wheel.holdProcess());
+    const slot = this.ready.slots.reserve();
+    this.guardian = new ActorCell(this.kindOf(guardian, NO_MIDDLEWARE), slot, undefined, undefined);
+    this.ready.slots.put(slot, this.guardian);
+  }
+
+  spawn(
+    parent: ActorCell,
+    definition: AnyDefinition,
+    args: unknown,
+    options: SpawnOptions | undefined,
+  ): ActorCell {
+    if ((parent.status & CLOSED) !== 0) {
+      throw new SystemStoppedError(this.options.name, `spawning ${definition.name} under ${parent.path}`);
+    }
+    if (options?.name !== undefined) this.registry.mustBeFree(parent, options.name);
+    const middleware = this.middlewareFor(parent, options);
+    const kind = this.kindOf(definition, middleware);
+    const slot = this.ready.slots.reserve();
+    const cell = new ActorCell(kind, slot, args, undefined);
+    this.ready.slots.put(slot, cell);
+    this.lineage.add(parent, slot);
+    if (options !== undefined) this.applyOptions(cell, options);
+    if (middleware !== this.options.middleware) cell.needExtras().middleware = middleware;
+    this.lifecycle.construct(cell);
+    if (kind.spec.started !== undefined) cell.signal({ kind: 'start' });
+    if (this.events.hasListeners) this.events.publish({ kind: 'spawned', path: cell.path, actor: kind.name });
+    return cell;
+  }
+
+  /** A message that has no handler in the present phase. */
+  illegalHandler(name: string): Handler {
+    return ((cell: ActorCell, payload: unknown) => this.illegal(cell, name, payload)) as unknown as Handler;
+  }
+
+  /** A restart begins in the first phase again. */
+  firstPhaseOf(kind: Kind): Kind {
+    const first = Object.keys(kind.spec.phases ?? {})[0];
+    return first === undefined ? kind : (kind.inPhase(first) as Kind);
+  }
+
+  guardianFailed(report: FailureReport): void {
+    this.onGuardianFailed(report);
+  }
+
+  logFailure(
+    cell: ActorCell,
+    message: string,
+    error: Error,
+    directive: string,
+    attempt: number,
+    max: number,
+  ): void {
+    const path = cell.path;
+    const count = max > 0 ? `, attempt ${attempt} of ${max}` : '';
+    this.log('error', `${path}.${message} failed: ${error.message} → ${directive}${count}`, {
+      path,
+      message,
+      directive,
+      attempt,
+      attemptsMax: max,
+      error,
+    });
+    if (!this.events.hasListeners) return;
+    this.events.publish({ kind: 'failed', path, message, error, directive, attempt, attemptsMax: max });
+  }
+
+  reportStale(cell: ActorCell, what: string): void {
+    const path = cell.path;
+    this.log('warn', `${path}: ${what} was refused: the context is from before a restart or stop`, {
+      path,
+      what,
+    });
+    if (this.events.hasListeners) this.events.publish({ kind: 'stale-context', path, what });
+  }
+
+  loggerFor(cell: ActorCell): Logger {
+    const line = (level: LogLevel) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
+      const path = cell.path;
+      this.log(level, `${path}: ${message}`, { path, ...fields });
+    };
+    return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+  }
+
+  log(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>): void {
+    this.host.log({ level, message, fields });
+  }
+
+  private illegal(cell: ActorCell, name: string, payload: unknown): unknown {
+    const { envelope } = this.invoker;
+    const handler = cell.kind.definition['~handlerNames'].indexOf(name);
+    if (cell.kind.spec.illegal === 'stash') {
+      this.stashes.put(cell, envelope === undefined ? handler : -1, envelope ?? payload);
+      this.invoker.stashed = envelope !== undefined;
+      return undefined;
+    }
+    const why = `not legal in phase ${cell.kind.phase}`;
+    this.deadLetters.undelivered(
+      cell,
+      envelope === undefined ? handler : -1,
+      envelope ?? payload,
+      'illegal',
+      why,
+    );
+    return undefined;
+  }
+
+  private applyOptions(cell: ActorCell, options: SpawnOptions): void {
+    if (options.name !== undefined) this.registry.add(cell, options.name);
+    if (options.restart !== undefined) cell.needExtras().restartType = options.restart;
+    if (options.significant !== undefined) cell.needExtras().significant = options.significant;
+  }
+
+  /** A subtree's middleware is handed down from parent to child. */
+  private middlewareFor(parent: ActorCell, options: SpawnOptions | undefined): readonly Middleware[] {
+    const inherited = parent.extras?.middleware ?? this.options.middleware;
+    return options?.middleware === undefined ? inherited : [...inherited, ...options.middleware];
+  }
+
+  private kindOf(definition: AnyDefinition, middleware: readonly Middleware[]): Kind {
+    const last = this.lastKind;
+    if (last !== undefined && last.definition === definition && middleware === this.options.middleware)
+      return last;
+    let byDefinition = this.kinds.get(middleware);
+    if (byDefinition === undefined) {
+      byDefinition = new Map();
+      this.kinds.set(middleware, byDefinition);
+    }
+    let kind = byDefinition.get(definition);
+    if (kind === undefined) {
+      const all = [...middleware, ...(definition['~spec'].middleware ?? [])];
+      kind = new Kind(this, definition, all.length > 0 ? new Pipeline(all) : undefined);
+      byDefinition.set(definition, kind);
+    }
+    if (middleware === this.options.middleware) this.lastKind = kind;
+    return kind;
+  }
+}
+
+export function mustBeDefinition(value: unknown): asserts value is AnyDefinition {
+  const known = typeof value === 'object' && value !== null && '~spec' in value;
+  if (!known) throw new MisuseError('spawn: needed a definition made by defineActor');
+}

@@ -1,0 +1,24 @@
+import type { StopReason } from '../events.js';
+import type { Envelope } from '../message/envelope.js';
+import type { ActorCell } from './cell.js';
+import type { AnyRef } from './ref.js';
+
+/** A failure on its way to the parent. */
+export interface FailureReport {
+  readonly child: ActorCell;
+  readonly error: Error;
+  /** Name of the handler or hook that failed. */
+  readonly message: string;
+  readonly at: number;
+}
+
+/** Runtime business in an actor's signal lane: always before its messages, never dropped. */
+export type Signal =
+  | { readonly kind: 'start' }
+  | { readonly kind: 'child-failed'; readonly report: FailureReport }
+  | { readonly kind: 'child-stopped'; readonly child: AnyRef; readonly reason: StopReason }
+  /** The parent's decision about this actor's failure, or about a sibling's that concerns it. */
+  | { readonly kind: 'directive'; readonly directive: 'resume' | 'restart'; readonly report: FailureReport }
+  | { readonly kind: 'terminated'; readonly ref: AnyRef; readonly reason: StopReason }
+  | { readonly kind: 'self-asked'; readonly envelope: Envelope }
+  | { readonly kind: 'idle' };

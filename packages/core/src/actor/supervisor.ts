@@ -1,0 +1,134 @@
+import { EscalatedError } from '../errors.js';
+import { FAULT, TERMINATED } from '../mailbox/status.js';
+import { type Decision, decide } from '../supervision/decide.js';
+import type { SupervisionPolicy } from '../supervision/policy.js';
+import { WITHIN_MS_DEFAULT } from '../supervision/policy.js';
+import { withRestart } from '../supervision/restart-history.js';
+import type { ActorCell } from './cell.js';
+import type { Extras } from './extras.js';
+import type { RefBase } from './ref-class.js';
+import type { Runtime } from './runtime.js';
+import type { FailureReport } from './signal.js';
+
+/** Carries out what `decide` decided, in the parent's turn. */
+export class Supervisor {
+  private readonly runtime: Runtime;
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime;
+  }
+
+  /** A failure becomes a signal of the parent; that of the guardian ends the system. */
+  report(cell: ActorCell, report: FailureReport): void {
+    const parent = this.runtime.lineage.parentOf(cell.slot);
+    if (parent === undefined) this.runtime.guardianFailed(report);
+    else parent.signal({ kind: 'child-failed', report });
+  }
+
+  childFailed(parent: ActorCell, report: FailureReport): void {
+    const { child } = report;
+    if (!child.isCurrent || child.extras?.failure !== report) return;
+    const policy = this.policyOf(parent);
+    const decision = this.decide(parent, child.extras, report, policy);
+    const directive = decision.directive === 'escalate' ? `escalate (${decision.why})` : decision.directive;
+    this.runtime.logFailure(
+      child,
+      report.message,
+      report.error,
+      directive,
+      decision.attempt,
+      decision.attemptsMax,
+    );
+    this.apply(parent, report, decision, policy);
+  }
+
+  /** A significant child takes its parent along. */
+  childEnded(parent: ActorCell, child: RefBase): void {
+    if (child.cell.extras?.significant === true) parent.requestStop();
+  }
+
+  private policyOf(parent: ActorCell): SupervisionPolicy {
+    return parent === this.runtime.guardian
+      ? this.runtime.options.supervise
+      : (parent.kind.spec.supervise ?? {});
+  }
+
+  private decide(
+    parent: ActorCell,
+    extras: Extras,
+    report: FailureReport,
+    policy: SupervisionPolicy,
+  ): Decision {
+    const resetAfterMs = policy.backoff?.resetAfterMs ?? policy.backoff?.toMs ?? 0;
+    const quiet = report.at - extras.lastFailureAt > resetAfterMs;
+    extras.consecutiveFailures = quiet ? 1 : extras.consecutiveFailures + 1;
+    extras.lastFailureAt = report.at;
+    return decide({
+      error: report.error,
+      policy,
+      restartType: extras.restartType,
+      childHistory: extras.history,
+      supervisorHistory: parent.needExtras().childrenHistory,
+      consecutive: extras.consecutiveFailures,
+      now: report.at,
+      random: this.runtime.host.random(),
+    });
+  }
+
+  private apply(
+    parent: ActorCell,
+    report: FailureReport,
+    decision: Decision,
+    policy: SupervisionPolicy,
+  ): void {
+    const { child } = report;
+    switch (decision.directive) {
+      case 'resume':
+        return child.signal({ kind: 'directive', directive: 'resume', report });
+      case 'escalate':
+        return this.escalate(parent, report, decision);
+      case 'stop':
+        for (const concerned of this.concerned(parent, child, policy).reverse()) concerned.requestStop();
+        return;
+      case 'restart':
+        return this.restart(parent, report, decision, policy);
+      default:
+        return decision.directive satisfies never;
+    }
+  }
+
+  private restart(
+    parent: ActorCell,
+    report: FailureReport,
+    decision: Decision,
+    policy: SupervisionPolicy,
+  ): void {
+    const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;
+    const extras = report.child.extras as Extras;
+    extras.history = withRestart(extras.history, report.at, withinMs);
+    const parentExtras = parent.needExtras();
+    parentExtras.childrenHistory = withRestart(parentExtras.childrenHistory, report.at, withinMs);
+    const concerned = this.concerned(parent, report.child, policy).map((cell) => cell.ref);
+    for (const ref of concerned) ref.cell.status |= FAULT;
+    const go = (): void => {
+      for (const ref of concerned) ref.cell.signal({ kind: 'directive', directive: 'restart', report });
+    };
+    if (decision.delayMs > 0) this.runtime.timers.once(decision.delayMs, go);
+    else go();
+  }
+
+  private escalate(parent: ActorCell, report: FailureReport, decision: Decision): void {
+    const error = new EscalatedError(report.child.path, decision.why, report.error);
+    this.runtime.lifecycle.failed(parent, error, -1, undefined, 'supervise');
+  }
+
+  /** In order of birth. */
+  private concerned(parent: ActorCell, child: ActorCell, policy: SupervisionPolicy): ActorCell[] {
+    const strategy = policy.strategy ?? 'one-for-one';
+    if (strategy === 'one-for-one') return [child];
+    const children = this.runtime.lineage
+      .childrenOf(parent)
+      .filter((cell) => (cell.status & TERMINATED) === 0);
+    return strategy === 'one-for-all' ? children : children.slice(children.indexOf(child));
+  }
+}

@@ -1,0 +1,180 @@
+/** Every error of this package: match on `code`, never on the text. Each code has its entry in docs/errors.md. */
+export abstract class TroupeError extends Error {
+  abstract readonly code: string;
+  override get name(): string {
+    return this.constructor.name;
+  }
+}
+
+/** An option has a value it cannot have. */
+export class OptionError extends TroupeError {
+  readonly code = 'ERR_OPTION';
+  readonly option: string;
+  readonly value: unknown;
+
+  constructor(option: string, value: unknown, needed: string) {
+    super(`${option}: ${needed}, got ${describe(value)}`);
+    this.option = option;
+    this.value = value;
+  }
+}
+
+/** Something was started in a system that is stopping or has stopped. */
+export class SystemStoppedError extends TroupeError {
+  readonly code = 'ERR_SYSTEM_STOPPED';
+  constructor(system: string, what: string) {
+    super(`system ${system} is stopping or stopped: ${what} is no longer possible`);
+  }
+}
+
+/** Two living siblings cannot have the same name. */
+export class NameTakenError extends TroupeError {
+  readonly code = 'ERR_NAME_TAKEN';
+  readonly path: string;
+  constructor(path: string) {
+    super(`${path}: a living actor has this name already; stop it first or choose another name`);
+    this.path = path;
+  }
+}
+
+/** A name was found, but it belongs to another kind of actor. */
+export class LookupError extends TroupeError {
+  readonly code = 'ERR_LOOKUP';
+  readonly path: string;
+  constructor(path: string, wanted: string, found: string) {
+    super(`${path}: is a ${found}, not a ${wanted}`);
+    this.path = path;
+  }
+}
+
+/** An actor was used through a context that its restart or stop has ended. */
+export class StaleContextError extends TroupeError {
+  readonly code = 'ERR_STALE_CONTEXT';
+  readonly path: string;
+  constructor(path: string, what: string) {
+    super(`${path}: ${what} was refused: this context ended when the actor was restarted or stopped`);
+    this.path = path;
+  }
+}
+
+/** No reply came before the deadline. The text says what the target was doing. */
+export class AskTimeoutError extends TroupeError {
+  readonly code = 'ERR_ASK_TIMEOUT';
+  readonly target: string;
+  readonly question: string;
+  readonly waitedMs: number;
+  readonly targetState: string;
+  constructor(target: string, message: string, waitedMs: number, targetState: string) {
+    super(`${target}.${message}: no reply within ${Math.round(waitedMs)} ms; the target is ${targetState}`);
+    this.target = target;
+    this.question = message;
+    this.waitedMs = waitedMs;
+    this.targetState = targetState;
+  }
+}
+
+/** The ask would have waited for an actor that itself waits for the asker. */
+export class AskCycleError extends TroupeError {
+  readonly code = 'ERR_ASK_CYCLE';
+  readonly cycle: readonly string[];
+  constructor(cycle: readonly string[]) {
+    super(
+      `ask refused, it would wait for itself: ${cycle.join(' → ')}; use tell, or let the last one reply later`,
+    );
+    this.cycle = cycle;
+  }
+}
+
+/** The question reached no handler; `reason` is that of its dead letter. */
+export class UndeliveredError extends TroupeError {
+  readonly code = 'ERR_UNDELIVERED';
+  readonly target: string;
+  readonly reason: string;
+  constructor(target: string, message: string, reason: string) {
+    super(`${target}.${message}: not delivered, ${reason}`);
+    this.target = target;
+    this.reason = reason;
+  }
+}
+
+/** The handler that was asked threw; `cause` is what it threw. */
+export class ActorFailedError extends TroupeError {
+  readonly code = 'ERR_ACTOR_FAILED';
+  readonly target: string;
+  constructor(target: string, message: string, cause: Error) {
+    super(`${target}.${message}: the handler failed: ${cause.message}`, { cause });
+    this.target = target;
+  }
+}
+
+/** User code threw something that is not an Error. `thrown` describes it in at most 200 characters. */
+export class ThrownValueError extends TroupeError {
+  readonly code = 'ERR_THROWN_VALUE';
+  readonly thrown: string;
+  constructor(value: unknown) {
+    const thrown = describe(value);
+    super(`threw ${thrown}, which is not an Error`);
+    this.thrown = thrown;
+  }
+}
+
+/** An asynchronous handler did not settle within the time a middleware gave it. */
+export class HandlerTimeoutError extends TroupeError {
+  readonly code = 'ERR_HANDLER_TIMEOUT';
+  readonly path: string;
+  constructor(path: string, message: string, withinMs: number) {
+    super(`${path}.${message}: did not settle within ${withinMs} ms and was aborted`);
+    this.path = path;
+  }
+}
+
+/** A middleware threw. It counts as a failure of the actor it ran for, never of the sender. */
+export class MiddlewareError extends TroupeError {
+  readonly code = 'ERR_MIDDLEWARE';
+  readonly middleware: string;
+  constructor(middleware: string, hook: string, cause: Error) {
+    super(`middleware ${middleware}.${hook} threw: ${cause.message}`, { cause });
+    this.middleware = middleware;
+  }
+}
+
+/** A child could not be saved within its limits, so its parent failed with it. */
+export class EscalatedError extends TroupeError {
+  readonly code = 'ERR_ESCALATED';
+  readonly child: string;
+  constructor(child: string, why: string, cause: Error) {
+    super(`${child}: ${why}: ${cause.message}`, { cause });
+    this.child = child;
+  }
+}
+
+/** What was asked of an actor makes no sense for it, such as watching itself. */
+export class MisuseError extends TroupeError {
+  readonly code = 'ERR_MISUSE';
+}
+
+const SHOWN_MAX = 200;
+
+/** Whatever was thrown or given, as an Error. Never throws, never takes long, never keeps the value alive. */
+export function toError(value: unknown): Error {
+  try {
+    if (value instanceof Error) return value;
+  } catch {
+    return new ThrownValueError('a value that cannot be looked at');
+  }
+  return new ThrownValueError(value);
+}
+
+/** A short text for any value; proxies that throw and huge strings included. */
+export function describe(value: unknown): string {
+  try {
+    if (typeof value === 'string') return JSON.stringify(value.slice(0, SHOWN_MAX));
+    if (typeof value === 'bigint') return `${String(value).slice(0, SHOWN_MAX)}n`;
+    if (typeof value === 'function') return `function ${value.name.slice(0, SHOWN_MAX)}`;
+    if (typeof value !== 'object' || value === null) return String(value);
+    if (Array.isArray(value)) return `an array of ${value.length}`;
+    return `an object with ${Object.keys(value).slice(0, 5).join(', ').slice(0, SHOWN_MAX) || 'no keys'}`;
+  } catch {
+    return 'a value that cannot be looked at';
+  }
+}

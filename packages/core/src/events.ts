@@ -1,0 +1,61 @@
+import type { DeadLetter } from './message/dead-letter.js';
+import type { SuspendReason } from './message/suspension.js';
+
+/** What the runtime tells about itself. Paths, not actors: an event must not keep anybody alive. */
+export type RuntimeEvent =
+  | { readonly kind: 'spawned'; readonly path: string; readonly actor: string }
+  | { readonly kind: 'stopped'; readonly path: string; readonly reason: StopReason }
+  | {
+      readonly kind: 'failed';
+      readonly path: string;
+      readonly message: string;
+      readonly error: Error;
+      readonly directive: string;
+      readonly attempt: number;
+      readonly attemptsMax: number;
+    }
+  | { readonly kind: 'restarted'; readonly path: string; readonly restarts: number }
+  | { readonly kind: 'dead-letter'; readonly letter: DeadLetter }
+  | { readonly kind: 'suspended'; readonly path: string; readonly reason: SuspendReason }
+  | { readonly kind: 'resumed'; readonly path: string; readonly reason: SuspendReason; readonly ms: number }
+  | { readonly kind: 'stale-context'; readonly path: string; readonly what: string }
+  | { readonly kind: 'system-stopping'; readonly cause: Error | undefined };
+
+export const STOP_REASONS = ['stopped', 'drained', 'killed', 'failed'] as const;
+/** How an actor ended. */
+export type StopReason = (typeof STOP_REASONS)[number];
+
+export type EventListener = (event: RuntimeEvent) => void;
+
+/** Whoever wants to know. With no listener an event is not even made. */
+export class EventStream {
+  private listeners: readonly EventListener[] = [];
+  private readonly onListenerError: (error: unknown) => void;
+
+  constructor(onListenerError: (error: unknown) => void) {
+    this.onListenerError = onListenerError;
+  }
+
+  get hasListeners(): boolean {
+    return this.listeners.length > 0;
+  }
+
+  /** Returns the function that ends the subscription. */
+  subscribe(listener: EventListener): () => void {
+    this.listeners = [...this.listeners, listener];
+    return () => {
+      this.listeners = this.listeners.filter((known) => known !== listener);
+    };
+  }
+
+  /** A listener that throws is reported and does not reach the runtime or the other listeners. */
+  publish(event: RuntimeEvent): void {
+    for (const listener of this.listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        this.onListenerError(error);
+      }
+    }
+  }
+}

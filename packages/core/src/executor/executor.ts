@@ -1,0 +1,14 @@
+import type { MessageInvoker } from '../invoker/invoker.js';
+import type { Mailbox } from '../mailbox/mailbox.js';
+import type { ReadyQueueCoordinator, Waker } from '../ready/coordinator.js';
+
+/** Whoever runs the ready actors: the pump in production, one chosen step at a time in tests. */
+export interface Executor<M extends Mailbox> extends Waker {
+  /** The time of the last look at the clock. */
+  readonly coarseNow: number;
+  readonly handledTotal: number;
+  /** The time now, at most one slice old. */
+  now(): number;
+  attach(ready: ReadyQueueCoordinator<M>, invoker: MessageInvoker<M>, onTurnEnd: () => void): void;
+  stop(): void;
+}

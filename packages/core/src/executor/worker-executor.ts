@@ -1,0 +1,133 @@
+// Hot path: no promise, closure or macrotask per message while the pump is running.
+import type { Host } from '../host.js';
+import type { MessageInvoker } from '../invoker/invoker.js';
+import type { Mailbox } from '../mailbox/mailbox.js';
+import type { ReadyQueueCoordinator } from '../ready/coordinator.js';
+import { NO_SLOT } from '../ready/slots.js';
+import type { Executor } from './executor.js';
+import type { Slice } from './slice.js';
+
+/** How often the pump asks whether its slice is spent, in messages; a clock read costs as much as a message. */
+const CHECK_EVERY_MAX = 512;
+const ARMS_PER_CHECK = 16;
+
+export type ExecutorState = 'running' | 'stopped';
+
+/**
+ * The pump: take a ready actor, give it a turn, report the result; over and over in bounded slices.
+ *
+ * From idle it is armed once per burst by a microtask, so an ask costs no macrotask. When the slice of this turn of
+ * the event loop is spent, it goes on after the loop has looked at its timers and sockets.
+ */
+export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> {
+  /** Set when a slice starts, refreshed as the pump goes: deadlines are reckoned from it without reading a clock. */
+  coarseNow: number;
+  state: ExecutorState = 'running';
+  handledTotal = 0;
+  readonly slice: Slice;
+  private readonly host: Host;
+  private ready!: ReadyQueueCoordinator<M>;
+  private invoker!: MessageInvoker<M>;
+  private onTurnEnd!: () => void;
+  private turnOpen = false;
+  private turnStart = 0;
+  private arms = 0;
+  private checkEvery = 64;
+  private readonly pumpNow = () => this.pump();
+  private readonly closeTurn = () => {
+    this.turnOpen = false;
+    this.onTurnEnd();
+  };
+
+  constructor(host: Host, slice: Slice) {
+    this.host = host;
+    this.slice = slice;
+    this.coarseNow = host.now();
+  }
+
+  attach(ready: ReadyQueueCoordinator<M>, invoker: MessageInvoker<M>, onTurnEnd: () => void): void {
+    this.ready = ready;
+    this.invoker = invoker;
+    this.onTurnEnd = onTurnEnd;
+  }
+
+  /** The time now, at most one slice old. */
+  now(): number {
+    if (!this.turnOpen) this.openTurn();
+    return this.coarseNow;
+  }
+
+  wake(): void {
+    if (this.state === 'stopped') return;
+    this.ready.awake = true;
+    if (!this.turnOpen) {
+      this.openTurn();
+    } else {
+      this.arms += 1;
+      if (this.arms % ARMS_PER_CHECK === 0) {
+        this.coarseNow = this.host.now();
+        if (this.coarseNow - this.turnStart >= this.slice.ms) {
+          this.yieldToLoop();
+          return;
+        }
+      }
+    }
+    this.host.soon(this.pumpNow);
+  }
+
+  stop(): void {
+    this.state = 'stopped';
+  }
+
+  private openTurn(): void {
+    this.turnOpen = true;
+    this.arms = 0;
+    this.turnStart = this.host.now();
+    this.coarseNow = this.turnStart;
+    this.host.later(this.closeTurn);
+  }
+
+  private pump(): void {
+    const { ready, invoker } = this;
+    let left = this.checkEvery;
+    let spent = false;
+    while (!ready.isEmpty()) {
+      const mailbox = ready.take();
+      ready.handleInvokeResult(mailbox, invoker.invoke(mailbox));
+      const { handled } = invoker;
+      this.handledTotal += handled;
+      left -= handled + 1;
+      if (left <= 0) {
+        spent = this.checkSlice(this.checkEvery - left);
+        if (spent) break;
+        left = this.checkEvery;
+      }
+    }
+    ready.running = NO_SLOT;
+    if (ready.isEmpty() || this.state === 'stopped') ready.awake = false;
+    else this.yieldToLoop();
+  }
+
+  /** Reads the clock, and sets the distance to the next read so that slow handlers are looked at more often. */
+  private checkSlice(done: number): boolean {
+    const before = this.coarseNow;
+    const now = this.host.now();
+    this.coarseNow = now;
+    const perMessage = (now - before) / done;
+    const next = Math.ceil(this.slice.ms / 8 / Math.max(perMessage, 1e-6));
+    this.checkEvery = Math.max(1, Math.min(next, CHECK_EVERY_MAX));
+    return now - this.turnStart >= this.slice.ms;
+  }
+
+  private yieldToLoop(): void {
+    const yieldedAt = this.coarseNow;
+    this.host.later(() => {
+      const now = this.host.now();
+      this.slice.adapt(now - yieldedAt);
+      this.turnStart = now;
+      this.coarseNow = now;
+      this.arms = 0;
+      this.pump();
+    });
+  }
+}

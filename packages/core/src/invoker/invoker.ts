@@ -1,0 +1,180 @@
+// Hot path: no allocation per message.
+import type { Mailbox } from '../mailbox/mailbox.js';
+import { MessageQueue, NO_QUEUE } from '../mailbox/queue.js';
+import { GATED, INTERRUPTED, SIGNALLED, SPECIAL, TERMINATED } from '../mailbox/status.js';
+import { ENVELOPE, type Envelope } from '../message/envelope.js';
+import { NO_RIDE, type ReadyQueueCoordinator } from '../ready/coordinator.js';
+import { COMPLETED, HALTED, type InvokeCode, STOPPED, YIELDED } from '../ready/invoke-result.js';
+
+type Run = (context: unknown, payload: unknown) => unknown;
+
+/** What the invoker leaves to the actor itself. */
+export interface Lifecycle<M extends Mailbox> {
+  /** Handles everything in the signal lane. */
+  handleSignals(mailbox: M): void;
+  /** A handler threw. */
+  failed(mailbox: M, error: unknown, handler: number, envelope: Envelope | undefined): void;
+  /** A handler returned an object: a promise to wait for, a reply for later, or just a value. */
+  returned(mailbox: M, result: object, handler: number, envelope: Envelope | undefined): void;
+  reply(envelope: Envelope, value: unknown): void;
+  /** Nobody waits for the reply any more: the message is not run. */
+  expired(mailbox: M, envelope: Envelope): void;
+  /** Messages were handled with care. */
+  attended(mailbox: M): void;
+  /** Runs one message through the actor's middleware. */
+  runThroughPipeline(mailbox: M): void;
+  /** Turn hooks; returns how many were entered, or -1 when one of them threw. */
+  enterTurn(mailbox: M): number;
+  leaveTurn(mailbox: M, code: InvokeCode, entered: number): void;
+}
+
+/** Runs a bounded batch of messages of one mailbox: the only place where user handlers are called and caught. */
+export class MessageInvoker<M extends Mailbox = Mailbox> {
+  /** Messages handled in the last turn. */
+  handled = 0;
+  /** The envelope being handled, for deadline and call chain of what is sent meanwhile. */
+  envelope: Envelope | undefined = undefined;
+  /** The message being handled with care (see `invokeWithCare`), or NO_RIDE. */
+  currentHandler = NO_RIDE;
+  currentPayload: unknown = undefined;
+  /** Set by the handler: the current message is put aside and not answered yet. */
+  stashed = false;
+  private readonly ready: ReadyQueueCoordinator<M>;
+  private readonly lifecycle: Lifecycle<M>;
+
+  constructor(ready: ReadyQueueCoordinator<M>, lifecycle: Lifecycle<M>) {
+    this.ready = ready;
+    this.lifecycle = lifecycle;
+  }
+
+  /** One turn: the message that rode with the ready entry, then up to `throughput` from the mailbox. */
+  invoke(mailbox: M): InvokeCode {
+    const ready = this.ready;
+    ready.running = mailbox.slot;
+    const handler = ready.rideHandler;
+    if ((mailbox.status & (INTERRUPTED | SPECIAL)) !== 0) return this.invokeWithCare(mailbox, handler);
+    this.handled = 0;
+    if (handler !== NO_RIDE) {
+      this.handled = 1;
+      this.run(mailbox, handler, ready.ridePayload);
+      if (mailbox.queue.length === 0) return COMPLETED;
+      if ((mailbox.status & INTERRUPTED) !== 0) return HALTED;
+    }
+    return this.runBatch(mailbox);
+  }
+
+  private run(mailbox: M, handler: number, payload: unknown): void {
+    try {
+      if (handler >= 0) {
+        const result = (mailbox.kind.handlers[handler] as Run)(mailbox, payload);
+        if (typeof result === 'object' && result !== null) {
+          this.lifecycle.returned(mailbox, result, handler, undefined);
+        }
+      } else {
+        this.runEnvelope(mailbox, payload as Envelope);
+      }
+    } catch (error) {
+      this.caught(mailbox, error, handler, payload);
+    }
+  }
+
+  private runEnvelope(mailbox: M, envelope: Envelope): void {
+    if (envelope.deadline < 0) {
+      this.lifecycle.expired(mailbox, envelope);
+      return;
+    }
+    this.envelope = envelope;
+    const result = (mailbox.kind.handlers[envelope.handler] as Run)(mailbox, envelope.payload);
+    this.envelope = undefined;
+    if (this.stashed) {
+      this.stashed = false;
+    } else if (typeof result === 'object' && result !== null) {
+      this.lifecycle.returned(mailbox, result, envelope.handler, envelope);
+    } else if (envelope.resolve !== undefined) {
+      this.lifecycle.reply(envelope, result);
+    }
+  }
+
+  private caught(mailbox: M, error: unknown, handler: number, payload: unknown): void {
+    this.envelope = undefined;
+    const envelope = handler === ENVELOPE ? (payload as Envelope) : undefined;
+    this.lifecycle.failed(mailbox, error, envelope?.handler ?? handler, envelope);
+  }
+
+  /**
+   * Takes no more than what was there when the batch began: else an actor that sends to itself would run hundreds of
+   * times per message of its neighbours.
+   */
+  private runBatch(mailbox: M): InvokeCode {
+    const queue = mailbox.queue;
+    const throughput = mailbox.kind.throughput;
+    const waiting = queue.length;
+    const most = Math.min(waiting, throughput);
+    let left = most;
+    while (left > 0) {
+      left -= 1;
+      const handler = queue.peek();
+      this.run(mailbox, handler, queue.take());
+      if ((mailbox.status & INTERRUPTED) !== 0) break;
+    }
+    const taken = most - left;
+    this.handled += taken;
+    this.ready.queued -= taken;
+    if ((mailbox.status & INTERRUPTED) !== 0) return HALTED;
+    return queue.length === 0 ? COMPLETED : YIELDED;
+  }
+
+  /** Signals, gates, hooks and levels: everything that is not a plain batch. */
+  private invokeWithCare(mailbox: M, handler: number): InvokeCode {
+    this.handled = 0;
+    if (handler !== NO_RIDE) this.putBack(mailbox, handler, this.ready.ridePayload);
+    if (!mailbox.kind.hasPipeline || (mailbox.status & GATED) !== 0) return this.attend(mailbox);
+    const entered = this.lifecycle.enterTurn(mailbox);
+    const code = this.attend(mailbox);
+    this.lifecycle.leaveTurn(mailbox, code, entered);
+    return code;
+  }
+
+  private attend(mailbox: M): InvokeCode {
+    let left = mailbox.kind.throughput;
+    for (;;) {
+      if ((mailbox.status & SIGNALLED) !== 0) this.lifecycle.handleSignals(mailbox);
+      if ((mailbox.status & TERMINATED) !== 0) return STOPPED;
+      if ((mailbox.status & GATED) !== 0) return HALTED;
+      if (mailbox.queue.length === 0) return COMPLETED;
+      if (left === 0) return YIELDED;
+      left -= 1;
+      this.handled += 1;
+      this.runNext(mailbox);
+    }
+  }
+
+  private runNext(mailbox: M): void {
+    if (mailbox.kind.hasPipeline) {
+      this.lifecycle.runThroughPipeline(mailbox);
+      return;
+    }
+    this.ready.queued -= 1;
+    this.currentHandler = mailbox.queue.peek();
+    this.currentPayload = mailbox.queue.take();
+    this.run(mailbox, this.currentHandler, this.currentPayload);
+    this.endMessage();
+    this.lifecycle.attended(mailbox);
+  }
+
+  /** Forgets the current message; true when its handler put it aside. */
+  endMessage(): boolean {
+    const { stashed } = this;
+    this.envelope = undefined;
+    this.currentHandler = NO_RIDE;
+    this.currentPayload = undefined;
+    this.stashed = false;
+    return stashed;
+  }
+
+  private putBack(mailbox: M, handler: number, payload: unknown): void {
+    if (mailbox.queue === NO_QUEUE) mailbox.queue = new MessageQueue();
+    mailbox.queue.unshift(handler, payload);
+    this.ready.queued += 1;
+  }
+}

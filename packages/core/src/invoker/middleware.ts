@@ -1,0 +1,81 @@
+import type { ResumeCondition, SuspendReason } from '../message/suspension.js';
+import type { InvokeResult } from '../ready/invoke-result.js';
+
+/** The message a hook is looking at. The same object before and after, so hooks may keep notes by it. */
+export interface MessageView {
+  /** Path of the receiving actor. */
+  readonly path: string;
+  /** Name of its definition. */
+  readonly actor: string;
+  readonly message: string;
+  readonly payload: unknown;
+  /** Path of the sender, where it is known. */
+  readonly from: string | undefined;
+  /** True when somebody waits for the reply. */
+  readonly asked: boolean;
+  /** Milliseconds until nobody wants the reply any more; infinite without a deadline. */
+  readonly remainingMs: number;
+  /** What this middleware's own `onSend` returned. */
+  readonly context: unknown;
+  /** True when the handler is declared `retryable`. */
+  readonly retryable: boolean;
+  /** How often this message was put back for another try. */
+  readonly retries: number;
+  /** Monotonic milliseconds at which the hook runs. */
+  readonly now: number;
+}
+
+/** What is being sent, before it is in the mailbox. */
+export interface SendView {
+  readonly path: string;
+  readonly actor: string;
+  readonly message: string;
+  readonly payload: unknown;
+  readonly from: string | undefined;
+  /** Context of the message the sender is handling, so that one trace shows the whole chain. */
+  readonly cause: unknown;
+}
+
+export interface TurnView {
+  readonly path: string;
+  readonly actor: string;
+  /** Messages waiting when the turn began. */
+  readonly depth: number;
+  readonly startedAt: number;
+}
+
+export type Verdict =
+  /** With `withinMs`: an asynchronous handler that has not settled by then is aborted and has failed. */
+  | { readonly verdict: 'continue'; readonly withinMs?: number }
+  /** The message stays at the head of its mailbox; the actor is suspended until the condition is met. */
+  | { readonly verdict: 'hold'; readonly reason: SuspendReason; readonly resumeOn: ResumeCondition }
+  /** The message becomes a dead letter and its ask fails. */
+  | { readonly verdict: 'refuse'; readonly why: string }
+  /** The handler is not run; whoever asked gets this reply. */
+  | { readonly verdict: 'answer'; readonly reply: unknown };
+
+export type Outcome =
+  | { readonly kind: 'handled'; readonly reply: unknown; readonly ms: number }
+  | { readonly kind: 'failed'; readonly error: Error; readonly ms: number }
+  /** A later middleware did not let it through: nothing was handled, and what was counted must be given back. */
+  | { readonly kind: 'held' }
+  | { readonly kind: 'refused'; readonly why: string };
+
+/** Asks for another try of a `retryable` handler that failed. */
+export interface RetryRequest {
+  readonly retryAfterMs: number;
+}
+
+/**
+ * Looks at turns and messages of the actors it is installed for. Hooks are called in the order of installation before,
+ * and in reverse after; only those that were entered are left. A hook that throws is that actor's failure.
+ */
+export interface Middleware {
+  readonly name: string;
+  readonly beforeTurn?: (turn: TurnView) => void;
+  readonly afterTurn?: (turn: TurnView, result: InvokeResult) => void;
+  readonly beforeMessage?: (message: MessageView) => Verdict | undefined;
+  readonly afterMessage?: (message: MessageView, outcome: Outcome) => RetryRequest | undefined;
+  /** Its value travels with the message as `MessageView.context`. */
+  readonly onSend?: (send: SendView) => unknown;
+}

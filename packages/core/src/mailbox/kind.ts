@@ -1,0 +1,22 @@
+import type { OverflowPolicy } from './overflow.js';
+
+/** A message handler as the scheduler calls it. Types are checked where it was defined and where it is sent to. */
+export type Handler = (context: never, payload: never) => unknown;
+
+/** What all mailboxes of one kind of actor share. Reached from each mailbox by one pointer. */
+export interface MailboxKind {
+  readonly handlers: readonly Handler[];
+  readonly capacity: number;
+  /** Where the mailbox refuses or evicts: its capacity, or never for the policies that accept and press back. */
+  readonly hardCapacity: number;
+  /** An overloaded mailbox has caught up when no more than this many messages are left. */
+  readonly lowWater: number;
+  readonly overflow: OverflowPolicy;
+  /** Level of each handler, 0 first; undefined when all are equal. */
+  readonly levels: readonly number[] | undefined;
+  readonly throughput: number;
+  /** Messages run through middleware one by one. */
+  readonly hasPipeline: boolean;
+  /** A middleware wants to give every message sent here a context. */
+  readonly hasSendHook: boolean;
+}

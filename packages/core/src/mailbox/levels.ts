@@ -1,0 +1,46 @@
+import { MessageQueue } from './queue.js';
+
+/** The priorities a handler may be given, first served first. */
+export type Level = 'high' | 'normal' | 'low';
+export const LEVELS: readonly Level[] = ['high', 'normal', 'low'];
+
+/** A user lane with a fixed set of levels: the highest non-empty level first, first in first out within one. */
+export class LevelledQueue extends MessageQueue {
+  private readonly lanes: readonly MessageQueue[] = LEVELS.map(() => new MessageQueue());
+  private readonly levelOf: readonly number[];
+
+  constructor(levelOf: readonly number[]) {
+    super();
+    this.levelOf = levelOf;
+  }
+
+  override push(handler: number, payload: unknown): void {
+    this.laneOf(handler, payload).push(handler, payload);
+    this.length += 1;
+  }
+
+  override unshift(handler: number, payload: unknown): void {
+    this.laneOf(handler, payload).unshift(handler, payload);
+    this.length += 1;
+  }
+
+  override peek(): number {
+    return this.first().peek();
+  }
+
+  override take(): unknown {
+    this.length -= 1;
+    return this.first().take();
+  }
+
+  private first(): MessageQueue {
+    for (const lane of this.lanes) if (lane.length > 0) return lane;
+    throw new RangeError('a message was taken from an empty mailbox');
+  }
+
+  /** An envelope (negative handler number) carries its handler itself. */
+  private laneOf(handler: number, payload: unknown): MessageQueue {
+    const named = handler >= 0 ? handler : (payload as { readonly handler: number }).handler;
+    return this.lanes[this.levelOf[named] ?? 1] as MessageQueue;
+  }
+}

@@ -1,0 +1,15 @@
+/** An expected failure: a value that a handler replies with, made by `ctx.fail`. Nobody is restarted for it. */
+export class Failure<Code extends string = string, Detail = unknown> {
+  readonly failed = true;
+  readonly code: Code;
+  readonly detail: Detail;
+
+  constructor(code: Code, detail: Detail) {
+    this.code = code;
+    this.detail = detail;
+  }
+}
+
+export function isFailure(value: unknown): value is Failure {
+  return value instanceof Failure;
+}

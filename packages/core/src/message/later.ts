@@ -1,0 +1,42 @@
+import type { Envelope } from './envelope.js';
+
+/** How a later reply reaches whoever asked. */
+export interface ReplyPort {
+  reply(envelope: Envelope, value: unknown): void;
+  refuse(envelope: Envelope, error: Error): void;
+}
+
+/**
+ * A reply that comes later than the handler's return: the handler returns it and goes on with other messages; whoever
+ * holds it replies once. Made by `ctx.later`.
+ */
+export class Later<T> {
+  private envelope: Envelope | undefined = undefined;
+  private outcome: { readonly value: T } | { readonly error: Error } | undefined = undefined;
+  private readonly port: ReplyPort;
+
+  constructor(port: ReplyPort) {
+    this.port = port;
+  }
+
+  /** The first reply counts; later ones are ignored. */
+  reply(value: T): void {
+    if (this.outcome !== undefined) return;
+    this.outcome = { value };
+    if (this.envelope !== undefined) this.port.reply(this.envelope, value);
+  }
+
+  refuse(error: Error): void {
+    if (this.outcome !== undefined) return;
+    this.outcome = { error };
+    if (this.envelope !== undefined) this.port.refuse(this.envelope, error);
+  }
+
+  /** Called by the runtime when the handler has returned this. */
+  bind(envelope: Envelope): void {
+    this.envelope = envelope;
+    if (this.outcome === undefined) return;
+    if ('error' in this.outcome) this.port.refuse(envelope, this.outcome.error);
+    else this.port.reply(envelope, this.outcome.value);
+  }
+}

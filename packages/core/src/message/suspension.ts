@@ -1,0 +1,15 @@
+/** Why an actor handles no messages. */
+export type SuspendReason =
+  | 'awaiting'
+  | 'backpressure'
+  | 'rate-limit'
+  | 'fault'
+  | 'operator'
+  | { readonly user: string };
+
+/** What ends a suspension. */
+export type ResumeCondition =
+  | { readonly on: 'event'; readonly key: string }
+  | { readonly on: 'after'; readonly ms: number }
+  | { readonly on: 'capacity' }
+  | { readonly on: 'settled' };

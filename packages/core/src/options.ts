@@ -1,0 +1,190 @@
+import type { ActorCell } from './actor/cell.js';
+import type { LooseSpec } from './actor/definition.js';
+import { OptionError } from './errors.js';
+import type { Executor } from './executor/executor.js';
+import type { Host } from './host.js';
+import type { Middleware } from './invoker/middleware.js';
+import { LEVELS } from './mailbox/levels.js';
+import { OVERFLOW_POLICIES } from './mailbox/overflow.js';
+import type { SupervisionPolicy } from './supervision/policy.js';
+
+export interface SystemOptions {
+  readonly name?: string;
+  /** Clock, chance, event loop and log. Default: this Node process. */
+  readonly host?: Host;
+  /** Policy for the actors that the system itself spawns. */
+  readonly supervise?: SupervisionPolicy;
+  /** For every actor of the system. */
+  readonly middleware?: readonly Middleware[];
+  /** Messages waiting in all mailboxes together; what exceeds it becomes a dead letter. Default 2²³. */
+  readonly queuedMax?: number;
+  /** Default deadline of an ask. Default 5,000. */
+  readonly askWithinMs?: number;
+  /** How long the runtime may hold the event loop. Default 0.2 to 1 ms. */
+  readonly slice?: { readonly msMin: number; readonly msMax: number };
+  /** How the ready actors are run. Default: the pump. Tests use a stepping one. */
+  readonly executor?: (host: Host) => Executor<ActorCell>;
+}
+
+/** The options with their defaults. */
+export interface SystemSettings {
+  readonly name: string;
+  readonly supervise: SupervisionPolicy;
+  readonly middleware: readonly Middleware[];
+  readonly queuedMax: number;
+  readonly askWithinMs: number;
+  readonly slice: { readonly msMin: number; readonly msMax: number };
+}
+
+export function settingsOf(options: SystemOptions): SystemSettings {
+  onlyKnown('createSystem', options, [
+    'name',
+    'host',
+    'supervise',
+    'middleware',
+    'queuedMax',
+    'askWithinMs',
+    'slice',
+    'executor',
+  ]);
+  const slice = options.slice ?? { msMin: 0.2, msMax: 1 };
+  atLeast('slice.msMin', slice.msMin, 0.01);
+  atLeast('slice.msMax', slice.msMax, slice.msMin);
+  if (options.supervise !== undefined) checkPolicy(options.supervise);
+  return {
+    name: options.name ?? 'troupe',
+    supervise: options.supervise ?? {},
+    middleware: checkMiddleware(options.middleware ?? []),
+    queuedMax: whole('queuedMax', options.queuedMax ?? 2 ** 23, 1),
+    askWithinMs: atLeast('askWithinMs', options.askWithinMs ?? 5_000, 1),
+    slice,
+  };
+}
+
+const SPEC_KEYS = [
+  'state',
+  'handlers',
+  'phases',
+  'illegal',
+  'started',
+  'stopping',
+  'stopped',
+  'restarting',
+  'terminated',
+  'idle',
+  'mailbox',
+  'supervise',
+  'throughput',
+  'stopWithinMs',
+  'stashMax',
+  'retryable',
+  'middleware',
+];
+
+/** Refuses a definition that could not work, with the option, the value and what was needed. */
+export function checkSpec(name: unknown, spec: LooseSpec): void {
+  if (typeof name !== 'string' || name.length === 0)
+    throw new OptionError('defineActor name', name, 'needed a name');
+  if (typeof spec !== 'object' || spec === null) throw new OptionError(`${name}`, spec, 'needed an object');
+  onlyKnown(name, spec, SPEC_KEYS);
+  checkHandlers(`${name}.handlers`, spec.handlers);
+  for (const [phase, handlers] of Object.entries(spec.phases ?? {}))
+    checkHandlers(`${name}.phases.${phase}`, handlers);
+  for (const hook of [
+    'state',
+    'started',
+    'stopping',
+    'stopped',
+    'restarting',
+    'terminated',
+    'idle',
+  ] as const) {
+    if (spec[hook] !== undefined && typeof spec[hook] !== 'function') {
+      throw new OptionError(`${name}.${hook}`, spec[hook], 'needed a function');
+    }
+  }
+  const { capacity, overflow, levels } = spec.mailbox ?? {};
+  if (spec.mailbox !== undefined)
+    onlyKnown(`${name}.mailbox`, spec.mailbox, ['capacity', 'overflow', 'levels']);
+  if (capacity !== undefined) whole(`${name}.mailbox.capacity`, capacity, 1);
+  if (overflow !== undefined) oneOf(`${name}.mailbox.overflow`, overflow, OVERFLOW_POLICIES);
+  for (const [handler, level] of Object.entries(levels ?? {})) {
+    if (!(handler in spec.handlers))
+      throw new OptionError(`${name}.mailbox.levels.${handler}`, level, 'there is no such handler');
+    oneOf(`${name}.mailbox.levels.${handler}`, level, LEVELS);
+  }
+  if (spec.throughput !== undefined) whole(`${name}.throughput`, spec.throughput, 1);
+  if (spec.stopWithinMs !== undefined) atLeast(`${name}.stopWithinMs`, spec.stopWithinMs, 0);
+  if (spec.stashMax !== undefined) whole(`${name}.stashMax`, spec.stashMax, 1);
+  if (spec.illegal !== undefined) oneOf(`${name}.illegal`, spec.illegal, ['dead-letter', 'stash']);
+  if (spec.supervise !== undefined) checkPolicy(spec.supervise);
+  for (const handler of spec.retryable ?? []) {
+    if (!(handler in spec.handlers))
+      throw new OptionError(`${name}.retryable`, handler, 'there is no such handler');
+  }
+  checkMiddleware(spec.middleware ?? []);
+}
+
+export function checkPolicy(policy: SupervisionPolicy): void {
+  onlyKnown('supervise', policy, ['strategy', 'restarts', 'withinMs', 'restartsTotal', 'backoff', 'decide']);
+  if (policy.strategy !== undefined)
+    oneOf('supervise.strategy', policy.strategy, ['one-for-one', 'one-for-all', 'rest-for-one']);
+  if (policy.restarts !== undefined) whole('supervise.restarts', policy.restarts, 0);
+  if (policy.withinMs !== undefined) atLeast('supervise.withinMs', policy.withinMs, 1);
+  if (policy.restartsTotal !== undefined) whole('supervise.restartsTotal', policy.restartsTotal, 0);
+  if (policy.backoff !== undefined) {
+    onlyKnown('supervise.backoff', policy.backoff, ['fromMs', 'toMs', 'jitter', 'resetAfterMs']);
+    atLeast('supervise.backoff.fromMs', policy.backoff.fromMs, 0);
+    atLeast('supervise.backoff.toMs', policy.backoff.toMs, policy.backoff.fromMs);
+    const { jitter = 0 } = policy.backoff;
+    if (!(jitter >= 0 && jitter <= 1))
+      throw new OptionError('supervise.backoff.jitter', jitter, 'needed a number from 0 to 1');
+  }
+}
+
+function checkHandlers(what: string, handlers: unknown): void {
+  if (typeof handlers !== 'object' || handlers === null)
+    throw new OptionError(what, handlers, 'needed an object of functions');
+  for (const [name, handler] of Object.entries(handlers)) {
+    if (typeof handler !== 'function') throw new OptionError(`${what}.${name}`, handler, 'needed a function');
+  }
+}
+
+function checkMiddleware(middleware: readonly Middleware[]): readonly Middleware[] {
+  const names = new Set<string>();
+  for (const { name } of middleware) {
+    if (typeof name !== 'string' || name.length === 0)
+      throw new OptionError('middleware.name', name, 'needed a name');
+    if (names.has(name)) throw new OptionError('middleware.name', name, 'needed a name that is used once');
+    names.add(name);
+  }
+  return middleware;
+}
+
+function onlyKnown(what: string, given: object, known: readonly string[]): void {
+  for (const key of Object.keys(given)) {
+    if (!known.includes(key))
+      throw new OptionError(
+        `${what}.${key}`,
+        (given as Record<string, unknown>)[key],
+        'there is no such option',
+      );
+  }
+}
+
+function whole(option: string, value: number, least: number): number {
+  if (!Number.isSafeInteger(value) || value < least)
+    throw new OptionError(option, value, `needed a whole number of at least ${least}`);
+  return value;
+}
+
+function atLeast(option: string, value: number, least: number): number {
+  if (!(typeof value === 'number' && value >= least && value < Number.POSITIVE_INFINITY)) {
+    throw new OptionError(option, value, `needed a number of at least ${least}`);
+  }
+  return value;
+}
+
+function oneOf(option: string, value: unknown, legal: readonly unknown[]): void {
+  if (!legal.includes(value)) throw new OptionError(option, value, `needed one of ${legal.join(', ')}`);
+}

@@ -1,0 +1,163 @@
+// Hot path: no allocation per message.
+import type { Mailbox } from '../mailbox/mailbox.js';
+import {
+  AWAITING,
+  DRAINING,
+  GATED,
+  IDLE,
+  OVERLOADED,
+  SCHEDULED,
+  SIGNALLED,
+  STOP_ASKED,
+  STOPPING,
+  TERMINATED,
+} from '../mailbox/status.js';
+import type { InvokeCode } from './invoke-result.js';
+import { COMPLETED, STOPPED } from './invoke-result.js';
+import type { Pressure } from './pressure.js';
+import { NO_SLOT, Slots } from './slots.js';
+
+/** In place of a handler number: this ready entry brings no message along, look in the mailbox. */
+export const NO_RIDE = -2;
+
+const ENTRIES_FIRST = 1024;
+
+/** Whoever empties the ready ring. Called once when it is no longer empty. */
+export interface Waker {
+  wake(): void;
+}
+
+/**
+ * The ready queue: a ring of slots that have something to do, each in it at most once.
+ *
+ *   entries:   … | slot handler | slot handler | slot handler | …      integers: no write barrier
+ *   payloads:  … |    payload   |    payload   |    payload   | …
+ *                  ↑ head                                     ↑ tail
+ *
+ * The first message to an idle actor rides in its ready entry, so an actor that has one message at a time never needs
+ * a queue. A ride is older than everything in the mailbox: it must be handled first, or put back before the rest.
+ */
+export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
+  readonly slots = new Slots<M>();
+  readonly pressure: Pressure<M>;
+  /** Messages in mailboxes, rides not counted; bounded by `queuedMax`. */
+  queued = 0;
+  readonly queuedMax: number;
+  /** The slot of the actor whose handler runs right now: what it sends is attributed to it. */
+  running = NO_SLOT;
+  /** What came with the entry taken last. */
+  rideHandler = NO_RIDE;
+  ridePayload: unknown = undefined;
+  awake = false;
+
+  private entries = new Int32Array(2 * ENTRIES_FIRST);
+  private payloads: unknown[] = new Array<unknown>(ENTRIES_FIRST).fill(undefined);
+  private mask = ENTRIES_FIRST - 1;
+  private head = 0;
+  private tail = 0;
+  private readonly waker: Waker;
+
+  constructor(waker: Waker, pressure: Pressure<M>, queuedMax: number) {
+    this.waker = waker;
+    this.pressure = pressure;
+    this.queuedMax = queuedMax;
+  }
+
+  get depth(): number {
+    return (this.tail - this.head) & this.mask;
+  }
+
+  /** Only for a mailbox that was idle: schedules it together with its first message. */
+  registerWithRide(slot: number, handler: number, payload: unknown): void {
+    const tail = this.tail;
+    const entries = this.entries;
+    entries[2 * tail] = slot;
+    entries[2 * tail + 1] = handler;
+    this.payloads[tail] = payload;
+    const next = (tail + 1) & this.mask;
+    this.tail = next;
+    if (next === this.head) this.grow();
+    if (!this.awake) this.waker.wake();
+  }
+
+  /** Schedules a mailbox that has something to do; does nothing when it is scheduled already or may not run. */
+  registerReady(mailbox: M): void {
+    if ((mailbox.status & SCHEDULED) !== 0 || !hasWork(mailbox)) return;
+    mailbox.status |= SCHEDULED;
+    this.registerWithRide(mailbox.slot, NO_RIDE, undefined);
+  }
+
+  isEmpty(): boolean {
+    return this.head === this.tail;
+  }
+
+  /** Takes the next entry; what rides on it is in `rideHandler` and `ridePayload`. Only while not empty. */
+  take(): M {
+    const head = this.head;
+    const entries = this.entries;
+    this.rideHandler = entries[2 * head + 1] as number;
+    this.ridePayload = this.payloads[head];
+    this.payloads[head] = undefined;
+    this.head = (head + 1) & this.mask;
+    return this.slots.mailboxes[entries[2 * head] as number] as M;
+  }
+
+  /** Lets the k-th entry from the front go first: how a seeded executor chooses another legal order. */
+  promote(k: number): void {
+    const first = this.head;
+    const other = (first + k) & this.mask;
+    const { entries, payloads } = this;
+    for (let i = 0; i < 2; i += 1) {
+      const swapped = entries[2 * first + i] as number;
+      entries[2 * first + i] = entries[2 * other + i] as number;
+      entries[2 * other + i] = swapped;
+    }
+    const payload = payloads[first];
+    payloads[first] = payloads[other];
+    payloads[other] = payload;
+  }
+
+  /**
+   * The one place that decides what becomes of a mailbox after its turn: requeue, park or remove. SCHEDULED is cleared
+   * first and the mailbox looked at again, so what arrived during the turn is never left behind (E2).
+   */
+  handleInvokeResult(mailbox: M, code: InvokeCode): void {
+    if (code === COMPLETED && mailbox.status === SCHEDULED && mailbox.queue.length === 0) {
+      mailbox.status = IDLE;
+      return;
+    }
+    mailbox.status &= ~SCHEDULED;
+    if (code === STOPPED || (mailbox.status & TERMINATED) !== 0) {
+      this.slots.release(mailbox.slot);
+      return;
+    }
+    if ((mailbox.status & OVERLOADED) !== 0) this.pressure.relieveIfCaughtUp(mailbox);
+    if ((mailbox.status & (DRAINING | STOPPING | AWAITING)) === DRAINING && mailbox.queue.length === 0) {
+      mailbox.status |= STOP_ASKED;
+    }
+    this.registerReady(mailbox);
+  }
+
+  private grow(): void {
+    const { entries, payloads, head, mask } = this;
+    const size = mask + 1;
+    const nextEntries = new Int32Array(4 * size);
+    const nextPayloads = new Array<unknown>(2 * size).fill(undefined);
+    for (let i = 0; i < size; i += 1) {
+      const from = (head + i) & mask;
+      nextEntries[2 * i] = entries[2 * from] as number;
+      nextEntries[2 * i + 1] = entries[2 * from + 1] as number;
+      nextPayloads[i] = payloads[from];
+    }
+    this.entries = nextEntries;
+    this.payloads = nextPayloads;
+    this.mask = 2 * size - 1;
+    this.head = 0;
+    this.tail = size;
+  }
+}
+
+function hasWork(mailbox: Mailbox): boolean {
+  const status = mailbox.status;
+  return (status & SIGNALLED) !== 0 || (mailbox.queue.length > 0 && (status & GATED) === 0);
+}

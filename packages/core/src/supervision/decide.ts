@@ -1,0 +1,63 @@
+import { toError } from '../errors.js';
+import { backoffMs } from './backoff.js';
+import {
+  type Directive,
+  RESTARTS_DEFAULT,
+  type RestartType,
+  type SupervisionPolicy,
+  WITHIN_MS_DEFAULT,
+} from './policy.js';
+import { type RestartHistory, recent } from './restart-history.js';
+
+/** All a decision depends on. Time and chance are values, so the same facts always give the same decision. */
+export interface FailureFacts {
+  readonly error: Error;
+  readonly policy: SupervisionPolicy;
+  readonly restartType: RestartType;
+  readonly childHistory: RestartHistory;
+  readonly supervisorHistory: RestartHistory;
+  /** Consecutive failures without a quiet time in between, this one included. */
+  readonly consecutive: number;
+  readonly now: number;
+  readonly random: number;
+}
+
+export interface Decision {
+  readonly directive: Directive;
+  readonly delayMs: number;
+  /** This is restart number `attempt` of at most `attemptsMax` in the window. */
+  readonly attempt: number;
+  readonly attemptsMax: number;
+  readonly why: string;
+}
+
+/** Pure: what becomes of a failed child. */
+export function decide(facts: FailureFacts): Decision {
+  const { policy, now } = facts;
+  const attemptsMax = policy.restarts ?? RESTARTS_DEFAULT;
+  const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;
+  const attempt = recent(facts.childHistory, now, withinMs).length + 1;
+  const made = (directive: Directive, why: string, delayMs = 0): Decision => {
+    return { directive, delayMs, attempt, attemptsMax, why };
+  };
+  let wanted: Directive;
+  try {
+    wanted = policy.decide?.(facts.error) ?? 'restart';
+  } catch (error) {
+    return made('escalate', `supervise.decide threw: ${toError(error).message}`);
+  }
+  if (wanted !== 'restart') return made(wanted, 'supervise.decide said so');
+  if (facts.restartType === 'temporary') return made('stop', 'temporary children are not restarted');
+  if (attempt > attemptsMax)
+    return made('escalate', `more than ${attemptsMax} restarts within ${withinMs} ms`);
+  const total = recent(facts.supervisorHistory, now, withinMs).length + 1;
+  if (policy.restartsTotal !== undefined && total > policy.restartsTotal) {
+    return made(
+      'escalate',
+      `more than ${policy.restartsTotal} restarts of all children within ${withinMs} ms`,
+    );
+  }
+  const delayMs =
+    policy.backoff === undefined ? 0 : backoffMs(policy.backoff, facts.consecutive, facts.random);
+  return made('restart', 'within its limits', delayMs);
+}

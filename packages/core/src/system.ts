@@ -1,0 +1,194 @@
+import type { ActorCell } from './actor/cell.js';
+import type { SuspensionToken } from './actor/context.js';
+import { defineActor } from './actor/define.js';
+import type { AnyDefinition, ArgsOf, HandlersOf, SpawnArgs } from './actor/definition.js';
+import type { ActorRef, AnyRef, AskFace, AskOptions } from './actor/ref.js';
+import type { RefBase } from './actor/ref-class.js';
+import { mustBeDefinition, Runtime } from './actor/runtime.js';
+import type { SpawnOptions } from './actor/spawn-options.js';
+import { SystemStoppedError } from './errors.js';
+import type { EventListener, StopReason } from './events.js';
+import { Slice } from './executor/slice.js';
+import { WorkerExecutor } from './executor/worker-executor.js';
+import type { Host } from './host.js';
+import { CLOSED, TERMINATED } from './mailbox/status.js';
+import { nodeHost } from './node-host.js';
+import { type SystemOptions, type SystemSettings, settingsOf } from './options.js';
+
+/** How a system ended. */
+export interface SystemReport {
+  readonly system: string;
+  /** Undefined when it was shut down; else the failure that reached the guardian. */
+  readonly cause: Error | undefined;
+  readonly handled: number;
+  readonly deadLetters: number;
+}
+
+export interface StopOptions {
+  /** After so long it is killed. */
+  readonly withinMs?: number;
+}
+
+/** A tree of actors on this thread, with its scheduler. */
+export interface ActorSystem extends AsyncDisposable {
+  readonly name: string;
+  /** Resolves when the system has stopped, by whatever cause. Never rejects. */
+  readonly whenStopped: Promise<SystemReport>;
+  spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D>;
+  /** Like `ref.ask`, with a deadline of its own. */
+  ask<D extends AnyDefinition>(ref: ActorRef<D>, options?: AskOptions): AskFace<HandlersOf<D>>;
+  /** The living actor of that name, if there is one. */
+  lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined;
+  /** Finishes the current message; the rest become dead letters. Resolves when the actor has ended. */
+  stop(ref: AnyRef, options?: StopOptions): Promise<StopReason>;
+  /** Finishes the backlog first (30 s unless said otherwise). */
+  drain(ref: AnyRef, options?: StopOptions): Promise<StopReason>;
+  kill(ref: AnyRef): Promise<StopReason>;
+  /** Handles no messages of that actor until the token is resumed. */
+  suspend(ref: AnyRef, reason?: string): SuspensionToken;
+  /** Ends every suspension that waits for this event; returns how many. */
+  event(key: string): number;
+  /** Told of what the runtime does; returns the function that ends it. */
+  subscribe(listener: EventListener): () => void;
+  stats(): SystemStats;
+  shutdown(): Promise<SystemReport>;
+}
+
+export interface SystemStats {
+  readonly actors: number;
+  readonly ready: number;
+  readonly queued: number;
+  readonly handled: number;
+  readonly deadLetters: number;
+  readonly timers: number;
+}
+
+const Guardian = defineActor('guardian', { handlers: {} });
+const DRAIN_WITHIN_MS_DEFAULT = 30_000;
+
+export function createSystem(options: SystemOptions = {}): ActorSystem {
+  return new System(options.host ?? nodeHost, settingsOf(options), options);
+}
+
+class System implements ActorSystem {
+  readonly name: string;
+  readonly whenStopped: Promise<SystemReport>;
+  private readonly runtime: Runtime;
+  private cause: Error | undefined = undefined;
+
+  constructor(host: Host, settings: SystemSettings, options: SystemOptions) {
+    this.name = settings.name;
+    const executor =
+      options.executor?.(host) ?? new WorkerExecutor<ActorCell>(host, new Slice(settings.slice));
+    this.runtime = new Runtime(host, settings, executor, Guardian);
+    this.runtime.onGuardianFailed = (report) => this.failedAtRoot(report.error);
+    this.whenStopped = new Promise((resolve) => {
+      this.runtime.guardian.needExtras().onStopped.push(() => resolve(this.close()));
+    });
+  }
+
+  spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D> {
+    mustBeDefinition(definition);
+    if ((this.runtime.guardian.status & CLOSED) !== 0) {
+      throw new SystemStoppedError(this.name, `spawning ${definition.name}`);
+    }
+    const cell = this.runtime.spawn(this.runtime.guardian, definition, rest[0], rest[1]);
+    return cell.ref as unknown as ActorRef<D>;
+  }
+
+  ask<D extends AnyDefinition>(ref: ActorRef<D>, options?: AskOptions): AskFace<HandlersOf<D>> {
+    return (ref as unknown as RefBase).askAs(undefined, options?.withinMs) as AskFace<HandlersOf<D>>;
+  }
+
+  lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
+    return this.runtime.registry.find(definition, path) as unknown as ActorRef<D> | undefined;
+  }
+
+  stop(ref: AnyRef, options?: StopOptions): Promise<StopReason> {
+    return this.end(ref, (cell) => cell.requestStop(), options?.withinMs);
+  }
+
+  drain(ref: AnyRef, options?: StopOptions): Promise<StopReason> {
+    return this.end(ref, (cell) => cell.requestDrain(), options?.withinMs ?? DRAIN_WITHIN_MS_DEFAULT);
+  }
+
+  kill(ref: AnyRef): Promise<StopReason> {
+    return this.end(ref, (cell) => cell.requestKill(), undefined);
+  }
+
+  suspend(ref: AnyRef, reason?: string): SuspensionToken {
+    const { cell } = ref as RefBase;
+    const why = reason === undefined ? 'operator' : { user: reason };
+    return this.runtime.suspensions.suspend(
+      cell,
+      why,
+      { on: 'settled', promise: new Promise(() => undefined) },
+      true,
+    );
+  }
+
+  event(key: string): number {
+    return this.runtime.suspensions.event(key);
+  }
+
+  subscribe(listener: EventListener): () => void {
+    return this.runtime.events.subscribe(listener);
+  }
+
+  stats(): SystemStats {
+    const { ready, executor, deadLetters, wheel } = this.runtime;
+    return {
+      actors: ready.slots.live,
+      ready: ready.depth,
+      queued: ready.queued,
+      handled: executor.handledTotal,
+      deadLetters: deadLetters.total,
+      timers: wheel.live,
+    };
+  }
+
+  shutdown(): Promise<SystemReport> {
+    const { guardian, events } = this.runtime;
+    if ((guardian.status & CLOSED) === 0) {
+      if (events.hasListeners) events.publish({ kind: 'system-stopping', cause: this.cause });
+      guardian.requestStop();
+    }
+    return this.whenStopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.shutdown();
+  }
+
+  private failedAtRoot(error: Error): void {
+    this.cause = error;
+    this.runtime.log('error', `system ${this.name} stops: ${error.message}`, { error });
+    void this.shutdown();
+  }
+
+  private end(
+    ref: AnyRef,
+    ask: (cell: ActorCell) => void,
+    withinMs: number | undefined,
+  ): Promise<StopReason> {
+    const { cell } = ref as RefBase;
+    if ((cell.status & TERMINATED) !== 0) return Promise.resolve(cell.stopReason);
+    return new Promise((resolve) => {
+      cell.needExtras().onStopped.push(resolve);
+      if (withinMs !== undefined) this.runtime.timers.killAfter(cell, withinMs);
+      ask(cell);
+    });
+  }
+
+  private close(): SystemReport {
+    const { executor, wheel, deadLetters } = this.runtime;
+    executor.stop();
+    wheel.close();
+    return {
+      system: this.name,
+      cause: this.cause,
+      handled: executor.handledTotal,
+      deadLetters: deadLetters.total,
+    };
+  }
+}

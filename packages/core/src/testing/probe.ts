@@ -1,0 +1,43 @@
+import { defineActor } from '../actor/define.js';
+import type { AnyDefinition, HandlersFor } from '../actor/definition.js';
+import type { ActorRef } from '../actor/ref.js';
+import type { ActorSystem } from '../system.js';
+
+export interface Recorded {
+  readonly message: string;
+  readonly payload: unknown;
+}
+
+/** Stands in for an actor of some definition and records what it is sent. */
+export interface Probe<D extends AnyDefinition> {
+  readonly ref: ActorRef<D>;
+  readonly received: readonly Recorded[];
+  /** The payloads of one message, in order. */
+  payloadsOf(message: string): readonly unknown[];
+  /** What an ask of this message is answered with from now on. */
+  answer(message: string, reply: unknown): void;
+}
+
+export function spawnProbe<D extends AnyDefinition>(
+  system: ActorSystem,
+  definition: D,
+  name?: string,
+): Probe<D> {
+  const received: Recorded[] = [];
+  const answers = new Map<string, unknown>();
+  const handlers: Record<string, HandlersFor<undefined>[string]> = {};
+  for (const message of definition['~handlerNames']) {
+    handlers[message] = (_ctx: unknown, payload?: unknown): unknown => {
+      received.push({ message, payload });
+      return answers.get(message);
+    };
+  }
+  const Recorder = defineActor(`probe of ${definition.name}`, { handlers });
+  const ref = system.spawn(Recorder, undefined, name === undefined ? {} : { name });
+  return {
+    ref: ref as unknown as ActorRef<D>,
+    received,
+    payloadsOf: (message) => received.filter((r) => r.message === message).map((r) => r.payload),
+    answer: (message, reply) => void answers.set(message, reply),
+  };
+}

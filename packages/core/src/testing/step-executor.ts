@@ -1,0 +1,67 @@
+import type { ActorCell } from '../actor/cell.js';
+import type { Executor } from '../executor/executor.js';
+import type { Host } from '../host.js';
+import type { MessageInvoker } from '../invoker/invoker.js';
+import type { ReadyQueueCoordinator } from '../ready/coordinator.js';
+import { NO_SLOT } from '../ready/slots.js';
+
+/**
+ * Runs one ready actor at a time, when told. With a seed it chooses among the ready ones by chance: every order it
+ * takes is one that production could take, and the same seed takes the same order again.
+ */
+export class StepExecutor implements Executor<ActorCell> {
+  coarseNow: number;
+  handledTotal = 0;
+  private readonly host: Host;
+  private readonly choose: (() => number) | undefined;
+  private ready!: ReadyQueueCoordinator<ActorCell>;
+  private invoker!: MessageInvoker<ActorCell>;
+  private onTurnEnd!: () => void;
+
+  constructor(host: Host, choose: (() => number) | undefined) {
+    this.host = host;
+    this.choose = choose;
+    this.coarseNow = host.now();
+  }
+
+  attach(
+    ready: ReadyQueueCoordinator<ActorCell>,
+    invoker: MessageInvoker<ActorCell>,
+    onTurnEnd: () => void,
+  ): void {
+    this.ready = ready;
+    this.invoker = invoker;
+    this.onTurnEnd = onTurnEnd;
+  }
+
+  now(): number {
+    this.coarseNow = this.host.now();
+    return this.coarseNow;
+  }
+
+  /** Nothing runs before the next step. */
+  wake(): void {
+    this.coarseNow = this.host.now();
+  }
+
+  stop(): void {
+    this.onTurnEnd();
+  }
+
+  get readyCount(): number {
+    return this.ready.depth;
+  }
+
+  /** One turn of one ready actor; false when nobody was ready. */
+  step(): boolean {
+    const { ready, invoker } = this;
+    if (ready.isEmpty()) return false;
+    if (this.choose !== undefined) ready.promote(Math.floor(this.choose() * ready.depth));
+    this.coarseNow = this.host.now();
+    const mailbox = ready.take();
+    ready.handleInvokeResult(mailbox, invoker.invoke(mailbox));
+    this.handledTotal += invoker.handled;
+    ready.running = NO_SLOT;
+    return true;
+  }
+}
