@@ -4,13 +4,22 @@ import type { System } from '../adapters/system.js';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
 import { ask, askConcurrent, asyncHandler } from '../workloads/core/asking.js';
 import { bare } from '../workloads/core/bare.js';
+import { countingOf } from '../workloads/core/counting.js';
+import { createOf } from '../workloads/core/create.js';
 import { crowd } from '../workloads/core/crowd.js';
-import { create } from '../workloads/core/lifecycle.js';
+import { forkjoinOf } from '../workloads/core/forkjoin.js';
 import { type MemoryPart, memory } from '../workloads/core/memory.js';
-import { counting, forkjoin, pingpong, ring } from '../workloads/core/messages.js';
+import { pingpongOf } from '../workloads/core/pingpong.js';
+import { ringOf } from '../workloads/core/ring.js';
 import { echoUnderLoad, throughputUnderLoad, timerUnderLoad } from '../workloads/core/saturation.js';
 import { timed, workloadTrial } from '../workloads/trial.js';
 import type { Workload } from '../workloads/workload.js';
+
+const counting = countingOf('counting', 1_000_000);
+const pingpong = pingpongOf('pingpong', 1_000_000);
+const ring = ringOf('ring', 1_000_000);
+const forkjoin = forkjoinOf('forkjoin', 100_000);
+const create = createOf('create', 100_000);
 
 const everybody: readonly string[] = [...scriptSystems, 'erlang'];
 /** A few other kinds in every process; the megamorphic rows have many. */

@@ -7,6 +7,7 @@ export interface Outcome {
   readonly completed: number;
   /** Whether the result is the right one, where the benchmark has one. */
   readonly oracle?: boolean;
+  readonly extra?: Readonly<Record<string, number>>;
 }
 
 /** Everything before the clock starts: kinds are defined, inputs are made. The function is one run. */

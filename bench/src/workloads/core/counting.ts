@@ -1,0 +1,44 @@
+import type { Ref, System } from '../../adapters/system.js';
+import { Latch } from '../latch.js';
+import { type Outcome, scaled, type Workload } from '../workload.js';
+
+/** One producer floods one counter: the mailbox grows to its full length, then is drained. */
+export function countingOf(name: string, size: number): Workload {
+  return { name, unit: 'messages', prepare: (system, scale) => prepare(system, scaled(size, scale)) };
+}
+
+function prepare(system: System, messages: number): () => Promise<Outcome> {
+  const add = system.tell<number>('add');
+  const report = system.tell<Latch<number>>('report');
+  const produce = system.tell<{ counter: Ref; done: Latch<number> }>('produce');
+  const Counter = system.define({
+    name: 'counter',
+    state: () => ({ total: 0 }),
+    handlers: {
+      add(ctx, by: number) {
+        ctx.state.total += by;
+      },
+      report(ctx, done: Latch<number>) {
+        done.open(ctx.state.total);
+        ctx.stop();
+      },
+    },
+  });
+  const Producer = system.define({
+    name: 'producer',
+    state: () => ({}),
+    handlers: {
+      produce(ctx, { counter, done }: { counter: Ref; done: Latch<number> }) {
+        for (let sent = 0; sent < messages; sent += 1) add(counter, 1);
+        report(counter, done);
+        ctx.stop();
+      },
+    },
+  });
+  return async () => {
+    const done = new Latch<number>();
+    produce(system.spawn(Producer), { counter: system.spawn(Counter), done });
+    const completed = await done.promise;
+    return { attempted: messages, completed, oracle: completed === messages };
+  };
+}

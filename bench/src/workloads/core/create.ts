@@ -1,0 +1,34 @@
+import type { System } from '../../adapters/system.js';
+import { Latch } from '../latch.js';
+import { type Outcome, scaled, type Workload } from '../workload.js';
+
+/** Spawn, one message, stop; all of them alive at once. */
+export function createOf(name: string, size: number): Workload {
+  return { name, unit: 'actors', prepare: (system, scale) => prepare(system, scaled(size, scale)) };
+}
+
+function prepare(system: System, actors: number): () => Promise<Outcome> {
+  const touch = system.tell<number>('touch');
+  let done = new Latch();
+  let touched = 0;
+  const Mayfly = system.define({
+    name: 'mayfly',
+    state: (age: number) => ({ age }),
+    handlers: {
+      touch(ctx, by: number) {
+        ctx.state.age += by;
+        ctx.stop();
+        touched += 1;
+        if (touched === actors) done.open();
+      },
+      age: (ctx) => ctx.state.age,
+    },
+  });
+  return async () => {
+    done = new Latch();
+    touched = 0;
+    for (let count = 0; count < actors; count += 1) touch(system.spawn(Mayfly, count), 1);
+    await done.promise;
+    return { attempted: actors, completed: touched, oracle: touched === actors };
+  };
+}

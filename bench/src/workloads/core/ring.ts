@@ -1,0 +1,61 @@
+import type { Ref, System } from '../../adapters/system.js';
+import { Latch } from '../latch.js';
+import { type Outcome, scaled, type Workload } from '../workload.js';
+
+interface Node {
+  next: Ref | undefined;
+  hops: number;
+}
+
+const size = 100;
+
+/** One token around a hundred actors: no mailbox is ever longer than one. */
+export function ringOf(name: string, hops: number): Workload {
+  return { name, unit: 'messages', prepare: (system, scale) => prepare(system, scaled(hops, scale, size)) };
+}
+
+function prepare(system: System, hops: number): () => Promise<Outcome> {
+  const link = system.tell<Ref>('link');
+  const token = system.tell<number>('token');
+  const end = system.tell<Latch<number>>('end');
+  let done = new Latch();
+  let counted = 0;
+  const Member = system.define({
+    name: 'member',
+    state: (): Node => ({ next: undefined, hops: 0 }),
+    handlers: {
+      link(ctx, next: Ref) {
+        ctx.state.next = next;
+      },
+      token(ctx, left: number) {
+        ctx.state.hops += 1;
+        if (left > 1 && ctx.state.next !== undefined) token(ctx.state.next, left - 1);
+        else done.open();
+      },
+      end(ctx, all: Latch<number>) {
+        counted += ctx.state.hops;
+        ctx.stop();
+        all.open(0);
+      },
+    },
+  });
+  return async (): Promise<Outcome> => {
+    done = new Latch();
+    counted = 0;
+    const members = Array.from({ length: size }, () => system.spawn(Member));
+    members.forEach((member, index) => {
+      link(member, members[(index + 1) % size] ?? member);
+    });
+    const [first] = members;
+    if (first !== undefined) token(first, hops);
+    await done.promise;
+    await Promise.all(
+      members.map((member) => {
+        const ended = new Latch<number>();
+        end(member, ended);
+        return ended.promise;
+      }),
+    );
+    return { attempted: hops, completed: counted, oracle: counted === hops };
+  };
+}
