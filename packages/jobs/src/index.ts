@@ -1,3 +1,8 @@
+export type { ClientLink, SubmitOptions } from './client/client.js';
+export { Client } from './client/client.js';
+export type { SubmitReceipt } from './client/job-handle.js';
+export { JobHandle } from './client/job-handle.js';
+export type { JobsHost, JobsTimer } from './host.js';
 export type {
   HandlerInput,
   HandlerOutput,
@@ -7,3 +12,32 @@ export type {
   JobOutput,
 } from './job/define-job.js';
 export { defineJob } from './job/define-job.js';
+export type { JobSpec } from './job/job-spec.js';
+export type { Backoff, RetryPolicy } from './job/retry.js';
+export { DEFAULT_RETRY, retryDelayMs } from './job/retry.js';
+export type { AbortReason, JobFailure, RefusalCode, SchemaIssue } from './jobs-error.js';
+export {
+  AttemptAbortedError,
+  ClientClosedError,
+  JobCancelledError,
+  JobDefinitionError,
+  JobFailedError,
+  JobForeignError,
+  JobRefusedError,
+  JobSchemaError,
+  JobsError,
+  JobUnknownError,
+  JobWaitError,
+  JournalFailedError,
+  LedgerCorruptError,
+  NonRetryableError,
+} from './jobs-error.js';
+export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
+export { walJournal } from './journal/wal-journal.js';
+export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
+export type { LeaderLimits, LeaderTimes } from './leader/leader-limits.js';
+export type { JobOutcome, JobView, LeaderOverview, WorkerView } from './protocol/client-messages.js';
+export type { AttemptContext, HandledJob, Handler } from './worker/handler.js';
+export { handle } from './worker/handler.js';
+export type { LoadMeter } from './worker/worker.js';
+export type { WorkerSettings } from './worker/worker-options.js';

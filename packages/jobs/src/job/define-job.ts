@@ -42,7 +42,8 @@ export interface JobDefinition<
   readonly spec: JobSpec;
   readonly input: In;
   readonly output: Out;
-  readonly key: ((input: StandardSchemaV1.InferOutput<In>) => string) | undefined;
+  /** A method, so that a definition of one input is still a definition of some input. */
+  key?(input: StandardSchemaV1.InferOutput<In>): string;
 }
 
 /** What a caller passes. */
@@ -97,7 +98,7 @@ export function defineJob<In extends StandardSchemaV1, Out extends StandardSchem
     spec: specOf(name, options),
     input: options.input,
     output: options.output,
-    key: options.key,
+    ...(options.key === undefined ? {} : { key: options.key }),
   });
 }
 

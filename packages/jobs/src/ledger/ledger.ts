@@ -25,7 +25,7 @@ export interface LedgerLimits {
 }
 
 export const DEFAULT_LEDGER_LIMITS: LedgerLimits = {
-  resultsMax: 100_000,
+  resultsMax: 10_000,
   resultsBytesMax: 256 * 1024 * 1024,
   keyWindowMs: 24 * 3_600_000,
 };

@@ -2,7 +2,7 @@ import type { JobSpec } from '../job/job-spec.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { ByteReader } from './byte-reader.js';
 import { ByteWriter } from './byte-writer.js';
-import { Job, type JobEnd, type JobState, type Policy } from './job.js';
+import { Job, type JobEnd, type JobState } from './job.js';
 import type { KeyEntry } from './key-window.js';
 import type { Ledger } from './ledger.js';
 import { Producer } from './producer.js';
@@ -19,8 +19,8 @@ const KEYS = 3;
 const JOBS = 4;
 
 /**
- * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Policies that no job refers to are left out; a
- * client announces its spec again with its next session.
+ * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not: the leader that
+ * wrote its record may refer to it in any later one.
  */
 export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   const out = new ByteWriter();
@@ -93,11 +93,8 @@ function decodeHead(ledger: Ledger, read: ByteReader): void {
 }
 
 function encodePolicies(ledger: Ledger, out: ByteWriter): void {
-  const used = new Set<Policy>();
-  for (const job of ledger.jobs.values()) used.add(job.policy);
-  const policies = [...used].sort((a, b) => a.no - b.no);
-  out.int(policies.length);
-  for (const policy of policies) {
+  out.int(ledger.policies.size);
+  for (const policy of ledger.policies.values()) {
     out.int(policy.no);
     out.text(JSON.stringify(policy.spec));
   }

@@ -317,15 +317,7 @@ export class Worker {
   }
 
   private contextOf(attempt: Attempt): AttemptContext {
-    const id = jobId(this.tag, attempt.assignment.job);
-    return {
-      jobId: id,
-      attempt: attempt.assignment.attempt,
-      client: attempt.assignment.client,
-      get signal() {
-        return attempt.signal(id);
-      },
-    };
+    return new RunContext(this.tag, attempt);
   }
 
   /** Ends of one burst leave together. */
@@ -346,6 +338,33 @@ export class Worker {
     link.send({ kind: 'report', ends, credit: this.slots.credit(), cpu: load.cpu(), lagMs: load.lagMs() });
     this.beatTimer?.cancel();
     this.beatTimer = host.setTimer(this.beatMs, () => this.report());
+  }
+}
+
+/** Text and signal are made when a handler asks for them; most do not. */
+class RunContext implements AttemptContext {
+  private readonly tag: string;
+  private readonly current: Attempt;
+
+  constructor(tag: string, current: Attempt) {
+    this.tag = tag;
+    this.current = current;
+  }
+
+  get jobId(): string {
+    return jobId(this.tag, this.current.assignment.job);
+  }
+
+  get attempt(): number {
+    return this.current.assignment.attempt;
+  }
+
+  get client(): string {
+    return this.current.assignment.client;
+  }
+
+  get signal(): AbortSignal {
+    return this.current.signal(this.jobId);
   }
 }
 

@@ -1,0 +1,63 @@
+import { FULL, type Log, openLog, REFUSED, type WalOptions } from '@troupe/wal';
+import { JournalFailedError } from '../jobs-error.js';
+import type { Journal, OpenJournal } from './journal.js';
+
+/** Above any entry a leader writes: a payload at its limit, or a whole batch, with its framing. */
+const ENTRY_BYTES_MAX = 9 * 1024 * 1024;
+
+type Appended = (error: Error | undefined, firstLsn: number) => void;
+
+/** The journal on a log in files. `onFatal` of the options is the leader's to give. */
+export function walJournal(options: WalOptions): OpenJournal {
+  return (reader, done) => {
+    openLog({ inlineBytesMax: ENTRY_BYTES_MAX, ...options }, (error, log) => {
+      if (error !== null) return done(error);
+      const fail = (problem: Error): void => log.close(() => done(problem));
+      log.replay(
+        {},
+        (lsn, payload) => reader.entry(payload, lsn),
+        (problem) => (problem === null ? done(undefined, new WalJournal(log)) : fail(problem)),
+      );
+    });
+  };
+}
+
+class WalJournal implements Journal {
+  private readonly log: Log;
+
+  constructor(log: Log) {
+    this.log = log;
+  }
+
+  get low(): boolean {
+    return this.log.refusal() !== undefined;
+  }
+
+  append(entries: readonly Uint8Array[], done: Appended): void {
+    this.appendFrom(entries, 0, this.log.nextLsn, done);
+  }
+
+  close(done: (error: Error | undefined) => void): void {
+    this.log.close((error) => done(error ?? undefined));
+  }
+
+  /** The leader has one batch under way, so nothing can come between two parts of it. */
+  private appendFrom(entries: readonly Uint8Array[], from: number, firstLsn: number, done: Appended): void {
+    for (let i = from; i < entries.length; i += 1) {
+      const last = i === entries.length - 1;
+      const durable = last ? (error: Error | null) => done(error ?? undefined, firstLsn) : undefined;
+      // Refusing submits when space is short is the leader's business; what it has decided to write must be written.
+      const lsn = this.log.append(entries[i] as Uint8Array, durable, ESSENTIAL);
+      if (lsn === FULL) {
+        this.log.onRoom(() => this.appendFrom(entries, i, firstLsn, done));
+        return;
+      }
+      if (lsn === REFUSED) {
+        done(this.log.refusal(ESSENTIAL) ?? new JournalFailedError('the log takes nothing'), 0);
+        return;
+      }
+    }
+  }
+}
+
+const ESSENTIAL = { essential: true };

@@ -1,0 +1,40 @@
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { payloadBytes, payloadHash, payloadOfBytes, payloadOfText, payloadText } from '#src/job/payload.js';
+
+const payload = suite('payload');
+
+payload('any text survives, ASCII or not, small or large', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, large) => {
+      const whole = large ? text.repeat(2) + 'x'.repeat(5_000) : text;
+      // JSON.stringify escapes lone surrogates, so what it returns is always well formed.
+      const well = JSON.stringify(whole);
+      assert.is(payloadText(payloadOfText(well)), well);
+      assert.is(payloadOfText(well).length, Buffer.byteLength(well));
+    }),
+  );
+});
+
+payload('any bytes survive, and the caller may reuse its buffer', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 6_000, size: 'max' }), (bytes) => {
+      const kept = payloadOfBytes(bytes);
+      const copy = Uint8Array.from(bytes);
+      bytes.fill(0);
+      assert.equal(Uint8Array.from(payloadBytes(kept)), copy);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+payload('the hash tells payloads apart and does not depend on how they are held', () => {
+  const text = 'a'.repeat(4_096);
+  assert.is(payloadHash('', text), payloadHash('', Buffer.from(text)));
+  assert.is.not(payloadHash('', 'a'), payloadHash('', 'b'));
+  assert.is.not(payloadHash('', ''), payloadHash('', '\0'));
+  assert.ok(Number.isSafeInteger(payloadHash('x', text)));
+});
+
+payload.run();

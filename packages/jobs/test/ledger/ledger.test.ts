@@ -1,0 +1,166 @@
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ByteWriter } from '#src/ledger/byte-writer.js';
+import { Ledger } from '#src/ledger/ledger.js';
+import type { LedgerRecord } from '#src/ledger/record.js';
+import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
+import { nextRecord, opening } from './legal-history.js';
+
+const ledgers = suite('ledger');
+const limits = { resultsMax: 5, resultsBytesMax: 100, keyWindowMs: 400 };
+
+function snapshotOf(ledger: Ledger): string {
+  return [...encodeSnapshot(ledger)].map((chunk) => Buffer.from(chunk).toString('hex')).join('/');
+}
+
+function reload(ledger: Ledger): Ledger {
+  const again = new Ledger(limits);
+  for (const chunk of encodeSnapshot(ledger)) loadChunk(again, chunk);
+  return again;
+}
+
+/** Plays a history live; returns the ledger and everything that was recorded. */
+function play(dice: readonly (readonly [number, number, number, number])[]): [Ledger, LedgerRecord[]] {
+  const live = new Ledger(limits);
+  const records: LedgerRecord[] = [];
+  let at = 1;
+  let seq = 1;
+  const step = (record: LedgerRecord): void => {
+    records.push(record);
+    live.apply(record);
+    assert.ok(live.balanced, `after ${record.type}`);
+    assert.ok(
+      live.ended.size <= limits.resultsMax && live.resultBytes <= limits.resultsBytesMax,
+      'retention is bounded',
+    );
+  };
+  opening().forEach(step);
+  for (const [wait, ...three] of dice) {
+    at += Math.floor(wait * 100);
+    const record = nextRecord(live, at, seq, three);
+    if (record.type === 'enqueue' || record.type === 'enqueue_all') seq += 1;
+    step(record);
+  }
+  return [live, records];
+}
+
+const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
+const histories = fc.array(fc.tuple(unit, unit, unit, unit), { minLength: 20, maxLength: 150, size: 'max' });
+
+// B1, B2, B15: replay is the same function as live. Spec §7: accepted = queued + running + done + dead + cancelled.
+ledgers('the log replayed gives the live state byte for byte, and every step balances', () => {
+  fc.assert(
+    fc.property(histories, (dice) => {
+      const [live, records] = play(dice);
+      const out = new ByteWriter();
+      for (const record of records) encodeRecord(record, out);
+      const replayed = new Ledger(limits);
+      decodeRecords(out.take(), (record) => replayed.apply(record));
+      assert.is(snapshotOf(replayed), snapshotOf(live));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+// B12: a snapshot at any point, with the records after it, is the same state as all records.
+ledgers('a snapshot and the records after it give the same state as all the records', () => {
+  fc.assert(
+    fc.property(histories, unit, (dice, where) => {
+      const [live, records] = play(dice);
+      const cut = Math.max(4, Math.floor(where * records.length));
+      const half = new Ledger(limits);
+      for (const record of records.slice(0, cut)) half.apply(record);
+      const again = reload(half);
+      for (const record of records.slice(cut)) again.apply(record);
+      assert.is(snapshotOf(again), snapshotOf(live));
+      assert.ok(again.balanced);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+const corrupt = (error: unknown) => (error as { code?: string }).code === 'ERR_LEDGER_CORRUPT';
+
+function started(...records: LedgerRecord[]): Ledger {
+  const ledger = new Ledger(limits);
+  for (const record of [...opening(), ...records]) ledger.apply(record);
+  return ledger;
+}
+
+const enqueue: LedgerRecord = {
+  type: 'enqueue',
+  at: 2,
+  producer: 1,
+  seq: 1,
+  low: 0,
+  job: 1,
+  policy: 1,
+  dueAt: 0,
+  key: '',
+  payload: 'x',
+};
+const assign: LedgerRecord = { type: 'assign', at: 3, job: 1, attempt: 1, worker: 'w~1' };
+const ack: LedgerRecord = { type: 'ack', at: 4, job: 1, attempt: 1, result: '1' };
+
+ledgers('a transition that the life cycle forbids is refused, never skipped', () => {
+  assert.throws(() => started(assign), corrupt, 'assign of nothing');
+  assert.throws(() => started(enqueue, enqueue), corrupt, 'enqueue twice');
+  assert.throws(() => started(enqueue, ack), corrupt, 'ack of a queued job');
+  assert.throws(() => started(enqueue, assign, assign), corrupt, 'assign twice');
+  assert.throws(() => started(enqueue, assign, { ...ack, attempt: 2 }), corrupt, 'ack of another attempt');
+  assert.throws(() => started(enqueue, assign, ack, ack), corrupt, 'two outcomes');
+  assert.throws(() => started(enqueue, assign, ack, { type: 'cancel', at: 5, job: 1, reason: '' }), corrupt);
+  assert.throws(() => started({ ...enqueue, policy: 9 }), corrupt, 'unknown policy');
+  assert.throws(() => started({ type: 'genesis', at: 2, tag: 'again' }), corrupt);
+});
+
+// A25, B16: the attempt survives every way back to the queue; failures and crashes are counted apart.
+ledgers('the attempt number goes on over requeues, and each kind of end counts once', () => {
+  const ledger = started(enqueue);
+  const ends = ['retry', 'timeout_requeue', 'worker_down_requeue', 'release'] as const;
+  ends.forEach((type, i) => {
+    ledger.apply({ type: 'assign', at: 5, job: 1, attempt: i + 1, worker: 'w~1' });
+    ledger.apply({ type, at: 5, job: 1, attempt: i + 1, dueAt: 0, failure: undefined });
+  });
+  const job = ledger.jobs.get(1);
+  assert.equal([job?.attempt, job?.failures, job?.crashes, job?.state], [4, 2, 1, 'queued']);
+});
+
+ledgers('a dead letter driven again starts its counts afresh and keeps its attempt number', () => {
+  const ledger = started(enqueue, assign, {
+    type: 'dlq',
+    at: 4,
+    job: 1,
+    attempt: 1,
+    reason: 'failed',
+    failure: undefined,
+  });
+  assert.is(ledger.counts.dead, 1);
+  ledger.apply({ type: 'redrive', at: 5, jobs: [1] });
+  const job = ledger.jobs.get(1);
+  assert.equal([job?.state, job?.attempt, job?.failures, job?.payload], ['queued', 1, 0, 'x']);
+});
+
+// A32, B25: the window is a function of the records, so a restart neither forgets nor remembers longer.
+ledgers('a key lives for its window, over a snapshot too', () => {
+  const ledger = started({ ...enqueue, key: 'k' });
+  assert.is(reload(ledger).keys.get('one/k')?.job, 1);
+  ledger.apply({ type: 'tick', at: 2 + 399 });
+  assert.is(ledger.keys.get('one/k')?.job, 1);
+  ledger.apply({ type: 'tick', at: 2 + 400 });
+  assert.is(ledger.keys.get('one/k'), undefined);
+});
+
+ledgers('a producer remembers the job of every number its client has no answer to yet', () => {
+  const ledger = started(enqueue, { ...enqueue, seq: 3, job: 2 }, { ...enqueue, seq: 4, job: 3, low: 1 });
+  const numbers = [1, 2, 3, 4, 5].map((seq) => ledger.producers.get(1)?.jobOf(seq));
+  assert.equal(numbers, [-1, 0, 2, 3, 0]);
+  assert.equal(
+    [1, 2, 3, 4].map((seq) => reload(ledger).producers.get(1)?.jobOf(seq)),
+    [-1, 0, 2, 3],
+  );
+});
+
+ledgers.run();

@@ -1,0 +1,78 @@
+import type { JobSpec } from '#src/job/job-spec.js';
+import { DEFAULT_RETRY } from '#src/job/retry.js';
+import type { Job } from '#src/ledger/job.js';
+import type { Ledger } from '#src/ledger/ledger.js';
+import type { LedgerRecord } from '#src/ledger/record.js';
+
+export function specOf(exec: string, keep = { doneMs: 500, deadMs: 2_000 }): JobSpec {
+  return {
+    exec,
+    group: 'g',
+    retry: DEFAULT_RETRY,
+    leaseMs: 1_000,
+    limits: { runMs: 1_000, outputBytes: 1_000 },
+    keep,
+  };
+}
+
+/** The records every history starts with. */
+export function opening(): LedgerRecord[] {
+  return [
+    { type: 'genesis', at: 1, tag: 'abcde' },
+    { type: 'policy', at: 1, policy: 1, spec: specOf('one') },
+    { type: 'policy', at: 1, policy: 2, spec: specOf('two', { doneMs: 0, deadMs: 0 }) },
+    { type: 'producer', at: 1, producer: 1, client: 'ann', token: 't1' },
+  ];
+}
+
+/** A legal next record for a ledger, decided by three numbers from 0 to 1. */
+export function nextRecord(ledger: Ledger, at: number, seq: number, dice: readonly number[]): LedgerRecord {
+  const [what = 0, which = 0, detail = 0] = dice;
+  const failure = detail < 0.5 ? undefined : { name: 'Error', message: `luck ${detail}` };
+  const queued = pick(ledger, 'queued', which);
+  const running = pick(ledger, 'running', which);
+  const dead = pick(ledger, 'dead', which);
+  if (what < 0.3 || (queued === undefined && running === undefined)) return enqueue(ledger, at, seq, detail);
+  if (what < 0.55 && queued !== undefined) {
+    return {
+      type: 'assign',
+      at,
+      job: queued.no,
+      attempt: queued.attempt + 1,
+      worker: `w${Math.floor(detail * 3)}~1`,
+    };
+  }
+  if (what < 0.6) {
+    const job = running ?? queued;
+    if (job !== undefined)
+      return { type: 'cancel', at, job: job.no, reason: failure === undefined ? '' : 'enough' };
+  }
+  if (what < 0.65 && dead !== undefined)
+    return { type: detail < 0.5 ? 'redrive' : 'purge', at, jobs: [dead.no] };
+  if (running === undefined) return { type: 'tick', at };
+  const { no: job, attempt } = running;
+  if (what < 0.8) return { type: 'ack', at, job, attempt, result: 'r'.repeat(Math.floor(detail * 40)) };
+  if (what < 0.85)
+    return { type: 'dlq', at, job, attempt, reason: detail < 0.5 ? 'failed' : 'quarantined', failure };
+  const types = ['retry', 'timeout_requeue', 'worker_down_requeue', 'release'] as const;
+  const type = types[Math.floor(which * types.length)] ?? 'retry';
+  return { type, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure };
+}
+
+function enqueue(ledger: Ledger, at: number, seq: number, detail: number): LedgerRecord {
+  const job = ledger.nextJob;
+  const payload = 'p'.repeat(Math.floor(detail * 60));
+  const from = { policy: detail < 0.8 ? 1 : 2, dueAt: detail < 0.1 ? at + 50 : 0, payload };
+  const low = Math.max(0, seq - 1 - Math.floor(detail * 5));
+  if (detail < 0.9) {
+    const key = detail < 0.4 ? `k${job}` : '';
+    return { type: 'enqueue', at, producer: 1, seq, low, job, key, ...from };
+  }
+  const jobs = [0, 1, 2].map((i) => ({ job: job + i, key: '', ...from }));
+  return { type: 'enqueue_all', at, producer: 1, seq, low, jobs };
+}
+
+function pick(ledger: Ledger, state: Job['state'], which: number): Job | undefined {
+  const all = [...ledger.jobs.values()].filter((job) => job.state === state);
+  return all[Math.floor(which * all.length)];
+}
