@@ -61,8 +61,8 @@ export class Listener implements ListenHandler {
   readonly #server: NetServer;
   #auth: ListenerAuth;
   #address: Address | null = null;
-  #closing: { done: () => void; timer: { cancel(): void } } | null = null;
-  #accepting = true;
+  #grace: { cancel(): void } | null = null;
+  #waiting: (() => void)[] = [];
   #warning: { cancel(): void } | null = null;
 
   constructor(options: ListenerOptions) {
@@ -117,19 +117,19 @@ export class Listener implements ListenHandler {
 
   /** Accepts nobody, says Goodbye to everybody, closes whoever is left after `graceMs`, then calls `done`. */
   drain(graceMs: number, done: () => void): void {
-    if (this.#closing !== null) return;
-    this.#accepting = false;
-    this.#warning?.cancel();
-    const timer = this.#options.clock.setTimer(graceMs, () => this.#closeAll());
-    this.#closing = { done, timer };
-    this.#server.close(() => undefined);
-    for (const connection of this.#connections) connection.goodbye(graceMs);
+    this.#waiting.push(done);
+    if (this.#grace === null) {
+      this.#warning?.cancel();
+      this.#grace = this.#options.clock.setTimer(graceMs, () => this.#closeAll());
+      this.#server.close(() => undefined);
+      for (const connection of this.#connections) connection.goodbye(graceMs);
+    }
     this.#doneIfEmpty();
   }
 
   /** `drain` without the wait. */
   close(done: () => void = () => undefined): void {
-    if (this.#closing === null) this.drain(0, done);
+    this.drain(0, done);
     this.#closeAll();
   }
 
@@ -139,7 +139,7 @@ export class Listener implements ListenHandler {
   }
 
   admits(remote: string): 'serve' | 'refuse' | 'drop' {
-    const verdict = this.#accepting ? this.#admission.arrive(remote, this.#options.clock.now()) : 'drop';
+    const verdict = this.#grace === null ? this.#admission.arrive(remote, this.#options.clock.now()) : 'drop';
     if (verdict !== 'serve') {
       this.#options.onEvent?.({ kind: 'refused', remote, why: verdict === 'refuse' ? 'limits' : 'penalty' });
     }
@@ -199,11 +199,11 @@ export class Listener implements ListenHandler {
   }
 
   #doneIfEmpty(): void {
-    if (this.#closing === null || this.#admission.connections > 0) return;
-    const { done, timer } = this.#closing;
-    timer.cancel();
-    this.#closing = { done: () => undefined, timer };
-    done();
+    if (this.#grace === null || this.#admission.connections > 0) return;
+    this.#grace.cancel();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const done of waiting) done();
   }
 
   #warn(address: Address): void {

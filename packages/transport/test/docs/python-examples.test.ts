@@ -1,0 +1,91 @@
+// timeout: 60s
+// docs/examples/minimal-worker.py and minimal-client.py against a listener with the smallest leader there can be.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Connection, FrameType, Listener, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const examples = suite('python examples');
+const run = promisify(execFile);
+const python = spawnSync('python3', ['--version']).status === 0;
+
+function script(name: string): string {
+  return fileURLToPath(new URL(`../../../../docs/examples/${name}`, import.meta.url));
+}
+
+/** The original page in thirty lines: a queue, credit kept per worker, one dispatch for every event (A1, A9). */
+class TinyLeader {
+  readonly acked: string[] = [];
+  readonly #queue: Buffer[] = [];
+  readonly #workers = new Map<Connection, { credit: number; running: Buffer[] }>();
+  readonly #listener: Listener;
+  readonly port: Promise<number>;
+
+  constructor() {
+    let bound: (port: number) => void = () => undefined;
+    this.port = new Promise((resolve) => {
+      bound = resolve;
+    });
+    this.#listener = new Listener({
+      net: nodeNet,
+      clock: nodeClock,
+      onListening: (address) => bound('port' in address ? address.port : 0),
+      onConnection: (connection) => {
+        if (connection.session.role === 'worker') this.#workers.set(connection, { credit: 0, running: [] });
+        return {
+          onFrame: (frame) => {
+            if (frame.type === FrameType.SubmitJob) this.#queue.push(frame.detach().body);
+            const worker = this.#workers.get(connection);
+            if (worker !== undefined && frame.type === FrameType.Credit)
+              worker.credit += frame.body.length === 4 ? frame.body.readInt32LE() : 1;
+            if (worker !== undefined && frame.type === FrameType.AckJob)
+              this.acked.push(worker.running.shift()?.toString() ?? 'nothing');
+            this.#dispatch();
+          },
+          onClose: () => this.#workers.delete(connection),
+        };
+      },
+    });
+  }
+
+  #dispatch(): void {
+    for (const [connection, worker] of this.#workers) {
+      while (worker.credit > 0 && this.#queue.length > 0) {
+        const job = this.#queue.shift() ?? Buffer.alloc(0);
+        worker.credit -= 1;
+        worker.running.push(job);
+        connection.send(FrameType.AssignJob, NO_HEADER, job);
+      }
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return new Promise((resolve) => this.#listener.close(resolve));
+  }
+}
+
+examples(
+  'a worker that starts before the client gets the jobs all the same, and acknowledges them',
+  async () => {
+    if (!python) return console.log('skipped: python3 is not installed');
+    await using leader = new TinyLeader();
+    const port = String(await leader.port);
+    const worker = run('python3', [script('minimal-worker.py'), '127.0.0.1', port, '3']);
+    const client = await run('python3', [
+      script('minimal-client.py'),
+      '127.0.0.1',
+      port,
+      'one',
+      'zwei',
+      'τρία',
+    ]);
+    assert.is(client.stdout, 'submitted 3 jobs\n');
+    assert.is((await worker).stdout, 'job: one\njob: zwei\njob: τρία\n');
+    assert.equal(leader.acked, ['one', 'zwei', 'τρία']);
+  },
+);
+
+examples.run();

@@ -1,0 +1,128 @@
+// docs/wire-protocol.md is what other languages are written from: its examples and numbers are checked here.
+
+import { readFileSync } from 'node:fs';
+import { ANSWERS, FrameDecoder, type FrameHeader, FrameType, limitsOf, Secret } from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { decodeAnswer } from '#src/connection/answer.js';
+import { readHeader } from '#src/frame/header.js';
+import { decodeHello } from '#src/handshake/hello.js';
+import { dialerProof, listenerProof } from '#src/handshake/proof.js';
+import { decodeWelcome } from '#src/handshake/welcome.js';
+
+const page = suite('wire protocol page');
+const text = readFileSync(new URL('../../../../docs/wire-protocol.md', import.meta.url), 'utf8');
+
+interface Line {
+  readonly from: '>' | '<';
+  readonly type: number;
+  readonly payload: Buffer;
+}
+
+function example(): Line[] {
+  const block = /```hex\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
+  const lines: Line[] = [];
+  let from: '>' | '<' = '>';
+  const decoder = new FrameDecoder(
+    {
+      onFrame: (type, bytes, start, end) =>
+        lines.push({ from, type, payload: Buffer.from(bytes.subarray(start, end)) }),
+    },
+    65_536,
+  );
+  for (const line of block.split('\n')) {
+    if (line.startsWith('#') || line === '') continue;
+    from = line[0] === '<' ? '<' : '>';
+    assert.is(decoder.push(Buffer.from(line.slice(1).replaceAll(' ', ''), 'hex')), null);
+  }
+  assert.is(decoder.insideFrame, false);
+  return lines;
+}
+
+function headerOf(line: Line | undefined): FrameHeader {
+  const payload = line?.payload ?? Buffer.alloc(2);
+  return readHeader(payload, 2, 2 + payload.readUInt16LE(0)) as FrameHeader;
+}
+
+page('the worked example decodes to what it says', () => {
+  const lines = example();
+  assert.equal(
+    lines.map(({ from, type }) => `${from}${type}`),
+    ['>9', '<33', '>34', '<35', '>1', '<5', '>1', '>40', '>37', '>40', '<38', '<36'],
+  );
+  const [hello, challenge, auth, welcome, submit, result, pieces] = lines;
+  assert.is(decodeHello(hello?.payload ?? Buffer.alloc(0))?.name, 'ann');
+  assert.equal({ ...headerOf(submit) }.subject, 'invoice.print');
+  assert.is(headerOf(submit).deadlineMs, 1500);
+  assert.is(headerOf(result).corrId, 'm1');
+  assert.is(headerOf(pieces).bodyLength, 5);
+  const error = decodeAnswer(lines.at(-1)?.payload ?? Buffer.alloc(0));
+  assert.is(error?.code, ANSWERS.FORBIDDEN.code);
+  assert.is(error?.corrId, 'm2');
+  const key = new Secret('11'.repeat(32));
+  const said = {
+    helloType: 9,
+    hello: hello?.payload ?? Buffer.alloc(0),
+    challenge: challenge?.payload ?? Buffer.alloc(0),
+    authWithoutProof: auth?.payload.subarray(0, -32) ?? Buffer.alloc(0),
+    binding: new Uint8Array(0),
+  };
+  const proof = auth?.payload.subarray(-32) ?? Buffer.alloc(0);
+  assert.ok(dialerProof(key, said).equals(proof));
+  const read = decodeWelcome(welcome?.payload ?? Buffer.alloc(0));
+  assert.is(read?.welcome.subject, 'billing-api');
+  assert.ok(read !== null && listenerProof(key, said, proof, read.signed).equals(read.proof));
+});
+
+page('lists every frame type under its number', () => {
+  for (const [name, number] of Object.entries(FrameType)) {
+    if (name === 'FirstOfApplication') assert.match(text, `| ${number}–255 |`);
+    else assert.match(text, `| ${number} | ${name} |`);
+  }
+});
+
+page('lists every answer with its code and whether it ends the connection', () => {
+  for (const [name, { code, ends }] of Object.entries(ANSWERS)) {
+    const row = text
+      .split('\n')
+      .find((line) => new RegExp(`^\\| [\\d, ]*${code}\\b.*\\b${name}\\b`).test(line));
+    assert.ok(row !== undefined, `${code} ${name}`);
+    assert.is(/\| ends \|$/.test(row), ends, `${code} ${name}`);
+  }
+});
+
+page('states the limits the profiles have', () => {
+  const MIB = 1024 * 1024;
+  const table: readonly (readonly [string, number, number])[] = [
+    ['| body in pieces | 8 MiB | 256 MiB |', limitsOf('public').bodyBytesMax / MIB, 8],
+    ['| worker credit | 1,024 | 16,384 |', limitsOf('trusted').creditMax, 16_384],
+    [
+      '| requests in flight, count / bytes | 1,024 / 8 MiB | 16,384 / 256 MiB |',
+      limitsOf('trusted').inFlightMax,
+      16_384,
+    ],
+    [
+      '| connections, total / per identity | 4,096 / 256 | 4,096 / 4,096 |',
+      limitsOf('public').connectionsPerIdentityMax,
+      256,
+    ],
+    [
+      '| sockets before Welcome, total / per address (IPv6: per /64) | 256 / 16 | 1,024 / 1,024 |',
+      limitsOf('public').unauthenticatedPerAddressMax,
+      16,
+    ],
+    [
+      '| chunk / window per body / bodies at once | 64 KiB / 1 MiB / 16 | 256 KiB / 4 MiB / 64 |',
+      limitsOf('trusted').windowBytes / MIB,
+      4,
+    ],
+    ['| SubmitJob per identity | 10,000/s, burst 20,000 | – |', limitsOf('public').submitsBurst, 20_000],
+    ['| handshake / TLS handshake | 2 s / 5 s | 2 s / 5 s |', limitsOf('public').handshakeMs, 2_000],
+  ];
+  for (const [row, actual, expected] of table) {
+    assert.match(text, row);
+    assert.is(actual, expected, row);
+  }
+});
+
+page.run();

@@ -1,0 +1,231 @@
+import { Directory, FrameType } from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { hello, rawPeer } from '../raw-peer.js';
+import { connectionOf, first, openWorld } from '../world.js';
+
+const handshake = suite('handshake');
+const KEY = '11'.repeat(32);
+const OTHER = '22'.repeat(32);
+
+function guarded(roles?: readonly ('client' | 'worker' | 'peer')[]) {
+  const directory = new Directory([
+    {
+      subject: 'ann',
+      keys: [
+        { id: 'k1', key: KEY },
+        { id: 'k2', key: OTHER },
+      ],
+      ...(roles === undefined ? {} : { roles }),
+    },
+  ]);
+  return openWorld({ auth: { kind: 'hmac', directory } });
+}
+
+handshake('lets in who proves a key, and knows who it is (A13)', () => {
+  const world = guarded();
+  const { log } = world.dial({
+    auth: { kind: 'hmac', keyId: 'k1', key: KEY },
+    role: 'worker',
+    name: 'mallory',
+  });
+  world.clock.advance(10);
+  const { session } = connectionOf(first(world.accepted));
+  assert.is(session.subject, 'ann', 'the name is a claim, the subject is proven');
+  assert.is(session.name, 'mallory');
+  assert.is(session.keyId, 'k1');
+  assert.is(connectionOf(log).session.subject, 'ann');
+});
+
+handshake('gives one and the same answer to every failed proof', () => {
+  const answers: string[] = [];
+  for (const auth of [
+    { kind: 'hmac', keyId: 'k1', key: OTHER },
+    { kind: 'hmac', keyId: 'nobody', key: KEY },
+  ] as const) {
+    const world = guarded();
+    const { log, events } = world.dial({ auth });
+    world.clock.advance(20);
+    assert.is(log.connection, null);
+    const lost = events.find((event) => event.kind === 'lost');
+    assert.is(lost?.reason.kind, 'peer-error');
+    answers.push(JSON.stringify(lost?.reason));
+    assert.is(world.accepted.length, 0);
+  }
+  assert.is(answers[0], answers[1]);
+  assert.match(answers[0] ?? '', /"code":1002,"name":"AUTH_FAILED","message":"authentication failed"/);
+});
+
+handshake('refuses a role the identity may not have', () => {
+  const world = guarded(['client']);
+  const { events } = world.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY }, role: 'worker' });
+  world.clock.advance(20);
+  assert.is(world.accepted.length, 0);
+  assert.ok(events.some((event) => event.kind === 'lost'));
+});
+
+handshake('a dialer with a key trusts no listener that cannot prove it', () => {
+  const world = openWorld({});
+  const { log, events } = world.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } });
+  world.clock.advance(20);
+  assert.is(log.connection, null, 'a listener without authentication is not what it asked for');
+  const lost = events.find((event) => event.kind === 'lost');
+  assert.ok(lost !== undefined);
+});
+
+handshake('a proof is good for one challenge only', () => {
+  const world = guarded();
+  const recorded: Buffer[] = [];
+  const spy = world.network.machine('spy');
+  spy.dial(
+    { address: { host: 'leader', port: 7000 }, timeoutMs: 100 },
+    { onOpen: () => undefined, onError: () => undefined },
+  );
+  const { log } = world.dial({
+    auth: { kind: 'hmac', keyId: 'k1', key: KEY },
+    net: {
+      ...world.network.machine('peer'),
+      dial: (options, handler) =>
+        world.network.machine('peer').dial(options, {
+          ...handler,
+          onOpen: (socket) => {
+            const write = socket.write.bind(socket);
+            socket.write = (pieces) => {
+              recorded.push(Buffer.concat(pieces));
+              return write(pieces);
+            };
+            handler.onOpen(socket);
+          },
+        }),
+    },
+  });
+  world.clock.advance(20);
+  assert.ok(log.connection !== null);
+  const replay = rawPeer(world);
+  replay.bytes(recorded[0] ?? '');
+  world.clock.advance(5);
+  replay.bytes(recorded[1] ?? '');
+  world.clock.advance(5);
+  assert.equal(replay.types, [FrameType.Challenge, FrameType.Error]);
+  assert.equal(replay.errors, ['AUTH_FAILED']);
+});
+
+handshake('answers by the table, and lets nothing through before Welcome', () => {
+  const auth = Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1'), Buffer.alloc(32)]);
+  const table: readonly (readonly [
+    string,
+    readonly (readonly [number, Buffer])[],
+    readonly string[],
+    boolean,
+  ])[] = [
+    ['a submit first', [[1, Buffer.from('job')]], [], true],
+    ['an Auth first', [[FrameType.Auth, auth]], [], true],
+    ['garbage in the Hello', [[9, Buffer.from('GARBAGE!')]], [], true],
+    ['a Hello cut short', [[9, hello().subarray(0, 50)]], [], true],
+    ['a Hello too long by one', [[9, Buffer.concat([hello(), Buffer.from([0])])]], [], true],
+    ['a reserved bit in the Hello', [[9, Buffer.from(hello()).fill(1, 7, 8)]], [], true],
+    ['a name with a space', [[9, hello({ name: 'a b' })]], [], true],
+    ['the minimal dialect here', [[9, Buffer.alloc(0)]], [], true],
+    ['no common version', [[9, hello({ versionMin: 2, versionMax: 9 })]], ['VERSION'], true],
+    ['no method in common', [[9, hello({ methods: ['none'] })]], ['AUTH_FAILED'], true],
+    [
+      'a submit instead of Auth',
+      [
+        [9, hello()],
+        [1, Buffer.from('job')],
+      ],
+      ['PROTOCOL'],
+      true,
+    ],
+    [
+      'a second Hello',
+      [
+        [9, hello()],
+        [9, hello()],
+      ],
+      ['PROTOCOL'],
+      true,
+    ],
+    [
+      'a wrong proof',
+      [
+        [9, hello()],
+        [FrameType.Auth, auth],
+      ],
+      ['AUTH_FAILED'],
+      true,
+    ],
+    [
+      'an Auth of no length',
+      [
+        [9, hello()],
+        [FrameType.Auth, Buffer.alloc(0)],
+      ],
+      ['AUTH_FAILED'],
+      true,
+    ],
+    [
+      '4,097 bytes',
+      [
+        [9, hello()],
+        [FrameType.Auth, Buffer.alloc(4097)],
+      ],
+      ['PROTOCOL'],
+      true,
+    ],
+    ['a Hello, then silence', [[9, hello()]], ['AUTH_TIMEOUT'], true],
+    ['silence', [], [], true],
+  ];
+  for (const [what, frames, errors, closed] of table) {
+    const world = guarded();
+    const peer = rawPeer(world);
+    for (const [type, payload] of frames) peer.frame(type, payload);
+    world.clock.advance(3_500);
+    assert.equal(peer.errors, errors, what);
+    assert.is(peer.closed, closed, what);
+    assert.is(world.accepted.length, 0, what);
+    assert.equal(world.listener.usage, { connections: 0, unproven: 0 }, what);
+  }
+});
+
+handshake('ends after two seconds, whatever trickles in', () => {
+  const world = guarded();
+  const peer = rawPeer(world);
+  const bytes = Buffer.concat([Buffer.from([0x8d, 0, 0, 0, 9, 0x88, 0, 0, 0]), hello()]);
+  for (let i = 0; i < 25; i += 1) {
+    peer.bytes(bytes.subarray(i, i + 1));
+    world.clock.advance(100);
+  }
+  assert.is(peer.closed, true);
+  assert.equal(peer.errors, []);
+});
+
+handshake('a handshake frame after Welcome ends the connection', () => {
+  for (const type of [9, 10, 32, 33, 34, 35]) {
+    const world = openWorld();
+    const peer = rawPeer(world);
+    peer.frame(9, hello());
+    world.clock.advance(5);
+    assert.equal(peer.types, [FrameType.Welcome]);
+    peer.frame(type, hello());
+    world.clock.advance(2_000);
+    assert.equal(peer.errors, ['PROTOCOL'], String(type));
+    assert.is(peer.closed, true);
+  }
+});
+
+handshake('a second key works while the first is being replaced, and a revoked one ends its sessions', () => {
+  const world = guarded();
+  const old = world.dial({
+    auth: { kind: 'hmac', keyId: 'k1', key: KEY },
+    backoff: { fromMs: 1e9, toMs: 1e9 },
+  });
+  const fresh = world.dial({ auth: { kind: 'hmac', keyId: 'k2', key: OTHER } });
+  world.clock.advance(20);
+  world.listener.admit(new Directory([{ subject: 'ann', keys: [{ id: 'k2', key: OTHER }] }]));
+  world.clock.advance(1_000);
+  assert.is(old.log.closed?.kind, 'peer-error');
+  assert.is(fresh.log.closed, null);
+});
+
+handshake.run();

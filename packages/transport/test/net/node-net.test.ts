@@ -1,0 +1,174 @@
+// timeout: 60s
+
+import { fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bodyFromFile, bodyFromIterable, Directory, FrameType, NO_HEADER } from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { connectionOf, first } from '../world.js';
+import { RealListener, until } from './end-to-end.js';
+
+const net = suite('node net');
+
+async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'troupe-transport-'));
+  try {
+    await run(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+net('carries messages over a real socket, with a key', async () => {
+  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: '11'.repeat(32) }] }]);
+  await using server = new RealListener({ auth: { kind: 'hmac', directory } });
+  const { connection, log } = await server.dial({
+    auth: { kind: 'hmac', keyId: 'k1', key: '11'.repeat(32) },
+  });
+  first(server.accepted).each = (frame, there) => there.send(65, { corrId: frame.header.msgId }, frame.body);
+  for (let i = 0; i < 10_000; i += 1) connection.send(64, { msgId: `m${i}` }, Buffer.from(`body ${i}`));
+  await until('all echoes', () => log.frames.length === 10_000);
+  assert.ok(
+    log.frames.every((frame, i) => frame.header.corrId === `m${i}` && frame.body.toString() === `body ${i}`),
+  );
+});
+
+net('listens on a Unix socket only its owner can open', async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, 'leader.sock');
+    await using server = new RealListener({ address: { path } });
+    const { connection } = await server.dial();
+    assert.is((await stat(path)).mode & 0o777, 0o600);
+    assert.is(connection.remote, 'unix');
+    connection.send(64, NO_HEADER, Buffer.from('over a file'));
+    await until('the message', () => first(server.accepted).bodies[0] === 'over a file');
+  });
+});
+
+net('says why it cannot listen', async () => {
+  await using server = new RealListener();
+  await using second = new RealListener({ address: { port: await server.port() } });
+  const error = await second.bound.then(
+    () => null,
+    (reason: { code: string }) => reason,
+  );
+  assert.is(error?.code, 'ERR_LISTEN');
+});
+
+net('streams a body from a file and from an iterable, byte for byte', async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, 'body');
+    const bytes = Buffer.alloc(5_000_000);
+    for (let i = 0; i < bytes.length; i += 1) bytes[i] = (i * i) >> 3;
+    await writeFile(path, bytes);
+    await using server = new RealListener();
+    const { connection } = await server.dial();
+    const hashes: Promise<string>[] = [];
+    first(server.accepted).each = (frame) => {
+      hashes.push(
+        (async () => {
+          const hash = createHash('sha256');
+          for await (const chunk of frame.incoming ?? []) hash.update(chunk);
+          return hash.digest('hex');
+        })(),
+      );
+    };
+    async function* halves() {
+      yield bytes.subarray(0, 3_000_001);
+      yield bytes.subarray(3_000_001);
+    }
+    connection.sendBody(64, NO_HEADER, bodyFromFile(path));
+    connection.sendBody(64, NO_HEADER, bodyFromIterable(halves()));
+    await until('both bodies', () => hashes.length === 2);
+    const expected = createHash('sha256').update(bytes).digest('hex');
+    assert.equal(await Promise.all(hashes), [expected, expected]);
+  });
+});
+
+net('tells the one too many by name on a plain socket', async () => {
+  await using server = new RealListener({ limits: { connectionsMax: 1 } });
+  await server.dial();
+  const error = await server.dial().then(
+    () => '',
+    (reason: Error) => reason.message,
+  );
+  assert.match(error, /TOO_MANY_CONNECTIONS/);
+});
+
+net('sees a peer that is killed in the middle of a frame as a cut stream', async () => {
+  await using server = new RealListener();
+  const child = fork(new URL('killed-peer.js', import.meta.url), [String(await server.port())], {
+    stdio: 'ignore',
+  });
+  await until('the first frame', () => server.accepted[0]?.frames.length === 1);
+  child.kill('SIGKILL');
+  await until('the end', () => server.accepted[0]?.closed != null);
+  const closed = first(server.accepted).closed;
+  assert.ok(closed?.kind === 'peer' ? closed.cut : closed?.kind === 'socket', JSON.stringify(closed));
+  assert.is(first(server.accepted).frames.length, 1);
+});
+
+net('a dialer whose listener is killed in the middle of a frame sees the same, and dials again', async () => {
+  const child = fork(new URL('killed-listener.js', import.meta.url), [], {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const port = await new Promise<number>((resolve) =>
+    child.once('message', (message) => resolve(Number(message))),
+  );
+  await using elsewhere = new RealListener();
+  const { log, events } = await elsewhere.dial({ address: { port }, backoff: { fromMs: 10, toMs: 20 } });
+  await until('half a frame', () => log.frames.length === 1);
+  child.kill('SIGKILL');
+  await until('the end', () => log.closed !== null);
+  const closed = log.closed as { kind: string; cut?: boolean };
+  assert.ok(closed.cut === true || closed.kind === 'socket', JSON.stringify(closed));
+  await until('another attempt', () => events.some((event) => event.kind === 'unreachable'));
+});
+
+net('ends connections of another protocol at once and says nothing', async () => {
+  await using server = new RealListener();
+  const port = await server.port();
+  for (const bytes of [
+    'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n',
+    'SSH-2.0-OpenSSH_9\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00',
+    '\xff\xff\xff\xff',
+  ]) {
+    const said = await new Promise<string>((resolve, reject) => {
+      let text = '';
+      const started = performance.now();
+      const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.from(bytes, 'latin1')));
+      socket.on('data', (chunk) => {
+        text += chunk.toString();
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () =>
+        performance.now() - started < 1_500 ? resolve(text) : reject(new Error('not at once')),
+      );
+    });
+    assert.is(said, '');
+  }
+  assert.is(server.accepted.length, 0);
+  assert.equal(
+    [...new Set(server.events.map((event) => (event.kind === 'closed' ? event.reason.kind : event.kind)))],
+    ['foreign'],
+  );
+});
+
+net('drains: says Goodbye, writes what is queued, then is gone', async () => {
+  const server = new RealListener();
+  const { log } = await server.dial();
+  const there = connectionOf(first(server.accepted));
+  for (let i = 0; i < 1_000; i += 1) there.send(FrameType.Result, NO_HEADER, Buffer.alloc(1_000));
+  await new Promise<void>((resolve) => server.listener.drain(300, resolve));
+  assert.equal(log.goodbyes, [300]);
+  assert.is(log.frames.length, 1_000);
+  assert.is(server.listener.connections, 0);
+  await server[Symbol.asyncDispose]();
+});
+
+net.run();
