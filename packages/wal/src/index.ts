@@ -5,12 +5,18 @@ export type { BlobRef, RecordVisitor } from './format/record.js';
 export type { WalHost } from './host/host.js';
 export { nodeHost } from './host/node-host.js';
 export type { WalEvent } from './log/event.js';
-export { type AppendOptions, FULL, type Log, openLog, REFUSED, type ReplayRange } from './log/log.js';
+export { type AppendOptions, FULL, type Log, REFUSED, type ReplayRange } from './log/log.js';
+export { openLog } from './log/open-log.js';
 export type { WalOptions } from './log/options.js';
+export type { WalStatus } from './log/status.js';
 export { openWal, type Wal } from './log/wal.js';
 export type { BuildRequest, BuiltSnapshot, Fold, FoldModule, SnapshotBuilder } from './snapshot/fold.js';
+export { inlineSnapshotBuilder } from './snapshot/inline-builder.js';
 export { nodeStorage } from './storage/node-storage.js';
 export type { Done, OpenMode, Storage, StorageFile } from './storage/storage.js';
+export { type DumpedEntry, type DumpOptions, dumpWal } from './upkeep/dump.js';
+export type { ScrubReport } from './upkeep/scrub.js';
+export { type VerifyReport, verifyWal } from './upkeep/verify.js';
 export {
   type Damage,
   WalBlobError,

@@ -61,6 +61,7 @@ export class Committer {
   #spare: BatchBuffer;
   #after: Position;
   #sealDue = false;
+  #rotateDue = false;
   #waiting = new Waiters();
   #told = new Waiters();
   #spareWaiters = new Waiters();
@@ -148,6 +149,11 @@ export class Committer {
     this.#sealDue = true;
   }
 
+  /** The segment being written takes no more batches, as soon as there is another. */
+  requestRotate(): void {
+    this.#rotateDue = true;
+  }
+
   provide(segment: OpenSegment): void {
     this.#ready.push(segment);
     this.starved = false;
@@ -156,6 +162,7 @@ export class Committer {
   /** The next batch to write, or undefined if there is none or one is in flight. */
   next(): BatchWrite | undefined {
     if (this.#inFlight !== undefined) return undefined;
+    if (this.#rotateDue) this.#rotate();
     const batch = this.#filling;
     const isSeal = batch.count === 0;
     if (isSeal && !(this.#sealDue && !this.#lastWasSeal)) return undefined;
@@ -212,16 +219,25 @@ export class Committer {
 
   #makeRoom(extent: number): boolean {
     while (this.#offset + extent > this.#segment.entry.bytes) {
-      const fresh = this.#ready.shift();
-      if (fresh === undefined) {
+      if (!this.#advance()) {
         this.starved = true;
         return false;
       }
-      const { batch, lsn, crc } = this.#position;
-      this.retired.push({ segment: this.#segment, sealed: { end: this.#offset, batch, lsn, crc } });
-      this.#segment = fresh;
-      this.#offset = fresh.offset;
     }
+    return true;
+  }
+
+  #rotate(): void {
+    if (this.#offset === PAGE_BYTES || this.#advance()) this.#rotateDue = false;
+  }
+
+  #advance(): boolean {
+    const fresh = this.#ready.shift();
+    if (fresh === undefined) return false;
+    const { batch, lsn, crc } = this.#position;
+    this.retired.push({ segment: this.#segment, sealed: { end: this.#offset, batch, lsn, crc } });
+    this.#segment = fresh;
+    this.#offset = fresh.offset;
     return true;
   }
 }

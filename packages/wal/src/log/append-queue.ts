@@ -3,6 +3,8 @@
 import type { Durable } from '../commit/batch-buffer.js';
 import { type AppendOptions, FULL, type Log, REFUSED } from './log.js';
 
+const NOTHING = new Uint8Array(0);
+
 interface Pending {
   readonly record: Uint8Array | readonly Uint8Array[];
   readonly options: AppendOptions | undefined;
@@ -25,7 +27,6 @@ export class AppendQueue {
   ): void {
     if (this.#pending.length === 0 && this.#take(record, options, done)) return;
     this.#pending.push({ record, options, done });
-    if (this.#pending.length === 1) this.#log.onRoom(this.#retry);
   }
 
   whenEmpty(run: () => void): void {
@@ -40,6 +41,7 @@ export class AppendQueue {
     done: Durable,
   ): boolean {
     const single = record instanceof Uint8Array;
+    if (single && record.length > this.#log.inlineBytesMax) return this.#storeFirst(record, options, done);
     let lsn: number;
     try {
       lsn = single ? this.#log.append(record, done, options) : this.#log.appendAll(record, done, options);
@@ -48,7 +50,27 @@ export class AppendQueue {
       return true;
     }
     if (lsn === REFUSED) done(this.#log.refusal(options) ?? null, 0);
+    if (lsn === FULL) this.#log.onRoom(this.#retry);
     return lsn !== FULL;
+  }
+
+  /** The payload becomes a blob; whoever comes later waits behind it, so that order is kept. */
+  #storeFirst(payload: Uint8Array, options: AppendOptions | undefined, done: Durable): boolean {
+    const refusal = this.#log.refusal(options);
+    if (refusal !== undefined) {
+      done(refusal, 0);
+      return true;
+    }
+    this.#log.putBlob(payload, (error, blob) => {
+      if (error !== null) {
+        this.#pending.shift();
+        done(error, 0);
+      } else {
+        this.#pending[0] = { record: NOTHING, options: { ...options, blob }, done };
+      }
+      this.#retry();
+    }, options);
+    return false;
   }
 
   readonly #retry = (): void => {
@@ -58,10 +80,7 @@ export class AppendQueue {
       taken += 1;
     }
     this.#pending.splice(0, taken);
-    if (this.#pending.length > 0) {
-      this.#log.onRoom(this.#retry);
-      return;
-    }
+    if (this.#pending.length > 0) return;
     const waiting = this.#whenEmpty;
     this.#whenEmpty = [];
     for (const run of waiting) run();

@@ -7,24 +7,29 @@ import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
 import { codecNamed } from '../format/codecs.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { BlobRef, RecordVisitor } from '../format/record.js';
-import { type OpenedStore, openStore } from '../recovery/open-store.js';
-import { call, type Procedure, run } from '../storage/procedure.js';
+import type { OpenedStore } from '../recovery/open-store.js';
+import { replaySegments } from '../recovery/replay.js';
+import { restoreSnapshot } from '../snapshot/build-snapshot.js';
+import type { Fold } from '../snapshot/fold.js';
+import { type Procedure, run } from '../storage/procedure.js';
 import type { Done } from '../storage/storage.js';
+import { type ScrubReport, scrub } from '../upkeep/scrub.js';
 import {
-  errnoOf,
   WalClosedError,
   WalDiskLowError,
   WalDiskSlowError,
   WalError,
   WalIoError,
   WalRecordTooLargeError,
+  WalSnapshotError,
 } from '../wal-error.js';
-import { Chores } from './chores.js';
-import { CommitLoop } from './commit-loop.js';
-import { ManifestKeeper } from './manifest-keeper.js';
-import { type LogSettings, readOptions, type WalOptions } from './options.js';
-import { durableSegments, replaySegments } from './replay.js';
-import { SegmentSupply } from './segment-supply.js';
+import type { Blobs } from './blobs.js';
+import { DiskSpace } from './disk-space.js';
+import { durableManifest } from './durable-segments.js';
+import { LogParts } from './log-parts.js';
+import type { LogSettings } from './options.js';
+import { droppedFiles, trimLimit, withoutSegments } from './retention.js';
+import type { WalStatus } from './status.js';
 
 export interface AppendOptions {
   /** The application's own kind of record, 0 to 255. */
@@ -47,62 +52,23 @@ export interface ReplayRange {
   readonly to?: number;
 }
 
-const RETRY_MS = 5_000;
 const SLOW_REFUSE_MS = 30_000;
-const RESOURCE_ERRNOS = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 const DEFAULTS: AppendOptions = {};
-
-type State = 'open' | 'closing' | 'closed' | 'failed';
-
-/** Opens the directory and recovers it. Nothing is served, and no timer runs, before `done`. */
-export function openLog(options: WalOptions, done: Done<Log>): void {
-  let settings: LogSettings;
-  try {
-    settings = readOptions(options);
-  } catch (error) {
-    done(error as Error, undefined as never);
-    return;
-  }
-  run(open(settings), (error, log) => {
-    if (error === null) done(null, log);
-    else done(error instanceof WalError ? error : new WalIoError('open', error), log);
-  });
-}
-
-function* open(settings: LogSettings): Procedure<Log> {
-  const { storage, host } = settings;
-  yield* call<void>((done) => storage.lock(done));
-  try {
-    const store = yield* openStore(storage, host, {
-      segmentBytes: settings.firstSegmentBytes,
-      onBatch: () => undefined,
-    });
-    return new Log(settings, store);
-  } catch (error) {
-    yield* call<void>((done) => storage.unlock(done));
-    throw error;
-  }
-}
 
 export class Log {
   readonly #settings: LogSettings;
   readonly #committer: Committer;
-  readonly #loop: CommitLoop;
-  readonly #keeper: ManifestKeeper;
-  readonly #supply: SegmentSupply;
-  readonly #chores = new Chores();
+  readonly #blobs: Blobs;
+  readonly #parts: LogParts;
   readonly #snapshot: SnapshotEntry | undefined;
-  #state: State = 'open';
-  #diskLow: WalDiskLowError | undefined;
+  #state: WalStatus['state'] = 'open';
   #failure: WalError | undefined;
-  #supplying = false;
-  #retryTimer: unknown;
   #roomWaiters: (() => void)[] = [];
 
-  constructor(settings: LogSettings, store: OpenedStore) {
+  constructor(settings: LogSettings, store: OpenedStore, blobs: Blobs) {
     this.#settings = settings;
     this.#snapshot = store.snapshot;
-    const { storage, host } = settings;
+    this.#blobs = blobs;
     this.#committer = new Committer({
       codec: codecNamed(settings.codec),
       epoch: store.manifest.epoch,
@@ -110,29 +76,15 @@ export class Log {
       segment: store.active,
       batchBytesMax: settings.batchBytesMax,
     });
-    this.#keeper = new ManifestKeeper(storage, store.manifest);
-    const { segmentBytes, sealDelayMs } = settings;
-    this.#supply = new SegmentSupply(storage, host, this.#keeper, {
+    this.#parts = new LogParts(settings, store.manifest, {
       committer: this.#committer,
-      segmentBytes,
-    });
-    const events = {
-      onSegmentsChanged: () => this.#replenish(),
+      blobs,
       onRoom: () => this.#tellRoom(),
-      onSlow: (ms: number) => settings.onEvent({ kind: 'sync-slow', ms }),
-      onWaiterThrew: (error: unknown) => settings.onEvent({ kind: 'waiter-threw', error }),
-      onFatal: (error: WalIoError) => this.#fail(error),
-    };
-    this.#loop = new CommitLoop(this.#committer, storage, host, { sealDelayMs, events });
-    if (store.torn !== undefined) {
-      const { file, offset, end } = store.torn;
-      settings.onEvent({ kind: 'torn-tail', file, offset, bytes: end - offset });
-    }
-    if (store.snapshotFellBack !== undefined) {
-      settings.onEvent({ kind: 'snapshot-fell-back', reason: store.snapshotFellBack });
-    }
-    this.#replenish();
-    this.#loop.pump();
+      onFatal: (error) => this.#fail(error),
+      onScrubDue: (done) => this.scrub(() => done()),
+    });
+    this.#announce(store);
+    this.#parts.start();
   }
 
   /** LSN the next record will get. */
@@ -147,7 +99,7 @@ export class Log {
 
   /** Lowest LSN that `replay` can start from. */
   get firstLsn(): number {
-    return this.#keeper.manifest.start.lsn + 1;
+    return this.#parts.keeper.manifest.start.lsn + 1;
   }
 
   /** The snapshot this log was opened with. */
@@ -160,33 +112,39 @@ export class Log {
   }
 
   /**
-   * Takes one record and returns its LSN, FULL or REFUSED. `done` is called once the record is on the disk, in the order of the
-   * appends. The payload is copied before this returns.
+   * Takes one record and returns its LSN, FULL or REFUSED. `done` is called once the record is on the disk, in the order of
+   * the appends. The payload is copied before this returns.
    */
   append(payload: Uint8Array, done?: Durable, options: AppendOptions = DEFAULTS): number {
-    if (this.#refusalFor(options) !== undefined) return REFUSED;
+    if (this.refusal(options) !== undefined) return REFUSED;
     if (payload.length > this.#settings.inlineBytesMax) {
       throw new WalRecordTooLargeError(payload.length, this.#settings.inlineBytesMax);
     }
     const lsn = this.#committer.append(payload, options.type ?? 0, options.blob, done);
-    if (lsn !== FULL) this.#loop.touch();
+    if (lsn === FULL) return FULL;
+    if (options.blob !== undefined) this.#blobs.use.referred(options.blob, lsn);
+    this.#parts.loop.touch();
     return lsn;
   }
 
   /** As `append` for several records that survive a crash together or not at all. Returns the last one's LSN. */
   appendAll(payloads: readonly Uint8Array[], done?: Durable, options: AppendOptions = DEFAULTS): number {
-    if (this.#refusalFor(options) !== undefined) return REFUSED;
+    if (this.refusal(options) !== undefined) return REFUSED;
     const encoded = this.#committer.encodedMax(payloads);
     const bytesMax = this.#settings.batchBytesMax - BATCH_HEADER_BYTES - BATCH_TRAILER_BYTES;
-    if (encoded > bytesMax) throw new WalRecordTooLargeError(encoded, bytesMax);
+    if (encoded > bytesMax || payloads.length === 0) throw new WalRecordTooLargeError(encoded, bytesMax);
     const lsn = this.#committer.appendAll(payloads, options.type ?? 0, done);
-    if (lsn !== FULL) this.#loop.touch();
+    if (lsn !== FULL) this.#parts.loop.touch();
     return lsn;
   }
 
   /** Why `append` with these options would be refused now. */
   refusal(options: AppendOptions = DEFAULTS): WalError | undefined {
-    return this.#refusalFor(options);
+    if (this.#state !== 'open') return this.#failure ?? new WalClosedError(this.#state);
+    if (options.essential === true) return undefined;
+    const { space, loop } = this.#parts;
+    if (space.low !== undefined) return space.low;
+    return loop.slowMs > SLOW_REFUSE_MS ? new WalDiskSlowError(loop.slowMs) : undefined;
   }
 
   /** Calls once when there may be room again after FULL. */
@@ -194,53 +152,124 @@ export class Log {
     this.#roomWaiters.push(run);
   }
 
+  /** Stores a payload of any size; durable when `done` is called. Then append a record that refers to it. */
+  putBlob(bytes: Uint8Array, done: Done<BlobRef>, options: AppendOptions = DEFAULTS): void {
+    const refusal = this.refusal(options);
+    if (refusal !== undefined) return done(refusal, undefined as never);
+    this.#blobs.put(bytes, (error, ref) => {
+      if (error === null) return done(null, ref);
+      if (DiskSpace.isShortage(error)) return done(new WalDiskLowError(undefined, bytes.length), ref);
+      const fatal = error instanceof WalError ? error : new WalIoError('storing a blob', error);
+      this.#fail(fatal);
+      done(fatal, ref);
+    });
+  }
+
+  readBlob(ref: BlobRef, done: Done<Buffer>): void {
+    this.#blobs.read(ref, done);
+  }
+
   /** Visits durable records in order. What `visit` throws ends the replay and is passed on. */
   replay(range: ReplayRange, visit: RecordVisitor, done: Done<void>): void {
-    const from = range.from ?? (this.#snapshot?.lsn ?? this.firstLsn - 1) + 1;
-    const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
-    const manifest = {
-      ...this.#keeper.manifest,
-      segments: durableSegments(this.#keeper.manifest, this.#committer),
+    this.#read(this.#replay(range, visit), done);
+  }
+
+  /** The state behind the last durable record: the snapshot, and the records behind it. */
+  restore<S>(fold: Fold<S>, done: Done<S>): void {
+    this.#read(this.#restore(fold), done);
+  }
+
+  /** A snapshot of everything that is durable now. */
+  makeSnapshot(done: Done<SnapshotEntry>): void {
+    const { snapshots } = this.#parts;
+    const refusal = this.refusal({ essential: true });
+    if (refusal !== undefined) done(refusal, undefined as never);
+    else if (snapshots === undefined) done(new WalSnapshotError('no fold was given'), undefined as never);
+    else snapshots.make(this.durableLsn, done);
+  }
+
+  /** Forgets whole segments of records up to `lsn`, as far as no kept snapshot needs them. Gives the first LSN left. */
+  trim(lsn: number, done: Done<number>): void {
+    const { keeper, chores, removal, snapshots } = this.#parts;
+    const trimmed = function* (): Procedure<number> {
+      const before = keeper.manifest;
+      const limit = trimLimit(before, lsn, snapshots !== undefined);
+      if (withoutSegments(before, limit).segments.length === before.segments.length)
+        return before.start.lsn + 1;
+      const after = yield* keeper.publish((manifest) => withoutSegments(manifest, limit));
+      removal.doom(droppedFiles(before, after));
+      return after.start.lsn + 1;
     };
-    run(replaySegments(this.#settings.storage, manifest, { from, to }, visit), done);
+    chores.add(trimmed, (error, first) => {
+      if (error !== null && !DiskSpace.isShortage(error)) this.#fail(error);
+      done(error, first);
+    });
+  }
+
+  /** Reads everything at rest, a twentieth of the time, and reports what is damaged. */
+  scrub(done: Done<ScrubReport>): void {
+    const { keeper } = this.#parts;
+    this.#read(scrub(this.#parts.pacedStorage(), keeper.manifest), (error, report) => {
+      if (error === null) this.#parts.reportScrub(report);
+      done(error, report);
+    });
+  }
+
+  status(): WalStatus {
+    return {
+      state: this.#state,
+      firstLsn: this.firstLsn,
+      durableLsn: this.durableLsn,
+      nextLsn: this.nextLsn,
+      bufferedBytes: this.#committer.buffered,
+      segmentsReady: this.#committer.segmentsReady,
+      ...this.#parts.status(),
+    };
   }
 
   /** Writes what was appended, seals the log, records the clean shutdown, gives the directory back. */
   close(done: Done<void>): void {
-    if (this.#state !== 'open') {
-      done(this.#state === 'failed' ? (this.#failure ?? null) : null);
-      return;
-    }
+    if (this.#state !== 'open') return done(this.#failure ?? null);
     this.#state = 'closing';
-    this.#settings.host.clearTimer(this.#retryTimer);
-    this.#loop.whenIdle(() => {
-      this.#committer.requestSeal();
-      this.#loop.whenIdle(() => this.#chores.add(() => this.#shutDown(), done));
+    this.#parts.close((error) => {
+      if (error === null) this.#state = 'closed';
+      else this.#fail(error);
+      done(this.#failure ?? null);
     });
   }
 
-  *#shutDown(): Procedure<void> {
-    const { storage } = this.#settings;
-    this.#loop.stop();
-    const { batch } = this.#committer.durable;
-    try {
-      yield* this.#keeper.publish((manifest) => ({ ...manifest, clean: { batch } }));
-    } catch (error) {
-      this.#failure = error instanceof WalError ? error : new WalIoError('close', error);
-      throw this.#failure;
-    } finally {
-      this.#state = 'closed';
-      for (const file of this.#committer.openFiles) yield* call<void>((done) => storage.close(file, done));
-      yield* call<void>((done) => storage.unlock(done));
-    }
+  *#replay(range: ReplayRange, visit: RecordVisitor): Procedure<void> {
+    const from = range.from ?? (this.#snapshot?.lsn ?? this.firstLsn - 1) + 1;
+    const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
+    const manifest = durableManifest(this.#parts.keeper.manifest, this.#committer);
+    yield* replaySegments(this.#settings.storage, manifest, { from, to }, visit);
   }
 
-  #refusalFor(options: AppendOptions): WalError | undefined {
-    if (this.#state !== 'open') return this.#failure ?? new WalClosedError(this.#state);
-    if (options.essential === true) return undefined;
-    if (this.#diskLow !== undefined) return this.#diskLow;
-    const waitedMs = this.#loop.slowMs;
-    return waitedMs > SLOW_REFUSE_MS ? new WalDiskSlowError(waitedMs) : undefined;
+  *#restore<S>(fold: Fold<S>): Procedure<S> {
+    const state = fold.empty();
+    if (this.#snapshot !== undefined)
+      yield* restoreSnapshot(this.#settings.storage, fold, state, this.#snapshot.lsn);
+    yield* this.#replay({}, (lsn, payload, type, blob) => fold.apply(state, lsn, payload, type, blob));
+    return state;
+  }
+
+  /** Files stay while somebody reads them, even if the log has no more use for them. */
+  #read<T>(procedure: Procedure<T>, done: Done<T>): void {
+    const unpin = this.#parts.removal.pin();
+    run(procedure, (error, value) => {
+      unpin();
+      done(error, value);
+    });
+  }
+
+  #announce(store: OpenedStore): void {
+    const { onEvent } = this.#settings;
+    if (store.torn !== undefined) {
+      const { file, offset, end } = store.torn;
+      onEvent({ kind: 'torn-tail', file, offset, bytes: end - offset });
+    }
+    if (store.snapshotFellBack !== undefined)
+      onEvent({ kind: 'snapshot-fell-back', reason: store.snapshotFellBack });
   }
 
   #tellRoom(): void {
@@ -250,51 +279,13 @@ export class Log {
     for (const run of waiters) run();
   }
 
-  #replenish(): void {
-    if (this.#supplying || !this.#supply.isDue || this.#state === 'failed' || this.#retryTimer !== undefined)
-      return;
-    this.#supplying = true;
-    this.#chores.add(
-      () => this.#supply.replenish(),
-      (error) => {
-        this.#supplying = false;
-        if (error === null) this.#supplied();
-        else this.#supplyFailed(error);
-      },
-    );
-  }
-
-  #supplied(): void {
-    if (this.#diskLow !== undefined) {
-      this.#diskLow = undefined;
-      this.#settings.onEvent({ kind: 'disk-ok' });
-    }
-    this.#loop.pump();
-    this.#replenish();
-  }
-
-  /** Running out of space or files here is off the hot path: the current segment still takes what it was made for. */
-  #supplyFailed(error: Error): void {
-    const errno = errnoOf(error);
-    if (errno === undefined || !RESOURCE_ERRNOS.has(errno)) {
-      this.#fail(error instanceof WalError ? error : new WalIoError('preparing a segment', error));
-      return;
-    }
-    this.#diskLow = new WalDiskLowError(undefined, this.#settings.segmentBytes);
-    this.#settings.onEvent({ kind: 'disk-low', freeBytes: undefined, errno });
-    this.#retryTimer = this.#settings.host.setTimer(RETRY_MS, () => {
-      this.#retryTimer = undefined;
-      this.#replenish();
-    });
-  }
-
   /** Nothing is retried, flushed or answered: whoever is waiting learns it from the end of the process. */
-  #fail(error: WalError): void {
+  #fail(cause: Error): void {
     if (this.#state === 'failed') return;
+    const error = cause instanceof WalError ? cause : new WalIoError('keeping the log', cause);
     this.#state = 'failed';
     this.#failure = error;
-    this.#loop.stop();
-    this.#settings.host.clearTimer(this.#retryTimer);
+    this.#parts.stop();
     this.#settings.onFatal(error);
     this.#settings.exit(error.exitCode ?? 74);
     // Only where the host did not end the process.

@@ -101,7 +101,7 @@ export function readOptions(options: WalOptions): LogSettings {
     dir,
     storage,
     host,
-    exit: (code) => (host.exit ?? nodeHost.exit)(code),
+    exit: (code) => (host.exit === undefined ? nodeHost.exit(code) : host.exit(code)),
     codec: options.codec ?? 'binary',
     segmentBytes,
     firstSegmentBytes,

@@ -8,6 +8,7 @@ import { segmentName } from '../format/segment-header.js';
 import type { WalHost } from '../host/host.js';
 import { call, type Procedure } from '../storage/procedure.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
+import type { DiskSpace } from './disk-space.js';
 import type { ManifestKeeper } from './manifest-keeper.js';
 
 export class SegmentSupply {
@@ -16,6 +17,7 @@ export class SegmentSupply {
   readonly #keeper: ManifestKeeper;
   readonly #committer: Committer;
   readonly #segmentBytes: number;
+  readonly #space: DiskSpace;
   /** Prepared and on the disk, but not yet listed: what a failed attempt leaves for the next one. */
   #prepared: SegmentEntry | undefined;
 
@@ -23,13 +25,14 @@ export class SegmentSupply {
     storage: Storage,
     host: WalHost,
     keeper: ManifestKeeper,
-    options: { readonly committer: Committer; readonly segmentBytes: number },
+    options: { readonly committer: Committer; readonly segmentBytes: number; readonly space: DiskSpace },
   ) {
     this.#storage = storage;
     this.#host = host;
     this.#keeper = keeper;
     this.#committer = options.committer;
     this.#segmentBytes = options.segmentBytes;
+    this.#space = options.space;
   }
 
   get isDue(): boolean {
@@ -52,6 +55,7 @@ export class SegmentSupply {
   }
 
   *#prepare(): Procedure<SegmentEntry> {
+    yield* this.#space.check(this.#segmentBytes);
     const { segments, storeId } = this.#keeper.manifest;
     const seq = (segments.at(-1)?.seq ?? 0) + 1;
     const entry = { seq, bytes: this.#segmentBytes, salt: Math.floor(this.#host.random() * 2 ** 32) };

@@ -1,18 +1,18 @@
 // The log with promises, for people who use no actors.
 
 import type { SnapshotEntry } from '../format/manifest.js';
-import type { RecordVisitor } from '../format/record.js';
+import type { BlobRef, RecordVisitor } from '../format/record.js';
+import type { Fold } from '../snapshot/fold.js';
+import type { Done } from '../storage/storage.js';
+import type { ScrubReport } from '../upkeep/scrub.js';
 import { AppendQueue } from './append-queue.js';
-import { type AppendOptions, type Log, openLog, type ReplayRange } from './log.js';
+import type { AppendOptions, Log, ReplayRange } from './log.js';
+import { openLog } from './open-log.js';
 import type { WalOptions } from './options.js';
+import type { WalStatus } from './status.js';
 
 export function openWal(options: WalOptions): Promise<Wal> {
-  return new Promise((resolve, reject) => {
-    openLog(options, (error, log) => {
-      if (error === null) resolve(new Wal(log));
-      else reject(error);
-    });
-  });
+  return promised<Log>((done) => openLog(options, done)).then((log) => new Wal(log));
 }
 
 export class Wal implements AsyncDisposable {
@@ -27,10 +27,6 @@ export class Wal implements AsyncDisposable {
   /** The callback face of the same log. */
   get log(): Log {
     return this.#log;
-  }
-
-  get snapshotEntry(): SnapshotEntry | undefined {
-    return this.#log.snapshot;
   }
 
   /**
@@ -48,18 +44,51 @@ export class Wal implements AsyncDisposable {
 
   /** Visits durable records in order; by default those behind the snapshot. */
   replay(visit: RecordVisitor, range: ReplayRange = {}): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#log.replay(range, visit, (error) => (error === null ? resolve() : reject(error)));
-    });
+    return promised((done) => this.#log.replay(range, visit, done));
+  }
+
+  /** The state behind the last durable record: the snapshot, and the records behind it. */
+  restore<S>(fold: Fold<S>): Promise<S> {
+    return promised((done) => this.#log.restore(fold, done));
+  }
+
+  /** A snapshot of everything that is durable now, made off this loop. */
+  snapshot(): Promise<SnapshotEntry> {
+    return promised((done) => this.#log.makeSnapshot(done));
+  }
+
+  /** Forgets whole segments up to `lsn`, as far as no kept snapshot needs them; resolves with the first LSN left. */
+  trim(lsn: number): Promise<number> {
+    return promised((done) => this.#log.trim(lsn, done));
+  }
+
+  putBlob(bytes: Uint8Array): Promise<BlobRef> {
+    return promised((done) => this.#log.putBlob(bytes, done));
+  }
+
+  readBlob(ref: BlobRef): Promise<Buffer> {
+    return promised((done) => this.#log.readBlob(ref, done));
+  }
+
+  scrub(): Promise<ScrubReport> {
+    return promised((done) => this.#log.scrub(done));
+  }
+
+  status(): WalStatus {
+    return this.#log.status();
   }
 
   close(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#appends.whenEmpty(() => this.#log.close((error) => (error === null ? resolve() : reject(error))));
-    });
+    return promised((done) => this.#appends.whenEmpty(() => this.#log.close(done)));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+function promised<T>(start: (done: Done<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    start((error, value) => (error === null ? resolve(value) : reject(error)));
+  });
 }

@@ -16,7 +16,7 @@ import { PAGE_BYTES } from '../format/page.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { encodeStoreFile } from '../format/store-file.js';
 import type { WalHost } from '../host/host.js';
-import { createFile, replaceFile } from '../storage/durable-file.js';
+import { createFile, removeIfThere, replaceFile } from '../storage/durable-file.js';
 import { call, type Procedure } from '../storage/procedure.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { checkStore, type FoundStore } from './check-store.js';
@@ -190,7 +190,7 @@ function* removeLeftovers(storage: Storage, manifest: Manifest, names: readonly 
   for (const snapshot of manifest.snapshots) listed.add(`snap-${snapshot.lsn}.snap`);
   for (const name of names) {
     const ours = segmentSeqOf(name) !== undefined || name.endsWith('.snap') || isDraft(name);
-    if (ours && !listed.has(name)) yield* call<void>((done) => storage.unlink(name, done));
+    if (ours && !listed.has(name)) yield* removeIfThere(storage, name);
   }
   for (const entry of manifest.segments) {
     // What lies behind the sealed end was never part of the log, or has been copied; its space is given back.

@@ -33,7 +33,6 @@ export interface BuildRequest {
 export interface BuiltSnapshot {
   readonly bytes: number;
   readonly sha256: string;
-  readonly blobs: readonly BlobRef[];
 }
 
 /** Writes a snapshot from what CURRENT lists: the newest snapshot, and the sealed segments behind it. */

@@ -1,27 +1,14 @@
 // Reads durable records back, batch by batch, with every check that recovery makes. Memory is one window, whatever the log's size.
 
-import type { Committer } from '../commit/committer.js';
 import { codecOf } from '../format/codecs.js';
 import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { RecordFormatError, type RecordVisitor } from '../format/record.js';
 import { segmentName } from '../format/segment-header.js';
-import { firstSegmentAfter, scanSealed } from '../recovery/log-scan.js';
-import type { ScannedBatch } from '../recovery/segment-scan.js';
 import type { Procedure } from '../storage/procedure.js';
 import type { Storage } from '../storage/storage.js';
 import { WalCorruptError, WalTrimmedError } from '../wal-error.js';
-
-/** The segments that hold durable records, each with the end it has at this moment. */
-export function durableSegments(manifest: Manifest, committer: Committer): SegmentEntry[] {
-  const entries: SegmentEntry[] = [];
-  for (const entry of manifest.segments) {
-    const retired = committer.retired.find(({ segment }) => segment.entry.seq === entry.seq);
-    if (entry.sealed !== undefined) entries.push(entry);
-    else if (retired !== undefined) entries.push({ ...entry, sealed: retired.sealed });
-    else if (entry.seq === committer.activeSeq) entries.push({ ...entry, sealed: committer.activeEnd });
-  }
-  return entries;
-}
+import { firstSegmentAfter, scanSealed } from './log-scan.js';
+import type { ScannedBatch } from './segment-scan.js';
 
 /** Visits records [from, to] of a manifest whose segments all have their ends. */
 export function* replaySegments(

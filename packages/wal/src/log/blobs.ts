@@ -1,0 +1,68 @@
+// Storing, reading and removing blobs beside the log.
+
+import { blobName, readBlob, writeBlob } from '../blob/blob-store.js';
+import { BlobUse } from '../blob/blob-use.js';
+import type { BlobRef } from '../format/record.js';
+import { moveIntoPlace, removeIfThere } from '../storage/durable-file.js';
+import { type Procedure, run } from '../storage/procedure.js';
+import type { Done, Storage } from '../storage/storage.js';
+import { Chores } from './chores.js';
+
+export class Blobs {
+  readonly use = new BlobUse();
+  readonly #storage: Storage;
+  readonly #draftPrefix: string;
+  /** Names in blobs/ change one at a time: else removing a blob could hit one that was just stored again. */
+  readonly #door = new Chores();
+  #drafts = 0;
+
+  constructor(storage: Storage, draftPrefix: string) {
+    this.#storage = storage;
+    this.#draftPrefix = draftPrefix;
+  }
+
+  put(bytes: Uint8Array, done: Done<BlobRef>): void {
+    this.#drafts += 1;
+    const draft = `blobs/${this.#draftPrefix}-${this.#drafts}.tmp`;
+    run(writeBlob(this.#storage, bytes, draft), (error, ref) => {
+      if (error !== null) return done(error, ref);
+      this.#door.add(
+        () => this.#publish(draft, ref),
+        (moveError) => done(moveError, ref),
+      );
+    });
+  }
+
+  read(ref: BlobRef, done: Done<Buffer>): void {
+    run(readBlob(this.#storage, ref), done);
+  }
+
+  /** Removes these, except those a record behind `lsn`, or one still to come, may need. */
+  removeUnless(sha256s: readonly string[], lsn: number): void {
+    for (const sha256 of sha256s) {
+      // What cannot be removed is only space; the next snapshot tries again.
+      this.#door.add(
+        () => this.#remove(sha256, lsn),
+        () => undefined,
+      );
+    }
+    this.#door.add(
+      () => this.#forget(lsn),
+      () => undefined,
+    );
+  }
+
+  *#publish(draft: string, ref: BlobRef): Procedure<void> {
+    this.use.stored(ref);
+    yield* moveIntoPlace(this.#storage, draft, blobName(ref.sha256));
+  }
+
+  *#remove(sha256: string, lsn: number): Procedure<void> {
+    if (!this.use.isNeededAfter(sha256, lsn)) yield* removeIfThere(this.#storage, blobName(sha256));
+  }
+
+  // biome-ignore lint/correctness/useYield: it waits its turn like the others, but asks nothing of the disk
+  *#forget(lsn: number): Procedure<void> {
+    this.use.forgetUpTo(lsn);
+  }
+}

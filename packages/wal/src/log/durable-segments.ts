@@ -1,0 +1,14 @@
+import type { Committer } from '../commit/committer.js';
+import type { Manifest, SegmentEntry } from '../format/manifest.js';
+
+/** The manifest as a reader needs it now: only segments that hold durable records, each with the end it has at this moment. */
+export function durableManifest(manifest: Manifest, committer: Committer): Manifest {
+  const segments: SegmentEntry[] = [];
+  for (const entry of manifest.segments) {
+    const retired = committer.retired.find(({ segment }) => segment.entry.seq === entry.seq);
+    if (entry.sealed !== undefined) segments.push(entry);
+    else if (retired !== undefined) segments.push({ ...entry, sealed: retired.sealed });
+    else if (entry.seq === committer.activeSeq) segments.push({ ...entry, sealed: committer.activeEnd });
+  }
+  return { ...manifest, segments };
+}

@@ -1,0 +1,213 @@
+// What a running log is made of, and how its parts call each other. It only wires.
+
+import type { Committer } from '../commit/committer.js';
+import type { Manifest } from '../format/manifest.js';
+import type { SnapshotBuilder } from '../snapshot/fold.js';
+import { threadSnapshotBuilder } from '../snapshot/node-thread-builder.js';
+import { call, type Procedure } from '../storage/procedure.js';
+import type { Done, Storage } from '../storage/storage.js';
+import { pacedReads, type ScrubReport } from '../upkeep/scrub.js';
+import type { Blobs } from './blobs.js';
+import { Chores } from './chores.js';
+import { CommitLoop } from './commit-loop.js';
+import { DiskSpace } from './disk-space.js';
+import { ManifestKeeper } from './manifest-keeper.js';
+import type { LogSettings } from './options.js';
+import { Removal } from './removal.js';
+import { SegmentSupply } from './segment-supply.js';
+import { Snapshots } from './snapshots.js';
+import type { WalStatus } from './status.js';
+
+const RETRY_MS = 5_000;
+const SCRUB_SHARE = 0.05;
+
+export interface LogLinks {
+  readonly committer: Committer;
+  readonly blobs: Blobs;
+  readonly onRoom: () => void;
+  readonly onFatal: (error: Error) => void;
+  readonly onScrubDue: (done: () => void) => void;
+}
+
+export class LogParts {
+  readonly keeper: ManifestKeeper;
+  readonly chores = new Chores();
+  readonly removal: Removal;
+  readonly space: DiskSpace;
+  readonly loop: CommitLoop;
+  readonly snapshots: Snapshots | undefined;
+  readonly #settings: LogSettings;
+  readonly #links: LogLinks;
+  readonly #supply: SegmentSupply;
+  #isSupplying = false;
+  #isStopped = false;
+  #retryTimer: unknown;
+  #scrubTimer: unknown;
+
+  constructor(settings: LogSettings, manifest: Manifest, links: LogLinks) {
+    const { storage, host, segmentBytes, sealDelayMs } = settings;
+    this.#settings = settings;
+    this.#links = links;
+    this.keeper = new ManifestKeeper(storage, manifest);
+    this.removal = new Removal(storage);
+    this.space = new DiskSpace(settings);
+    this.#supply = new SegmentSupply(storage, host, this.keeper, {
+      committer: links.committer,
+      segmentBytes,
+      space: this.space,
+    });
+    const events = {
+      onSegmentsChanged: () => this.#replenish(),
+      onRoom: links.onRoom,
+      onSlow: (ms: number) => settings.onEvent({ kind: 'sync-slow', ms }),
+      onWaiterThrew: (error: unknown) => settings.onEvent({ kind: 'waiter-threw', error }),
+      onFatal: links.onFatal,
+    };
+    this.loop = new CommitLoop(links.committer, storage, host, { sealDelayMs, events });
+    this.snapshots = this.#makeSnapshots();
+  }
+
+  start(): void {
+    this.#replenish();
+    this.loop.pump();
+    this.#scheduleScrub();
+  }
+
+  /** Nothing more is written by us after this. */
+  stop(): void {
+    this.#isStopped = true;
+    this.loop.stop();
+    this.#settings.host.clearTimer(this.#retryTimer);
+    this.#settings.host.clearTimer(this.#scrubTimer);
+  }
+
+  close(done: Done<void>): void {
+    const { committer } = this.#links;
+    this.#settings.host.clearTimer(this.#scrubTimer);
+    this.loop.whenIdle(() => {
+      committer.requestSeal();
+      this.loop.whenIdle(() => this.chores.add(() => this.#shutDown(), done));
+    });
+  }
+
+  status(): Pick<
+    WalStatus,
+    | 'epoch'
+    | 'segments'
+    | 'sealedBytes'
+    | 'snapshot'
+    | 'isSnapshotBuilding'
+    | 'batches'
+    | 'batchBytes'
+    | 'lastSyncMs'
+    | 'disk'
+  > {
+    const { epoch, segments, snapshots } = this.keeper.manifest;
+    const { batches, batchBytes, lastSyncMs, slowMs } = this.loop;
+    return {
+      epoch,
+      segments: segments.length,
+      sealedBytes: segments.reduce((bytes, { sealed }) => bytes + (sealed?.end ?? 0), 0),
+      snapshot: snapshots[0],
+      isSnapshotBuilding: this.snapshots?.isBuilding ?? false,
+      batches,
+      batchBytes,
+      lastSyncMs,
+      disk: this.space.low === undefined ? (slowMs > 0 ? 'slow' : 'ok') : 'low',
+    };
+  }
+
+  pacedStorage(): Storage {
+    return pacedReads(this.#settings.storage, this.#settings.host, SCRUB_SHARE);
+  }
+
+  reportScrub(report: ScrubReport): void {
+    const { onEvent } = this.#settings;
+    for (const damage of report.damage) onEvent({ kind: 'scrub-damage', damage });
+    onEvent({ kind: 'scrubbed', files: report.files, bytes: report.bytes });
+  }
+
+  *#shutDown(): Procedure<void> {
+    const { storage } = this.#settings;
+    const { committer } = this.#links;
+    this.stop();
+    const { batch } = committer.durable;
+    yield* this.keeper.publish((manifest) => ({ ...manifest, clean: { batch } }));
+    for (const file of committer.openFiles) yield* call<void>((done) => storage.close(file, done));
+    yield* call<void>((done) => storage.unlock(done));
+  }
+
+  #makeSnapshots(): Snapshots | undefined {
+    const builder = snapshotBuilderFor(this.#settings);
+    if (builder === undefined) return undefined;
+    return new Snapshots({
+      settings: this.#settings,
+      builder,
+      keeper: this.keeper,
+      chores: this.chores,
+      removal: this.removal,
+      blobs: this.#links.blobs,
+      rotate: () => {
+        this.#links.committer.requestRotate();
+        this.loop.pump();
+      },
+      onFatal: (error) => {
+        if (!DiskSpace.isShortage(error)) this.#links.onFatal(error);
+      },
+    });
+  }
+
+  #replenish(): void {
+    if (this.#isSupplying || this.#isStopped || this.#retryTimer !== undefined || !this.#supply.isDue) return;
+    this.#isSupplying = true;
+    this.chores.add(
+      () => this.#supply.replenish(),
+      (error) => {
+        this.#isSupplying = false;
+        if (this.#isStopped) return;
+        if (error === null) this.#supplied();
+        else if (DiskSpace.isShortage(error)) this.#retryLater(error);
+        else this.#links.onFatal(error);
+      },
+    );
+  }
+
+  #supplied(): void {
+    this.loop.pump();
+    this.#replenish();
+    this.snapshots?.onPublished();
+    if (this.space.low !== undefined) this.#recheckLater();
+  }
+
+  #retryLater(error: Error): void {
+    this.space.shortage(error);
+    this.#recheckLater();
+  }
+
+  #recheckLater(): void {
+    if (this.#retryTimer !== undefined || this.#isStopped) return;
+    this.#retryTimer = this.#settings.host.setTimer(RETRY_MS, () => {
+      this.#retryTimer = undefined;
+      if (this.#supply.isDue) this.#replenish();
+      else
+        this.chores.add(
+          () => this.space.check(0),
+          () => {
+            if (this.space.low !== undefined) this.#recheckLater();
+          },
+        );
+    });
+  }
+
+  #scheduleScrub(): void {
+    const { scrubEveryMs, host } = this.#settings;
+    if (scrubEveryMs === 0 || this.#isStopped) return;
+    this.#scrubTimer = host.setTimer(scrubEveryMs, () => this.#links.onScrubDue(() => this.#scheduleScrub()));
+  }
+}
+
+function snapshotBuilderFor(settings: LogSettings): SnapshotBuilder | undefined {
+  if (settings.snapshotBuilder !== undefined) return settings.snapshotBuilder;
+  if (settings.fold === undefined || settings.dir === undefined) return undefined;
+  return threadSnapshotBuilder(settings.dir, settings.fold);
+}

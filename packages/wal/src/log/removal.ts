@@ -1,0 +1,50 @@
+// Files that CURRENT no longer lists. They go once nobody reads them; what cannot be removed now goes at the next open.
+
+import { removeIfThere } from '../storage/durable-file.js';
+import { type Procedure, run } from '../storage/procedure.js';
+import type { Storage } from '../storage/storage.js';
+
+export class Removal {
+  readonly #storage: Storage;
+  #doomed: string[] = [];
+  #readers = 0;
+  #running = false;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** Keeps every file until the returned function is called. */
+  pin(): () => void {
+    this.#readers += 1;
+    let pinned = true;
+    return () => {
+      if (!pinned) return;
+      pinned = false;
+      this.#readers -= 1;
+      this.#sweep();
+    };
+  }
+
+  /** Only for names whose disappearance from CURRENT is durable. */
+  doom(names: readonly string[]): void {
+    this.#doomed.push(...names);
+    this.#sweep();
+  }
+
+  #sweep(): void {
+    if (this.#readers > 0 || this.#running || this.#doomed.length === 0) return;
+    this.#running = true;
+    run(this.#removeAll(), (error) => {
+      this.#running = false;
+      // A file that cannot be removed is only space; the next open tries again.
+      if (error === null) this.#sweep();
+    });
+  }
+
+  *#removeAll(): Procedure<void> {
+    const names = this.#doomed;
+    this.#doomed = [];
+    for (const name of names) yield* removeIfThere(this.#storage, name);
+  }
+}

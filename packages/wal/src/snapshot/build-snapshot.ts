@@ -1,0 +1,58 @@
+// Folds the newest snapshot and the sealed segments behind it into a new snapshot, and reads it back before it counts.
+// Works on files alone, so it can run in any thread while the log goes on.
+
+import { decodeManifest } from '../format/manifest.js';
+import type { BlobRef } from '../format/record.js';
+import { SECTION_STATE, snapshotName } from '../format/snapshot-file.js';
+import { replaySegments } from '../recovery/replay.js';
+import { readFile, removeIfThere } from '../storage/durable-file.js';
+import type { Procedure } from '../storage/procedure.js';
+import type { Storage } from '../storage/storage.js';
+import { WalSnapshotError } from '../wal-error.js';
+import type { BuildRequest, BuiltSnapshot, Fold } from './fold.js';
+import { readSnapshot } from './snapshot-reader.js';
+import { writeSnapshot } from './snapshot-writer.js';
+
+export function* buildSnapshot<S>(
+  storage: Storage,
+  fold: Fold<S>,
+  request: BuildRequest,
+): Procedure<BuiltSnapshot> {
+  const manifest = decodeManifest(yield* readFile(storage, 'CURRENT'));
+  const segments = manifest.segments.filter((entry) => entry.sealed !== undefined);
+  const state = fold.empty();
+  const [base] = manifest.snapshots;
+  if (base !== undefined) yield* restoreSnapshot(storage, fold, state, base.lsn);
+
+  const seen = new Map<string, BlobRef>();
+  const range = { from: (base?.lsn ?? manifest.start.lsn) + 1, to: request.lsn };
+  yield* replaySegments(storage, { ...manifest, segments }, range, (lsn, payload, type, blob) => {
+    if (blob !== undefined) seen.set(blob.sha256, blob);
+    fold.apply(state, lsn, payload, type, blob);
+  });
+
+  // Records of the folded range stay readable for one generation more, so their blobs must stay too.
+  const blobs = fold.blobs === undefined ? undefined : [...fold.blobs(state), ...seen.values()];
+  yield* removeIfThere(storage, request.draft);
+  const content = { storeId: manifest.storeId, lsn: request.lsn, state: fold.save(state), blobs };
+  const written = yield* writeSnapshot(storage, request.draft, content);
+  yield* verifyByLoading(storage, fold, request.draft);
+  return written;
+}
+
+export function* restoreSnapshot<S>(storage: Storage, fold: Fold<S>, state: S, lsn: number): Procedure<void> {
+  yield* readSnapshot(storage, snapshotName(lsn), (kind, payload) => {
+    if (kind === SECTION_STATE) fold.restore(state, payload);
+  });
+}
+
+function* verifyByLoading<S>(storage: Storage, fold: Fold<S>, draft: string): Procedure<void> {
+  const state = fold.empty();
+  try {
+    yield* readSnapshot(storage, draft, (kind, payload) => {
+      if (kind === SECTION_STATE) fold.restore(state, payload);
+    });
+  } catch (error) {
+    throw new WalSnapshotError(`${draft} cannot be loaded again`, { cause: error });
+  }
+}

@@ -1,0 +1,240 @@
+// The storage port on a simulated disk, with a say at every call: let it pass, fail it, cut it short, or end the world there.
+
+import type { Done, OpenMode, Storage, StorageFile } from '../storage/storage.js';
+import { WalLockedError } from '../wal-error.js';
+import { SimulatedDisk } from './simulated-disk.js';
+import type { SimulatedFile } from './simulated-file.js';
+
+export type StorageOperation = Exclude<keyof Storage, 'writeDurable'>;
+
+export interface StorageCall {
+  /** Counts from 0. `writeDurable` is two calls, a write and a sync. */
+  readonly index: number;
+  readonly operation: StorageOperation;
+  readonly name: string;
+  /** Bytes read, written or cut to. */
+  readonly bytes: number;
+  readonly position: number;
+}
+
+export type Fault =
+  | { readonly kind: 'error'; readonly errno: string }
+  /** A write that takes only this many bytes. */
+  | { readonly kind: 'short'; readonly bytes: number }
+  /** Nothing happens any more, from before or from after this call. */
+  | { readonly kind: 'crash'; readonly when: 'before' | 'after' };
+
+export interface FaultyStorageOptions {
+  readonly disk?: SimulatedDisk;
+  readonly fault?: (call: StorageCall) => Fault | undefined;
+  /** Sees every call after it has changed the disk, and before its caller knows. */
+  readonly performed?: (call: StorageCall) => void;
+  /** When a call completes. Default: in `run()`, in order. */
+  readonly schedule?: (complete: () => void, call: StorageCall) => void;
+}
+
+interface SimulatedHandle extends StorageFile {
+  readonly file: SimulatedFile;
+}
+
+export class FaultyStorage implements Storage {
+  readonly disk: SimulatedDisk;
+  readonly calls: StorageCall[] = [];
+  isCrashed = false;
+  readonly #fault: (call: StorageCall) => Fault | undefined;
+  readonly #schedule: (complete: () => void, call: StorageCall) => void;
+  readonly #performed: (call: StorageCall) => void;
+  #due: (() => void)[] = [];
+
+  constructor(options: FaultyStorageOptions = {}) {
+    this.disk = options.disk ?? new SimulatedDisk();
+    this.#fault = options.fault ?? (() => undefined);
+    this.#performed = options.performed ?? (() => undefined);
+    this.#schedule = options.schedule ?? ((complete) => this.#due.push(complete));
+  }
+
+  /** Completes calls until there are none left; returns how many. */
+  run(): number {
+    let completed = 0;
+    while (this.#due.length > 0 && !this.isCrashed) {
+      const due = this.#due;
+      this.#due = [];
+      for (const complete of due) {
+        complete();
+        completed += 1;
+      }
+    }
+    return completed;
+  }
+
+  crash(): void {
+    this.isCrashed = true;
+    this.#due = [];
+  }
+
+  /** The process is gone, the machine is not: nobody hears of what was under way, and the lock is free. */
+  forget(): void {
+    this.#due = [];
+    this.disk.isLocked = false;
+  }
+
+  lock(done: Done): void {
+    this.#call('lock', 'LOCK', done, () => {
+      if (this.disk.isLocked) throw new WalLockedError('another log of this simulation');
+      this.disk.isLocked = true;
+    });
+  }
+
+  unlock(done: Done): void {
+    this.#call('unlock', 'LOCK', done, () => {
+      this.disk.isLocked = false;
+    });
+  }
+
+  open(name: string, mode: OpenMode, done: Done<StorageFile>): void {
+    this.#call('open', name, done, () => {
+      const existing = this.disk.file(name);
+      if (mode === 'create' && existing !== undefined) throw errno('EEXIST', name);
+      if (mode !== 'create' && existing === undefined) throw errno('ENOENT', name);
+      const handle: SimulatedHandle = { name, file: existing ?? this.disk.create(name) };
+      return handle;
+    });
+  }
+
+  close(file: StorageFile, done: Done): void {
+    this.#call('close', file.name, done, () => undefined);
+  }
+
+  read(file: StorageFile, into: Uint8Array, position: number, done: Done<number>): void {
+    this.#call('read', file.name, done, () => contentOf(file).copy(into, 0, position), into.length, position);
+  }
+
+  write(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void {
+    this.#call(
+      'write',
+      file.name,
+      done,
+      (limit) => this.#write(file, bytes, position, limit),
+      bytes.length,
+      position,
+    );
+  }
+
+  writeDurable(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void {
+    this.write(file, bytes, position, (error, written) => {
+      if (error !== null) done(error, written);
+      else this.sync(file, (syncError) => done(syncError, written));
+    });
+  }
+
+  sync(file: StorageFile, done: Done): void {
+    const handle = file as SimulatedHandle; // every handle comes from open()
+    const failed: Done = (error) => {
+      if (error !== null) handle.file.failSync();
+      done(error);
+    };
+    this.#call('sync', file.name, failed, () => handle.file.sync());
+  }
+
+  size(name: string, done: Done<number | undefined>): void {
+    this.#call('size', name, done, () => this.disk.file(name)?.content.length);
+  }
+
+  truncate(name: string, bytes: number, done: Done): void {
+    this.#call('truncate', name, done, () => this.#existing(name).truncate(bytes), bytes);
+  }
+
+  rename(from: string, to: string, done: Done): void {
+    this.#call('rename', `${from} ${to}`, done, () => {
+      this.#existing(from);
+      this.disk.rename(from, to);
+    });
+  }
+
+  unlink(name: string, done: Done): void {
+    this.#call('unlink', name, done, () => {
+      this.#existing(name);
+      this.disk.unlink(name);
+    });
+  }
+
+  mkdir(name: string, done: Done): void {
+    this.#call('mkdir', name, done, () => undefined);
+  }
+
+  list(directory: string, done: Done<string[]>): void {
+    this.#call('list', directory, done, () => this.disk.list(directory));
+  }
+
+  syncDir(directory: string, done: Done): void {
+    this.#call('syncDir', directory, done, () => this.disk.syncDir(directory));
+  }
+
+  free(done: Done<number | undefined>): void {
+    this.#call('free', '.', done, () => {
+      const free = this.disk.capacityBytes - this.disk.usedBytes;
+      return Number.isFinite(free) ? free : undefined;
+    });
+  }
+
+  #call<T>(
+    operation: StorageOperation,
+    name: string,
+    done: Done<T>,
+    effect: (limit: number) => T,
+    bytes = 0,
+    position = 0,
+  ): void {
+    if (this.isCrashed) return;
+    const call: StorageCall = { index: this.calls.length, operation, name, bytes, position };
+    this.calls.push(call);
+    const fault = this.#fault(call);
+    if (fault?.kind === 'crash' && fault.when === 'before') {
+      this.crash();
+      return;
+    }
+    const complete = this.#perform(fault, name, done, effect);
+    this.#performed(call);
+    if (fault?.kind === 'crash') this.crash();
+    else this.#schedule(() => (this.isCrashed ? undefined : complete()), call);
+  }
+
+  #perform<T>(
+    fault: Fault | undefined,
+    name: string,
+    done: Done<T>,
+    effect: (limit: number) => T,
+  ): () => void {
+    try {
+      if (fault?.kind === 'error') throw errno(fault.errno, name);
+      const value = effect(fault?.kind === 'short' ? fault.bytes : Number.POSITIVE_INFINITY);
+      return () => done(null, value);
+    } catch (error) {
+      return () => done(error as Error, undefined as never);
+    }
+  }
+
+  #write(file: StorageFile, bytes: Uint8Array, position: number, limit: number): number {
+    const content = contentOf(file);
+    const growth = Math.max(0, position + bytes.length - content.length);
+    const free = this.disk.capacityBytes - this.disk.usedBytes;
+    if (growth > free) throw errno('ENOSPC', file.name);
+    const taken = bytes.subarray(0, Math.min(bytes.length, limit));
+    (file as SimulatedHandle).file.write(taken, position);
+    return taken.length;
+  }
+
+  #existing(name: string): SimulatedFile {
+    const file = this.disk.file(name);
+    if (file === undefined) throw errno('ENOENT', name);
+    return file;
+  }
+}
+
+function contentOf(file: StorageFile): Buffer {
+  return (file as SimulatedHandle).file.content; // every handle comes from open()
+}
+
+function errno(code: string, name: string): Error {
+  return Object.assign(new Error(`${code}: ${name}`), { code });
+}

@@ -1,0 +1,77 @@
+// Time that stands still until it is moved, for logs that run on a simulated disk.
+
+import type { WalHost } from '../host/host.js';
+import { SeededRandom } from './seeded-random.js';
+
+interface Timer {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+export class ManualHost implements WalHost {
+  /** Codes the log wanted to end the process with. */
+  readonly exits: number[] = [];
+  readonly #random: SeededRandom;
+  #now = 0;
+  #deferred: (() => void)[] = [];
+  readonly #timers = new Set<Timer>();
+
+  constructor(seed = 1) {
+    this.#random = new SeededRandom(seed);
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  wallNow(): number {
+    return 1_700_000_000_000 + this.#now;
+  }
+
+  random(): number {
+    return this.#random.next();
+  }
+
+  setTimer(ms: number, run: () => void): unknown {
+    const timer: Timer = { at: this.#now + ms, run };
+    this.#timers.add(timer);
+    return timer;
+  }
+
+  clearTimer(timer: unknown): void {
+    this.#timers.delete(timer as Timer);
+  }
+
+  defer(run: () => void): void {
+    this.#deferred.push(run);
+  }
+
+  exit(code: number): void {
+    this.exits.push(code);
+  }
+
+  /** The process is gone, and with it everything that was due. */
+  forget(): void {
+    this.#deferred = [];
+    this.#timers.clear();
+  }
+
+  /** Runs what was deferred; returns how many. */
+  run(): number {
+    const due = this.#deferred;
+    this.#deferred = [];
+    for (const run of due) run();
+    return due.length;
+  }
+
+  /** Moves time to the next timer and runs it, if there is one within `withinMs`. */
+  advance(withinMs: number): boolean {
+    let next: Timer | undefined;
+    for (const timer of this.#timers) if (next === undefined || timer.at < next.at) next = timer;
+    if (next === undefined || next.at > this.#now + withinMs) return false;
+    this.#timers.delete(next);
+    this.#now = Math.max(this.#now, next.at);
+    next.run();
+    return true;
+  }
+}

@@ -1,0 +1,148 @@
+// A file as a disk sees it: bytes that are safe, and writes that are not yet.
+
+import type { SeededRandom } from './seeded-random.js';
+
+/**
+ * What an unclean end does with writes that were not synced.
+ * 'drop': none happened. 'keep': all did. 'subset': each one or not. 'reorder': the later ones did, the earlier ones did not.
+ * 'tear': a write stopped between two sectors. 'garbage': sectors that were being written hold anything.
+ */
+export type PersistenceModel = 'drop' | 'keep' | 'subset' | 'reorder' | 'tear' | 'garbage';
+
+export const PERSISTENCE_MODELS: readonly PersistenceModel[] = [
+  'drop',
+  'keep',
+  'subset',
+  'reorder',
+  'tear',
+  'garbage',
+];
+
+const SECTOR_BYTES = 512;
+
+type Change =
+  | { readonly kind: 'write'; readonly offset: number; readonly bytes: Buffer }
+  | { readonly kind: 'truncate'; readonly bytes: number };
+
+export class SimulatedFile {
+  /** What a reader sees now. */
+  content: Buffer;
+  #durable: Buffer;
+  #unsynced: Change[] = [];
+
+  constructor(content: Buffer = Buffer.alloc(0)) {
+    this.content = content;
+    this.#durable = Buffer.from(content);
+  }
+
+  get isSynced(): boolean {
+    return this.#unsynced.length === 0;
+  }
+
+  write(bytes: Uint8Array, offset: number): void {
+    const change: Change = { kind: 'write', offset, bytes: Buffer.from(bytes) };
+    this.content = applied(this.content, change);
+    this.#unsynced.push(change);
+  }
+
+  truncate(bytes: number): void {
+    const change: Change = { kind: 'truncate', bytes };
+    this.content = applied(this.content, change);
+    this.#unsynced.push(change);
+  }
+
+  sync(): void {
+    for (const change of this.#unsynced) this.#durable = applied(this.#durable, change);
+    this.#unsynced = [];
+  }
+
+  /** The kernel reports a failed sync once and then calls the pages clean: they can be read, and are on no disk. */
+  failSync(): void {
+    this.#unsynced = [];
+  }
+
+  /** What is left after power was cut. */
+  afterCrash(model: PersistenceModel, random: SeededRandom): SimulatedFile {
+    let left: Buffer = Buffer.from(this.#durable);
+    const count = this.#unsynced.length;
+    const split = random.below(count + 1);
+    for (const [index, change] of this.#unsynced.entries()) {
+      if (!survives(model, index, split, count, random)) continue;
+      if (change.kind === 'truncate' || model === 'drop' || model === 'keep' || model === 'subset') {
+        left = applied(left, change);
+      } else {
+        for (const part of damaged(model, change, left.length, index === split, random))
+          left = applied(left, part);
+      }
+    }
+    return new SimulatedFile(left);
+  }
+}
+
+function survives(
+  model: PersistenceModel,
+  index: number,
+  split: number,
+  count: number,
+  random: SeededRandom,
+): boolean {
+  switch (model) {
+    case 'drop':
+      return false;
+    case 'keep':
+      return true;
+    case 'subset':
+      return random.chance(0.5);
+    case 'reorder':
+      return index >= Math.min(split, count - 1);
+    case 'tear':
+      return index <= split;
+    case 'garbage':
+      return random.chance(0.8);
+    default:
+      return model satisfies never;
+  }
+}
+
+type Write = Extract<Change, { kind: 'write' }>;
+
+/** The sectors of a write that reached the disk, or something else in their place. */
+function damaged(
+  model: 'reorder' | 'tear' | 'garbage',
+  write: Write,
+  fileBytes: number,
+  isLast: boolean,
+  random: SeededRandom,
+): Write[] {
+  const sectors: Write[] = [];
+  const stop = model === 'tear' && isLast ? random.below(write.bytes.length + 1) : write.bytes.length;
+  for (let from = 0; from < write.bytes.length; from += SECTOR_BYTES) {
+    const bytes = Buffer.from(write.bytes.subarray(from, from + SECTOR_BYTES));
+    const offset = write.offset + from;
+    if (model === 'tear' && from + bytes.length > stop) break;
+    // A batch is one write: reordering inside it is what a disk with a cache does.
+    if (model === 'reorder' && random.chance(0.3)) continue;
+    if (model === 'garbage' && random.chance(0.5)) {
+      if (random.chance(0.5) && offset + bytes.length <= fileBytes) continue;
+      for (let index = 0; index < bytes.length; index += 1) bytes[index] = random.below(256);
+    }
+    sectors.push({ kind: 'write', offset, bytes });
+  }
+  return sectors;
+}
+
+function applied(content: Buffer, change: Change): Buffer {
+  if (change.kind === 'truncate') {
+    const cut = Buffer.alloc(change.bytes);
+    content.copy(cut);
+    return cut;
+  }
+  const end = change.offset + change.bytes.length;
+  let grown = content;
+  if (end > content.length) {
+    grown = Buffer.alloc(end);
+    content.copy(grown);
+  }
+  change.bytes.copy(grown, change.offset);
+  return grown;
+}

@@ -1,0 +1,78 @@
+// Reads everything that is at rest, and says what is no longer as it was written, while there are still two generations.
+
+import { isBlobName, readBlob } from '../blob/blob-store.js';
+import { type Manifest, positionBefore } from '../format/manifest.js';
+import { snapshotName } from '../format/snapshot-file.js';
+import type { WalHost } from '../host/host.js';
+import { scanSealed } from '../recovery/log-scan.js';
+import { verifySnapshot } from '../snapshot/snapshot-reader.js';
+import { call, type Procedure } from '../storage/procedure.js';
+import type { Storage } from '../storage/storage.js';
+import { type Damage, WalBlobError, WalCorruptError } from '../wal-error.js';
+
+export interface ScrubReport {
+  readonly files: number;
+  readonly bytes: number;
+  readonly damage: readonly Damage[];
+}
+
+/** Sealed segments, snapshots and blobs. Never throws for damage: it is the finding. */
+export function* scrub(storage: Storage, manifest: Manifest): Procedure<ScrubReport> {
+  const damage: Damage[] = [];
+  let files = 0;
+  let bytes = 0;
+  for (const [index, entry] of manifest.segments.entries()) {
+    const before = positionBefore(manifest, index);
+    if (entry.sealed === undefined || before === undefined) continue;
+    files += 1;
+    bytes += entry.sealed.end;
+    yield* collect(
+      damage,
+      scanSealed(storage, manifest, entry, before, () => undefined),
+    );
+  }
+  for (const entry of manifest.snapshots) {
+    files += 1;
+    bytes += entry.bytes;
+    const reason = yield* verifySnapshot(storage, manifest.storeId, entry);
+    if (reason !== undefined)
+      damage.push({ file: snapshotName(entry.lsn), offset: 0, lastLsn: entry.lsn, reason });
+  }
+  for (const name of yield* call<string[]>((done) => storage.list('blobs', done))) {
+    if (!isBlobName(name)) continue;
+    const size = (yield* call<number | undefined>((done) => storage.size(`blobs/${name}`, done))) ?? 0;
+    files += 1;
+    bytes += size;
+    yield* collect(damage, readBlob(storage, { sha256: name, bytes: size }));
+  }
+  return { files, bytes, damage };
+}
+
+function* collect(damage: Damage[], check: Procedure<unknown>): Procedure<void> {
+  try {
+    yield* check;
+  } catch (error) {
+    if (error instanceof WalCorruptError) damage.push(error.damage);
+    else if (error instanceof WalBlobError)
+      damage.push({ file: `blobs/${error.sha256}`, offset: 0, reason: error.message });
+    else throw error;
+  }
+}
+
+/** The same storage, reading for at most `share` of the time. */
+export function pacedReads(storage: Storage, host: WalHost, share: number): Storage {
+  return new Proxy(storage, {
+    get: (target, method: keyof Storage) =>
+      method === 'read' ? pacedRead(target, host, share) : target[method].bind(target),
+  });
+}
+
+function pacedRead(storage: Storage, host: WalHost, share: number): Storage['read'] {
+  return (file, into, position, done) => {
+    const startedAt = host.now();
+    storage.read(file, into, position, (error, count) => {
+      const restMs = (host.now() - startedAt) * (1 / share - 1);
+      host.setTimer(restMs, () => done(error, count));
+    });
+  };
+}

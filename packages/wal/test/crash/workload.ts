@@ -1,0 +1,155 @@
+// One script that makes a log do everything it can: single and grouped appends, seals, blobs, rotation, snapshots, trim,
+// clean and unclean ends. What was appended and what was acknowledged is written down as it happens.
+
+import { FULL, inlineSnapshotBuilder, type Log, REFUSED } from '@troupe/wal';
+import { digestOf, textFold } from '../text-fold.js';
+import { textOf, World, type WorldOptions } from '../world.js';
+
+/** What the outside world knows at some moment. */
+export interface Knowledge {
+  /** Digest of the state after n records, for every n that was ever appended. */
+  readonly digests: readonly string[];
+  readonly acknowledged: number;
+}
+
+export class Workload {
+  readonly world: World;
+  readonly #digests: string[] = [''];
+  #acknowledged = 0;
+  #log: Log | undefined;
+  #next = 0;
+
+  constructor(options: WorldOptions = {}) {
+    this.world = new World(options);
+  }
+
+  get knowledge(): Knowledge {
+    return { digests: [...this.#digests], acknowledged: this.#acknowledged };
+  }
+
+  get appended(): number {
+    return this.#digests.length - 1;
+  }
+
+  get acknowledged(): number {
+    return this.#acknowledged;
+  }
+
+  /** The digests so far; grows, and is never rewritten except when an open has shown that a tail is gone. */
+  get digests(): readonly string[] {
+    return this.#digests;
+  }
+
+  /** Stops early when the log has failed or the world has ended; never throws for that. */
+  run(): void {
+    for (const step of STEPS) {
+      if (this.world.storage.isCrashed || this.world.host.exits.length > 0) return;
+      step(this);
+      this.world.settle();
+    }
+  }
+
+  open(codec: 'binary' | 'jsonl' = 'binary'): void {
+    const { world } = this;
+    const snapshotBuilder = inlineSnapshotBuilder(world.storage, textFold);
+    const opened = world.tryOpen({ codec, snapshotBuilder, snapshotEveryBytes: 0 });
+    this.#log = opened instanceof Error ? undefined : opened;
+    // Records that were never acknowledged may be gone; from here on they cannot come back.
+    if (this.#log !== undefined) this.#digests.length = this.#log.durableLsn + 1;
+  }
+
+  append(count: number): void {
+    for (let index = 0; index < count; index += 1) {
+      const payload = Buffer.from(textOf(this.#next));
+      this.#next += 1;
+      const lsn = this.#log?.append(payload, (error, acked) => this.#acknowledge(error, acked), { type: 7 }) ?? REFUSED;
+      if (lsn === REFUSED) return;
+      if (lsn === FULL) {
+        this.world.settle();
+        index -= 1;
+        if (this.world.storage.isCrashed || this.world.host.exits.length > 0) return;
+        if (this.#log?.status().disk === 'low') return;
+        continue;
+      }
+      this.#note(lsn, payload, 7);
+    }
+  }
+
+  appendTogether(count: number): void {
+    const payloads = Array.from({ length: count }, (_, index) => Buffer.from(textOf(this.#next + index)));
+    this.#next += count;
+    const last = this.#log?.appendAll(payloads, (error, acked) => this.#acknowledge(error, acked), { type: 7 }) ?? REFUSED;
+    if (last > 0) for (const [index, payload] of payloads.entries()) this.#note(last - count + 1 + index, payload, 7);
+  }
+
+  appendBlob(bytes: number): void {
+    const payload = Buffer.alloc(bytes, this.#next);
+    this.#next += 1;
+    this.#log?.putBlob(payload, (error, blob) => {
+      if (error !== null) return;
+      const head = Buffer.from(`blob ${blob.bytes}`);
+      const lsn = this.#log?.append(head, (failed, acked) => this.#acknowledge(failed, acked), { type: 7, blob }) ?? 0;
+      if (lsn > 0) this.#note(lsn, head, 7, blob);
+    });
+  }
+
+  snapshot(): void {
+    this.#log?.makeSnapshot(() => undefined);
+  }
+
+  trim(): void {
+    this.#log?.trim(Number.MAX_SAFE_INTEGER, () => undefined);
+  }
+
+  close(): void {
+    this.#log?.close(() => undefined);
+  }
+
+  /** The process is gone, the machine is not: what was written can still be read. */
+  abandon(): void {
+    this.world.storage.forget();
+    this.world.host.forget();
+    this.#log = undefined;
+  }
+
+  #note(lsn: number, payload: Uint8Array, type: number, blob?: { sha256: string; bytes: number }): void {
+    this.#digests[lsn] = digestOf(this.#digests[lsn - 1] ?? '', payload, type, blob);
+  }
+
+  #acknowledge(error: Error | null, lsn: number): void {
+    if (error !== null) return;
+    if (lsn <= this.#acknowledged) throw new Error(`lsn ${lsn} acknowledged after ${this.#acknowledged}`);
+    this.#acknowledged = lsn;
+  }
+}
+
+type Step = (workload: Workload) => void;
+
+const STEPS: readonly Step[] = [
+  (w) => w.open(),
+  (w) => w.append(1),
+  (w) => w.append(1),
+  (w) => w.append(9),
+  (w) => w.appendTogether(3),
+  (w) => w.world.advance(60),
+  (w) => w.append(20),
+  (w) => w.appendBlob(5_000),
+  (w) => w.append(30),
+  (w) => w.snapshot(),
+  (w) => w.append(12),
+  (w) => w.appendBlob(3_000),
+  (w) => w.snapshot(),
+  (w) => w.append(4),
+  (w) => w.trim(),
+  (w) => w.close(),
+  (w) => w.open('jsonl'),
+  (w) => w.append(10),
+  (w) => w.append(1),
+  (w) => w.abandon(),
+  (w) => w.open(),
+  (w) => w.append(15),
+  (w) => w.world.advance(60),
+  (w) => w.append(25),
+  (w) => w.snapshot(),
+  (w) => w.append(2),
+];

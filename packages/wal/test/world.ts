@@ -1,0 +1,86 @@
+// A log on a simulated disk, in time that stands still: every test decides what happens next.
+
+import { type Log, openLog, type WalEvent, type WalOptions } from '@troupe/wal';
+import { FaultyStorage, type FaultyStorageOptions, ManualHost } from '@troupe/wal/testing';
+
+export interface WorldOptions extends FaultyStorageOptions {
+  readonly seed?: number;
+}
+
+export class World {
+  readonly storage: FaultyStorage;
+  readonly host: ManualHost;
+  readonly events: WalEvent[] = [];
+
+  constructor(options: WorldOptions = {}) {
+    this.storage = new FaultyStorage(options);
+    this.host = new ManualHost(options.seed ?? 1);
+  }
+
+  /** Runs until nothing is left that could happen without time passing. */
+  settle(): void {
+    for (;;) {
+      const moved = this.storage.run() + this.host.run();
+      if (moved === 0 || this.storage.isCrashed) return;
+    }
+  }
+
+  /** Lets time pass, with everything that happens in it. */
+  advance(ms: number): void {
+    this.settle();
+    const until = this.host.now() + ms;
+    while (this.host.advance(until - this.host.now())) this.settle();
+  }
+
+  /** The error, the log, or undefined if the world ended on the way. */
+  tryOpen(options: WalOptions = {}): Log | Error | undefined {
+    let opened: Log | Error | undefined;
+    const { storage, host } = this;
+    const onEvent = (event: WalEvent): void => void this.events.push(event);
+    openLog({ storage, host, onEvent, ...SMALL, ...options }, (error, log) => {
+      opened = error ?? log;
+    });
+    this.settle();
+    return opened;
+  }
+
+  open(options: WalOptions = {}): Log {
+    const opened = this.tryOpen(options);
+    if (opened instanceof Error) throw opened;
+    if (opened === undefined) throw new Error('the log neither opened nor failed');
+    return opened;
+  }
+
+  /** Runs a callback-style operation to its end. */
+  wait<T>(start: (done: (error: Error | null, value: T) => void) => void): T {
+    let result: { error: Error | null; value: T } | undefined;
+    start((error, value) => {
+      result = { error, value };
+    });
+    this.settle();
+    if (result === undefined) throw new Error('the operation did not end');
+    if (result.error !== null) throw result.error;
+    return result.value;
+  }
+
+  replay(log: Log, range: { from?: number; to?: number } = {}): { lsn: number; text: string; type: number }[] {
+    const seen: { lsn: number; text: string; type: number }[] = [];
+    this.wait<void>((done) =>
+      log.replay(range, (lsn, payload, type) => seen.push({ lsn, text: payload.toString(), type }), done),
+    );
+    return seen;
+  }
+}
+
+/** Small enough that a few records fill a segment. */
+export const SMALL: WalOptions = {
+  segmentBytes: 16_384,
+  firstSegmentBytes: 12_288,
+  batchBytesMax: 8_192,
+  inlineBytesMax: 2_048,
+  freeBytesSoft: 0,
+};
+
+export function textOf(index: number): string {
+  return `record ${index} ${'x'.repeat((index * 37) % 300)}`;
+}
