@@ -1,12 +1,12 @@
 import { AWAITING, FAULT, MUTED, STOPPING, SUSPENDED, TERMINATED } from '../mailbox/status.js';
-import { ENVELOPE, type Envelope } from '../message/envelope.js';
+import type { Envelope } from '../message/envelope.js';
 import type { SuspendReason } from '../message/suspension.js';
 import type { ActorCell } from './cell.js';
 
 /** What an actor is doing, for people: the end of an ask's time-out message, and of a line in the tree. */
 export function describeActivity(cell: ActorCell, asked?: Envelope): string {
   const doing = whatItDoes(cell);
-  const place = asked === undefined ? -1 : cell.queue.indexOf(ENVELOPE, asked);
+  const place = asked === undefined ? -1 : cell.queue.placeOf(asked);
   return place < 0
     ? doing
     : `${doing}; this message is number ${place + 1} of ${cell.queue.length} in its mailbox`;

@@ -61,7 +61,13 @@ type AskTerms = { readonly sender: ActorCell | undefined; readonly withinMs: num
  * every use (`ref.tell`); the compiler removes that allocation where it matters, and an idle actor holds none.
  */
 export function makeRefClass(handlerNames: readonly string[]): RefClass {
-  class Tell extends Face {}
+  // Not a subclass: a constructor without `super` is inlined, and its allocation removed, in the sender's own code.
+  class Tell {
+    readonly ref: RefBase;
+    constructor(ref: RefBase) {
+      this.ref = ref;
+    }
+  }
   class Offer extends Face {}
   class Send extends Face {}
   class Ask extends Face {}
