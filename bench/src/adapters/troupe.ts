@@ -1,4 +1,52 @@
-import type { Adapter } from './system.js';
-export function troupe(core?: string): Adapter {
-  throw new Error(`core is not there yet ${core}`);
+import type * as Core from '@troupe/core';
+import type { Adapter, Ask, Behaviour, Kind, Ref, System, Tell } from './system.js';
+
+export interface TroupeOptions {
+  /** The `file:` URL of another build of @troupe/core. */
+  readonly core?: string | undefined;
+  /** Never yields to the event loop while there is work: what the time slice costs is seen beside it. */
+  readonly unsliced?: boolean;
+}
+
+/** `ref.tell.name(payload)` as it stands in a user's source: a call site of its own per message. */
+function compileSend(face: 'tell' | 'ask', name: string): unknown {
+  return new Function('ref', 'payload', `return ref.${face}.${name}(payload);`);
+}
+
+function systemOf(core: typeof Core, options: TroupeOptions): System {
+  const never = { msMin: 1e9, msMax: 1e9 };
+  const system = core.createSystem({ name: 'bench', ...(options.unsliced === true && { slice: never }) });
+  return {
+    define<State, Args>({ name, state, handlers }: Behaviour<State, Args>): Kind {
+      // A handler's context is Troupe's own: it has everything the workloads' context asks for.
+      return core.defineActor(name, { state, handlers } as Core.ActorSpec<State, Args, never>);
+    },
+    spawn(kind, args) {
+      // The workload spawns a kind with the arguments its own `state` asks for; their type is forgotten here.
+      return system.spawn(kind as Core.AnyDefinition, args as undefined);
+    },
+    stop(ref: Ref) {
+      void system.stop(ref as Core.AnyRef);
+    },
+    tell<Payload>(name: string) {
+      return compileSend('tell', name) as Tell<Payload>;
+    },
+    ask<Payload, Reply>(name: string) {
+      return compileSend('ask', name) as Ask<Payload, Reply>;
+    },
+    async close() {
+      await system.shutdown();
+    },
+  };
+}
+
+/** Troupe as its users have it: default mailboxes, supervision, dead letters, an ask's deadline of five seconds. */
+export function troupe(options: TroupeOptions = {}): Adapter {
+  return {
+    name: 'troupe',
+    async open() {
+      const core: typeof Core = await import(options.core ?? '@troupe/core');
+      return systemOf(core, options);
+    },
+  };
 }
