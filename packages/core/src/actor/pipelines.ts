@@ -4,6 +4,7 @@ import type {
   Middleware,
   Outcome,
   RetryRequest,
+  SendView,
   TurnView,
   Verdict,
 } from '../invoker/middleware.js';
@@ -13,6 +14,7 @@ import { ENVELOPE, type Envelope } from '../message/envelope.js';
 import type { ResumeCondition } from '../message/suspension.js';
 import type { InvokeCode, InvokeResult } from '../ready/invoke-result.js';
 import { COMPLETED, FAILED, STOPPED, YIELDED } from '../ready/invoke-result.js';
+import { TimerNode } from '../timer-wheel.js';
 import { Awaiting, park } from './awaiting.js';
 import type { ActorCell } from './cell.js';
 import type { ResumeOn } from './context.js';
@@ -28,6 +30,9 @@ class Passage implements MessageView {
   withinMs = Number.POSITIVE_INFINITY;
   entered = 0;
   startedAt = 0;
+  left = false;
+  /** What the handler itself threw, to tell it from what a wrapper around it threw. */
+  thrown: { readonly error: unknown } | undefined = undefined;
   readonly cell: ActorCell;
   readonly handler: number;
   readonly payload: unknown;
@@ -70,6 +75,75 @@ class Passage implements MessageView {
   }
 }
 
+/** One message on its way into a mailbox. The clock is read only by those who ask. */
+class Sending implements SendView {
+  cause: unknown = undefined;
+  readonly payload: unknown;
+  private readonly cell: ActorCell;
+  private readonly handler: number;
+  private readonly sender: ActorCell | undefined;
+
+  constructor(cell: ActorCell, handler: number, payload: unknown, sender: ActorCell | undefined) {
+    this.cell = cell;
+    this.handler = handler;
+    this.payload = payload;
+    this.sender = sender;
+  }
+
+  get path(): string {
+    return this.cell.path;
+  }
+  get actor(): string {
+    return this.cell.kind.name;
+  }
+  get message(): string {
+    return this.cell.kind.definition['~handlerNames'][this.handler] as string;
+  }
+  get from(): string | undefined {
+    return this.sender?.path;
+  }
+  get now(): number {
+    return this.cell.kind.runtime.host.now();
+  }
+}
+
+/** One turn as hooks see it. */
+class Turn implements TurnView {
+  endedAt: number;
+  handled = 0;
+  readonly depth: number;
+  readonly startedAt: number;
+  private readonly cell: ActorCell;
+
+  constructor(cell: ActorCell, now: number) {
+    this.cell = cell;
+    this.depth = cell.queue.length;
+    this.startedAt = now;
+    this.endedAt = now;
+  }
+
+  get path(): string {
+    return this.cell.path;
+  }
+  get actor(): string {
+    return this.cell.kind.name;
+  }
+}
+
+/** Ends an asynchronous handler that takes too long. */
+class HandlerLimit extends TimerNode {
+  private readonly onLate: () => void;
+
+  constructor(onLate: () => void) {
+    super();
+    this.onLate = onLate;
+  }
+
+  override expire(): void {
+    this.onLate();
+  }
+}
+
 /** Runs messages and turns through an actor's middleware. Hooks that were entered are left again, in reverse. */
 export class Pipelines {
   private readonly runtime: Runtime;
@@ -87,19 +161,11 @@ export class Pipelines {
     const { senders } = cell.kind.pipeline as Pipeline;
     const sender = this.runtime.delivery.sender;
     const cause = this.runtime.invoker.envelope?.context;
-    const message = cell.kind.definition['~handlerNames'][handler] as string;
-    const from = sender?.path;
+    const sending = new Sending(cell, handler, payload, sender);
     const contexts = senders.map((middleware) => {
       try {
-        const own = sender?.kind.pipeline?.contextOf(cause, middleware);
-        return middleware.onSend?.({
-          path: cell.path,
-          actor: cell.kind.name,
-          message,
-          payload,
-          from,
-          cause: own,
-        });
+        sending.cause = sender?.kind.pipeline?.contextOf(cause, middleware);
+        return middleware.onSend?.(sending);
       } catch (error) {
         const failure = new MiddlewareError(middleware.name, 'onSend', toError(error));
         this.runtime.lifecycle.failed(cell, failure, handler, undefined);
@@ -114,7 +180,7 @@ export class Pipelines {
   enterTurn(cell: ActorCell): number {
     const { turns } = cell.kind.pipeline as Pipeline;
     if (turns.length === 0) return 0;
-    const view = this.turnOf(cell);
+    const view = new Turn(cell, this.runtime.host.now());
     this.turn = view;
     for (let i = 0; i < turns.length; i += 1) {
       const middleware = turns[i] as Middleware;
@@ -132,6 +198,8 @@ export class Pipelines {
     const view = this.turn;
     if (view === undefined) return;
     this.turn = undefined;
+    view.endedAt = this.runtime.host.now();
+    view.handled = this.runtime.invoker.handled;
     const { turns } = cell.kind.pipeline as Pipeline;
     const result = this.resultOf(cell, code);
     for (let i = entered - 1; i >= 0; i -= 1) {
@@ -144,12 +212,7 @@ export class Pipelines {
     }
   }
 
-  private turn: TurnView | undefined = undefined;
-
-  private turnOf(cell: ActorCell): TurnView {
-    const startedAt = this.runtime.host.now();
-    return { path: cell.path, actor: cell.kind.name, depth: cell.queue.length, startedAt };
-  }
+  private turn: Turn | undefined = undefined;
 
   /** The integer of the hot path as the union that hooks see. */
   private resultOf(cell: ActorCell, code: InvokeCode): InvokeResult {
@@ -227,7 +290,7 @@ export class Pipelines {
     invoker.currentPayload = passage.envelope ?? passage.payload;
     let result: unknown;
     try {
-      result = (cell.kind.handlers[passage.handler] as Run)(cell, passage.payload);
+      result = this.call(cell, passage);
     } catch (error) {
       invoker.endMessage();
       this.finish(cell, passage, {
@@ -250,8 +313,33 @@ export class Pipelines {
     }
   }
 
+  private call(cell: ActorCell, passage: Passage): unknown {
+    const { wrappers } = cell.kind.pipeline as Pipeline;
+    const handler = cell.kind.handlers[passage.handler] as Run;
+    if (wrappers.length === 0) return handler(cell, passage.payload);
+    return this.wrapped(cell, passage, handler, 0);
+  }
+
+  private wrapped(cell: ActorCell, passage: Passage, handler: Run, index: number): unknown {
+    const pipeline = cell.kind.pipeline as Pipeline;
+    const wrapper = pipeline.wrappers[index];
+    try {
+      if (wrapper === undefined) return handler(cell, passage.payload);
+      passage.context = pipeline.contextOf(passage.envelope?.context, wrapper);
+      return wrapper.around?.(passage, () => this.wrapped(cell, passage, handler, index + 1));
+    } catch (error) {
+      if (wrapper === undefined || passage.thrown?.error === error) {
+        passage.thrown = { error };
+        throw error;
+      }
+      const failure = new MiddlewareError(wrapper.name, 'around', toError(error));
+      passage.thrown = { error: failure };
+      throw failure;
+    }
+  }
+
   private await(cell: ActorCell, passage: Passage, promise: PromiseLike<unknown>): void {
-    const { host, ready, timers } = this.runtime;
+    const { host, ready, wheel } = this.runtime;
     const awaiting = new Awaiting(
       passage.message,
       passage.handler,
@@ -266,22 +354,35 @@ export class Pipelines {
     );
     park(cell, promise, awaiting);
     ready.pressure.relieveIfCaughtUp(cell);
-    if (passage.withinMs === Number.POSITIVE_INFINITY) return;
-    timers.once(passage.withinMs, () => {
+    const limit = passage.withinMs === Number.POSITIVE_INFINITY ? undefined : this.limit(passage, awaiting);
+    const settled = (): void => {
+      if (limit !== undefined) wheel.cancel(limit);
+      if (passage.left || cell.extras?.awaiting === awaiting) return;
+      this.leave(cell, passage, { kind: 'abandoned', ms: host.now() - passage.startedAt });
+    };
+    promise.then(settled, settled);
+  }
+
+  private limit(passage: Passage, awaiting: Awaiting): HandlerLimit {
+    const { host, ready, wheel } = this.runtime;
+    const { cell, withinMs } = passage;
+    const limit = new HandlerLimit(() => {
       if (awaiting.settled || cell.extras?.awaiting !== awaiting) return;
       awaiting.settled = true;
-      awaiting.error = { thrown: new HandlerTimeoutError(cell.path, passage.message, passage.withinMs) };
+      awaiting.error = { thrown: new HandlerTimeoutError(cell.path, passage.message, withinMs) };
       cell.extras.abort?.abort();
       cell.extras.abort = undefined;
       cell.status |= SETTLED;
       ready.registerReady(cell);
     });
+    wheel.arm(limit, host.now() + withinMs);
+    return limit;
   }
 
   private finish(
     cell: ActorCell,
     passage: Passage,
-    outcome: Extract<Outcome, { readonly ms: number }>,
+    outcome: Extract<Outcome, { readonly kind: 'handled' | 'failed' }>,
   ): void {
     const retry = this.leave(cell, passage, outcome);
     if (outcome.kind === 'handled') {
@@ -309,6 +410,8 @@ export class Pipelines {
   private leave(cell: ActorCell, passage: Passage, outcome: Outcome): RetryRequest | undefined {
     const pipeline = cell.kind.pipeline as Pipeline;
     let retry: RetryRequest | undefined;
+    passage.left = true;
+    passage.now = this.runtime.host.now();
     for (let i = passage.entered - 1; i >= 0; i -= 1) {
       const middleware = pipeline.messages[i] as Middleware;
       try {

@@ -34,14 +34,21 @@ export interface SendView {
   readonly from: string | undefined;
   /** Context of the message the sender is handling, so that one trace shows the whole chain. */
   readonly cause: unknown;
+  /** Monotonic milliseconds at which the hook runs. */
+  readonly now: number;
 }
 
+/** One turn of one actor. The same object before and after, so hooks may keep notes by it. */
 export interface TurnView {
   readonly path: string;
   readonly actor: string;
   /** Messages waiting when the turn began. */
   readonly depth: number;
   readonly startedAt: number;
+  /** Known after the turn; until then the time it began. */
+  readonly endedAt: number;
+  /** Messages taken from the mailbox in this turn; 0 until it has ended. */
+  readonly handled: number;
 }
 
 export type Verdict =
@@ -59,7 +66,9 @@ export type Outcome =
   | { readonly kind: 'failed'; readonly error: Error; readonly ms: number }
   /** A later middleware did not let it through: nothing was handled, and what was counted must be given back. */
   | { readonly kind: 'held' }
-  | { readonly kind: 'refused'; readonly why: string };
+  | { readonly kind: 'refused'; readonly why: string }
+  /** The actor was killed or restarted while its handler was awaiting: how it would have ended is not known. */
+  | { readonly kind: 'abandoned'; readonly ms: number };
 
 /** Asks for another try of a `retryable` handler that failed. */
 export interface RetryRequest {
@@ -76,6 +85,11 @@ export interface Middleware {
   readonly afterTurn?: (turn: TurnView, result: InvokeResult) => void;
   readonly beforeMessage?: (message: MessageView) => Verdict | undefined;
   readonly afterMessage?: (message: MessageView, outcome: Outcome) => RetryRequest | undefined;
+  /**
+   * Calls `run`, once, and returns what it returned: for what must surround the handler itself, such as an ambient
+   * context. Everything else is cheaper and simpler in `beforeMessage` and `afterMessage`.
+   */
+  readonly around?: (message: MessageView, run: () => unknown) => unknown;
   /** Its value travels with the message as `MessageView.context`. */
   readonly onSend?: (send: SendView) => unknown;
 }

@@ -6,12 +6,14 @@ export class Pipeline {
   readonly turns: readonly Middleware[];
   readonly messages: readonly Middleware[];
   readonly senders: readonly Middleware[];
+  readonly wrappers: readonly Middleware[];
 
   constructor(middleware: readonly Middleware[]) {
     this.middleware = middleware;
     this.turns = middleware.filter((m) => m.beforeTurn !== undefined || m.afterTurn !== undefined);
     this.messages = middleware.filter((m) => m.beforeMessage !== undefined || m.afterMessage !== undefined);
     this.senders = middleware.filter((m) => m.onSend !== undefined);
+    this.wrappers = middleware.filter((m) => m.around !== undefined);
   }
 
   get hasSendHook(): boolean {
