@@ -102,7 +102,7 @@ export class ActorFailedError extends TroupeError {
   readonly code = 'ERR_ACTOR_FAILED';
   readonly target: string;
   constructor(target: string, message: string, cause: Error) {
-    super(`${target}.${message}: the handler failed: ${cause.message}`, { cause });
+    super(`${target}.${message}: the handler failed: ${messageOf(cause)}`, { cause });
     this.target = target;
   }
 }
@@ -133,7 +133,7 @@ export class MiddlewareError extends TroupeError {
   readonly code = 'ERR_MIDDLEWARE';
   readonly middleware: string;
   constructor(middleware: string, hook: string, cause: Error) {
-    super(`middleware ${middleware}.${hook} threw: ${cause.message}`, { cause });
+    super(`middleware ${middleware}.${hook} threw: ${messageOf(cause)}`, { cause });
     this.middleware = middleware;
   }
 }
@@ -143,7 +143,7 @@ export class EscalatedError extends TroupeError {
   readonly code = 'ERR_ESCALATED';
   readonly child: string;
   constructor(child: string, why: string, cause: Error) {
-    super(`${child}: ${why}: ${cause.message}`, { cause });
+    super(`${child}: ${why}: ${messageOf(cause)}`, { cause });
     this.child = child;
   }
 }
@@ -154,15 +154,26 @@ export class MisuseError extends TroupeError {
 }
 
 const SHOWN_MAX = 200;
+const MESSAGE_MAX = 10_000;
 
 /** Whatever was thrown or given, as an Error. Never throws, never takes long, never keeps the value alive. */
 export function toError(value: unknown): Error {
   try {
-    if (value instanceof Error) return value;
+    if (value instanceof Error && typeof value.message === 'string') return value;
   } catch {
     return new ThrownValueError('a value that cannot be looked at');
   }
   return new ThrownValueError(value);
+}
+
+/** The text of somebody else's error, which may be huge, or a getter that throws. */
+export function messageOf(error: Error): string {
+  try {
+    const { message } = error;
+    return message.length > MESSAGE_MAX ? `${message.slice(0, MESSAGE_MAX)}…` : `${message}`;
+  } catch {
+    return 'a message that cannot be read';
+  }
 }
 
 /** A short text for any value; proxies that throw and huge strings included. */

@@ -6,7 +6,7 @@ import type { ActorRef, AnyRef, AskFace, AskOptions } from './actor/ref.js';
 import type { RefBase } from './actor/ref-class.js';
 import { mustBeDefinition, Runtime } from './actor/runtime.js';
 import type { SpawnOptions } from './actor/spawn-options.js';
-import { SystemStoppedError } from './errors.js';
+import { messageOf, SystemStoppedError } from './errors.js';
 import type { EventListener, StopReason } from './events.js';
 import { Slice } from './executor/slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
@@ -162,7 +162,7 @@ class System implements ActorSystem {
 
   private failedAtRoot(error: Error): void {
     this.cause = error;
-    this.runtime.log('error', `system ${this.name} stops: ${error.message}`, { error });
+    this.runtime.log('error', `system ${this.name} stops: ${messageOf(error)}`, { error });
     void this.shutdown();
   }
 

@@ -35,7 +35,7 @@ export class Awaiting {
   }
 }
 
-/** Parks the actor until the promise settles. */
+/** Parks the actor until the promise settles. Takes any thenable: one that throws has failed, only its first call counts. */
 export function park(cell: ActorCell, promise: PromiseLike<unknown>, awaiting: Awaiting): void {
   const runtime = cell.kind.runtime;
   cell.needExtras().awaiting = awaiting;
@@ -53,8 +53,12 @@ export function park(cell: ActorCell, promise: PromiseLike<unknown>, awaiting: A
     cell.status |= SETTLED;
     runtime.ready.registerReady(cell);
   };
-  promise.then(
-    (value) => settle(value, undefined),
-    (thrown: unknown) => settle(undefined, { thrown }),
-  );
+  try {
+    promise.then(
+      (value) => settle(value, undefined),
+      (thrown: unknown) => settle(undefined, { thrown }),
+    );
+  } catch (thrown) {
+    settle(undefined, { thrown });
+  }
 }

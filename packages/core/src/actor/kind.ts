@@ -24,7 +24,7 @@ export class Kind implements MailboxKind {
   readonly levels: readonly number[] | undefined;
   readonly hasPipeline: boolean;
   readonly hasSendHook: boolean;
-  /** Status of an idle actor of this kind: SPECIAL when sends to it must take the complete path. */
+  /** Status of an idle actor of this kind: SPECIAL when its messages must take the complete path. */
   readonly statusAtRest: number;
   readonly runtime: Runtime;
   readonly definition: AnyDefinition;
@@ -59,7 +59,8 @@ export class Kind implements MailboxKind {
     this.levels = levels && names.map((name) => LEVELS.indexOf(levels[name] ?? 'normal'));
     this.hasPipeline = pipeline !== undefined;
     this.hasSendHook = pipeline?.hasSendHook ?? false;
-    this.statusAtRest = this.hasPipeline || this.levels !== undefined ? SPECIAL : IDLE;
+    const special = this.hasPipeline || this.levels !== undefined || spec.stashMax !== undefined;
+    this.statusAtRest = special ? SPECIAL : IDLE;
     this.phases = sibling?.phases ?? new Map();
     if (this.phase !== undefined) this.phases.set(this.phase, this);
   }

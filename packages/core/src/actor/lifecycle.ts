@@ -88,7 +88,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   }
 
   answer(envelope: Envelope, value: unknown): void {
-    if (value instanceof Later) value.bind(envelope);
+    if (Later.is(value)) value.bind(envelope);
     else this.runtime.asks.reply(envelope, value);
   }
 

@@ -1,4 +1,4 @@
-import { MisuseError, SystemStoppedError } from '../errors.js';
+import { MisuseError, messageOf, SystemStoppedError, toError } from '../errors.js';
 import { EventStream } from '../events.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host, LogLevel } from '../host.js';
@@ -56,7 +56,10 @@ export class Runtime {
   readonly guardian: ActorCell;
   /** Set by the system: what happens when a failure reaches the guardian. */
   onGuardianFailed: (report: FailureReport) => void = () => undefined;
-  private readonly kinds = new Map<readonly Middleware[], Map<AnyDefinition, Kind>>();
+  /** Lines that the host's log threw on. */
+  logsLost = 0;
+  /** Weak: a spawn with middleware of its own makes a list of its own, which ends with the last actor that has it. */
+  private readonly kinds = new WeakMap<readonly Middleware[], Map<AnyDefinition, Kind>>();
   private lastKind: Kind | undefined = undefined;
 
   constructor(host: Host, options: SystemSettings, executor: Executor<ActorCell>, guardian: AnyDefinition) {
@@ -64,7 +67,7 @@ export class Runtime {
     this.options = options;
     this.executor = executor;
     this.events = new EventStream((error) =>
-      this.log('error', `an event listener threw: ${String(error)}`, {}),
+      this.log('error', `an event listener threw: ${messageOf(toError(error))}`, {}),
     );
     const pressure = new Pressure<ActorCell>();
     this.ready = new ReadyQueueCoordinator<ActorCell>(executor, pressure, options.queuedMax);
@@ -137,7 +140,7 @@ export class Runtime {
   ): void {
     const path = cell.path;
     const count = max > 0 ? `, attempt ${attempt} of ${max}` : '';
-    this.log('error', `${path}.${message} failed: ${error.message} → ${directive}${count}`, {
+    this.log('error', `${path}.${message} failed: ${messageOf(error)} → ${directive}${count}`, {
       path,
       message,
       directive,
@@ -166,8 +169,13 @@ export class Runtime {
     return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
   }
 
+  /** A log that throws must not take the actor down whose business it was to be told. */
   log(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>): void {
-    this.host.log({ level, message, fields });
+    try {
+      this.host.log({ level, message, fields });
+    } catch {
+      this.logsLost += 1;
+    }
   }
 
   private illegal(cell: ActorCell, name: string, payload: unknown): unknown {

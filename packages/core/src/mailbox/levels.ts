@@ -33,6 +33,16 @@ export class LevelledQueue extends MessageQueue {
     return this.first().take();
   }
 
+  override placeOf(payload: unknown): number {
+    let before = 0;
+    for (const lane of this.lanes) {
+      const place = lane.placeOf(payload);
+      if (place >= 0) return before + place;
+      before += lane.length;
+    }
+    return -1;
+  }
+
   private first(): MessageQueue {
     for (const lane of this.lanes) if (lane.length > 0) return lane;
     throw new RangeError('a message was taken from an empty mailbox');

@@ -32,6 +32,15 @@ export class Later<T> {
     if (this.envelope !== undefined) this.port.refuse(this.envelope, error);
   }
 
+  /** Is this a reply for later? Asked about whatever a handler returned, so also about proxies that throw. */
+  static is(value: unknown): value is Later<unknown> {
+    try {
+      return value instanceof Later;
+    } catch {
+      return false;
+    }
+  }
+
   /** Called by the runtime when the handler has returned this. */
   bind(envelope: Envelope): void {
     this.envelope = envelope;

@@ -1,6 +1,7 @@
-import { toError } from '../errors.js';
+import { describe, messageOf, toError } from '../errors.js';
 import { backoffMs } from './backoff.js';
 import {
+  DIRECTIVES,
   type Directive,
   RESTARTS_DEFAULT,
   type RestartType,
@@ -44,7 +45,10 @@ export function decide(facts: FailureFacts): Decision {
   try {
     wanted = policy.decide?.(facts.error) ?? 'restart';
   } catch (error) {
-    return made('escalate', `supervise.decide threw: ${toError(error).message}`);
+    return made('escalate', `supervise.decide threw: ${messageOf(toError(error))}`);
+  }
+  if (!DIRECTIVES.includes(wanted)) {
+    return made('escalate', `supervise.decide returned ${describe(wanted)}, which is no directive`);
   }
   if (wanted !== 'restart') return made(wanted, 'supervise.decide said so');
   if (facts.restartType === 'temporary') return made('stop', 'temporary children are not restarted');

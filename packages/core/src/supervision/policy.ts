@@ -1,5 +1,6 @@
 /** What a parent does with a child that failed. */
 export type Directive = 'resume' | 'restart' | 'stop' | 'escalate';
+export const DIRECTIVES: readonly Directive[] = ['resume', 'restart', 'stop', 'escalate'];
 
 /**
  * one-for-one   only the failed child is concerned

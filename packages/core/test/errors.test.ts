@@ -1,0 +1,160 @@
+import { createSystem, defineActor, ThrownValueError, TroupeError } from '@troupe/core';
+import { createTestSystem, ManualHost } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { describe, messageOf, toError } from '#src/errors.js';
+
+const errors = suite('errors');
+
+const trapped: ProxyHandler<object> = Object.fromEntries(
+  ['get', 'has', 'ownKeys', 'getPrototypeOf', 'getOwnPropertyDescriptor', 'set', 'apply'].map((trap) => [
+    trap,
+    () => {
+      throw new Error(`trap ${trap}`);
+    },
+  ]),
+);
+
+/** Values that user code may throw and that fight back when they are looked at. */
+const hostile: Readonly<Record<string, () => unknown>> = {
+  undefined: () => undefined,
+  null: () => null,
+  'a symbol': () => Symbol('s'),
+  'a bigint': () => 10n ** 5_000n,
+  'a function': () => () => 1,
+  'an object without a prototype': () => Object.create(null),
+  'a proxy whose traps throw': () => new Proxy({}, trapped),
+  'a proxy of an error whose traps throw': () => new Proxy(new Error('x'), trapped),
+  'a revoked proxy': () => {
+    const { proxy, revoke } = Proxy.revocable(new Error('x'), {});
+    revoke();
+    return proxy;
+  },
+  'an error whose message throws': () =>
+    Object.defineProperty(new Error('x'), 'message', {
+      get() {
+        throw new Error('no message for you');
+      },
+    }),
+  'an error whose message throws the second time': () => {
+    let reads = 0;
+    return Object.defineProperty(new Error('x'), 'message', {
+      get() {
+        reads += 1;
+        if (reads > 1) throw new Error('only once');
+        return 'once';
+      },
+    });
+  },
+  'an error whose message is a symbol': () => Object.assign(new Error('x'), { message: Symbol('m') }),
+  '100 MB of text': () => 'x'.repeat(100 * 2 ** 20),
+  'an error with 100 MB of text': () => new Error('x'.repeat(100 * 2 ** 20)),
+  'a rejected promise': () => {
+    const rejected = Promise.reject(new Error('inner'));
+    rejected.catch(() => undefined);
+    return rejected;
+  },
+};
+
+errors('any value becomes an Error with a short text', () => {
+  for (const [name, make] of Object.entries(hostile)) {
+    const error = toError(make());
+    assert.instance(error, Error, name);
+    assert.ok(messageOf(error).length <= 10_001, name);
+    assert.ok(describe(make()).length <= 300, name);
+  }
+});
+
+errors('an Error passes as itself, anything else as a ThrownValueError that describes it', () => {
+  const error = new RangeError('r');
+  assert.is(toError(error), error);
+  const thrown = toError({ a: 1, b: 2 }) as ThrownValueError;
+  assert.instance(thrown, ThrownValueError);
+  assert.is(thrown.code, 'ERR_THROWN_VALUE');
+  assert.is(thrown.thrown, 'an object with a, b');
+  assert.is((toError('why') as ThrownValueError).thrown, '"why"');
+});
+
+errors('whatever a handler throws ends in a restart and a rejected ask, and the loop goes on', async () => {
+  const Thrower = defineActor('thrower', {
+    handlers: {
+      now: (_ctx, name: string): number => {
+        throw hostile[name]?.();
+      },
+      later: async (_ctx, name: string): Promise<number> => {
+        await Promise.resolve();
+        throw hostile[name]?.();
+      },
+      ping: () => 'pong',
+    },
+  });
+  const host = new ManualHost();
+  await using test = createTestSystem({ host, supervise: { restarts: 1_000 } });
+  const ref = test.system.spawn(Thrower);
+  for (const name of Object.keys(hostile)) {
+    for (const message of ['now', 'later'] as const) {
+      const code = ref.ask[message](name).catch((error: TroupeError) => error.code);
+      const pong = ref.ask.ping();
+      await test.settle();
+      assert.is(await code, 'ERR_ACTOR_FAILED', `${name} ${message}`);
+      assert.is(await pong, 'pong', `${name} ${message}`);
+    }
+  }
+  assert.ok(host.logged.every((line) => line.message.length < 11_000));
+});
+
+errors('whatever an event listener throws reaches neither the runtime nor other listeners', async () => {
+  const Actor = defineActor('actor', { handlers: { ping: () => 'pong' } });
+  await using test = createTestSystem();
+  for (const make of Object.values(hostile)) {
+    test.system.subscribe(() => {
+      throw make();
+    });
+  }
+  let told = 0;
+  test.system.subscribe(() => {
+    told += 1;
+  });
+  const pong = test.system.spawn(Actor).ask.ping();
+  await test.settle();
+  assert.is(await pong, 'pong');
+  assert.is(told, 1);
+});
+
+errors('a log that throws stops nobody', async () => {
+  const host = new ManualHost();
+  host.log = () => {
+    throw new Error('disk full');
+  };
+  const Actor = defineActor('actor', {
+    handlers: {
+      bad: (): never => {
+        throw new Error('x');
+      },
+      ping: () => 'pong',
+    },
+  });
+  await using test = createTestSystem({ host });
+  const ref = test.system.spawn(Actor);
+  ref.tell.bad();
+  const pong = ref.ask.ping();
+  await test.settle();
+  assert.is(await pong, 'pong');
+});
+
+errors('every error has its own name, a stable code and its values', async () => {
+  const system = createSystem({ name: 's' });
+  await system.shutdown();
+  const Actor = defineActor('actor', { handlers: {} });
+  try {
+    system.spawn(Actor);
+    assert.unreachable();
+  } catch (error) {
+    assert.instance(error, TroupeError);
+    assert.is((error as TroupeError).code, 'ERR_SYSTEM_STOPPED');
+    assert.is((error as TroupeError).name, 'SystemStoppedError');
+    assert.match((error as TroupeError).message, 'system s');
+  }
+});
+
+errors.run();
