@@ -148,6 +148,18 @@ export class EscalatedError extends TroupeError {
   }
 }
 
+/** A permanent child ended without having failed; it is started again. */
+export class ChildEndedError extends TroupeError {
+  readonly code = 'ERR_CHILD_ENDED';
+  readonly child: string;
+  readonly reason: string;
+  constructor(child: string, reason: string) {
+    super(`${child}: ended (${reason}), but is permanent`);
+    this.child = child;
+    this.reason = reason;
+  }
+}
+
 /** What was asked of an actor makes no sense for it, such as watching itself. */
 export class MisuseError extends TroupeError {
   readonly code = 'ERR_MISUSE';

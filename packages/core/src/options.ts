@@ -1,12 +1,13 @@
 import type { ActorCell } from './actor/cell.js';
 import type { LooseSpec } from './actor/definition.js';
+import type { SpawnOptions } from './actor/spawn-options.js';
 import { OptionError } from './errors.js';
 import type { Executor } from './executor/executor.js';
 import type { Host } from './host.js';
 import type { Middleware } from './invoker/middleware.js';
 import { LEVELS } from './mailbox/levels.js';
 import { OVERFLOW_POLICIES } from './mailbox/overflow.js';
-import type { SupervisionPolicy } from './supervision/policy.js';
+import { RESTART_TYPES, type SupervisionPolicy } from './supervision/policy.js';
 
 export interface SystemOptions {
   readonly name?: string;
@@ -123,6 +124,12 @@ export function checkSpec(name: unknown, spec: LooseSpec): void {
       throw new OptionError(`${name}.retryable`, handler, 'there is no such handler');
   }
   checkMiddleware(spec.middleware ?? []);
+}
+
+export function checkSpawnOptions(options: SpawnOptions): void {
+  onlyKnown('spawn', options, ['name', 'restart', 'significant', 'supervise', 'middleware']);
+  if (options.restart !== undefined) oneOf('spawn.restart', options.restart, RESTART_TYPES);
+  if (options.supervise !== undefined) checkPolicy(options.supervise);
 }
 
 export function checkPolicy(policy: SupervisionPolicy): void {

@@ -175,6 +175,7 @@ class System implements ActorSystem {
     if ((cell.status & TERMINATED) !== 0) return Promise.resolve(cell.stopReason);
     return new Promise((resolve) => {
       cell.needExtras().onStopped.push(resolve);
+      if (this.runtime.lineage.parentOf(cell.slot) === this.runtime.guardian) cell.markReleased();
       if (withinMs !== undefined) this.runtime.timers.killAfter(cell, withinMs);
       ask(cell);
     });

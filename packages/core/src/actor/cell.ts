@@ -77,6 +77,18 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     this.kind.runtime.ready.registerReady(this);
   }
 
+  /** Its parent ends it for good. */
+  release(): void {
+    if ((this.status & TERMINATED) !== 0) return;
+    this.markReleased();
+    this.requestStop();
+  }
+
+  /** From here on also a permanent child stays ended. Without extras it is not permanent. */
+  markReleased(): void {
+    if (this.extras !== undefined) this.extras.released = true;
+  }
+
   get path(): string {
     return this.kind.runtime.registry.pathOf(this);
   }
@@ -255,6 +267,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
         `${this.path}: ${verb}(${cell.path}): not a child; ask it, or use system.${verb}`,
       );
     }
+    cell.markReleased();
     return cell;
   }
 

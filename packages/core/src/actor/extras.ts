@@ -1,10 +1,11 @@
 import type { StopReason } from '../events.js';
 import type { Middleware } from '../invoker/middleware.js';
 import { NO_SLOT } from '../ready/slots.js';
-import type { RestartType } from '../supervision/policy.js';
+import type { RestartType, SupervisionPolicy } from '../supervision/policy.js';
 import type { RestartHistory } from '../supervision/restart-history.js';
 import type { Awaiting } from './awaiting.js';
 import type { ActorCell } from './cell.js';
+import type { GroupRestart } from './group-restart.js';
 import type { FailureReport, Signal } from './signal.js';
 import type { Stash } from './stash.js';
 import type { Suspension } from './suspension.js';
@@ -44,6 +45,12 @@ export class Extras {
   middleware: readonly Middleware[] | undefined = undefined;
   restartType: RestartType = 'transient';
   significant = false;
+  /** Its policy for its own children, where that is not the definition's. */
+  policy: SupervisionPolicy | undefined = undefined;
+  /** Its parent has ended it: also a permanent child is not started again. */
+  released = false;
+  /** The restart of several siblings that it is part of, from the decision until its next incarnation. */
+  group: GroupRestart | undefined = undefined;
   restarts = 0;
   history: RestartHistory = [];
   childrenHistory: RestartHistory = [];

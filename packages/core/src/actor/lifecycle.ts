@@ -1,4 +1,4 @@
-import { toError } from '../errors.js';
+import { ChildEndedError, toError } from '../errors.js';
 import type { StopReason } from '../events.js';
 import type { Lifecycle } from '../invoker/invoker.js';
 import { MessageQueue, NO_QUEUE } from '../mailbox/queue.js';
@@ -29,6 +29,9 @@ import type { Runtime } from './runtime.js';
 import type { FailureReport, Signal } from './signal.js';
 
 type Hook = (ctx: ActorCell, ...rest: unknown[]) => unknown;
+
+/** OVERLOADED too: whoever waits for room in the mailbox waits for the next incarnation to make it. */
+const KEPT_OVER_RESTART = SIGNALS | STOP_ASKED | KILL_ASKED | CLOSED | DRAINING | OVERLOADED | SUSPENDED;
 
 /**
  * An actor from its first turn to its last: start, failure, restart and stop. Every step runs in a turn of the actor
@@ -187,6 +190,8 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
         return this.childStopped(cell, signal.child);
       case 'directive':
         return signal.directive === 'resume' ? this.resume(cell) : this.restart(cell, signal.report);
+      case 'incarnate':
+        return this.incarnateWithGroup(cell);
       case 'terminated':
         return this.notify(cell, 'terminated', [{ ref: signal.ref, reason: signal.reason }]);
       case 'self-asked':
@@ -225,7 +230,9 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       this.runtime.logFailure(cell, message, error, 'ignored: it is stopping', 0, 0);
       return;
     }
-    const report: FailureReport = { child: cell, error, message, at: this.runtime.executor.coarseNow };
+    const stateless = hook === 'state';
+    const at = this.runtime.executor.coarseNow;
+    const report: FailureReport = { child: cell, error, message, at, stateless };
     cell.status |= FAULT;
     cell.needExtras().failure = report;
     this.runtime.supervisor.report(cell, report);
@@ -233,6 +240,9 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   private resume(cell: ActorCell): void {
     if ((cell.status & FAULT) === 0) return;
+    const failure = cell.extras?.failure;
+    // There is nothing to resume in an actor that has ended or never had a state.
+    if (failure?.ended !== undefined || failure?.stateless === true) return this.restart(cell, failure);
     cell.status &= ~FAULT;
     if (cell.extras !== undefined) cell.extras.failure = undefined;
     for (const child of this.runtime.lineage.childrenOf(cell)) {
@@ -245,7 +255,10 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   private restart(cell: ActorCell, report: FailureReport): void {
     const extras = cell.needExtras();
-    if (extras.stopping !== undefined || (cell.status & (STOP_ASKED | KILL_ASKED)) !== 0) return;
+    if (extras.stopping !== undefined || (cell.status & (STOP_ASKED | KILL_ASKED)) !== 0) {
+      extras.group?.left(cell.ref);
+      return;
+    }
     cell.status |= FAULT;
     extras.stopping = { reason: 'failed', stage: 'children', restart: report };
     extras.abort?.abort();
@@ -256,10 +269,18 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     this.stopNextChild(cell, extras.stopping);
   }
 
+  /** Not when a stop has begun since it came to rest. */
+  private incarnateWithGroup(cell: ActorCell): void {
+    const { group, stopping } = cell.extras as Extras;
+    if (stopping?.restart !== undefined && (cell.status & (STOP_ASKED | KILL_ASKED)) === 0)
+      this.incarnate(cell);
+    group?.passed(cell.ref.cell);
+  }
+
   private incarnate(old: ActorCell): void {
     const { runtime } = this;
     const extras = old.extras as Extras;
-    runtime.timers.cancelAll(old);
+    runtime.timers.endIncarnation(old);
     runtime.stashes.unstash(old);
     runtime.deathWatch.forget(old);
     runtime.suspensions.endOwn(old);
@@ -269,7 +290,8 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const cell = new ActorCell(kind, old.slot, old.args, old.ref);
     cell.queue = old.queue;
     cell.extras = extras;
-    cell.status |= old.status & (SIGNALS | STOP_ASKED | KILL_ASKED | CLOSED | DRAINING | SUSPENDED);
+    cell.status |= old.status & KEPT_OVER_RESTART;
+    if ((cell.status & DRAINING) !== 0) cell.status |= STOP_ASKED;
     old.status = FENCED | CLOSED;
     old.queue = NO_QUEUE;
     old.extras = undefined;
@@ -316,7 +338,9 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   private hasNothingToEnd(cell: ActorCell): boolean {
     const { stopping, stopped } = cell.kind.spec;
     if (stopping !== undefined || stopped !== undefined) return false;
-    return cell.extras === undefined || (cell.extras.awaiting === undefined && cell.extras.lastChild === 0);
+    const { extras } = cell;
+    if (extras === undefined) return true;
+    return extras.awaiting === undefined && extras.abort === undefined && extras.lastChild === 0;
   }
 
   private continueStop(cell: ActorCell, stopping: Stopping): void {
@@ -335,6 +359,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       return;
     }
     if (stopping.restart !== undefined) this.finishRestart(cell, stopping.restart);
+    else if (stopping.reason === 'killed') this.terminate(cell, 'killed');
     else this.finishStop(cell, stopping);
   }
 
@@ -354,10 +379,20 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   private finishRestart(cell: ActorCell, report: FailureReport): void {
     (cell.extras as Extras).stopping = { reason: 'failed', stage: 'stopped-hook', restart: report };
+    // Whoever has ended has said goodbye with `stopped` already.
+    if (report.ended !== undefined && report.child === cell) return this.rest(cell);
     this.runHook(cell, 'restarting', [report.error], (settled, awaiting) => {
       this.logHookFailure(settled, 'restarting', awaiting);
-      this.incarnate(settled);
+      this.rest(settled);
     });
+  }
+
+  /** At rest between two incarnations. A stop that came during the hook goes first, and ends it instead. */
+  private rest(cell: ActorCell): void {
+    if ((cell.status & STOPPING) !== 0) return;
+    const { group } = cell.extras as Extras;
+    if (group === undefined) this.incarnate(cell);
+    else group.rests(cell);
   }
 
   private kill(cell: ActorCell): void {
@@ -379,6 +414,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   private terminate(cell: ActorCell, reason: StopReason): void {
     const { runtime } = this;
     if ((cell.status & OVERLOADED) !== 0) runtime.ready.pressure.relieve(cell);
+    if (cell.extras?.restartType === 'permanent' && this.startsAgain(cell, cell.extras, reason)) return;
     cell.status |= CLOSED | STOPPING;
     if (cell.queue.length > 0) this.buryMessages(cell);
     const extras = cell.extras;
@@ -393,8 +429,31 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     if (extras !== undefined) this.announceEnd(cell, extras, reason);
   }
 
+  /**
+   * A permanent child that ends by itself, while its parent wants it, is restarted in place (ADR 0020): its parent
+   * decides as for a failure, and its ref, its name, its watchers and what waits in its mailbox stay.
+   */
+  private startsAgain(cell: ActorCell, extras: Extras, reason: StopReason): boolean {
+    const { runtime } = this;
+    const parent = runtime.lineage.parentOf(cell.slot);
+    if (parent === undefined || extras.released || parent.extras?.stopping !== undefined) return false;
+    if ((parent.status & (STOPPING | STOP_ASKED | KILL_ASKED)) !== 0) return false;
+    const error = new ChildEndedError(cell.path, reason);
+    const at = runtime.executor.coarseNow;
+    const report = { child: cell, error, message: reason, at, ended: reason, stateless: false };
+    extras.group?.left(cell.ref);
+    extras.stopping = undefined;
+    extras.failure = report;
+    runtime.timers.cancelAll(cell);
+    cell.status = (cell.status & ~(STOPPING | CLOSED | DRAINING | STOP_ASKED | KILL_ASKED)) | FAULT;
+    runtime.supervisor.report(cell, report);
+    for (const tell of extras.onStopped.splice(0)) tell(reason);
+    return true;
+  }
+
   /** The last step, when nothing of the actor is left to be seen half done. */
   private announceEnd(cell: ActorCell, extras: Extras, reason: StopReason): void {
+    extras.group?.left(cell.ref);
     this.runtime.deathWatch.announce(cell, extras, reason);
     for (const tell of extras.onStopped) tell(reason);
   }

@@ -7,9 +7,10 @@ import type { Middleware } from '../invoker/middleware.js';
 import { Pipeline } from '../invoker/pipeline.js';
 import type { Handler } from '../mailbox/kind.js';
 import { CLOSED } from '../mailbox/status.js';
-import type { SystemSettings } from '../options.js';
+import { checkSpawnOptions, type SystemSettings } from '../options.js';
 import { ReadyQueueCoordinator } from '../ready/coordinator.js';
 import { Delivery } from '../ready/delivery.js';
+import { FlightRecorder } from '../ready/flight-recorder.js';
 import { Pressure } from '../ready/pressure.js';
 import { TimerWheel } from '../timer-wheel.js';
 import { Asks } from './asks.js';
@@ -100,6 +101,7 @@ export class Runtime {
     if ((parent.status & CLOSED) !== 0) {
       throw new SystemStoppedError(this.options.name, `spawning ${definition.name} under ${parent.path}`);
     }
+    if (options !== undefined) checkSpawnOptions(options);
     if (options?.name !== undefined) this.registry.mustBeFree(parent, options.name);
     const middleware = this.middlewareFor(parent, options);
     const kind = this.kindOf(definition, middleware);
@@ -200,6 +202,7 @@ export class Runtime {
   private applyOptions(cell: ActorCell, options: SpawnOptions): void {
     if (options.name !== undefined) this.registry.add(cell, options.name);
     if (options.restart !== undefined) cell.needExtras().restartType = options.restart;
+    if (options.supervise !== undefined) cell.needExtras().policy = options.supervise;
     if (options.significant !== undefined) cell.needExtras().significant = options.significant;
   }
 

@@ -10,6 +10,10 @@ export interface FailureReport {
   /** Name of the handler or hook that failed. */
   readonly message: string;
   readonly at: number;
+  /** Set when it did not fail but end, and is to be started again all the same. */
+  readonly ended?: StopReason;
+  /** Its state could not be made. */
+  readonly stateless: boolean;
 }
 
 /** Runtime business in an actor's signal lane: always before its messages, never dropped. */
@@ -19,6 +23,8 @@ export type Signal =
   | { readonly kind: 'child-stopped'; readonly child: AnyRef; readonly reason: StopReason }
   /** The parent's decision about this actor's failure, or about a sibling's that concerns it. */
   | { readonly kind: 'directive'; readonly directive: 'resume' | 'restart'; readonly report: FailureReport }
+  /** All siblings that restart together have come to rest. */
+  | { readonly kind: 'incarnate' }
   | { readonly kind: 'terminated'; readonly ref: AnyRef; readonly reason: StopReason }
   | { readonly kind: 'self-asked'; readonly envelope: Envelope }
   | { readonly kind: 'idle' };

@@ -1,5 +1,5 @@
 import type { Middleware } from '../invoker/middleware.js';
-import type { RestartType } from '../supervision/policy.js';
+import type { RestartType, SupervisionPolicy } from '../supervision/policy.js';
 
 export interface SpawnOptions {
   /** Unique among living siblings; letters, digits and `_ . : @ -`. Without one the actor is anonymous. */
@@ -8,6 +8,8 @@ export interface SpawnOptions {
   readonly restart?: RestartType;
   /** When it stops for good, its supervisor stops too. */
   readonly significant?: boolean;
+  /** Its policy for its own children, instead of the definition's. */
+  readonly supervise?: SupervisionPolicy;
   /** For this actor and everything it spawns. */
   readonly middleware?: readonly Middleware[];
 }

@@ -1,11 +1,12 @@
 import { EscalatedError } from '../errors.js';
-import { FAULT, TERMINATED } from '../mailbox/status.js';
+import { FAULT } from '../mailbox/status.js';
 import { type Decision, decide } from '../supervision/decide.js';
 import type { SupervisionPolicy } from '../supervision/policy.js';
 import { WITHIN_MS_DEFAULT } from '../supervision/policy.js';
 import { withRestart } from '../supervision/restart-history.js';
 import type { ActorCell } from './cell.js';
 import type { Extras } from './extras.js';
+import { GroupRestart } from './group-restart.js';
 import type { RefBase } from './ref-class.js';
 import type { Runtime } from './runtime.js';
 import type { FailureReport } from './signal.js';
@@ -28,6 +29,8 @@ export class Supervisor {
   childFailed(parent: ActorCell, report: FailureReport): void {
     const { child } = report;
     if (!child.isCurrent || child.extras?.failure !== report) return;
+    // A sibling's failure restarts this one already: one decision is enough.
+    if (child.extras.group !== undefined) return;
     const policy = this.policyOf(parent);
     const decision = this.decide(parent, child.extras, report, policy);
     const directive = decision.directive === 'escalate' ? `escalate (${decision.why})` : decision.directive;
@@ -48,9 +51,8 @@ export class Supervisor {
   }
 
   private policyOf(parent: ActorCell): SupervisionPolicy {
-    return parent === this.runtime.guardian
-      ? this.runtime.options.supervise
-      : (parent.kind.spec.supervise ?? {});
+    if (parent === this.runtime.guardian) return this.runtime.options.supervise;
+    return parent.extras?.policy ?? parent.kind.spec.supervise ?? {};
   }
 
   private decide(
@@ -72,6 +74,8 @@ export class Supervisor {
       consecutive: extras.consecutiveFailures,
       now: report.at,
       random: this.runtime.host.random(),
+      ended: report.ended !== undefined,
+      stateless: report.stateless,
     });
   }
 
@@ -88,7 +92,7 @@ export class Supervisor {
       case 'escalate':
         return this.escalate(parent, report, decision);
       case 'stop':
-        for (const concerned of this.concerned(parent, child, policy).reverse()) concerned.requestStop();
+        for (const concerned of this.concerned(parent, child, policy).reverse()) concerned.release();
         return;
       case 'restart':
         return this.restart(parent, report, decision, policy);
@@ -108,13 +112,32 @@ export class Supervisor {
     extras.history = withRestart(extras.history, report.at, withinMs);
     const parentExtras = parent.needExtras();
     parentExtras.childrenHistory = withRestart(parentExtras.childrenHistory, report.at, withinMs);
-    const concerned = this.concerned(parent, report.child, policy).map((cell) => cell.ref);
-    for (const ref of concerned) ref.cell.status |= FAULT;
-    const go = (): void => {
-      for (const ref of concerned) ref.cell.signal({ kind: 'directive', directive: 'restart', report });
-    };
+    const go = this.restartOf(this.concerned(parent, report.child, policy), report);
     if (decision.delayMs > 0) this.runtime.timers.once(decision.delayMs, go);
     else go();
+  }
+
+  /** From the decision on, nobody concerned handles a message; temporary siblings end with the others and stay ended. */
+  private restartOf(concerned: readonly ActorCell[], report: FailureReport): () => void {
+    const [alone] = concerned;
+    if (concerned.length === 1 && alone !== undefined) {
+      const { ref } = alone;
+      return () => ref.cell.signal({ kind: 'directive', directive: 'restart', report });
+    }
+    for (const cell of concerned) cell.status |= FAULT;
+    const pending = concerned.find((cell) => cell.extras?.group !== undefined)?.extras?.group;
+    if (pending !== undefined) {
+      pending.join(report.child);
+      return () => undefined;
+    }
+    const isToReturn = (cell: ActorCell): boolean =>
+      cell === report.child || cell.extras?.restartType !== 'temporary';
+    const leaving = concerned.filter((cell) => !isToReturn(cell)).map((cell) => cell.ref);
+    const group = new GroupRestart(concerned.filter(isToReturn), report);
+    return () => {
+      for (const ref of leaving) ref.cell.release();
+      group.begin();
+    };
   }
 
   private escalate(parent: ActorCell, report: FailureReport, decision: Decision): void {
@@ -126,9 +149,7 @@ export class Supervisor {
   private concerned(parent: ActorCell, child: ActorCell, policy: SupervisionPolicy): ActorCell[] {
     const strategy = policy.strategy ?? 'one-for-one';
     if (strategy === 'one-for-one') return [child];
-    const children = this.runtime.lineage
-      .childrenOf(parent)
-      .filter((cell) => (cell.status & TERMINATED) === 0);
+    const children = this.runtime.lineage.childrenOf(parent);
     return strategy === 'one-for-all' ? children : children.slice(children.indexOf(child));
   }
 }

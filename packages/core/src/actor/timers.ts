@@ -132,6 +132,14 @@ export class Timers {
     (owner.extras as { timers: CellTimers | undefined }).timers = undefined;
   }
 
+  /** A restart ends all timers of the actor but the one that limits a stop or drain which has been asked for. */
+  endIncarnation(owner: ActorCell): void {
+    const killer = owner.extras?.timers?.killer;
+    if (killer !== undefined) (owner.extras?.timers as CellTimers).killer = undefined;
+    this.cancelAll(owner);
+    if (killer !== undefined) this.of(owner).killer = killer;
+  }
+
   fire(timer: CellTimer): void {
     const { terms, target } = timer;
     if (terms.repeat) {

@@ -21,6 +21,10 @@ export interface FailureFacts {
   readonly consecutive: number;
   readonly now: number;
   readonly random: number;
+  /** It did not fail but end, and is permanent. */
+  readonly ended: boolean;
+  /** Its state could not be made, so there is nothing to resume with. */
+  readonly stateless: boolean;
 }
 
 export interface Decision {
@@ -43,10 +47,11 @@ export function decide(facts: FailureFacts): Decision {
   };
   let wanted: Directive;
   try {
-    wanted = policy.decide?.(facts.error) ?? 'restart';
+    wanted = (facts.ended ? undefined : policy.decide?.(facts.error)) ?? 'restart';
   } catch (error) {
     return made('escalate', `supervise.decide threw: ${messageOf(toError(error))}`);
   }
+  if (wanted === 'resume' && facts.stateless) wanted = 'restart';
   if (!DIRECTIVES.includes(wanted)) {
     return made('escalate', `supervise.decide returned ${describe(wanted)}, which is no directive`);
   }

@@ -16,6 +16,8 @@ export type Strategy = 'one-for-one' | 'one-for-all' | 'rest-for-one';
  */
 export type RestartType = 'permanent' | 'transient' | 'temporary';
 
+export const RESTART_TYPES: readonly RestartType[] = ['permanent', 'transient', 'temporary'];
+
 export interface Backoff {
   readonly fromMs: number;
   readonly toMs: number;

@@ -1,0 +1,271 @@
+import { type ActorRef, defineActor } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const group = suite('restart of siblings');
+
+type Gate = { readonly promise: Promise<void>; open(): void };
+function gate(): Gate {
+  let open = (): void => undefined;
+  const promise = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { promise, open: () => open() };
+}
+
+const journal: string[] = [];
+let restartGate: Gate | undefined;
+const Part = defineActor('part', {
+  state: (args: { name: string }) => ({ name: args.name, n: 0 }),
+  handlers: {
+    add(ctx, by: number) {
+      ctx.state.n += by;
+    },
+    get: (ctx) => ctx.state.n,
+    crash() {
+      throw new Error('crash');
+    },
+    async hold(_ctx, until: Promise<void>) {
+      await until;
+    },
+  },
+  started(ctx) {
+    journal.push(`+${ctx.state.name}`);
+  },
+  restarting(ctx) {
+    journal.push(`-${ctx.state.name}`);
+    return ctx.state.name === 'b' ? restartGate?.promise : undefined;
+  },
+  stopped(ctx) {
+    journal.push(`.${ctx.state.name}`);
+  },
+});
+
+type Refs = Readonly<Record<'a' | 'b' | 'c', ActorRef<typeof Part>>>;
+const machine = (strategy: 'one-for-all' | 'rest-for-one', cType: 'transient' | 'temporary' = 'transient') =>
+  defineActor('machine', {
+    handlers: {
+      build: (ctx): Refs => ({
+        a: ctx.spawn(Part, { name: 'a' }),
+        b: ctx.spawn(Part, { name: 'b' }),
+        c: ctx.spawn(Part, { name: 'c' }, { restart: cType }),
+      }),
+    },
+    supervise: { strategy, restarts: 3, withinMs: 1_000 },
+  });
+
+async function build(...args: Parameters<typeof machine>) {
+  const world = createTestSystem();
+  restartGate = undefined;
+  const built = world.system.spawn(machine(...args), undefined, { name: 'm' }).ask.build();
+  await world.settle();
+  journal.length = 0;
+  return { world, refs: await built };
+}
+
+group('one-for-all stops in reverse order of birth, then starts in order of birth', async () => {
+  const { world, refs } = await build('one-for-all');
+  await using _ = world;
+  refs.b.tell.crash();
+  await world.settle();
+  assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+});
+
+group('rest-for-one leaves the elder alone', async () => {
+  const { world, refs } = await build('rest-for-one');
+  await using _ = world;
+  refs.a.tell.add(1);
+  refs.b.tell.crash();
+  await world.settle();
+  assert.equal(journal, ['-c', '-b', '+b', '+c']);
+  const n = refs.a.ask.get();
+  await world.settle();
+  assert.is(await n, 1);
+});
+
+group('nobody begins anew before the slowest rests, and messages wait meanwhile', async () => {
+  const { world, refs } = await build('one-for-all');
+  await using _ = world;
+  restartGate = gate();
+  refs.a.tell.crash();
+  await world.settle();
+  refs.c.tell.add(4);
+  const n = refs.c.ask.get();
+  await world.settle();
+  assert.equal(journal, ['-c', '-b']);
+  restartGate.open();
+  await world.settle();
+  assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+  assert.is(await n, 4);
+});
+
+group('two that fail together are restarted once', async () => {
+  const { world, refs } = await build('one-for-all');
+  await using _ = world;
+  refs.a.tell.crash();
+  refs.c.tell.crash();
+  await world.settle();
+  assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+});
+
+group('a sibling that is stopped meanwhile ends, and the others begin anew', async () => {
+  const { world, refs } = await build('one-for-all');
+  await using _ = world;
+  restartGate = gate();
+  refs.a.tell.crash();
+  await world.settle();
+  const stopped = world.system.stop(refs.b);
+  restartGate.open();
+  await world.settle();
+  assert.is(await stopped, 'stopped');
+  assert.is(refs.b.offer.add(1), 'closed');
+  assert.equal(journal, ['-c', '-b', '.b', '-a', '+a', '+c']);
+});
+
+group('a sibling that is killed meanwhile ends, and the others begin anew', async () => {
+  const { world, refs } = await build('one-for-all');
+  await using _ = world;
+  restartGate = gate();
+  refs.a.tell.crash();
+  await world.settle();
+  const killed = world.system.kill(refs.b);
+  await world.settle();
+  assert.is(await killed, 'killed');
+  assert.equal(journal, ['-c', '-b', '-a', '+a', '+c']);
+});
+
+group('a temporary sibling ends with the others and stays ended', async () => {
+  const { world, refs } = await build('one-for-all', 'temporary');
+  await using _ = world;
+  refs.a.tell.crash();
+  await world.settle();
+  assert.is(refs.c.offer.add(1), 'closed');
+  assert.equal(
+    journal.filter((line) => line.startsWith('+')),
+    ['+a', '+b'],
+  );
+});
+
+group('a sibling that was draining is restarted and still ends', async () => {
+  const { world, refs } = await build('one-for-all');
+  await using _ = world;
+  refs.c.tell.hold(new Promise<void>(() => undefined));
+  await world.settle();
+  const drained = world.system.drain(refs.c, { withinMs: 60_000 });
+  await world.settle();
+  refs.a.tell.crash();
+  await world.settle();
+  assert.is(await Promise.race([drained, Promise.resolve('still there')]), 'drained');
+});
+
+group('a drain keeps its time limit over a restart', async () => {
+  const { world, refs } = await build('one-for-all');
+  await using _ = world;
+  const token = world.system.suspend(refs.c);
+  refs.c.tell.add(1);
+  const drained = world.system.drain(refs.c, { withinMs: 100 });
+  refs.a.tell.crash();
+  await world.advance(101);
+  assert.is(await Promise.race([drained, Promise.resolve('still there')]), 'killed');
+  token.resume();
+});
+
+group('a stop during an asynchronous restarting hook ends the actor', async () => {
+  await using world = createTestSystem();
+  const hook = gate();
+  const Slow = defineActor('slow', {
+    handlers: {
+      crash() {
+        throw new Error('crash');
+      },
+    },
+    restarting: () => hook.promise,
+  });
+  const slow = world.system.spawn(Slow);
+  slow.tell.crash();
+  await world.settle();
+  const stopped = world.system.stop(slow);
+  await world.settle();
+  hook.open();
+  await world.settle();
+  assert.is(await Promise.race([stopped, Promise.resolve('still there')]), 'stopped');
+});
+
+group('whoever waits for room in a mailbox gets it after a restart of the receiver', async () => {
+  await using world = createTestSystem();
+  const Small = defineActor('small', {
+    handlers: {
+      take() {},
+      crash() {
+        throw new Error('crash');
+      },
+    },
+    mailbox: { capacity: 2 },
+  });
+  const small = world.system.spawn(Small);
+  small.tell.crash();
+  small.tell.take();
+  small.tell.take();
+  small.tell.take();
+  const sent = small.send.take().then(() => 'sent');
+  await world.settle();
+  assert.is(await Promise.race([sent, Promise.resolve('still waiting')]), 'sent');
+});
+
+group('a state that cannot be made is made again when the policy says resume', async () => {
+  let attempts = 0;
+  const Unborn = defineActor('unborn', {
+    state: () => {
+      attempts += 1;
+      if (attempts < 3) throw new Error('not yet');
+      return { ok: true };
+    },
+    handlers: { get: (ctx) => ctx.state.ok },
+  });
+  await using world = createTestSystem({ supervise: { decide: () => 'resume' } });
+  const ref = world.system.spawn(Unborn);
+  const reply = ref.ask.get();
+  await world.settle();
+  assert.is(await reply, true);
+  assert.is(attempts, 3);
+});
+
+group('a kill runs no hook, with children or without', async () => {
+  const ran: string[] = [];
+  const Leaf = defineActor('leaf', { handlers: {}, stopped: () => void ran.push('leaf') });
+  const Branch = defineActor('branch', {
+    handlers: {},
+    started(ctx) {
+      ctx.spawn(Leaf);
+    },
+    stopped: () => void ran.push('branch'),
+  });
+  await using world = createTestSystem();
+  const branch = world.system.spawn(Branch);
+  await world.settle();
+  const killed = world.system.kill(branch);
+  await world.settle();
+  assert.is(await killed, 'killed');
+  assert.equal(ran, []);
+});
+
+group('the abort signal fires at a stop of an actor that has nothing else to end', async () => {
+  let signal: AbortSignal | undefined;
+  const Background = defineActor('background', {
+    handlers: {
+      begin(ctx) {
+        signal = ctx.abort;
+      },
+    },
+  });
+  await using world = createTestSystem();
+  const ref = world.system.spawn(Background);
+  ref.tell.begin();
+  await world.settle();
+  void world.system.stop(ref);
+  await world.settle();
+  assert.is(signal?.aborted, true);
+});
+
+group.run();
