@@ -8,7 +8,7 @@ import type {
   TurnView,
   Verdict,
 } from '../invoker/middleware.js';
-import type { Pipeline } from '../invoker/pipeline.js';
+import { mustBePossible, mustBeTime, type Pipeline } from '../invoker/pipeline.js';
 import { FAULT, SETTLED } from '../mailbox/status.js';
 import { ENVELOPE, type Envelope } from '../message/envelope.js';
 import type { ResumeCondition } from '../message/suspension.js';
@@ -271,6 +271,7 @@ export class Pipelines {
       try {
         passage.context = pipeline.contextOf(passage.envelope?.context, middleware);
         const verdict = middleware.beforeMessage?.(passage);
+        if (verdict !== undefined) mustBePossible(verdict);
         if (verdict !== undefined && verdict.verdict !== 'continue') return verdict;
         if (verdict?.withinMs !== undefined) passage.withinMs = Math.min(passage.withinMs, verdict.withinMs);
         passage.entered += 1;
@@ -289,8 +290,10 @@ export class Pipelines {
     invoker.currentHandler = passage.envelope === undefined ? passage.handler : ENVELOPE;
     invoker.currentPayload = passage.envelope ?? passage.payload;
     let result: unknown;
+    let promise: Promise<unknown> | undefined;
     try {
       result = this.call(cell, passage);
+      promise = promiseOf(result);
     } catch (error) {
       invoker.endMessage();
       this.finish(cell, passage, {
@@ -302,12 +305,8 @@ export class Pipelines {
     }
     const stashed = invoker.endMessage();
     if (stashed) return void this.leave(cell, passage, { kind: 'held' });
-    if (
-      typeof result === 'object' &&
-      result !== null &&
-      typeof (result as PromiseLike<unknown>).then === 'function'
-    ) {
-      this.await(cell, passage, result as PromiseLike<unknown>);
+    if (promise !== undefined) {
+      this.await(cell, passage, promise);
     } else {
       this.finish(cell, passage, { kind: 'handled', reply: result, ms: host.now() - passage.startedAt });
     }
@@ -338,7 +337,7 @@ export class Pipelines {
     }
   }
 
-  private await(cell: ActorCell, passage: Passage, promise: PromiseLike<unknown>): void {
+  private await(cell: ActorCell, passage: Passage, promise: Promise<unknown>): void {
     const { host, ready, wheel } = this.runtime;
     const awaiting = new Awaiting(
       passage.message,
@@ -416,7 +415,9 @@ export class Pipelines {
       const middleware = pipeline.messages[i] as Middleware;
       try {
         passage.context = pipeline.contextOf(passage.envelope?.context, middleware);
-        retry = middleware.afterMessage?.(passage, outcome) ?? retry;
+        const asked = middleware.afterMessage?.(passage, outcome);
+        if (asked !== undefined) mustBeTime('retryAfterMs', asked.retryAfterMs, 0);
+        retry = asked ?? retry;
       } catch (error) {
         this.hookFailed(cell, middleware, 'afterMessage', error);
       }
@@ -428,6 +429,13 @@ export class Pipelines {
     const failure = new MiddlewareError(middleware.name, hook, toError(error));
     this.runtime.lifecycle.failed(cell, failure, -1, undefined, hook);
   }
+}
+
+/** A thenable is asked once, whatever it does when it is asked twice: two of us want to know when it settles. */
+function promiseOf(result: unknown): Promise<unknown> | undefined {
+  if (typeof result !== 'object' || result === null) return undefined;
+  if (result instanceof Promise) return result;
+  return typeof (result as PromiseLike<unknown>).then === 'function' ? Promise.resolve(result) : undefined;
 }
 
 function conditionOf(until: ResumeOn): ResumeCondition {

@@ -1,4 +1,5 @@
-import type { Middleware } from './middleware.js';
+import { OptionError } from '../errors.js';
+import type { Middleware, Verdict } from './middleware.js';
 
 /** The middleware of one kind of actor, sorted by hook once, so that a message meets only those that want it. */
 export class Pipeline {
@@ -27,4 +28,26 @@ export class Pipeline {
     if (index < 0) return undefined;
     return this.senders.length === 1 ? slot : (slot as readonly unknown[])[index];
   }
+}
+
+/** A verdict that cannot be carried out is its author's mistake; found later it would stop the pump. */
+export function mustBePossible(verdict: Verdict): void {
+  switch (verdict.verdict) {
+    case 'continue':
+      if (verdict.withinMs !== undefined) mustBeTime('withinMs', verdict.withinMs, Number.MIN_VALUE);
+      return;
+    case 'hold':
+      if (verdict.resumeOn.on === 'after') mustBeTime('resumeOn.ms', verdict.resumeOn.ms, 0);
+      return;
+    case 'refuse':
+    case 'answer':
+      return;
+    default:
+      throw new OptionError('verdict', verdict satisfies never, 'needed continue, hold, refuse or answer');
+  }
+}
+
+export function mustBeTime(what: string, ms: number, least: number): void {
+  if (!(ms >= least && ms < Number.POSITIVE_INFINITY))
+    throw new OptionError(what, ms, `needed a number of milliseconds ${least === 0 ? 'from 0' : 'above 0'}`);
 }

@@ -1,0 +1,76 @@
+import { defineActor } from '../actor/define.js';
+import type { ActorRef } from '../actor/ref.js';
+import type { RuntimeEvent } from '../events.js';
+import type { Middleware, Outcome } from '../invoker/middleware.js';
+import type { DeadLetter } from '../message/dead-letter.js';
+import type { SuspendReason } from '../message/suspension.js';
+import type { SupervisionPolicy } from '../supervision/policy.js';
+import { createTestSystem, type TestSystem } from './test-system.js';
+
+/** Handles the one message of the actor in a rig; what it returns is the reply. */
+export type RigHandler = (payload: unknown, abort: AbortSignal) => unknown;
+
+const Rigged = defineActor('rigged', {
+  state: (args: { readonly handle: RigHandler }) => args,
+  handlers: { work: (ctx, payload: unknown) => ctx.state.handle(payload, ctx.abort) },
+  retryable: ['work'],
+});
+
+export interface MiddlewareRigOptions {
+  /** What the handler does with a payload. Default: returns it. */
+  readonly handle?: RigHandler;
+  readonly supervise?: SupervisionPolicy;
+  readonly seed?: number;
+}
+
+/**
+ * One actor with one retryable message, `work`, behind the middleware under test: the production runtime in virtual
+ * time, so that what holds here holds there. Everything the middleware did to the messages is recorded.
+ */
+export interface MiddlewareRig extends TestSystem {
+  readonly ref: ActorRef<typeof Rigged>;
+  /** Payloads that reached the handler, in order; one that is run again is here again. */
+  readonly ran: readonly unknown[];
+  /** What became of each passage, as a middleware in front of the one under test sees it. */
+  readonly outcomes: readonly Outcome[];
+  readonly deadLetters: readonly DeadLetter[];
+  readonly suspensions: readonly { readonly reason: SuspendReason; readonly at: number }[];
+  readonly failures: readonly Error[];
+  /** One more actor behind the same middleware. */
+  spawn(name: string): ActorRef<typeof Rigged>;
+}
+
+export function createMiddlewareRig(
+  middleware: Middleware | readonly Middleware[],
+  options: MiddlewareRigOptions = {},
+): MiddlewareRig {
+  const ran: unknown[] = [];
+  const outcomes: Outcome[] = [];
+  const deadLetters: DeadLetter[] = [];
+  const suspensions: { reason: SuspendReason; at: number }[] = [];
+  const failures: Error[] = [];
+  const front: Middleware = {
+    name: 'rig',
+    afterMessage(_message, outcome) {
+      outcomes.push(outcome);
+      return undefined;
+    },
+  };
+  const test = createTestSystem({
+    name: 'rig',
+    supervise: options.supervise ?? { restarts: 1_000_000, restartsTotal: 1_000_000 },
+    middleware: [front, ...(Array.isArray(middleware) ? middleware : [middleware as Middleware])],
+    ...(options.seed !== undefined && { seed: options.seed }),
+  });
+  test.system.subscribe((event: RuntimeEvent) => {
+    if (event.kind === 'dead-letter') deadLetters.push(event.letter);
+    if (event.kind === 'suspended') suspensions.push({ reason: event.reason, at: test.host.now() });
+    if (event.kind === 'failed') failures.push(event.error);
+  });
+  const handle: RigHandler = (payload, abort) => {
+    ran.push(payload);
+    return options.handle === undefined ? payload : options.handle(payload, abort);
+  };
+  const spawn = (name: string): ActorRef<typeof Rigged> => test.system.spawn(Rigged, { handle }, { name });
+  return { ...test, ref: spawn('rigged'), ran, outcomes, deadLetters, suspensions, failures, spawn };
+}
