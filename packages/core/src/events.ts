@@ -13,6 +13,8 @@ export type RuntimeEvent =
       readonly directive: string;
       readonly attempt: number;
       readonly attemptsMax: number;
+      /** Who sent what to whom before it, oldest first; empty when the recorder is off. */
+      readonly trail: readonly string[];
     }
   | { readonly kind: 'restarted'; readonly path: string; readonly restarts: number }
   | { readonly kind: 'dead-letter'; readonly letter: DeadLetter }

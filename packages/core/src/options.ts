@@ -23,6 +23,8 @@ export interface SystemOptions {
   readonly askWithinMs?: number;
   /** How long the runtime may hold the event loop. Default 0.2 to 1 ms. */
   readonly slice?: { readonly msMin: number; readonly msMax: number };
+  /** Remembers the last sends, for the trail in failure reports. Default on. */
+  readonly recorder?: boolean;
   /** How the ready actors are run. Default: the pump. Tests use a stepping one. */
   readonly executor?: (host: Host) => Executor<ActorCell>;
 }
@@ -35,6 +37,7 @@ export interface SystemSettings {
   readonly queuedMax: number;
   readonly askWithinMs: number;
   readonly slice: { readonly msMin: number; readonly msMax: number };
+  readonly recorder: boolean;
 }
 
 export function settingsOf(options: SystemOptions): SystemSettings {
@@ -46,6 +49,7 @@ export function settingsOf(options: SystemOptions): SystemSettings {
     'queuedMax',
     'askWithinMs',
     'slice',
+    'recorder',
     'executor',
   ]);
   const slice = options.slice ?? { msMin: 0.2, msMax: 1 };
@@ -59,6 +63,7 @@ export function settingsOf(options: SystemOptions): SystemSettings {
     queuedMax: whole('queuedMax', options.queuedMax ?? 2 ** 23, 1),
     askWithinMs: atLeast('askWithinMs', options.askWithinMs ?? 5_000, 1),
     slice,
+    recorder: options.recorder ?? true,
   };
 }
 

@@ -10,6 +10,7 @@ import { whenFull } from '../mailbox/overflow.js';
 import { AWAITING, CLOSED } from '../mailbox/status.js';
 import { ENVELOPE, Envelope } from '../message/envelope.js';
 import type { ReplyPort } from '../message/later.js';
+import { NO_SLOT } from '../ready/slots.js';
 import { describeActivity } from './activity.js';
 import type { ActorCell } from './cell.js';
 import type { RefBase } from './ref-class.js';
@@ -149,6 +150,7 @@ export class Asks implements ReplyPort {
     }
     if (sender === target) target.signal({ kind: 'self-asked', envelope });
     this.runtime.wheel.arm(envelope, deadline);
+    this.runtime.recorder?.note(sender?.slot ?? NO_SLOT, target.slot, handler, this.runtime.ready.sequence);
     target.kind.delivery.tell(target, ENVELOPE, envelope);
     return promise;
   }

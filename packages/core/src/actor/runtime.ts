@@ -30,6 +30,7 @@ import { Stashes } from './stash.js';
 import { Supervisor } from './supervisor.js';
 import { Suspensions } from './suspension.js';
 import { Timers } from './timers.js';
+import { trailOf } from './trail.js';
 
 const NO_MIDDLEWARE: readonly Middleware[] = [];
 
@@ -43,6 +44,7 @@ export class Runtime {
   readonly delivery: Delivery<ActorCell>;
   readonly invoker: MessageInvoker<ActorCell>;
   readonly wheel: TimerWheel;
+  readonly recorder: FlightRecorder | undefined;
   readonly lineage: Lineage;
   readonly registry: Registry;
   readonly lifecycle: ActorLifecycle;
@@ -71,11 +73,12 @@ export class Runtime {
       this.log('error', `an event listener threw: ${messageOf(toError(error))}`, {}),
     );
     const pressure = new Pressure<ActorCell>();
-    this.ready = new ReadyQueueCoordinator<ActorCell>(executor, pressure, options.queuedMax);
+    this.recorder = options.recorder ? new FlightRecorder() : undefined;
+    this.ready = new ReadyQueueCoordinator<ActorCell>(executor, pressure, options.queuedMax, this.recorder);
     pressure.attach(this.ready);
     this.deadLetters = new DeadLetters(this);
     this.pipelines = new Pipelines(this);
-    this.delivery = new Delivery<ActorCell>(this.ready, this.deadLetters, this.pipelines);
+    this.delivery = new Delivery<ActorCell>(this.ready, this.deadLetters, this.pipelines, this.recorder);
     this.lineage = new Lineage((slot) => this.ready.slots.mailboxes[slot]);
     this.wheel = new TimerWheel(host, () => this.wheel.advance(host.now()));
     this.timers = new Timers(this);
@@ -151,7 +154,17 @@ export class Runtime {
       error,
     });
     if (!this.events.hasListeners) return;
-    this.events.publish({ kind: 'failed', path, message, error, directive, attempt, attemptsMax: max });
+    const trail = trailOf(this, cell);
+    this.events.publish({
+      kind: 'failed',
+      path,
+      message,
+      error,
+      directive,
+      attempt,
+      attemptsMax: max,
+      trail,
+    });
   }
 
   reportStale(cell: ActorCell, what: string): void {

@@ -25,6 +25,8 @@ const pool: Segment[] = [];
 
 export class MessageQueue {
   length = 0;
+  /** Slot of the actor that sent last, so that the flight recorder notes a flood once. */
+  sender = -1;
   private head = 0;
   private tail = 0;
   private read: Segment = NO_SEGMENT;

@@ -12,6 +12,7 @@ import {
   STOPPING,
   TERMINATED,
 } from '../mailbox/status.js';
+import type { FlightRecorder } from './flight-recorder.js';
 import type { InvokeCode } from './invoke-result.js';
 import { COMPLETED, STOPPED } from './invoke-result.js';
 import type { Pressure } from './pressure.js';
@@ -30,12 +31,13 @@ export interface Waker {
 /**
  * The ready queue: a ring of slots that have something to do, each in it at most once.
  *
- *   entries:   … | slot handler | slot handler | slot handler | …      integers: no write barrier
- *   payloads:  … |    payload   |    payload   |    payload   | …
- *                  ↑ head                                     ↑ tail
+ *   entries:   … | slot handler sender – | slot handler sender – | …      integers: no write barrier
+ *   payloads:  … |        payload        |        payload        | …
+ *                  ↑ head                                          ↑ tail
  *
  * The first message to an idle actor rides in its ready entry, so an actor that has one message at a time never needs
  * a queue. A ride is older than everything in the mailbox: it must be handled first, or put back before the rest.
+ * Entries are not cleared when they are taken: the flight recorder reads the last sends from them.
  */
 export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   readonly slots = new Slots<M>();
@@ -50,14 +52,17 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   ridePayload: unknown = undefined;
   awake = false;
 
-  private entries = new Int32Array(2 * ENTRIES_FIRST);
+  private entries = new Int32Array(4 * ENTRIES_FIRST);
   private payloads: unknown[] = new Array<unknown>(ENTRIES_FIRST).fill(undefined);
   private mask = ENTRIES_FIRST - 1;
   private head = 0;
   private tail = 0;
+  private laps = 0;
   private readonly waker: Waker;
+  private readonly recorder: FlightRecorder | undefined;
 
-  constructor(waker: Waker, pressure: Pressure<M>, queuedMax: number) {
+  constructor(waker: Waker, pressure: Pressure<M>, queuedMax: number, recorder: FlightRecorder | undefined) {
+    this.recorder = recorder;
     this.waker = waker;
     this.pressure = pressure;
     this.queuedMax = queuedMax;
@@ -71,8 +76,10 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   registerWithRide(slot: number, handler: number, payload: unknown): void {
     const tail = this.tail;
     const entries = this.entries;
-    entries[2 * tail] = slot;
-    entries[2 * tail + 1] = handler;
+    const at = tail << 2;
+    entries[at] = slot;
+    entries[at + 1] = handler;
+    entries[at + 2] = this.running;
     this.payloads[tail] = payload;
     const next = (tail + 1) & this.mask;
     this.tail = next;
@@ -87,6 +94,22 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     this.registerWithRide(mailbox.slot, NO_RIDE, undefined);
   }
 
+  /** Position in the order of all entries; drawn from the ring itself, so that counting costs nothing per send. */
+  get sequence(): number {
+    return this.laps * (this.mask + 1) + this.head + this.depth;
+  }
+
+  /** The last sends that rode in ready entries, newest first; stops when `visit` says so. */
+  visitRides(visit: (sequence: number, sender: number, receiver: number, handler: number) => boolean): void {
+    const { entries, mask, sequence } = this;
+    for (let back = 1; back <= mask; back += 1) {
+      const at = ((this.tail - back) & mask) << 2;
+      const receiver = entries[at] as number;
+      if (receiver === NO_SLOT) return;
+      if (!visit(sequence - back, entries[at + 2] as number, receiver, entries[at + 1] as number)) return;
+    }
+  }
+
   isEmpty(): boolean {
     return this.head === this.tail;
   }
@@ -95,11 +118,14 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   take(): M {
     const head = this.head;
     const entries = this.entries;
-    this.rideHandler = entries[2 * head + 1] as number;
+    const at = head << 2;
+    this.rideHandler = entries[at + 1] as number;
     this.ridePayload = this.payloads[head];
     this.payloads[head] = undefined;
-    this.head = (head + 1) & this.mask;
-    return this.slots.mailboxes[entries[2 * head] as number] as M;
+    const next = (head + 1) & this.mask;
+    this.head = next;
+    if (next === 0) this.laps += 1;
+    return this.slots.mailboxes[entries[at] as number] as M;
   }
 
   /** Lets the k-th entry from the front go first: how a seeded executor chooses another legal order. */
@@ -107,10 +133,10 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     const first = this.head;
     const other = (first + k) & this.mask;
     const { entries, payloads } = this;
-    for (let i = 0; i < 2; i += 1) {
-      const swapped = entries[2 * first + i] as number;
-      entries[2 * first + i] = entries[2 * other + i] as number;
-      entries[2 * other + i] = swapped;
+    for (let i = 0; i < 3; i += 1) {
+      const swapped = entries[4 * first + i] as number;
+      entries[4 * first + i] = entries[4 * other + i] as number;
+      entries[4 * other + i] = swapped;
     }
     const payload = payloads[first];
     payloads[first] = payloads[other];
@@ -129,6 +155,7 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     mailbox.status &= ~SCHEDULED;
     if (code === STOPPED || (mailbox.status & TERMINATED) !== 0) {
       this.slots.release(mailbox.slot);
+      this.recorder?.bury(mailbox.slot, this.sequence);
       return;
     }
     if ((mailbox.status & OVERLOADED) !== 0) this.pressure.relieveIfCaughtUp(mailbox);
@@ -141,12 +168,11 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   private grow(): void {
     const { entries, payloads, head, mask } = this;
     const size = mask + 1;
-    const nextEntries = new Int32Array(4 * size);
+    const nextEntries = new Int32Array(8 * size);
     const nextPayloads = new Array<unknown>(2 * size).fill(undefined);
     for (let i = 0; i < size; i += 1) {
       const from = (head + i) & mask;
-      nextEntries[2 * i] = entries[2 * from] as number;
-      nextEntries[2 * i + 1] = entries[2 * from + 1] as number;
+      nextEntries.set(entries.subarray(4 * from, 4 * from + 4), 4 * i);
       nextPayloads[i] = payloads[from];
     }
     this.entries = nextEntries;

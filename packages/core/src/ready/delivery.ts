@@ -8,6 +8,7 @@ import { CLOSED, DRAINING, IDLE, SCHEDULED, SPECIAL } from '../mailbox/status.js
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { ENVELOPE, Envelope } from '../message/envelope.js';
 import type { ReadyQueueCoordinator } from './coordinator.js';
+import type { FlightRecorder } from './flight-recorder.js';
 import { NO_SLOT } from './slots.js';
 
 export type Delivered = 'accepted' | 'full' | 'closed';
@@ -30,11 +31,18 @@ export class Delivery<M extends Mailbox = Mailbox> {
   private readonly ready: ReadyQueueCoordinator<M>;
   private readonly office: DeadLetterOffice<M>;
   private readonly sendHook: SendHook<M>;
+  private readonly recorder: FlightRecorder | undefined;
 
-  constructor(ready: ReadyQueueCoordinator<M>, office: DeadLetterOffice<M>, sendHook: SendHook<M>) {
+  constructor(
+    ready: ReadyQueueCoordinator<M>,
+    office: DeadLetterOffice<M>,
+    sendHook: SendHook<M>,
+    recorder: FlightRecorder | undefined,
+  ) {
     this.ready = ready;
     this.office = office;
     this.sendHook = sendHook;
+    this.recorder = recorder;
   }
 
   /** `tell`: never throws, never waits; what cannot be accepted becomes a dead letter. */
@@ -76,6 +84,7 @@ export class Delivery<M extends Mailbox = Mailbox> {
       queue.length < kind.hardCapacity &&
       ready.queued < ready.queuedMax
     ) {
+      if (queue.sender !== ready.running) this.record(queue, mailbox.slot, handler);
       queue.push(handler, payload);
       ready.queued += 1;
       if (queue.length > kind.capacity) ready.pressure.press(mailbox);
@@ -127,6 +136,7 @@ export class Delivery<M extends Mailbox = Mailbox> {
       queue = levels === undefined ? new MessageQueue() : new LevelledQueue(levels);
       mailbox.queue = queue;
     }
+    this.record(queue, mailbox.slot, handler);
     if ((mailbox.status & SPECIAL) !== 0 && mailbox.kind.hasSendHook) {
       this.acceptWithContext(queue, mailbox, handler, payload);
     } else {
@@ -134,6 +144,12 @@ export class Delivery<M extends Mailbox = Mailbox> {
     }
     this.ready.queued += 1;
     this.ready.registerReady(mailbox);
+  }
+
+  /** A sender that goes on sending to the same full mailbox is recorded once. */
+  private record(queue: MessageQueue, receiver: number, handler: number): void {
+    queue.sender = this.ready.running;
+    if (handler >= 0) this.recorder?.note(this.ready.running, receiver, handler, this.ready.sequence);
   }
 
   private acceptWithContext(queue: MessageQueue, mailbox: M, handler: number, payload: unknown): void {
