@@ -1,6 +1,6 @@
 // What `npm start` runs: a bank of a thousand actors. Some accounts fail on purpose and are restarted by their branch; every
 // cent is accounted for at the end, and so is every message.
-import { type ActorRef, createSystem, defineActor } from '@troupe/core';
+import { type ActorRef, createSystem, defineActor, type RefOf } from '@troupe/core';
 
 const ACCOUNTS = 1_000;
 const TRANSFERS = 200_000;
@@ -8,6 +8,9 @@ const START_CENTS = 10_000;
 
 /** Money is in the vault's books, not in the accounts' state: an account may fail without losing any. */
 const books = new Float64Array(ACCOUNTS).fill(START_CENTS);
+
+/** Whoever can receive money. A definition cannot name its own type, so an order names what it needs of a ref. */
+type Payee = RefOf<{ receive: (ctx: never, cents: number) => void }>;
 
 const Account = defineActor('account', {
   state: (args: { readonly index: number }) => ({ index: args.index, seen: 0 }),
@@ -18,7 +21,7 @@ const Account = defineActor('account', {
       if (ctx.state.seen === 150 && ctx.state.index % 100 === 0)
         throw new Error('the clerk spilled coffee on the ledger');
     },
-    send(ctx, order: { readonly to: ActorRef<typeof Account>; readonly cents: number }) {
+    send(ctx, order: { readonly to: Payee; readonly cents: number }) {
       const have = books[ctx.state.index] ?? 0;
       if (have < order.cents) return ctx.fail('insufficient', { have });
       books[ctx.state.index] = have - order.cents;
