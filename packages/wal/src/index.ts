@@ -1,6 +1,6 @@
 export type { Durable } from './commit/batch-buffer.js';
 export type { CodecName } from './format/codecs.js';
-export type { SnapshotEntry } from './format/manifest.js';
+export type { Loss, SnapshotEntry } from './format/manifest.js';
 export type { BlobRef, RecordVisitor } from './format/record.js';
 export type { WalHost } from './host/host.js';
 export { nodeHost } from './host/node-host.js';
@@ -15,6 +15,7 @@ export { inlineSnapshotBuilder } from './snapshot/inline-builder.js';
 export { nodeStorage } from './storage/node-storage.js';
 export type { Done, OpenMode, Storage, StorageFile } from './storage/storage.js';
 export { type DumpedEntry, type DumpOptions, dumpWal } from './upkeep/dump.js';
+export { type RepairOptions, type RepairReport, repairWal } from './upkeep/repair.js';
 export type { ScrubReport } from './upkeep/scrub.js';
 export { type VerifyReport, verifyWal } from './upkeep/verify.js';
 export {

@@ -34,6 +34,15 @@ export const textFold: Fold<TextState> = {
   blobs: (state) => state.blobs.values(),
 };
 
-export function digestOf(before: string, payload: Uint8Array, type: number, blob: BlobRef | undefined): string {
-  return createHash('sha1').update(before).update(payload).update(`${type}${blob?.sha256 ?? ''}`).digest('hex');
+export function digestOf(
+  before: string,
+  payload: Uint8Array,
+  type: number,
+  blob: BlobRef | undefined,
+): string {
+  return createHash('sha1')
+    .update(before)
+    .update(payload)
+    .update(`${type}${blob?.sha256 ?? ''}`)
+    .digest('hex');
 }

@@ -63,7 +63,10 @@ export class World {
     return result.value;
   }
 
-  replay(log: Log, range: { from?: number; to?: number } = {}): { lsn: number; text: string; type: number }[] {
+  replay(
+    log: Log,
+    range: { from?: number; to?: number } = {},
+  ): { lsn: number; text: string; type: number }[] {
     const seen: { lsn: number; text: string; type: number }[] = [];
     this.wait<void>((done) =>
       log.replay(range, (lsn, payload, type) => seen.push({ lsn, text: payload.toString(), type }), done),

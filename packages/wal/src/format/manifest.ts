@@ -39,7 +39,7 @@ export interface Manifest {
   /** Newest first, at most two. */
   readonly snapshots: readonly SnapshotEntry[];
   readonly losses: readonly Loss[];
-  readonly clean?: { readonly batch: number };
+  readonly clean?: { readonly batch: number; readonly lsn: number };
 }
 
 export function encodeManifest(manifest: Manifest): Buffer {

@@ -61,15 +61,19 @@ export class AppendQueue {
       done(refusal, 0);
       return true;
     }
-    this.#log.putBlob(payload, (error, blob) => {
-      if (error !== null) {
-        this.#pending.shift();
-        done(error, 0);
-      } else {
-        this.#pending[0] = { record: NOTHING, options: { ...options, blob }, done };
-      }
-      this.#retry();
-    }, options);
+    this.#log.putBlob(
+      payload,
+      (error, blob) => {
+        if (error !== null) {
+          this.#pending.shift();
+          done(error, 0);
+        } else {
+          this.#pending[0] = { record: NOTHING, options: { ...options, blob }, done };
+        }
+        this.#retry();
+      },
+      options,
+    );
     return false;
   }
 

@@ -131,8 +131,8 @@ export class LogParts {
     const { storage } = this.#settings;
     const { committer } = this.#links;
     this.stop();
-    const { batch } = committer.durable;
-    yield* this.keeper.publish((manifest) => ({ ...manifest, clean: { batch } }));
+    const { batch, lsn } = committer.durable;
+    yield* this.keeper.publish((manifest) => ({ ...manifest, clean: { batch, lsn } }));
     for (const file of committer.openFiles) yield* call<void>((done) => storage.close(file, done));
     yield* call<void>((done) => storage.unlock(done));
   }

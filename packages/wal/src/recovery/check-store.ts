@@ -149,17 +149,19 @@ function* chooseSnapshot(
   });
 }
 
-/** An unlisted segment may hold a copy (an open that was cut short), but nothing newer than the log that is listed. */
+/**
+ * Numbers of segments only go up, so an unlisted one below the last listed one was dropped by a manifest. One above it may be
+ * empty or hold a copy (work that was cut short), but nothing newer than the log that is listed.
+ */
 function* assertNothingNewer(
   storage: Storage,
   manifest: Manifest,
   names: readonly string[],
   position: Position,
 ): Procedure<void> {
-  const listed = new Set(manifest.segments.map((entry) => entry.seq));
+  const lastListed = manifest.segments.at(-1)?.seq ?? 0;
   for (const name of names) {
-    const seq = segmentSeqOf(name);
-    if (seq === undefined || listed.has(seq)) continue;
+    if ((segmentSeqOf(name) ?? 0) <= lastListed) continue;
     const last = yield* lastBatchIn(storage, name);
     if (last > position.batch) {
       throw new WalCorruptError({

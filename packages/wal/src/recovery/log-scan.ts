@@ -80,6 +80,7 @@ export function* scanLog(
       file: 'CURRENT',
       offset: 0,
       firstLsn: position.lsn + 1,
+      lastLsn: manifest.clean.lsn,
       reason: `a clean shutdown was recorded after batch ${manifest.clean.batch}, the log ends at ${position.batch}`,
     });
   }

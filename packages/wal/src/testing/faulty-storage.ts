@@ -106,7 +106,14 @@ export class FaultyStorage implements Storage {
   }
 
   read(file: StorageFile, into: Uint8Array, position: number, done: Done<number>): void {
-    this.#call('read', file.name, done, () => contentOf(file).copy(into, 0, position), into.length, position);
+    this.#call(
+      'read',
+      file.name,
+      done,
+      () => copyFrom(contentOf(file), into, position),
+      into.length,
+      position,
+    );
   }
 
   write(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void {
@@ -229,6 +236,10 @@ export class FaultyStorage implements Storage {
     if (file === undefined) throw errno('ENOENT', name);
     return file;
   }
+}
+
+function copyFrom(content: Buffer, into: Uint8Array, position: number): number {
+  return position < content.length ? content.copy(into, 0, position) : 0;
 }
 
 function contentOf(file: StorageFile): Buffer {

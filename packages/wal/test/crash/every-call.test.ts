@@ -2,7 +2,12 @@
 // B4, B5, B6, B11, B13, B21: whatever call a crash comes before or after, and whatever the disk did with writes that were
 // not synced, everything acknowledged is there afterwards and nothing else is.
 
-import { PERSISTENCE_MODELS, type PersistenceModel, type SimulatedDisk, type StorageCall } from '@troupe/wal/testing';
+import {
+  PERSISTENCE_MODELS,
+  type PersistenceModel,
+  type SimulatedDisk,
+  type StorageCall,
+} from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assertGoesOn, assertKept, type Known, recover } from './recovered.js';
@@ -21,7 +26,10 @@ function eachCrash(models: readonly PersistenceModel[], visit: (point: CrashPoin
   let points = 0;
   const capture = (call: StorageCall, when: 'before' | 'after'): void => {
     for (const [index, model] of models.entries()) {
-      const disk = workload.world.storage.disk.afterCrash(model, call.index * 64 + index * 2 + (when === 'after' ? 1 : 0));
+      const disk = workload.world.storage.disk.afterCrash(
+        model,
+        call.index * 64 + index * 2 + (when === 'after' ? 1 : 0),
+      );
       const { digests, acknowledged } = workload;
       const where = `crash ${when} call ${call.index} (${call.operation} ${call.name}), model ${model}`;
       visit({ where, disk, known: { digests, acknowledged } });
@@ -50,7 +58,8 @@ for (const model of PERSISTENCE_MODELS) {
     });
     assert.ok(points > 1_200, `only ${points} crash points`);
     // The test has power only if the models do leave torn tails behind.
-    if (model === 'tear' || model === 'garbage' || model === 'reorder') assert.ok(tails > 2, `${tails} torn tails`);
+    if (model === 'tear' || model === 'garbage' || model === 'reorder')
+      assert.ok(tails > 2, `${tails} torn tails`);
     if (model === 'drop' || model === 'keep') assert.is(tails, 0);
   });
 }

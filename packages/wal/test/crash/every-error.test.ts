@@ -1,7 +1,7 @@
 // timeout: 240s
 // B28: whatever call fails, once or for ever, nothing is acknowledged that is not on the disk, and a failed sync ends the log.
 
-import { PERSISTENCE_MODELS, type Fault, type StorageCall } from '@troupe/wal/testing';
+import { type Fault, PERSISTENCE_MODELS, type StorageCall } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assertKept, recover } from './recovered.js';
@@ -36,20 +36,23 @@ const DECISIVE = new Set(['sync', 'syncDir', 'rename']);
 
 for (const errno of ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'EROFS']) {
   for (const forever of [false, true]) {
-    errors(`${errno} at every call, ${forever ? 'for ever' : 'once'}, loses nothing that was acknowledged`, () => {
-      let ended = 0;
-      for (const { index, operation, name } of CALLS) {
-        const where = `${errno} at call ${index} (${operation} ${name})`;
-        const workload = runWith((call) =>
-          call.index === index || (forever && call.index > index) ? { kind: 'error', errno } : undefined,
-        );
-        const { exits } = workload.world.host;
-        assert.ok(exits.length <= 1 && (exits[0] ?? 74) === 74, `${where}: exits ${exits.join()}`);
-        ended += exits.length;
-        assertNothingLost(workload, index, where);
-      }
-      assert.ok(ended > 50, `the log ended only ${ended} times`);
-    });
+    errors(
+      `${errno} at every call, ${forever ? 'for ever' : 'once'}, loses nothing that was acknowledged`,
+      () => {
+        let ended = 0;
+        for (const { index, operation, name } of CALLS) {
+          const where = `${errno} at call ${index} (${operation} ${name})`;
+          const workload = runWith((call) =>
+            call.index === index || (forever && call.index > index) ? { kind: 'error', errno } : undefined,
+          );
+          const { exits } = workload.world.host;
+          assert.ok(exits.length <= 1 && (exits[0] ?? 74) === 74, `${where}: exits ${exits.join()}`);
+          ended += exits.length;
+          assertNothingLost(workload, index, where);
+        }
+        assert.ok(ended > 50, `the log ended only ${ended} times`);
+      },
+    );
   }
 }
 
@@ -70,7 +73,10 @@ errors('a failed sync or rename is never survived: the log ends, or does not ope
     const snapshotFailed = workload.world.events.some(({ kind }) => kind === 'snapshot-failed');
     const ended = workload.world.host.exits.length + opensFailed;
     // A draft of a snapshot that cannot be synced is thrown away; nobody relies on it yet.
-    assert.ok(ended === 1 || snapshotFailed, `${operation} ${name} at call ${index} failed and the log went on`);
+    assert.ok(
+      ended === 1 || snapshotFailed,
+      `${operation} ${name} at call ${index} failed and the log went on`,
+    );
   }
 });
 
@@ -83,7 +89,9 @@ for (const bytes of [0, 1, 511, 4_096]) {
       assert.equal(workload.world.host.exits, [], `${where}: the second try goes through`);
       assert.is(workload.acknowledged, workload.appended, where);
       assertNothingLost(workload, index, where);
-      const stuck = runWith((call) => (call.index >= index && call.operation === 'write' ? { kind: 'short', bytes } : undefined));
+      const stuck = runWith((call) =>
+        call.index >= index && call.operation === 'write' ? { kind: 'short', bytes } : undefined,
+      );
       assertNothingLost(stuck, index, `${where}, for ever`);
     }
   });

@@ -18,7 +18,10 @@ export interface Recovered {
 }
 
 /** Opens the disk and returns the state it holds. */
-export function recover(disk: SimulatedDisk, options: FaultyStorageOptions & { seed?: number } = {}): Recovered {
+export function recover(
+  disk: SimulatedDisk,
+  options: FaultyStorageOptions & { seed?: number } = {},
+): Recovered {
   const world = new World({ seed: 99, ...options, disk });
   const snapshotBuilder = inlineSnapshotBuilder(world.storage, textFold);
   const log = world.open({ snapshotBuilder, snapshotEveryBytes: 0 });
@@ -31,9 +34,19 @@ export function recover(disk: SimulatedDisk, options: FaultyStorageOptions & { s
  * the state is that after n appends, for an n between what was acknowledged and what was appended.
  */
 export function assertKept(state: TextState, known: Known, where: string): void {
-  assert.ok(state.count >= known.acknowledged, `${where}: ${known.acknowledged} acknowledged, ${state.count} recovered`);
-  assert.ok(state.count < known.digests.length, `${where}: ${state.count} recovered, ${known.digests.length - 1} appended`);
-  assert.is(state.digest, known.digests[state.count], `${where}: the state is not the one after ${state.count} records`);
+  assert.ok(
+    state.count >= known.acknowledged,
+    `${where}: ${known.acknowledged} acknowledged, ${state.count} recovered`,
+  );
+  assert.ok(
+    state.count < known.digests.length,
+    `${where}: ${state.count} recovered, ${known.digests.length - 1} appended`,
+  );
+  assert.is(
+    state.digest,
+    known.digests[state.count],
+    `${where}: the state is not the one after ${state.count} records`,
+  );
 }
 
 /** After recovery the log is a log like any other: it takes a record, and keeps it over a clean shutdown. */

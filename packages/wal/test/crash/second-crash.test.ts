@@ -1,7 +1,12 @@
 // timeout: 240s
 // Recovery can itself be cut short at every call, and again: it always leads to the same records.
 
-import { PERSISTENCE_MODELS, type PersistenceModel, type SimulatedDisk, type StorageCall } from '@troupe/wal/testing';
+import {
+  PERSISTENCE_MODELS,
+  type PersistenceModel,
+  type SimulatedDisk,
+  type StorageCall,
+} from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assertKept, type Known, recover } from './recovered.js';
@@ -25,7 +30,11 @@ function firstCrashes(step: number): FirstCrash[] {
       const { storage } = workload.world;
       const { digests, acknowledged } = workload;
       const where = `crash after call ${call.index} (${call.operation} ${call.name}), model ${model}`;
-      found.push({ where, disk: storage.disk.afterCrash(model, call.index), known: { digests: [...digests], acknowledged } });
+      found.push({
+        where,
+        disk: storage.disk.afterCrash(model, call.index),
+        known: { digests: [...digests], acknowledged },
+      });
     },
   });
   workload.run();

@@ -62,7 +62,8 @@ export class Workload {
     for (let index = 0; index < count; index += 1) {
       const payload = Buffer.from(textOf(this.#next));
       this.#next += 1;
-      const lsn = this.#log?.append(payload, (error, acked) => this.#acknowledge(error, acked), { type: 7 }) ?? REFUSED;
+      const lsn =
+        this.#log?.append(payload, (error, acked) => this.#acknowledge(error, acked), { type: 7 }) ?? REFUSED;
       if (lsn === REFUSED) return;
       if (lsn === FULL) {
         this.world.settle();
@@ -78,8 +79,11 @@ export class Workload {
   appendTogether(count: number): void {
     const payloads = Array.from({ length: count }, (_, index) => Buffer.from(textOf(this.#next + index)));
     this.#next += count;
-    const last = this.#log?.appendAll(payloads, (error, acked) => this.#acknowledge(error, acked), { type: 7 }) ?? REFUSED;
-    if (last > 0) for (const [index, payload] of payloads.entries()) this.#note(last - count + 1 + index, payload, 7);
+    const last =
+      this.#log?.appendAll(payloads, (error, acked) => this.#acknowledge(error, acked), { type: 7 }) ??
+      REFUSED;
+    if (last > 0)
+      for (const [index, payload] of payloads.entries()) this.#note(last - count + 1 + index, payload, 7);
   }
 
   appendBlob(bytes: number): void {
@@ -88,7 +92,8 @@ export class Workload {
     this.#log?.putBlob(payload, (error, blob) => {
       if (error !== null) return;
       const head = Buffer.from(`blob ${blob.bytes}`);
-      const lsn = this.#log?.append(head, (failed, acked) => this.#acknowledge(failed, acked), { type: 7, blob }) ?? 0;
+      const lsn =
+        this.#log?.append(head, (failed, acked) => this.#acknowledge(failed, acked), { type: 7, blob }) ?? 0;
       if (lsn > 0) this.#note(lsn, head, 7, blob);
     });
   }

@@ -1,0 +1,116 @@
+import { type DumpedEntry, type RepairReport, WalCorruptError } from '@troupe/wal';
+import { SimulatedDisk } from '@troupe/wal/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { run } from '#src/storage/procedure.js';
+import { dump } from '#src/upkeep/dump.js';
+import { repair } from '#src/upkeep/repair.js';
+import { textOf, World } from '../world.js';
+
+const repairs = suite('repair');
+
+/** A closed log of forty records in small segments, as bytes. */
+function filesOfALog(): Map<string, Buffer> {
+  const world = new World();
+  const log = world.open();
+  for (let index = 0; index < 40; index += 1) {
+    log.append(Buffer.from(textOf(index)));
+    world.settle();
+  }
+  world.wait<void>((done) => log.close(done));
+  return world.storage.disk.files();
+}
+
+function flip(files: Map<string, Buffer>, name: string, offset: number): void {
+  const bytes = files.get(name);
+  if (bytes === undefined) throw new Error(`no ${name} among ${[...files.keys()].join(' ')}`);
+  bytes[offset] = (bytes[offset] ?? 0) ^ 0x10;
+}
+
+function repaired(world: World, acceptLoss: boolean): RepairReport {
+  return world.wait<RepairReport>((done) =>
+    run(repair(world.storage, { acceptLoss, host: world.host }), done),
+  );
+}
+
+repairs(
+  'a damaged middle is refused, given up only when told so, and the numbers of the lost records stay unused',
+  () => {
+    const files = filesOfALog();
+    flip(files, 'wal-0000000002.seg', 4_096 + 60);
+    const world = new World({ disk: SimulatedDisk.holding(files) });
+    const refused = world.tryOpen();
+    assert.instance(refused, WalCorruptError);
+    const { damage } = refused as WalCorruptError;
+    assert.is(damage.file, 'wal-0000000002.seg');
+    assert.is(damage.offset, 4_096);
+
+    const rehearsal = repaired(world, false);
+    assert.is(rehearsal.applied, false);
+    assert.instance(world.tryOpen(), WalCorruptError, 'a rehearsal changes nothing');
+    assert.equal(
+      rehearsal.lost.map(({ from, to }) => [from, to]),
+      [[damage.firstLsn, damage.firstLsn]],
+    );
+
+    const report = repaired(world, true);
+    assert.is(report.recordsKept, 39);
+    assert.equal(report.quarantined, ['wal-0000000002.seg']);
+    const log = world.open();
+    const seen = world.replay(log);
+    assert.equal(
+      seen.map(({ lsn }) => lsn),
+      Array.from({ length: 40 }, (_, index) => index + 1).filter((lsn) => lsn !== damage.firstLsn),
+    );
+    for (const { lsn, text } of seen) assert.is(text, textOf(lsn - 1));
+    assert.is(log.nextLsn, 41);
+    assert.ok(world.storage.disk.files().has('quarantine/wal-0000000002.seg.repaired-epoch-1'));
+    world.wait<void>((done) => log.close(done));
+    const again = world.open();
+    assert.is(world.replay(again).length, 39, 'the loss is remembered, not found again');
+  },
+);
+
+repairs('records lost at the very end are a loss too, and the next one comes behind them', () => {
+  const files = filesOfALog();
+  const segments = [...files.keys()].filter((name) => name.endsWith('.seg')).sort();
+  const last = segments.at(-2) ?? '';
+  files.delete(last);
+  const world = new World({ disk: SimulatedDisk.holding(files) });
+  assert.instance(world.tryOpen(), WalCorruptError);
+  const report = repaired(world, true);
+  assert.is(report.lost.length, 1);
+  const log = world.open();
+  const [loss] = report.lost;
+  assert.ok(loss !== undefined && loss.from <= loss.to);
+  assert.is(world.replay(log).length, 40 - ((loss?.to ?? 0) - (loss?.from ?? 0) + 1));
+});
+
+repairs('without a readable CURRENT the segments themselves tell what there is', () => {
+  const files = filesOfALog();
+  flip(files, 'CURRENT', 50);
+  flip(files, 'STORE', 50);
+  const world = new World({ disk: SimulatedDisk.holding(files) });
+  assert.instance(world.tryOpen(), WalCorruptError);
+  const report = repaired(world, true);
+  assert.equal(report.lost, []);
+  assert.is(world.replay(world.open()).length, 40);
+});
+
+repairs('dump shows the damage and what can be read before it', () => {
+  const files = filesOfALog();
+  flip(files, 'wal-0000000002.seg', 8_192 + 44);
+  const world = new World({ disk: SimulatedDisk.holding(files) });
+  const entries: DumpedEntry[] = [];
+  world.wait<void>((done) =>
+    run(
+      dump(world.storage, (entry) => entries.push(entry)),
+      done,
+    ),
+  );
+  const damage = entries.filter(({ kind }) => kind === 'damage');
+  assert.is((damage[0] as { file: string }).file, 'wal-0000000002.seg');
+  assert.ok(entries.length > 3);
+});
+
+repairs.run();
