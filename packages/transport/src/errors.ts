@@ -64,18 +64,6 @@ export class BodyBrokenError extends TransportError {
   }
 }
 
-export class FrameTooLargeError extends TransportError {
-  override readonly code = 'ERR_FRAME_TOO_LARGE';
-  readonly bytes: number;
-  readonly bytesMax: number;
-
-  constructor(bytes: number, bytesMax: number) {
-    super(`frame or body of ${bytes} bytes: the peer takes at most ${bytesMax}`);
-    this.bytes = bytes;
-    this.bytesMax = bytesMax;
-  }
-}
-
 export class ConnectionStateError extends TransportError {
   override readonly code = 'ERR_CONNECTION_STATE';
 

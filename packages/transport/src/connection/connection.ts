@@ -1,7 +1,7 @@
 // Hot path: send and flush.
 import type { Action } from '../access/identity.js';
 import type { Limits } from '../access/limits.js';
-import { ConnectionStateError, FrameTooLargeError } from '../errors.js';
+import { ConnectionStateError } from '../errors.js';
 import { type FrameHeader, headerBytes, NO_HEADER } from '../frame/header.js';
 import type { Session } from '../handshake/session.js';
 import type { Clock } from '../net/clock.js';
@@ -16,11 +16,11 @@ import { Outbox } from './outbox.js';
 import type { OutgoingBody, OutgoingBodyOptions } from './outgoing-body.js';
 import { type Handshake, Protocol, type ProtocolEvents, type ProtocolState } from './protocol.js';
 
-/**
- * What became of a send. 'accepted' and 'behind' are queued in order; after 'behind' wait for `onDrain` before sending more.
- * 'full' and 'closed' are not queued.
- */
-export type Sent = 'accepted' | 'behind' | 'full' | 'closed';
+/** Not sent: too much waits already, it is over, or the peer takes nothing that large. Values, since a peer can bring them about. */
+export type Unsent = 'full' | 'closed' | 'too-large';
+
+/** 'accepted' and 'behind' are queued in order; after 'behind' wait for `onDrain` before sending more. */
+export type Sent = 'accepted' | 'behind' | Unsent;
 
 /** What an application does with a connection. All calls come from the event loop, never from inside `send`. */
 export interface ConnectionHandler {
@@ -53,6 +53,9 @@ export interface ConnectionParts {
 const FLUSH_BYTES = 64 * 1024;
 /** Chunks of bodies wait behind at most this much, so that a small message never waits behind more. */
 const BODY_ROOM_BYTES = 256 * 1024;
+
+/** A body this far below the peer's limit fits with any header; only others are measured. */
+const HEADER_BYTES_SURE = 64 * 1024;
 
 const BY_OWNER = 1;
 const BY_OUTBOX = 2;
@@ -140,10 +143,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     return this.#session?.identity?.permits(action, subject) ?? this.#parts.side === 'dialer';
   }
 
-  /**
-   * Queues one frame. A body of 16 KiB or more is not copied: do not change it afterwards. Throws a FrameTooLargeError where the
-   * peer's frame limit is passed; send such a body in pieces. A minimal peer gets no header.
-   */
+  /** Queues one frame. A body of 16 KiB or more is not copied: do not change it afterwards. A minimal peer gets no header. */
   send(type: number, header: FrameHeader, body: Uint8Array): Sent {
     const session = this.#session;
     if (session === null || this.#ended || this.#reason !== null) return 'closed';
@@ -151,27 +151,27 @@ export class Connection implements SocketHandler, ProtocolEvents {
       this.#wantsDrain = true;
       return 'full';
     }
-    if (body.length + 2048 > session.peer.payloadBytesMax) this.#checkFits(header, body, session);
+    if (body.length + HEADER_BYTES_SURE > session.peer.payloadBytesMax && !fits(header, body, session))
+      return 'too-large';
     if (session.dialect === 'minimal') this.#outbox.writer.frame(type, body);
     else this.#outbox.writer.message(type, header, body);
     return this.#queued();
   }
 
-  /** Queues a body in pieces. Its chunks leave between other frames, as fast as the peer grants credit. */
+  /**
+   * Queues a body in pieces. Its chunks leave between other frames, as fast as the peer grants credit; `onOutcome` tells how it ended.
+   * 'full': as many bodies as `bodiesMax` are under way. A minimal peer takes none: 'too-large'.
+   */
   sendBody(
     type: number,
     header: FrameHeader,
     source: BodySource,
     options: OutgoingBodyOptions = {},
-  ): OutgoingBody {
+  ): OutgoingBody | Unsent {
     const session = this.#session;
-    if (session === null || session.dialect === 'minimal' || this.#reason !== null) {
-      throw new ConnectionStateError(
-        'cannot send a body in pieces: it is closed, or its peer speaks the minimal dialect',
-      );
-    }
-    if ((source.length ?? 0) > session.peer.bodyBytesMax)
-      throw new FrameTooLargeError(source.length ?? 0, session.peer.bodyBytesMax);
+    if (session === null || this.#ended || this.#reason !== null) return 'closed';
+    if (session.dialect === 'minimal' || (source.length ?? 0) > session.peer.bodyBytesMax) return 'too-large';
+    if (this.#bodies.outgoing >= this.#parts.limits.bodiesMax) return 'full';
     const body = this.#bodies.send(type, header, source, session.peer, options);
     this.#arm();
     return body;
@@ -384,11 +384,9 @@ export class Connection implements SocketHandler, ProtocolEvents {
     else this.#outbox.writer.rest();
     this.#setTimer();
   };
+}
 
-  #checkFits(header: FrameHeader, body: Uint8Array, session: Session): void {
-    const headerLen = session.dialect === 'minimal' || header === NO_HEADER ? 0 : headerBytes(header);
-    const bytes = 2 + headerLen + body.length;
-    if (bytes > session.peer.payloadBytesMax)
-      throw new FrameTooLargeError(bytes, session.peer.payloadBytesMax);
-  }
+function fits(header: FrameHeader, body: Uint8Array, session: Session): boolean {
+  const headerLen = session.dialect === 'minimal' || header === NO_HEADER ? 0 : headerBytes(header);
+  return 2 + headerLen + body.length <= session.peer.payloadBytesMax;
 }

@@ -58,6 +58,12 @@ export class OutgoingBody {
     this.#creditBytes += bytes;
   }
 
+  /** Gives up: the peer is told with the next chunk's turn. */
+  cancel(): void {
+    this.#error ??= new BodyBrokenError('cancelled by its sender', 0);
+    this.#wake();
+  }
+
   /** Writes at most one chunk; false when there is none to write now. */
   step(writer: FrameWriter): boolean {
     if (this.#over) return false;

@@ -151,6 +151,7 @@ export class Listener implements ListenHandler {
   onLost(remote: string, error: Error): void {
     this.#admission.left(remote, null);
     this.#options.onEvent?.({ kind: 'lost', remote, error });
+    this.#doneIfEmpty();
   }
 
   onError(error: Error): void {

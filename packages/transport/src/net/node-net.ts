@@ -36,7 +36,8 @@ class NodeServer implements NetServer {
     this.#handler = handler;
     this.#secure = tls === undefined ? null : this.#tlsServer(tls, tlsHandshakeMs);
     this.#server = createServer(
-      { allowHalfOpen: true, noDelay: true, highWaterMark: BUFFER_BYTES },
+      // With TLS a peer that leaves in the handshake would stay half open until its time is up.
+      { allowHalfOpen: tls === undefined, noDelay: true, highWaterMark: BUFFER_BYTES },
       (socket) => this.#accept(socket),
     );
     this.#server.on('error', (error) =>

@@ -86,7 +86,7 @@ class MemorySocket implements NetSocket {
   }
 
   write(pieces: readonly Buffer[]): boolean {
-    return this.#out.write(pieces);
+    return this.#closed || this.#out.write(pieces);
   }
 
   pause(): void {
@@ -110,10 +110,7 @@ class MemorySocket implements NetSocket {
 
   arrived(what: 'end' | 'reset'): void {
     if (this.#closed) return;
-    if (what === 'reset') {
-      this.#out.kill();
-      return this.#close(new Error('ECONNRESET'));
-    }
+    if (what === 'reset') return this.#close(new Error('ECONNRESET'));
     this.#gotEnd = true;
     this.#handler?.onEnd();
     if (this.#sentEnd) this.#close(null);

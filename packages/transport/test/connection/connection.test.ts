@@ -301,10 +301,7 @@ connection('refuses a body over the limit and keeps the connection', () => {
   const world = openWorld({ limits: { bodyBytesMax: 1000 } });
   const { log } = world.dial();
   world.clock.advance(10);
-  assert.throws(
-    () => connectionOf(log).sendBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(1001))),
-    (error: { code: string }) => error.code === 'ERR_FRAME_TOO_LARGE',
-  );
+  assert.is(connectionOf(log).sendBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(1001))), 'too-large');
   const outcomes: BodyOutcome[] = [];
   const unknown = bodyFromBytes(Buffer.alloc(5000));
   connectionOf(log).sendBody(
@@ -326,10 +323,24 @@ connection('refuses to send a frame the peer would not take', () => {
   const { log } = world.dial();
   world.clock.advance(10);
   assert.is(connectionOf(log).send(64, NO_HEADER, Buffer.alloc(9_998)), 'accepted');
-  assert.throws(
-    () => connectionOf(log).send(64, NO_HEADER, Buffer.alloc(9_999)),
-    (error: { code: string }) => error.code === 'ERR_FRAME_TOO_LARGE',
-  );
+  assert.is(connectionOf(log).send(64, NO_HEADER, Buffer.alloc(9_999)), 'too-large');
+  assert.is(connectionOf(log).send(64, { msgId: 'm' }, Buffer.alloc(9_998)), 'too-large');
+});
+
+connection('a sender can give a body up', () => {
+  const world = openWorld();
+  const { log } = world.dial();
+  world.clock.advance(10);
+  const outcomes: BodyOutcome[] = [];
+  const silent = { read: () => undefined, close: () => undefined };
+  const body = connectionOf(log).sendBody(64, NO_HEADER, silent, {
+    onOutcome: (outcome) => outcomes.push(outcome),
+  });
+  world.clock.advance(10);
+  if (typeof body === 'object') body.cancel();
+  world.clock.advance(10);
+  assert.is(outcomes[0]?.kind, 'failed');
+  assert.is(first(world.accepted).frames[0]?.incoming?.open, false);
 });
 
 connection('compresses chunks one by one where asked to', () => {

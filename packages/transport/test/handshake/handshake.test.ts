@@ -1,6 +1,8 @@
-import { Directory, FrameType } from '@troupe/transport';
+import { Directory, FrameType, limitsOf } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DialerHandshake } from '#src/handshake/dialer-handshake.js';
+import { ListenerHandshake } from '#src/handshake/listener-handshake.js';
 import { hello, rawPeer } from '../raw-peer.js';
 import { connectionOf, first, openWorld } from '../world.js';
 
@@ -76,11 +78,6 @@ handshake('a dialer with a key trusts no listener that cannot prove it', () => {
 handshake('a proof is good for one challenge only', () => {
   const world = guarded();
   const recorded: Buffer[] = [];
-  const spy = world.network.machine('spy');
-  spy.dial(
-    { address: { host: 'leader', port: 7000 }, timeoutMs: 100 },
-    { onOpen: () => undefined, onError: () => undefined },
-  );
   const { log } = world.dial({
     auth: { kind: 'hmac', keyId: 'k1', key: KEY },
     net: {
@@ -108,6 +105,38 @@ handshake('a proof is good for one challenge only', () => {
   world.clock.advance(5);
   assert.equal(replay.types, [FrameType.Challenge, FrameType.Error]);
   assert.equal(replay.errors, ['AUTH_FAILED']);
+});
+
+handshake('a proof is good for one TLS channel only', () => {
+  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+  const limits = limitsOf('public');
+  const entropy = (bytes: number) => Buffer.alloc(bytes, 5);
+  const meet = (here: string, there: string) => {
+    const channel = (binding: string) => ({ binding: Buffer.from(binding), certificate: null });
+    const dialer = new DialerHandshake({
+      role: 'client',
+      name: '',
+      auth: { kind: 'hmac', keyId: 'k1', key: KEY },
+      limits,
+      channel: channel(here),
+      entropy,
+    });
+    const listener = new ListenerHandshake({
+      auth: { kind: 'hmac', directory },
+      limits,
+      minimal: false,
+      channel: channel(there),
+      entropy,
+      hasRoom: () => true,
+    });
+    const challenge = listener.take(dialer.helloType, dialer.hello);
+    assert.is(challenge.kind, 'reply');
+    const auth =
+      challenge.kind === 'reply' ? dialer.take(challenge.type, Buffer.from(challenge.payload)) : challenge;
+    return auth.kind === 'reply' ? listener.take(auth.type, Buffer.from(auth.payload)).kind : auth.kind;
+  };
+  assert.is(meet('one channel', 'one channel'), 'ready');
+  assert.is(meet('one channel', 'another channel'), 'refuse');
 });
 
 handshake('answers by the table, and lets nothing through before Welcome', () => {
