@@ -427,18 +427,22 @@ log_alone(Rate, Term, Left) -> log_alone(Rate, Rate * Term * (1 - Term), Left - 
 
 rate_computer(Rate, Count) ->
     receive
-        {compute, From, Tag, Term} -> From ! {Tag, Rate * Term * (1 - Term)}, rate_computer(Rate, Count + 1);
+        {compute, From, Term} -> From ! {result, Rate * Term * (1 - Term)}, rate_computer(Rate, Count + 1);
         {stop, To} -> To ! {computed, Count}
     end.
 
-%% The selective receive is Erlang's stash. With a fresh tag the compiler lets it skip what was queued before.
-series(Computer, Term) ->
+%% Terms asked for are counted, not left in the mailbox: a selective receive would walk over all of them each time.
+series(Computer, Term) -> series(Computer, Term, 0, false, none).
+
+series(_, Term, 0, false, To) when To =/= none -> To ! {term, self(), Term};
+series(Computer, Term, Queued, false, To) when Queued > 0 ->
+    Computer ! {compute, self(), Term},
+    series(Computer, Term, Queued - 1, true, To);
+series(Computer, Term, Queued, Waiting, To) ->
     receive
-        next ->
-            Tag = make_ref(),
-            Computer ! {compute, self(), Tag, Term},
-            receive {Tag, New} -> series(Computer, New) end;
-        {report, To} -> To ! {term, self(), Term}
+        next -> series(Computer, Term, Queued + 1, Waiting, To);
+        {result, New} -> series(Computer, New, Queued, false, To);
+        {report, From} -> series(Computer, Term, Queued, Waiting, From)
     end.
 
 banking(Scale) ->
@@ -466,18 +470,24 @@ transfers(Accounts, Left, Random) ->
     element(From + 1, Accounts) ! {transfer, self(), element(From + Ahead + 2, Accounts), Cents + 1},
     transfers(Accounts, Left - 1, R3).
 
-account(Balance) ->
-    receive
-        {transfer, Teller, To, Cents} -> To ! {deposit, self(), Cents}, account_waits(Balance - Cents, Teller);
-        {deposit, From, Cents} -> From ! deposited, account(Balance + Cents);
-        {close, To} -> To ! {balance, Balance}
-    end.
+account(Balance) -> account(Balance, none, queue:new()).
 
-%% Deposits are answered while it waits; further transfers stay in the mailbox.
-account_waits(Balance, Teller) ->
+account(Balance, Pending, Queue) ->
     receive
-        deposited -> Teller ! replied, account(Balance);
-        {deposit, From, Cents} -> From ! deposited, account_waits(Balance + Cents, Teller)
+        {transfer, Teller, To, Cents} when Pending =:= none ->
+            To ! {deposit, self(), Cents},
+            account(Balance - Cents, Teller, Queue);
+        {transfer, Teller, To, Cents} -> account(Balance, Pending, queue:in({Teller, To, Cents}, Queue));
+        {deposit, From, Cents} -> From ! deposited, account(Balance + Cents, Pending, Queue);
+        deposited ->
+            Pending ! replied,
+            case queue:out(Queue) of
+                {empty, _} -> account(Balance, none, Queue);
+                {{value, {Teller, To, Cents}}, Rest} ->
+                    To ! {deposit, self(), Cents},
+                    account(Balance - Cents, Teller, Rest)
+            end;
+        {close, To} -> To ! {balance, Balance}
     end.
 
 %% ---- chance and work ----

@@ -8,6 +8,7 @@ import { countingOf } from '../workloads/core/counting.js';
 import { createOf } from '../workloads/core/create.js';
 import { crowd } from '../workloads/core/crowd.js';
 import { forkjoinOf } from '../workloads/core/forkjoin.js';
+import { type HogShape, ringShape } from '../workloads/core/hog.js';
 import { type MemoryPart, memory } from '../workloads/core/memory.js';
 import { pingpongOf } from '../workloads/core/pingpong.js';
 import { ringOf } from '../workloads/core/ring.js';
@@ -81,7 +82,7 @@ function healthCase(
   benchmark: string,
   headline: 'p50' | 'p99',
   note: string,
-  probe: (system: System | undefined, ms: number) => () => Promise<Measurement>,
+  probe: (system: System | undefined, shape: HogShape, ms: number) => () => Promise<Measurement>,
 ): Case {
   return {
     benchmark,
@@ -92,8 +93,8 @@ function healthCase(
     repeat: healthRepeat,
     prepare(context) {
       const ms = healthMs(context.scale);
-      if (context.system === 'idle') return { run: probe(undefined, ms) };
-      return systemTrial(context, (system) => probe(system, ms));
+      if (context.system === 'idle') return { run: probe(undefined, ringShape, ms) };
+      return systemTrial(context, (system) => probe(system, ringShape, ms));
     },
   };
 }
@@ -105,7 +106,7 @@ const saturated: Case = {
   systems: ['unsliced', ...scriptSystems],
   repeat: healthRepeat,
   prepare: (context) =>
-    systemTrial(context, (system) => throughputUnderLoad(system, healthMs(context.scale))),
+    systemTrial(context, (system) => throughputUnderLoad(system, ringShape, healthMs(context.scale))),
 };
 
 export const suite: Suite = {

@@ -1,0 +1,99 @@
+import { adapterOf, missingSystem, scriptSystems } from '../adapters/catalogue.js';
+import { erlangCommand } from '../adapters/erlang.js';
+import type { System } from '../adapters/system.js';
+import type { Case, Headline, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
+import { type HogShape, loneShape } from '../workloads/core/hog.js';
+import { memory } from '../workloads/core/memory.js';
+import { echoUnderLoad, timerUnderLoad } from '../workloads/core/saturation.js';
+import { leakSlope } from '../workloads/fairness/leak.js';
+import { openLoopAsk } from '../workloads/fairness/open-loop.js';
+import { quietUnderHog } from '../workloads/fairness/quiet.js';
+import { restartStorm } from '../workloads/fairness/restart-storm.js';
+
+const probeMs = (scale: number): number => Math.min(4_000, Math.max(300, 1_500 * scale));
+const probeRepeat = { warmups: 1, iterations: 2, budgetMs: 12_000 };
+
+async function systemTrial(
+  context: RunContext,
+  make: (system: System) => () => Promise<Measurement>,
+): Promise<Trial> {
+  const adapter = await adapterOf(context);
+  const system = await adapter.open();
+  return { run: make(system), close: () => system.close() };
+}
+
+type Probe = (system: System | undefined, ms: number) => () => Promise<Measurement>;
+
+function probeCase(benchmark: string, headline: Headline, note: string, probe: Probe): Case {
+  return {
+    benchmark,
+    unit: 'messages',
+    headline,
+    note,
+    systems: ['idle', ...scriptSystems],
+    repeat: probeRepeat,
+    prepare(context) {
+      const ms = probeMs(context.scale);
+      if (context.system === 'idle') return { run: probe(undefined, ms) };
+      return systemTrial(context, (system) => probe(system, ms));
+    },
+  };
+}
+
+const underHog =
+  (probe: (system: System | undefined, shape: HogShape, ms: number) => () => Promise<Measurement>): Probe =>
+  (system, ms) =>
+    probe(system, loneShape, ms);
+
+export const suite: Suite = {
+  name: 'fairness',
+  title:
+    'health under load: timers, sockets and quiet actors beside a hog; memory, leaks, restarts, open-loop asks',
+  systems: ['troupe', 'idle', 'erlang', 'xstate', 'nact', 'comedy', 'effect'],
+  cases: [
+    probeCase('hogTimer', 'p99', 'lateness of a 10 ms timer beside one hog, ms', underHog(timerUnderLoad)),
+    probeCase('hogEcho', 'p99', 'TCP round trip on the loop of the hog, ms', underHog(echoUnderLoad)),
+    probeCase(
+      'hogQuiet',
+      'p99',
+      '999 quiet actors, a message each every 10 ms, from when it was due, ms',
+      quietUnderHog,
+    ),
+    {
+      benchmark: 'idleMemory',
+      unit: 'actors',
+      headline: 'heapBytes',
+      systems: [...scriptSystems, 'erlang'],
+      repeat: { warmups: 0, iterations: 1 },
+      prepare: (context) => systemTrial(context, (system) => memory(system, context.scale, 'whole')),
+      command: (context, repeat) => erlangCommand('core_bench', 'memory', context, repeat),
+    },
+    {
+      benchmark: 'leakSlope',
+      unit: 'actors',
+      headline: 'heapBytes',
+      note: 'bytes of live heap left behind per actor spawned and stopped; 0.1 stands for anything less',
+      systems: scriptSystems,
+      repeat: { warmups: 0, iterations: 1 },
+      prepare: (context) => systemTrial(context, (system) => leakSlope(system, context.scale)),
+    },
+    {
+      benchmark: 'restartStorm',
+      unit: 'restarts',
+      note: 'every message makes its actor throw; in Erlang the parent respawns by hand',
+      systems: ['troupe', 'erlang'],
+      prepare: restartStorm,
+      command: (context, repeat) => erlangCommand('fairness_bench', 'restartStorm', context, repeat),
+    },
+    {
+      benchmark: 'askOpenLoop',
+      unit: 'asks',
+      headline: 'p99',
+      note: '20,000 asks per second due at fixed times; latency from the due time, ms',
+      systems: scriptSystems,
+      repeat: probeRepeat,
+      prepare: (context) => systemTrial(context, (system) => openLoopAsk(system, probeMs(context.scale))),
+    },
+  ],
+  missing: missingSystem,
+};

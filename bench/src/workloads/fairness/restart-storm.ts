@@ -1,0 +1,66 @@
+import type * as Core from '@troupe/core';
+import type { RunContext, Trial } from '../../runner/suite.js';
+import { Latch } from '../latch.js';
+import { scaled } from '../workload.js';
+
+const children = 100;
+
+class Boom extends Error {
+  readonly code = 'ERR_BENCH_BOOM';
+}
+
+/** Every message makes its actor throw; the parent restarts it, and it goes on with the next. */
+export async function restartStorm(context: RunContext): Promise<Trial> {
+  const core: typeof Core = await import(context.core ?? '@troupe/core');
+  const each = scaled(500, context.scale);
+  // A line of log per failure would be the benchmark: the log is a port, and here it counts.
+  let logged = 0;
+  const host: Core.Host = {
+    ...core.nodeHost,
+    log: () => {
+      logged += 1;
+    },
+  };
+  const system = core.createSystem({ name: 'storm', host });
+  let done = new Latch();
+  let restarts = 0;
+  const Child = core.defineActor('stormy', {
+    state: () => ({ booms: 0 }),
+    handlers: {
+      boom() {
+        throw new Boom('on purpose');
+      },
+    },
+    restarting() {
+      restarts += 1;
+      if (restarts === children * each) done.open();
+    },
+  });
+  const Parent = core.defineActor('storm-parent', {
+    handlers: {
+      begin(ctx) {
+        for (let index = 0; index < children; index += 1) {
+          const child = ctx.spawn(Child);
+          for (let sent = 0; sent < each; sent += 1) child.tell.boom();
+        }
+      },
+    },
+    supervise: { restarts: 1_000_000_000, withinMs: 1_000 },
+  });
+  return {
+    async run() {
+      done = new Latch();
+      restarts = 0;
+      const started = performance.now();
+      const parent = system.spawn(Parent);
+      parent.tell.begin();
+      await done.promise;
+      const seconds = (performance.now() - started) / 1_000;
+      await system.stop(parent);
+      return { attempted: children * each, completed: restarts, seconds, extra: { logged } };
+    },
+    async close() {
+      await system.shutdown();
+    },
+  };
+}
