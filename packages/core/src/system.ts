@@ -6,7 +6,7 @@ import type { ActorRef, AnyRef, AskFace, AskOptions } from './actor/ref.js';
 import type { RefBase } from './actor/ref-class.js';
 import { mustBeDefinition, Runtime } from './actor/runtime.js';
 import type { SpawnOptions } from './actor/spawn-options.js';
-import { messageOf, SystemStoppedError } from './errors.js';
+import { messageOf, OptionError, SystemStoppedError } from './errors.js';
 import type { EventListener, StopReason } from './events.js';
 import { Slice } from './executor/slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
@@ -54,10 +54,15 @@ export interface ActorSystem extends AsyncDisposable {
   shutdown(): Promise<SystemReport>;
 }
 
+/** At every moment between two handlers: messages accepted = handled + queued + deadLetters. */
 export interface SystemStats {
+  /** Living actors, the guardian included. */
   readonly actors: number;
+  /** Of these, how many have something to do. */
   readonly ready: number;
+  /** Messages in mailboxes and stashes. */
   readonly queued: number;
+  /** Messages whose handler was run, well or not. */
   readonly handled: number;
   readonly deadLetters: number;
   readonly timers: number;
@@ -109,7 +114,8 @@ class System implements ActorSystem {
   }
 
   drain(ref: AnyRef, options?: StopOptions): Promise<StopReason> {
-    return this.end(ref, (cell) => cell.requestDrain(), options?.withinMs ?? DRAIN_WITHIN_MS_DEFAULT);
+    const { withinMs = DRAIN_WITHIN_MS_DEFAULT } = options ?? {};
+    return this.end(ref, (cell) => cell.requestDrain(), withinMs, false);
   }
 
   kill(ref: AnyRef): Promise<StopReason> {
@@ -118,6 +124,7 @@ class System implements ActorSystem {
 
   suspend(ref: AnyRef, reason?: string): SuspensionToken {
     const { cell } = ref as RefBase;
+    if ((cell.status & TERMINATED) !== 0) return { active: false, resume: () => undefined };
     const why = reason === undefined ? 'operator' : { user: reason };
     return this.runtime.suspensions.suspend(
       cell,
@@ -136,11 +143,11 @@ class System implements ActorSystem {
   }
 
   stats(): SystemStats {
-    const { ready, executor, deadLetters, wheel } = this.runtime;
+    const { ready, executor, deadLetters, wheel, stashes } = this.runtime;
     return {
       actors: ready.slots.live,
       ready: ready.depth,
-      queued: ready.queued,
+      queued: ready.queued + ready.rides + stashes.held,
       handled: executor.handledTotal,
       deadLetters: deadLetters.total,
       timers: wheel.live,
@@ -170,13 +177,16 @@ class System implements ActorSystem {
     ref: AnyRef,
     ask: (cell: ActorCell) => void,
     withinMs: number | undefined,
+    explicit = true,
   ): Promise<StopReason> {
+    if (withinMs !== undefined && !(withinMs >= 0))
+      throw new OptionError('withinMs', withinMs, 'needed a number of at least 0');
     const { cell } = ref as RefBase;
     if ((cell.status & TERMINATED) !== 0) return Promise.resolve(cell.stopReason);
     return new Promise((resolve) => {
       cell.needExtras().onStopped.push(resolve);
       if (this.runtime.lineage.parentOf(cell.slot) === this.runtime.guardian) cell.markReleased();
-      if (withinMs !== undefined) this.runtime.timers.killAfter(cell, withinMs);
+      if (withinMs !== undefined) this.runtime.timers.killAfter(cell, withinMs, explicit);
       ask(cell);
     });
   }

@@ -96,10 +96,17 @@ export class TimerWheel {
     this.hostTimer.hold(hold);
   }
 
+  /** Time ends: whatever still waits is told at once, so that nobody waits for ever. */
   close(): void {
     this.hostTimer?.cancel();
     this.hostTimer = undefined;
-    this.hostTick = Number.POSITIVE_INFINITY;
+    this.hostTick = Number.NEGATIVE_INFINITY;
+    const left: TimerNode[] = [];
+    for (let node of this.heads) for (; node !== undefined; node = node.after) left.push(node);
+    for (const node of left) {
+      this.cancel(node);
+      node.expire();
+    }
   }
 
   /** Buckets are filled from the front, so the last node found was armed first. */
@@ -122,6 +129,8 @@ export class TimerWheel {
     this.hostTimer?.cancel();
     this.hostTick = tick;
     this.held = true;
-    this.hostTimer = this.host.setTimer(Math.max(0, tick - this.host.now()), this.onWake);
+    // No longer than one revolution: what is due later is looked at again then, and a host's timers have a limit.
+    const ms = Math.min(Math.max(0, tick - this.host.now()), BUCKETS);
+    this.hostTimer = this.host.setTimer(ms, this.onWake);
   }
 }

@@ -6,8 +6,7 @@ import {
   StaleContextError,
   UndeliveredError,
 } from '../errors.js';
-import { whenFull } from '../mailbox/overflow.js';
-import { AWAITING, CLOSED } from '../mailbox/status.js';
+import { AWAITING } from '../mailbox/status.js';
 import { ENVELOPE, Envelope } from '../message/envelope.js';
 import type { ReplyPort } from '../message/later.js';
 import { NO_SLOT } from '../ready/slots.js';
@@ -45,7 +44,7 @@ export class Asks implements ReplyPort {
     payload: unknown,
     withinMs: number | undefined,
   ): Promise<unknown> {
-    if (withinMs !== undefined && !(withinMs > 0)) {
+    if (withinMs !== undefined && !(typeof withinMs === 'number' && withinMs > 0)) {
       return Promise.reject(new OptionError('withinMs', withinMs, 'needed a number above 0'));
     }
     if (sender !== undefined && !sender.isCurrent) {
@@ -78,11 +77,11 @@ export class Asks implements ReplyPort {
     for (;;) {
       const cell = ref.cell;
       const { delivery, ready } = this.runtime;
-      if ((cell.status & CLOSED) !== 0)
-        throw new UndeliveredError(cell.path, this.nameOf(cell, handler), 'it has stopped');
-      if (!delivery.isFull(cell) || whenFull(cell.kind.overflow, true) !== 'refuse') {
-        delivery.tell(cell, handler, payload);
-        return;
+      const answer = delivery.offer(cell, handler, payload);
+      if (answer === 'accepted') return;
+      if (answer === 'closed' || !delivery.isFull(cell)) {
+        const reason = answer === 'closed' ? 'stopped' : 'overloaded';
+        throw new UndeliveredError(cell.path, this.nameOf(cell, handler), reason);
       }
       await new Promise<void>((resolve) => ready.pressure.await(cell, resolve));
     }
@@ -137,7 +136,8 @@ export class Asks implements ReplyPort {
   ): Promise<unknown> {
     const now = this.runtime.executor.now();
     let deadline = now + withinMs;
-    if (cause !== undefined && cause.deadline < deadline) deadline = cause.deadline;
+    // A cause that has timed out leaves no time at all.
+    if (cause !== undefined && cause.deadline < deadline) deadline = Math.max(cause.deadline, now);
     const envelope = new Envelope(target, handler, payload, sender, cause, deadline, now);
     envelope.onExpire = this.onExpire;
     const promise = new Promise<unknown>((resolve, reject) => {
@@ -183,7 +183,7 @@ export class Asks implements ReplyPort {
       envelope.target.slot === 0 ? undefined : ((envelope.target as ActorCell).ref.cell as ActorCell);
     const { reject, sentAt } = envelope;
     if (reject === undefined || target === undefined) return;
-    const waited = envelope.deadline - sentAt;
+    const waited = this.runtime.host.now() - sentAt;
     const activity = describeActivity(target, envelope);
     this.close(envelope);
     envelope.deadline = -1;

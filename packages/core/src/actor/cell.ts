@@ -61,8 +61,9 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     this.kind.runtime.ready.registerReady(this);
   }
 
+  /** Also of one that drains: what is left of its backlog becomes dead letters then. */
   requestStop(): void {
-    this.status |= STOP_ASKED | CLOSED;
+    this.status = (this.status & ~DRAINING) | STOP_ASKED | CLOSED;
     this.kind.runtime.ready.registerReady(this);
   }
 

@@ -105,6 +105,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   };
 
   expired(cell: ActorCell, envelope: Envelope): void {
+    this.runtime.invoker.discount();
     this.runtime.deadLetters.undelivered(cell, ENVELOPE, envelope, 'expired');
   }
 

@@ -247,12 +247,14 @@ export class Pipelines {
       case 'continue':
         return this.run(cell, passage);
       case 'hold':
+        this.runtime.invoker.discount();
         cell.queue.unshift(slot, taken);
         ready.queued += 1;
         this.leave(cell, passage, { kind: 'held' });
         this.runtime.suspensions.suspend(cell, verdict.reason, resumeOf(cell, verdict.resumeOn));
         return;
       case 'refuse':
+        this.runtime.invoker.discount();
         this.leave(cell, passage, { kind: 'refused', why: verdict.why });
         this.runtime.deadLetters.undelivered(cell, slot, taken, 'refused', verdict.why);
         return;
@@ -397,6 +399,7 @@ export class Pipelines {
   /** The message goes back to the head and nothing overtakes it: order is kept. */
   private tryAgain(cell: ActorCell, passage: Passage, retry: RetryRequest): void {
     this.retries.set(cell, passage.retries + 1);
+    this.runtime.invoker.discount();
     const { envelope } = passage;
     this.runtime.lifecycle.putBack(
       cell,

@@ -7,6 +7,7 @@ import type { Middleware } from '../invoker/middleware.js';
 import { Pipeline } from '../invoker/pipeline.js';
 import type { Handler } from '../mailbox/kind.js';
 import { CLOSED } from '../mailbox/status.js';
+import { ENVELOPE } from '../message/envelope.js';
 import { checkSpawnOptions, type SystemSettings } from '../options.js';
 import { ReadyQueueCoordinator } from '../ready/coordinator.js';
 import { Delivery } from '../ready/delivery.js';
@@ -197,14 +198,15 @@ export class Runtime {
     const { envelope } = this.invoker;
     const handler = cell.kind.definition['~handlerNames'].indexOf(name);
     if (cell.kind.spec.illegal === 'stash') {
-      this.stashes.put(cell, envelope === undefined ? handler : -1, envelope ?? payload);
+      this.stashes.put(cell, envelope === undefined ? handler : ENVELOPE, envelope ?? payload);
       this.invoker.stashed = envelope !== undefined;
       return undefined;
     }
     const why = `not legal in phase ${cell.kind.phase}`;
+    this.invoker.discount();
     this.deadLetters.undelivered(
       cell,
-      envelope === undefined ? handler : -1,
+      envelope === undefined ? handler : ENVELOPE,
       envelope ?? payload,
       'illegal',
       why,

@@ -11,6 +11,8 @@ export type Stash = { readonly handler: number; readonly payload: unknown }[];
 
 /** Sets messages aside and puts them back. What is stashed is not lost: a restart puts it back, a stop buries it. */
 export class Stashes {
+  /** Messages set aside in all actors together. */
+  held = 0;
   private readonly runtime: Runtime;
 
   constructor(runtime: Runtime) {
@@ -37,19 +39,24 @@ export class Stashes {
       throw new MisuseError(`${cell.path}: stash: ${max} messages are set aside already (stashMax)`);
     }
     extras.stash.push({ handler, payload });
+    this.held += 1;
+    this.runtime.invoker.discount();
   }
 
   unstash(cell: ActorCell): void {
     const stash = cell.extras?.stash;
     if (stash === undefined || stash.length === 0) return;
     if (cell.queue === NO_QUEUE) cell.queue = new MessageQueue();
+    this.held -= stash.length;
     this.runtime.ready.queued += stash.length;
     for (const { handler, payload } of stash.splice(0).reverse()) cell.queue.unshift(handler, payload);
     this.runtime.ready.registerReady(cell);
   }
 
   bury(cell: ActorCell): void {
-    for (const { handler, payload } of cell.extras?.stash?.splice(0) ?? []) {
+    const stash = cell.extras?.stash?.splice(0) ?? [];
+    this.held -= stash.length;
+    for (const { handler, payload } of stash) {
       this.runtime.deadLetters.undelivered(cell, handler, payload, 'left-over');
     }
   }

@@ -50,10 +50,12 @@ class CellTimer extends TimerNode implements ActorTimer {
 }
 
 class Callback extends TimerNode {
+  readonly explicit: boolean;
   private readonly run: () => void;
-  constructor(run: () => void) {
+  constructor(run: () => void, explicit = false) {
     super();
     this.run = run;
+    this.explicit = explicit;
   }
   override expire(): void {
     this.run();
@@ -99,6 +101,7 @@ export class Timers {
 
   arm(terms: TimerTerms, target: RefBase, handler: number, payload: unknown): ActorTimer {
     const { owner, ms, key } = terms;
+    owner.mustBeCurrent(terms.repeat ? 'every' : 'after');
     if (!(ms >= 0 && ms <= MS_MAX))
       throw new OptionError('timer.ms', ms, `needed a number from 0 to ${MS_MAX}`);
     if (terms.repeat && ms < 1) throw new OptionError('timer.ms', ms, 'a repeated timer needs at least 1 ms');
@@ -156,13 +159,20 @@ export class Timers {
     this.unlink(timer);
   }
 
-  /** After so long the actor is killed, unless it has ended by then. */
-  killAfter(cell: ActorCell, ms: number | undefined): void {
+  /**
+   * After so long the actor is killed, unless it has ended by then. The earlier of two limits holds; one that whoever
+   * stopped the actor has chosen (`explicit`) holds in any case.
+   */
+  killAfter(cell: ActorCell, ms: number | undefined, explicit = false): void {
     const { ref } = cell;
     const own = this.of(cell);
-    if (own.killer !== undefined) this.runtime.wheel.cancel(own.killer);
-    own.killer = new Callback(() => ref.cell.requestKill());
-    this.runtime.wheel.arm(own.killer, this.runtime.executor.now() + (ms ?? STOP_WITHIN_MS_DEFAULT));
+    const due = this.runtime.executor.now() + (ms ?? STOP_WITHIN_MS_DEFAULT);
+    if (own.killer !== undefined) {
+      if (!explicit && (own.killer.explicit || own.killer.due <= due)) return;
+      this.runtime.wheel.cancel(own.killer);
+    }
+    own.killer = new Callback(() => ref.cell.requestKill(), explicit);
+    this.runtime.wheel.arm(own.killer, due);
   }
 
   /** For the runtime itself. */

@@ -86,11 +86,11 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     this.envelope = envelope;
     const result = (mailbox.kind.handlers[envelope.handler] as Run)(mailbox, envelope.payload);
     this.envelope = undefined;
-    if (this.stashed) {
-      this.stashed = false;
-    } else if (typeof result === 'object' && result !== null) {
-      this.lifecycle.returned(mailbox, result, envelope.handler, envelope);
-    } else if (envelope.resolve !== undefined) {
+    const { stashed } = this;
+    this.stashed = false;
+    if (typeof result === 'object' && result !== null) {
+      this.lifecycle.returned(mailbox, result, envelope.handler, stashed ? undefined : envelope);
+    } else if (envelope.resolve !== undefined && !stashed) {
       this.lifecycle.reply(envelope, result);
     }
   }
@@ -128,7 +128,10 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   private invokeWithCare(mailbox: M, handler: number): InvokeCode {
     this.handled = 0;
     if (handler !== NO_RIDE) this.putBack(mailbox, handler, this.ready.ridePayload);
-    if (!mailbox.kind.hasPipeline || (mailbox.status & GATED) !== 0) return this.attend(mailbox);
+    if (!mailbox.kind.hasPipeline) return this.attend(mailbox);
+    // What settles now opens the user lane again: only then is it known whether this turn has messages to run.
+    if ((mailbox.status & SIGNALLED) !== 0) this.lifecycle.handleSignals(mailbox);
+    if ((mailbox.status & GATED) !== 0) return this.attend(mailbox);
     const entered = this.lifecycle.enterTurn(mailbox);
     const code = this.attend(mailbox);
     this.lifecycle.leaveTurn(mailbox, code, entered);
@@ -160,6 +163,11 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     this.run(mailbox, this.currentHandler, this.currentPayload);
     this.endMessage();
     this.lifecycle.attended(mailbox);
+  }
+
+  /** The message at hand does not count as handled after all: put back, put aside, or a dead letter. */
+  discount(): void {
+    this.handled -= 1;
   }
 
   /** Forgets the current message; true when its handler put it aside. */

@@ -72,6 +72,15 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     return (this.tail - this.head) & this.mask;
   }
 
+  /** Messages that ride in ready entries. Walks the ring: for reports only. */
+  get rides(): number {
+    let rides = 0;
+    for (let i = this.head; i !== this.tail; i = (i + 1) & this.mask) {
+      if (this.entries[2 * i + 1] !== NO_RIDE) rides += 1;
+    }
+    return rides;
+  }
+
   /** Only for a mailbox that was idle: schedules it together with its first message. */
   registerWithRide(slot: number, handler: number, payload: unknown): void {
     const tail = this.tail;
