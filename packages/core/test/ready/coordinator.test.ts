@@ -1,0 +1,136 @@
+import { defineActor } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SCHEDULED, SPECIAL } from '#src/mailbox/status.js';
+import { cellOf, inside } from '../inside.js';
+
+const coordinator = suite('coordinator');
+
+const Actor = defineActor('actor', {
+  state: () => ({ seen: [] as number[] }),
+  handlers: {
+    note: (ctx, n: number) => void ctx.state.seen.push(n),
+    noteAndSend(ctx, n: number) {
+      ctx.state.seen.push(n);
+      Actor.self(ctx).tell.note(n + 1);
+    },
+  },
+});
+
+coordinator('an actor stands in the ready ring at most once, however much it is sent (E1)', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  const { ready } = inside(test.system);
+  for (let n = 0; n < 100; n += 1) ref.tell.note(n);
+  ready.registerReady(cellOf(ref));
+  ready.registerReady(cellOf(ref));
+  assert.is(ready.depth, 1);
+});
+
+coordinator('what arrives while an actor runs puts it in the ring once, after its turn (E1)', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  const { ready } = inside(test.system);
+  let depthWhileRunning = -1;
+  const Other = defineActor('other', {
+    handlers: {
+      go(ctx) {
+        const self = Other.self(ctx);
+        self.tell.rest();
+        self.tell.rest();
+        depthWhileRunning = ready.depth;
+      },
+      rest: () => undefined,
+    },
+  });
+  test.system.spawn(Other).tell.go();
+  assert.is(test.step(), true);
+  assert.is(depthWhileRunning, 0);
+  assert.is(ready.depth, 1);
+  ref.tell.note(1);
+  assert.is(ready.depth, 2);
+});
+
+coordinator('a message that arrives at the very end of a turn is not left behind (E2)', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  ref.tell.noteAndSend(1);
+  test.step();
+  assert.is(inside(test.system).ready.depth, 1);
+  test.step();
+  assert.equal((cellOf(ref).state as { seen: number[] }).seen, [1, 2]);
+  assert.is(cellOf(ref).status, 0);
+});
+
+coordinator('the ring grows and keeps its order', async () => {
+  await using test = createTestSystem();
+  const order: number[] = [];
+  const One = defineActor('one', { handlers: { go: (_ctx, n: number) => void order.push(n) } });
+  const refs = Array.from({ length: 5_000 }, () => test.system.spawn(One));
+  for (let i = 0; i < 700; i += 1) refs[i]?.tell.go(-1);
+  for (let i = 0; i < 650; i += 1) test.step();
+  order.length = 0;
+  for (let i = 700; i < refs.length; i += 1) refs[i]?.tell.go(i);
+  await test.settle();
+  assert.equal(
+    order.slice(50),
+    Array.from({ length: 4_300 }, (_, i) => i + 700),
+  );
+});
+
+coordinator('an actor that was stopped while it was ready leaves no entry behind (E12)', async () => {
+  await using test = createTestSystem();
+  const { ready } = inside(test.system);
+  for (let round = 0; round < 100; round += 1) {
+    const refs = Array.from({ length: 20 }, () => test.system.spawn(Actor));
+    for (const ref of refs) {
+      ref.tell.note(1);
+      void test.system.stop(ref);
+    }
+    assert.is(ready.depth, 20);
+    await test.settle();
+    assert.is(ready.depth, 0);
+  }
+  assert.is(test.system.stats().actors, 1);
+});
+
+coordinator('an idle actor has an empty status word, scheduled only while it has work', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  const cell = cellOf(ref);
+  assert.is(cell.status, 0);
+  ref.tell.note(1);
+  assert.is(cell.status, SCHEDULED);
+  test.step();
+  assert.is(cell.status, 0);
+  const Levelled = defineActor('levelled', {
+    handlers: { a: () => 1 },
+    mailbox: { levels: { a: 'high' } },
+  });
+  assert.is(cellOf(test.system.spawn(Levelled)).status, SPECIAL);
+});
+
+coordinator('promote exchanges whole entries, rides included', async () => {
+  await using test = createTestSystem();
+  const order: string[] = [];
+  const One = defineActor('one', { handlers: { go: (_ctx, name: string) => void order.push(name) } });
+  const { ready } = inside(test.system);
+  for (const name of ['a', 'b', 'c']) test.system.spawn(One).tell.go(name);
+  ready.promote(2);
+  await test.settle();
+  assert.equal(order, ['c', 'b', 'a']);
+});
+
+coordinator('counts what rides in ready entries', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  ref.tell.note(1);
+  ref.tell.note(2);
+  assert.is(inside(test.system).ready.rides, 1);
+  assert.is(test.system.stats().queued, 2);
+  await test.settle();
+  assert.is(test.system.stats().queued, 0);
+});
+
+coordinator.run();
