@@ -2,6 +2,8 @@ export type { ClientLink, SubmitOptions } from './client/client.js';
 export { Client } from './client/client.js';
 export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
+export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded.js';
+export { EmbeddedJobs, embedded } from './embedded/embedded.js';
 export type { JobsHost, JobsTimer } from './host.js';
 export type {
   HandlerInput,

@@ -6,7 +6,7 @@ import { payloadBytes, payloadHash, payloadOfBytes, payloadOfText, payloadText }
 const payload = suite('payload');
 
 payload('any text survives, ASCII or not, small or large', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, large) => {
       const whole = large ? text.repeat(2) + 'x'.repeat(5_000) : text;
       // JSON.stringify escapes lone surrogates, so what it returns is always well formed.
@@ -18,7 +18,7 @@ payload('any text survives, ASCII or not, small or large', () => {
 });
 
 payload('any bytes survive, and the caller may reuse its buffer', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(fc.uint8Array({ maxLength: 6_000, size: 'max' }), (bytes) => {
       const kept = payloadOfBytes(bytes);
       const copy = Uint8Array.from(bytes);

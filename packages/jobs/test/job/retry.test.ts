@@ -33,7 +33,7 @@ retry('whatever the count and the chance, the delay is finite and within the jit
   });
   const failures = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
   const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
-  fc.assert(
+  void fc.assert(
     fc.property(policies, failures, chance, (policy, count, luck) => {
       const delay = retryDelayMs(policy, count, luck);
       return Number.isFinite(delay) && delay >= 0 && delay <= policy.capMs * (1 + policy.jitter) + 1;

@@ -58,7 +58,7 @@ function encode(all: readonly LedgerRecord[]): Buffer {
 }
 
 codec('every record survives, alone and among others', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(fc.array(records, { maxLength: 4 }), (all) => {
       const got: LedgerRecord[] = [];
       decodeRecords(encode(all), (record) => got.push(record));
@@ -71,7 +71,7 @@ codec('every record survives, alone and among others', () => {
 
 // B21: nothing in an entry can make the decoder run away or return a record that is not there.
 codec('a cut or scribbled entry is corruption with a code, never another exception', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(records, fc.nat(), fc.nat(255), (record, where, byte) => {
       const bytes = encode([record]);
       const cut = bytes.subarray(0, where % bytes.length);

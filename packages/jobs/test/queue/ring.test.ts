@@ -7,7 +7,7 @@ const ring = suite('ring');
 
 ring('behaves as an array does', () => {
   const steps = fc.array(fc.tuple(fc.constantFrom('push', 'unshift', 'shift', 'put', 'keep'), fc.nat(9)));
-  fc.assert(
+  void fc.assert(
     fc.property(steps, (all) => {
       const real = new Ring<number>();
       let model: number[] = [];

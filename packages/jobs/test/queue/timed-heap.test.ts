@@ -6,7 +6,7 @@ import { TimedHeap } from '#src/queue/timed-heap.js';
 const heap = suite('timed heap');
 
 heap('values come out by time, then by order, whatever the way they went in', () => {
-  fc.assert(
+  void fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(20), fc.nat(1_000))), fc.nat(20), (entries, cut) => {
       const timed = new TimedHeap<readonly [number, number]>();
       entries.forEach(([time, order]) => {

@@ -104,7 +104,7 @@ rooms('no wake-up is lost: after a dispatch nothing that may run is left', () =>
     }),
     { maxLength: 80, size: 'max' },
   );
-  fc.assert(
+  void fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 3 }), (all, cap) => {
       const room = new WaitingRoom(cap);
       const waiting = new Set<Job>();

@@ -1,0 +1,169 @@
+import { type ActorRef, type ActorSystem, createSystem, type Host, nodeHost } from '@troupe/core';
+import type { WalOptions } from '@troupe/wal';
+import type { Client } from '../client/client.js';
+import { spawnClient } from '../client/client-actor.js';
+import { anything, checkOptions, isFunction, text } from '../job/option-check.js';
+import type { OpenJournal } from '../journal/journal.js';
+import { walJournal } from '../journal/wal-journal.js';
+import type { JobsObserver } from '../leader/jobs-event.js';
+import { LeaderActor } from '../leader/leader-actor.js';
+import type { LeaderLimits, LeaderTimes } from '../leader/leader-limits.js';
+import type { LeaderOverview } from '../protocol/client-messages.js';
+import type { HandledJob } from '../worker/handler.js';
+import { nodeLoad } from '../worker/node-load.js';
+import { WorkerActor } from '../worker/worker-actor.js';
+import { DEFAULT_WORKER_SETTINGS, type WorkerSettings } from '../worker/worker-options.js';
+
+export interface EmbeddedOptions {
+  /** The folder of the log. One leader at a time: a second one is refused. */
+  readonly dir?: string;
+  /** Another log in place of the folder. */
+  readonly journal?: OpenJournal;
+  readonly limits?: Partial<LeaderLimits>;
+  readonly times?: Partial<LeaderTimes>;
+  readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'>;
+  /** Told first when the log fails. The process then exits with 74: what it knows may not be on the disk. */
+  readonly onFatal?: (error: Error) => void;
+  readonly observe?: JobsObserver;
+  readonly host?: Host;
+}
+
+const KNOWN = {
+  dir: text(4_096),
+  journal: isFunction,
+  limits: anything,
+  times: anything,
+  wal: anything,
+  onFatal: isFunction,
+  observe: isFunction,
+  host: anything,
+};
+
+export interface EmbeddedWorkerOptions extends Partial<WorkerSettings> {
+  /** Stays over restarts: the leader knows by it that an earlier process is gone. */
+  readonly name?: string;
+  readonly handlers: readonly HandledJob[];
+}
+
+export interface EmbeddedWorker {
+  /** Takes nothing more, waits for what runs, gives the rest back uncounted at the deadline. */
+  drain(options?: { readonly withinMs?: number }): Promise<void>;
+}
+
+/** Leader, workers and clients in this process: the same code and the same files as over the network, and no port. */
+export async function embedded(options: EmbeddedOptions): Promise<EmbeddedJobs> {
+  checkOptions('embedded', options, KNOWN);
+  const host = options.host ?? nodeHost;
+  const jobs = new EmbeddedJobs(options, host);
+  await jobs.ready();
+  return jobs;
+}
+
+export class EmbeddedJobs implements AsyncDisposable {
+  private readonly system: ActorSystem;
+  private readonly host: Host;
+  private readonly leader: ActorRef<typeof LeaderActor>;
+  private readonly workers: ActorRef<typeof WorkerActor>[] = [];
+  private readonly clients: Client[] = [];
+  private closing: Promise<void> | undefined;
+
+  constructor(options: EmbeddedOptions, host: Host) {
+    this.host = host;
+    const onFatal = options.onFatal ?? (() => undefined);
+    // The leader is never restarted in place: what it knows must come from the disk, and the disk is locked by this process.
+    this.system = createSystem({ name: 'jobs', host, supervise: { decide: () => 'escalate' } });
+    const wal = { ...options.wal, onFatal };
+    const openJournal = options.journal ?? walJournal({ ...wal, dir: options.dir });
+    const { limits, times, observe } = options;
+    this.leader = this.system.spawn(
+      LeaderActor,
+      {
+        host,
+        openJournal,
+        onFatal,
+        ...(limits === undefined ? {} : { limits }),
+        ...(times === undefined ? {} : { times }),
+        ...(observe === undefined ? {} : { observe }),
+      },
+      { name: 'leader' },
+    );
+    void this.system.whenStopped.then((report) => {
+      if (report.cause !== undefined && this.closing === undefined) onFatal(report.cause);
+    });
+  }
+
+  /** Recovery is over. Rejects with the reason why it could not be. */
+  async ready(): Promise<void> {
+    try {
+      await this.overview();
+    } catch (error) {
+      this.closing = Promise.resolve();
+      const report = await this.system.shutdown();
+      throw rootCause(report.cause ?? error);
+    }
+  }
+
+  client(options: { readonly name?: string } = {}): Client {
+    const { client } = spawnClient((definition, ...rest) => this.system.spawn(definition, ...rest), {
+      name: options.name ?? 'app',
+      host: this.host,
+      leader: this.leader.tell,
+    });
+    this.clients.push(client);
+    return client;
+  }
+
+  worker(options: EmbeddedWorkerOptions): EmbeddedWorker {
+    const { name = 'embedded', handlers, ...settings } = options;
+    const ref = this.system.spawn(WorkerActor, {
+      worker: this.workers.length === 0 ? name : `${name}-${this.workers.length + 1}`,
+      handlers,
+      // The handlers share this process with the leader: holding back work would hold back the acknowledgements too.
+      settings: { ...DEFAULT_WORKER_SETTINGS, cpuCap: 1, ...settings },
+      load: nodeLoad(),
+      host: this.host,
+      leader: this.leader.tell,
+    });
+    this.workers.push(ref);
+    return {
+      drain: async ({ withinMs = 10_000 } = {}) => {
+        await this.drainWorker(ref, withinMs);
+      },
+    };
+  }
+
+  overview(): Promise<LeaderOverview> {
+    return this.system.ask(this.leader, { withinMs: 600_000 }).overview();
+  }
+
+  /** Refuses new work, drains the workers, makes everything durable, then lets go of the folder. */
+  close(options: { readonly withinMs?: number } = {}): Promise<void> {
+    this.closing ??= this.shutDown(options.withinMs ?? 10_000);
+    return this.closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  private async shutDown(withinMs: number): Promise<void> {
+    this.leader.tell.quiesce();
+    await Promise.all(this.workers.map((ref) => this.drainWorker(ref, withinMs)));
+    const error = await this.system.ask(this.leader, { withinMs: 60_000 }).close();
+    for (const client of this.clients) client.close();
+    await this.system.shutdown();
+    if (error instanceof Error) throw error;
+  }
+
+  private async drainWorker(ref: ActorRef<typeof WorkerActor>, withinMs: number): Promise<void> {
+    await this.system.ask(ref, { withinMs: withinMs + 5_000 }).drain(withinMs);
+    await this.system.stop(ref);
+  }
+}
+
+/** The runtime wraps what failed in where it failed; whoever opens a folder wants to know about the folder. */
+function rootCause(error: unknown): unknown {
+  let root = error;
+  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  return root;
+}

@@ -1,0 +1,142 @@
+import { type ActorContext, type ActorDefinition, defineActor, type Host } from '@troupe/core';
+import { actorHost } from '../actor-host.js';
+import type { Journal, OpenJournal } from '../journal/journal.js';
+import type { ClientHello, ClientMessage, LeaderOverview, ToClient } from '../protocol/client-messages.js';
+import type { PeerPort } from '../protocol/leader-face.js';
+import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type { ClientSession } from './client-session.js';
+import type { Leader } from './leader.js';
+import type { Session } from './leader-context.js';
+import { type LeaderOptions, openLeader } from './open-leader.js';
+import type { WorkerSession } from './worker-session.js';
+
+export interface LeaderArgs extends Omit<LeaderOptions, 'host'> {
+  readonly host: Host;
+}
+
+type AnyPort = PeerPort<ToClient> | PeerPort<ToWorker>;
+
+export class LeaderState {
+  readonly args: LeaderArgs;
+  readonly sessions = new Map<AnyPort, Session>();
+  leader: Leader | undefined = undefined;
+
+  constructor(args: LeaderArgs) {
+    this.args = args;
+  }
+
+  /** There is one whenever a message is handled: messages wait for `started`. */
+  get lead(): Leader {
+    return this.leader as Leader;
+  }
+
+  /** A port that says hello again has lost its earlier session. */
+  meet(port: AnyPort, session: Session): void {
+    const before = this.sessions.get(port);
+    if (before !== undefined) this.lead.closed(before);
+    this.sessions.set(port, session);
+  }
+}
+
+type Context = ActorContext<LeaderState>;
+
+const handlers = {
+  run(_ctx: Context, task: () => void) {
+    task();
+  },
+  helloClient(
+    ctx: Context,
+    { hello, port }: { readonly hello: ClientHello; readonly port: PeerPort<ToClient> },
+  ) {
+    ctx.state.meet(port, ctx.state.lead.openClient(hello, port));
+    ctx.watch(port.ref);
+  },
+  fromClient(
+    ctx: Context,
+    { message, port }: { readonly message: ClientMessage; readonly port: PeerPort<ToClient> },
+  ) {
+    const session = ctx.state.sessions.get(port);
+    if (session !== undefined) ctx.state.lead.fromClient(session as ClientSession, message);
+  },
+  helloWorker(
+    ctx: Context,
+    { hello, port }: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> },
+  ) {
+    ctx.state.meet(port, ctx.state.lead.openWorker(hello, port));
+    ctx.watch(port.ref);
+  },
+  fromWorker(
+    ctx: Context,
+    { message, port }: { readonly message: WorkerMessage; readonly port: PeerPort<ToWorker> },
+  ) {
+    const session = ctx.state.sessions.get(port);
+    if (session !== undefined) ctx.state.lead.fromWorker(session as WorkerSession, message);
+  },
+  /** The connection behind a port is gone. */
+  lost(ctx: Context, port: AnyPort) {
+    const session = ctx.state.sessions.get(port);
+    ctx.state.sessions.delete(port);
+    if (session !== undefined) ctx.state.lead.closed(session);
+  },
+  overview: (ctx: Context): LeaderOverview => ctx.state.lead.overview(),
+  /** Refuses new work from now on. */
+  quiesce(ctx: Context) {
+    ctx.state.lead.drain();
+  },
+  /** Answers once everything in flight is durable and the journal is closed. */
+  close(ctx: Context) {
+    const closed = ctx.later<Error | undefined>();
+    ctx.state.lead.stop((error) => closed.reply(error));
+    return closed;
+  },
+};
+
+/** The leader's machine as an actor. The journal's callbacks and the timers are messages like all others. */
+export const LeaderActor: ActorDefinition<typeof handlers, LeaderState, LeaderArgs> = defineActor('leader', {
+  state: (args: LeaderArgs) => new LeaderState(args),
+  handlers,
+  // What waits here is bounded by credit and by the submits a client may have unanswered.
+  mailbox: { capacity: 65_536, overflow: 'grow' },
+  started(ctx) {
+    const { args } = ctx.state;
+    const tell = LeaderActor.self(ctx).tell;
+    return new Promise<void>((resolve, reject) => {
+      const openJournal: OpenJournal = (reader, done) => {
+        args.openJournal(reader, (error, journal) => {
+          if (journal === undefined) return done(error);
+          done(
+            undefined,
+            opened(journal, () => ctx.state.leader !== undefined, tell),
+          );
+        });
+      };
+      openLeader({ ...args, host: actorHost(args.host, tell), openJournal }, (error, leader) => {
+        if (leader === undefined) return reject(error);
+        ctx.state.leader = leader;
+        resolve();
+      });
+    });
+  },
+  terminated(ctx, { ref }) {
+    for (const [port, session] of ctx.state.sessions) {
+      if (port.ref !== ref) continue;
+      ctx.state.sessions.delete(port);
+      ctx.state.lead.closed(session);
+    }
+  },
+});
+
+/** During recovery the mailbox waits, so the first append must not come back through it. */
+function opened(journal: Journal, isServing: () => boolean, tell: { run(task: () => void): void }): Journal {
+  return {
+    get low() {
+      return journal.low;
+    },
+    append: (entries, done) =>
+      journal.append(entries, (error, lsn) => {
+        if (isServing()) tell.run(() => done(error, lsn));
+        else done(error, lsn);
+      }),
+    close: (done) => journal.close(done),
+  };
+}

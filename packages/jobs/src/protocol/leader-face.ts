@@ -1,0 +1,21 @@
+import type { AnyRef } from '@troupe/core';
+import type { ClientHello, ClientMessage, ToClient } from './client-messages.js';
+import type { ToWorker, WorkerHello, WorkerMessage } from './worker-messages.js';
+
+/** Where the leader's messages to one session go, and who to watch for its end. The object itself is the session's name. */
+export interface PeerPort<Message> {
+  readonly ref: AnyRef;
+  send(message: Message): void;
+}
+
+/** What a worker sees of a leader: in the same process, or behind a connection. */
+export interface WorkerFace {
+  helloWorker(message: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> }): void;
+  fromWorker(message: { readonly message: WorkerMessage; readonly port: PeerPort<ToWorker> }): void;
+}
+
+/** What a client sees of a leader. */
+export interface ClientFace {
+  helloClient(message: { readonly hello: ClientHello; readonly port: PeerPort<ToClient> }): void;
+  fromClient(message: { readonly message: ClientMessage; readonly port: PeerPort<ToClient> }): void;
+}

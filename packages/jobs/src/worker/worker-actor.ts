@@ -1,0 +1,78 @@
+import { type ActorContext, type ActorDefinition, defineActor, type Host } from '@troupe/core';
+import { actorHost } from '../actor-host.js';
+import type { PeerPort, WorkerFace } from '../protocol/leader-face.js';
+import type { ToWorker } from '../protocol/worker-messages.js';
+import { Worker, type WorkerSetup } from './worker.js';
+
+export interface WorkerArgs extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load'> {
+  readonly host: Host;
+  readonly leader: WorkerFace;
+}
+
+export class WorkerState {
+  readonly args: WorkerArgs;
+  machine: Worker | undefined = undefined;
+
+  constructor(args: WorkerArgs) {
+    this.args = args;
+  }
+
+  get worker(): Worker {
+    return this.machine as Worker;
+  }
+}
+
+type Context = ActorContext<WorkerState>;
+
+const handlers = {
+  run(_ctx: Context, task: () => void) {
+    task();
+  },
+  fromLeader(ctx: Context, message: ToWorker) {
+    ctx.state.worker.fromLeader(message);
+  },
+  /** Answers when nothing is in hand any more, at the latest a second after the deadline. */
+  drain(ctx: Context, deadlineMs: number) {
+    const drained = ctx.later<number>();
+    ctx.state.worker.drain(deadlineMs, () => drained.reply(ctx.state.worker.inHand));
+    return drained;
+  },
+  /** The connection is gone: what runs goes on, ends are kept. */
+  lost(ctx: Context) {
+    ctx.state.worker.disconnected();
+  },
+  /** There may be a connection again. */
+  reconnect(ctx: Context) {
+    ctx.state.worker.connect();
+  },
+  running: (ctx: Context) => ctx.state.worker.running,
+};
+
+/** The worker's machine as an actor. After a restart it is a new incarnation: what the old one ran counts as lost. */
+export const WorkerActor: ActorDefinition<typeof handlers, WorkerState, WorkerArgs> = defineActor('worker', {
+  state: (args: WorkerArgs) => new WorkerState(args),
+  handlers,
+  mailbox: { capacity: 65_536, overflow: 'grow' },
+  started(ctx) {
+    const { args } = ctx.state;
+    const { tell } = WorkerActor.self(ctx);
+    const port: PeerPort<ToWorker> = { ref: ctx.self, send: (message) => tell.fromLeader(message) };
+    const incarnation = Math.floor(ctx.random() * 2 ** 48).toString(36);
+    ctx.state.machine = new Worker({
+      ...args,
+      incarnation,
+      host: actorHost(args.host, tell),
+      link: {
+        open: (hello) => args.leader.helloWorker({ hello, port }),
+        send: (message) => args.leader.fromWorker({ message, port }),
+      },
+    });
+    ctx.state.machine.connect();
+  },
+  restarting(ctx) {
+    ctx.state.machine?.stop();
+  },
+  stopping(ctx) {
+    ctx.state.machine?.stop();
+  },
+});

@@ -1,0 +1,397 @@
+import { type ActorRef, nodeHost } from '@troupe/core';
+import { type AttemptContext, type Client, defineJob, handle, NonRetryableError, walJournal } from '@troupe/jobs';
+import { FaultyStorage, PERSISTENCE_MODELS, SimulatedDisk } from '@troupe/wal/testing';
+import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
+import { parseJobId } from '#src/job/job-id.js';
+import { LeaderActor } from '#src/leader/leader-actor.js';
+import { Ledger } from '#src/ledger/ledger.js';
+import { decodeRecords } from '#src/ledger/record-codec.js';
+import { encodeSnapshot } from '#src/ledger/snapshot-codec.js';
+import { WorkerActor } from '#src/worker/worker-actor.js';
+import { aString } from '../plain-schema.js';
+import { expected, SimHistory, type SubmitOp, verdicts } from './sim-history.js';
+import { SimNet } from './sim-net.js';
+import { type SimNode, SimWorld } from './sim-world.js';
+
+const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
+const common = { input: aString, output: aString, leaseMs: 400, limits: { runMs: 1_500 }, retry };
+const jobs = {
+  quick: defineJob('sim.quick', common),
+  slow: defineJob('sim.slow', common),
+  flaky: defineJob('sim.flaky', common),
+  doomed: defineJob('sim.doomed', common),
+  final: defineJob('sim.final', common),
+  poison: defineJob('sim.poison', common),
+  hung: defineJob('sim.hung', { ...common, limits: { runMs: 300 }, retry: { ...retry, attempts: 2 } }),
+};
+type Kind = keyof typeof jobs;
+const KINDS: readonly Kind[] = ['quick', 'quick', 'quick', 'slow', 'slow', 'flaky', 'doomed', 'final', 'poison', 'hung'];
+
+const WORKERS = 3;
+const CLIENTS = 2;
+const FAULTS_MS = 4_000;
+const HEAL_MS = 60_000;
+const times = { tickMs: 20, beatMs: 50, resumeGraceMs: 100, reclaimMs: 400, runGraceMs: 150 };
+
+interface Probe {
+  readonly ledger: Ledger;
+}
+
+/** What one seed does: which faults, how often. About half of the classes are off in any one run. */
+interface Weather {
+  readonly leaderCrash: number;
+  readonly workerCrash: number;
+  readonly clientCrash: number;
+  readonly pause: number;
+  readonly cutAll: number;
+  readonly cutMessage: number;
+  readonly diskMs: number;
+  readonly submits: number;
+}
+
+export interface SimReport {
+  readonly seed: number;
+  readonly problems: readonly string[];
+  readonly trace: number;
+  readonly events: number;
+  readonly acknowledged: number;
+  readonly leaderCrashes: number;
+  readonly cuts: number;
+}
+
+/** Leader, three workers, two clients, their network and the leader's disk, under one seed. */
+export class SimCluster {
+  private readonly world: SimWorld;
+  private readonly history = new SimHistory();
+  private readonly leaderNode: SimNode;
+  private readonly workerNodes: SimNode[] = [];
+  private readonly clientNodes: SimNode[] = [];
+  private readonly net: SimNet;
+  private readonly random: () => number;
+  private readonly weather: Weather;
+  private readonly open = new Set<SubmitOp>();
+  private readonly storage: (options: ConstructorParameters<typeof FaultyStorage>[0]) => FaultyStorage;
+  private disk = new SimulatedDisk();
+  private running: FaultyStorage | undefined;
+  private leaderRef: ActorRef<typeof LeaderActor> | undefined;
+  private leaderCrashes = 0;
+  private faulty = true;
+  private submitted = 0;
+
+  constructor(
+    seed: number,
+    storage: (options: ConstructorParameters<typeof FaultyStorage>[0]) => FaultyStorage = (options) =>
+      new FaultyStorage(options),
+  ) {
+    this.storage = storage;
+    this.world = new SimWorld(seed);
+    this.random = this.world.stream('plan');
+    this.weather = this.drawWeather();
+    this.leaderNode = this.world.node('leader');
+    this.net = new SimNet(this.world, this.leaderNode, { cut: this.weather.cutMessage, delayMs: 1 + this.random() * 10 });
+  }
+
+  async run(): Promise<SimReport> {
+    this.startLeader();
+    for (let i = 0; i < WORKERS; i += 1) {
+      const node = this.world.node(`worker${i}`);
+      this.workerNodes.push(node);
+      this.startWorker(node);
+    }
+    for (let i = 0; i < CLIENTS; i += 1) {
+      const node = this.world.node(`client${i}`);
+      this.clientNodes.push(node);
+      this.startClient(node, node.name);
+    }
+    this.planFaults();
+    await this.world.run(FAULTS_MS);
+    this.heal();
+    await this.world.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0);
+    await this.check();
+    return {
+      seed: this.world.seed,
+      problems: this.world.problems,
+      trace: this.world.trace,
+      events: this.world.events,
+      acknowledged: this.history.submits.filter((op) => op.outcome === 'ok').length,
+      leaderCrashes: this.leaderCrashes,
+      cuts: this.net.cuts,
+    };
+  }
+
+  private drawWeather(): Weather {
+    const maybe = (most: number): number => (this.random() < 0.5 ? 0 : this.random() * most);
+    return {
+      leaderCrash: maybe(4),
+      workerCrash: maybe(4),
+      clientCrash: maybe(1),
+      pause: maybe(4),
+      cutAll: maybe(5),
+      cutMessage: maybe(0.02),
+      diskMs: 0.2 + this.random() * 6,
+      submits: 10 + Math.floor(this.random() * 30),
+    };
+  }
+
+  private startLeader(): void {
+    const host = this.leaderNode.boot();
+    const node = this.leaderNode;
+    const { life } = node;
+    const latency = this.world.stream(`disk:${life}`);
+    const storage = this.storage({
+      disk: this.disk,
+      schedule: (complete) => {
+        this.world.at(this.world.now + latency() * this.weather.diskMs, node, complete);
+      },
+    });
+    this.running = storage;
+    const walHost = {
+      now: () => host.now(),
+      wallNow: () => host.wallNow(),
+      random: () => host.random(),
+      setTimer: (ms: number, run: () => void) => host.setTimer(ms, run),
+      clearTimer: (timer: unknown) => (timer as { cancel(): void } | undefined)?.cancel(),
+      defer: (run: () => void) => host.soon(run),
+      exit: (code: number) => this.world.problem(`the log wants to exit with ${code}`),
+    };
+    const wal = { storage, host: walHost, segmentBytes: 65_536, firstSegmentBytes: 32_768, freeBytesSoft: 0, batchBytesMax: 32_768 };
+    this.leaderRef = node.system.spawn(LeaderActor, {
+      host,
+      times,
+      openJournal: walJournal({ ...wal, inlineBytesMax: 16_384 }),
+      onFatal: (error) => this.world.problem(`leader: ${error.message}`),
+    });
+    this.net.leaderUp(this.leaderRef);
+  }
+
+  private crashLeader(downMs: number): void {
+    if (!this.leaderNode.alive) return;
+    this.leaderCrashes += 1;
+    this.leaderNode.crash();
+    this.running?.crash();
+    this.net.leaderDown();
+    const model = PERSISTENCE_MODELS[Math.floor(this.random() * PERSISTENCE_MODELS.length)] ?? 'drop';
+    this.disk = (this.running?.disk ?? this.disk).afterCrash(model, Math.floor(this.random() * 2 ** 31));
+    this.world.at(this.world.now + downMs, undefined, () => this.startLeader());
+  }
+
+  private startWorker(node: SimNode): void {
+    const host = node.boot();
+    const { life } = node;
+    const peer = {
+      node,
+      life,
+      lost: () => ref.tell.lost(),
+      reconnect: () => ref.tell.reconnect(),
+    };
+    const run = (kind: Kind) => (input: string, context: AttemptContext) => this.handle(kind, input, context, node);
+    const slots = 1 + Math.floor(this.random() * 4);
+    const ref: ActorRef<typeof WorkerActor> = node.system.spawn(WorkerActor, {
+      worker: node.name,
+      host,
+      leader: this.net.face(peer),
+      load: { cpu: () => 0, lagMs: () => 0 },
+      settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
+      handlers: (Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
+    });
+  }
+
+  private crashWorker(node: SimNode, downMs: number): void {
+    if (!node.alive) return;
+    node.crash();
+    this.net.peerDown(node);
+    this.world.at(this.world.now + downMs, undefined, () => this.startWorker(node));
+  }
+
+  private handle(kind: Kind, input: string, context: AttemptContext, node: SimNode): string | Promise<string> {
+    const job = Number.parseInt(context.jobId.split('-')[1] ?? '', 36);
+    this.history.ran(job, context.attempt, node.name, this.world.now);
+    const output = expected({ payload: input });
+    switch (kind) {
+      case 'quick':
+        return output;
+      case 'slow':
+        return this.sleep(node, this.random() * 250, output);
+      case 'flaky':
+        if (this.random() < 0.5) throw new Error('bad luck');
+        return output;
+      case 'doomed':
+        throw new Error('never works');
+      case 'final':
+        throw new NonRetryableError('do not try again');
+      case 'poison': {
+        const { life } = node;
+        this.world.at(this.world.now + 5, node, () => {
+          if (node.life === life) this.crashWorker(node, 50);
+        });
+        return this.sleep(node, 10_000, output);
+      }
+      case 'hung':
+        return new Promise(() => undefined);
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  private sleep(node: SimNode, ms: number, output: string): Promise<string> {
+    return new Promise((resolve) => {
+      this.world.at(this.world.now + ms, node, () => resolve(output));
+    });
+  }
+
+  private startClient(node: SimNode, name: string): void {
+    const host = node.boot();
+    const { life } = node;
+    const peer = {
+      node,
+      life,
+      lost: () => spawned.ref.tell.lost(),
+      reconnect: () => spawned.ref.tell.reconnect(),
+    };
+    const spawned: { client: Client; ref: ActorRef<typeof ClientActor> } = spawnClient(
+      (definition, ...rest) => node.system.spawn(definition, ...rest),
+      { name, host, leader: this.net.face(peer) },
+    );
+    const submits = this.faulty ? this.weather.submits : 0;
+    for (let i = 0; i < submits; i += 1) {
+      const at = this.world.now + this.random() * Math.max(0, FAULTS_MS - this.world.now);
+      this.world.at(at, node, () => void this.submit(spawned.client, name));
+    }
+  }
+
+  private crashClient(node: SimNode): void {
+    node.crash();
+    this.net.peerDown(node);
+    // Its promises never settle; what it had not heard stays unknown.
+    for (const op of this.open) if (op.client === node.name) this.open.delete(op);
+    this.world.at(this.world.now + 100, undefined, () => this.startClient(node, node.name));
+  }
+
+  private async submit(client: Client, name: string): Promise<void> {
+    const kind = KINDS[Math.floor(this.random() * KINDS.length)] ?? 'quick';
+    const keyed = this.random() < 0.25;
+    const key = keyed ? `key${Math.floor(this.random() * 6)}` : '';
+    this.submitted += 1;
+    const payload = keyed ? `keyed ${kind} ${key}` : `${kind} ${this.submitted}`;
+    const op = this.history.submit(name, jobs[kind].exec, payload, key);
+    this.open.add(op);
+    const delayed = this.random() < 0.2 ? { runAfterMs: Math.floor(this.random() * 500) } : {};
+    const cancelAfter = this.random() < 0.15 ? this.random() * 300 : 0;
+    try {
+      const handle = await client.submit(jobs[kind], payload, keyed ? { key, ...delayed } : delayed);
+      op.outcome = 'ok';
+      op.jobs = [parseJobId(handle.id.split('-')[0] ?? '', handle.id)];
+      if (cancelAfter > 0) this.cancelLater(op, handle, cancelAfter);
+      await this.follow(op, handle);
+    } catch (error) {
+      if (op.outcome === 'unknown') op.outcome = 'refused';
+      else this.world.problem(`job ${op.jobs[0]}: ${String(error)}`);
+    } finally {
+      this.open.delete(op);
+    }
+  }
+
+  private cancelLater(op: SubmitOp, handle: { cancel(): Promise<string> }, ms: number): void {
+    this.world.at(this.world.now + ms, undefined, () => {
+      void handle.cancel().then(
+        (state) => {
+          if (state === 'cancelled') op.cancelAcked = this.world.now;
+          if (state === 'cancelled') this.history.overAt.set(op.jobs[0] ?? 0, this.world.now);
+        },
+        (error: unknown) => this.world.problem(`cancel of job ${op.jobs[0]}: ${String(error)}`),
+      );
+    });
+  }
+
+  private async follow(op: SubmitOp, handle: { result(): Promise<unknown> }): Promise<void> {
+    try {
+      op.result = await handle.result();
+      op.seen = 'done';
+    } catch (error) {
+      const code = (error as { code?: string }).code;
+      if (code !== 'ERR_JOB_FAILED' && code !== 'ERR_JOB_CANCELLED') throw error;
+      op.seen = code === 'ERR_JOB_FAILED' ? 'dead' : 'cancelled';
+    }
+    for (const job of op.jobs) this.history.overAt.set(job, this.world.now);
+  }
+
+  private planFaults(): void {
+    const plan = (count: number, act: () => void): void => {
+      for (let i = 0; i < count; i += 1) {
+        this.world.at(this.random() * FAULTS_MS, undefined, () => {
+          if (this.faulty) act();
+        });
+      }
+    };
+    const someWorker = (): SimNode => this.workerNodes[Math.floor(this.random() * WORKERS)] as SimNode;
+    const { weather } = this;
+    plan(weather.leaderCrash, () => this.crashLeader(10 + this.random() * 600));
+    plan(weather.workerCrash, () => this.crashWorker(someWorker(), 10 + this.random() * 600));
+    plan(weather.clientCrash, () => this.crashClient(this.clientNodes[Math.floor(this.random() * CLIENTS)] as SimNode));
+    plan(weather.pause, () => this.pause(this.random() < 0.3 ? this.leaderNode : someWorker()));
+    plan(weather.cutAll, () => this.net.cutSome(0.5));
+  }
+
+  private pause(node: SimNode): void {
+    node.pausedUntil = this.world.now + this.random() * 900;
+  }
+
+  private heal(): void {
+    this.faulty = false;
+    this.net.faults = { ...this.net.faults, cut: 0 };
+  }
+
+  /** After healing: everything answered, and the disk tells the same story as the memory. */
+  private async check(): Promise<void> {
+    const { world } = this;
+    for (const op of this.open) world.problem(`a ${op.exec} of ${op.client} (${op.outcome}) was never answered`);
+    if (world.problems.length > 0) return;
+    // Let what is still in flight settle, then read the live state.
+    await world.run(world.now + 3_000);
+    const live = liveLedger(this.leaderRef);
+    if (live === undefined) return world.problem('the leader is not up after healing');
+    for (const verdict of verdicts(this.history, live)) world.problem(verdict);
+    if (snapshotText(live) !== snapshotText(await this.replayed())) world.problem('the log replayed is not the live state');
+  }
+
+  /** What a new leader would know: read from the durable bytes only. */
+  private async replayed(): Promise<Ledger> {
+    const disk = (this.running as FaultyStorage).disk.afterCrash('drop', 1);
+    const storage = new FaultyStorage({ disk });
+    const ledger = new Ledger();
+    const openJournal = walJournal({
+      storage,
+      host: { ...walClock, setTimer: () => undefined, clearTimer: () => undefined, defer: (run) => run() },
+      segmentBytes: 65_536,
+      firstSegmentBytes: 32_768,
+      freeBytesSoft: 0,
+      batchBytesMax: 32_768,
+      inlineBytesMax: 16_384,
+    });
+    let failed: Error | undefined;
+    openJournal(
+      {
+        snapshot: () => undefined,
+        entry: (bytes) => decodeRecords(bytes, (record) => ledger.apply(record)),
+      },
+      (error) => {
+        failed = error;
+      },
+    );
+    storage.run();
+    if (failed !== undefined) this.world.problem(`the disk cannot be read: ${failed.message}`);
+    return ledger;
+  }
+}
+
+const walClock = { now: () => 0, wallNow: () => nodeHost.wallNow(), random: () => 0.5, exit: () => undefined };
+
+/** The checker looks at the live state from outside; the leader's own messages show only parts of it. */
+function liveLedger(ref: ActorRef<typeof LeaderActor> | undefined): Ledger | undefined {
+  const cell = (ref as unknown as { cell: { state: { leader: Probe | undefined } } } | undefined)?.cell;
+  return cell?.state.leader?.ledger;
+}
+
+function snapshotText(ledger: Ledger): string {
+  return [...encodeSnapshot(ledger)].map((chunk) => Buffer.from(chunk).toString('hex')).join('/');
+}
