@@ -159,8 +159,13 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   handleInvokeResult(mailbox: M, code: InvokeCode): void {
     if (code === COMPLETED && mailbox.status === SCHEDULED && mailbox.queue.length === 0) {
       mailbox.status = IDLE;
-      return;
+    } else {
+      this.requeueParkOrRemove(mailbox, code);
     }
+  }
+
+  /** Apart from the common end of a turn, so that that one is inlined into the pump. */
+  private requeueParkOrRemove(mailbox: M, code: InvokeCode): void {
     mailbox.status &= ~SCHEDULED;
     if (code === STOPPED || (mailbox.status & TERMINATED) !== 0) {
       this.slots.release(mailbox.slot);
