@@ -1,7 +1,9 @@
+export { type AppendRequest, type ReplayRequest, Wal } from './actor/wal-actor.js';
 export type { Durable } from './commit/batch-buffer.js';
 export type { CodecName } from './format/codecs.js';
 export type { Loss, SnapshotEntry } from './format/manifest.js';
 export type { BlobRef, RecordVisitor } from './format/record.js';
+export { walHostOf } from './host/core-host.js';
 export type { WalHost } from './host/host.js';
 export { nodeHost } from './host/node-host.js';
 export type { WalEvent } from './log/event.js';
@@ -9,7 +11,7 @@ export { type AppendOptions, FULL, type Log, REFUSED, type ReplayRange } from '.
 export { openLog } from './log/open-log.js';
 export type { WalOptions } from './log/options.js';
 export type { WalStatus } from './log/status.js';
-export { openWal, type Wal } from './log/wal.js';
+export { openWal, type WalFace } from './log/wal-face.js';
 export type { BuildRequest, BuiltSnapshot, Fold, FoldModule, SnapshotBuilder } from './snapshot/fold.js';
 export { inlineSnapshotBuilder } from './snapshot/inline-builder.js';
 export { nodeStorage } from './storage/node-storage.js';

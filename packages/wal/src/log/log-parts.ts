@@ -90,6 +90,11 @@ export class LogParts {
     });
   }
 
+  /** For a log that failed and a process that lives on: the directory can be opened again. */
+  release(done: Done<void>): void {
+    this.chores.add(() => this.#giveBack(), done);
+  }
+
   status(): Pick<
     WalStatus,
     | 'epoch'
@@ -128,12 +133,17 @@ export class LogParts {
   }
 
   *#shutDown(): Procedure<void> {
-    const { storage } = this.#settings;
     const { committer } = this.#links;
     this.stop();
     const { batch, lsn } = committer.durable;
     yield* this.keeper.publish((manifest) => ({ ...manifest, clean: { batch, lsn } }));
-    for (const file of committer.openFiles) yield* call<void>((done) => storage.close(file, done));
+    yield* this.#giveBack();
+  }
+
+  *#giveBack(): Procedure<void> {
+    const { storage } = this.#settings;
+    for (const file of this.#links.committer.openFiles)
+      yield* call<void>((done) => storage.close(file, done));
     yield* call<void>((done) => storage.unlock(done));
   }
 

@@ -227,9 +227,10 @@ export class Log {
     };
   }
 
-  /** Writes what was appended, seals the log, records the clean shutdown, gives the directory back. */
+  /** Writes what was appended, seals the log, records the clean shutdown, gives the directory back. A log that failed only does the last. */
   close(done: Done<void>): void {
-    if (this.#state !== 'open') return done(this.#failure ?? null);
+    if (this.#state === 'failed') return this.#parts.release(done);
+    if (this.#state !== 'open') return done(null);
     this.#state = 'closing';
     this.#parts.close((error) => {
       if (error === null) this.#state = 'closed';

@@ -11,11 +11,11 @@ import { openLog } from './open-log.js';
 import type { WalOptions } from './options.js';
 import type { WalStatus } from './status.js';
 
-export function openWal(options: WalOptions): Promise<Wal> {
-  return promised<Log>((done) => openLog(options, done)).then((log) => new Wal(log));
+export function openWal(options: WalOptions): Promise<WalFace> {
+  return promised<Log>((done) => openLog(options, done)).then((log) => new WalFace(log));
 }
 
-export class Wal implements AsyncDisposable {
+export class WalFace implements AsyncDisposable {
   readonly #log: Log;
   readonly #appends: AppendQueue;
 
