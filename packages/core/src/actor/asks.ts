@@ -79,7 +79,7 @@ export class Asks implements ReplyPort {
       const { delivery, ready } = this.runtime;
       const answer = delivery.offer(cell, handler, payload);
       if (answer === 'accepted') return;
-      if (answer === 'closed' || !delivery.isFull(cell)) {
+      if (answer === 'closed' || ready.queued >= ready.queuedMax) {
         const reason = answer === 'closed' ? 'stopped' : 'overloaded';
         throw new UndeliveredError(cell.path, this.nameOf(cell, handler), reason);
       }
