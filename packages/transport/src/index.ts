@@ -3,6 +3,20 @@ export { type Action, Identity, type IdentityRules, LOCAL, type Role } from './a
 export { type Limits, limitsOf, type Profile } from './access/limits.js';
 export { Secret } from './access/secret.js';
 export { isPattern, isSubject, matches } from './access/subject.js';
+export type {
+  Closed,
+  ConnectionMessages,
+  ConnectionRef,
+  Inbound,
+  Notice,
+  Opened,
+  Outbound,
+  OutboundBody,
+  Receiver,
+} from './actors/receiver.js';
+export { TcpConnection } from './actors/tcp-connection.js';
+export { TcpDialer, type TcpDialerArgs, type TcpDialerMessages } from './actors/tcp-dialer.js';
+export { TcpListener, type TcpListenerArgs, type TcpListenerMessages } from './actors/tcp-listener.js';
 export {
   ANSWERS,
   type Answer,

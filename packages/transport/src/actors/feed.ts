@@ -1,0 +1,95 @@
+import type { Delivered } from '@troupe/core';
+import type { PeerError } from '../connection/answer.js';
+import type { CloseReason } from '../connection/close-reason.js';
+import type { Connection, ConnectionHandler } from '../connection/connection.js';
+import type { Frame } from '../connection/frame.js';
+import type { ConnectionRef, Receiver } from './receiver.js';
+
+/** Brings what a connection receives to its receiver, in order, no faster than the receiver takes it. */
+export class Feed implements ConnectionHandler {
+  onDrained: () => void = () => undefined;
+  onGone: () => void = () => undefined;
+  readonly #connection: Connection;
+  readonly #receiver: Receiver;
+  #ref: ConnectionRef | null = null;
+  #waiting = false;
+  #closed: CloseReason | null = null;
+
+  constructor(connection: Connection, receiver: Receiver) {
+    this.#connection = connection;
+    this.#receiver = receiver;
+  }
+
+  /** The actor exists: the receiver hears of it before it hears of any frame. */
+  open(connection: ConnectionRef): void {
+    this.#ref = connection;
+    const opened = { connection, session: this.#connection.session };
+    const { offer, send } = this.#receiver;
+    this.#brought(offer.opened(opened), () => send.opened(opened));
+  }
+
+  onFrame(frame: Frame): void {
+    const connection = this.#ref;
+    if (connection === null) return;
+    const delivered = this.#receiver.offer.frame({ connection, frame });
+    if (delivered === 'accepted') return;
+    const kept = frame.detach();
+    this.#brought(delivered, () => this.#receiver.send.frame({ connection, frame: kept }));
+  }
+
+  onDrain(): void {
+    this.onDrained();
+  }
+
+  onGoodbye(graceMs: number): void {
+    const connection = this.#ref;
+    if (connection === null) return;
+    const notice = { connection, kind: 'goodbye', graceMs } as const;
+    this.#brought(this.#receiver.offer.notice(notice), () => this.#receiver.send.notice(notice));
+  }
+
+  onPeerError(error: PeerError): void {
+    const connection = this.#ref;
+    if (connection === null) return;
+    const notice = { connection, kind: 'peer-error', error } as const;
+    this.#brought(this.#receiver.offer.notice(notice), () => this.#receiver.send.notice(notice));
+  }
+
+  onClose(reason: CloseReason): void {
+    this.#closed = reason;
+    if (!this.#waiting) this.#tellClosed(reason);
+    this.onGone();
+  }
+
+  // The decoder stands still from `pause` on, so while one thing waits for room there is never a second one.
+  #brought(delivered: Delivered, again: () => Promise<void>): void {
+    if (delivered === 'closed') return this.#connection.close();
+    if (delivered !== 'full') return;
+    this.#waiting = true;
+    this.#connection.pause();
+    const after = (): void => {
+      this.#waiting = false;
+      if (this.#closed === null) this.#connection.resume();
+      else this.#tellClosed(this.#closed);
+    };
+    again().then(after, () => {
+      // The receiver is gone: what it did not take is a dead letter there, and the connection has nobody to serve.
+      after();
+      this.#connection.close();
+    });
+  }
+
+  #tellClosed(reason: CloseReason): void {
+    const connection = this.#ref;
+    if (connection === null) return;
+    const closed = { connection, reason };
+    this.#brought(this.#receiver.offer.closed(closed), () =>
+      this.#receiver.send.closed(closed).then(() => this.#done()),
+    );
+  }
+
+  #done(): void {
+    this.#closed = null;
+    this.#ref = null;
+  }
+}

@@ -1,0 +1,56 @@
+import { type ActorContext, type ActorDefinition, defineActor } from '@troupe/core';
+import { Dialer, type DialerOptions } from '../dialer/dialer.js';
+import { nodeClock } from '../net/node-clock.js';
+import { nodeNet } from '../net/node-net.js';
+import { Feed } from './feed.js';
+import type { ConnectionRef, Receiver } from './receiver.js';
+import { TcpConnection } from './tcp-connection.js';
+
+export interface TcpDialerArgs extends Omit<DialerOptions, 'net' | 'clock' | 'onConnection'> {
+  /** Gets each connection in turn and what it brings. */
+  readonly receiver: Receiver;
+  /** Real sockets and real time, unless given. */
+  readonly net?: DialerOptions['net'];
+  readonly clock?: DialerOptions['clock'];
+}
+
+export type TcpDialerMessages = {
+  readonly connection: (ctx: never) => ConnectionRef | null;
+};
+
+interface State {
+  readonly args: TcpDialerArgs;
+  dialer: Dialer | null;
+  connection: ConnectionRef | null;
+}
+
+/** Keeps one connection to an address, as a TcpConnection among its children; after a loss, another one. */
+export const TcpDialer: ActorDefinition<TcpDialerMessages, State, TcpDialerArgs> = defineActor('tcp-dialer', {
+  state: (args: TcpDialerArgs): State => ({ args, dialer: null, connection: null }),
+  handlers: {
+    /** The connection of the moment; null while there is none. */
+    connection: (ctx): ConnectionRef | null =>
+      ctx.state.dialer?.connection == null ? null : ctx.state.connection,
+  },
+  started: (ctx) => {
+    ctx.state.dialer = openDialer(ctx);
+  },
+  restarting: (ctx) => ctx.state.dialer?.close(),
+  stopping: (ctx) => ctx.state.dialer?.close(),
+});
+
+function openDialer(ctx: ActorContext<State>): Dialer {
+  const { receiver, net = nodeNet, clock = nodeClock, ...options } = ctx.state.args;
+  return new Dialer({
+    ...options,
+    net,
+    clock,
+    onConnection: (connection) => {
+      const feed = new Feed(connection, receiver);
+      const ref = ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' });
+      ctx.state.connection = ref;
+      feed.open(ref);
+      return feed;
+    },
+  });
+}

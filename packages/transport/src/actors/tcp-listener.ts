@@ -1,0 +1,105 @@
+import { type ActorContext, type ActorDefinition, defineActor, type Later } from '@troupe/core';
+import type { Directory } from '../access/directory.js';
+import { Listener, type ListenerOptions } from '../listener/listener.js';
+import type { Address, ListenTls } from '../net/net.js';
+import { nodeClock } from '../net/node-clock.js';
+import { nodeNet } from '../net/node-net.js';
+import { Feed } from './feed.js';
+import type { Receiver } from './receiver.js';
+import { TcpConnection } from './tcp-connection.js';
+
+export interface TcpListenerArgs
+  extends Omit<ListenerOptions, 'net' | 'clock' | 'onConnection' | 'onListening'> {
+  /** Gets every connection and what it brings. */
+  readonly receiver: Receiver;
+  /** Real sockets and real time, unless given. */
+  readonly net?: ListenerOptions['net'];
+  readonly clock?: ListenerOptions['clock'];
+}
+
+export type TcpListenerMessages = {
+  readonly address: (ctx: never) => Later<Address>;
+  readonly connections: (ctx: never) => number;
+  readonly admit: (ctx: never, directory: Directory) => void;
+  readonly renewTls: (ctx: never, tls: ListenTls) => void;
+  readonly drain: (ctx: never, graceMs: number) => Later<'drained'>;
+  readonly bound: (ctx: never, address: Address) => void;
+  readonly failed: (ctx: never, error: Error) => void;
+};
+
+interface State {
+  readonly args: TcpListenerArgs;
+  listener: Listener | null;
+  address: Address | null;
+  waiting: Later<Address>[];
+}
+
+/**
+ * Listens, and spawns a TcpConnection for every peer that is through the handshake. One that fails ends alone. An address that cannot be
+ * bound is a failure of this actor: its parent decides, by default with another attempt.
+ */
+export const TcpListener: ActorDefinition<TcpListenerMessages, State, TcpListenerArgs> = defineActor(
+  'tcp-listener',
+  {
+    state: (args: TcpListenerArgs): State => ({ args, listener: null, address: null, waiting: [] }),
+    handlers: {
+      /** Where it is bound, as soon as it is. */
+      address(ctx): Later<Address> {
+        const reply = ctx.later<Address>();
+        if (ctx.state.address === null) ctx.state.waiting.push(reply);
+        else reply.reply(ctx.state.address);
+        return reply;
+      },
+      connections: (ctx): number => ctx.state.listener?.connections ?? 0,
+      admit(ctx, directory: Directory): void {
+        ctx.state.listener?.admit(directory);
+      },
+      renewTls(ctx, tls: ListenTls): void {
+        ctx.state.listener?.renewTls(tls);
+      },
+      /** Replies when everybody has left or was made to. */
+      drain(ctx, graceMs: number): Later<'drained'> {
+        const reply = ctx.later<'drained'>();
+        if (ctx.state.listener === null) reply.reply('drained');
+        else ctx.state.listener.drain(graceMs, () => reply.reply('drained'));
+        return reply;
+      },
+      bound(ctx, address: Address): void {
+        ctx.state.address = address;
+        for (const reply of ctx.state.waiting.splice(0)) reply.reply(address);
+      },
+      failed(_ctx, error: Error): void {
+        throw error;
+      },
+    },
+    started: (ctx) => {
+      ctx.state.listener = openListener(ctx);
+    },
+    restarting: (ctx) => ctx.state.listener?.close(),
+    stopping: (ctx) =>
+      new Promise<void>((resolve) => {
+        if (ctx.state.listener === null) resolve();
+        else ctx.state.listener.close(resolve);
+      }),
+  },
+);
+
+function openListener(ctx: ActorContext<State>): Listener {
+  const { receiver, net = nodeNet, clock = nodeClock, ...options } = ctx.state.args;
+  const self = TcpListener.self(ctx);
+  return new Listener({
+    ...options,
+    net,
+    clock,
+    onListening: (address) => self.tell.bound(address),
+    onConnection: (connection) => {
+      const feed = new Feed(connection, receiver);
+      feed.open(ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' }));
+      return feed;
+    },
+    onEvent: (event) => {
+      options.onEvent?.(event);
+      if (event.kind === 'failed') self.tell.failed(event.error);
+    },
+  });
+}

@@ -1,0 +1,189 @@
+// timeout: 60s
+import { type ActorRef, createSystem, defineActor } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import {
+  type Closed,
+  type ConnectionRef,
+  type Inbound,
+  NO_HEADER,
+  type Notice,
+  type Opened,
+  TcpDialer,
+  TcpListener,
+} from '@troupe/transport';
+import { MemoryNetwork } from '@troupe/transport/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { until } from '../net/end-to-end.js';
+
+const tcp = suite('tcp actors');
+
+/** Keeps what connections bring; answers each frame with its body when it is an echo. */
+const Desk = defineActor('desk', {
+  state: (args: { readonly echo: boolean }) => ({
+    echo: args.echo,
+    bodies: [] as string[],
+    open: [] as ConnectionRef[],
+    closed: [] as string[],
+  }),
+  handlers: {
+    opened(ctx, { connection }: Opened) {
+      ctx.state.open.push(connection);
+    },
+    frame(ctx, { connection, frame }: Inbound) {
+      ctx.state.bodies.push(frame.body.toString());
+      if (ctx.state.echo)
+        connection.tell.send({ type: 64, header: { corrId: frame.header.msgId }, body: frame.detach().body });
+    },
+    notice(_ctx, _notice: Notice) {},
+    closed(ctx, { reason, connection }: Closed) {
+      ctx.state.closed.push(reason.kind);
+      ctx.state.open = ctx.state.open.filter((open) => open.id !== connection.id);
+    },
+    seen: (ctx) => ctx.state,
+  },
+});
+
+type DeskRef = ActorRef<typeof Desk>;
+
+async function pair() {
+  const system = createSystem({ name: 'tcp' });
+  const server = system.spawn(Desk, { echo: true }, { name: 'server' });
+  const client = system.spawn(Desk, { echo: false }, { name: 'client' });
+  const listener = system.spawn(TcpListener, { receiver: server }, { name: 'listener' });
+  const address = await listener.ask.address();
+  const dialer = system.spawn(
+    TcpDialer,
+    { receiver: client, address, role: 'peer', backoff: { fromMs: 20, toMs: 40 } },
+    { name: 'dialer' },
+  );
+  return { system, server, client, listener, dialer, address };
+}
+
+async function connectionOf(desk: DeskRef): Promise<ConnectionRef> {
+  let open = (await desk.ask.seen()).open;
+  for (let i = 0; i < 400 && open.length === 0; i += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    open = (await desk.ask.seen()).open;
+  }
+  const [connection] = open;
+  if (connection === undefined) throw new Error('no connection');
+  return connection;
+}
+
+tcp('carry messages between two actors over a socket, in order, all of them', async () => {
+  const { system, client } = await pair();
+  await using _ = system;
+  const connection = await connectionOf(client);
+  const sent = Array.from({ length: 20_000 }, (_, i) => `message ${i}`);
+  for (const [i, text] of sent.entries()) {
+    await connection.send.send({ type: 64, header: { msgId: `${i}` }, body: Buffer.from(text) });
+  }
+  const state = await client.ask.seen();
+  await until('all echoes', () => state.bodies.length === sent.length);
+  assert.equal(state.bodies, sent);
+});
+
+tcp('hold the sender back while the peer does not keep up, and lose nothing', async () => {
+  const system = createSystem({ name: 'tcp' });
+  await using _ = system;
+  const Slow = defineActor('slow', {
+    state: (args: { readonly count: number[] }) => args,
+    handlers: {
+      opened(_ctx, _opened: Opened) {},
+      async frame(ctx, _inbound: Inbound) {
+        ctx.state.count.push(1);
+        if (ctx.state.count.length % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      },
+      notice(_ctx, _notice: Notice) {},
+      closed(_ctx, _closed: Closed) {},
+    },
+    mailbox: { capacity: 10, overflow: 'reject' },
+  });
+  const count: number[] = [];
+  const slow = system.spawn(Slow, { count });
+  const client = system.spawn(Desk, { echo: false });
+  const listener = system.spawn(TcpListener, { receiver: slow });
+  system.spawn(TcpDialer, { receiver: client, address: await listener.ask.address(), role: 'peer' });
+  const connection = await connectionOf(client);
+  const body = Buffer.alloc(10_000);
+  for (let i = 0; i < 2_000; i += 1) await connection.send.send({ type: 64, header: NO_HEADER, body });
+  await until('everything', () => count.length === 2_000, 30_000);
+});
+
+tcp('tell of an end exactly once, and dial again', async () => {
+  const { system, server, client, listener } = await pair();
+  await using _ = system;
+  const first = await connectionOf(client);
+  const there = await connectionOf(server);
+  there.tell.close();
+  const state = await client.ask.seen();
+  await until('the loss', () => state.closed.length === 1);
+  await until('another connection', () => state.open.length === 1 && state.open[0]?.id !== first.id);
+  assert.is(await listener.ask.connections(), 1);
+  await connectionOf(server);
+  assert.equal((await server.ask.seen()).closed, ['local']);
+});
+
+tcp('stop everything below a listener that stops', async () => {
+  const { system, client, listener } = await pair();
+  await using _ = system;
+  await connectionOf(client);
+  await system.stop(listener);
+  const state = await client.ask.seen();
+  await until('the end', () => state.closed.length >= 1);
+});
+
+tcp('an address in use fails the listener, not the system', async () => {
+  const { system, address, server } = await pair();
+  await using _ = system;
+  const failures: string[] = [];
+  system.subscribe((event) => {
+    if (event.kind === 'failed') failures.push(event.error.message);
+  });
+  const second = system.spawn(TcpListener, { receiver: server, address }, { restart: 'temporary' });
+  await until('the failure', () => failures.length === 1);
+  assert.match(failures[0] ?? '', /EADDRINUSE/);
+  assert.is.not(second.path, '');
+});
+
+tcp('run in virtual time on the memory network', async () => {
+  const world = createTestSystem({ name: 'virtual' });
+  const network = new MemoryNetwork({
+    clock: world.host,
+    chunking: 'random',
+    latencyMs: { from: 1, to: 9 },
+    seed: 5,
+  });
+  const server = world.system.spawn(Desk, { echo: true });
+  const client = world.system.spawn(Desk, { echo: false });
+  world.system.spawn(TcpListener, {
+    receiver: server,
+    net: network.machine('leader'),
+    clock: world.host,
+    address: { port: 7000 },
+  });
+  world.system.spawn(TcpDialer, {
+    receiver: client,
+    net: network.machine('peer'),
+    clock: world.host,
+    address: { host: 'leader', port: 7000 },
+    role: 'client',
+  });
+  await world.advance(100);
+  const asked = client.ask.seen();
+  await world.advance(1);
+  const state = await asked;
+  for (let i = 0; i < 100; i += 1)
+    state.open[0]?.tell.send({ type: 64, header: NO_HEADER, body: Buffer.from(`${i}`) });
+  await world.advance(200);
+  assert.equal(
+    state.bodies,
+    Array.from({ length: 100 }, (_, i) => `${i}`),
+  );
+  network.crash('leader');
+  await world.advance(1_000);
+  assert.equal(state.closed, ['socket']);
+});
+
+tcp.run();
