@@ -1,0 +1,91 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { scaleOf } from '#src/report/chart.js';
+import { figureText, short } from '#src/report/figure.js';
+import { html } from '#src/report/html.js';
+import { replaceBlock } from '#src/report/into.js';
+import { markdown, textTable } from '#src/report/table.js';
+import type { Report } from '#src/runner/report.js';
+import { rowWith } from '../sample-case.js';
+
+const reports = suite('report');
+
+const report: Report = {
+  suite: 'core',
+  machine: 'a <machine>',
+  date: '2026-01-02',
+  scale: 1,
+  rows: [
+    rowWith({ system: 'nact', opsPerSecond: 500_000, low: 400_000, high: 600_000 }),
+    rowWith({ system: 'troupe', opsPerSecond: 49_200_000, low: 48e6, high: 51e6 }),
+    rowWith({
+      benchmark: 'memory',
+      unit: 'actors',
+      headline: 'heapBytes',
+      heapBytes: 194,
+      low: 190,
+      high: 200,
+      group: 'size',
+    }),
+  ],
+  ratios: { pingpong: { 'troupe/nact': 98.4 }, memory: {} },
+  intervals: { pingpong: { 'troupe/nact': [90, 105] } },
+  notes: { memory: 'idle & anonymous' },
+  skipped: [{ benchmark: '*', system: 'erlang', reason: 'erl is not installed' }],
+  refused: [{ benchmark: 'ring', system: 'nact', reason: 'completed 3 of 4 messages\nat line' }],
+};
+
+reports('numbers are short and honest', () => {
+  assert.is(short(49_200_000), '49.2 M');
+  assert.is(short(812), '812');
+  assert.is(short(0.123), '0.12');
+  assert.is(short(Number.NaN), '–');
+  assert.match(figureText(rowWith({ p50: 1, p99: 2 })), 'p50 1.00 p99 2.00 ms');
+});
+
+reports('the table has Troupe first, ratios, and says what is absent', () => {
+  const text = textTable(report);
+  assert.match(text, /benchmark +unit +troupe +nact/);
+  assert.match(text, /pingpong +messages\/s +49\.2 M +500 k/);
+  assert.match(text, /memory +B\/actor +194/);
+  assert.match(text, /pingpong +98\.4/);
+  assert.match(text, '* · erlang: erl is not installed');
+  assert.match(text, 'ring · nact: completed 3 of 4 messages');
+});
+
+reports('the Markdown is a table with its ratios', () => {
+  const text = markdown(report);
+  assert.match(text, '| pingpong | messages/s | 49.2 M | 500 k |');
+  assert.match(text, '| pingpong |  | 98.4 |');
+  assert.match(text, '- `memory`: idle & anonymous.');
+});
+
+reports('the page needs nothing from outside and escapes what it shows', () => {
+  const page = html(report);
+  assert.not.match(page, /https?:|src=|@import|<script|<link/);
+  assert.match(page, 'a &lt;machine&gt;');
+  assert.match(page, 'idle &amp; anonymous');
+  assert.is((page.match(/<svg/g) ?? []).length, 2);
+  assert.match(page, 'logarithmic scale');
+  assert.match(page, '95 %: 90.0 to 105');
+});
+
+reports('a chart is logarithmic only where a linear one would hide bars', () => {
+  assert.not(scaleOf([10, 100]).log);
+  const wide = scaleOf([1, 1_000]);
+  assert.ok(wide.log);
+  assert.ok(wide.at(1) > 0);
+  assert.ok(wide.at(1) < wide.at(30) && wide.at(30) < wide.at(1_000));
+  assert.is(wide.at(0), 0);
+});
+
+reports('a generated table replaces only its own block of a page', () => {
+  const page =
+    'a\n<!-- bench:core -->\nold\n<!-- /bench:core -->\nb\n<!-- bench:wal -->\n<!-- /bench:wal -->\n';
+  const replaced = replaceBlock(page, 'core', 'new');
+  assert.is(replaced, page.replace('old', 'new'));
+  assert.is(replaceBlock(replaced, 'core', 'new'), replaced);
+  assert.throws(() => replaceBlock(page, 'jobs', 'new'), /has no '<!-- bench:jobs -->'/);
+});
+
+reports.run();

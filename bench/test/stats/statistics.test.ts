@@ -1,0 +1,58 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { pairedInterval, ratioInterval } from '#src/stats/interval.js';
+import { median, quantile } from '#src/stats/quantile.js';
+import { Random } from '#src/stats/random.js';
+import { signTest } from '#src/stats/sign-test.js';
+
+const statistics = suite('statistics');
+
+statistics('a quantile interpolates between the nearest ranks', () => {
+  assert.is(quantile([4, 1, 3, 2], 0.5), 2.5);
+  assert.is(quantile([1, 2, 3, 4, 5], 0.99), 4.96);
+  assert.is(quantile([7], 0.1), 7);
+  assert.is(quantile([1, 2], 1), 2);
+  assert.ok(Number.isNaN(quantile([], 0.5)));
+});
+
+statistics('a quantile leaves its input as it was', () => {
+  const values = [3, 1, 2];
+  median(values);
+  assert.equal(values, [3, 1, 2]);
+});
+
+statistics('the interval of a ratio holds the ratio and shrinks with less noise', () => {
+  const noisy = ratioInterval([8, 10, 12, 9, 11], [4, 5, 6, 4.5, 5.5]);
+  const calm = ratioInterval([9.9, 10, 10.1], [4.95, 5, 5.05]);
+  assert.ok(noisy.low < 2 && noisy.high > 2);
+  assert.ok(calm.low <= 2 && calm.high >= 2);
+  assert.ok(calm.high - calm.low < noisy.high - noisy.low);
+});
+
+statistics('an interval is the same for the same seed', () => {
+  assert.equal(pairedInterval([1, 1.2, 0.9, 1.1], 0.95, 5), pairedInterval([1, 1.2, 0.9, 1.1], 0.95, 5));
+});
+
+statistics('the sign test knows that ten losses of ten are no accident', () => {
+  assert.is(signTest(new Array(10).fill(0.9)), 1 / 1024);
+  assert.is(signTest([0.9, 1.1]), 0.75);
+  assert.is(signTest([1.1, 1.2, 1.3]), 1);
+});
+
+statistics('the sign test leaves ties out', () => {
+  assert.is(signTest([1, 1, 0.9]), 0.5);
+});
+
+statistics('the generator is reproducible, in range and without an obvious bias', () => {
+  const [one, other] = [new Random(3), new Random(3)];
+  const values = Array.from({ length: 10_000 }, () => one.next());
+  assert.equal(
+    values.slice(0, 5),
+    Array.from({ length: 5 }, () => other.next()),
+  );
+  assert.ok(values.every((value) => value >= 0 && value < 1));
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+  assert.ok(Math.abs(mean - 0.5) < 0.02);
+});
+
+statistics.run();
