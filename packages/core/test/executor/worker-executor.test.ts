@@ -1,0 +1,156 @@
+import { createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inside } from '../inside.js';
+
+const executor = suite('worker executor');
+
+const Counter = defineActor('counter', {
+  state: () => ({ n: 0 }),
+  handlers: {
+    add: (ctx) => {
+      ctx.state.n += 1;
+    },
+    get: (ctx) => ctx.state.n,
+  },
+});
+
+/** A host that counts what the pump asks of it. */
+function countingHost(): { readonly host: Host; readonly asked: { soon: number; later: number } } {
+  const asked = { soon: 0, later: 0 };
+  const host: Host = {
+    ...nodeHost,
+    soon: (run) => {
+      asked.soon += 1;
+      nodeHost.soon(run);
+    },
+    later: (run) => {
+      asked.later += 1;
+      nodeHost.later(run);
+    },
+    log: () => undefined,
+  };
+  return { host, asked };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+executor('a burst from outside arms the pump once (E10, E11)', async () => {
+  const { host, asked } = countingHost();
+  await using system = createSystem({ host, slice: { msMin: 50, msMax: 50 } });
+  const ref = system.spawn(Counter);
+  asked.soon = 0;
+  for (let i = 0; i < 1_000; i += 1) ref.tell.add();
+  assert.is(asked.soon, 1);
+  assert.is(await ref.ask.get(), 1_000);
+});
+
+executor('an idle system asks nothing of its host (E11)', async () => {
+  const { host, asked } = countingHost();
+  await using system = createSystem({ host });
+  const ref = system.spawn(Counter);
+  assert.is(await ref.ask.get(), 0);
+  await nextTurn();
+  await nextTurn();
+  const before = { ...asked };
+  for (let i = 0; i < 20; i += 1) await nextTurn();
+  assert.equal(asked, before);
+});
+
+executor('an ask is answered within one turn of the event loop', async () => {
+  await using system = createSystem();
+  const ref = system.spawn(Counter);
+  let turned = false;
+  setImmediate(() => {
+    turned = true;
+  });
+  for (let i = 0; i < 10; i += 1) await ref.ask.get();
+  assert.is(turned, false);
+});
+
+executor(
+  'work beyond the slice goes on after the loop has looked at its timers, all of it (E10, E30)',
+  async () => {
+    await using system = createSystem({ slice: { msMin: 0.2, msMax: 1 } });
+    const Busy = defineActor('busy', {
+      state: () => ({ n: 0 }),
+      handlers: {
+        spin: (ctx) => {
+          const until = performance.now() + 0.2;
+          while (performance.now() < until);
+          ctx.state.n += 1;
+        },
+        get: (ctx) => ctx.state.n,
+      },
+    });
+    const refs = Array.from({ length: 20 }, () => system.spawn(Busy));
+    for (let i = 0; i < 10; i += 1) for (const ref of refs) ref.tell.spin();
+    let turns = 0;
+    let done = false;
+    const count = (): void => {
+      turns += 1;
+      if (!done) setImmediate(count);
+    };
+    setImmediate(count);
+    const counts = await Promise.all(refs.map((ref) => ref.ask.get()));
+    done = true;
+    assert.ok(counts.every((n) => n === 10));
+    assert.ok(turns >= 10, `40 ms of work in slices of 1 ms let the loop turn ${turns} times only`);
+  },
+);
+
+executor('an actor that sends to itself for ever does not keep the loop from its timers (E30)', async () => {
+  const system = createSystem();
+  const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
+  system.spawn(Hog).tell.go();
+  const ref = system.spawn(Counter);
+  const startedAt = performance.now();
+  await new Promise((resolve) => {
+    setTimeout(resolve, 20);
+  });
+  assert.ok(performance.now() - startedAt < 1_000);
+  assert.is(await ref.ask.get(), 0);
+  await system.shutdown();
+});
+
+executor('counts every message once over many slices', async () => {
+  await using system = createSystem({ slice: { msMin: 0.01, msMax: 0.05 } });
+  const refs = Array.from({ length: 100 }, () => system.spawn(Counter));
+  for (let i = 0; i < 1_000; i += 1) for (const ref of refs) ref.tell.add();
+  const counts = await Promise.all(refs.map((ref) => ref.ask.get()));
+  assert.ok(counts.every((n) => n === 1_000));
+  await nextTurn();
+  assert.is(system.stats().handled, 100_000 + 100);
+  assert.is(system.stats().queued, 0);
+});
+
+executor('goes from running to stopped with its system, and leaves nobody in the ring (E31)', async () => {
+  const system = createSystem();
+  const refs = Array.from({ length: 100 }, () => system.spawn(Counter));
+  for (const ref of refs) for (let i = 0; i < 100; i += 1) ref.tell.add();
+  const report = await system.shutdown();
+  assert.is(report.handled + report.deadLetters, 10_000);
+  assert.is(inside(system).ready.depth, 0);
+  refs[0]?.tell.add();
+  await nextTurn();
+  assert.is(system.stats().deadLetters + system.stats().handled, 10_001);
+});
+
+executor('timers wake an idle pump by themselves (E26)', async () => {
+  await using system = createSystem();
+  const Sleeper = defineActor('sleeper', {
+    handlers: {
+      nap: (ctx) => void ctx.suspend('rate-limit', { on: 'after', ms: 5 }),
+      ping: () => 'pong',
+    },
+  });
+  const ref = system.spawn(Sleeper);
+  ref.tell.nap();
+  assert.is(await ref.ask.ping(), 'pong');
+});
+
+executor.run();

@@ -1,0 +1,129 @@
+import { defineActor } from '@troupe/core';
+import { createTestSystem, type TestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { cellOf, gate, inside } from '../inside.js';
+
+const noSpin = suite('no progress, no wake-up');
+
+const Actor = defineActor('actor', {
+  handlers: {
+    put: (_ctx, _n: number) => undefined,
+    wait: async (_ctx, until: Promise<void>) => until,
+    fail: (): never => {
+      throw new Error('x');
+    },
+    sleep: (ctx, ms: number) => void ctx.suspend('rate-limit', { on: 'after', ms }),
+  },
+});
+
+/** Turns that are run until nobody is ready. */
+function turns(test: TestSystem): number {
+  let count = 0;
+  while (test.step()) count += 1;
+  return count;
+}
+
+noSpin('sends to a suspended actor cause no turns (E8)', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  test.system.suspend(ref);
+  assert.is(turns(test), 0);
+  for (let i = 0; i < 1_000; i += 1) ref.tell.put(i);
+  assert.is(inside(test.system).ready.depth, 0);
+  assert.is(turns(test), 0);
+  assert.is(cellOf(ref).queue.length, 1_000);
+});
+
+noSpin('sends to an awaiting actor cause no turns (E8)', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  const until = gate();
+  ref.tell.wait(until.promise);
+  await test.settle();
+  for (let i = 0; i < 1_000; i += 1) ref.tell.put(i);
+  assert.is(turns(test), 0);
+  until.open();
+  await test.settle();
+  assert.is(cellOf(ref).queue.length, 0);
+});
+
+noSpin(
+  'sends to a failed actor cause no turns before its parent has decided, and do not shorten its back-off (E7)',
+  async () => {
+    await using test = createTestSystem({ supervise: { backoff: { fromMs: 100, toMs: 100 } } });
+    const ref = test.system.spawn(Actor);
+    ref.tell.fail();
+    await test.settle();
+    for (let i = 0; i < 1_000; i += 1) ref.tell.put(i);
+    assert.is(turns(test), 0);
+    await test.advance(99);
+    assert.is(cellOf(ref).queue.length, 1_000);
+    await test.advance(1);
+    assert.is(cellOf(ref).queue.length, 0);
+  },
+);
+
+noSpin('a muted actor with messages causes no turns', async () => {
+  const Sink = defineActor('sink', {
+    handlers: { put: (_ctx, _n: number) => undefined },
+    mailbox: { capacity: 1 },
+    throughput: 1,
+  });
+  await using test = createTestSystem();
+  const sink = test.system.spawn(Sink);
+  const Source = defineActor('source', {
+    handlers: {
+      burst() {
+        for (let i = 0; i < 20; i += 1) sink.tell.put(i);
+      },
+    },
+  });
+  const source = test.system.spawn(Source);
+  source.tell.burst();
+  test.step();
+  for (let i = 0; i < 100; i += 1) source.tell.burst();
+  assert.is(inside(test.system).ready.depth, 1);
+});
+
+noSpin('a stopping actor with messages left causes no turns while it waits', async () => {
+  const until = gate();
+  const Slow = defineActor('slow', {
+    handlers: { put: () => undefined },
+    stopping: async () => until.promise,
+  });
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Slow);
+  const token = test.system.suspend(ref);
+  ref.tell.put();
+  const stopped = test.system.stop(ref);
+  turns(test);
+  token.resume();
+  assert.is(turns(test), 0);
+  until.open();
+  await test.settle();
+  assert.is(await stopped, 'stopped');
+  assert.is(test.system.stats().deadLetters, 1);
+});
+
+noSpin('an empty system runs no turns and arms no timer', async () => {
+  await using test = createTestSystem();
+  test.system.spawn(Actor);
+  assert.is(turns(test), 0);
+  assert.is(test.host.nextDue(), undefined);
+});
+
+noSpin('a timed suspension costs one wake-up, at its time (E26)', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  ref.tell.sleep(50);
+  ref.tell.put(1);
+  await test.settle();
+  assert.is(test.host.nextDue(), 50);
+  await test.advance(49);
+  assert.is(cellOf(ref).queue.length, 1);
+  await test.advance(1);
+  assert.is(cellOf(ref).queue.length, 0);
+});
+
+noSpin.run();

@@ -1,0 +1,222 @@
+import { type ActorRef, defineActor } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { GATED, MUTED, OVERLOADED } from '#src/mailbox/status.js';
+import { cellOf, gate, inside } from '../inside.js';
+
+const pressure = suite('pressure');
+
+const Sink = defineActor('sink', {
+  state: () => ({ seen: 0 }),
+  handlers: {
+    put: (ctx, _n: number) => {
+      ctx.state.seen += 1;
+    },
+    wait: async (_ctx, until: Promise<void>) => until,
+  },
+  mailbox: { capacity: 4 },
+  throughput: 1,
+});
+
+const Source = defineActor('source', {
+  state: (args: { to: ActorRef<typeof Sink> }) => ({ to: args.to, ran: 0 }),
+  handlers: {
+    burst(ctx, n: number) {
+      ctx.state.ran += 1;
+      for (let i = 0; i < n; i += 1) ctx.state.to.tell.put(i);
+    },
+  },
+});
+
+pressure('a sender is not run again until the receiver has caught up (E6)', async () => {
+  await using test = createTestSystem();
+  const sink = test.system.spawn(Sink);
+  const source = test.system.spawn(Source, { to: sink });
+  source.tell.burst(10);
+  source.tell.burst(10);
+  test.step();
+  assert.is((cellOf(source).state as { ran: number }).ran, 1);
+  assert.is.not(cellOf(source).status & MUTED, 0);
+  assert.is.not(cellOf(sink).status & OVERLOADED, 0);
+  while ((cellOf(source).status & MUTED) !== 0) test.step();
+  assert.ok(cellOf(sink).queue.length <= 2, 'the receiver has caught up to half of its capacity');
+  await test.settle();
+  assert.is((cellOf(source).state as { ran: number }).ran, 2);
+  assert.is((cellOf(sink).state as { seen: number }).seen, 20);
+});
+
+pressure('signals of a muted actor are handled: it can be stopped', async () => {
+  await using test = createTestSystem();
+  const sink = test.system.spawn(Sink);
+  const source = test.system.spawn(Source, { to: sink });
+  source.tell.burst(1_000);
+  test.step();
+  assert.is.not(cellOf(source).status & MUTED, 0);
+  let reason = '';
+  void test.system.stop(source).then((how) => {
+    reason = how;
+  });
+  while (reason === '' && test.step()) await Promise.resolve();
+  assert.is(reason, 'stopped');
+  assert.ok(cellOf(sink).queue.length > 4);
+});
+
+pressure('a receiver that awaits, is suspended or has failed mutes nobody', async () => {
+  await using test = createTestSystem();
+  const sink = test.system.spawn(Sink);
+  const source = test.system.spawn(Source, { to: sink });
+  test.system.suspend(sink);
+  source.tell.burst(10);
+  test.step();
+  assert.is(cellOf(source).status & MUTED, 0);
+  const awaiting = test.system.spawn(Sink);
+  const other = test.system.spawn(Source, { to: awaiting });
+  const until = gate();
+  awaiting.tell.wait(until.promise);
+  await test.settle();
+  other.tell.burst(10);
+  await test.settle();
+  assert.is(cellOf(other).status & MUTED, 0);
+  until.open();
+  await test.settle();
+});
+
+pressure('a receiver that begins to await or is suspended releases those it muted', async () => {
+  for (const how of ['suspend', 'await'] as const) {
+    const test = createTestSystem();
+    const sink = test.system.spawn(Sink);
+    const source = test.system.spawn(Source, { to: sink });
+    const until = gate();
+    if (how === 'await') sink.tell.wait(until.promise);
+    source.tell.burst(10);
+    const { ready } = inside(test.system);
+    ready.promote(ready.depth - 1);
+    test.step();
+    assert.is.not(cellOf(source).status & MUTED, 0);
+    if (how === 'suspend') test.system.suspend(sink);
+    await test.settle();
+    assert.is(cellOf(source).status & MUTED, 0, how);
+    until.open();
+    await test[Symbol.asyncDispose]();
+  }
+});
+
+pressure('an actor that sends to itself is not muted by itself (E6)', async () => {
+  const Own = defineActor('own', {
+    state: () => ({ seen: 0 }),
+    handlers: {
+      burst(ctx) {
+        for (let i = 0; i < 50; i += 1) Own.self(ctx).tell.put();
+      },
+      put: (ctx) => {
+        ctx.state.seen += 1;
+      },
+    },
+    mailbox: { capacity: 2 },
+  });
+  await using test = createTestSystem();
+  const own = test.system.spawn(Own);
+  own.tell.burst();
+  await test.settle();
+  assert.is((cellOf(own).state as { seen: number }).seen, 50);
+});
+
+pressure('an actor that waits for room is resumed when there is some (E25)', async () => {
+  await using test = createTestSystem();
+  const sink = test.system.spawn(Sink);
+  const Patient = defineActor('patient', {
+    state: () => ({ went: 0 }),
+    handlers: {
+      go(ctx) {
+        ctx.state.went += 1;
+        ctx.suspend('backpressure', { on: 'capacity', of: sink });
+      },
+    },
+  });
+  const patient = test.system.spawn(Patient);
+  const token = test.system.suspend(sink);
+  for (let i = 0; i < 4; i += 1) sink.tell.put(i);
+  patient.tell.go();
+  patient.tell.go();
+  await test.settle();
+  assert.is((cellOf(patient).state as { went: number }).went, 1);
+  token.resume();
+  await test.settle();
+  assert.is((cellOf(patient).state as { went: number }).went, 2);
+});
+
+interface Plan {
+  readonly seed: number;
+  readonly capacities: readonly number[];
+  readonly throughput: number;
+  /** Who sends to whom, how many at a time. */
+  readonly edges: readonly (readonly [from: number, to: number, burst: number])[];
+  readonly starts: readonly number[];
+  readonly hops: number;
+  readonly slow: readonly boolean[];
+}
+
+const plans: fc.Arbitrary<Plan> = fc.integer({ min: 2, max: 6 }).chain((n) =>
+  fc.record({
+    seed: fc.integer({ min: 1, max: 1_000 }),
+    capacities: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: n, maxLength: n }),
+    throughput: fc.integer({ min: 1, max: 5 }),
+    edges: fc.array(fc.tuple(fc.nat(n - 1), fc.nat(n - 1), fc.integer({ min: 1, max: 6 })), {
+      minLength: 1,
+      maxLength: 10,
+    }),
+    starts: fc.array(fc.nat(n - 1), { minLength: 1, maxLength: 8 }),
+    hops: fc.integer({ min: 1, max: 4 }),
+    slow: fc.array(fc.boolean(), { minLength: n, maxLength: n }),
+  }),
+);
+
+pressure('muting cannot deadlock: in any graph of senders every message is handled', async () => {
+  await fc.assert(
+    fc.asyncProperty(plans, async (plan) => {
+      const test = createTestSystem({ seed: plan.seed });
+      let sent = 0;
+      let handled = 0;
+      const SENT_MAX = 3_000;
+      type Node = { readonly tell: { readonly hop: (left: number) => void } };
+      const nodes: Node[] = [];
+      plan.capacities.forEach((capacity, i) => {
+        const out = plan.edges.filter(([from]) => from === i);
+        const forward = (left: number): void => {
+          handled += 1;
+          if (left === 0) return;
+          for (const [, to, burst] of out) {
+            for (let k = 0; k < burst && sent < SENT_MAX; k += 1) {
+              sent += 1;
+              nodes[to]?.tell.hop(left - 1);
+            }
+          }
+        };
+        const Hop = defineActor('hop', {
+          handlers: {
+            hop: (_ctx, left: number): unknown => {
+              forward(left);
+              return plan.slow[i] === true && left % 2 === 1 ? Promise.resolve() : undefined;
+            },
+          },
+          mailbox: { capacity },
+          throughput: plan.throughput,
+        });
+        nodes.push(test.system.spawn(Hop));
+      });
+      for (const start of plan.starts) {
+        sent += 1;
+        nodes[start]?.tell.hop(plan.hops);
+      }
+      await test.settle();
+      assert.is(handled, sent);
+      for (const node of nodes) assert.is(cellOf(node as never).status & (GATED | OVERLOADED), 0);
+      await test[Symbol.asyncDispose]();
+    }),
+    { seed: 3, numRuns: 300 },
+  );
+});
+
+pressure.run();
