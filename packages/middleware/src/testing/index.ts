@@ -1,1 +1,1 @@
-export {};
+export { type RecordedLine, type RecordingSink, recordingSink } from './recording-sink.js';

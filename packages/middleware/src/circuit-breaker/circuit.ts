@@ -1,0 +1,113 @@
+export type CircuitState = 'closed' | 'open' | 'half-open';
+
+export interface CircuitRules {
+  /** So many failures … */
+  readonly failures: number;
+  /** … within this time open it. */
+  readonly withinMs: number;
+  /** It stays open for so long; then it lets probes through. */
+  readonly openMs: number;
+  /** So many probes, all of them successful, close it. */
+  readonly probes: number;
+}
+
+/** What a circuit says to the next call. */
+export type Admission =
+  | { readonly kind: 'passed'; readonly probe: number }
+  /** Not now; it is worth asking again in `ms`. */
+  | { readonly kind: 'refused'; readonly ms: number };
+
+/** Not a probe: an ordinary call through a closed circuit. */
+export const NO_PROBE = 0;
+/** Whoever waits for the probes looks again so often within `openMs`. */
+const LOOKS_PER_ROUND = 10;
+const ORDINARY: Admission = { kind: 'passed', probe: NO_PROBE };
+
+/**
+ * The state of one circuit, as a function of calls, results and time.
+ *
+ *   closed ── `failures` within `withinMs` ──→ open ── after `openMs` ──→ half-open ── all probes succeed ──→ closed
+ *                                                ↑                            │
+ *                                                └──────── a probe fails ─────┘
+ *
+ * A probe that never reports back counts as failed after `openMs`: else one lost call would keep the circuit half-open
+ * for ever. Results that belong to an earlier round change nothing.
+ */
+export class Circuit {
+  opened = 0;
+  private readonly rules: CircuitRules;
+  private failedAt: number[] = [];
+  private openUntil = Number.NEGATIVE_INFINITY;
+  private current: CircuitState = 'closed';
+  private succeeded = 0;
+  /** Probes under way, by number, with the time they began. */
+  private readonly underway = new Map<number, number>();
+  private lastProbe = NO_PROBE;
+
+  constructor(rules: CircuitRules) {
+    this.rules = rules;
+  }
+
+  state(now: number): CircuitState {
+    if (this.current === 'open' && now >= this.openUntil) this.beginProbing();
+    if (this.current === 'half-open' && this.hasLostProbe(now)) this.open(now);
+    return this.current;
+  }
+
+  admit(now: number): Admission {
+    switch (this.state(now)) {
+      case 'closed':
+        return ORDINARY;
+      case 'open':
+        return { kind: 'refused', ms: this.openUntil - now };
+      default: {
+        if (this.underway.size + this.succeeded >= this.rules.probes) {
+          return { kind: 'refused', ms: this.rules.openMs / LOOKS_PER_ROUND };
+        }
+        this.lastProbe += 1;
+        this.underway.set(this.lastProbe, now);
+        return { kind: 'passed', probe: this.lastProbe };
+      }
+    }
+  }
+
+  succeededCall(probe: number): void {
+    if (!this.underway.delete(probe)) return;
+    this.succeeded += 1;
+    if (this.succeeded < this.rules.probes) return;
+    this.current = 'closed';
+    this.failedAt = [];
+  }
+
+  failedCall(probe: number, now: number): void {
+    if (this.underway.delete(probe)) return this.open(now);
+    if (this.current !== 'closed' || probe !== NO_PROBE) return;
+    this.failedAt = this.failedAt.filter((at) => now - at < this.rules.withinMs);
+    this.failedAt.push(now);
+    if (this.failedAt.length >= this.rules.failures) this.open(now);
+  }
+
+  /** The call was not made after all. */
+  takenBack(probe: number): void {
+    this.underway.delete(probe);
+  }
+
+  private open(now: number): void {
+    this.current = 'open';
+    this.openUntil = now + this.rules.openMs;
+    this.opened += 1;
+    this.failedAt = [];
+    this.underway.clear();
+  }
+
+  private beginProbing(): void {
+    this.current = 'half-open';
+    this.succeeded = 0;
+    this.underway.clear();
+  }
+
+  private hasLostProbe(now: number): boolean {
+    for (const since of this.underway.values()) if (now - since >= this.rules.openMs) return true;
+    return false;
+  }
+}

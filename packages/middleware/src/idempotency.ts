@@ -1,0 +1,118 @@
+import type { MessageView, Middleware, Outcome, Verdict } from '@troupe/core';
+import { LRUMapWithDelete } from 'mnemonist';
+import { type Figure, type Measured, messageCounter } from './figure.js';
+import { above, aFunction, aName, onlyKnown, whole } from './option-check.js';
+
+export interface IdempotencyOptions {
+  readonly name?: string;
+  /** The key of a message, or undefined for one that may be handled any number of times. */
+  readonly key: (message: MessageView) => string | undefined;
+  /** Keys remembered; beyond it the one not seen for longest is forgotten. Default 10,000. */
+  readonly keysMax?: number;
+  /** A key is forgotten after so long. Default: never, only `keysMax` counts. */
+  readonly keepMs?: number;
+}
+
+export interface Idempotency extends Middleware, Measured {
+  readonly duplicates: number;
+  /** Keys remembered at present. */
+  readonly size: number;
+}
+
+/** What is known about a key: its first message is being handled, or has been. */
+type Seen =
+  | { readonly state: 'running'; readonly since: number }
+  | { readonly state: 'done'; readonly at: number; readonly reply: unknown }
+  | { readonly state: 'done-without-reply'; readonly at: number };
+
+/** A pool may see the second message while a sibling handles the first: it looks again after this time. */
+const LOOK_AGAIN_MS = 10;
+/** A first message that is not done after so long will not be: its actor was killed in the middle of it. */
+const RUNNING_MS_MAX = 60_000;
+
+/**
+ * Handles a message with a key that was handled before by answering with the reply of then. Memory is bounded, so this
+ * is a window, not a promise: a key that was forgotten is handled again. A failed message is forgotten at once.
+ */
+export function idempotency(options: IdempotencyOptions): Idempotency {
+  onlyKnown('idempotency', options, ['name', 'key', 'keysMax', 'keepMs']);
+  return new SeenKeys(options);
+}
+
+class SeenKeys implements Idempotency {
+  duplicates = 0;
+  readonly name: string;
+  readonly figures: readonly Figure[];
+  private readonly seen: LRUMapWithDelete<string, Seen>;
+  /** Which key a message being handled belongs to. */
+  private readonly running = new WeakMap<MessageView, string>();
+  private readonly key: IdempotencyOptions['key'];
+  private readonly keepMs: number;
+
+  constructor(options: IdempotencyOptions) {
+    this.name = aName('idempotency.name', options.name ?? 'idempotency');
+    this.key = aFunction('idempotency.key', options.key);
+    this.keepMs =
+      options.keepMs === undefined
+        ? Number.POSITIVE_INFINITY
+        : above('idempotency.keepMs', options.keepMs, 0);
+    this.seen = new LRUMapWithDelete(whole('idempotency.keysMax', options.keysMax ?? 10_000, 1));
+    const about = 'Messages answered or dropped because their key was handled before.';
+    this.figures = [
+      messageCounter('troupe.idempotency.duplicates', this.name, about, () => this.duplicates),
+      {
+        name: 'troupe.idempotency.keys',
+        kind: 'gauge',
+        unit: '{key}',
+        about: 'Keys remembered.',
+        labels: { 'troupe.middleware.name': this.name },
+        read: () => this.size,
+      },
+    ];
+  }
+
+  get size(): number {
+    return this.seen.size;
+  }
+
+  readonly beforeMessage = (message: MessageView): Verdict | undefined => {
+    const key = this.key(message);
+    if (key === undefined) return undefined;
+    const seen = this.seen.get(key);
+    if (seen === undefined || this.isOver(seen, message.now)) {
+      this.seen.set(key, { state: 'running', since: message.now });
+      this.running.set(message, key);
+      return undefined;
+    }
+    if (seen.state === 'running') {
+      const reason = { user: `${this.name}: the first with this key is being handled` };
+      return { verdict: 'hold', reason, resumeOn: { on: 'after', ms: LOOK_AGAIN_MS } };
+    }
+    this.duplicates += 1;
+    if (seen.state === 'done') return { verdict: 'answer', reply: seen.reply };
+    return { verdict: 'refuse', why: `${this.name}: handled before, with a reply that came later` };
+  };
+
+  private isOver(seen: Seen, now: number): boolean {
+    return seen.state === 'running' ? now - seen.since > RUNNING_MS_MAX : now - seen.at > this.keepMs;
+  }
+
+  readonly afterMessage = (message: MessageView, outcome: Outcome): undefined => {
+    const key = this.running.get(message);
+    if (key === undefined) return;
+    if (outcome.kind !== 'handled') {
+      this.seen.delete(key);
+    } else if (isLater(outcome.reply)) {
+      this.seen.set(key, { state: 'done-without-reply', at: message.now });
+    } else {
+      this.seen.set(key, { state: 'done', at: message.now, reply: outcome.reply });
+    }
+  };
+}
+
+/** A reply given later belongs to one question: it cannot be given to a second one. */
+function isLater(reply: unknown): boolean {
+  if (typeof reply !== 'object' || reply === null) return false;
+  const { bind, refuse } = reply as { readonly bind?: unknown; readonly refuse?: unknown };
+  return typeof bind === 'function' && typeof refuse === 'function';
+}

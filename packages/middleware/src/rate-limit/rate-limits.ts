@@ -1,0 +1,53 @@
+import { OptionError } from '@troupe/core';
+import { LRUMap } from 'mnemonist';
+import { type Rate, TokenBucket } from './token-bucket.js';
+
+/** The buckets of one limit: one for all, or one per actor or key. */
+export class Limit {
+  triggered = 0;
+  consumed = 0;
+  readonly rate: Rate;
+  readonly keysMax: number;
+  private readonly buckets: LRUMap<string, TokenBucket>;
+
+  constructor(rate: Rate, keysMax: number) {
+    this.rate = rate;
+    this.keysMax = keysMax;
+    this.buckets = new LRUMap(keysMax);
+  }
+
+  /** Beyond `keysMax` the bucket not used for longest is forgotten, which can only give tokens too many. */
+  bucketOf(key: string, now: number): TokenBucket {
+    let bucket = this.buckets.get(key);
+    if (bucket === undefined) {
+      bucket = new TokenBucket(now);
+      this.buckets.set(key, bucket);
+    }
+    return bucket;
+  }
+}
+
+/** Limits by name: whoever names the same limit shares its tokens (E16). */
+export class RateLimits {
+  private readonly byName = new Map<string, Limit>();
+
+  /** Refuses a name that is in use with other numbers: one of the two callers would be wrong about its limit. */
+  limit(name: string, rate: Rate, keysMax: number): Limit {
+    const known = this.byName.get(name);
+    if (known === undefined) {
+      const limit = new Limit(rate, keysMax);
+      this.byName.set(name, limit);
+      return limit;
+    }
+    const same =
+      known.rate.msPerToken === rate.msPerToken &&
+      known.rate.burst === rate.burst &&
+      known.keysMax === keysMax;
+    if (!same) {
+      const { msPerToken, burst } = known.rate;
+      const needed = `this name has ${1_000 / msPerToken} per second, burst ${burst}, keysMax ${known.keysMax}: choose another name or the same numbers`;
+      throw new OptionError('rateLimit.name', name, needed);
+    }
+    return known;
+  }
+}

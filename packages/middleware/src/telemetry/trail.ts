@@ -1,0 +1,19 @@
+import type { Context, Span } from '@opentelemetry/api';
+
+/** What telemetry knows of one message: it travels with it, and its reply's and its sends' causes are found in it. */
+export class Trail {
+  readonly sentAt: number;
+  /** What the message's own span descends from. */
+  readonly origin: Context | undefined;
+  /** Inside the handler; what it sends descends from this, also after the message has ended. */
+  inside: Context | undefined = undefined;
+  /** Open from the first look at the message until it is handled, refused or given up. */
+  span: Span | undefined = undefined;
+  seen = false;
+  runs = 0;
+
+  constructor(sentAt: number, origin: Context | undefined) {
+    this.sentAt = sentAt;
+    this.origin = origin;
+  }
+}
