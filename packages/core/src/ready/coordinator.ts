@@ -76,7 +76,7 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   get rides(): number {
     let rides = 0;
     for (let i = this.head; i !== this.tail; i = (i + 1) & this.mask) {
-      if (this.entries[2 * i + 1] !== NO_RIDE) rides += 1;
+      if (this.entries[4 * i + 1] !== NO_RIDE) rides += 1;
     }
     return rides;
   }

@@ -293,7 +293,12 @@ invoker(
     const test = createTestSystem();
     const ref = test.system.spawn(Fixed);
     let called = 0;
-    list.push({ name: 'late', beforeTurn: () => void (called += 1) });
+    list.push({
+      name: 'late',
+      beforeTurn: () => {
+        called += 1;
+      },
+    });
     ref.tell.put();
     test.step();
     assert.is(called, 0);

@@ -124,8 +124,11 @@ coordinator('counts what rides in ready entries', async () => {
   const ref = test.system.spawn(Actor);
   ref.tell.note(1);
   ref.tell.note(2);
-  assert.is(inside(test.system).ready.rides, 1);
-  assert.is(test.system.stats().queued, 2);
+  for (const other of [1, 2, 3].map(() => test.system.spawn(Actor))) other.tell.note(1);
+  void test.system.stop(test.system.spawn(Actor));
+  assert.is(inside(test.system).ready.depth, 5);
+  assert.is(inside(test.system).ready.rides, 4);
+  assert.is(test.system.stats().queued, 5);
   await test.settle();
   assert.is(test.system.stats().queued, 0);
 });
