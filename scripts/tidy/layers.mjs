@@ -42,7 +42,10 @@ const coreStages = [
   ['mailbox', 'supervision'],
   ['ready'],
   ['invoker'],
+  ['options'],
   ['executor', 'actor'],
+  ['routing'],
+  ['tree', 'adapt', 'inspect'],
   ['system'],
 ];
 

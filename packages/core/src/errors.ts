@@ -160,6 +160,26 @@ export class ChildEndedError extends TroupeError {
   }
 }
 
+/** A router had nobody to give the message to. */
+export class NoRouteeError extends TroupeError {
+  readonly code = 'ERR_NO_ROUTEE';
+  readonly router: string;
+  constructor(router: string, message: string, why: string, cause?: Error) {
+    super(`${router}.${message}: no routee: ${why}`, cause === undefined ? {} : { cause });
+    this.router = router;
+  }
+}
+
+/** A supervision tree that could not be started as it is written. */
+export class TreeError extends TroupeError {
+  readonly code = 'ERR_TREE';
+  readonly path: string;
+  constructor(path: string, problem: string) {
+    super(`tree ${path}: ${problem}`);
+    this.path = path;
+  }
+}
+
 /** What was asked of an actor makes no sense for it, such as watching itself. */
 export class MisuseError extends TroupeError {
   readonly code = 'ERR_MISUSE';

@@ -16,16 +16,19 @@ export {
   ActorFailedError,
   AskCycleError,
   AskTimeoutError,
+  ChildEndedError,
   EscalatedError,
   HandlerTimeoutError,
   LookupError,
   MiddlewareError,
   MisuseError,
   NameTakenError,
+  NoRouteeError,
   OptionError,
   StaleContextError,
   SystemStoppedError,
   ThrownValueError,
+  TreeError,
   TroupeError,
   UndeliveredError,
 } from './errors.js';
@@ -50,6 +53,25 @@ export { nodeHost } from './node-host.js';
 export type { SystemOptions } from './options.js';
 export type { Delivered } from './ready/delivery.js';
 export type { InvokeResult } from './ready/invoke-result.js';
+export type { PoolOptions, PoolSettings, Spawner } from './routing/pool.js';
+export { spawnPool } from './routing/pool.js';
+export { type GroupRouting, router } from './routing/router.js';
+export type { Gathered, GatherFace, PoolRef, RouterRef } from './routing/router-face.js';
+export type { KeyOf, PullOptions, Routing } from './routing/routing.js';
 export type { Backoff, Directive, RestartType, Strategy, SupervisionPolicy } from './supervision/policy.js';
 export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './system.js';
 export { createSystem } from './system.js';
+export { diffTrees, type TreeChange } from './tree/diff-trees.js';
+export { printTree } from './tree/print-tree.js';
+export { type RunningTree, startTree } from './tree/start-tree.js';
+export {
+  type ChildOptions,
+  type ChildSpec,
+  child,
+  type PoolSpec,
+  pool,
+  type SupervisorOptions,
+  type SupervisorSpec,
+  supervisor,
+  type TreeNode,
+} from './tree/tree.js';

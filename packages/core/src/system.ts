@@ -1,8 +1,8 @@
 import type { ActorCell } from './actor/cell.js';
 import type { SuspensionToken } from './actor/context.js';
 import { defineActor } from './actor/define.js';
-import type { AnyDefinition, ArgsOf, HandlersOf, SpawnArgs } from './actor/definition.js';
-import type { ActorRef, AnyRef, AskFace, AskOptions } from './actor/ref.js';
+import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './actor/definition.js';
+import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './actor/ref.js';
 import type { RefBase } from './actor/ref-class.js';
 import { mustBeDefinition, Runtime } from './actor/runtime.js';
 import type { SpawnOptions } from './actor/spawn-options.js';
@@ -14,6 +14,8 @@ import type { Host } from './host.js';
 import { CLOSED, TERMINATED } from './mailbox/status.js';
 import { nodeHost } from './node-host.js';
 import { type SystemOptions, type SystemSettings, settingsOf } from './options.js';
+import { type RunningTree, startTree } from './tree/start-tree.js';
+import type { SupervisorSpec } from './tree/tree.js';
 
 /** How a system ended. */
 export interface SystemReport {
@@ -35,8 +37,10 @@ export interface ActorSystem extends AsyncDisposable {
   /** Resolves when the system has stopped, by whatever cause. Never rejects. */
   readonly whenStopped: Promise<SystemReport>;
   spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D>;
+  /** Starts a supervision tree; siblings in order, each supervisor before its children. */
+  start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D>;
   /** Like `ref.ask`, with a deadline of its own. */
-  ask<D extends AnyDefinition>(ref: ActorRef<D>, options?: AskOptions): AskFace<HandlersOf<D>>;
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H>;
   /** The living actor of that name, if there is one. */
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined;
   /** Finishes the current message; the rest become dead letters. Resolves when the actor has ended. */
@@ -101,8 +105,12 @@ class System implements ActorSystem {
     return cell.ref as unknown as ActorRef<D>;
   }
 
-  ask<D extends AnyDefinition>(ref: ActorRef<D>, options?: AskOptions): AskFace<HandlersOf<D>> {
-    return (ref as unknown as RefBase).askAs(undefined, options?.withinMs) as AskFace<HandlersOf<D>>;
+  start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D> {
+    return startTree(this, tree);
+  }
+
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H> {
+    return (ref as unknown as RefBase).askAs(undefined, options?.withinMs) as AskFace<H>;
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {

@@ -18,10 +18,10 @@ import { Failure } from '../message/failure.js';
 import { Later } from '../message/later.js';
 import type { SuspendReason } from '../message/suspension.js';
 import type { ActorContext, Logger, ResumeOn, SuspensionToken } from './context.js';
-import type { AnyDefinition, ArgsOf, HandlersOf, SpawnArgs } from './definition.js';
+import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './definition.js';
 import { Extras } from './extras.js';
 import type { Kind } from './kind.js';
-import type { ActorRef, AnyRef, AskFace, AskOptions, TellFace } from './ref.js';
+import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf, TellFace } from './ref.js';
 import type { RefBase } from './ref-class.js';
 import type { Signal } from './signal.js';
 import type { SpawnOptions } from './spawn-options.js';
@@ -183,27 +183,19 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     this.kind.runtime.deathWatch.unwatch(this, ref as RefBase);
   }
 
-  tell<D extends AnyDefinition>(ref: ActorRef<D>): TellFace<HandlersOf<D>> {
-    return (ref as unknown as RefBase).tellAs(this) as TellFace<HandlersOf<D>>;
+  tell<H extends HandlerMap>(ref: RefOf<H>): TellFace<H> {
+    return (ref as unknown as RefBase).tellAs(this) as TellFace<H>;
   }
 
-  ask<D extends AnyDefinition>(ref: ActorRef<D>, options?: AskOptions): AskFace<HandlersOf<D>> {
-    return (ref as unknown as RefBase).askAs(this, options?.withinMs) as AskFace<HandlersOf<D>>;
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H> {
+    return (ref as unknown as RefBase).askAs(this, options?.withinMs) as AskFace<H>;
   }
 
-  after<D extends AnyDefinition>(
-    ms: number,
-    ref: ActorRef<D>,
-    options?: TimerOptions,
-  ): TimerFace<HandlersOf<D>> {
+  after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerFace<H> {
     return this.timerFace(ms, ref, options, false);
   }
 
-  every<D extends AnyDefinition>(
-    ms: number,
-    ref: ActorRef<D>,
-    options?: TimerOptions,
-  ): TimerFace<HandlersOf<D>> {
+  every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerFace<H> {
     return this.timerFace(ms, ref, options, true);
   }
 
@@ -272,14 +264,14 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     return cell;
   }
 
-  private timerFace<D extends AnyDefinition>(
+  private timerFace<H extends HandlerMap>(
     ms: number,
-    ref: ActorRef<D>,
+    ref: RefOf<H>,
     options: TimerOptions | undefined,
     repeat: boolean,
-  ): TimerFace<HandlersOf<D>> {
+  ): TimerFace<H> {
     this.mustBeCurrent(repeat ? 'every' : 'after');
     const terms = { owner: this, ms, repeat, key: options?.key };
-    return (ref as unknown as RefBase).timer(terms) as TimerFace<HandlersOf<D>>;
+    return (ref as unknown as RefBase).timer(terms) as TimerFace<H>;
   }
 }

@@ -1,8 +1,8 @@
 import type { Failure } from '../message/failure.js';
 import type { Later } from '../message/later.js';
 import type { ResumeCondition, SuspendReason } from '../message/suspension.js';
-import type { AnyDefinition, ArgsOf, HandlersOf, SpawnArgs } from './definition.js';
-import type { ActorRef, AnyRef, AskFace, AskOptions, TellFace } from './ref.js';
+import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './definition.js';
+import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf, TellFace } from './ref.js';
 import type { SpawnOptions } from './spawn-options.js';
 import type { TimerFace, TimerOptions } from './timer-face.js';
 
@@ -55,20 +55,12 @@ export interface ActorContext<S = unknown> {
   unwatch(ref: AnyRef): void;
 
   /** Sends in this actor's name; needed after an `await`, where the runtime cannot know who is running. */
-  tell<D extends AnyDefinition>(ref: ActorRef<D>): TellFace<HandlersOf<D>>;
-  ask<D extends AnyDefinition>(ref: ActorRef<D>, options?: AskOptions): AskFace<HandlersOf<D>>;
+  tell<H extends HandlerMap>(ref: RefOf<H>): TellFace<H>;
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H>;
 
   /** Sends the message once, `ms` from now. Ends with this incarnation of the actor. */
-  after<D extends AnyDefinition>(
-    ms: number,
-    ref: ActorRef<D>,
-    options?: TimerOptions,
-  ): TimerFace<HandlersOf<D>>;
-  every<D extends AnyDefinition>(
-    ms: number,
-    ref: ActorRef<D>,
-    options?: TimerOptions,
-  ): TimerFace<HandlersOf<D>>;
+  after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerFace<H>;
+  every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerFace<H>;
   cancel(key: string): boolean;
   /** Calls the `idle` hook when no message came for so long; undefined ends it. */
   receiveTimeout(ms: number | undefined): void;

@@ -13,6 +13,15 @@ export class DeadLetters implements DeadLetterOffice<ActorCell> {
     this.runtime = runtime;
   }
 
+  /** A router is no actor: it has only a name to be remembered by. */
+  unrouted(to: string, message: string, payload: unknown): void {
+    this.total += 1;
+    const { events, delivery } = this.runtime;
+    if (!events.hasListeners) return;
+    const from = delivery.sender?.path;
+    events.publish({ kind: 'dead-letter', letter: { reason: 'unrouted', to, message, payload, from } });
+  }
+
   undelivered(cell: ActorCell, slot: number, content: unknown, reason: DeadLetterReason, why?: string): void {
     const envelope = slot === ENVELOPE ? (content as Envelope) : undefined;
     this.total += 1;

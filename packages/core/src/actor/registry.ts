@@ -1,9 +1,8 @@
 import { LookupError, NameTakenError, OptionError } from '../errors.js';
+import { isLegalName, NAME_RULE } from '../name.js';
 import type { ActorCell } from './cell.js';
 import type { AnyDefinition } from './definition.js';
 import type { Runtime } from './runtime.js';
-
-const LEGAL_NAME = /^[A-Za-z0-9_.:@-]{1,128}$/;
 
 /** Names of living actors. A path is unique among the living; an anonymous actor's path is its slot and generation. */
 export class Registry {
@@ -17,9 +16,7 @@ export class Registry {
 
   /** Refuses a name that is illegal or taken, before anything is made. */
   mustBeFree(parent: ActorCell, name: string): void {
-    if (!LEGAL_NAME.test(name)) {
-      throw new OptionError('name', name, 'needed 1 to 128 letters, digits or _ . : @ -');
-    }
+    if (!isLegalName(name)) throw new OptionError('name', name, NAME_RULE);
     const path = this.join(parent, name);
     if (this.named.has(path)) throw new NameTakenError(path);
   }

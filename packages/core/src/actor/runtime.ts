@@ -24,6 +24,7 @@ import { Kind } from './kind.js';
 import { ActorLifecycle } from './lifecycle.js';
 import { Lineage } from './lineage.js';
 import { Pipelines } from './pipelines.js';
+import type { RefBase } from './ref-class.js';
 import { Registry } from './registry.js';
 import type { FailureReport } from './signal.js';
 import type { SpawnOptions } from './spawn-options.js';
@@ -101,6 +102,7 @@ export class Runtime {
     definition: AnyDefinition,
     args: unknown,
     options: SpawnOptions | undefined,
+    ref?: RefBase,
   ): ActorCell {
     if ((parent.status & CLOSED) !== 0) {
       throw new SystemStoppedError(this.options.name, `spawning ${definition.name} under ${parent.path}`);
@@ -110,7 +112,9 @@ export class Runtime {
     const middleware = this.middlewareFor(parent, options);
     const kind = this.kindOf(definition, middleware);
     const slot = this.ready.slots.reserve();
-    const cell = new ActorCell(kind, slot, args, undefined);
+    const cell = new ActorCell(kind, slot, args, ref);
+    // The address of a place in a tree outlives whoever held it: the next one there gets the same ref.
+    if (ref !== undefined) ref.cell = cell;
     this.ready.slots.put(slot, cell);
     this.lineage.add(parent, slot);
     if (options !== undefined) this.applyOptions(cell, options);

@@ -1,0 +1,220 @@
+import type { ActorCell } from '../actor/cell.js';
+import type { AnyDefinition } from '../actor/definition.js';
+import { RefBase, type TimerTerms } from '../actor/ref-class.js';
+import type { Runtime } from '../actor/runtime.js';
+import type { ActorTimer } from '../actor/timer-face.js';
+import { NoRouteeError, toError } from '../errors.js';
+import { CLOSED } from '../mailbox/status.js';
+import type { Delivered } from '../ready/delivery.js';
+import { firstReply, gatherReplies } from './gather.js';
+import type { Member, Picker } from './picker.js';
+
+/** What all routers of a definition have in common. The faces are in the class that `routerClassOf` makes. */
+export abstract class RouterBase extends RefBase {
+  readonly runtime: Runtime;
+  readonly definition: AnyDefinition;
+  /** Undefined: everyone gets everything. */
+  readonly picker: Picker | undefined;
+  members: readonly Member[] = [];
+
+  constructor(cell: ActorCell, definition: AnyDefinition, picker: Picker | undefined) {
+    super(cell);
+    this.runtime = cell.kind.runtime;
+    this.definition = definition;
+    this.picker = picker;
+  }
+
+  use(members: readonly Member[]): void {
+    this.members = members;
+    this.picker?.use(members);
+  }
+
+  /** Those that take messages. */
+  get routees(): readonly RefBase[] {
+    return this.members.filter(({ ref }) => (ref.cell.status & CLOSED) === 0).map(({ ref }) => ref);
+  }
+
+  messageOf(handler: number): string {
+    return this.definition['~handlerNames'][handler] as string;
+  }
+
+  /** One routee, or why there is none. The key function is user code: what it throws must not reach the sender. */
+  choose(handler: number, payload: unknown): RefBase | NoRouteeError {
+    const message = this.messageOf(handler);
+    try {
+      const routee = this.picker?.pick(message, payload) ?? this.routees[0];
+      return routee ?? new NoRouteeError(this.path, message, 'none of them takes messages');
+    } catch (thrown) {
+      const error = toError(thrown);
+      const { path } = this;
+      this.runtime.log('error', `${path}.${message}: the routing failed: ${error.message}`, {
+        path,
+        message,
+        error,
+      });
+      return new NoRouteeError(path, message, 'the routing failed', error);
+    }
+  }
+
+  /** To everyone, or to the one who is chosen. */
+  targetsOf(handler: number, payload: unknown): readonly RefBase[] {
+    if (this.picker === undefined) return this.routees;
+    const routee = this.choose(handler, payload);
+    return routee instanceof NoRouteeError ? [] : [routee];
+  }
+
+  tellTo(targets: readonly RefBase[], handler: number, payload: unknown): void {
+    if (targets.length === 0) this.runtime.deadLetters.unrouted(this.path, this.messageOf(handler), payload);
+    for (const { cell } of targets) cell.kind.delivery.tell(cell, handler, payload);
+  }
+
+  offerTo(targets: readonly RefBase[], handler: number, payload: unknown): Delivered {
+    const answers = targets.map(({ cell }) => cell.kind.delivery.offer(cell, handler, payload));
+    if (answers.includes('accepted')) return 'accepted';
+    return answers.includes('full') ? 'full' : 'closed';
+  }
+
+  async sendTo(handler: number, payload: unknown): Promise<void> {
+    const targets = this.targetsOf(handler, payload);
+    if (targets.length === 0)
+      throw new NoRouteeError(this.path, this.messageOf(handler), 'none takes messages');
+    await Promise.all(targets.map((target) => this.runtime.asks.send(target, handler, payload)));
+  }
+
+  askOne(
+    sender: ActorCell | undefined,
+    handler: number,
+    payload: unknown,
+    withinMs: number | undefined,
+  ): Promise<unknown> {
+    if (this.picker === undefined) return firstReply(this, sender, handler, payload, withinMs);
+    const routee = this.choose(handler, payload);
+    if (routee instanceof NoRouteeError) return Promise.reject(routee);
+    return this.runtime.asks.askAs(sender, routee.cell, handler, payload, withinMs);
+  }
+}
+
+interface AskTerms {
+  readonly sender: ActorCell | undefined;
+  readonly withinMs: number | undefined;
+}
+
+class Face {
+  readonly router: RouterBase;
+  constructor(router: RouterBase) {
+    this.router = router;
+  }
+}
+
+class FaceAs<Terms> extends Face {
+  readonly terms: Terms;
+  constructor(router: RouterBase, terms: Terms) {
+    super(router);
+    this.terms = terms;
+  }
+}
+
+export type RouterClass = new (
+  cell: ActorCell,
+  definition: AnyDefinition,
+  picker: Picker | undefined,
+) => RouterBase;
+
+const classes = new WeakMap<AnyDefinition, RouterClass>();
+
+/** One method per handler on each face, made once per definition; no `Proxy`, as with refs. */
+export function routerClassOf(definition: AnyDefinition): RouterClass {
+  const known = classes.get(definition);
+  if (known !== undefined) return known;
+  const made = makeRouterClass(definition['~handlerNames']);
+  classes.set(definition, made);
+  return made;
+}
+
+function makeRouterClass(handlerNames: readonly string[]): RouterClass {
+  class Tell extends Face {}
+  class Offer extends Face {}
+  class Send extends Face {}
+  class All extends Face {}
+  class TellAs extends FaceAs<ActorCell> {}
+  class AskAs extends FaceAs<AskTerms> {}
+  class Gather extends FaceAs<AskTerms> {}
+  class First extends FaceAs<AskTerms> {}
+  class TimerAs extends FaceAs<TimerTerms> {}
+
+  handlerNames.forEach((name, handler) => {
+    method(Tell, name, function (this: Tell, payload?: unknown): void {
+      this.router.tellTo(this.router.targetsOf(handler, payload), handler, payload);
+    });
+    method(All, name, function (this: All, payload?: unknown): void {
+      this.router.tellTo(this.router.routees, handler, payload);
+    });
+    method(Offer, name, function (this: Offer, payload?: unknown): Delivered {
+      return this.router.offerTo(this.router.targetsOf(handler, payload), handler, payload);
+    });
+    method(Send, name, function (this: Send, payload?: unknown): Promise<void> {
+      return this.router.sendTo(handler, payload);
+    });
+    method(TellAs, name, function (this: TellAs, payload?: unknown): void {
+      const { router, terms } = this;
+      const targets = router.targetsOf(handler, payload);
+      if (targets.length === 0) router.tellTo(targets, handler, payload);
+      for (const { cell } of targets) router.runtime.asks.tellAs(terms, cell, handler, payload);
+    });
+    method(AskAs, name, function (this: AskAs, payload?: unknown): Promise<unknown> {
+      return this.router.askOne(this.terms.sender, handler, payload, this.terms.withinMs);
+    });
+    method(Gather, name, function (this: Gather, payload?: unknown): Promise<unknown> {
+      return gatherReplies(this.router, this.terms.sender, handler, payload, this.terms.withinMs);
+    });
+    method(First, name, function (this: First, payload?: unknown): Promise<unknown> {
+      return firstReply(this.router, this.terms.sender, handler, payload, this.terms.withinMs);
+    });
+    method(TimerAs, name, function (this: TimerAs, payload?: unknown): ActorTimer {
+      const routee = this.router.choose(handler, payload);
+      if (routee instanceof NoRouteeError) throw routee;
+      return this.router.runtime.timers.arm(this.terms, routee, handler, payload);
+    });
+  });
+
+  return class Router extends RouterBase {
+    get tell(): Tell {
+      return new Tell(this);
+    }
+    get offer(): Offer {
+      return new Offer(this);
+    }
+    get send(): Send {
+      return new Send(this);
+    }
+    get ask(): AskAs {
+      return this.askAs(this.runtime.delivery.sender, undefined);
+    }
+    get all(): All {
+      return new All(this);
+    }
+    gather(options?: { readonly withinMs?: number }): Gather {
+      return new Gather(this, { sender: this.runtime.delivery.sender, withinMs: options?.withinMs });
+    }
+    first(options?: { readonly withinMs?: number }): First {
+      return new First(this, { sender: this.runtime.delivery.sender, withinMs: options?.withinMs });
+    }
+    override tellAs(sender: ActorCell): TellAs {
+      return new TellAs(this, sender);
+    }
+    override askAs(sender: ActorCell | undefined, withinMs: number | undefined): AskAs {
+      return new AskAs(this, { sender, withinMs });
+    }
+    override timer(terms: TimerTerms): TimerAs {
+      return new TimerAs(this, terms);
+    }
+  };
+}
+
+function method(
+  face: { readonly prototype: object },
+  name: string,
+  body: (payload?: unknown) => unknown,
+): void {
+  Object.defineProperty(face.prototype, name, { value: body, writable: true, configurable: true });
+}

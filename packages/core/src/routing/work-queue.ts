@@ -1,0 +1,151 @@
+import type { ActorCell } from '../actor/cell.js';
+import type { SuspensionToken } from '../actor/context.js';
+import type { RefBase } from '../actor/ref-class.js';
+import { ActorFailedError, UndeliveredError } from '../errors.js';
+import { CLOSED, DRAINING, FENCED, STOPPING, TERMINATED } from '../mailbox/status.js';
+import { ENVELOPE, Envelope } from '../message/envelope.js';
+import type { Later } from '../message/later.js';
+import type { Member } from './picker.js';
+import type { PullOptions } from './routing.js';
+
+interface Work {
+  readonly handler: number;
+  readonly payload: unknown;
+  /** The message as it came, when somebody waits for the reply. */
+  readonly source: Envelope | undefined;
+  readonly later: Later<unknown>;
+  attempts: number;
+}
+
+const ENDING = STOPPING | TERMINATED | FENCED;
+
+/** Only its condition to end it: the pool itself resumes when somebody is free. */
+const UNTIL_FREE = {
+  on: 'event',
+  key: 'troupe: a worker of this pool is free, which no event says',
+} as const;
+
+/**
+ * Work on its way through a pull pool. A worker has at most `window` messages; while nobody has room the pool's own
+ * mailbox is suspended, so that work waits there, where it is bounded and where no dying worker can take it along.
+ * What a worker had when it ended comes back and is given out before anything newer.
+ */
+export class WorkQueue {
+  private readonly window: number;
+  private readonly attemptsMax: number;
+  private readonly out = new Map<RefBase, number>();
+  private returned: Work[] = [];
+  private members: readonly Member[] = [];
+  private outstanding = 0;
+  private closed: SuspensionToken | undefined = undefined;
+  private onFinished: (() => void) | undefined = undefined;
+
+  constructor(options: PullOptions) {
+    this.window = options.window ?? 1;
+    this.attemptsMax = options.attempts ?? 1;
+  }
+
+  /** The keeper has been started, or its workers have changed. */
+  use(keeper: ActorCell, members: readonly Member[]): void {
+    this.members = members;
+    this.giveOut(keeper.ref);
+  }
+
+  /** A message of the pool. Its reply comes from whoever does the work. */
+  take(keeper: ActorCell, handler: number, payload: unknown): Later<unknown> | undefined {
+    const source = keeper.kind.runtime.invoker.envelope;
+    const work: Work = { handler, payload, source, later: keeper.later<unknown>(), attempts: 0 };
+    this.returned.push(work);
+    this.giveOut(keeper.ref);
+    return source === undefined ? undefined : work.later;
+  }
+
+  /** A drain waits until everything given out is done. A stop does not. */
+  finish(keeper: ActorCell): Promise<void> | undefined {
+    if ((keeper.status & DRAINING) === 0 || this.outstanding + this.returned.length === 0) return undefined;
+    return new Promise((resolve) => {
+      this.onFinished = resolve;
+    });
+  }
+
+  private giveOut(keeper: RefBase): void {
+    while (this.returned.length > 0) {
+      const worker = this.freest();
+      if (worker === undefined) break;
+      this.give(keeper, worker, this.returned.shift() as Work);
+    }
+    this.openOrClose(keeper.cell);
+    if (this.outstanding + this.returned.length === 0) this.onFinished?.();
+  }
+
+  /** Opens again only when half of the places are free: opening for each single message would cost more than the work. */
+  private openOrClose(keeper: ActorCell): void {
+    const free = this.freePlaces();
+    if (free === 0 && this.closed?.active !== true && (keeper.status & ENDING) === 0) {
+      this.closed = keeper.kind.runtime.suspensions.suspend(keeper, 'backpressure', UNTIL_FREE);
+    } else if (free > 0 && 2 * free >= this.window && this.closed?.active === true) {
+      this.closed.resume();
+    }
+  }
+
+  private give(keeper: RefBase, worker: RefBase, work: Work): void {
+    const { runtime } = keeper.cell.kind;
+    const { cell } = worker;
+    const deadline = work.source?.deadline ?? Number.POSITIVE_INFINITY;
+    const now = runtime.executor.now();
+    const envelope = new Envelope(cell, work.handler, work.payload, keeper.cell, work.source, deadline, now);
+    envelope.resolve = (reply) => this.done(keeper, worker, () => work.later.reply(reply));
+    envelope.reject = (error) => this.failed(keeper, worker, work, error);
+    work.attempts += 1;
+    this.outstanding += 1;
+    this.out.set(worker, (this.out.get(worker) ?? 0) + 1);
+    runtime.delivery.tell(cell, ENVELOPE, envelope);
+  }
+
+  private failed(keeper: RefBase, worker: RefBase, work: Work, error: Error): void {
+    const again = error instanceof ActorFailedError ? work.attempts < this.attemptsMax : isLost(error);
+    if (again && (keeper.cell.status & STOPPING) === 0) {
+      // It had its turn and was taken from it: not an attempt of its own.
+      if (isLost(error)) work.attempts -= 1;
+      this.returned.unshift(work);
+      this.done(keeper, worker, () => undefined);
+    } else {
+      this.done(keeper, worker, () => work.later.refuse(error));
+    }
+  }
+
+  private done(keeper: RefBase, worker: RefBase, answer: () => void): void {
+    this.outstanding -= 1;
+    const left = (this.out.get(worker) ?? 1) - 1;
+    if (left === 0) this.out.delete(worker);
+    else this.out.set(worker, left);
+    answer();
+    this.giveOut(keeper);
+  }
+
+  private freest(): RefBase | undefined {
+    let best: RefBase | undefined;
+    let least = this.window;
+    for (const { ref } of this.members) {
+      const out = this.out.get(ref) ?? 0;
+      if (out < least && (ref.cell.status & CLOSED) === 0) {
+        least = out;
+        best = ref;
+      }
+    }
+    return best;
+  }
+
+  private freePlaces(): number {
+    let free = 0;
+    for (const { ref } of this.members) {
+      if ((ref.cell.status & CLOSED) === 0) free += this.window - (this.out.get(ref) ?? 0);
+    }
+    return Math.max(0, free);
+  }
+}
+
+/** The worker ended with the work, in its hands or at its door. */
+function isLost(error: Error): boolean {
+  return error instanceof UndeliveredError;
+}

@@ -1,0 +1,64 @@
+import { factsOf } from './facts.js';
+import type { SupervisorSpec, TreeNode } from './tree.js';
+import { type Visited, walkTree } from './tree-walk.js';
+
+/** One difference between two trees. Paths are names from the root's down. */
+export type TreeChange =
+  | { readonly kind: 'added'; readonly path: string; readonly what: string }
+  | { readonly kind: 'removed'; readonly path: string; readonly what: string }
+  | {
+      readonly kind: 'changed';
+      readonly path: string;
+      readonly fact: string;
+      readonly before: string | undefined;
+      readonly after: string | undefined;
+    }
+  /** The order of siblings says who restarts with whom, and who stops first. */
+  | {
+      readonly kind: 'reordered';
+      readonly path: string;
+      readonly before: readonly string[];
+      readonly after: readonly string[];
+    };
+
+/** What one must do to `before` to get `after`. Arguments and functions are not compared. */
+export function diffTrees(before: SupervisorSpec, after: SupervisorSpec): readonly TreeChange[] {
+  const old = byPath(walkTree(before));
+  const now = byPath(walkTree(after));
+  const removed = [...old].flatMap(([path, node]) =>
+    now.has(path) ? [] : [{ kind: 'removed' as const, path, what: what(node) }],
+  );
+  const others = [...now].flatMap(([path, node]): readonly TreeChange[] => {
+    const known = old.get(path);
+    if (known === undefined) return [{ kind: 'added', path, what: what(node) }];
+    return [...changesOf(path, known, node), ...reorderOf(path, known, node)];
+  });
+  return [...removed, ...others];
+}
+
+function byPath(visited: readonly Visited[]): Map<string, TreeNode> {
+  return new Map(visited.map(({ path, node }) => [path, node]));
+}
+
+function what(node: TreeNode): string {
+  return Object.values(factsOf(node)).join(', ');
+}
+
+function changesOf(path: string, before: TreeNode, after: TreeNode): readonly TreeChange[] {
+  const [old, now] = [factsOf(before), factsOf(after)];
+  const facts = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  return facts
+    .filter((fact) => old[fact] !== now[fact])
+    .map((fact) => ({ kind: 'changed', path, fact, before: old[fact], after: now[fact] }));
+}
+
+/** Only siblings that both trees have; who came or went is said elsewhere. */
+function reorderOf(path: string, before: TreeNode, after: TreeNode): readonly TreeChange[] {
+  if (before.kind !== 'supervisor' || after.kind !== 'supervisor') return [];
+  const names = (node: typeof before, other: typeof before): string[] =>
+    node.children
+      .map(({ name }) => name)
+      .filter((name) => other.children.some((known) => known.name === name));
+  const [old, now] = [names(before, after), names(after, before)];
+  return old.join('/') === now.join('/') ? [] : [{ kind: 'reordered', path, before: old, after: now }];
+}

@@ -1,0 +1,154 @@
+import type { ActorCell } from '../actor/cell.js';
+import { defineActor } from '../actor/define.js';
+import type { AnyDefinition } from '../actor/definition.js';
+import type { ActorRef, AnyRef } from '../actor/ref.js';
+import type { RefBase } from '../actor/ref-class.js';
+import type { SpawnOptions } from '../actor/spawn-options.js';
+import { TreeError } from '../errors.js';
+import { checkPolicy } from '../options.js';
+import { checkPool, PoolPlan, type Spawner } from '../routing/pool.js';
+import type { PoolRef } from '../routing/router-face.js';
+import type { ChildSpec, PoolSpec, SupervisorSpec, TreeNode } from './tree.js';
+import { walkTree } from './tree-walk.js';
+
+/** A started tree. Refs from it stay valid as long as the tree runs, whoever is restarted meanwhile. */
+export interface RunningTree<D extends AnyDefinition = AnyDefinition> {
+  readonly spec: SupervisorSpec<D>;
+  /** The supervisor at the root: stop it to stop the tree. */
+  readonly ref: AnyRef;
+  /** The child of that definition; with several of them, or of that name, say which: `jobs/wal`. */
+  get<K extends D>(definition: K, path?: string): ActorRef<K>;
+  pool<K extends D>(definition: K, path?: string): PoolRef<K>;
+}
+
+/** Starts the tree under a system or an actor: every supervisor before its children, siblings in order. */
+export function startTree<D extends AnyDefinition>(owner: Spawner, tree: SupervisorSpec<D>): RunningTree<D> {
+  for (const { node } of walkTree(tree)) checkOptions(node);
+  const branch = new Branch(tree);
+  const ref = owner.spawn(Supervisor, branch, branch.options()) as unknown as RefBase;
+  branch.fill(ref.cell);
+  return new Running(tree, ref, branch) as unknown as RunningTree<D>;
+}
+
+function checkOptions(node: TreeNode): void {
+  if (node.kind === 'supervisor') checkPolicy(node.policy);
+  if (node.kind === 'pool') checkPool(node.definition, node.options);
+}
+
+/** Its children are started with it; when it is restarted, they are started again under the refs they had. */
+const Supervisor = defineActor('supervisor', {
+  state: (branch: Branch) => branch,
+  handlers: {},
+  started: (ctx) => ctx.state.fill(ctx as unknown as ActorCell),
+});
+
+/** A supervisor of the tree and who stands at the places below it, over all its restarts. */
+class Branch {
+  readonly spec: SupervisorSpec;
+  readonly refs = new Map<TreeNode, RefBase>();
+  readonly branches = new Map<TreeNode, Branch>();
+  readonly pools = new Map<TreeNode, PoolPlan>();
+  /** The incarnation that was filled last. */
+  private filled: unknown = undefined;
+
+  constructor(spec: SupervisorSpec) {
+    this.spec = spec;
+  }
+
+  options(): SpawnOptions {
+    const { name, restart, significant, policy } = this.spec;
+    return { name, restart, significant, supervise: policy };
+  }
+
+  fill(cell: ActorCell): void {
+    if (this.filled === cell) return;
+    this.filled = cell;
+    for (const node of this.spec.children) this.refs.set(node, this.start(cell, node));
+  }
+
+  private start(parent: ActorCell, node: TreeNode): RefBase {
+    switch (node.kind) {
+      case 'child':
+        return this.startChild(parent, node);
+      case 'pool':
+        return this.startPool(parent, node);
+      case 'supervisor':
+        return this.startBranch(parent, node);
+      default:
+        return node satisfies never;
+    }
+  }
+
+  private startChild(parent: ActorCell, node: ChildSpec): RefBase {
+    const { name, restart, significant, definition, args } = node;
+    const options = { name, restart, significant };
+    return parent.kind.runtime.spawn(parent, definition, args, options, this.refs.get(node)).ref;
+  }
+
+  /** What is given out is the pool's router; behind it stands the keeper. */
+  private startPool(parent: ActorCell, node: PoolSpec): RefBase {
+    const plan = this.pools.get(node) ?? new PoolPlan(node.definition, { ...node.options, name: node.name });
+    this.pools.set(node, plan);
+    return plan.open(
+      parent.kind.runtime.spawn(parent, plan.keeper, plan, plan.keeperOptions(), plan.keeperRef),
+    );
+  }
+
+  private startBranch(parent: ActorCell, node: SupervisorSpec): RefBase {
+    const branch = this.branches.get(node) ?? new Branch(node);
+    this.branches.set(node, branch);
+    const cell = parent.kind.runtime.spawn(parent, Supervisor, branch, branch.options(), this.refs.get(node));
+    branch.fill(cell);
+    return cell.ref;
+  }
+
+  /** All places below, with their paths from the root. */
+  *places(
+    path: string,
+  ): Generator<{ readonly path: string; readonly node: TreeNode; readonly ref: RefBase }> {
+    for (const [node, ref] of this.refs) {
+      const place = `${path}/${node.name}`;
+      yield { path: place, node, ref };
+      const branch = this.branches.get(node);
+      if (branch !== undefined) yield* branch.places(place);
+    }
+  }
+}
+
+class Running {
+  readonly spec: SupervisorSpec;
+  readonly ref: AnyRef;
+  private readonly branch: Branch;
+
+  constructor(spec: SupervisorSpec, ref: AnyRef, branch: Branch) {
+    this.spec = spec;
+    this.ref = ref;
+    this.branch = branch;
+  }
+
+  get(definition: AnyDefinition, path?: string): RefBase {
+    return this.find('child', definition, path);
+  }
+
+  pool(definition: AnyDefinition, path?: string): RefBase {
+    return this.find('pool', definition, path);
+  }
+
+  private find(kind: 'child' | 'pool', definition: AnyDefinition, path: string | undefined): RefBase {
+    const found = [...this.branch.places(this.spec.name)].filter(
+      ({ node, path: place }) =>
+        node.kind === kind && node.definition === definition && (path === undefined || isAt(place, path)),
+    );
+    const [first, second] = found;
+    const wanted = `${kind} ${definition.name}${path === undefined ? '' : ` at ${path}`}`;
+    if (first === undefined) throw new TreeError(this.spec.name, `there is no ${wanted}`);
+    if (second !== undefined)
+      throw new TreeError(this.spec.name, `${wanted} could be ${found.map((one) => one.path).join(' or ')}`);
+    return first.ref;
+  }
+}
+
+/** `wal` and `jobs/wal` both name `app/jobs/wal`; the whole path always does. */
+function isAt(place: string, path: string): boolean {
+  return place === path || place.endsWith(`/${path}`);
+}

@@ -1,0 +1,269 @@
+import { defineActor, NoRouteeError, OptionError, type PoolOptions, spawnPool } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const pool = suite('pool');
+
+const seen: string[] = [];
+const Worker = defineActor('worker', {
+  state: (args: { index: number }) => ({ index: args.index, n: 0 }),
+  handlers: {
+    work(ctx, what: string) {
+      seen.push(`${ctx.state.index}:${what}`);
+      ctx.state.n += 1;
+    },
+    who: (ctx) => ctx.state.index,
+    async slow(_ctx, until: Promise<void>) {
+      await until;
+      return 'done';
+    },
+    crash(_ctx, why: string) {
+      throw new Error(why);
+    },
+    leave(ctx) {
+      ctx.stop();
+    },
+  },
+});
+
+function open(options: Partial<PoolOptions<typeof Worker>> = {}) {
+  seen.length = 0;
+  const world = createTestSystem({ seed: 7 });
+  const workers = spawnPool(world.system, Worker, {
+    size: 3,
+    name: 'workers',
+    args: (index) => ({ index }),
+    ...options,
+  });
+  return { world, workers };
+}
+
+pool('round-robin gives each in turn', async () => {
+  const { world, workers } = open();
+  await using _ = world;
+  for (const what of ['a', 'b', 'c', 'd']) workers.tell.work(what);
+  await world.settle();
+  assert.equal([...seen].sort(), ['0:a', '0:d', '1:b', '2:c']);
+  assert.is(workers.path, '/workers');
+  assert.equal(
+    workers.routees.map(({ path }) => path),
+    ['/workers/0', '/workers/1', '/workers/2'],
+  );
+});
+
+pool('random reaches everybody in the end', async () => {
+  const { world, workers } = open({ routing: 'random' });
+  await using _ = world;
+  for (let i = 0; i < 60; i += 1) workers.tell.work('x');
+  await world.settle();
+  assert.is(new Set(seen).size, 3);
+});
+
+pool('least-loaded avoids who is busy', async () => {
+  const { world, workers } = open({ routing: 'least-loaded' });
+  await using _ = world;
+  const [first] = workers.routees;
+  const never = new Promise<void>(() => undefined);
+  void first?.ask.slow(never).catch(() => undefined);
+  await world.settle();
+  for (let i = 0; i < 20; i += 1) {
+    workers.tell.work('x');
+    await world.settle();
+  }
+  assert.is(seen.length, 20);
+  assert.not(seen.some((line) => line.startsWith('0:')));
+});
+
+pool('consistent hash keeps a key with one routee', async () => {
+  const { world, workers } = open({ routing: { hash: (_message, payload) => String(payload) } });
+  await using _ = world;
+  for (let round = 0; round < 3; round += 1)
+    for (const key of ['x', 'y', 'z', 'u', 'v']) workers.tell.work(key);
+  await world.settle();
+  assert.is(new Set(seen).size, 5);
+});
+
+pool('broadcast tells everybody and is answered by the first', async () => {
+  const { world, workers } = open({ routing: 'broadcast' });
+  await using _ = world;
+  workers.tell.work('all');
+  const who = workers.ask.who();
+  await world.settle();
+  assert.equal([...seen].sort(), ['0:all', '1:all', '2:all']);
+  assert.ok([0, 1, 2].includes(await who));
+});
+
+pool('a key function that throws reaches neither the sender nor the pool', async () => {
+  const { world, workers } = open({
+    routing: {
+      hash: () => {
+        throw new Error('no key');
+      },
+    },
+  });
+  await using _ = world;
+  workers.tell.work('x');
+  assert.is(workers.offer.work('x'), 'closed');
+  const refused = await workers.ask.who().catch((error: unknown) => error);
+  assert.instance(refused, NoRouteeError);
+  assert.is(world.system.stats().deadLetters, 1);
+});
+
+pool('gather collects every answer, failures and silence included', async () => {
+  const { world, workers } = open();
+  await using _ = world;
+  const [first, second] = workers.routees;
+  const token = world.system.suspend(first as NonNullable<typeof first>);
+  world.system.subscribe(() => undefined);
+  const answers = workers.gather({ withinMs: 50 }).who();
+  await world.advance(60);
+  const gathered = await answers;
+  assert.equal(
+    gathered.map((one) => ('reply' in one ? one.reply : (one.error as Error & { code: string }).code)),
+    ['ERR_ASK_TIMEOUT', 1, 2],
+  );
+  assert.is(gathered[1]?.routee, second?.path);
+  token.resume();
+});
+
+pool('first takes the first reply and fails only when all have failed', async () => {
+  const { world, workers } = open();
+  await using _ = world;
+  const token = world.system.suspend(workers.routees[0] as (typeof workers.routees)[number]);
+  const first = workers.first({ withinMs: 50 }).who();
+  await world.settle();
+  assert.ok([1, 2].includes(await first));
+  token.resume();
+  for (const routee of workers.routees) world.system.suspend(routee);
+  const none = workers.first({ withinMs: 50 }).who();
+  const failed = none.catch((error: unknown) => error);
+  await world.advance(60);
+  assert.instance(await failed, NoRouteeError);
+});
+
+pool('a routee that fails or ends is there again, under the same ref', async () => {
+  const { world, workers } = open();
+  await using _ = world;
+  const [first, second] = workers.routees;
+  first?.tell.crash('x');
+  second?.tell.leave();
+  await world.settle();
+  assert.is(workers.routees.length, 3);
+  workers.all.work('again');
+  await world.settle();
+  assert.equal([...seen].sort(), ['0:again', '1:again', '2:again']);
+});
+
+pool('a pool whose routees have all ended answers with a typed error', async () => {
+  const { world, workers } = open({ restart: 'temporary' });
+  await using _ = world;
+  const letters: string[] = [];
+  world.system.subscribe((event) => {
+    if (event.kind === 'dead-letter')
+      letters.push(`${event.letter.reason} ${event.letter.to}.${event.letter.message}`);
+  });
+  workers.all.leave();
+  await world.settle();
+  workers.tell.work('x');
+  assert.equal(letters, ['unrouted /workers.work']);
+  assert.is(workers.offer.work('x'), 'closed');
+  for (const refused of [
+    workers.ask.who(),
+    workers.send.work('x'),
+    workers.gather().who(),
+    workers.first().who(),
+  ]) {
+    assert.is(
+      await (refused as Promise<unknown>).catch((error: { code?: string }) => error.code),
+      'ERR_NO_ROUTEE',
+    );
+  }
+});
+
+pool('a smaller pool lets the surplus finish, a larger one starts more', async () => {
+  const { world, workers } = open();
+  await using _ = world;
+  let open_ = (): void => undefined;
+  const until = new Promise<void>((resolve) => {
+    open_ = resolve;
+  });
+  const last = workers.routees[2];
+  const slow = last?.ask.slow(until);
+  await world.settle();
+  workers.resize(1);
+  assert.is(workers.size, 1);
+  await world.settle();
+  assert.is(workers.routees.length, 1);
+  open_();
+  await world.settle();
+  assert.is(await slow, 'done');
+  workers.resize(4);
+  await world.settle();
+  assert.equal(
+    workers.routees.map(({ path }) => path),
+    ['/workers/0', '/workers/3', '/workers/4', '/workers/5'],
+  );
+});
+
+pool('is used like any ref by an actor and its timers', async () => {
+  const { world, workers } = open();
+  await using _ = world;
+  const Boss = defineActor('boss', {
+    handlers: {
+      go(ctx) {
+        ctx.tell(workers).work('told');
+        ctx.after(10, workers).work('later');
+      },
+      who: (ctx) => ctx.ask(workers, { withinMs: 5 }).who(),
+    },
+    terminated(_ctx, { ref }) {
+      seen.push(`gone ${ref.path}`);
+    },
+    started(ctx) {
+      ctx.watch(workers);
+    },
+  });
+  const boss = world.system.spawn(Boss);
+  boss.tell.go();
+  const who = boss.ask.who();
+  await world.advance(11);
+  assert.equal(
+    seen.map((line) => line.slice(2)),
+    ['told', 'later'],
+  );
+  assert.type(await who, 'number');
+  const stopped = world.system.stop(workers);
+  await world.settle();
+  assert.is(await stopped, 'stopped');
+  assert.is(seen.at(-1), 'gone /workers');
+});
+
+pool('bad options are refused before anything is started', async () => {
+  await using world = createTestSystem();
+  const args = (index: number) => ({ index });
+  const bad: readonly unknown[] = [
+    { size: 0, args },
+    { size: -1, args },
+    { size: 1.5, args },
+    { size: 1e9, args },
+    { size: 1, args, routing: 'nearest' },
+    { size: 1, args, routing: { hash: 'key' } },
+    { size: 1, args, routing: { pull: { window: 0 } } },
+    { size: 1, args, routing: { pull: { attempts: 0 } } },
+    { size: 1, args, mailbox: { capacity: 5 } },
+    { size: 1, args: { index: 1 } },
+    { size: 1, args, name: 'a/b' },
+  ];
+  for (const options of bad) {
+    assert.throws(
+      () => spawnPool(world.system, Worker, options as PoolOptions<typeof Worker>),
+      (error: unknown) => error instanceof OptionError,
+    );
+  }
+  assert.is(world.system.stats().actors, 1);
+  const one = spawnPool(world.system, Worker, { size: 1, args });
+  assert.throws(() => one.resize(0), /whole number of at least 1/);
+});
+
+pool.run();

@@ -1,0 +1,60 @@
+import { type ActorRef, defineActor, MisuseError, NoRouteeError, OptionError, router } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const group = suite('router');
+
+const Echo = defineActor('echo', {
+  state: (args: { tag: string }) => args,
+  handlers: {
+    tag: (ctx) => ctx.state.tag,
+    set(ctx, tag: string) {
+      ctx.state.tag = tag;
+    },
+  },
+});
+
+group('passes over those that have ended', async () => {
+  await using world = createTestSystem();
+  const [a, b] = ['a', 'b'].map((tag) => world.system.spawn(Echo, { tag }));
+  const both = router(Echo, [a, b] as NonNullable<typeof a>[]);
+  void world.system.stop(a as NonNullable<typeof a>);
+  await world.settle();
+  const replies = [both.ask.tag(), both.ask.tag(), both.ask.tag()];
+  await world.settle();
+  assert.equal(await Promise.all(replies), ['b', 'b', 'b']);
+  void world.system.stop(b as NonNullable<typeof b>);
+  await world.settle();
+  assert.instance(await both.ask.tag().catch((error: unknown) => error), NoRouteeError);
+});
+
+group('a router with no routees is refused', () => {
+  assert.throws(
+    () => router(Echo, []),
+    (error: unknown) => error instanceof OptionError,
+  );
+});
+
+group('is no actor: it cannot be watched or stopped', async () => {
+  await using world = createTestSystem();
+  const one = router(Echo, [world.system.spawn(Echo, { tag: 'a' })]);
+  assert.throws(
+    () => world.system.stop(one),
+    (error: unknown) => error instanceof MisuseError,
+  );
+  assert.is(one.path, 'router of 1 echo');
+  assert.is(String(one), 'router of 1 echo');
+});
+
+group('a routee with other messages is refused', async () => {
+  await using world = createTestSystem();
+  const Other = defineActor('other', { handlers: { set(_ctx, _tag: string) {}, tag: () => 'x' } });
+  const other = world.system.spawn(Other);
+  assert.throws(
+    () => router(Echo, [other as unknown as ActorRef<typeof Echo>]),
+    (error: unknown) => error instanceof OptionError,
+  );
+});
+
+group.run();

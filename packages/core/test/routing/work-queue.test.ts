@@ -1,0 +1,183 @@
+import { defineActor, type PullOptions, spawnPool } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const pull = suite('pull pool');
+
+const done: number[] = [];
+let gates = new Map<number, () => void>();
+let crashes = 0;
+const Worker = defineActor('worker', {
+  state: () => ({}),
+  handlers: {
+    async job(_ctx, n: number) {
+      await new Promise<void>((resolve) => gates.set(n, resolve));
+      done.push(n);
+      return 10 * n;
+    },
+    flaky(_ctx, n: number) {
+      crashes += 1;
+      if (crashes < 3) throw new Error('flaky');
+      done.push(n);
+      return n;
+    },
+    quick(_ctx, n: number) {
+      done.push(n);
+    },
+  },
+});
+
+function open(size: number, options: PullOptions = {}, restart: 'permanent' | 'temporary' = 'permanent') {
+  done.length = 0;
+  gates = new Map();
+  crashes = 0;
+  const world = createTestSystem();
+  const workers = spawnPool(world.system, Worker, {
+    size,
+    restart,
+    name: 'pool',
+    routing: { pull: options },
+    mailbox: { capacity: 6, overflow: 'reject' },
+  });
+  return { world, workers };
+}
+
+pull('a worker has no more than its window, the rest waits in the pool', async () => {
+  const { world, workers } = open(2, { window: 1 });
+  await using _ = world;
+  const replies = [1, 2, 3, 4].map((n) => workers.ask.job(n));
+  await world.settle();
+  assert.equal([...gates.keys()], [1, 2]);
+  gates.get(2)?.();
+  await world.settle();
+  assert.equal([...gates.keys()], [1, 2, 3]);
+  for (const n of [1, 3]) gates.get(n)?.();
+  await world.settle();
+  gates.get(4)?.();
+  await world.settle();
+  assert.equal(await Promise.all(replies), [10, 20, 30, 40]);
+});
+
+pull('the queue in the pool is bounded: offer says full, send waits', async () => {
+  const { world, workers } = open(1);
+  await using _ = world;
+  workers.tell.job(1);
+  await world.settle();
+  for (const n of [2, 3, 4, 5, 6, 7]) assert.is(workers.offer.job(n), 'accepted');
+  assert.is(workers.offer.job(8), 'full');
+  let sent = false;
+  const sending = workers.send.job(9).then(() => {
+    sent = true;
+  });
+  await world.settle();
+  assert.is(sent, false);
+  for (const n of [1, 2, 3, 4]) {
+    gates.get(n)?.();
+    await world.settle();
+  }
+  await sending;
+  assert.is(sent, true);
+});
+
+pull('what a worker had when it died is done by another, in order', async () => {
+  const { world, workers } = open(2, { window: 2 }, 'temporary');
+  await using _ = world;
+  const replies = [1, 2, 3, 4].map((n) => workers.ask.job(n));
+  await world.settle();
+  const [first] = workers.routees;
+  const killed = world.system.kill(first as NonNullable<typeof first>);
+  await world.settle();
+  assert.is(await killed, 'killed');
+  for (let round = 0; round < 4; round += 1) {
+    for (const open_ of gates.values()) open_();
+    await world.settle();
+  }
+  assert.equal(await Promise.all(replies), [10, 20, 30, 40]);
+});
+
+pull('what a worker had when it was stopped is done by another', async () => {
+  const { world, workers } = open(2, { window: 3 }, 'temporary');
+  await using _ = world;
+  const replies = [1, 2, 3, 4, 5, 6].map((n) => workers.ask.job(n));
+  await world.settle();
+  const stopped = world.system.stop(workers.routees[1] as (typeof workers.routees)[number]);
+  await world.settle();
+  for (let round = 0; round < 6; round += 1) {
+    for (const open_ of gates.values()) open_();
+    await world.settle();
+  }
+  assert.is(await stopped, 'stopped');
+  assert.equal(await Promise.all(replies), [10, 20, 30, 40, 50, 60]);
+});
+
+pull('work whose handler fails counts as handled, unless attempts are allowed', async () => {
+  const once = open(1);
+  {
+    await using _ = once.world;
+    const refused = once.workers.ask.flaky(1).catch((error: { code?: string }) => error.code);
+    await once.world.settle();
+    assert.is(await refused, 'ERR_ACTOR_FAILED');
+  }
+  const often = open(1, { attempts: 3 });
+  await using _ = often.world;
+  const reply = often.workers.ask.flaky(1);
+  await often.world.settle();
+  assert.is(await reply, 1);
+  assert.is(crashes, 3);
+});
+
+pull('a drain finishes all that was given out and all that waits', async () => {
+  const { world, workers } = open(1);
+  workers.tell.job(1);
+  workers.tell.job(2);
+  await world.settle();
+  const drained = world.system.drain(workers);
+  await world.settle();
+  gates.get(1)?.();
+  await world.settle();
+  gates.get(2)?.();
+  await world.settle();
+  assert.is(await drained, 'drained');
+  assert.equal(done, [1, 2]);
+  await using _ = world;
+});
+
+pull('work survives a restart of the pool itself', async () => {
+  done.length = 0;
+  gates = new Map();
+  await using world = createTestSystem();
+  const Boss = defineActor('boss', {
+    handlers: {
+      open: (ctx) => spawnPool(ctx, Worker, { size: 1, routing: { pull: {} }, supervise: { restarts: 0 } }),
+    },
+    supervise: { restarts: 3 },
+  });
+  const opened = world.system.spawn(Boss).ask.open();
+  await world.settle();
+  const workers = await opened;
+  workers.tell.flaky(9);
+  const reply = workers.ask.job(1);
+  crashes = 0;
+  await world.settle();
+  gates.get(1)?.();
+  await world.settle();
+  assert.is(await reply, 10);
+});
+
+pull('nothing is lost under random kills', async () => {
+  const { world, workers } = open(4, { window: 3 });
+  await using _ = world;
+  const sent = Array.from({ length: 200 }, (_unused, n) => workers.send.quick(n));
+  for (let round = 0; round < 50; round += 1) {
+    for (let steps = 0; steps < 7; steps += 1) world.step();
+    const victim = workers.routees[round % 4];
+    if (victim !== undefined && round % 5 === 0) void world.system.kill(victim);
+  }
+  await world.advance(1_000);
+  await Promise.all(sent);
+  await world.settle();
+  assert.is(new Set(done).size, 200);
+});
+
+pull.run();

@@ -1,0 +1,192 @@
+import { child, defineActor, OptionError, pool, startTree, supervisor, TreeError } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const running = suite('started tree');
+
+const journal: string[] = [];
+const Part = defineActor('part', {
+  state: (args: { name: string }) => ({ name: args.name, n: 0 }),
+  handlers: {
+    add(ctx, by: number) {
+      ctx.state.n += by;
+    },
+    get: (ctx) => ctx.state.n,
+    crash() {
+      throw new Error('crash');
+    },
+    leave(ctx) {
+      ctx.stop();
+    },
+  },
+  started(ctx) {
+    journal.push(`+${ctx.state.name}`);
+  },
+  stopped(ctx) {
+    journal.push(`.${ctx.state.name}`);
+  },
+  restarting(ctx) {
+    journal.push(`-${ctx.state.name}`);
+  },
+});
+const Other = defineActor('other', { handlers: { ping: () => 'pong' } });
+
+const part = (
+  name: string,
+  options: { restart?: 'permanent' | 'transient' | 'temporary'; significant?: boolean } = {},
+) => child(Part, { name }, { name, ...options });
+
+running('siblings start in order and stop in reverse order', async () => {
+  journal.length = 0;
+  const world = createTestSystem();
+  world.system.start(
+    supervisor('app', {}, [part('a'), supervisor('sub', {}, [part('b'), part('c')]), part('d')]),
+  );
+  await world.settle();
+  assert.equal(journal, ['+a', '+b', '+c', '+d']);
+  journal.length = 0;
+  await world[Symbol.asyncDispose]();
+  assert.equal(journal, ['.d', '.c', '.b', '.a']);
+});
+
+running('children are found by definition, and by path where that is not enough', async () => {
+  await using world = createTestSystem();
+  const app = world.system.start(
+    supervisor('app', {}, [
+      part('a'),
+      supervisor('sub', {}, [part('b'), child(Other)]),
+      pool(Other, { size: 2, name: 'others' }),
+    ]),
+  );
+  assert.is(app.get(Part, 'b').path, '/app/sub/b');
+  assert.is(app.get(Part, 'app/sub/b').path, '/app/sub/b');
+  assert.is(app.get(Other).path, '/app/sub/other');
+  assert.is(app.pool(Other).routees.length, 2);
+  assert.is(app.ref.path, '/app');
+  assert.throws(() => app.get(Part), /could be app\/a or app\/sub\/b/);
+  assert.throws(
+    () => app.get(Part, 'z'),
+    (error: unknown) => error instanceof TreeError,
+  );
+  assert.is(world.system.lookup(Part, 'app/a')?.path, '/app/a');
+});
+
+running('the policy of a supervisor is the one in the data', async () => {
+  journal.length = 0;
+  await using world = createTestSystem();
+  const app = world.system.start(
+    supervisor('app', { strategy: 'rest-for-one' }, [part('a'), part('b'), part('c')]),
+  );
+  await world.settle();
+  journal.length = 0;
+  app.get(Part, 'b').tell.crash();
+  await world.settle();
+  assert.equal(journal, ['-c', '-b', '+b', '+c']);
+});
+
+running('a permanent child is started again however it ended', async () => {
+  await using world = createTestSystem();
+  const app = world.system.start(supervisor('app', {}, [part('a', { restart: 'permanent' })]));
+  const a = app.get(Part);
+  a.tell.leave();
+  await world.settle();
+  void world.system.stop(a);
+  await world.settle();
+  void world.system.kill(a);
+  await world.settle();
+  a.tell.add(3);
+  const n = a.ask.get();
+  await world.settle();
+  assert.is(await n, 3);
+});
+
+running('when a significant child ends, its supervisor ends and takes the siblings along', async () => {
+  journal.length = 0;
+  await using world = createTestSystem();
+  const app = world.system.start(
+    supervisor('app', {}, [part('z'), supervisor('sub', {}, [part('a'), part('b', { significant: true })])]),
+  );
+  app.get(Part, 'b').tell.leave();
+  await world.settle();
+  assert.equal(journal, ['+z', '+a', '+b', '.b', '.a']);
+  assert.is(app.get(Part, 'z').offer.add(1), 'accepted');
+});
+
+running('refs stay valid when a supervisor is restarted with all that is below it', async () => {
+  journal.length = 0;
+  await using world = createTestSystem();
+  const app = world.system.start(
+    supervisor('app', {}, [
+      supervisor('sub', { restarts: 1 }, [
+        part('a'),
+        pool(Other, { size: 2, name: 'others' }),
+        supervisor('deep', {}, [part('b')]),
+      ]),
+    ]),
+  );
+  const [a, b] = [app.get(Part, 'a'), app.get(Part, 'b')];
+  const others = app.pool(Other);
+  a.tell.add(1);
+  b.tell.add(1);
+  await world.settle();
+  a.tell.crash();
+  await world.settle();
+  a.tell.crash();
+  await world.settle();
+  assert.ok(world.host.logged.some(({ message }) => message.includes('/app/sub.supervise failed')));
+  const replies = [a.ask.get(), b.ask.get()];
+  const pong = others.ask.ping();
+  await world.settle();
+  assert.equal(await Promise.all(replies), [0, 0]);
+  assert.is(await pong, 'pong');
+  assert.is(others.routees.length, 2);
+  assert.is(world.system.lookup(Part, 'app/sub/deep/b'), b);
+});
+
+running('a tree can be started by an actor, as its child', async () => {
+  await using world = createTestSystem();
+  const spec = supervisor('app', {}, [part('a')]);
+  const Owner = defineActor('owner', { handlers: { open: (ctx) => startTree(ctx, spec).get(Part).path } });
+  const path = world.system.spawn(Owner, undefined, { name: 'owner' }).ask.open();
+  await world.settle();
+  assert.is(await path, '/owner/app/a');
+});
+
+running('a tree with a bad policy is refused before anything is started', async () => {
+  await using world = createTestSystem();
+  for (const policy of [
+    { restarts: -1 },
+    { restarts: 0.5 },
+    { withinMs: 0 },
+    { strategy: 'all' as 'one-for-all' },
+  ]) {
+    assert.throws(
+      () => world.system.start(supervisor('app', {}, [part('a'), supervisor('sub', policy, [])])),
+      (error: unknown) => error instanceof OptionError,
+    );
+  }
+  assert.throws(() => world.system.start(supervisor('app', {}, [pool(Other, { size: 0 })])), /pool.size/);
+  assert.is(world.system.stats().actors, 1);
+});
+
+running('restarts: 0 means that the first failure goes up', async () => {
+  await using world = createTestSystem();
+  const app = world.system.start(supervisor('app', { restarts: 0 }, [part('a')]));
+  app.get(Part).tell.crash();
+  await world.settle();
+  assert.ok(world.host.logged.some(({ message }) => message.includes('more than 0 restarts')));
+  assert.is(app.get(Part).offer.add(1), 'accepted');
+});
+
+running('the same tree can be started once per name', async () => {
+  await using world = createTestSystem();
+  const spec = supervisor('app', {}, [part('a')]);
+  world.system.start(spec);
+  assert.throws(
+    () => world.system.start(spec),
+    (error: { code?: string }) => error.code === 'ERR_NAME_TAKEN',
+  );
+});
+
+running.run();
