@@ -1,0 +1,354 @@
+import { createSystem, defineActor, type Middleware, type Outcome } from '@troupe/core';
+import { createMiddlewareRig, createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const pipeline = suite('pipeline');
+
+/** Writes down when it is entered and left. */
+function diary(name: string, lines: string[], more: Partial<Middleware> = {}): Middleware {
+  return {
+    name,
+    beforeMessage: () => void lines.push(`+${name}`),
+    afterMessage: (_message, outcome) => void lines.push(`-${name} ${outcome.kind}`),
+    ...more,
+  };
+}
+
+pipeline('hooks are entered in order and left in reverse', async () => {
+  const lines: string[] = [];
+  await using rig = createMiddlewareRig([diary('a', lines), diary('b', lines), diary('c', lines)]);
+  rig.ref.tell.work(1);
+  await rig.settle();
+  assert.equal(lines, ['+a', '+b', '+c', '-c handled', '-b handled', '-a handled']);
+});
+
+// E13: after_invoke must not run for those whose before never ran, nor for the one that said no.
+pipeline('only those entered are left when one holds', async () => {
+  const lines: string[] = [];
+  const gate: Middleware = {
+    name: 'gate',
+    beforeMessage: ({ now }) =>
+      now < 50
+        ? { verdict: 'hold', reason: { user: 'gate' }, resumeOn: { on: 'after', ms: 50 - now } }
+        : undefined,
+    afterMessage: (_message, outcome) => void lines.push(`-gate ${outcome.kind}`),
+  };
+  await using rig = createMiddlewareRig([diary('a', lines), gate, diary('z', lines)]);
+  rig.ref.tell.work(1);
+  await rig.settle();
+  assert.equal(lines, ['+a', '-a held']);
+  await rig.advance(50);
+  assert.equal(lines, ['+a', '-a held', '+a', '+z', '-z handled', '-gate handled', '-a handled']);
+});
+
+// E14: a refusal carries its own reason and its own time; nothing becomes rate-limit after 100 ms.
+pipeline('a hold suspends for its own reason until its own time', async () => {
+  const hold: Middleware = {
+    name: 'hold',
+    beforeMessage: ({ now }) =>
+      now < 7
+        ? { verdict: 'hold', reason: { user: 'moon' }, resumeOn: { on: 'after', ms: 7 - now } }
+        : undefined,
+  };
+  await using rig = createMiddlewareRig(hold);
+  rig.ref.tell.work(1);
+  await rig.advance(6);
+  assert.equal(rig.suspensions, [{ reason: { user: 'moon' }, at: 0 }]);
+  assert.equal(rig.ran, []);
+  await rig.advance(1);
+  assert.equal(rig.ran, [1]);
+});
+
+pipeline('a held message waits for an event and nothing overtakes it', async () => {
+  let open = false;
+  const door: Middleware = {
+    name: 'door',
+    beforeMessage: () =>
+      open
+        ? undefined
+        : { verdict: 'hold', reason: { user: 'door' }, resumeOn: { on: 'event', key: 'door-open' } },
+  };
+  await using rig = createMiddlewareRig(door);
+  for (const n of [1, 2, 3]) rig.ref.tell.work(n);
+  await rig.advance(60_000);
+  assert.equal(rig.ran, []);
+  open = true;
+  assert.is(rig.system.event('door-open'), 1);
+  await rig.settle();
+  assert.equal(rig.ran, [1, 2, 3]);
+});
+
+// E15: notes are kept by the view, which is the same object before and after; time is relative.
+pipeline('a hook finds its notes by the view it was given', async () => {
+  const notes = new WeakMap<object, number>();
+  const found: (number | undefined)[] = [];
+  const noting: Middleware = {
+    name: 'noting',
+    beforeMessage: (message) => void notes.set(message, message.payload as number),
+    afterMessage: (message) => void found.push(notes.get(message)),
+  };
+  await using rig = createMiddlewareRig(noting, { handle: async (payload) => payload });
+  for (const n of [1, 2, 3]) rig.ref.tell.work(n);
+  await rig.settle();
+  assert.equal(found, [1, 2, 3]);
+});
+
+pipeline('a refused message is a dead letter and fails its ask', async () => {
+  const no: Middleware = { name: 'no', beforeMessage: () => ({ verdict: 'refuse', why: 'not today' }) };
+  await using rig = createMiddlewareRig(no);
+  const asked = rig.ref.ask.work(1).catch((error: Error) => error.message);
+  await rig.settle();
+  assert.match(String(await asked), /not delivered, not today/);
+  assert.equal(
+    rig.deadLetters.map(({ reason }) => reason),
+    ['refused'],
+  );
+  assert.equal(rig.ran, []);
+});
+
+pipeline('an answer spares the handler', async () => {
+  const oracle: Middleware = { name: 'oracle', beforeMessage: () => ({ verdict: 'answer', reply: 42 }) };
+  await using rig = createMiddlewareRig(oracle);
+  const asked = rig.ref.ask.work('?');
+  await rig.settle();
+  assert.is(await asked, 42);
+  assert.equal(rig.ran, []);
+});
+
+for (const hook of [
+  'beforeTurn',
+  'afterTurn',
+  'beforeMessage',
+  'afterMessage',
+  'around',
+  'onSend',
+] as const) {
+  pipeline(
+    `a middleware that throws in ${hook} is the failure of its actor and reaches nobody else`,
+    async () => {
+      let thrown = false;
+      const broken: Middleware = {
+        name: 'broken',
+        [hook]: (_view: unknown, run?: () => unknown) => {
+          if (thrown) return hook === 'around' ? run?.() : undefined;
+          thrown = true;
+          throw new Error('hook broke');
+        },
+      };
+      await using rig = createMiddlewareRig(broken);
+      const other = rig.spawn('other');
+      assert.not.throws(() => rig.ref.tell.work(1));
+      await rig.settle();
+      assert.equal(
+        rig.failures.map((error) => (error as { code?: string }).code),
+        ['ERR_MIDDLEWARE'],
+      );
+      assert.match(rig.failures[0]?.message ?? '', new RegExp(`broken.${hook}`));
+      other.tell.work(2);
+      rig.ref.tell.work(3);
+      await rig.settle();
+      assert.equal(rig.ran.slice(-2), [2, 3]);
+    },
+  );
+}
+
+pipeline('what the handler throws stays its own error behind a wrapper', async () => {
+  const wrapper: Middleware = { name: 'wrapper', around: (_message, run) => run() };
+  const handle = (): never => {
+    throw new RangeError('mine');
+  };
+  await using rig = createMiddlewareRig([wrapper, { ...wrapper, name: 'second' }], { handle });
+  rig.ref.tell.work(1);
+  await rig.settle();
+  assert.equal(
+    rig.failures.map((error) => error.name),
+    ['RangeError'],
+  );
+});
+
+pipeline('a verdict that cannot be carried out is the failure of the actor', async () => {
+  const impossible: Middleware = {
+    name: 'impossible',
+    beforeMessage: ({ payload }) => ({
+      verdict: 'hold',
+      reason: 'rate-limit',
+      resumeOn: { on: 'after', ms: payload as number },
+    }),
+  };
+  await using rig = createMiddlewareRig(impossible);
+  for (const ms of [-1, Number.NaN, Number.POSITIVE_INFINITY]) rig.ref.tell.work(ms);
+  await rig.settle();
+  assert.is(rig.failures.length, 3);
+  assert.ok(rig.failures.every((error) => (error as { code?: string }).code === 'ERR_MIDDLEWARE'));
+});
+
+// E24: one duration per turn on every path, none twice.
+pipeline('every turn that began has ended once, however it ended', async () => {
+  const ended: string[] = [];
+  let begun = 0;
+  const clock: Middleware = {
+    name: 'clock',
+    beforeTurn: () => {
+      begun += 1;
+    },
+    afterTurn: (turn, result) => {
+      assert.ok(turn.endedAt >= turn.startedAt);
+      ended.push(result.kind);
+    },
+  };
+  const hold: Middleware = {
+    name: 'hold',
+    beforeMessage: ({ payload, now }) =>
+      payload === 'hold' && now < 10
+        ? { verdict: 'hold', reason: 'rate-limit', resumeOn: { on: 'after', ms: 10 } }
+        : undefined,
+  };
+  const handle = (payload: unknown): unknown => {
+    if (payload === 'throw') throw new Error('no');
+    return payload === 'wait' ? Promise.resolve() : undefined;
+  };
+  await using rig = createMiddlewareRig([clock, hold], { handle });
+  for (const payload of ['plain', 'throw', 'wait', 'hold']) {
+    rig.ref.tell.work(payload);
+    await rig.advance(20);
+  }
+  void rig.system.stop(rig.ref);
+  await rig.settle();
+  assert.is(ended.length, begun);
+  for (const kind of ['completed', 'failed', 'suspended']) assert.ok(ended.includes(kind), kind);
+});
+
+pipeline(
+  'hooks that were entered are left when the actor is restarted under an awaiting handler',
+  async () => {
+    const outcomes: Outcome[] = [];
+    const seen: Middleware = {
+      name: 'seen',
+      afterMessage: (_message, outcome) => void outcomes.push(outcome),
+    };
+    const Child = defineActor('child', {
+      handlers: {
+        wait: (ctx) => new Promise((resolve) => ctx.abort.addEventListener('abort', resolve)),
+        boom: () => {
+          throw new Error('boom');
+        },
+      },
+    });
+    const Parent = defineActor('parent', {
+      started: (ctx) => {
+        ctx.spawn(Child, undefined, { name: 'one' });
+        ctx.spawn(Child, undefined, { name: 'two' });
+      },
+      supervise: { strategy: 'one-for-all', restarts: 3, withinMs: 1_000 },
+      handlers: {},
+    });
+    await using test = createTestSystem({ middleware: [seen] });
+    test.system.spawn(Parent, undefined, { name: 'p' });
+    await test.settle();
+    test.system.lookup(Child, 'p/one')?.tell.wait();
+    await test.settle();
+    assert.is(outcomes.length, 0);
+    test.system.lookup(Child, 'p/two')?.tell.boom();
+    await test.settle();
+    assert.equal(outcomes.map(({ kind }) => kind).sort(), ['abandoned', 'failed']);
+  },
+);
+
+pipeline('a subtree inherits its middleware, and one actor may have its own', async () => {
+  const seen: string[] = [];
+  const note = (name: string): Middleware => ({
+    name,
+    beforeMessage: ({ path }) => void seen.push(`${name} ${path}`),
+  });
+  const Leaf = defineActor('leaf', { handlers: { poke: () => undefined } });
+  const Guarded = defineActor('guarded', { handlers: { poke: () => undefined }, middleware: [note('own')] });
+  const Branch = defineActor('branch', {
+    started: (ctx) => void ctx.spawn(Leaf, undefined, { name: 'leaf' }),
+    handlers: { poke: () => undefined },
+  });
+  await using test = createTestSystem({ middleware: [note('system')] });
+  test.system.spawn(Branch, undefined, { name: 'branch', middleware: [note('subtree')] });
+  const outside = test.system.spawn(Leaf, undefined, { name: 'outside' });
+  const guarded = test.system.spawn(Guarded, undefined, { name: 'guarded' });
+  await test.settle();
+  test.system.lookup(Leaf, 'branch/leaf')?.tell.poke();
+  outside.tell.poke();
+  guarded.tell.poke();
+  await test.settle();
+  assert.equal(seen, [
+    'system /branch/leaf',
+    'subtree /branch/leaf',
+    'system /outside',
+    'system /guarded',
+    'own /guarded',
+  ]);
+});
+
+// E32: middleware is static; there is no way to add one to an actor that lives.
+pipeline('a list that is changed later changes nothing for actors that live', async () => {
+  const lines: string[] = [];
+  const list = [diary('first', lines)];
+  const Actor = defineActor('actor', { handlers: { poke: () => undefined } });
+  await using test = createTestSystem({ middleware: list });
+  const ref = test.system.spawn(Actor);
+  list.push(diary('late', lines));
+  ref.tell.poke();
+  await test.settle();
+  assert.equal(lines, ['+first', '-first handled']);
+});
+
+pipeline('a name that is used twice and a middleware without one are refused', () => {
+  const twice = [{ name: 'same' }, { name: 'same' }];
+  assert.throws(() => createSystem({ middleware: twice }), /ERR_OPTION|used once/);
+  assert.throws(() => createSystem({ middleware: [{ name: '' }] }), /needed a name/);
+});
+
+pipeline('context given at the send is found with the message, by its own middleware only', async () => {
+  const found: unknown[] = [];
+  const stamp = (name: string): Middleware => ({
+    name,
+    onSend: ({ payload }) => `${name}:${String(payload)}`,
+    beforeMessage: ({ context }) => void found.push(context),
+  });
+  await using rig = createMiddlewareRig([stamp('a'), stamp('b')]);
+  rig.ref.tell.work(1);
+  void rig.ref.ask.work(2);
+  await rig.settle();
+  assert.equal(found, ['a:1', 'b:1', 'a:2', 'b:2']);
+});
+
+pipeline(
+  'what a handler sends knows the context of the message it handles, also after an await',
+  async () => {
+    const causes: unknown[] = [];
+    const stamp: Middleware = {
+      name: 'stamp',
+      onSend: ({ message, cause }) => {
+        causes.push([message, cause]);
+        return message;
+      },
+    };
+    const Last = defineActor('last', { handlers: { told: () => undefined, toldLater: () => undefined } });
+    const First = defineActor('first', {
+      handlers: {
+        async go(ctx) {
+          const last = ctx.spawn(Last);
+          last.tell.told();
+          await Promise.resolve();
+          ctx.tell(last).toldLater();
+        },
+      },
+    });
+    await using test = createTestSystem({ middleware: [stamp] });
+    test.system.spawn(First).tell.go();
+    await test.settle();
+    assert.equal(causes, [
+      ['go', undefined],
+      ['told', 'go'],
+      ['toldLater', 'go'],
+    ]);
+  },
+);
+
+pipeline.run();
