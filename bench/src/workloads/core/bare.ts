@@ -6,16 +6,17 @@ import { type Outcome, type Prepared, scaled } from '../workload.js';
  * around it. It is not a system; it is what the machine gives to anything that delivers later than the send.
  */
 
-type Receive = (payload: number) => void;
+type Receive = (payload: unknown) => void;
 
 const ringSize = 1 << 16;
 const ringMask = ringSize - 1;
 const receivers: (Receive | undefined)[] = new Array(ringSize).fill(undefined);
-const payloads = new Array<number>(ringSize).fill(0);
+// Any value fits and a taken slot is cleared: a ring of numbers would be faster, and no mailbox.
+const payloads: unknown[] = new Array(ringSize).fill(undefined);
 let head = 0;
 let tail = 0;
 
-function push(receive: Receive, payload: number): void {
+function push(receive: Receive, payload: unknown): void {
   receivers[tail] = receive;
   payloads[tail] = payload;
   tail = (tail + 1) & ringMask;
@@ -24,8 +25,9 @@ function push(receive: Receive, payload: number): void {
 function drain(): void {
   while (head !== tail) {
     const receive = receivers[head];
-    const payload = payloads[head] ?? 0;
+    const payload = payloads[head];
     receivers[head] = undefined;
+    payloads[head] = undefined;
     head = (head + 1) & ringMask;
     if (receive !== undefined) receive(payload);
   }
@@ -60,16 +62,19 @@ function pingpong(scale: number): Prepared {
   return () => {
     let left = exchanges;
     let pings = 0;
-    const ponger: Receive = () => {
+    const pinger = {
+      receive(): void {
+        if (left === 0) return;
+        left -= 1;
+        push(ponger, pinger);
+      },
+    };
+    const ponger = (from: unknown): void => {
       pings += 1;
-      push(pinger, 0);
+      // Only the pinger sends here, and it sends itself.
+      push((from as typeof pinger).receive, undefined);
     };
-    const pinger: Receive = () => {
-      if (left === 0) return;
-      left -= 1;
-      push(ponger, 0);
-    };
-    push(pinger, 0);
+    push(pinger.receive, undefined);
     drain();
     return { attempted: 2 * exchanges, completed: 2 * pings };
   };
@@ -86,7 +91,7 @@ function ring(scale: number): Prepared {
       members.push((left) => {
         counted += 1;
         const neighbour = members[next];
-        if (left > 1 && neighbour !== undefined) push(neighbour, left - 1);
+        if (typeof left === 'number' && left > 1 && neighbour !== undefined) push(neighbour, left - 1);
       });
     }
     const [first] = members;
@@ -135,9 +140,9 @@ function create(scale: number): Prepared {
     let touched = 0;
     for (let made = 0; made < actors; ) {
       for (let index = 0; index < wave && made < actors; index += 1, made += 1) {
-        const actor = { age: made, receive: (by: number) => touch(by) };
-        const touch = (by: number): void => {
-          actor.age += by;
+        const actor = { age: made, receive: (by: unknown) => touch(by) };
+        const touch = (by: unknown): void => {
+          if (typeof by === 'number') actor.age += by;
           touched += 1;
         };
         push(actor.receive, 1);
@@ -150,7 +155,7 @@ function create(scale: number): Prepared {
 
 function question(value: number): Promise<number> {
   return new Promise((resolve) => {
-    push((asked) => resolve(asked + 1), value);
+    push((asked) => resolve(Number(asked) + 1), value);
   });
 }
 
