@@ -4,15 +4,15 @@ export {
   type CircuitBreakerOptions,
   circuitBreaker,
 } from './circuit-breaker/circuit-breaker.js';
-export { type Deadline, type DeadlineOptions, deadline } from './deadline.js';
 export { createEquippedSystem, type Equipment, withHooks } from './equip.js';
 export { NoTelemetrySdkError } from './errors.js';
 export type { Figure, Measured } from './figure.js';
-export { type Idempotency, type IdempotencyOptions, idempotency } from './idempotency.js';
 export { type LoggingOptions, logging } from './logging/logging.js';
 export { consoleSink, type Sink, type SinkLine } from './logging/sink.js';
 export { type RateLimit, type RateLimitOptions, rateLimit } from './rate-limit/rate-limit.js';
 export { RateLimits } from './rate-limit/rate-limits.js';
-export { type Retry, type RetryOptions, retry } from './retry.js';
+export { type Deadline, type DeadlineOptions, deadline } from './resilience/deadline.js';
+export { type Idempotency, type IdempotencyOptions, idempotency } from './resilience/idempotency.js';
+export { type Retry, type RetryOptions, retry } from './resilience/retry.js';
+export { type Timeout, type TimeoutOptions, timeout } from './resilience/timeout.js';
 export { type TelemetryOptions, telemetry } from './telemetry/telemetry.js';
-export { type Timeout, type TimeoutOptions, timeout } from './timeout.js';

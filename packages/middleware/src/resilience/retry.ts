@@ -1,6 +1,6 @@
 import type { MessageView, Middleware, Outcome, RetryRequest } from '@troupe/core';
-import { type Figure, type Measured, messageCounter } from './figure.js';
-import { aFunction, aName, atLeast, onlyKnown, share, whole } from './option-check.js';
+import { type Figure, type Measured, messageCounter } from '../figure.js';
+import { aFunction, aName, atLeast, onlyKnown, share, whole } from '../option-check.js';
 
 export interface RetryOptions {
   readonly name?: string;

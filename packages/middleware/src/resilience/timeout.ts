@@ -1,6 +1,6 @@
 import { type Middleware, OptionError, type Outcome, type Verdict } from '@troupe/core';
-import { type Figure, type Measured, messageCounter } from './figure.js';
-import { above, aName, onlyKnown } from './option-check.js';
+import { type Figure, type Measured, messageCounter } from '../figure.js';
+import { above, aName, onlyKnown } from '../option-check.js';
 
 export interface TimeoutOptions {
   readonly name?: string;

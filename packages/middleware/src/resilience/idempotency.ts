@@ -1,7 +1,7 @@
 import type { MessageView, Middleware, Outcome, Verdict } from '@troupe/core';
 import { LRUMapWithDelete } from 'mnemonist';
-import { type Figure, type Measured, messageCounter } from './figure.js';
-import { above, aFunction, aName, onlyKnown, whole } from './option-check.js';
+import { type Figure, type Measured, messageCounter } from '../figure.js';
+import { above, aFunction, aName, onlyKnown, whole } from '../option-check.js';
 
 export interface IdempotencyOptions {
   readonly name?: string;

@@ -1,6 +1,6 @@
 import type { MessageView, Middleware, Verdict } from '@troupe/core';
-import { type Figure, type Measured, messageCounter } from './figure.js';
-import { aName, atLeast, onlyKnown } from './option-check.js';
+import { type Figure, type Measured, messageCounter } from '../figure.js';
+import { aName, atLeast, onlyKnown } from '../option-check.js';
 
 export interface DeadlineOptions {
   readonly name?: string;

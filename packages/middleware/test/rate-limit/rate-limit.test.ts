@@ -1,0 +1,151 @@
+import type { Middleware } from '@troupe/core';
+import { createMiddlewareRig } from '@troupe/core/testing';
+import { RateLimits, rateLimit } from '@troupe/middleware';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const limits = suite('rate limit');
+
+// E16: one token per message, not per batch.
+limits('a batch of a hundred takes a hundred tokens', async () => {
+  const limit = rateLimit({ name: 'api', perSecond: 100, burst: 10 }, new RateLimits());
+  await using rig = createMiddlewareRig(limit);
+  for (let i = 0; i < 100; i += 1) rig.ref.tell.work(i);
+  await rig.settle();
+  assert.is(rig.ran.length, 10);
+  await rig.advance(500);
+  assert.is(rig.ran.length, 60);
+  await rig.advance(400);
+  assert.equal(rig.ran, [...Array(100).keys()]);
+  assert.is(limit.consumed, 100);
+});
+
+limits('it suspends for rate-limit, until the exact time at which there is a token', async () => {
+  const limit = rateLimit({ name: 'api', perSecond: 8, burst: 1 }, new RateLimits());
+  await using rig = createMiddlewareRig(limit);
+  rig.ref.tell.work('first');
+  rig.ref.tell.work('second');
+  await rig.advance(124);
+  assert.equal(rig.ran, ['first']);
+  assert.equal(rig.suspensions, [{ reason: 'rate-limit', at: 0 }]);
+  await rig.advance(1);
+  assert.equal(rig.ran, ['first', 'second']);
+});
+
+// E13: a refusal is never counted as consumed.
+limits('what another middleware holds back consumes nothing', async () => {
+  const limit = rateLimit({ name: 'api', perSecond: 1, burst: 1 }, new RateLimits());
+  const no: Middleware = {
+    name: 'no',
+    beforeMessage: ({ payload }) => (payload === 'no' ? { verdict: 'refuse', why: 'no' } : undefined),
+  };
+  await using rig = createMiddlewareRig([limit, no]);
+  for (const payload of ['no', 'no', 'no', 'yes']) rig.ref.tell.work(payload);
+  await rig.settle();
+  assert.equal(rig.ran, ['yes']);
+  assert.is(limit.consumed, 1);
+  assert.is(limit.triggered, 0);
+});
+
+limits(
+  'a message that was held is counted as triggered, and as consumed only when it is handled',
+  async () => {
+    const limit = rateLimit({ name: 'api', perSecond: 10, burst: 1 }, new RateLimits());
+    await using rig = createMiddlewareRig(limit);
+    rig.ref.tell.work(1);
+    rig.ref.tell.work(2);
+    await rig.settle();
+    assert.equal([limit.consumed, limit.triggered], [1, 1]);
+    await rig.advance(100);
+    assert.equal([limit.consumed, limit.triggered], [2, 1]);
+  },
+);
+
+// E16: the limit holds for all instances together, not once per copy.
+limits('instances of the same name share their tokens', async () => {
+  const shared = new RateLimits();
+  const options = { name: 'api', perSecond: 10, burst: 4 };
+  const one = rateLimit(options, shared);
+  const two = rateLimit(options, shared);
+  await using first = createMiddlewareRig(one);
+  await using second = createMiddlewareRig(two);
+  for (let i = 0; i < 5; i += 1) {
+    first.ref.tell.work(i);
+    second.ref.tell.work(i);
+  }
+  await first.settle();
+  await second.settle();
+  assert.is(first.ran.length + second.ran.length, 4);
+  assert.is(one.consumed, 4);
+  assert.is(two.consumed, 4);
+});
+
+limits('one bucket per actor, or per key of the payload', async () => {
+  const perActor = rateLimit({ name: 'a', perSecond: 1, burst: 1, per: 'actor' }, new RateLimits());
+  await using actors = createMiddlewareRig(perActor);
+  actors.ref.tell.work('a');
+  actors.spawn('b').tell.work('b');
+  await actors.settle();
+  assert.equal(actors.ran, ['a', 'b']);
+
+  const perKey = rateLimit(
+    {
+      name: 'k',
+      perSecond: 1,
+      burst: 1,
+      per: ({ payload }) => (payload === 'free' ? undefined : String(payload)),
+    },
+    new RateLimits(),
+  );
+  await using keys = createMiddlewareRig(perKey);
+  for (const key of ['x', 'y', 'free', 'free', 'x']) keys.ref.tell.work(key);
+  await keys.settle();
+  assert.equal(keys.ran, ['x', 'y', 'free', 'free']);
+  await keys.advance(1_000);
+  assert.equal(keys.ran.at(-1), 'x');
+});
+
+limits('keys are bounded: beyond keysMax the eldest bucket is forgotten', async () => {
+  const limit = rateLimit(
+    {
+      name: 'k',
+      perSecond: 0.001,
+      burst: 1,
+      per: ({ payload }) => String(payload),
+      keysMax: 2,
+      exceeded: 'refuse',
+    },
+    new RateLimits(),
+  );
+  await using rig = createMiddlewareRig(limit);
+  for (const key of ['a', 'a', 'b', 'c', 'a']) rig.ref.tell.work(key);
+  await rig.settle();
+  assert.equal(rig.ran, ['a', 'b', 'c', 'a']);
+});
+
+limits('it may refuse instead of holding, and limit only some messages', async () => {
+  const limit = rateLimit({ name: 'r', perSecond: 1, exceeded: 'refuse' }, new RateLimits());
+  const others = rateLimit({ name: 'o', perSecond: 1, messages: ['other'] }, new RateLimits());
+  await using rig = createMiddlewareRig([others, limit]);
+  for (let i = 0; i < 3; i += 1) rig.ref.tell.work(i);
+  await rig.settle();
+  assert.equal(rig.ran, [0]);
+  assert.is(rig.deadLetters.length, 2);
+  assert.is(others.consumed, 0);
+});
+
+limits('impossible rates and names used with other numbers are refused', () => {
+  for (const perSecond of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+    assert.throws(() => rateLimit({ name: 'x', perSecond }, new RateLimits()), /perSecond/);
+  for (const burst of [0, 0.5, -1, Number.NaN])
+    assert.throws(() => rateLimit({ name: 'x', perSecond: 1, burst }, new RateLimits()), /burst/);
+  assert.throws(() => rateLimit({ name: '', perSecond: 1 }, new RateLimits()), /name/);
+  const misspelt = { name: 'x', perSecond: 1, brust: 3 };
+  assert.throws(() => rateLimit(misspelt, new RateLimits()), /no such option/);
+  const shared = new RateLimits();
+  rateLimit({ name: 'same', perSecond: 1 }, shared);
+  assert.not.throws(() => rateLimit({ name: 'same', perSecond: 1 }, shared));
+  assert.throws(() => rateLimit({ name: 'same', perSecond: 2 }, shared), /choose another name/);
+});
+
+limits.run();

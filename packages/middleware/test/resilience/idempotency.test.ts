@@ -1,0 +1,92 @@
+import type { MessageView } from '@troupe/core';
+import { createMiddlewareRig } from '@troupe/core/testing';
+import { idempotency } from '@troupe/middleware';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const keys = suite('idempotency');
+
+interface Order {
+  readonly id?: string;
+  readonly cents: number;
+}
+const key = ({ payload }: MessageView): string | undefined => (payload as Order).id;
+
+keys('a message seen before is answered with the reply of then, without its handler', async () => {
+  const seen = idempotency({ key });
+  let balance = 0;
+  await using rig = createMiddlewareRig(seen, {
+    handle: (payload) => {
+      balance += (payload as Order).cents;
+      return balance;
+    },
+  });
+  const replies = Promise.all([
+    rig.ref.ask.work({ id: 'a', cents: 5 }),
+    rig.ref.ask.work({ id: 'a', cents: 5 }),
+    rig.ref.ask.work({ id: 'b', cents: 1 }),
+    rig.ref.ask.work({ cents: 1 }),
+    rig.ref.ask.work({ cents: 1 }),
+  ]);
+  await rig.settle();
+  assert.equal(await replies, [5, 5, 6, 7, 8]);
+  assert.is(seen.duplicates, 1);
+});
+
+keys('a message that failed is forgotten, so that it may be sent again', async () => {
+  const seen = idempotency({ key });
+  let broken = true;
+  await using rig = createMiddlewareRig(seen, {
+    handle: () => {
+      if (broken) throw new Error('no');
+      return 'done';
+    },
+  });
+  rig.ref.tell.work({ id: 'a', cents: 1 });
+  await rig.settle();
+  broken = false;
+  const asked = rig.ref.ask.work({ id: 'a', cents: 1 });
+  await rig.settle();
+  assert.is(await asked, 'done');
+});
+
+keys('while a sibling handles the first, the second waits for it', async () => {
+  const seen = idempotency({ key });
+  const release: ((value: string) => void)[] = [];
+  await using rig = createMiddlewareRig(seen, {
+    handle: () => new Promise((resolve) => release.push(resolve)),
+  });
+  const sibling = rig.spawn('sibling');
+  const first = rig.ref.ask.work({ id: 'a', cents: 1 });
+  const second = sibling.ask.work({ id: 'a', cents: 1 });
+  await rig.advance(100);
+  assert.is(release.length, 1);
+  release[0]?.('once');
+  await rig.advance(10);
+  assert.equal(await Promise.all([first, second]), ['once', 'once']);
+  assert.is(rig.ran.length, 1);
+});
+
+keys('memory is bounded by count and by time', async () => {
+  const seen = idempotency({ key, keysMax: 2, keepMs: 1_000 });
+  await using rig = createMiddlewareRig(seen);
+  for (const id of ['a', 'b', 'c', 'c', 'a']) rig.ref.tell.work({ id, cents: 1 });
+  await rig.settle();
+  assert.equal(
+    rig.ran.map((order) => (order as Order).id),
+    ['a', 'b', 'c', 'a'],
+  );
+  assert.is(seen.size, 2);
+  await rig.advance(1_001);
+  rig.ref.tell.work({ id: 'a', cents: 1 });
+  await rig.settle();
+  assert.is(rig.ran.length, 5);
+});
+
+keys('impossible options are refused', () => {
+  assert.throws(() => idempotency({ key, keysMax: 0 }), /keysMax/);
+  assert.throws(() => idempotency({ key, keepMs: -1 }), /keepMs/);
+  assert.throws(() => idempotency({ key: 'id' as never }), /idempotency.key/);
+});
+
+keys.run();
