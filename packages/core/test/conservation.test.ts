@@ -132,6 +132,8 @@ class Crowd {
   private readonly kinds = POLICIES.map((policy) => this.define(policy));
   readonly disorder: string[] = [];
   readonly rejections: unknown[] = [];
+  /** Asks, sends, stops, drains and kills that nobody has heard of again. */
+  pending = 0;
 
   constructor(system: ActorSystem) {
     this.system = system;
@@ -254,17 +256,13 @@ class Crowd {
         return;
       case 'ask':
         this.sent += 1;
-        void this.system
-          .ask(ref, { withinMs: 30 })
-          .take(this.letter(-2, to, act.work))
-          .catch((error: unknown) => this.rejections.push(error));
+        this.expect(this.system.ask(ref, { withinMs: 30 }).take(this.letter(-2, to, act.work)));
         return;
       case 'send':
-        void ref.send.take(this.letter(-3 - this.sent, to, act.work)).then(
-          () => {
+        this.expect(
+          ref.send.take(this.letter(-3 - this.sent, to, act.work)).then(() => {
             this.sent += 1;
-          },
-          (error: unknown) => this.rejections.push(error),
+          }),
         );
         return;
       case 'offer':
@@ -275,7 +273,7 @@ class Crowd {
       case 'stop':
       case 'drain':
       case 'kill':
-        void this.system[act.act](ref);
+        this.expect(this.system[act.act](ref));
         return;
       case 'suspend':
         this.tokens.push(this.system.suspend(ref));
@@ -286,6 +284,15 @@ class Crowd {
       default:
         return;
     }
+  }
+
+  private expect(promise: Promise<unknown>): void {
+    this.pending += 1;
+    promise
+      .catch((error: unknown) => this.rejections.push(error))
+      .finally(() => {
+        this.pending -= 1;
+      });
   }
 
   resumeAll(): void {

@@ -59,6 +59,7 @@ export class Extras {
 
   /** What the old incarnation had set going ends with it; name, watchers, limits and the mailbox stay. */
   endIncarnation(): void {
+    this.postponed = [];
     this.awaiting = undefined;
     this.abort = undefined;
     this.stopping = undefined;

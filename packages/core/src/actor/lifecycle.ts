@@ -150,7 +150,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const awaiting = extras.awaiting as Awaiting;
     extras.awaiting = undefined;
     awaiting.onSettled(cell, awaiting);
-    if (extras.postponed.length > 0) this.returnToLane(cell, extras.postponed.splice(0));
+    if ((cell.status & FAULT) === 0) this.returnToLane(cell, extras.postponed.splice(0));
     const stopping = extras.stopping;
     if (stopping?.stage === 'current-message' && (cell.status & AWAITING) === 0)
       this.continueStop(cell, stopping);
@@ -163,8 +163,13 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     extras.signals = [];
     for (let i = 0; i < lane.length; i += 1) {
       const signal = lane[i] as Signal;
-      if ((cell.status & (FENCED | TERMINATED)) !== 0) return this.returnToLane(cell, lane.slice(i));
-      if ((cell.status & AWAITING) !== 0 && (signal.kind === 'terminated' || signal.kind === 'idle')) {
+      if ((cell.status & (FENCED | TERMINATED)) !== 0) {
+        return this.returnToLane(
+          cell,
+          lane.slice(i).filter((left) => !isOfIncarnation(left)),
+        );
+      }
+      if ((cell.status & (AWAITING | FAULT)) !== 0 && isOfIncarnation(signal)) {
         extras.postponed.push(signal);
       } else {
         this.handle(cell, signal);
@@ -175,7 +180,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   /** For the present incarnation, which a restart may just have put in the place of `cell`. */
   private returnToLane(cell: ActorCell, signals: readonly Signal[]): void {
     const heir = cell.ref.cell;
-    if ((heir.status & TERMINATED) !== 0) return;
+    if (signals.length === 0 || (heir.status & TERMINATED) !== 0) return;
     heir.needExtras().signals.unshift(...signals);
     heir.status |= SIGNALS;
     this.runtime.ready.registerReady(heir);
@@ -205,7 +210,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   }
 
   private notify(cell: ActorCell, hook: 'terminated' | 'idle', rest: unknown[]): void {
-    if ((cell.status & (STOPPING | FAULT)) !== 0) return;
+    if ((cell.status & STOPPING) !== 0) return;
     this.runHook(cell, hook, rest, (settled, awaiting) => {
       if (awaiting.error !== undefined) this.failed(settled, awaiting.error.thrown, -1, undefined, hook);
     });
@@ -245,7 +250,10 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     // There is nothing to resume in an actor that has ended or never had a state.
     if (failure?.ended !== undefined || failure?.stateless === true) return this.restart(cell, failure);
     cell.status &= ~FAULT;
-    if (cell.extras !== undefined) cell.extras.failure = undefined;
+    if (cell.extras !== undefined) {
+      cell.extras.failure = undefined;
+      this.returnToLane(cell, cell.extras.postponed.splice(0));
+    }
     for (const child of this.runtime.lineage.childrenOf(cell)) {
       const failure = child.extras?.failure;
       if (failure !== undefined) child.signal({ kind: 'directive', directive: 'resume', report: failure });
@@ -256,7 +264,10 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   private restart(cell: ActorCell, report: FailureReport): void {
     const extras = cell.needExtras();
-    if (extras.stopping !== undefined || (cell.status & (STOP_ASKED | KILL_ASKED)) !== 0) {
+    // One that drains is restarted all the same: it has a backlog to finish.
+    const endsAnyway =
+      (cell.status & KILL_ASKED) !== 0 || (cell.status & (STOP_ASKED | DRAINING)) === STOP_ASKED;
+    if (extras.stopping !== undefined || endsAnyway) {
       extras.group?.left(cell.ref);
       return;
     }
@@ -286,6 +297,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     runtime.deathWatch.forget(old);
     runtime.suspensions.endOwn(old);
     extras.endIncarnation();
+    extras.signals = extras.signals.filter((signal) => !isOfIncarnation(signal));
     extras.restarts += 1;
     const kind = runtime.firstPhaseOf(old.kind);
     const cell = new ActorCell(kind, old.slot, old.args, old.ref);
@@ -505,4 +517,9 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     if (awaiting.error === undefined) return;
     this.runtime.logFailure(cell, hook, toError(awaiting.error.thrown), 'ignored: the hook of an end', 0, 0);
   }
+}
+
+/** Runs user code, and was asked for by this incarnation: waits while that code cannot run, ends with a restart. */
+function isOfIncarnation(signal: Signal): boolean {
+  return signal.kind === 'terminated' || signal.kind === 'idle';
 }
