@@ -1,17 +1,26 @@
 import {
   type ActorContext,
-  type ActorDefinition, type ActorRef,
+  type ActorDefinition,
+  type ActorRef,
   type ActorSystem,
   defineActor,
   type Host,
 } from '@troupe/core';
 import { actorHost } from '../actor-host.js';
-import type { ToClient } from '../protocol/client-messages.js';
+import type { ClientHello, ToClient } from '../protocol/client-messages.js';
 import type { ClientFace, PeerPort } from '../protocol/leader-face.js';
 import { Client } from './client.js';
 
+/** The present connection, and the way into the actor. Both are there before anything can be sent. */
+interface Line {
+  port: PeerPort<ToClient> | undefined;
+  run: (task: () => void) => void;
+  open: (hello: ClientHello) => void;
+}
+
 export interface ClientState {
   readonly client: Client;
+  readonly line: Line;
 }
 
 type Context = ActorContext<ClientState>;
@@ -26,8 +35,12 @@ const handlers = {
   reconnect(ctx: Context) {
     ctx.state.client.connect();
   },
-  fromLeader(ctx: Context, message: ToClient) {
-    ctx.state.client.fromLeader(message);
+  /** What an earlier connection still brings is not for this one. */
+  fromLeader(
+    ctx: Context,
+    { message, port }: { readonly message: ToClient; readonly port: PeerPort<ToClient> },
+  ) {
+    if (port === ctx.state.line.port) ctx.state.client.fromLeader(message);
   },
 };
 
@@ -58,19 +71,24 @@ export interface SpawnedClient {
 export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): SpawnedClient {
   const { name, host, leader } = args;
   const token = Math.floor(host.random() * 2 ** 52).toString(36);
-  // The two ends know each other: each is reached only after this function has returned.
-  const ends: { port?: PeerPort<ToClient>; run?: (task: () => void) => void } = {};
+  const line: Line = { port: undefined, run: () => undefined, open: () => undefined };
   const client = new Client({
     client: name,
     token,
-    host: actorHost(host, { run: (task) => ends.run?.(task) }),
+    host: actorHost(host, { run: (task) => line.run(task) }),
     link: {
-      open: (hello) => leader.helloClient({ hello, port: ends.port as PeerPort<ToClient> }),
-      send: (message) => leader.fromClient({ message, port: ends.port as PeerPort<ToClient> }),
+      open: (hello) => line.open(hello),
+      send: (message) => {
+        if (line.port !== undefined) leader.fromClient({ message, port: line.port });
+      },
     },
   });
-  const ref = spawn(ClientActor, { client });
-  ends.port = { ref, send: (message) => ref.tell.fromLeader(message) };
-  ends.run = (task) => ref.tell.run(task);
+  const ref = spawn(ClientActor, { client, line });
+  line.run = (task) => ref.tell.run(task);
+  line.open = (hello) => {
+    const port: PeerPort<ToClient> = { ref, send: (message) => ref.tell.fromLeader({ message, port }) };
+    line.port = port;
+    leader.helloClient({ hello, port });
+  };
   return { client, ref };
 }

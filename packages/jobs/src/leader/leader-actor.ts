@@ -1,4 +1,4 @@
-import { type ActorContext, type ActorDefinition, defineActor, type Host } from '@troupe/core';
+import { type ActorContext, type ActorDefinition, type AnyRef, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
 import type { ClientHello, ClientMessage, LeaderOverview, ToClient } from '../protocol/client-messages.js';
@@ -30,11 +30,13 @@ export class LeaderState {
     return this.leader as Leader;
   }
 
-  /** A port that says hello again has lost its earlier session. */
-  meet(port: AnyPort, session: Session): void {
-    const before = this.sessions.get(port);
-    if (before !== undefined) this.lead.closed(before);
-    this.sessions.set(port, session);
+  /** Whoever says hello again, through whatever port, has lost the earlier session; so has an actor that ended. */
+  part(ref: AnyRef): void {
+    for (const [port, session] of this.sessions) {
+      if (port.ref !== ref) continue;
+      this.sessions.delete(port);
+      this.lead.closed(session);
+    }
   }
 }
 
@@ -48,7 +50,8 @@ const handlers = {
     ctx: Context,
     { hello, port }: { readonly hello: ClientHello; readonly port: PeerPort<ToClient> },
   ) {
-    ctx.state.meet(port, ctx.state.lead.openClient(hello, port));
+    ctx.state.part(port.ref);
+    ctx.state.sessions.set(port, ctx.state.lead.openClient(hello, port));
     ctx.watch(port.ref);
   },
   fromClient(
@@ -62,7 +65,8 @@ const handlers = {
     ctx: Context,
     { hello, port }: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> },
   ) {
-    ctx.state.meet(port, ctx.state.lead.openWorker(hello, port));
+    ctx.state.part(port.ref);
+    ctx.state.sessions.set(port, ctx.state.lead.openWorker(hello, port));
     ctx.watch(port.ref);
   },
   fromWorker(
@@ -118,11 +122,7 @@ export const LeaderActor: ActorDefinition<typeof handlers, LeaderState, LeaderAr
     });
   },
   terminated(ctx, { ref }) {
-    for (const [port, session] of ctx.state.sessions) {
-      if (port.ref !== ref) continue;
-      ctx.state.sessions.delete(port);
-      ctx.state.lead.closed(session);
-    }
+    ctx.state.part(ref);
   },
 });
 

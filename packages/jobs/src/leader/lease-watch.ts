@@ -55,7 +55,8 @@ export class LeaseWatch {
   /** The grace of a lost worker is over: its attempts go back, as crashes unless it was the leader who went away. */
   private mourn(session: WorkerSession): void {
     const { time, times, fleet, observe } = this.context;
-    if (time - session.closedAt <= (session.inDoubt ? times.reclaimMs : times.resumeGraceMs)) return;
+    const graceMs = session.inDoubt ? times.reclaimMs : times.resumeGraceMs;
+    if (!session.forsaken && time - (session.closedAt ?? time) <= graceMs) return;
     this.abandon(session);
     if (session.leases.length > 0) return;
     fleet.leave(session);

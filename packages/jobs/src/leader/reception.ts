@@ -131,7 +131,7 @@ export class Reception {
     for (const other of this.context.fleet.sessions.values()) {
       if (other.worker !== session.worker || other.name === session.name || other.open) continue;
       other.inDoubt = false;
-      other.closedAt = Number.NEGATIVE_INFINITY;
+      other.forsaken = true;
       this.watch.abandon(other);
     }
   }
@@ -212,8 +212,9 @@ export class Reception {
         for (const end of message.ends) this.attempts.ended(session, end);
         session.cpu = message.cpu;
         session.lagMs = message.lagMs;
-        session.granted = credit.jobs;
-        session.grantedBytes = credit.bytes;
+        // Totals only rise: a report that was overtaken changes nothing (ADR 0052).
+        session.granted = Math.max(session.granted, credit.jobs);
+        session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
         if (message.ends.length === 0) {
           session.say({ kind: 'beat' });
           this.context.list(session);
@@ -241,13 +242,11 @@ function producerKey(client: string, token: string): string {
   return `${client}\n${token}`;
 }
 
-/** Totals never fall, and never promise more than the worker has. Repeated reports are harmless. */
+/** Totals never promise more than the worker has. */
 function creditFits(session: WorkerSession, credit: { jobs: number; bytes: number }): boolean {
   const { jobs, bytes } = credit;
   const whole = Number.isSafeInteger(jobs) && Number.isSafeInteger(bytes);
-  return (
-    whole && jobs >= session.granted && bytes >= session.grantedBytes && jobs - session.spent <= session.slots
-  );
+  return whole && jobs >= 0 && bytes >= 0 && jobs - session.spent <= session.slots;
 }
 
 function helloProblem(hello: WorkerHello): string | undefined {

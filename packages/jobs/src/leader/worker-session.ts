@@ -28,7 +28,9 @@ export class WorkerSession {
   quiet = false;
   /** In the leader's own time, which does not count its stalls. */
   heardAt: number;
-  closedAt = -1;
+  closedAt: number | undefined = undefined;
+  /** The worker is known to be gone for good: no grace. */
+  forsaken = false;
   /** Its leases come from before the leader's restart. */
   inDoubt = false;
   listed = false;
@@ -56,7 +58,7 @@ export class WorkerSession {
   }
 
   get open(): boolean {
-    return this.closedAt < 0;
+    return this.closedAt === undefined;
   }
 
   get credit(): number {

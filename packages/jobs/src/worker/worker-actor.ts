@@ -12,6 +12,7 @@ export interface WorkerArgs extends Pick<WorkerSetup, 'worker' | 'handlers' | 's
 export class WorkerState {
   readonly args: WorkerArgs;
   machine: Worker | undefined = undefined;
+  port: PeerPort<ToWorker> | undefined = undefined;
 
   constructor(args: WorkerArgs) {
     this.args = args;
@@ -28,8 +29,12 @@ const handlers = {
   run(_ctx: Context, task: () => void) {
     task();
   },
-  fromLeader(ctx: Context, message: ToWorker) {
-    ctx.state.worker.fromLeader(message);
+  /** What an earlier connection still brings is not for this one: credit was granted and work claimed per connection. */
+  fromLeader(
+    ctx: Context,
+    { message, port }: { readonly message: ToWorker; readonly port: PeerPort<ToWorker> },
+  ) {
+    if (port === ctx.state.port) ctx.state.worker.fromLeader(message);
   },
   /** Answers when nothing is in hand any more, at the latest a second after the deadline. */
   drain(ctx: Context, deadlineMs: number) {
@@ -56,18 +61,27 @@ export const WorkerActor: ActorDefinition<typeof handlers, WorkerState, WorkerAr
   started(ctx) {
     const { args } = ctx.state;
     const { tell } = WorkerActor.self(ctx);
-    const port: PeerPort<ToWorker> = { ref: ctx.self, send: (message) => tell.fromLeader(message) };
+    const { state, self } = ctx;
     const incarnation = Math.floor(ctx.random() * 2 ** 48).toString(36);
-    ctx.state.machine = new Worker({
+    state.machine = new Worker({
       ...args,
       incarnation,
       host: actorHost(args.host, tell),
       link: {
-        open: (hello) => args.leader.helloWorker({ hello, port }),
-        send: (message) => args.leader.fromWorker({ message, port }),
+        open: (hello) => {
+          const port: PeerPort<ToWorker> = {
+            ref: self,
+            send: (message) => tell.fromLeader({ message, port }),
+          };
+          state.port = port;
+          args.leader.helloWorker({ hello, port });
+        },
+        send: (message) => {
+          if (state.port !== undefined) args.leader.fromWorker({ message, port: state.port });
+        },
       },
     });
-    ctx.state.machine.connect();
+    state.machine.connect();
   },
   restarting(ctx) {
     ctx.state.machine?.stop();

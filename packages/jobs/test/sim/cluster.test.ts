@@ -11,7 +11,11 @@ const seeds = Number(process.env['SIM_SEEDS'] ?? 500);
 
 function explain(report: SimReport): string {
   const replay = `SIM_SEED=${report.seed} node packages/jobs/.test/sim/cluster.test.js`;
-  return [`seed ${report.seed} failed after ${report.events} events`, ...report.problems, `replay: ${replay}`].join('\n  ');
+  return [
+    `seed ${report.seed} failed after ${report.events} events`,
+    ...report.problems,
+    `replay: ${replay}`,
+  ].join('\n  ');
 }
 
 cluster('no seed loses, doubles or contradicts an acknowledged submit', async () => {
@@ -27,7 +31,10 @@ cluster('no seed loses, doubles or contradicts an acknowledged submit', async ()
   }
   process.stdout.write(`${all.length} seeds: ${JSON.stringify(total)}\n`);
   if (only === undefined) {
-    assert.ok(total.acknowledged > 10 * seeds && total.leaderCrashes > seeds / 4 && total.cuts > seeds, 'the weather was bad');
+    assert.ok(
+      total.acknowledged > 10 * seeds && total.leaderCrashes > seeds / 4 && total.cuts > seeds,
+      'the weather was bad',
+    );
   }
 });
 

@@ -1,5 +1,12 @@
 import { type ActorRef, nodeHost } from '@troupe/core';
-import { type AttemptContext, type Client, defineJob, handle, NonRetryableError, walJournal } from '@troupe/jobs';
+import {
+  type AttemptContext,
+  type Client,
+  defineJob,
+  handle,
+  NonRetryableError,
+  walJournal,
+} from '@troupe/jobs';
 import { FaultyStorage, PERSISTENCE_MODELS, SimulatedDisk } from '@troupe/wal/testing';
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
@@ -25,7 +32,18 @@ const jobs = {
   hung: defineJob('sim.hung', { ...common, limits: { runMs: 300 }, retry: { ...retry, attempts: 2 } }),
 };
 type Kind = keyof typeof jobs;
-const KINDS: readonly Kind[] = ['quick', 'quick', 'quick', 'slow', 'slow', 'flaky', 'doomed', 'final', 'poison', 'hung'];
+const KINDS: readonly Kind[] = [
+  'quick',
+  'quick',
+  'quick',
+  'slow',
+  'slow',
+  'flaky',
+  'doomed',
+  'final',
+  'poison',
+  'hung',
+];
 
 const WORKERS = 3;
 const CLIENTS = 2;
@@ -88,7 +106,10 @@ export class SimCluster {
     this.random = this.world.stream('plan');
     this.weather = this.drawWeather();
     this.leaderNode = this.world.node('leader');
-    this.net = new SimNet(this.world, this.leaderNode, { cut: this.weather.cutMessage, delayMs: 1 + this.random() * 10 });
+    this.net = new SimNet(this.world, this.leaderNode, {
+      cut: this.weather.cutMessage,
+      delayMs: 1 + this.random() * 10,
+    });
   }
 
   async run(): Promise<SimReport> {
@@ -154,7 +175,14 @@ export class SimCluster {
       defer: (run: () => void) => host.soon(run),
       exit: (code: number) => this.world.problem(`the log wants to exit with ${code}`),
     };
-    const wal = { storage, host: walHost, segmentBytes: 65_536, firstSegmentBytes: 32_768, freeBytesSoft: 0, batchBytesMax: 32_768 };
+    const wal = {
+      storage,
+      host: walHost,
+      segmentBytes: 65_536,
+      firstSegmentBytes: 32_768,
+      freeBytesSoft: 0,
+      batchBytesMax: 32_768,
+    };
     this.leaderRef = node.system.spawn(LeaderActor, {
       host,
       times,
@@ -184,7 +212,8 @@ export class SimCluster {
       lost: () => ref.tell.lost(),
       reconnect: () => ref.tell.reconnect(),
     };
-    const run = (kind: Kind) => (input: string, context: AttemptContext) => this.handle(kind, input, context, node);
+    const run = (kind: Kind) => (input: string, context: AttemptContext) =>
+      this.handle(kind, input, context, node);
     const slots = 1 + Math.floor(this.random() * 4);
     const ref: ActorRef<typeof WorkerActor> = node.system.spawn(WorkerActor, {
       worker: node.name,
@@ -203,7 +232,12 @@ export class SimCluster {
     this.world.at(this.world.now + downMs, undefined, () => this.startWorker(node));
   }
 
-  private handle(kind: Kind, input: string, context: AttemptContext, node: SimNode): string | Promise<string> {
+  private handle(
+    kind: Kind,
+    input: string,
+    context: AttemptContext,
+    node: SimNode,
+  ): string | Promise<string> {
     const job = Number.parseInt(context.jobId.split('-')[1] ?? '', 36);
     this.history.ran(job, context.attempt, node.name, this.world.now);
     const output = expected({ payload: input });
@@ -296,7 +330,6 @@ export class SimCluster {
       void handle.cancel().then(
         (state) => {
           if (state === 'cancelled') op.cancelAcked = this.world.now;
-          if (state === 'cancelled') this.history.overAt.set(op.jobs[0] ?? 0, this.world.now);
         },
         (error: unknown) => this.world.problem(`cancel of job ${op.jobs[0]}: ${String(error)}`),
       );
@@ -312,7 +345,6 @@ export class SimCluster {
       if (code !== 'ERR_JOB_FAILED' && code !== 'ERR_JOB_CANCELLED') throw error;
       op.seen = code === 'ERR_JOB_FAILED' ? 'dead' : 'cancelled';
     }
-    for (const job of op.jobs) this.history.overAt.set(job, this.world.now);
   }
 
   private planFaults(): void {
@@ -327,13 +359,17 @@ export class SimCluster {
     const { weather } = this;
     plan(weather.leaderCrash, () => this.crashLeader(10 + this.random() * 600));
     plan(weather.workerCrash, () => this.crashWorker(someWorker(), 10 + this.random() * 600));
-    plan(weather.clientCrash, () => this.crashClient(this.clientNodes[Math.floor(this.random() * CLIENTS)] as SimNode));
+    plan(weather.clientCrash, () =>
+      this.crashClient(this.clientNodes[Math.floor(this.random() * CLIENTS)] as SimNode),
+    );
     plan(weather.pause, () => this.pause(this.random() < 0.3 ? this.leaderNode : someWorker()));
     plan(weather.cutAll, () => this.net.cutSome(0.5));
   }
 
   private pause(node: SimNode): void {
-    node.pausedUntil = this.world.now + this.random() * 900;
+    node.pausedUntil = Math.max(node.pausedUntil, this.world.now + this.random() * 900);
+    // Nothing to do at that moment but to go on.
+    this.world.at(node.pausedUntil, undefined, () => undefined);
   }
 
   private heal(): void {
@@ -344,14 +380,16 @@ export class SimCluster {
   /** After healing: everything answered, and the disk tells the same story as the memory. */
   private async check(): Promise<void> {
     const { world } = this;
-    for (const op of this.open) world.problem(`a ${op.exec} of ${op.client} (${op.outcome}) was never answered`);
+    for (const op of this.open)
+      world.problem(`a ${op.exec} of ${op.client} (${op.outcome}) was never answered`);
     if (world.problems.length > 0) return;
     // Let what is still in flight settle, then read the live state.
     await world.run(world.now + 3_000);
     const live = liveLedger(this.leaderRef);
     if (live === undefined) return world.problem('the leader is not up after healing');
     for (const verdict of verdicts(this.history, live)) world.problem(verdict);
-    if (snapshotText(live) !== snapshotText(await this.replayed())) world.problem('the log replayed is not the live state');
+    if (snapshotText(live) !== snapshotText(await this.replayed()))
+      world.problem('the log replayed is not the live state');
   }
 
   /** What a new leader would know: read from the durable bytes only. */
@@ -384,7 +422,12 @@ export class SimCluster {
   }
 }
 
-const walClock = { now: () => 0, wallNow: () => nodeHost.wallNow(), random: () => 0.5, exit: () => undefined };
+const walClock = {
+  now: () => 0,
+  wallNow: () => nodeHost.wallNow(),
+  random: () => 0.5,
+  exit: () => undefined,
+};
 
 /** The checker looks at the live state from outside; the leader's own messages show only parts of it. */
 function liveLedger(ref: ActorRef<typeof LeaderActor> | undefined): Ledger | undefined {

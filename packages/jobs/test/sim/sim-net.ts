@@ -91,7 +91,12 @@ export class SimNet {
     };
   }
 
-  private dial(connection: Connection, how: 'helloWorker' | 'helloClient', words: unknown, port: PeerPort<never>): void {
+  private dial(
+    connection: Connection,
+    how: 'helloWorker' | 'helloClient',
+    words: unknown,
+    port: PeerPort<never>,
+  ): void {
     this.connections.add(connection);
     this.world.at(this.world.now + this.delay(), undefined, () => {
       if (this.leader === undefined || connection.closed) return this.break(connection);
@@ -146,7 +151,8 @@ export class SimNet {
     this.cuts += 1;
     this.connections.delete(connection);
     const { peer, ref } = connection;
-    if (ref !== undefined && connection.leaderLife === this.leaderNode.life) void this.leaderNode.system.stop(ref);
+    if (ref !== undefined && connection.leaderLife === this.leaderNode.life)
+      void this.leaderNode.system.stop(ref);
     if (peer.node.life !== peer.life) return;
     this.world.at(this.world.now + this.random() * 20, peer.node, () => peer.lost());
     this.world.at(this.world.now + 20 + this.random() * 100, peer.node, () => peer.reconnect());

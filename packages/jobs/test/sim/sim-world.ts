@@ -1,14 +1,16 @@
 import type { ActorSystem, Host, HostTimer } from '@troupe/core';
 import { createSystem } from '@troupe/core';
-import { seededRandom, StepExecutor } from '@troupe/core/testing';
+import { StepExecutor, seededRandom } from '@troupe/core/testing';
 
 interface Event {
-  readonly at: number;
-  readonly tie: number;
+  at: number;
+  tie: number;
   readonly node: SimNode | undefined;
   readonly life: number;
   readonly run: () => void;
   cancelled: boolean;
+  /** Came due while its machine was paused. */
+  held: boolean;
 }
 
 /** One machine: an actor system of its own on the world's time. A crash ends its life; nothing of that life runs again. */
@@ -34,7 +36,12 @@ export class SimNode {
     const host = this.host(this.life);
     this.executor = new StepExecutor(host, this.world.stream(`order:${this.name}:${this.life}`));
     const executor = this.executor;
-    this.system = createSystem({ name: this.name, host, executor: () => executor, supervise: { decide: () => 'escalate' } });
+    this.system = createSystem({
+      name: this.name,
+      host,
+      executor: () => executor,
+      supervise: { decide: () => 'escalate' },
+    });
     return host;
   }
 
@@ -113,7 +120,15 @@ export class SimWorld {
 
   at(time: number, node: SimNode | undefined, run: () => void): Event {
     const life = node?.life ?? 0;
-    const event: Event = { at: Math.max(time, this.now), tie: this.ties(), node, life, run, cancelled: false };
+    const event: Event = {
+      at: Math.max(time, this.now),
+      tie: this.ties(),
+      node,
+      life,
+      run,
+      cancelled: false,
+      held: false,
+    };
     this.push(event);
     return event;
   }
@@ -127,7 +142,11 @@ export class SimWorld {
       this.pop();
       if (event.cancelled || (event.node !== undefined && event.node.life !== event.life)) continue;
       if (event.node !== undefined && event.at < event.node.pausedUntil) {
-        this.push({ ...event, at: event.node.pausedUntil });
+        // In the order they were due: what a connection carried stays in order over a pause.
+        if (!event.held) event.tie = event.at * 1e-7;
+        event.held = true;
+        event.at = event.node.pausedUntil;
+        this.push(event);
         continue;
       }
       this.now = event.at;
@@ -149,7 +168,10 @@ export class SimWorld {
       if (busy) continue;
       // A macrotask comes after every microtask that can run.
       await new Promise((resolve) => setImmediate(resolve));
-      if (!this.nodes.some((node) => node.runs && (node.callbacks.length > 0 || node.executor.readyCount > 0))) return;
+      if (
+        !this.nodes.some((node) => node.runs && (node.callbacks.length > 0 || node.executor.readyCount > 0))
+      )
+        return;
     }
   }
 
