@@ -34,7 +34,7 @@ bucket('waiting for exactly the time it said is enough, and never gives more tha
     burst: fc.integer({ min: 1, max: 50 }),
     start: fc.double({ min: 0, max: 1e9, noNaN: true }),
   });
-  fc.assert(
+  void fc.assert(
     fc.property(rates, fc.integer({ min: 1, max: 200 }), ({ perSecond, burst, start }, takes) => {
       const rate = { msPerToken: 1_000 / perSecond, burst };
       const tokens = new TokenBucket(start);

@@ -1,0 +1,317 @@
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { type ActorRef, defineActor, type Host, type Middleware, nodeHost } from '@troupe/core';
+import { createMiddlewareRig, createTestSystem } from '@troupe/core/testing';
+import { createEquippedSystem, RateLimits, rateLimit, retry, telemetry } from '@troupe/middleware';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ancestry, inRequest, namesOf, openRecorder, traceOf, useAsyncContext } from './recorder.js';
+
+const tracing = suite('tracing');
+useAsyncContext();
+
+const Ledger = defineActor('ledger', {
+  state: () => ({ broken: false }),
+  handlers: {
+    record(ctx, cents: number) {
+      if (cents < 0) throw new RangeError('negative');
+      return ctx.path;
+    },
+    note: () => undefined,
+  },
+});
+const Account = defineActor('account', {
+  state: () => ({}),
+  started: (ctx) => void ctx.spawn(Ledger, undefined, { name: 'ledger' }),
+  handlers: {
+    async charge(ctx, cents: number) {
+      const ledger = ctx.children[0] as ActorRef<typeof Ledger>;
+      const path = await ctx.ask(ledger).record(cents);
+      ctx.tell(ledger).note();
+      return path;
+    },
+  },
+});
+const Shop = defineActor('shop', {
+  started: (ctx) => void ctx.spawn(Account, undefined, { name: 'account' }),
+  handlers: {
+    async order(ctx, cents: number) {
+      const account = ctx.children[0] as ActorRef<typeof Account>;
+      return ctx.ask(account).charge(cents);
+    },
+  },
+});
+
+tracing('one trace shows a request through a chain of asks, with the tells it caused', async () => {
+  const recorder = openRecorder();
+  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  const shop = system.spawn(Shop, undefined, { name: 'shop' });
+  await inRequest(recorder, 'GET /order', () => shop.ask.order(5));
+  await system.shutdown();
+  const spans = recorder.spans();
+  assert.is(new Set(spans.map(traceOf)).size, 1, namesOf(spans));
+  assert.equal(ancestry(recorder.span('process ledger.record'), spans), [
+    'process ledger.record',
+    'send ledger.record',
+    'process account.charge',
+    'send account.charge',
+    'process shop.order',
+    'send shop.order',
+    'GET /order',
+  ]);
+  assert.is(ancestry(recorder.span('process ledger.note'), spans)[2], 'process account.charge');
+});
+
+tracing('a consumer is linked to its producer, and both carry the messaging conventions', async () => {
+  const recorder = openRecorder();
+  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  const ledger = system.spawn(Ledger, undefined, { name: 'l' });
+  await ledger.ask.record(1);
+  await system.shutdown();
+  const send = recorder.span('send ledger.record');
+  const process = recorder.span('process ledger.record');
+  assert.is(send.kind, SpanKind.PRODUCER);
+  assert.is(process.kind, SpanKind.CONSUMER);
+  assert.equal(
+    process.links.map((link) => link.context.spanId),
+    [send.spanContext().spanId],
+  );
+  assert.equal(process.attributes, {
+    'messaging.system': 'troupe',
+    'messaging.destination.name': 'ledger',
+    'messaging.operation.name': 'process',
+    'messaging.operation.type': 'process',
+    'troupe.message.name': 'record',
+    'troupe.actor.path': '/l',
+    'troupe.message.asked': true,
+    'troupe.message.retries': 0,
+    'troupe.message.outcome': 'handled',
+  });
+});
+
+tracing('one span covers a message from enqueue to dequeue to the end of its handler', async () => {
+  const recorder = openRecorder();
+  await using rig = createMiddlewareRig(telemetry(providers(recorder)), {
+    handle: () => new Promise<void>((resolve) => void rig.host.setTimer(30, resolve)),
+  });
+  const token = rig.system.suspend(rig.ref);
+  rig.ref.tell.work(1);
+  await rig.advance(20);
+  token.resume();
+  await rig.advance(30);
+  const span = recorder.span('process rigged.work');
+  assert.is(Math.round(msOf(span.duration)), 50);
+  const dequeued = span.events.find(({ name }) => name === 'dequeued');
+  assert.is(dequeued?.attributes?.['troupe.message.waited_ms'], 20);
+});
+
+tracing('a trace goes on through a failure and a restart', async () => {
+  const recorder = openRecorder();
+  const system = createEquippedSystem({
+    supervise: { restarts: 5, withinMs: 1_000 },
+    middleware: [telemetry(providers(recorder))],
+    host: quiet(),
+  });
+  const ledger = system.spawn(Ledger, undefined, { name: 'l' });
+  const answers = await inRequest(recorder, 'POST /pay', () =>
+    Promise.allSettled([ledger.ask.record(-1), ledger.ask.record(2)]),
+  );
+  await system.shutdown();
+  assert.equal(
+    answers.map(({ status }) => status),
+    ['rejected', 'fulfilled'],
+  );
+  const [failed, handled] = recorder.spans().filter(({ name }) => name === 'process ledger.record');
+  assert.is(failed?.status.code, SpanStatusCode.ERROR);
+  assert.is(failed?.attributes['error.type'], 'RangeError');
+  assert.equal(
+    failed?.events.map(({ name }) => name),
+    ['dequeued', 'exception'],
+  );
+  assert.is(handled?.attributes['troupe.message.outcome'], 'handled');
+  assert.is(new Set(recorder.spans().map(traceOf)).size, 1);
+});
+
+tracing('a batch never leaks the context of whoever woke it into an unrelated message', async () => {
+  const recorder = openRecorder();
+  const Relay = defineActor('relay', {
+    started: (ctx) => {
+      const ledger = ctx.spawn(Ledger, undefined, { name: 'ledger' });
+      ledger.tell.note();
+    },
+    handlers: {
+      pass(ctx) {
+        (ctx.children[0] as ActorRef<typeof Ledger>).tell.record(1);
+        return true;
+      },
+    },
+  });
+  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  // The first request wakes the runtime; everything below is handled in its burst.
+  const [one, two] = await Promise.all([
+    inRequest(recorder, 'first', async (span) => {
+      const relay = system.spawn(Relay, undefined, { name: 'relay' });
+      await relay.ask.pass();
+      return span.spanContext().traceId;
+    }),
+    inRequest(recorder, 'second', async (span) => {
+      const relay = system.lookup(Relay, 'relay');
+      await relay?.ask.pass();
+      return span.spanContext().traceId;
+    }),
+  ]);
+  await system.shutdown();
+  const records = recorder.spans().filter(({ name }) => name === 'process ledger.record');
+  assert.equal(records.map(traceOf).sort(), [one, two].sort());
+  assert.equal(ancestry(recorder.span('process ledger.note'), recorder.spans()), [
+    'process ledger.note',
+    'send ledger.note',
+  ]);
+});
+
+tracing('a timer belongs to no trace, whoever armed the clock', async () => {
+  const recorder = openRecorder();
+  const Waiter = defineActor('waiter', {
+    handlers: {
+      wait(ctx, done: () => void) {
+        ctx.after(1, Waiter.self(ctx)).fire(done);
+        return true;
+      },
+      fire: (_ctx, done: () => void) => done(),
+    },
+  });
+  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  const waiter = system.spawn(Waiter);
+  await new Promise<void>((resolve) => {
+    void inRequest(recorder, 'request', () => waiter.ask.wait(resolve));
+  });
+  await system.shutdown();
+  assert.equal(ancestry(recorder.span('process waiter.fire'), recorder.spans()), [
+    'process waiter.fire',
+    'send waiter.fire',
+  ]);
+});
+
+tracing('without isolation a send from outside begins its own trace and is only linked', async () => {
+  const recorder = openRecorder();
+  await using test = createTestSystem({ middleware: [telemetry(providers(recorder))] });
+  const ledger = test.system.spawn(Ledger);
+  const requested = await inRequest(recorder, 'request', async (span) => {
+    ledger.tell.note();
+    return span.spanContext();
+  });
+  await test.settle();
+  const send = recorder.span('send ledger.note');
+  assert.is.not(traceOf(send), requested.traceId);
+  assert.equal(
+    send.links.map((link) => link.context.spanId),
+    [requested.spanId],
+  );
+});
+
+tracing('what the handler itself traces is inside its span, also after an await', async () => {
+  const recorder = openRecorder();
+  const tracer = recorder.tracerProvider.getTracer('user');
+  const User = defineActor('user', {
+    handlers: {
+      async work() {
+        tracer.startSpan('before').end();
+        await Promise.resolve();
+        tracer.startSpan('after').end();
+        return true;
+      },
+    },
+  });
+  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  await system.spawn(User).ask.work();
+  await system.shutdown();
+  for (const name of ['before', 'after'])
+    assert.is(ancestry(recorder.span(name), recorder.spans())[1], 'process user.work');
+});
+
+// E13: spans are balanced, whatever another middleware decides.
+tracing('a message that is held has one span, and one that is refused has an ended one', async () => {
+  const recorder = openRecorder();
+  const limit = rateLimit({ name: 'l', perSecond: 10, burst: 1 }, new RateLimits());
+  const no: Middleware = {
+    name: 'no',
+    beforeMessage: ({ payload }) => (payload === 'no' ? { verdict: 'refuse', why: 'because' } : undefined),
+  };
+  await using rig = createMiddlewareRig([telemetry(providers(recorder)), limit, no]);
+  for (const payload of ['first', 'held', 'no']) rig.ref.tell.work(payload);
+  await rig.advance(300);
+  const spans = recorder.spans().filter(({ name }) => name === 'process rigged.work');
+  assert.equal(
+    spans.map(({ attributes }) => attributes['troupe.message.outcome']),
+    ['handled', 'handled', 'refused'],
+  );
+  assert.equal(
+    spans[1]?.events.map(({ name }) => name),
+    ['dequeued', 'held', 'dequeued'],
+  );
+  assert.is(spans[2]?.status.message, 'because');
+});
+
+tracing('every try of a message has its span', async () => {
+  const recorder = openRecorder();
+  let failing = 2;
+  const handle = (): void => {
+    failing -= 1;
+    if (failing >= 0) throw new Error('not yet');
+  };
+  await using rig = createMiddlewareRig([telemetry(providers(recorder)), retry({ fromMs: 10, jitter: 0 })], {
+    handle,
+  });
+  rig.ref.tell.work(1);
+  await rig.advance(1_000);
+  const spans = recorder.spans().filter(({ name }) => name === 'process rigged.work');
+  assert.equal(
+    spans.map(({ attributes }) => [
+      attributes['troupe.message.retries'],
+      attributes['troupe.message.outcome'],
+    ]),
+    [
+      [0, 'failed'],
+      [1, 'failed'],
+      [2, 'handled'],
+    ],
+  );
+  assert.is(new Set(spans.map(traceOf)).size, 1);
+});
+
+tracing('a message that nobody ever takes leaves an ended producer and nothing open', async () => {
+  const recorder = openRecorder();
+  await using rig = createMiddlewareRig(telemetry(providers(recorder)));
+  rig.system.suspend(rig.ref);
+  rig.ref.tell.work(1);
+  void rig.system.kill(rig.ref);
+  await rig.settle();
+  assert.equal(namesOf(recorder.spans()), 'send rigged.work');
+});
+
+tracing('producers may be left out', async () => {
+  const recorder = openRecorder();
+  const system = createEquippedSystem({
+    middleware: [telemetry({ tracerProvider: recorder.tracerProvider, producerSpans: false })],
+  });
+  await inRequest(recorder, 'request', () => system.spawn(Ledger).ask.record(1));
+  await system.shutdown();
+  assert.equal(ancestry(recorder.span('process ledger.record'), recorder.spans()), [
+    'process ledger.record',
+    'request',
+  ]);
+});
+
+function providers({ tracerProvider, meterProvider }: ReturnType<typeof openRecorder>) {
+  return { tracerProvider, meterProvider };
+}
+
+/** The failures of these tests are on purpose. */
+function quiet(): Host {
+  return { ...nodeHost, log: () => undefined };
+}
+
+function msOf([seconds, nanos]: readonly [number, number]): number {
+  return seconds * 1_000 + nanos / 1e6;
+}
+
+tracing.run();
