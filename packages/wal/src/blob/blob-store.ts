@@ -2,46 +2,48 @@
 
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
-import { removeIfThere, syncFile } from '../storage/durable-file.js';
-import { begin, call, type Procedure } from '../storage/procedure.js';
+import type { WalHost } from '../host/host.js';
+import { removeIfThere, syncFile, writeFully } from '../storage/durable-file.js';
+import { begin, call, type Procedure, run } from '../storage/procedure.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
 
-const CHUNK_BYTES = 4 * 1024 * 1024;
+const SLICE_BYTES = 4 * 1024 * 1024;
+const WRITE_BYTES = 64 * 1024 * 1024;
 
-/** Writes and syncs the content under a draft name; it counts only once it was moved to its own. */
-export function* writeBlob(storage: Storage, bytes: Uint8Array, draft: string): Procedure<BlobRef> {
+/**
+ * Writes and syncs the content under a draft name; it counts only once it was moved to its own. The disk works while the content is
+ * hashed, a slice at a time, so that the loop stays free.
+ */
+export function* writeBlob(
+  storage: Storage,
+  host: WalHost,
+  bytes: Uint8Array,
+  draft: string,
+): Procedure<BlobRef> {
   const file = yield* call<StorageFile>((done) => storage.open(draft, 'create', done));
-  let sha256: string;
+  const hash = createHash('sha256');
   try {
-    sha256 = yield* writeAndHash(storage, file, bytes);
-    yield* syncFile(storage, file);
+    const writing = begin<void>((done) => run(writeAndSync(storage, file, bytes), done));
+    for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) {
+      if (offset > 0) yield* call<void>((done) => host.setTimer(0, () => done(null)));
+      hash.update(bytes.subarray(offset, offset + SLICE_BYTES));
+    }
+    yield* call(writing);
   } catch (error) {
     yield* call<void>((done) => storage.close(file, done));
     yield* removeIfThere(storage, draft);
     throw error;
   }
   yield* call<void>((done) => storage.close(file, done));
-  return { sha256, bytes: bytes.length };
+  return { sha256: hash.digest('hex'), bytes: bytes.length };
 }
 
-/** Each chunk is hashed while it is being written. */
-function* writeAndHash(storage: Storage, file: StorageFile, bytes: Uint8Array): Procedure<string> {
-  const hash = createHash('sha256');
-  for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES) {
-    const chunk = bytes.subarray(offset, Math.min(bytes.length, offset + CHUNK_BYTES));
-    const writing = begin<number>((done) => storage.write(file, chunk, offset, done));
-    hash.update(chunk);
-    let written = yield* call(writing);
-    while (written < chunk.length) {
-      const rest = chunk.subarray(written);
-      const position = offset + written;
-      const more = yield* call<number>((done) => storage.write(file, rest, position, done));
-      if (more === 0) throw new Error(`${file.name}: short write at ${position}`);
-      written += more;
-    }
+function* writeAndSync(storage: Storage, file: StorageFile, bytes: Uint8Array): Procedure<void> {
+  for (let offset = 0; offset < bytes.length; offset += WRITE_BYTES) {
+    yield* writeFully(storage, file, bytes.subarray(offset, offset + WRITE_BYTES), offset);
   }
-  return hash.digest('hex');
+  yield* syncFile(storage, file);
 }
 
 /** The payload, checked against its name. */

@@ -8,19 +8,25 @@ import { call, type Procedure } from '../storage/procedure.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 
 const CHUNK_BYTES = 1024 * 1024;
+const SYNC_BYTES = 4 * CHUNK_BYTES;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
-/** `batch`, if given, is a whole batch that stands behind the header from the beginning. */
+export interface SegmentContent {
+  /** Whole batches that stand behind the header from the beginning. */
+  readonly batches?: Uint8Array | undefined;
+  /** A file of exactly this size that nobody needs any more: overwriting blocks is far cheaper than allocating them. */
+  readonly spare?: string | undefined;
+}
+
 export function* prepareSegment(
   storage: Storage,
   storeId: string,
   entry: SegmentEntry,
-  batch?: Uint8Array,
+  content: SegmentContent = {},
 ): Procedure<void> {
   const name = segmentName(entry.seq);
   const draft = `${name}.tmp`;
-  yield* removeIfThere(storage, draft);
-  const file = yield* call<StorageFile>((done) => storage.open(draft, 'create', done));
+  const file = yield* openDraft(storage, draft, content.spare);
   try {
     const head = Buffer.alloc(Math.min(entry.bytes, CHUNK_BYTES));
     encodeSegmentHeader({ storeId, ...entry }).copy(head);
@@ -32,11 +38,20 @@ export function* prepareSegment(
         ZEROS.subarray(0, Math.min(CHUNK_BYTES, entry.bytes - offset)),
         offset,
       );
+      // In small portions: the writer ahead must not wait behind a segment's worth of dirty pages.
+      if (offset % SYNC_BYTES === 0) yield* syncFile(storage, file);
     }
-    if (batch !== undefined) yield* writeFully(storage, file, batch, PAGE_BYTES);
+    if (content.batches !== undefined) yield* writeFully(storage, file, content.batches, PAGE_BYTES);
     yield* syncFile(storage, file);
   } finally {
     yield* call<void>((done) => storage.close(file, done));
   }
   yield* moveIntoPlace(storage, draft, name);
+}
+
+function* openDraft(storage: Storage, draft: string, spare: string | undefined): Procedure<StorageFile> {
+  yield* removeIfThere(storage, draft);
+  if (spare === undefined) return yield* call<StorageFile>((done) => storage.open(draft, 'create', done));
+  yield* call<void>((done) => storage.rename(spare, draft, done));
+  return yield* call<StorageFile>((done) => storage.open(draft, 'durable', done));
 }

@@ -3,6 +3,7 @@
 import { blobName, readBlob, writeBlob } from '../blob/blob-store.js';
 import { BlobUse } from '../blob/blob-use.js';
 import type { BlobRef } from '../format/record.js';
+import type { WalHost } from '../host/host.js';
 import { moveIntoPlace, removeIfThere } from '../storage/durable-file.js';
 import { type Procedure, run } from '../storage/procedure.js';
 import type { Done, Storage } from '../storage/storage.js';
@@ -11,20 +12,22 @@ import { Chores } from './chores.js';
 export class Blobs {
   readonly use = new BlobUse();
   readonly #storage: Storage;
+  readonly #host: WalHost;
   readonly #draftPrefix: string;
   /** Names in blobs/ change one at a time: else removing a blob could hit one that was just stored again. */
   readonly #door = new Chores();
   #drafts = 0;
 
-  constructor(storage: Storage, draftPrefix: string) {
+  constructor(storage: Storage, host: WalHost, draftPrefix: string) {
     this.#storage = storage;
+    this.#host = host;
     this.#draftPrefix = draftPrefix;
   }
 
   put(bytes: Uint8Array, done: Done<BlobRef>): void {
     this.#drafts += 1;
     const draft = `blobs/${this.#draftPrefix}-${this.#drafts}.tmp`;
-    run(writeBlob(this.#storage, bytes, draft), (error, ref) => {
+    run(writeBlob(this.#storage, this.#host, bytes, draft), (error, ref) => {
       if (error !== null) return done(error, ref);
       this.#door.add(
         () => this.#publish(draft, ref),

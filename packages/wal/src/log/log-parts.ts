@@ -16,6 +16,7 @@ import type { LogSettings } from './options.js';
 import { Removal } from './removal.js';
 import { SegmentSupply } from './segment-supply.js';
 import { Snapshots } from './snapshots.js';
+import { SpareSegments } from './spare-segments.js';
 import type { WalStatus } from './status.js';
 
 const RETRY_MS = 5_000;
@@ -49,12 +50,14 @@ export class LogParts {
     this.#settings = settings;
     this.#links = links;
     this.keeper = new ManifestKeeper(storage, manifest);
-    this.removal = new Removal(storage);
+    const spares = new SpareSegments(storage, segmentBytes);
+    this.removal = new Removal(storage, spares);
     this.space = new DiskSpace(settings);
     this.#supply = new SegmentSupply(storage, host, this.keeper, {
       committer: links.committer,
       segmentBytes,
       space: this.space,
+      spares,
     });
     const events = {
       onSegmentsChanged: () => this.#replenish(),

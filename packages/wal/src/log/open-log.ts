@@ -30,7 +30,7 @@ function* open(settings: LogSettings): Procedure<Log> {
   yield* call<void>((done) => storage.lock(done));
   try {
     const nonce = Math.floor(host.random() * 2 ** 32).toString(16);
-    const blobs = new Blobs(storage, nonce);
+    const blobs = new Blobs(storage, host, nonce);
     const hasBlobs = yield* removeBlobDrafts(settings);
     const note = (batch: ScannedBatch): void => noteBlobs(batch, blobs);
     const onBatch = hasBlobs ? note : () => undefined;

@@ -3,15 +3,18 @@
 import { removeIfThere } from '../storage/durable-file.js';
 import { type Procedure, run } from '../storage/procedure.js';
 import type { Storage } from '../storage/storage.js';
+import type { SpareSegments } from './spare-segments.js';
 
 export class Removal {
   readonly #storage: Storage;
+  readonly #spares: SpareSegments;
   #doomed: string[] = [];
   #readers = 0;
   #running = false;
 
-  constructor(storage: Storage) {
+  constructor(storage: Storage, spares: SpareSegments) {
     this.#storage = storage;
+    this.#spares = spares;
   }
 
   /** Keeps every file until the returned function is called. */
@@ -45,6 +48,8 @@ export class Removal {
   *#removeAll(): Procedure<void> {
     const names = this.#doomed;
     this.#doomed = [];
-    for (const name of names) yield* removeIfThere(this.#storage, name);
+    for (const name of names) {
+      if (!(yield* this.#spares.keep(name))) yield* removeIfThere(this.#storage, name);
+    }
   }
 }

@@ -10,6 +10,7 @@ import { call, type Procedure } from '../storage/procedure.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import type { DiskSpace } from './disk-space.js';
 import type { ManifestKeeper } from './manifest-keeper.js';
+import type { SpareSegments } from './spare-segments.js';
 
 export class SegmentSupply {
   readonly #storage: Storage;
@@ -18,6 +19,7 @@ export class SegmentSupply {
   readonly #committer: Committer;
   readonly #segmentBytes: number;
   readonly #space: DiskSpace;
+  readonly #spares: SpareSegments;
   /** Prepared and on the disk, but not yet listed: what a failed attempt leaves for the next one. */
   #prepared: SegmentEntry | undefined;
 
@@ -25,7 +27,12 @@ export class SegmentSupply {
     storage: Storage,
     host: WalHost,
     keeper: ManifestKeeper,
-    options: { readonly committer: Committer; readonly segmentBytes: number; readonly space: DiskSpace },
+    options: {
+      readonly committer: Committer;
+      readonly segmentBytes: number;
+      readonly space: DiskSpace;
+      readonly spares: SpareSegments;
+    },
   ) {
     this.#storage = storage;
     this.#host = host;
@@ -33,6 +40,7 @@ export class SegmentSupply {
     this.#committer = options.committer;
     this.#segmentBytes = options.segmentBytes;
     this.#space = options.space;
+    this.#spares = options.spares;
   }
 
   get isDue(): boolean {
@@ -55,11 +63,12 @@ export class SegmentSupply {
   }
 
   *#prepare(): Procedure<SegmentEntry> {
-    yield* this.#space.check(this.#segmentBytes);
+    const spare = this.#spares.take();
+    if (spare === undefined) yield* this.#space.check(this.#segmentBytes);
     const { segments, storeId } = this.#keeper.manifest;
     const seq = (segments.at(-1)?.seq ?? 0) + 1;
     const entry = { seq, bytes: this.#segmentBytes, salt: Math.floor(this.#host.random() * 2 ** 32) };
-    yield* prepareSegment(this.#storage, storeId, entry);
+    yield* prepareSegment(this.#storage, storeId, entry, { spare });
     return entry;
   }
 }

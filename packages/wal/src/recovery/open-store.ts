@@ -98,7 +98,7 @@ function* takeOver(
     const fields = { position, firstLsn, count, epoch, flags: flags | FLAG_LINK };
     after = closeBatch(batch, bodyLen, fields, batchSeed(entry));
   }
-  yield* prepareSegment(storage, old.storeId, entry, batch);
+  yield* prepareSegment(storage, old.storeId, entry, { batches: batch });
   const opened = yield* publishAndClean(storage, manifest, {
     names: found.names,
     position: after,

@@ -42,7 +42,8 @@ export function nodeStorage(directory: string): Storage {
         else fs.fdatasync(fdOf(file), (syncError) => done(syncError, written));
       });
     },
-    sync: (file, done) => fs.fsync(fdOf(file), finish(done)),
+    // The data, and of the metadata what is needed to read it back; times may be lost.
+    sync: (file, done) => fs.fdatasync(fdOf(file), finish(done)),
 
     size(name, done) {
       fs.stat(path(name), (error, stats) => {

@@ -197,7 +197,7 @@ function* rewrite(storage: Storage, host: WalHost, work: Rewrite): Procedure<Seg
       );
       content.push(batch);
     }
-    yield* prepareSegment(storage, old.storeId, entry, Buffer.concat(content));
+    yield* prepareSegment(storage, old.storeId, entry, { batches: Buffer.concat(content) });
     const { batch, lsn, crc } = position;
     segments.push({ ...entry, sealed: { end: bytes, batch, lsn, crc } });
   }
