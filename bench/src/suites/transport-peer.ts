@@ -58,7 +58,7 @@ function swallow(connection: ConnectionRef, frame: Inbound['frame']): void {
 async function listen(mode: Mode): Promise<void> {
   const system = createSystem({ name: 'bench-peer' });
   const receiver = system.spawn(Server);
-  const authority = new Authority('bench');
+  const authority = new Authority('bench root');
   const tls = authority.issue({ name: 'bench', hosts: ['127.0.0.1'] });
   const listener = system.spawn(TcpListener, { receiver, ...(mode === 'troupe-tls' ? { tls } : {}) });
   const address = await listener.ask.address();
