@@ -12,13 +12,14 @@ const style = `
 body { margin: 0 auto; max-width: 1360px; padding: 2rem 1.5rem 4rem; background: var(--paper); color: var(--ink);
   font: 15px/1.5 system-ui, sans-serif; }
 h1 { margin: 0; font-size: 1.6rem; } h2 { margin: 2.5rem 0 .75rem; font-size: 1.1rem; }
-h3 { margin: 0; font-size: 1rem; } .meta, .unit, .note { color: var(--soft); } .meta { margin: .25rem 0 0; }
+h3 { margin: 0; font-size: 1rem; } .meta, .unit, .note { color: var(--soft); } .meta { margin: .25rem 0 1.25rem; }
 .unit { font-size: .82rem; margin: 0 0 .6rem; } .note { font-size: .82rem; margin: .5rem 0 0; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 560px), 1fr)); gap: 1rem; }
 .card { background: var(--card); border: 1px solid var(--rule); border-radius: 8px; padding: 1rem; overflow-x: auto; }
 svg { max-width: 100%; height: auto; } svg text { font: 13px system-ui, sans-serif; dominant-baseline: central; }
 .name { text-anchor: end; fill: var(--ink); } .value { fill: var(--soft); font-variant-numeric: tabular-nums; }
 .ours { fill: var(--ours); } .peer { fill: var(--peer); } .floor { fill: var(--floor); }
+.tick { stroke: var(--rule); } svg .label { fill: var(--soft); font-size: 10px; text-anchor: middle; }
 .spread { stroke: var(--ink); stroke-width: 1.2; fill: none; opacity: .55; }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .75rem; border-bottom: 1px solid var(--rule); text-align: right; white-space: nowrap; }
