@@ -60,8 +60,10 @@ export class Registry {
 
   pathOf(cell: ActorCell): string {
     if (cell === this.runtime.guardian) return '/';
-    const own = cell.extras?.name ?? `$${cell.id}`;
-    const parent = cell.parentRef;
+    // An earlier incarnation has handed its name over to the present one.
+    const present = cell.ref.cell;
+    const own = present.extras?.name ?? `$${present.id}`;
+    const parent = present.parentRef;
     return parent === undefined ? `/${own}` : this.join(parent.cell, own);
   }
 

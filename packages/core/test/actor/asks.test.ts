@@ -1,0 +1,322 @@
+import {
+  ActorFailedError,
+  type ActorRef,
+  AskCycleError,
+  AskTimeoutError,
+  createSystem,
+  defineActor,
+  isFailure,
+  type Later,
+  OptionError,
+  UndeliveredError,
+} from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { gate } from '../inside.js';
+
+const asks = suite('asks');
+
+/** The error a promise is rejected with. */
+async function failure(promise: Promise<unknown>): Promise<Error> {
+  return promise.then(
+    (value) => new Error(`was answered with ${String(value)}`),
+    (error: Error) => error,
+  );
+}
+
+const Clerk = defineActor('clerk', {
+  handlers: {
+    echo: (_ctx, value: unknown) => value,
+    later: async (_ctx, value: unknown) => value,
+    never: () => new Promise<number>(() => undefined),
+    wait: async (_ctx, until: Promise<unknown>) => until,
+    fail: (): number => {
+      throw new RangeError('no');
+    },
+    refuse: (ctx) => ctx.fail('insufficient', { have: 1 }),
+    nothing: async () => undefined,
+  },
+});
+
+asks('a reply is what the handler returned: at once, later, nothing or a failure', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Clerk);
+  const value = { deep: [1] };
+  const replies = Promise.all([
+    ref.ask.echo(value),
+    ref.ask.later(value),
+    ref.ask.nothing(),
+    ref.ask.echo(null),
+    ref.ask.refuse(),
+  ]);
+  await test.settle();
+  const [now, then, nothing, none, refused] = await replies;
+  assert.is(now, value);
+  assert.is(then, value);
+  assert.is(nothing, undefined);
+  assert.is(none, null);
+  assert.ok(isFailure(refused));
+  assert.is(refused.code, 'insufficient');
+  assert.equal(refused.detail, { have: 1 });
+  assert.is(test.system.stats().timers, 0);
+});
+
+asks('a handler that throws rejects the ask with the cause', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Clerk, undefined, { name: 'clerk' });
+  const failed = failure(ref.ask.fail());
+  await test.settle();
+  const error = (await failed) as ActorFailedError;
+  assert.instance(error, ActorFailedError);
+  assert.is(error.target, '/clerk');
+  assert.instance(error.cause, RangeError);
+  assert.match(error.message, '/clerk.fail: the handler failed: no');
+});
+
+asks('an ask without an answer ends at its deadline, and says what the target was doing', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Clerk, undefined, { name: 'clerk' });
+  const first = failure(ref.ask.never());
+  await test.advance(1_000);
+  const second = failure(test.system.ask(ref, { withinMs: 500 }).echo(1));
+  const third = failure(test.system.ask(ref, { withinMs: 500 }).echo(2));
+  await test.advance(499);
+  let over = false;
+  void second.then(() => {
+    over = true;
+  });
+  await test.settle();
+  assert.is(over, false);
+  await test.advance(1);
+  const timedOut = (await second) as AskTimeoutError;
+  assert.instance(timedOut, AskTimeoutError);
+  assert.equal([timedOut.target, timedOut.question, timedOut.waitedMs], ['/clerk', 'echo', 500]);
+  assert.match(timedOut.targetState, 'running never for 1500 ms; this message is number 1 of 2');
+  assert.match(((await third) as AskTimeoutError).targetState, 'number 2 of 2');
+  await test.advance(3_500);
+  assert.match(((await first) as AskTimeoutError).message, '/clerk.never: no reply within 5000 ms');
+});
+
+asks('the target’s suspension, fault and end are named in the time-out', async () => {
+  await using test = createTestSystem({ supervise: { backoff: { fromMs: 10_000, toMs: 10_000 } } });
+  const suspended = test.system.spawn(Clerk);
+  test.system.suspend(suspended, 'audit');
+  const failed = test.system.spawn(Clerk);
+  failed.tell.fail();
+  const Promiser = defineActor('promiser', { handlers: { later: (ctx) => ctx.later<number>() } });
+  const stopped = test.system.spawn(Promiser);
+  const promised = failure(stopped.ask.later());
+  await test.settle();
+  void test.system.stop(stopped);
+  const waits = [suspended, failed].map((ref) => failure(ref.ask.echo(1)));
+  await test.advance(5_000);
+  const [audit, fault] = (await Promise.all(waits)) as AskTimeoutError[];
+  assert.match(audit?.targetState ?? '', 'suspended: audit for 5000 ms');
+  assert.match(fault?.targetState ?? '', 'failed in fail, waiting for its parent');
+  assert.match(((await promised) as AskTimeoutError).targetState, 'stopped');
+});
+
+asks('a question whose asker has given up is not run: a dead letter says so', async () => {
+  await using test = createTestSystem();
+  let ran = 0;
+  const Slow = defineActor('slow', {
+    handlers: {
+      hold: async (_ctx, until: Promise<void>) => until,
+      count: () => {
+        ran += 1;
+        return ran;
+      },
+    },
+  });
+  const letters: string[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'dead-letter') letters.push(event.letter.reason);
+  });
+  const ref = test.system.spawn(Slow);
+  const until = gate();
+  ref.tell.hold(until.promise);
+  const given = failure(test.system.ask(ref, { withinMs: 10 }).count());
+  await test.advance(10);
+  assert.instance(await given, AskTimeoutError);
+  until.open();
+  await test.settle();
+  assert.is(ran, 0);
+  assert.equal(letters, ['expired']);
+  assert.equal(
+    [test.system.stats().handled, test.system.stats().deadLetters, test.system.stats().queued],
+    [1, 1, 0],
+  );
+});
+
+asks('a reply after the deadline reaches nobody', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Clerk);
+  const until = gate<unknown>();
+  const given = failure(test.system.ask(ref, { withinMs: 10 }).wait(until.promise));
+  await test.advance(10);
+  until.open('too late');
+  await test.settle();
+  assert.instance(await given, AskTimeoutError);
+  assert.is(test.system.stats().queued, 0);
+});
+
+asks('what is asked inside a handler inherits its deadline, and gets none when that has passed', async () => {
+  await using test = createTestSystem();
+  const target = test.system.spawn(Clerk, undefined, { name: 'target' });
+  const until = gate();
+  const errors: AskTimeoutError[] = [];
+  const Middle = defineActor('middle', {
+    handlers: {
+      async relay(ctx): Promise<number> {
+        await ctx
+          .ask(target)
+          .never()
+          .catch((error: AskTimeoutError) => errors.push(error));
+        await until.promise;
+        await ctx
+          .ask(target)
+          .never()
+          .catch((error: AskTimeoutError) => errors.push(error));
+        return 1;
+      },
+    },
+  });
+  const middle = test.system.spawn(Middle);
+  const outer = failure(test.system.ask(middle, { withinMs: 100 }).relay());
+  await test.advance(100);
+  assert.instance(await outer, AskTimeoutError);
+  assert.is(errors[0]?.waitedMs, 100);
+  await test.advance(50);
+  until.open();
+  await test.advance(5);
+  assert.is(errors.length, 2);
+  assert.ok((errors[1]?.waitedMs ?? -1) >= 0 && (errors[1]?.waitedMs ?? 99) < 5, 'no time was left');
+});
+
+asks('a circle of asks is refused at once, with its path', async () => {
+  await using test = createTestSystem();
+  type Node = ActorRef<typeof Ring>;
+  const Ring = defineActor('ring', {
+    state: (args: { next: () => Node }) => args,
+    handlers: {
+      async go(ctx, left: number): Promise<unknown> {
+        if (left === 0) return 'end';
+        return ctx.ask(ctx.state.next()).go(left - 1);
+      },
+      ask: async (ctx): Promise<unknown> => ctx.ask(Ring.self(ctx)).go(0),
+    },
+  });
+  const refs: Node[] = ['a', 'b', 'c'].map((name, i) =>
+    test.system.spawn(Ring, { next: () => refs[(i + 1) % 3] as Node }, { name }),
+  );
+  const open = (refs[0] as Node).ask.go(2);
+  await test.settle();
+  assert.is(await open, 'end');
+  const closed = failure((refs[0] as Node).ask.go(5));
+  await test.settle();
+  let error = await closed;
+  while (error instanceof ActorFailedError) error = error.cause as Error;
+  assert.instance(error, AskCycleError);
+  assert.equal((error as AskCycleError).cycle, ['/a', '/b', '/c', '/a']);
+  const self = failure((refs[1] as Node).ask.ask());
+  await test.settle();
+  let own = await self;
+  while (own instanceof ActorFailedError) own = own.cause as Error;
+  assert.instance(own, AskCycleError);
+  assert.equal((own as AskCycleError).cycle, ['/b', '/b']);
+});
+
+asks('an actor that asks itself without waiting is answered', async () => {
+  await using test = createTestSystem();
+  const answers: unknown[] = [];
+  const Own = defineActor('own', {
+    handlers: {
+      go(ctx) {
+        void Own.self(ctx)
+          .ask.ping()
+          .then((answer) => answers.push(answer));
+      },
+      ping: () => 'pong',
+    },
+  });
+  test.system.spawn(Own).tell.go();
+  await test.settle();
+  assert.equal(answers, ['pong']);
+});
+
+asks('a reply for later is given once, before or after the handler has returned it', async () => {
+  await using test = createTestSystem();
+  const kept: Later<string>[] = [];
+  const Promiser = defineActor('promiser', {
+    handlers: {
+      later(ctx) {
+        const later = ctx.later<string>();
+        kept.push(later);
+        return later;
+      },
+      asyncLater: async (ctx) => {
+        const later = ctx.later<string>();
+        later.reply('before');
+        later.reply('again');
+        return later;
+      },
+      ping: () => 'pong',
+    },
+  });
+  const ref = test.system.spawn(Promiser);
+  const late = ref.ask.later();
+  const refused = failure(ref.ask.later());
+  const early = ref.ask.asyncLater();
+  const pong = ref.ask.ping();
+  await test.settle();
+  assert.is(await pong, 'pong', 'the actor goes on meanwhile');
+  assert.is(await early, 'before');
+  kept[0]?.reply('after');
+  kept[0]?.reply('ignored');
+  kept[1]?.refuse(new RangeError('no'));
+  assert.is(await late, 'after');
+  assert.instance(await refused, RangeError);
+});
+
+asks('an ask of a stopped actor, or one that stops first, fails as undelivered', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Clerk, undefined, { name: 'clerk' });
+  test.system.suspend(ref);
+  const waiting = failure(ref.ask.echo(1));
+  void test.system.stop(ref);
+  await test.settle();
+  const after = failure(ref.ask.echo(2));
+  const [left, stopped] = (await Promise.all([waiting, after])) as UndeliveredError[];
+  assert.instance(left, UndeliveredError);
+  assert.equal([left?.target, left?.reason], ['/clerk', 'left-over']);
+  assert.is(stopped?.reason, 'stopped');
+  assert.is(test.system.stats().timers, 0);
+});
+
+asks('no ask outlives its system', async () => {
+  for (const seed of [undefined, 1]) {
+    const test = createTestSystem(seed === undefined ? {} : { seed });
+    const Promiser = defineActor('promiser', { handlers: { later: (ctx) => ctx.later<number>() } });
+    const ref = test.system.spawn(Promiser);
+    const promised = failure(test.system.ask(ref, { withinMs: 60_000 }).later());
+    await test.settle();
+    await test[Symbol.asyncDispose]();
+    assert.instance(await promised, AskTimeoutError);
+    assert.ok(((await promised) as AskTimeoutError).waitedMs < 60_000);
+  }
+});
+
+asks('a deadline must be a number above 0', async () => {
+  await using system = createSystem();
+  const ref = system.spawn(Clerk);
+  for (const withinMs of [0, -1, Number.NaN, '5' as unknown as number]) {
+    const error = (await failure(system.ask(ref, { withinMs }).echo(1))) as OptionError;
+    assert.instance(error, OptionError);
+    assert.is(error.option, 'withinMs');
+  }
+  assert.is(await system.ask(ref, { withinMs: 2 ** 40 }).echo(1), 1);
+  assert.is(await system.ask(ref, { withinMs: Number.POSITIVE_INFINITY }).echo(1), 1);
+});
+
+asks.run();

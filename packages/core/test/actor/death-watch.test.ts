@@ -1,0 +1,167 @@
+import { type AnyRef, defineActor, MisuseError } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { cellOf, gate } from '../inside.js';
+
+const deathWatch = suite('death watch');
+
+const Mortal = defineActor('mortal', {
+  handlers: {
+    fail: (): never => {
+      throw new Error('x');
+    },
+    ping: () => 'pong',
+  },
+});
+
+const Watcher = defineActor('watcher', {
+  state: () => ({ told: [] as string[] }),
+  handlers: {
+    watch: (ctx, ref: AnyRef) => ctx.watch(ref),
+    unwatch: (ctx, ref: AnyRef) => ctx.unwatch(ref),
+    told: (ctx) => [...ctx.state.told],
+    wait: async (_ctx, until: Promise<void>) => until,
+    fail: (): never => {
+      throw new Error('watcher');
+    },
+    watchSelf: (ctx) => ctx.watch(ctx.self),
+  },
+  terminated: (ctx, { ref, reason }) => void ctx.state.told.push(`${ref.path} ${reason}`),
+  mailbox: { capacity: 1, overflow: 'reject' },
+});
+
+async function told(
+  test: ReturnType<typeof createTestSystem>,
+  ref: { readonly ask: { readonly told: () => Promise<string[]> } },
+): Promise<string[]> {
+  await test.settle();
+  const answer = ref.ask.told();
+  await test.settle();
+  return answer;
+}
+
+deathWatch('tells exactly once how the watched actor ended, also when watched twice', async () => {
+  await using test = createTestSystem();
+  const watcher = test.system.spawn(Watcher);
+  for (const how of ['stop', 'drain', 'kill'] as const) {
+    const mortal = test.system.spawn(Mortal, undefined, { name: how });
+    watcher.tell.watch(mortal);
+    await test.settle();
+    watcher.tell.watch(mortal);
+    await test.settle();
+    void test.system[how](mortal);
+    await test.settle();
+  }
+  assert.equal(await told(test, watcher), ['/stop stopped', '/drain drained', '/kill killed']);
+});
+
+deathWatch('tells at once when the actor has ended already', async () => {
+  await using test = createTestSystem();
+  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
+  void test.system.kill(mortal);
+  await test.settle();
+  const watcher = test.system.spawn(Watcher);
+  watcher.tell.watch(mortal);
+  assert.equal(await told(test, watcher), ['/m killed']);
+});
+
+deathWatch('outlives restarts of the watched, and says nothing about them', async () => {
+  await using test = createTestSystem();
+  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
+  const watcher = test.system.spawn(Watcher);
+  watcher.tell.watch(mortal);
+  await test.settle();
+  mortal.tell.fail();
+  assert.equal(await told(test, watcher), []);
+  void test.system.stop(mortal);
+  assert.equal(await told(test, watcher), ['/m stopped']);
+});
+
+deathWatch('says nothing after unwatch, and nothing to the next incarnation of the watcher', async () => {
+  await using test = createTestSystem();
+  const [first, second] = ['first', 'second'].map((name) => test.system.spawn(Mortal, undefined, { name }));
+  const watcher = test.system.spawn(Watcher);
+  for (const ref of [first, second]) {
+    watcher.tell.watch(ref as AnyRef);
+    await test.settle();
+  }
+  watcher.tell.unwatch(first as AnyRef);
+  await test.settle();
+  watcher.tell.fail();
+  await test.settle();
+  for (const ref of [first, second]) void test.system.stop(ref as AnyRef);
+  assert.equal(await told(test, watcher), []);
+});
+
+deathWatch('is never lost to a full mailbox, a suspension or an awaiting handler', async () => {
+  await using test = createTestSystem();
+  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
+  const watcher = test.system.spawn(Watcher);
+  watcher.tell.watch(mortal);
+  await test.settle();
+  const until = gate();
+  watcher.tell.wait(until.promise);
+  await test.settle();
+  const token = test.system.suspend(watcher);
+  watcher.tell.watch(mortal);
+  watcher.tell.watch(mortal);
+  void test.system.stop(mortal);
+  await test.settle();
+  assert.equal((cellOf(watcher).state as { told: string[] }).told, []);
+  until.open();
+  await test.settle();
+  assert.equal(
+    (cellOf(watcher).state as { told: string[] }).told,
+    ['/m stopped'],
+    'signals pass a suspension',
+  );
+  token.resume();
+  await test.settle();
+});
+
+deathWatch('is told to a failed watcher when it is resumed', async () => {
+  const Parent = defineActor('parent', {
+    handlers: {},
+    started: (ctx) => void ctx.spawn(Watcher, undefined, { name: 'w' }),
+    supervise: { decide: () => 'resume' },
+  });
+  await using test = createTestSystem();
+  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
+  test.system.spawn(Parent, undefined, { name: 'p' });
+  await test.settle();
+  const watcher = test.system.lookup(Watcher, 'p/w');
+  assert.ok(watcher);
+  watcher.tell.watch(mortal);
+  await test.settle();
+  watcher.tell.fail();
+  void test.system.stop(mortal);
+  assert.equal(await told(test, watcher), ['/m stopped']);
+});
+
+deathWatch('does not keep an ended watcher in the books of the living', async () => {
+  await using test = createTestSystem();
+  const mortal = test.system.spawn(Mortal);
+  for (let i = 0; i < 100; i += 1) {
+    const watcher = test.system.spawn(Watcher);
+    watcher.tell.watch(mortal);
+    await test.settle();
+    void test.system.stop(watcher);
+    await test.settle();
+  }
+  assert.is(cellOf(mortal).extras?.watchers?.size, 0);
+});
+
+deathWatch('an actor cannot watch itself', async () => {
+  const errors: Error[] = [];
+  await using test = createTestSystem();
+  test.system.subscribe((event) => {
+    if (event.kind === 'failed') errors.push(event.error);
+  });
+  test.system.spawn(Watcher).tell.watchSelf();
+  await test.settle();
+  assert.is(errors.length, 1);
+  assert.instance(errors[0], MisuseError);
+});
+
+deathWatch.run();

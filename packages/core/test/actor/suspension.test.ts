@@ -1,0 +1,201 @@
+import { defineActor, OptionError, type SuspensionToken } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { cellOf, gate, inside } from '../inside.js';
+
+const suspension = suite('suspension');
+
+const tokens: SuspensionToken[] = [];
+const Actor = defineActor('actor', {
+  state: () => ({ seen: [] as number[] }),
+  handlers: {
+    put: (ctx, n: number) => void ctx.state.seen.push(n),
+    event: (ctx, key: string) => void tokens.push(ctx.suspend({ user: key }, { on: 'event', key })),
+    after: (ctx, ms: number) => void tokens.push(ctx.suspend('rate-limit', { on: 'after', ms })),
+    settled: (ctx, promise: Promise<unknown>) =>
+      void tokens.push(ctx.suspend('awaiting', { on: 'settled', promise })),
+    fail: (): never => {
+      throw new Error('x');
+    },
+  },
+  terminated: (ctx) => void ctx.state.seen.push(-1),
+});
+
+function seenOf(ref: { readonly path: string; readonly id: string }): number[] {
+  return (cellOf(ref).state as { seen: number[] }).seen;
+}
+
+suspension('between suspend and resume no message is handled, signals are (E3)', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  const token = test.system.suspend(ref);
+  for (const n of [1, 2, 3]) ref.tell.put(n);
+  cellOf(ref).signal({ kind: 'terminated', ref, reason: 'stopped' });
+  await test.settle();
+  assert.equal(seenOf(ref), [-1]);
+  token.resume();
+  await test.settle();
+  assert.equal(seenOf(ref), [-1, 1, 2, 3]);
+});
+
+suspension('a suspended actor can be stopped, drained of nothing, and killed (E3)', async () => {
+  for (const how of ['stop', 'drain', 'kill'] as const) {
+    const test = createTestSystem();
+    const ref = test.system.spawn(Actor);
+    test.system.suspend(ref);
+    let ended = '';
+    void test.system[how](ref).then((reason) => {
+      ended = reason;
+    });
+    await test.settle();
+    assert.is(ended, { stop: 'stopped', drain: 'drained', kill: 'killed' }[how]);
+    await test[Symbol.asyncDispose]();
+  }
+});
+
+suspension('each of the four conditions ends it', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  const until = gate();
+  for (const reject of [false, true]) {
+    const settles = reject ? Promise.reject(new Error('also an end')) : until.promise;
+    ref.tell.settled(settles);
+    ref.tell.put(1);
+    if (!reject) {
+      await test.settle();
+      assert.equal(seenOf(ref), []);
+      until.open();
+    }
+    await test.settle();
+    assert.equal(seenOf(ref).splice(0), [1]);
+  }
+  ref.tell.event('go');
+  ref.tell.put(2);
+  await test.settle();
+  assert.equal(seenOf(ref), []);
+  assert.is(test.system.event('go'), 1);
+  assert.is(test.system.event('go'), 0);
+  await test.settle();
+  assert.equal(seenOf(ref), [2]);
+  ref.tell.after(30);
+  ref.tell.put(3);
+  await test.advance(29);
+  assert.equal(seenOf(ref), [2]);
+  await test.advance(1);
+  assert.equal(seenOf(ref), [2, 3]);
+});
+
+suspension('suspensions nest; only its own token ends one, and only once', async () => {
+  tokens.length = 0;
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  const outer = test.system.suspend(ref);
+  const inner = test.system.suspend(ref, 'audit');
+  ref.tell.put(1);
+  inner.resume();
+  inner.resume();
+  inner.resume();
+  await test.settle();
+  assert.equal([inner.active, outer.active], [false, true]);
+  assert.equal(seenOf(ref), []);
+  outer.resume();
+  await test.settle();
+  assert.equal(seenOf(ref), [1]);
+});
+
+suspension('one event ends all that wait for it (E28)', async () => {
+  await using test = createTestSystem();
+  const refs = Array.from({ length: 50 }, () => test.system.spawn(Actor));
+  for (const ref of refs) {
+    ref.tell.event('k');
+    ref.tell.put(1);
+  }
+  await test.settle();
+  assert.is(test.system.event('other'), 0);
+  assert.is(test.system.event('k'), 50);
+  await test.settle();
+  assert.ok(refs.every((ref) => seenOf(ref).length === 1));
+});
+
+suspension(
+  'a restart ends what the actor suspended itself for, and keeps what an operator wants',
+  async () => {
+    await using test = createTestSystem();
+    const ref = test.system.spawn(Actor);
+    ref.tell.event('never');
+    await test.settle();
+    const operator = test.system.suspend(ref);
+    ref.tell.put(1);
+    inside(test.system).lifecycle.failed(cellOf(ref), new Error('from outside'), 0, undefined);
+    await test.settle();
+    assert.equal(seenOf(ref), []);
+    assert.is(test.system.event('never'), 0);
+    operator.resume();
+    await test.settle();
+    assert.equal(seenOf(ref), [1]);
+  },
+);
+
+suspension('the end of an actor ends its suspensions: no timer and no key is left behind', async () => {
+  await using test = createTestSystem();
+  for (let i = 0; i < 20; i += 1) {
+    const ref = test.system.spawn(Actor);
+    ref.tell.event('k');
+    const other = test.system.spawn(Actor);
+    other.tell.after(1_000_000);
+    await test.settle();
+    void test.system.stop(ref);
+    void test.system.stop(other);
+    await test.settle();
+  }
+  assert.is(test.system.event('k'), 0);
+  assert.is(test.system.stats().timers, 0);
+});
+
+suspension('is told as events, with its reason and how long it took', async () => {
+  await using test = createTestSystem();
+  const events: unknown[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'suspended') events.push([event.path, event.reason]);
+    if (event.kind === 'resumed') events.push([event.path, event.reason, event.ms]);
+  });
+  const ref = test.system.spawn(Actor, undefined, { name: 'a' });
+  ref.tell.after(25);
+  await test.advance(25);
+  assert.equal(events, [
+    ['/a', 'rate-limit'],
+    ['/a', 'rate-limit', 25],
+  ]);
+});
+
+suspension('a time that is none is refused, and suspends nobody', async () => {
+  await using test = createTestSystem();
+  const errors: Error[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'failed') errors.push(event.error);
+  });
+  const ref = test.system.spawn(Actor);
+  for (const ms of [-1, Number.NaN]) ref.tell.after(ms);
+  ref.tell.put(1);
+  await test.settle();
+  assert.is(errors.length, 2);
+  assert.ok(errors.every((error) => error instanceof OptionError));
+  assert.equal(seenOf(ref), [1]);
+});
+
+suspension('a thousand cycles of suspend and resume lose nothing', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  for (let n = 0; n < 1_000; n += 1) {
+    const token = test.system.suspend(ref);
+    ref.tell.put(n);
+    test.step();
+    assert.is(seenOf(ref).length, n);
+    token.resume();
+    test.step();
+    assert.is(seenOf(ref).length, n + 1);
+  }
+});
+
+suspension.run();
