@@ -38,6 +38,18 @@ export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/leader-limits.js';
+export type { ConnectClientOptions } from './network/connect-client.js';
+export { connectClient } from './network/connect-client.js';
+export type { DialOptions } from './network/dial-options.js';
+export type { LeaderServerOptions } from './network/leader-server.js';
+export { LeaderServer, startLeader } from './network/leader-server.js';
+export {
+  LeaderRefusedError,
+  LeaderUnreachableError,
+  MessageMalformedError,
+} from './network/network-error.js';
+export type { StartWorkerOptions } from './network/start-worker.js';
+export { RemoteWorker, startWorker } from './network/start-worker.js';
 export type { JobOutcome, JobView, LeaderOverview, WorkerView } from './protocol/client-messages.js';
 export type { AttemptContext, HandledJob, Handler } from './worker/handler.js';
 export { handle } from './worker/handler.js';

@@ -61,6 +61,8 @@ export interface ClientArgs {
   readonly name: string;
   readonly host: Host;
   readonly leader: ClientFace;
+  /** The client was closed: whoever holds its connection may let go. */
+  readonly onClose?: () => void;
 }
 
 export interface SpawnedClient {
@@ -81,6 +83,7 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
       send: (message) => {
         if (line.port !== undefined) leader.fromClient({ message, port: line.port });
       },
+      close: () => args.onClose?.(),
     },
   });
   const ref = spawn(ClientActor, { client, line });

@@ -24,6 +24,8 @@ import { Submitter } from './submitter.js';
 export interface ClientLink {
   open(hello: ClientHello): void;
   send(message: ClientMessage): void;
+  /** The client was closed and will send nothing more. */
+  close?(): void;
 }
 
 export interface SubmitOptions {
@@ -213,6 +215,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     for (const { settle } of this.calls.values()) settle(undefined);
     this.calls.clear();
     for (const wake of this.blocked.splice(0)) wake();
+    this.setup.link.close?.();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,93 @@
+// Hot path: one frame carries a whole batch; `settle` runs once per receipt.
+import type { CloseReason, Connection, ConnectionHandler, Frame } from '@troupe/transport';
+import type { ByteReader } from '../ledger/byte-reader.js';
+import { ByteWriter } from '../ledger/byte-writer.js';
+import type { ClientMessage, ToClient } from '../protocol/client-messages.js';
+import type { PeerPort } from '../protocol/leader-face.js';
+import { encodeToClient, readClient, readClientHello } from './client-codec.js';
+import { Inlet } from './inlet.js';
+import { JobFrame } from './job-frame.js';
+import { MessageMalformedError } from './network-error.js';
+import { Outlet } from './outlet.js';
+import { boundName, type PeerSetup } from './peer-setup.js';
+
+/** A client of the full dialect, on one connection. Who it is was settled by the handshake, not by what it says (A13). */
+export class ClientPeer implements ConnectionHandler {
+  private readonly setup: PeerSetup<ToClient>;
+  private readonly connection: Connection;
+  private readonly inlet: Inlet;
+  private readonly outlet: Outlet;
+  private readonly out = new ByteWriter();
+  /** Submits not answered yet, by the frame they came in: how many are left, and what each counts in bytes. */
+  private readonly owed: { items: number; readonly bytesEach: number }[] = [];
+  private port: PeerPort<ToClient> | undefined = undefined;
+
+  constructor(setup: PeerSetup<ToClient>) {
+    this.setup = setup;
+    this.connection = setup.connection;
+    this.inlet = new Inlet(setup.connection, setup.bodyBytesMax, (type, from, bytes) =>
+      this.take(type, from, bytes),
+    );
+    this.outlet = new Outlet(setup.connection, setup);
+  }
+
+  onFrame(frame: Frame): void {
+    this.inlet.receive(frame);
+  }
+
+  onDrain(): void {
+    this.outlet.drained();
+  }
+
+  onClose(_reason: CloseReason): void {
+    if (this.port !== undefined) this.setup.leader.lost(this.port);
+    this.setup.gone();
+  }
+
+  /** In the session's actor: a client that does not read holds up nobody but itself (A37). */
+  deliver(message: ToClient): void {
+    if (message.kind === 'receipts') for (let i = message.items.length; i > 0; i -= 1) this.settle();
+    else if (message.kind === 'answer') this.settle();
+    encodeToClient(message, this.out, this.outlet.post);
+    if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
+  }
+
+  private take(type: number, from: ByteReader, bytes: number): void {
+    const { leader } = this.setup;
+    if (type === JobFrame.ClientHello) {
+      const { client, token } = readClientHello(from);
+      this.port = this.setup.port();
+      const name = boundName(this.connection.session, client);
+      leader.helloClient({ hello: { client: name, token }, port: this.port });
+      return;
+    }
+    const message = readClient(type, from);
+    if (message === undefined) return this.connection.answer('UNKNOWN_TYPE');
+    if (this.port === undefined) throw new MessageMalformedError('no hello before it');
+    this.count(message, bytes);
+    leader.fromClient({ message, port: this.port });
+  }
+
+  /** Past the limits of the connection its socket is not read until enough is durable (B3). */
+  private count(message: ClientMessage, bytes: number): void {
+    const items =
+      message.kind === 'submit'
+        ? message.items.length
+        : message.kind === 'submit_all' || message.kind === 'call'
+          ? 1
+          : 0;
+    if (items === 0) return;
+    const bytesEach = bytes / items;
+    this.owed.push({ items, bytesEach });
+    for (let i = 0; i < items; i += 1) this.connection.took(bytesEach);
+  }
+
+  /** Answers come nearly in the order of the requests, and what matters is the sum. */
+  private settle(): void {
+    const first = this.owed[0];
+    if (first === undefined) return;
+    this.connection.settled(first.bytesEach);
+    first.items -= 1;
+    if (first.items === 0) this.owed.shift();
+  }
+}

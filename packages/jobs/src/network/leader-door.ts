@@ -1,0 +1,56 @@
+import type { ActorRef, ActorSystem, Host } from '@troupe/core';
+import type { Compression, Connection, ConnectionHandler } from '@troupe/transport';
+import type { ToClient } from '../protocol/client-messages.js';
+import type { PeerPort } from '../protocol/leader-face.js';
+import type { ToWorker } from '../protocol/worker-messages.js';
+import { ClientPeer } from './client-peer.js';
+import { MinimalClient } from './minimal-client.js';
+import { MinimalWorker } from './minimal-worker.js';
+import type { LeaderFaces, PeerSetup } from './peer-setup.js';
+import { type Deliver, SessionActor, type SessionArgs } from './session-actor.js';
+import { WorkerPeer } from './worker-peer.js';
+
+export interface DoorSetup {
+  readonly system: ActorSystem;
+  readonly leader: LeaderFaces;
+  readonly host: Host;
+  readonly bodyBytesMax: number;
+  readonly waitingBytesMax: number;
+  readonly compress?: Compression | undefined;
+}
+
+/** Gives every connection its session: an actor, and the peer that fits its role and dialect. */
+export class LeaderDoor {
+  private readonly setup: DoorSetup;
+
+  constructor(setup: DoorSetup) {
+    this.setup = setup;
+  }
+
+  readonly admit = (connection: Connection): ConnectionHandler => {
+    const { system } = this.setup;
+    const args: SessionArgs = { connection, peer: undefined };
+    const ref = system.spawn(SessionActor, args, { restart: 'temporary' });
+    const peer = this.peerOf(connection, ref);
+    args.peer = peer;
+    return peer;
+  };
+
+  private peerOf(connection: Connection, ref: ActorRef<typeof SessionActor>): Deliver & ConnectionHandler {
+    const { host } = this.setup;
+    const { dialect, role } = connection.session;
+    if (role === 'worker') {
+      const setup = this.peerSetup<ToWorker>(connection, ref);
+      return dialect === 'full' ? new WorkerPeer(setup) : new MinimalWorker(setup, host);
+    }
+    const setup = this.peerSetup<ToClient>(connection, ref);
+    return dialect === 'full' ? new ClientPeer(setup) : new MinimalClient(setup, host);
+  }
+
+  private peerSetup<Out>(connection: Connection, ref: ActorRef<typeof SessionActor>): PeerSetup<Out> {
+    const { system, leader, bodyBytesMax, waitingBytesMax, compress } = this.setup;
+    const port = (): PeerPort<Out> => ({ ref, send: (message) => ref.tell.deliver(message) });
+    const gone = (): void => void system.stop(ref);
+    return { connection, leader, bodyBytesMax, waitingBytesMax, compress, port, gone };
+  }
+}

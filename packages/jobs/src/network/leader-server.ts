@@ -1,0 +1,222 @@
+import { type ActorRef, type ActorSystem, createSystem, type Host, nodeHost } from '@troupe/core';
+import {
+  type Address,
+  type Compression,
+  type Limits,
+  Listener,
+  type ListenerAuth,
+  type ListenerEvent,
+  type ListenTls,
+  type Net,
+  nodeNet,
+  type Profile,
+} from '@troupe/transport';
+import type { WalOptions } from '@troupe/wal';
+import { anything, checkOptions, isFunction, text } from '../job/option-check.js';
+import type { OpenJournal } from '../journal/journal.js';
+import { walJournal } from '../journal/wal-journal.js';
+import type { JobsObserver } from '../leader/jobs-event.js';
+import { LeaderActor } from '../leader/leader-actor.js';
+import type { LeaderLimits, LeaderTimes } from '../leader/leader-limits.js';
+import type { LeaderOverview } from '../protocol/client-messages.js';
+import { LeaderDoor } from './leader-door.js';
+
+/** What one peer may have waiting here before it is cut off. Payloads in it are mostly references into the ledger. */
+const WAITING_BYTES_MAX = 256 * 1024 * 1024;
+
+export interface LeaderServerOptions {
+  /** The folder of the log. */
+  readonly dir?: string;
+  /** Another log in place of the folder. */
+  readonly journal?: OpenJournal;
+  /** 127.0.0.1 and a free port, unless given. */
+  readonly address?: Address;
+  readonly profile?: Profile;
+  readonly auth?: ListenerAuth;
+  readonly tls?: ListenTls;
+  readonly insecure?: boolean;
+  readonly compress?: Compression;
+  readonly limits?: Partial<LeaderLimits>;
+  readonly times?: Partial<LeaderTimes>;
+  readonly transportLimits?: Partial<Limits>;
+  readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'>;
+  /** The log failed, or the leader did: nothing more is acknowledged. The process should end. */
+  readonly onFatal: (error: Error) => void;
+  readonly observe?: JobsObserver;
+  readonly onEvent?: (event: ListenerEvent) => void;
+  readonly host?: Host;
+  readonly net?: Net;
+}
+
+const KNOWN = {
+  dir: text(4_096),
+  journal: isFunction,
+  address: anything,
+  profile: anything,
+  auth: anything,
+  tls: anything,
+  insecure: anything,
+  compress: anything,
+  limits: anything,
+  times: anything,
+  transportLimits: anything,
+  wal: anything,
+  onFatal: isFunction,
+  observe: isFunction,
+  onEvent: isFunction,
+  host: anything,
+  net: anything,
+};
+
+/** Opens the log, reads it to its end, and only then listens (B10). */
+export async function startLeader(options: LeaderServerOptions): Promise<LeaderServer> {
+  checkOptions('startLeader', options, KNOWN);
+  const server = new LeaderServer(options);
+  try {
+    await server.recover();
+    await server.listen();
+  } catch (error) {
+    await server.abandon();
+    throw rootCause(error);
+  }
+  return server;
+}
+
+/** A leader that clients and workers reach over sockets. */
+export class LeaderServer implements AsyncDisposable {
+  private readonly options: LeaderServerOptions;
+  private readonly host: Host;
+  private readonly system: ActorSystem;
+  private readonly leader: ActorRef<typeof LeaderActor>;
+  private listener: Listener | undefined = undefined;
+  private bound: Address | undefined = undefined;
+  private closing: Promise<void> | undefined = undefined;
+
+  constructor(options: LeaderServerOptions) {
+    this.options = options;
+    this.host = options.host ?? nodeHost;
+    const { limits, times, observe, onFatal } = options;
+    // The leader is never restarted in place: what it knows must come from the disk. A session that fails ends alone.
+    this.system = createSystem({
+      name: 'leader',
+      host: this.host,
+      supervise: { decide: () => 'escalate' },
+    });
+    const openJournal = options.journal ?? walJournal({ ...options.wal, dir: options.dir, onFatal });
+    this.leader = this.system.spawn(
+      LeaderActor,
+      {
+        host: this.host,
+        openJournal,
+        onFatal,
+        ...(limits === undefined ? {} : { limits }),
+        ...(times === undefined ? {} : { times }),
+        ...(observe === undefined ? {} : { observe }),
+      },
+      { name: 'leader' },
+    );
+    void this.system.whenStopped.then((report) => {
+      if (report.cause !== undefined && this.closing === undefined) onFatal(report.cause);
+    });
+  }
+
+  async recover(): Promise<void> {
+    await this.overview();
+  }
+
+  listen(): Promise<void> {
+    const { address, profile, auth, tls, insecure, onEvent, net = nodeNet, transportLimits } = this.options;
+    const door = new LeaderDoor({
+      system: this.system,
+      leader: this.leader.tell,
+      host: this.host,
+      bodyBytesMax: this.options.limits?.payloadBytesMax ?? 256 * 1024 * 1024,
+      waitingBytesMax: WAITING_BYTES_MAX,
+      compress: this.options.compress,
+    });
+    return new Promise((resolve, reject) => {
+      this.listener = new Listener({
+        net,
+        clock: this.host,
+        ...(address === undefined ? {} : { address }),
+        ...(profile === undefined ? {} : { profile }),
+        ...(auth === undefined ? {} : { auth }),
+        ...(tls === undefined ? {} : { tls }),
+        ...(insecure === undefined ? {} : { insecure }),
+        ...(transportLimits === undefined ? {} : { limits: transportLimits }),
+        onConnection: door.admit,
+        onListening: (at) => {
+          this.bound = at;
+          resolve();
+        },
+        onEvent: (event) => {
+          if (event.kind === 'failed') reject(event.error);
+          onEvent?.(event);
+        },
+      });
+    });
+  }
+
+  /** Where it listens. */
+  get address(): Address {
+    return this.bound as Address;
+  }
+
+  get connections(): number {
+    return this.listener?.connections ?? 0;
+  }
+
+  overview(): Promise<LeaderOverview> {
+    return this.system.ask(this.leader, { withinMs: 600_000 }).overview();
+  }
+
+  /**
+   * Refuses new work, tells every peer, waits up to `withinMs` for what runs, makes everything durable, lets go of the folder. What still
+   * runs then stays leased on the disk: its worker may claim it after a restart.
+   */
+  close(options: { readonly withinMs?: number } = {}): Promise<void> {
+    this.closing ??= this.shutDown(options.withinMs ?? 5_000);
+    return this.closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Before it ever served. */
+  async abandon(): Promise<void> {
+    this.closing ??= Promise.resolve();
+    await new Promise<void>((resolve) => {
+      if (this.listener === undefined) resolve();
+      else this.listener.close(resolve);
+    });
+    await this.system.shutdown();
+  }
+
+  private async shutDown(withinMs: number): Promise<void> {
+    this.leader.tell.quiesce();
+    await this.idle(withinMs);
+    const closed = this.system.ask(this.leader, { withinMs: 60_000 }).close();
+    const error = await closed;
+    await new Promise<void>((resolve) => this.listener?.drain(100, resolve) ?? resolve());
+    await this.system.shutdown();
+    if (error instanceof Error) throw error;
+  }
+
+  /** Until nothing runs any more, or the time is over. */
+  private async idle(withinMs: number): Promise<void> {
+    const until = this.host.now() + withinMs;
+    while (this.host.now() < until) {
+      const { counts } = await this.overview();
+      if (counts.running === 0) return;
+      await new Promise<void>((resolve) => this.host.setTimer(20, resolve));
+    }
+  }
+}
+
+/** The runtime wraps what failed in where it failed; whoever starts a leader wants to know about the folder or the port. */
+function rootCause(error: unknown): unknown {
+  let root = error;
+  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
+  return root;
+}

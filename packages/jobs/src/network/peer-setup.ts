@@ -1,0 +1,28 @@
+import type { Compression, Connection, Session } from '@troupe/transport';
+import type { ClientFace, PeerPort, WorkerFace } from '../protocol/leader-face.js';
+
+/** What a connection sees of its leader. */
+export interface LeaderFaces extends ClientFace, WorkerFace {
+  lost(port: PeerPort<never>): void;
+}
+
+/** Everything one connection at a leader needs. */
+export interface PeerSetup<Out> {
+  readonly connection: Connection;
+  readonly leader: LeaderFaces;
+  readonly bodyBytesMax: number;
+  readonly waitingBytesMax: number;
+  readonly compress?: Compression | undefined;
+  /** A new session: messages for it come back through the session's actor. */
+  readonly port: () => PeerPort<Out>;
+  /** The connection is over: its actor ends. */
+  readonly gone: () => void;
+}
+
+/**
+ * The name the leader knows a peer by. Where the handshake has proved who it is, the claim stands behind that: a client cannot
+ * take the numbering, the results or the leases of another identity (A13, A35).
+ */
+export function boundName(session: Session, claimed: string): string {
+  return session.method === 'none' ? claimed : `${session.subject}/${claimed}`;
+}

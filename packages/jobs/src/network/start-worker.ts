@@ -1,0 +1,113 @@
+import { type ActorRef, type ActorSystem, createSystem, nodeHost } from '@troupe/core';
+import { anything, checkOptions, isFunction, numberWithin, text, wholeNumber } from '../job/option-check.js';
+import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type { HandledJob } from '../worker/handler.js';
+import { nodeLoad } from '../worker/node-load.js';
+import { WorkerActor } from '../worker/worker-actor.js';
+import { DEFAULT_WORKER_SETTINGS, type WorkerSettings } from '../worker/worker-options.js';
+import type { DialOptions } from './dial-options.js';
+import { LeaderLink, type LinkCodec } from './leader-link.js';
+import { encodeWorker, encodeWorkerHello, readToWorker } from './worker-codec.js';
+
+export interface StartWorkerOptions extends DialOptions, Partial<WorkerSettings> {
+  /** Stays over restarts: the leader knows by it that an earlier process is gone. One worker at a time under one name. */
+  readonly name: string;
+  readonly handlers: readonly HandledJob[];
+}
+
+const KNOWN = {
+  name: text(100),
+  handlers: anything,
+  slots: wholeNumber(1, 16_384),
+  bytesMax: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+  cpuCap: numberWithin(0.01, 1),
+  withholdMsMax: numberWithin(0, 3_600_000),
+  patterns: anything,
+  address: anything,
+  auth: anything,
+  tls: anything,
+  compress: anything,
+  withinMs: numberWithin(1, 3_600_000),
+  backoff: anything,
+  transportLimits: anything,
+  onEvent: isFunction,
+  host: anything,
+  net: anything,
+};
+
+const codec: LinkCodec<WorkerHello, WorkerMessage, ToWorker> = {
+  role: 'worker',
+  hello: encodeWorkerHello,
+  message: encodeWorker,
+  answer: (type, from) => readToWorker(type, from),
+};
+
+/** Runs handlers for a leader elsewhere. Resolves with the first session; from then on it comes back by itself after every loss. */
+export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
+  checkOptions('startWorker', options, KNOWN);
+  const { name, handlers, host = nodeHost } = options;
+  const system = createSystem({ name: 'worker', host });
+  const ends: { ref?: ActorRef<typeof WorkerActor> } = {};
+  const link = new LeaderLink(options, name, codec, {
+    onUp: () => ends.ref?.tell.reconnect(),
+    onDown: () => ends.ref?.tell.lost(),
+  });
+  ends.ref = system.spawn(WorkerActor, {
+    worker: name,
+    handlers,
+    settings: settingsOf(options),
+    load: nodeLoad(),
+    host,
+    leader: {
+      helloWorker: ({ hello, port }) => link.open(hello, port),
+      fromWorker: ({ message, port }) => link.send(message, port),
+    },
+  });
+  const worker = new RemoteWorker(system, ends.ref, () => link.close());
+  try {
+    await link.ready();
+  } catch (error) {
+    await worker.close({ withinMs: 0 });
+    throw error;
+  }
+  return worker;
+}
+
+export class RemoteWorker implements AsyncDisposable {
+  private readonly system: ActorSystem;
+  private readonly ref: ActorRef<typeof WorkerActor>;
+  private readonly hangUp: () => void;
+  private closing: Promise<void> | undefined = undefined;
+
+  constructor(system: ActorSystem, ref: ActorRef<typeof WorkerActor>, hangUp: () => void) {
+    this.system = system;
+    this.ref = ref;
+    this.hangUp = hangUp;
+  }
+
+  /** Attempts in hand. */
+  running(): Promise<number> {
+    return this.system.ask(this.ref).running();
+  }
+
+  /** Takes nothing more, waits for what runs, gives the rest back uncounted after `withinMs`, then hangs up. */
+  close(options: { readonly withinMs?: number } = {}): Promise<void> {
+    this.closing ??= this.shutDown(options.withinMs ?? 10_000);
+    return this.closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  private async shutDown(withinMs: number): Promise<void> {
+    await this.system.ask(this.ref, { withinMs: withinMs + 5_000 }).drain(withinMs);
+    this.hangUp();
+    await this.system.shutdown();
+  }
+}
+
+function settingsOf(options: StartWorkerOptions): WorkerSettings {
+  const { slots, bytesMax, cpuCap, withholdMsMax, patterns } = { ...DEFAULT_WORKER_SETTINGS, ...options };
+  return { slots, bytesMax, cpuCap, withholdMsMax, patterns };
+}

@@ -1,0 +1,75 @@
+import type { CloseReason, Connection, ConnectionHandler, Frame } from '@troupe/transport';
+import type { ByteReader } from '../ledger/byte-reader.js';
+import { ByteWriter } from '../ledger/byte-writer.js';
+import type { PeerPort } from '../protocol/leader-face.js';
+import type { Credit, ToWorker } from '../protocol/worker-messages.js';
+import { Inlet } from './inlet.js';
+import { JobFrame } from './job-frame.js';
+import { MessageMalformedError } from './network-error.js';
+import { Outlet } from './outlet.js';
+import { boundName, type PeerSetup } from './peer-setup.js';
+import { encodeToWorker, readWorker, readWorkerHello } from './worker-codec.js';
+
+/** A worker of the full dialect, on one connection. */
+export class WorkerPeer implements ConnectionHandler {
+  private readonly setup: PeerSetup<ToWorker>;
+  private readonly connection: Connection;
+  private readonly inlet: Inlet;
+  private readonly outlet: Outlet;
+  private readonly out = new ByteWriter();
+  private port: PeerPort<ToWorker> | undefined = undefined;
+  private credit: Credit = { jobs: 0, bytes: 0 };
+  private cpu = 0;
+  private lagMs = 0;
+
+  constructor(setup: PeerSetup<ToWorker>) {
+    this.setup = setup;
+    this.connection = setup.connection;
+    this.inlet = new Inlet(setup.connection, setup.bodyBytesMax, (type, from) => this.take(type, from));
+    this.outlet = new Outlet(setup.connection, setup);
+  }
+
+  onFrame(frame: Frame): void {
+    this.inlet.receive(frame);
+  }
+
+  onDrain(): void {
+    this.outlet.drained();
+  }
+
+  onClose(_reason: CloseReason): void {
+    if (this.port !== undefined) this.setup.leader.lost(this.port);
+    this.setup.gone();
+  }
+
+  deliver(message: ToWorker): void {
+    encodeToWorker(message, this.out, this.outlet.post);
+    if (message.kind === 'refused') this.connection.close();
+  }
+
+  private take(type: number, from: ByteReader): void {
+    const { leader } = this.setup;
+    if (type === JobFrame.WorkerHello) {
+      const hello = readWorkerHello(from);
+      this.port = this.setup.port();
+      this.credit = hello.credit;
+      const worker = boundName(this.connection.session, hello.worker);
+      leader.helloWorker({ hello: { ...hello, worker }, port: this.port });
+      return;
+    }
+    const frame = readWorker(type, from);
+    if (frame === undefined) return this.connection.answer('UNKNOWN_TYPE');
+    const { port } = this;
+    if (port === undefined) throw new MessageMalformedError('no hello before it');
+    if (frame.kind === 'quiet') return leader.fromWorker({ message: frame, port });
+    if (frame.kind === 'report') {
+      this.credit = frame.credit;
+      this.cpu = frame.cpu;
+      this.lagMs = frame.lagMs;
+      return leader.fromWorker({ message: frame, port });
+    }
+    // Ends that came in pieces may arrive behind later reports: they say nothing about credit.
+    const { credit, cpu, lagMs } = this;
+    leader.fromWorker({ message: { kind: 'report', ends: frame.ends, credit, cpu, lagMs }, port });
+  }
+}

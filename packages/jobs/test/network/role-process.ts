@@ -1,0 +1,39 @@
+// One role in a process of its own, for tests that kill processes: `node role-process.js leader <dir> <port>` or
+// `node role-process.js worker <port> <name> <slots>`. Says what happens as JSON lines; ends with its parent.
+import { startLeader, startWorker } from '@troupe/jobs';
+import { trialHandlers } from './trial-jobs.js';
+
+const [role, ...rest] = process.argv.slice(2);
+const say = (event: object): void => void process.stdout.write(`${JSON.stringify(event)}\n`);
+
+// An orphan of a test that died must not stay.
+process.stdin.on('end', () => process.exit(0)).resume();
+
+if (role === 'leader') {
+  const [dir = '', port = '0'] = rest;
+  const leader = await startLeader({
+    dir,
+    address: { port: Number(port) },
+    onFatal: (error) => {
+      process.stderr.write(`${error.stack}\n`);
+      process.exit(74);
+    },
+    observe: (event) => {
+      if (event.kind === 'requeued' || event.kind === 'worker') say(event);
+    },
+  });
+  say({ kind: 'ready', port: 'port' in leader.address ? leader.address.port : 0 });
+  process.once('SIGTERM', () => void leader.close({ withinMs: 2_000 }).then(() => process.exit(0)));
+} else {
+  const [port, name = 'w', slots = '4'] = rest;
+  const worker = await startWorker({
+    address: { port: Number(port) },
+    name,
+    slots: Number(slots),
+    cpuCap: 1,
+    withinMs: 30_000,
+    handlers: trialHandlers(name, (exec, input) => say({ kind: 'started', exec, input })),
+  });
+  say({ kind: 'ready' });
+  process.once('SIGTERM', () => void worker.close({ withinMs: 500 }).then(() => process.exit(0)));
+}
