@@ -28,6 +28,7 @@ export class Identity {
   readonly #roles: ReadonlySet<Role>;
   readonly #allow: ReadonlyMap<Action, readonly string[]>;
   readonly #deny: readonly string[];
+  readonly #text: string;
 
   constructor(rules: IdentityRules) {
     const { subject } = rules;
@@ -41,9 +42,15 @@ export class Identity {
       if (!ROLES.includes(role)) throw new RuleError(subject, role, `one of ${ROLES.join(', ')}`);
     }
     this.subject = subject;
+    this.#text = JSON.stringify(rules, Object.keys(rules).sort());
     this.#roles = new Set(rules.roles ?? ROLES);
     this.#allow = new Map(ACTIONS.map((action) => [action, checked(subject, rules[action] ?? [])]));
     this.#deny = checked(subject, rules.deny ?? []);
+  }
+
+  /** The same somebody with the same rights. */
+  sameAs(other: Identity): boolean {
+    return this.#text === other.#text;
   }
 
   mayBe(role: Role): boolean {

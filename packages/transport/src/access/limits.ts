@@ -70,8 +70,7 @@ const PUBLIC: Limits = Object.freeze({
 const TRUSTED: Limits = Object.freeze({
   ...PUBLIC,
   bodyBytesMax: 256 * MIB,
-  chunkBytesMax: 256 * KIB,
-  windowBytes: 4 * MIB,
+  chunkBytesMax: 128 * KIB,
   bodiesMax: 64,
   unauthenticatedMax: 1_024,
   unauthenticatedPerAddressMax: 1_024,

@@ -230,6 +230,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.#inReceive = false;
     // What the frames of one chunk caused is one write.
     if (this.#outbox.writer.bytes > 0 || this.#bodies.outgoing > 0) this.#flush();
+    if (this.#congested) this.#boundAnswers();
     this.#setTimer();
   }
 
@@ -306,6 +307,14 @@ export class Connection implements SocketHandler, ProtocolEvents {
     // Only a listener stops reading: if both sides did, two peers with full outboxes would wait for each other.
     if (this.#parts.side === 'listener') this.#pauseBy(BY_OUTBOX);
     return 'behind';
+  }
+
+  // Pongs and Errors are written without asking `send`: a peer that provokes them and reads nothing must not fill memory either.
+  #boundAnswers(): void {
+    const { outboxHighBytes, outboxBytesMax } = this.#parts.limits;
+    if (this.#outbox.bytes <= outboxHighBytes || this.#reason !== null) return;
+    if (this.#parts.side === 'listener') this.#pauseBy(BY_OUTBOX);
+    else if (this.#outbox.bytes > 2 * outboxBytesMax) this.destroy({ kind: 'slow-reader' });
   }
 
   #arm(): void {

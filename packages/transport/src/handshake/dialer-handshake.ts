@@ -102,7 +102,7 @@ export class DialerHandshake {
       name: this.#options.name,
       identity: null,
       subject: welcome.subject,
-      keyId: null,
+      credential: null,
       peer: welcome.capacity,
       pingMs: welcome.pingMs,
       deadMs: welcome.deadMs,

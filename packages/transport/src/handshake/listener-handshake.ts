@@ -142,11 +142,15 @@ export class ListenerHandshake {
         ? payload
         : Buffer.concat([payload, listenerProof(proven.key, proven.transcript, proven.proof, payload)]);
     const name = said.hello.name === '' ? welcome.sessionId : said.hello.name;
-    const session = { ...this.#facts(role, name, welcome, said.hello), identity, keyId: proven?.id ?? null };
+    const session = {
+      ...this.#facts(role, name, welcome, said.hello),
+      identity,
+      credential: proven?.id ?? this.#options.channel.certificate,
+    };
     return { kind: 'ready', session, welcome: signed };
   }
 
-  #facts(role: Role, name: string, welcome: Welcome, hello: Hello): Omit<Session, 'identity' | 'keyId'> {
+  #facts(role: Role, name: string, welcome: Welcome, hello: Hello): Omit<Session, 'identity' | 'credential'> {
     return {
       id: welcome.sessionId,
       dialect: 'full',
@@ -176,7 +180,7 @@ export class ListenerHandshake {
       name: id,
       identity: LOCAL,
       subject: LOCAL.subject,
-      keyId: null,
+      credential: null,
       peer: {
         payloadBytesMax: limits.minimalPayloadBytesMax,
         bodyBytesMax: 0,

@@ -13,8 +13,8 @@ export interface Session {
   /** At a listener: who the dialer was proven to be. At a dialer: null, it knows only `subject`. */
   readonly identity: Identity | null;
   readonly subject: string;
-  /** The key the dialer proved, or null. */
-  readonly keyId: string | null;
+  /** At a listener: the key id or the certificate the dialer proved itself with; null without authentication. */
+  readonly credential: string | null;
   /** What the other side accepts. */
   readonly peer: Capacity;
   readonly pingMs: number;

@@ -101,13 +101,18 @@ export class Listener implements ListenHandler {
     return { connections: this.#admission.connections, unproven: this.#admission.unproven };
   }
 
-  /** Takes another directory. Sessions whose key is no longer in it end now. */
+  /** Takes another directory. Sessions whose key or certificate is no longer in it, or has other rights now, end. */
   admit(directory: Directory): void {
     if (this.#auth.kind === 'none') return;
     this.#auth = { ...this.#auth, directory };
     for (const connection of this.#connections) {
-      const { keyId } = connection.session;
-      if (keyId !== null && directory.ownerOf(keyId) === undefined) connection.answer('AUTH_FAILED');
+      const { identity, credential, method } = connection.session;
+      const found =
+        method === 'mtls'
+          ? directory.holderOf(credential ?? '')
+          : directory.ownerOf(credential ?? '')?.identity;
+      if (identity === null || found === undefined || !found.sameAs(identity))
+        connection.answer('AUTH_FAILED');
     }
   }
 

@@ -1,6 +1,7 @@
 import { type BodyOutcome, bodyFromBytes, Directory, NO_HEADER } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { hello, rawPeer } from '../raw-peer.js';
 import { connectionOf, first, openWorld } from '../world.js';
 
 const connection = suite('connection');
@@ -74,6 +75,27 @@ connection('a listener stops reading a peer that does not read (A37)', () => {
   world.clock.advance(2000);
   assert.is(log.frames.length, 1000);
 });
+
+connection(
+  'a peer that asks for Pongs and reads none of them costs a bounded outbox, then its connection',
+  () => {
+    const world = openWorld();
+    const peer = rawPeer(world);
+    peer.frame(9, hello());
+    world.clock.advance(5);
+    world.network.stall('leader', 'stranger');
+    const pings = Buffer.concat(
+      Array.from({ length: 10_000 }, () => Buffer.from('0d00000025080000000000000000000000', 'hex')),
+    );
+    for (let i = 0; i < 100; i += 1) {
+      peer.bytes(pings);
+      world.clock.advance(50);
+    }
+    assert.ok(connectionOf(first(world.accepted)).outboxBytes < 2 * 1024 * 1024);
+    world.clock.advance(10_000);
+    assert.equal(first(world.accepted).closed, { kind: 'slow-reader' });
+  },
+);
 
 connection('ends a peer that takes nothing for the write deadline', () => {
   const world = openWorld();

@@ -35,7 +35,7 @@ handshake('lets in who proves a key, and knows who it is (A13)', () => {
   const { session } = connectionOf(first(world.accepted));
   assert.is(session.subject, 'ann', 'the name is a claim, the subject is proven');
   assert.is(session.name, 'mallory');
-  assert.is(session.keyId, 'k1');
+  assert.is(session.credential, 'k1');
   assert.is(connectionOf(log).session.subject, 'ann');
 });
 
@@ -255,6 +255,20 @@ handshake('a second key works while the first is being replaced, and a revoked o
   world.clock.advance(1_000);
   assert.is(old.log.closed?.kind, 'peer-error');
   assert.is(fresh.log.closed, null);
+});
+
+handshake('a change of rights ends the sessions that had the old ones', () => {
+  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['a'] }]);
+  const world = openWorld({ auth: { kind: 'hmac', directory } });
+  const { log } = world.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } });
+  world.clock.advance(20);
+  world.listener.admit(new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['a'] }]));
+  world.clock.advance(20);
+  assert.is(log.closed, null, 'the same rights, read again, change nothing');
+  world.listener.admit(new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['b'] }]));
+  world.clock.advance(1_000);
+  assert.is(world.accepted[0]?.closed?.kind, 'refused');
+  assert.ok(world.accepted[1]?.connection?.permits('submit', 'b'), 'it comes back with the new ones');
 });
 
 handshake.run();
