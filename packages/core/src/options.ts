@@ -7,6 +7,7 @@ import type { Host } from './host.js';
 import type { Middleware } from './invoker/middleware.js';
 import { LEVELS } from './mailbox/levels.js';
 import { OVERFLOW_POLICIES } from './mailbox/overflow.js';
+import { isLegalName, NAME_RULE } from './name.js';
 import { RESTART_TYPES, type SupervisionPolicy } from './supervision/policy.js';
 
 export interface SystemOptions {
@@ -52,7 +53,12 @@ export function settingsOf(options: SystemOptions): SystemSettings {
     'recorder',
     'executor',
   ]);
+  if (options.name !== undefined && !isLegalName(options.name))
+    throw new OptionError('createSystem.name', options.name, NAME_RULE);
+  if (options.recorder !== undefined) oneOf('createSystem.recorder', options.recorder, [true, false]);
+  if (options.executor !== undefined) aFunction('createSystem.executor', options.executor);
   const slice = options.slice ?? { msMin: 0.2, msMax: 1 };
+  onlyKnown('slice', slice, ['msMin', 'msMax']);
   atLeast('slice.msMin', slice.msMin, 0.01);
   atLeast('slice.msMax', slice.msMax, slice.msMin);
   if (options.supervise !== undefined) checkPolicy(options.supervise);
@@ -94,6 +100,7 @@ export function checkSpec(name: unknown, spec: LooseSpec): void {
   if (typeof spec !== 'object' || spec === null) throw new OptionError(`${name}`, spec, 'needed an object');
   onlyKnown(name, spec, SPEC_KEYS);
   checkHandlers(`${name}.handlers`, spec.handlers);
+  if (spec.phases !== undefined) anObject(`${name}.phases`, spec.phases);
   for (const [phase, handlers] of Object.entries(spec.phases ?? {}))
     checkHandlers(`${name}.phases.${phase}`, handlers);
   for (const hook of [
@@ -105,17 +112,16 @@ export function checkSpec(name: unknown, spec: LooseSpec): void {
     'terminated',
     'idle',
   ] as const) {
-    if (spec[hook] !== undefined && typeof spec[hook] !== 'function') {
-      throw new OptionError(`${name}.${hook}`, spec[hook], 'needed a function');
-    }
+    if (spec[hook] !== undefined) aFunction(`${name}.${hook}`, spec[hook]);
   }
-  const { capacity, overflow, levels } = spec.mailbox ?? {};
   if (spec.mailbox !== undefined)
     onlyKnown(`${name}.mailbox`, spec.mailbox, ['capacity', 'overflow', 'levels']);
+  const { capacity, overflow, levels } = spec.mailbox ?? {};
   if (capacity !== undefined) whole(`${name}.mailbox.capacity`, capacity, 1);
   if (overflow !== undefined) oneOf(`${name}.mailbox.overflow`, overflow, OVERFLOW_POLICIES);
+  if (levels !== undefined) anObject(`${name}.mailbox.levels`, levels);
   for (const [handler, level] of Object.entries(levels ?? {})) {
-    if (!(handler in spec.handlers))
+    if (!Object.hasOwn(spec.handlers, handler))
       throw new OptionError(`${name}.mailbox.levels.${handler}`, level, 'there is no such handler');
     oneOf(`${name}.mailbox.levels.${handler}`, level, LEVELS);
   }
@@ -124,8 +130,9 @@ export function checkSpec(name: unknown, spec: LooseSpec): void {
   if (spec.stashMax !== undefined) whole(`${name}.stashMax`, spec.stashMax, 1);
   if (spec.illegal !== undefined) oneOf(`${name}.illegal`, spec.illegal, ['dead-letter', 'stash']);
   if (spec.supervise !== undefined) checkPolicy(spec.supervise);
+  if (spec.retryable !== undefined) anArray(`${name}.retryable`, spec.retryable);
   for (const handler of spec.retryable ?? []) {
-    if (!(handler in spec.handlers))
+    if (!Object.hasOwn(spec.handlers, handler))
       throw new OptionError(`${name}.retryable`, handler, 'there is no such handler');
   }
   checkMiddleware(spec.middleware ?? []);
@@ -135,6 +142,8 @@ export function checkSpawnOptions(options: SpawnOptions): void {
   onlyKnown('spawn', options, ['name', 'restart', 'significant', 'supervise', 'middleware']);
   if (options.restart !== undefined) oneOf('spawn.restart', options.restart, RESTART_TYPES);
   if (options.supervise !== undefined) checkPolicy(options.supervise);
+  if (options.significant !== undefined) oneOf('spawn.significant', options.significant, [true, false]);
+  if (options.middleware !== undefined) checkMiddleware(options.middleware);
 }
 
 export function checkPolicy(policy: SupervisionPolicy): void {
@@ -151,29 +160,50 @@ export function checkPolicy(policy: SupervisionPolicy): void {
     const { jitter = 0 } = policy.backoff;
     if (!(jitter >= 0 && jitter <= 1))
       throw new OptionError('supervise.backoff.jitter', jitter, 'needed a number from 0 to 1');
+    if (policy.backoff.resetAfterMs !== undefined)
+      atLeast('supervise.backoff.resetAfterMs', policy.backoff.resetAfterMs, 0);
   }
+  if (policy.decide !== undefined) aFunction('supervise.decide', policy.decide);
 }
 
 function checkHandlers(what: string, handlers: unknown): void {
-  if (typeof handlers !== 'object' || handlers === null)
-    throw new OptionError(what, handlers, 'needed an object of functions');
-  for (const [name, handler] of Object.entries(handlers)) {
-    if (typeof handler !== 'function') throw new OptionError(`${what}.${name}`, handler, 'needed a function');
-  }
+  anObject(what, handlers);
+  for (const [name, handler] of Object.entries(handlers)) aFunction(`${what}.${name}`, handler);
 }
 
+const HOOKS = ['beforeTurn', 'afterTurn', 'beforeMessage', 'afterMessage', 'around', 'onSend'] as const;
+
+/** A copy: what is pushed to the list afterwards changes nothing (E32). */
 function checkMiddleware(middleware: readonly Middleware[]): readonly Middleware[] {
+  anArray('middleware', middleware);
   const names = new Set<string>();
-  for (const { name } of middleware) {
+  for (const one of middleware) {
+    anObject('middleware', one);
+    const { name } = one;
     if (typeof name !== 'string' || name.length === 0)
       throw new OptionError('middleware.name', name, 'needed a name');
     if (names.has(name)) throw new OptionError('middleware.name', name, 'needed a name that is used once');
     names.add(name);
+    for (const hook of HOOKS) if (one[hook] !== undefined) aFunction(`${name}.${hook}`, one[hook]);
   }
-  return middleware;
+  return [...middleware];
+}
+
+function anObject(option: string, value: unknown): asserts value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new OptionError(option, value, 'needed an object');
+}
+
+function anArray(option: string, value: unknown): void {
+  if (!Array.isArray(value)) throw new OptionError(option, value, 'needed an array');
+}
+
+function aFunction(option: string, value: unknown): void {
+  if (typeof value !== 'function') throw new OptionError(option, value, 'needed a function');
 }
 
 function onlyKnown(what: string, given: object, known: readonly string[]): void {
+  anObject(what, given);
   for (const key of Object.keys(given)) {
     if (!known.includes(key))
       throw new OptionError(

@@ -4,9 +4,9 @@ import { defineActor } from './actor/define.js';
 import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './actor/definition.js';
 import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './actor/ref.js';
 import type { RefBase } from './actor/ref-class.js';
-import { mustBeDefinition, Runtime } from './actor/runtime.js';
+import { Runtime } from './actor/runtime.js';
 import type { SpawnOptions } from './actor/spawn-options.js';
-import { messageOf, OptionError, SystemStoppedError } from './errors.js';
+import { messageOf, OptionError } from './errors.js';
 import type { EventListener, StopReason } from './events.js';
 import { Slice } from './executor/slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
@@ -76,7 +76,8 @@ const Guardian = defineActor('guardian', { handlers: {} });
 const DRAIN_WITHIN_MS_DEFAULT = 30_000;
 
 export function createSystem(options: SystemOptions = {}): ActorSystem {
-  return new System(options.host ?? nodeHost, settingsOf(options), options);
+  const settings = settingsOf(options);
+  return new System(options.host ?? nodeHost, settings, options);
 }
 
 class System implements ActorSystem {
@@ -97,10 +98,6 @@ class System implements ActorSystem {
   }
 
   spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D> {
-    mustBeDefinition(definition);
-    if ((this.runtime.guardian.status & CLOSED) !== 0) {
-      throw new SystemStoppedError(this.name, `spawning ${definition.name}`);
-    }
     const cell = this.runtime.spawn(this.runtime.guardian, definition, rest[0], rest[1]);
     return cell.ref as unknown as ActorRef<D>;
   }

@@ -104,6 +104,7 @@ export class Runtime {
     options: SpawnOptions | undefined,
     ref?: RefBase,
   ): ActorCell {
+    mustBeDefinition(definition);
     if ((parent.status & CLOSED) !== 0) {
       throw new SystemStoppedError(this.options.name, `spawning ${definition.name} under ${parent.path}`);
     }
@@ -251,7 +252,7 @@ export class Runtime {
   }
 }
 
-export function mustBeDefinition(value: unknown): asserts value is AnyDefinition {
+function mustBeDefinition(value: unknown): asserts value is AnyDefinition {
   const known = typeof value === 'object' && value !== null && '~spec' in value;
   if (!known) throw new MisuseError('spawn: needed a definition made by defineActor');
 }

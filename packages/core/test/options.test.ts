@@ -1,0 +1,227 @@
+// Bad use gets a typed error, with the option, the value and what was needed, before anything is made.
+import {
+  createSystem,
+  defineActor,
+  type Middleware,
+  MisuseError,
+  OptionError,
+  type SpawnOptions,
+  SystemStoppedError,
+} from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const options = suite('options');
+
+/** What a caller without a compiler may do. */
+const define = defineActor as unknown as (name: unknown, spec: unknown) => unknown;
+const create = createSystem as unknown as (given: unknown) => unknown;
+
+function refusal(act: () => unknown): OptionError {
+  try {
+    act();
+  } catch (error) {
+    assert.instance(error, OptionError, String(error));
+    assert.is((error as OptionError).code, 'ERR_OPTION');
+    return error as OptionError;
+  }
+  throw new Error('was accepted');
+}
+
+const handlers = { put: () => undefined };
+
+options('a definition that could not work is refused', () => {
+  const cases: readonly (readonly [spec: unknown, option: string])[] = [
+    [undefined, 'x'],
+    [null, 'x'],
+    [[], 'x'],
+    [{}, 'x.handlers'],
+    [{ handlers: null }, 'x.handlers'],
+    [{ handlers: { put: 1 } }, 'x.handlers.put'],
+    [{ handlers, hanlders: {} }, 'x.hanlders'],
+    [{ handlers, state: {} }, 'x.state'],
+    [{ handlers, started: 'now' }, 'x.started'],
+    [{ handlers, mailbox: null }, 'x.mailbox'],
+    [{ handlers, mailbox: { size: 1 } }, 'x.mailbox.size'],
+    [{ handlers, mailbox: { capacity: 0 } }, 'x.mailbox.capacity'],
+    [{ handlers, mailbox: { capacity: 1.5 } }, 'x.mailbox.capacity'],
+    [{ handlers, mailbox: { capacity: Number.NaN } }, 'x.mailbox.capacity'],
+    [{ handlers, mailbox: { overflow: 'explode' } }, 'x.mailbox.overflow'],
+    [{ handlers, mailbox: { levels: { nobody: 'high' } } }, 'x.mailbox.levels.nobody'],
+    [{ handlers, mailbox: { levels: { toString: 'high' } } }, 'x.mailbox.levels.toString'],
+    [{ handlers, mailbox: { levels: { put: 'urgent' } } }, 'x.mailbox.levels.put'],
+    [{ handlers, throughput: 0 }, 'x.throughput'],
+    [{ handlers, throughput: -1 }, 'x.throughput'],
+    [{ handlers, throughput: 0.5 }, 'x.throughput'],
+    [{ handlers, throughput: '300' }, 'x.throughput'],
+    [{ handlers, stopWithinMs: -1 }, 'x.stopWithinMs'],
+    [{ handlers, stopWithinMs: Number.POSITIVE_INFINITY }, 'x.stopWithinMs'],
+    [{ handlers, stashMax: 0 }, 'x.stashMax'],
+    [{ handlers, illegal: 'drop' }, 'x.illegal'],
+    [{ handlers, phases: [] }, 'x.phases'],
+    [{ handlers, phases: { open: null } }, 'x.phases.open'],
+    [{ handlers, phases: { open: { put: 1 } } }, 'x.phases.open.put'],
+    [{ handlers, retryable: 'put' }, 'x.retryable'],
+    [{ handlers, retryable: ['nobody'] }, 'x.retryable'],
+    [{ handlers, supervise: { strategy: 'all' } }, 'supervise.strategy'],
+    [{ handlers, supervise: { restarts: -1 } }, 'supervise.restarts'],
+    [{ handlers, supervise: { withinMs: 0 } }, 'supervise.withinMs'],
+    [{ handlers, supervise: { restartsTotal: 0.5 } }, 'supervise.restartsTotal'],
+    [{ handlers, supervise: { backof: {} } }, 'supervise.backof'],
+    [{ handlers, supervise: { decide: 'restart' } }, 'supervise.decide'],
+    [{ handlers, supervise: { backoff: { fromMs: 10, toMs: 5 } } }, 'supervise.backoff.toMs'],
+    [{ handlers, supervise: { backoff: { fromMs: 1, toMs: 5, jitter: 2 } } }, 'supervise.backoff.jitter'],
+    [
+      { handlers, supervise: { backoff: { fromMs: 1, toMs: 5, resetAfterMs: -1 } } },
+      'supervise.backoff.resetAfterMs',
+    ],
+    [{ handlers, middleware: {} }, 'middleware'],
+    [{ handlers, middleware: [null] }, 'middleware'],
+    [{ handlers, middleware: [{}] }, 'middleware.name'],
+    [{ handlers, middleware: [{ name: 'a', beforeTurn: 1 }] }, 'a.beforeTurn'],
+    [{ handlers, middleware: [{ name: 'a' }, { name: 'a' }] }, 'middleware.name'],
+  ];
+  for (const [spec, option] of cases) {
+    const error = refusal(() => define('x', spec));
+    assert.is(error.option, option);
+    assert.match(error.message, option);
+  }
+  for (const name of ['', 7, undefined]) refusal(() => define(name, { handlers }));
+});
+
+options('a turn of no messages cannot be asked for: throughput is at least 1 (E21)', () => {
+  assert.match(refusal(() => define('x', { handlers, throughput: 0 })).message, 'at least 1, got 0');
+});
+
+options('a system that could not work is refused', () => {
+  const cases: readonly (readonly [given: unknown, option: string])[] = [
+    [null, 'createSystem'],
+    [{ nmae: 'x' }, 'createSystem.nmae'],
+    [{ name: 7 }, 'createSystem.name'],
+    [{ name: 'a/b' }, 'createSystem.name'],
+    [{ queuedMax: 0 }, 'queuedMax'],
+    [{ queuedMax: 2 ** 60 }, 'queuedMax'],
+    [{ askWithinMs: 0 }, 'askWithinMs'],
+    [{ askWithinMs: Number.POSITIVE_INFINITY }, 'askWithinMs'],
+    [{ slice: { msMin: 0, msMax: 1 } }, 'slice.msMin'],
+    [{ slice: { msMin: 2, msMax: 1 } }, 'slice.msMax'],
+    [{ slice: { ms: 1 } }, 'slice.ms'],
+    [{ executor: 'default' }, 'createSystem.executor'],
+    [{ supervise: { restarts: 'many' } }, 'supervise.restarts'],
+    [{ middleware: 'telemetry' }, 'middleware'],
+  ];
+  for (const [given, option] of cases) assert.is(refusal(() => create(given)).option, option);
+});
+
+options('a spawn with wrong options is refused, and nothing is made', async () => {
+  await using test = createTestSystem();
+  const Actor = defineActor('actor', { handlers });
+  const cases: readonly (readonly [given: unknown, option: string])[] = [
+    [{ nmae: 'x' }, 'spawn.nmae'],
+    [{ name: 'a b' }, 'name'],
+    [{ restart: 'often' }, 'spawn.restart'],
+    [{ significant: 1 }, 'spawn.significant'],
+    [{ supervise: { restarts: -1 } }, 'supervise.restarts'],
+    [{ middleware: [{ name: '' }] }, 'middleware.name'],
+  ];
+  for (const [given, option] of cases) {
+    assert.is(refusal(() => test.system.spawn(Actor, undefined, given as SpawnOptions)).option, option);
+  }
+  assert.is(test.system.stats().actors, 1);
+});
+
+options('only what defineActor made can be spawned, by a system and by an actor', async () => {
+  await using test = createTestSystem();
+  const errors: Error[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'failed') errors.push(event.error);
+  });
+  for (const wrong of [undefined, null, {}, 'actor', () => undefined]) {
+    assert.throws(
+      () => test.system.spawn(wrong as never),
+      (error: unknown) => error instanceof MisuseError,
+    );
+    const Parent = defineActor('parent', { handlers: { go: (ctx) => void ctx.spawn(wrong as never) } });
+    test.system.spawn(Parent).tell.go();
+    await test.settle();
+  }
+  assert.is(errors.length, 5);
+  assert.ok(errors.every((error) => error instanceof MisuseError));
+});
+
+options('a stopped system, and an actor that stops, spawn nobody', async () => {
+  const test = createTestSystem();
+  const Actor = defineActor('actor', { handlers });
+  const errors: unknown[] = [];
+  const Late = defineActor('late', {
+    handlers: {},
+    stopping(ctx) {
+      try {
+        ctx.spawn(Actor);
+      } catch (error) {
+        errors.push(error);
+      }
+    },
+  });
+  test.system.spawn(Late);
+  await test[Symbol.asyncDispose]();
+  assert.throws(
+    () => test.system.spawn(Actor),
+    (error: unknown) => error instanceof SystemStoppedError,
+  );
+  assert.instance(errors[0], SystemStoppedError);
+});
+
+options(
+  'a message nobody handles does not compile; without a compiler it is a TypeError of the caller',
+  async () => {
+    await using test = createTestSystem();
+    const ref = test.system.spawn(defineActor('actor', { handlers }));
+    assert.throws(() => (ref.tell as unknown as { nobody(): void }).nobody(), TypeError);
+    assert.is(test.system.stats().queued, 0);
+  },
+);
+
+options('getters that throw reach whoever gave them, and leave the system as it was', async () => {
+  await using test = createTestSystem();
+  const hostile = {
+    get handlers(): never {
+      throw new RangeError('getter');
+    },
+  };
+  assert.throws(() => define('x', hostile), /getter/);
+  const Actor = defineActor('actor', { handlers: { put: (_ctx, _value: unknown) => 'ok' } });
+  const spawn = {
+    get name(): never {
+      throw new RangeError('getter');
+    },
+  };
+  assert.throws(() => test.system.spawn(Actor, undefined, spawn as SpawnOptions), /getter/);
+  const ref = test.system.spawn(Actor);
+  const payload = {
+    get anything(): never {
+      throw new RangeError('getter');
+    },
+  };
+  const ok = ref.ask.put(payload);
+  await test.settle();
+  assert.is(await ok, 'ok');
+});
+
+options('a list of middleware is copied: what is pushed later changes nothing (E32)', async () => {
+  const list: Middleware[] = [];
+  let called = 0;
+  const test = createTestSystem({ middleware: list });
+  list.push({
+    name: 'late',
+    beforeTurn: () => {
+      called += 1;
+    },
+  });
+  test.system.spawn(defineActor('actor', { handlers })).tell.put();
+  await test[Symbol.asyncDispose]();
+  assert.is(called, 0);
+});
+
+options.run();
