@@ -252,7 +252,7 @@ export class Runtime {
   }
 }
 
-function mustBeDefinition(value: unknown): asserts value is AnyDefinition {
+export function mustBeDefinition(value: unknown): asserts value is AnyDefinition {
   const known = typeof value === 'object' && value !== null && '~spec' in value;
   if (!known) throw new MisuseError('spawn: needed a definition made by defineActor');
 }
