@@ -49,6 +49,7 @@ export type RefusalCode =
   | 'ERR_DISK_LOW'
   | 'ERR_LEADER_DRAINING'
   | 'ERR_EXEC_UNKNOWN'
+  | 'ERR_FORBIDDEN'
   | 'ERR_PRODUCERS_FULL'
   | 'ERR_MESSAGE_MALFORMED';
 

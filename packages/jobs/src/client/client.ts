@@ -151,11 +151,17 @@ export class Client implements HandleDesk, AsyncDisposable {
   }
 
   /** Dead letters, oldest number first. */
-  async deadLetters(
+  deadLetters(options: { readonly after?: number; readonly max?: number } = {}): Promise<readonly JobView[]> {
+    return this.list('dead', options);
+  }
+
+  /** Jobs in one state, oldest number first, from the one behind `after` on. */
+  async list(
+    state: JobView['state'],
     options: { readonly after?: number; readonly max?: number } = {},
   ): Promise<readonly JobView[]> {
     const { after = 0, max = 100 } = options;
-    const answer = await this.call({ ask: 'list', state: 'dead', after, max });
+    const answer = await this.call({ ask: 'list', state, after, max });
     return answer.answer === 'jobs' ? answer.views : [];
   }
 

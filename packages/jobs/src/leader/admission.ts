@@ -39,8 +39,11 @@ export function admit(
   const problem = malformed(item);
   if (problem !== undefined) return refuse('ERR_MESSAGE_MALFORMED', problem, 0);
   const policy = session.refs.get(item.ref);
-  if (policy === undefined)
+  if (policy === undefined) {
+    if (session.forbidden.has(item.ref))
+      return refuse('ERR_FORBIDDEN', 'this client may not submit to the group of the job', 0);
     return refuse('ERR_EXEC_UNKNOWN', `no job definition was announced as ${item.ref}`, 0);
+  }
   if (item.payload.length > limits.payloadBytesMax) {
     const size = `payload of ${item.payload.length} bytes, at most ${limits.payloadBytesMax}`;
     return refuse('ERR_PAYLOAD_TOO_LARGE', size, 0);

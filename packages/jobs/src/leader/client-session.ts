@@ -1,8 +1,10 @@
-import type { Policy } from '../ledger/job.js';
+import type { Job, Policy } from '../ledger/job.js';
 import type { JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
+import type { PeerAccess } from '../protocol/leader-face.js';
 
 /** Where a session's messages go. A connection, or an actor of the same process. */
 export interface ClientPort {
+  readonly access?: PeerAccess | undefined;
   send(message: ToClient): void;
 }
 
@@ -15,6 +17,8 @@ export class ClientSession {
   readonly client: string;
   readonly token: string;
   readonly refs = new Map<number, Policy>();
+  /** Definitions whose group this client may not submit to. */
+  readonly forbidden = new Set<number>();
   producer = 0;
   closed = false;
   /** In the leader's list of sessions that have something to send. */
@@ -28,6 +32,17 @@ export class ClientSession {
     this.client = client;
     this.token = token;
     this.port = port;
+  }
+
+  maySubmit(group: string): boolean {
+    return this.port.access?.permits('submit', `job.submit.${group}`) ?? true;
+  }
+
+  /** Its own jobs a client may always look at and cancel; what is not allowed looks like what is not there. */
+  may(action: 'observe' | 'cancel' | 'admin', job: Job): boolean {
+    const { access } = this.port;
+    if (access === undefined || (action !== 'admin' && access.owns(job.client))) return true;
+    return access.permits(action, `job.${action}.${job.policy.spec.group}`);
   }
 
   receipt(receipt: Receipt): void {

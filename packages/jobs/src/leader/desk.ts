@@ -30,11 +30,12 @@ export class Desk {
         return this.cancel(session, call, request.job, request.reason);
       case 'inspect': {
         const job = this.context.ledger.jobs.get(request.job);
-        if (job === undefined) return this.answer(session, call, { answer: 'unknown', job: request.job });
+        if (job === undefined || !session.may('observe', job))
+          return this.answer(session, call, { answer: 'unknown', job: request.job });
         return this.answer(session, call, { answer: 'job', view: viewOf(job) });
       }
       case 'list':
-        return this.answer(session, call, { answer: 'jobs', views: this.list(request) });
+        return this.answer(session, call, { answer: 'jobs', views: this.list(session, request) });
       case 'overview':
         return this.answer(session, call, { answer: 'overview', overview: this.overview() });
       case 'redrive':
@@ -49,7 +50,8 @@ export class Desk {
   private cancel(session: ClientSession, call: number, no: number, reason: string): void {
     const { ledger } = this.context;
     const job = ledger.jobs.get(no);
-    if (job === undefined) return this.answer(session, call, { answer: 'unknown', job: no });
+    if (job === undefined || !session.may('cancel', job))
+      return this.answer(session, call, { answer: 'unknown', job: no });
     if (job.pending) return this.context.whenApplied(() => this.cancel(session, call, no, reason));
     if (job.end !== undefined) return this.answer(session, call, { answer: 'cancelled', state: job.state });
     job.pending = true;
@@ -73,17 +75,19 @@ export class Desk {
     if (some.some((job) => job?.pending === true)) {
       return this.context.whenApplied(() => this.treatDead(session, call, type, wanted));
     }
-    const dead = [...new Set(some)].filter((job): job is Job => job?.state === 'dead');
+    const dead = [...new Set(some)].filter(
+      (job): job is Job => job?.state === 'dead' && session.may('admin', job),
+    );
     if (dead.length === 0) return this.answer(session, call, { answer: 'count', count: 0 });
     for (const job of dead) job.pending = true;
     this.context.stage({ type, at: this.context.at(), jobs: dead.map((job) => job.no) }, session, call);
   }
 
-  private list(request: DeskRequest & { ask: 'list' }): JobView[] {
+  private list(session: ClientSession, request: DeskRequest & { ask: 'list' }): JobView[] {
     const views: JobView[] = [];
     const max = Math.max(1, Math.min(request.max, LIST_MAX));
     for (const job of this.context.ledger.jobs.values()) {
-      if (job.state !== request.state || job.no <= request.after) continue;
+      if (job.state !== request.state || job.no <= request.after || !session.may('observe', job)) continue;
       views.push(viewOf(job));
       if (views.length >= max) break;
     }

@@ -179,6 +179,10 @@ export class Reception {
   }
 
   private define(session: ClientSession, message: ClientMessage & { kind: 'define' }): void {
+    if (!session.maySubmit(message.spec.group)) {
+      session.forbidden.add(message.ref);
+      return;
+    }
     const text = specText(message.spec);
     let policy = this.policies.get(text);
     if (policy === undefined) {

@@ -5,7 +5,8 @@ import type { LeaderContext } from './leader-context.js';
 
 /** Promises the outcome to a session: at once if the job has ended. */
 export function awaitOutcome(context: LeaderContext, no: number, session: ClientSession): void {
-  const job = context.ledger.jobs.get(no);
+  const known = context.ledger.jobs.get(no);
+  const job = known !== undefined && session.may('observe', known) ? known : undefined;
   if (job !== undefined && job.end === undefined) {
     addWaiter(job, session);
     return;

@@ -1,8 +1,10 @@
+import type { PeerAccess } from '../protocol/leader-face.js';
 import type { Assignment, AttemptRef, ToWorker, WorkerHello } from '../protocol/worker-messages.js';
 import type { Lease } from './lease.js';
 import { subjectMatches } from './subject.js';
 
 export interface WorkerPort {
+  readonly access?: PeerAccess | undefined;
   send(message: ToWorker): void;
 }
 
@@ -75,6 +77,9 @@ export class WorkerSession {
     if (serves === undefined) {
       const subject = `job.assign.${group}.${this.worker}`;
       serves = this.execs.has(exec) && this.patterns.some((pattern) => subjectMatches(pattern, subject));
+      // In rules a worker is one token, whatever its name.
+      const ruled = `job.assign.${group}.${this.worker.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
+      serves &&= this.port.access?.permits('work', ruled) ?? true;
       this.served.set(exec, serves);
     }
     return serves;

@@ -6,7 +6,7 @@ import type { ToWorker } from '../protocol/worker-messages.js';
 import { ClientPeer } from './client-peer.js';
 import { MinimalClient } from './minimal-client.js';
 import { MinimalWorker } from './minimal-worker.js';
-import type { LeaderFaces, PeerSetup } from './peer-setup.js';
+import { accessOf, type LeaderFaces, type PeerSetup } from './peer-setup.js';
 import { type Deliver, SessionActor, type SessionArgs } from './session-actor.js';
 import { WorkerPeer } from './worker-peer.js';
 
@@ -49,7 +49,8 @@ export class LeaderDoor {
 
   private peerSetup<Out>(connection: Connection, ref: ActorRef<typeof SessionActor>): PeerSetup<Out> {
     const { system, leader, bodyBytesMax, waitingBytesMax, compress } = this.setup;
-    const port = (): PeerPort<Out> => ({ ref, send: (message) => ref.tell.deliver(message) });
+    const access = accessOf(connection.session);
+    const port = (): PeerPort<Out> => ({ ref, access, send: (message) => ref.tell.deliver(message) });
     const gone = (): void => void system.stop(ref);
     return { connection, leader, bodyBytesMax, waitingBytesMax, compress, port, gone };
   }

@@ -1,5 +1,5 @@
 import type { Compression, Connection, Session } from '@troupe/transport';
-import type { ClientFace, PeerPort, WorkerFace } from '../protocol/leader-face.js';
+import type { ClientFace, PeerAccess, PeerPort, WorkerFace } from '../protocol/leader-face.js';
 
 /** What a connection sees of its leader. */
 export interface LeaderFaces extends ClientFace, WorkerFace {
@@ -25,4 +25,13 @@ export interface PeerSetup<Out> {
  */
 export function boundName(session: Session, claimed: string): string {
   return session.method === 'none' ? claimed : `${session.subject}/${claimed}`;
+}
+
+/** What the identity of a connection may do. Undefined where the operating system is the guard, and everybody may do everything. */
+export function accessOf({ method, identity, subject }: Session): PeerAccess | undefined {
+  if (method === 'none' || identity === null) return undefined;
+  return {
+    permits: (action, on) => identity.permits(action, on),
+    owns: (client) => client.startsWith(`${subject}/`),
+  };
 }

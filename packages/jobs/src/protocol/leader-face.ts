@@ -2,9 +2,20 @@ import type { AnyRef } from '@troupe/core';
 import type { ClientHello, ClientMessage, ToClient } from './client-messages.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from './worker-messages.js';
 
+/** What a peer may do, where its connection has proved who it is. `subject` is `job.submit.{group}` and its like. */
+export interface PeerAccess {
+  permits(action: PeerAction, subject: string): boolean;
+  /** Whether jobs of that client are this peer's own. */
+  owns(client: string): boolean;
+}
+
+export type PeerAction = 'submit' | 'work' | 'observe' | 'cancel' | 'admin';
+
 /** Where the leader's messages to one session go, and who to watch for its end. The object itself is the session's name. */
 export interface PeerPort<Message> {
   readonly ref: AnyRef;
+  /** Everything is allowed, unless given. */
+  readonly access?: PeerAccess | undefined;
   send(message: Message): void;
 }
 
