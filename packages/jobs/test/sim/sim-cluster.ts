@@ -216,7 +216,8 @@ export class SimCluster {
       this.handle(kind, input, context, node);
     const slots = 1 + Math.floor(this.random() * 4);
     const ref: ActorRef<typeof WorkerActor> = node.system.spawn(WorkerActor, {
-      worker: node.name,
+      // Some come back under another name, as a replaced machine would: nobody then says that the old one is gone.
+      worker: this.random() < 0.3 ? `${node.name}.${life}` : node.name,
       host,
       leader: this.net.face(peer),
       load: { cpu: () => 0, lagMs: () => 0 },
@@ -240,7 +241,7 @@ export class SimCluster {
   ): string | Promise<string> {
     const job = Number.parseInt(context.jobId.split('-')[1] ?? '', 36);
     this.history.ran(job, context.attempt, node.name, this.world.now);
-    const output = expected({ payload: input });
+    const output = expected({ payload: input }, context.attempt);
     switch (kind) {
       case 'quick':
         return output;

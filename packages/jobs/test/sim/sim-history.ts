@@ -70,7 +70,7 @@ function* fates(history: SimHistory, ledger: Ledger): Generator<string> {
       if (!over.includes(job.state)) yield `job ${no} is still ${job.state} after everything healed`;
       if (op.seen !== 'nothing' && op.seen !== job.state)
         yield `job ${no} is ${job.state}, its client saw ${op.seen}`;
-      if (op.seen === 'done' && op.result !== expected(op))
+      if (op.seen === 'done' && op.result !== expected(op, job.attempt))
         yield `job ${no}: its client saw the result ${String(op.result)}`;
       if (op.cancelAcked !== 0 && job.state !== 'cancelled')
         yield `job ${no} is ${job.state} after an acknowledged cancel`;
@@ -81,9 +81,9 @@ function* fates(history: SimHistory, ledger: Ledger): Generator<string> {
   }
 }
 
-/** The output every handler of the workload gives. */
-export function expected(op: Pick<SubmitOp, 'payload'>): string {
-  return `did ${op.payload}`;
+/** The output every handler of the workload gives: it names the attempt, so a stale one that is believed shows. */
+export function expected(op: Pick<SubmitOp, 'payload'>, attempt: number): string {
+  return `did ${op.payload} in attempt ${attempt}`;
 }
 
 /** I4 – I6: no attempt runs twice, and none runs that is not recorded: after an end no new one can be. */

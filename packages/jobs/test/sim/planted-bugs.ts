@@ -1,0 +1,265 @@
+import { FaultyStorage } from '@troupe/wal/testing';
+import { Client } from '#src/client/client.js';
+import { Submitter } from '#src/client/submitter.js';
+import { Attempts } from '#src/leader/attempts.js';
+import { Desk } from '#src/leader/desk.js';
+import type { Leader } from '#src/leader/leader.js';
+import { LeaseWatch } from '#src/leader/lease-watch.js';
+import { Reception } from '#src/leader/reception.js';
+import { Staging } from '#src/leader/staging.js';
+import { KeyWindow } from '#src/ledger/key-window.js';
+import { Ledger } from '#src/ledger/ledger.js';
+import { Producer } from '#src/ledger/producer.js';
+import { WaitingRoom } from '#src/queue/waiting-room.js';
+import { Slots } from '#src/worker/slots.js';
+
+/** Methods by name, private ones too: a planted bug changes the product from outside, so the product holds no switch for it. */
+type Loose = Record<string, (this: never, ...args: never[]) => unknown>;
+type Storage = (options: ConstructorParameters<typeof FaultyStorage>[0]) => FaultyStorage;
+
+export interface PlantedBug {
+  readonly name: string;
+  /** Changes the code; returns what puts it right again. */
+  plant(): () => void;
+  readonly storage?: Storage;
+}
+
+function swap(
+  owner: { prototype: object },
+  method: string,
+  make: (original: (...args: unknown[]) => unknown) => unknown,
+): () => void {
+  const methods = owner.prototype as Loose;
+  const original = methods[method] as (...args: unknown[]) => unknown;
+  if (original === undefined) throw new Error(`nothing to break: no method ${method}`);
+  methods[method] = make(original) as Loose[string];
+  return () => {
+    methods[method] = original as Loose[string];
+  };
+}
+
+interface StagingInside {
+  filling: { size: number };
+  onDurable(batch: unknown, lsn: number): void;
+  journal: { append(entries: Uint8Array[], done: () => void): void };
+}
+
+/** A disk that says it has synced and has not. */
+class LyingStorage extends FaultyStorage {
+  override sync(_file: unknown, done: (error: Error | null) => void): void {
+    // Completes as a call that changes nothing would.
+    this.free(() => done(null));
+  }
+}
+
+export const plantedBugs: readonly PlantedBug[] = [
+  {
+    name: 'acknowledges before the batch is durable',
+    plant: () =>
+      swap(
+        Staging,
+        'flush',
+        () =>
+          function flush(this: StagingInside & Record<string, unknown>) {
+            if (this.filling.size === 0) return;
+            const batch = this.filling as unknown as { entries(): Uint8Array[]; clear(): void };
+            const Batch = (batch as object).constructor as new () => StagingInside['filling'];
+            this.filling = new Batch();
+            this.journal.append(batch.entries(), () => undefined);
+            this.onDurable(batch, 1);
+          },
+      ),
+  },
+  {
+    name: 'applies before it logs, and logs only later',
+    plant: () =>
+      swap(
+        Staging,
+        'flush',
+        () =>
+          function flush(this: StagingInside) {
+            if (this.filling.size === 0) return;
+            const batch = this.filling as unknown as { entries(): Uint8Array[] };
+            const Batch = (batch as object).constructor as new () => StagingInside['filling'];
+            this.filling = new Batch();
+            this.onDurable(batch, 1);
+            this.journal.append(batch.entries(), () => undefined);
+          },
+      ),
+  },
+  {
+    name: 'a disk whose sync lies',
+    plant: () => () => undefined,
+    storage: (options) => new LyingStorage(options),
+  },
+  {
+    name: 'accepts the end of a stale attempt',
+    plant: () =>
+      swap(
+        Attempts,
+        'ended',
+        (original) =>
+          function ended(this: { context: Leader }, session: unknown, end: { job: number }) {
+            const job = this.context.ledger.jobs.get(end.job);
+            const lease = job?.lease as { attempt: number; session: { name: string } } | undefined;
+            const forged = lease === undefined ? end : { ...end, attempt: lease.attempt };
+            const asker = lease === undefined ? session : lease.session;
+            return original.call(this, asker, forged);
+          },
+      ),
+  },
+  {
+    name: 'forgets credit that comes while nothing waits (A1)',
+    plant: () =>
+      swap(
+        Reception,
+        'fromWorker',
+        (original) =>
+          function fromWorker(
+            this: { context: Leader },
+            session: { granted: number; spent: number },
+            message: unknown,
+          ) {
+            original.call(this, session, message);
+            if (this.context.ledger.counts.queued === 0) session.spent = session.granted;
+          },
+      ),
+  },
+  {
+    name: 'loses the wake-up of an exec whose lane comes back (A27)',
+    plant: () =>
+      swap(
+        WaitingRoom,
+        'giveBack',
+        (original) =>
+          function giveBack(this: object, exec: { round: { size: number }; exec: string }) {
+            if (exec.round.size === 1 && exec.exec === 'sim.slow') return undefined;
+            return original.call(this, exec);
+          },
+      ),
+  },
+  {
+    name: 'forgets the attempt when a job is requeued (A25)',
+    plant: () =>
+      swap(
+        Ledger,
+        'requeue',
+        (original) =>
+          function requeue(this: Ledger, record: { job: number }) {
+            original.call(this, record);
+            const job = this.jobs.get(record.job);
+            if (job !== undefined) job.attempt = 0;
+          },
+      ),
+  },
+  {
+    name: 'does not remember the number of a submit',
+    plant: () => swap(Producer, 'taken', () => () => undefined),
+  },
+  {
+    name: 'forgets idempotency keys',
+    plant: () => swap(KeyWindow, 'get', () => () => undefined),
+  },
+  {
+    name: 'drops a job instead of putting it among the dead letters',
+    plant: () =>
+      swap(
+        Ledger,
+        'die',
+        (original) =>
+          function die(this: { jobs: Ledger['jobs']; drop(job: unknown): void }, record: { job: number }) {
+            original.call(this, record);
+            this.drop(this.jobs.get(record.job));
+          },
+      ),
+  },
+  {
+    name: 'answers a cancel without recording it',
+    plant: () =>
+      swap(
+        Desk,
+        'cancel',
+        () =>
+          function cancel(this: Desk, session: never, call: number) {
+            this.answer(session, call, { answer: 'cancelled', state: 'cancelled' });
+          },
+      ),
+  },
+  {
+    name: 'a retry wins over a cancel',
+    plant: () =>
+      swap(
+        Ledger,
+        'cancel',
+        (original) =>
+          function cancel(this: Ledger, record: { job: number }) {
+            const job = this.jobs.get(record.job);
+            if (job?.state !== 'running') original.call(this, record);
+          },
+      ),
+  },
+  {
+    name: 'never takes a job back from a lost worker',
+    plant: () => swap(LeaseWatch, 'mourn', () => () => undefined),
+  },
+  {
+    name: 'a client does not ask again after a reconnect',
+    plant: () => swap(Submitter, 'rewind', () => () => undefined),
+  },
+  {
+    name: 'a client forgets what it waits for when it reconnects',
+    plant: () =>
+      swap(
+        Client,
+        'welcomed',
+        (original) =>
+          function welcomed(this: { outcomes: { jobs(): number[] } }, message: unknown) {
+            const { outcomes } = this;
+            const jobs = outcomes.jobs;
+            outcomes.jobs = () => [];
+            original.call(this, message);
+            outcomes.jobs = jobs;
+          },
+      ),
+  },
+  {
+    name: 'a worker grants a slot twice (A23)',
+    plant: () =>
+      swap(
+        Slots,
+        'giveBack',
+        (original) =>
+          function giveBack(this: { granted: number }, bytes: number) {
+            original.call(this, bytes);
+            this.granted += 1;
+          },
+      ),
+  },
+  {
+    name: 'keeps no result',
+    plant: () =>
+      swap(
+        Ledger,
+        'ack',
+        (original) =>
+          function ack(this: Ledger, record: object) {
+            original.call(this, { ...record, result: '' });
+          },
+      ),
+  },
+  {
+    name: 'decides by chance while applying',
+    plant: () => {
+      let calls = 0;
+      return swap(
+        Ledger,
+        'requeue',
+        (original) =>
+          function requeue(this: Ledger, record: { dueAt: number }) {
+            calls += 1;
+            original.call(this, { ...record, dueAt: record.dueAt + (calls % 7) });
+          },
+      );
+    },
+  },
+];
