@@ -26,7 +26,7 @@ export function* writeBlob(
   try {
     const writing = begin<void>((done) => run(writeAndSync(storage, file, bytes), done));
     for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) {
-      if (offset > 0) yield* call<void>((done) => host.setTimer(0, () => done(null)));
+      if (offset > 0) yield* call<void>((done) => nextTurn(host, () => done(null)));
       hash.update(bytes.subarray(offset, offset + SLICE_BYTES));
     }
     yield* call(writing);
@@ -37,6 +37,11 @@ export function* writeBlob(
   }
   yield* call<void>((done) => storage.close(file, done));
   return { sha256: hash.digest('hex'), bytes: bytes.length };
+}
+
+function nextTurn(host: WalHost, run: () => void): void {
+  if (host.turn === undefined) host.setTimer(0, run, true);
+  else host.turn(run);
 }
 
 function* writeAndSync(storage: Storage, file: StorageFile, bytes: Uint8Array): Procedure<void> {

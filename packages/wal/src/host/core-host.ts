@@ -7,13 +7,14 @@ export function walHostOf(host: Host): WalHost {
     now: () => host.now(),
     wallNow: () => host.wallNow(),
     random: () => host.random(),
-    setTimer(ms, run) {
+    setTimer(ms, run, hold = false) {
       const timer = host.setTimer(ms, run);
-      timer.hold(false);
+      timer.hold(hold);
       return timer;
     },
     clearTimer: (timer) => (timer as HostTimer | undefined)?.cancel(),
     // After what is on the event loop now: the actors of this turn all get to append before the batch is closed.
     defer: (run) => host.later(run),
+    turn: (run) => host.later(run),
   };
 }

@@ -64,11 +64,14 @@ export class ManualHost implements WalHost {
     return due.length;
   }
 
-  /** Moves time to the next timer and runs it, if there is one within `withinMs`. */
+  /** Moves time to the next timer and runs it; if there is none within `withinMs`, moves it by that and returns false. */
   advance(withinMs: number): boolean {
     let next: Timer | undefined;
     for (const timer of this.#timers) if (next === undefined || timer.at < next.at) next = timer;
-    if (next === undefined || next.at > this.#now + withinMs) return false;
+    if (next === undefined || next.at > this.#now + withinMs) {
+      this.#now += withinMs;
+      return false;
+    }
     this.#timers.delete(next);
     this.#now = Math.max(this.#now, next.at);
     next.run();

@@ -72,7 +72,7 @@ function pacedRead(storage: Storage, host: WalHost, share: number): Storage['rea
     const startedAt = host.now();
     storage.read(file, into, position, (error, count) => {
       const restMs = (host.now() - startedAt) * (1 / share - 1);
-      host.setTimer(restMs, () => done(error, count));
+      host.setTimer(restMs, () => done(error, count), true);
     });
   };
 }

@@ -1,0 +1,155 @@
+// B7, B8, B30: one order, one batch in flight, everything that arrives during a sync goes into the next batch.
+import { FULL, REFUSED, WalRecordTooLargeError } from '@troupe/wal';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { SMALL, textOf, World } from '../world.js';
+
+const commits = suite('group commit');
+
+function writesOf(world: World): number {
+  return world.storage.calls.filter(({ operation, name }) => operation === 'write' && name.endsWith('.seg'))
+    .length;
+}
+
+commits('what arrives while a sync is running goes into the next batch, and into one', () => {
+  const world = new World();
+  const log = world.open();
+  const before = writesOf(world);
+  const told: number[] = [];
+  const done = (_error: Error | null, lsn: number): void => void told.push(lsn);
+  log.append(Buffer.from('first'), done);
+  world.host.run();
+  assert.is(writesOf(world), before + 1, 'the first batch is on its way');
+  for (let index = 0; index < 25; index += 1) log.append(Buffer.from(textOf(index)), done);
+  world.host.run();
+  assert.is(writesOf(world), before + 1, 'no second one beside it');
+  assert.equal(told, []);
+  world.settle();
+  assert.is(writesOf(world), before + 2);
+  assert.equal(
+    told,
+    Array.from({ length: 26 }, (_, index) => index + 1),
+    'in the order of the appends',
+  );
+  assert.is(log.status().batches, 2);
+});
+
+commits('appends of one moment share a batch, also when nothing is running', () => {
+  const world = new World();
+  const log = world.open();
+  for (let index = 0; index < 20; index += 1) log.append(Buffer.from('x'));
+  world.settle();
+  assert.is(log.status().batches, 1);
+  assert.is(log.durableLsn, 20);
+});
+
+commits('what a waiter appends is taken, and one that throws keeps nobody waiting', () => {
+  const world = new World();
+  const log = world.open();
+  const told: string[] = [];
+  log.append(Buffer.from('a'), () => {
+    told.push('a');
+    log.append(Buffer.from('c'), () => void told.push('c'));
+    throw new Error('a waiter of its own mind');
+  });
+  log.append(Buffer.from('b'), () => void told.push('b'));
+  world.settle();
+  assert.equal(told, ['a', 'b', 'c']);
+  assert.equal(
+    world.events.map(({ kind }) => kind),
+    ['waiter-threw'],
+  );
+});
+
+commits('a full buffer takes nothing, says so, and calls when there is room', () => {
+  const world = new World();
+  const log = world.open();
+  const payload = Buffer.alloc(1_000);
+  let taken = 0;
+  while (log.append(payload) !== FULL) taken += 1;
+  assert.ok(
+    taken >= 7 && taken <= 8,
+    `${taken} records of 1,000 bytes in a buffer of ${SMALL.batchBytesMax}`,
+  );
+  let called = 0;
+  log.onRoom(() => {
+    called += 1;
+    assert.ok(log.append(payload) > 0);
+  });
+  world.settle();
+  assert.is(called, 1);
+  assert.is(log.durableLsn, taken + 1);
+});
+
+commits('records appended together are in one batch or refused as too large', () => {
+  const world = new World();
+  const log = world.open();
+  const together = Array.from({ length: 5 }, () => Buffer.alloc(1_000));
+  log.append(Buffer.alloc(2_000));
+  log.append(Buffer.alloc(2_000));
+  assert.is(log.appendAll(together), FULL);
+  world.settle();
+  assert.is(log.appendAll(together), 7);
+  assert.throws(
+    () => log.appendAll([...together, ...together]),
+    (error: unknown) => error instanceof WalRecordTooLargeError,
+  );
+  assert.throws(
+    () => log.append(Buffer.alloc(3_000)),
+    (error: unknown) => error instanceof WalRecordTooLargeError,
+  );
+});
+
+commits('a burst is sealed once, a while after its last batch', () => {
+  const world = new World();
+  const log = world.open();
+  log.append(Buffer.from('x'));
+  world.advance(30);
+  log.append(Buffer.from('y'));
+  world.advance(40);
+  assert.is(log.status().batches, 2, 'not yet: the burst went on');
+  world.advance(20);
+  assert.is(log.status().batches, 3);
+  world.advance(1_000);
+  assert.is(log.status().batches, 3, 'and only once');
+});
+
+commits('a sync that takes long is reported, and for very long refuses what is not essential', () => {
+  const held: (() => void)[] = [];
+  let hold = false;
+  const world = new World({
+    schedule: (complete) => {
+      if (hold) held.push(complete);
+      else queue.push(complete);
+    },
+  });
+  const queue: (() => void)[] = [];
+  const pump = (): void => {
+    for (;;) {
+      const complete = queue.shift();
+      if (complete === undefined && world.host.run() === 0) return;
+      complete?.();
+    }
+  };
+  world.settle = pump;
+  const log = world.open();
+  hold = true;
+  log.append(Buffer.from('x'));
+  world.advance(1_500);
+  assert.equal(
+    world.events.map(({ kind }) => kind),
+    ['sync-slow'],
+  );
+  assert.ok(log.append(Buffer.from('y')) > 0);
+  world.advance(31_000);
+  assert.is(log.append(Buffer.from('z')), REFUSED);
+  assert.is(log.refusal()?.code, 'ERR_WAL_DISK_SLOW');
+  assert.ok(log.append(Buffer.from('z'), undefined, { essential: true }) > 0);
+  hold = false;
+  for (const complete of held) complete();
+  pump();
+  assert.is(log.refusal(), undefined);
+  assert.is(log.durableLsn, 3);
+});
+
+commits.run();
