@@ -21,6 +21,23 @@ export type RuntimeEvent =
   | { readonly kind: 'suspended'; readonly path: string; readonly reason: SuspendReason }
   | { readonly kind: 'resumed'; readonly path: string; readonly reason: SuspendReason; readonly ms: number }
   | { readonly kind: 'stale-context'; readonly path: string; readonly what: string }
+  /** The last of `turns` turns was this actor's; with one turn, it alone took so long. */
+  | {
+      readonly kind: 'long-turn';
+      readonly path: string;
+      readonly message: string | undefined;
+      readonly turns: number;
+      readonly handled: number;
+      readonly ms: number;
+    }
+  /** At the present rate the last of `depth` messages waits this long. */
+  | {
+      readonly kind: 'queue-delay';
+      readonly path: string;
+      readonly message: string | undefined;
+      readonly depth: number;
+      readonly ms: number;
+    }
   | { readonly kind: 'system-stopping'; readonly cause: Error | undefined };
 
 export const STOP_REASONS = ['stopped', 'drained', 'killed', 'failed'] as const;

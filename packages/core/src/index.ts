@@ -12,6 +12,7 @@ export type {
 export type { ActorRef, AnyRef, AskOptions, RefOf } from './actor/ref.js';
 export type { SpawnOptions } from './actor/spawn-options.js';
 export type { ActorTimer, TimerOptions } from './actor/timer-face.js';
+export type { WarnLimits } from './actor/turn-warnings.js';
 export {
   ActorFailedError,
   AskCycleError,
@@ -34,6 +35,7 @@ export {
 } from './errors.js';
 export type { EventListener, RuntimeEvent, StopReason } from './events.js';
 export type { Host, HostTimer, LogEntry, LogLevel } from './host.js';
+export type { ActorView, InspectOptions, StatusWord } from './inspect/actor-view.js';
 export type {
   MessageView,
   Middleware,
@@ -58,6 +60,7 @@ export { spawnPool } from './routing/pool.js';
 export { type GroupRouting, router } from './routing/router.js';
 export type { Gathered, GatherFace, PoolRef, RouterRef } from './routing/router-face.js';
 export type { KeyOf, PullOptions, Routing } from './routing/routing.js';
+export type { ShutdownOptions, ShutdownPhase, ShutdownTask, Unfinished } from './shutdown.js';
 export type { Backoff, Directive, RestartType, Strategy, SupervisionPolicy } from './supervision/policy.js';
 export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './system.js';
 export { createSystem } from './system.js';

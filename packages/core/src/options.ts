@@ -1,6 +1,7 @@
 import type { ActorCell } from './actor/cell.js';
 import type { LooseSpec } from './actor/definition.js';
 import type { SpawnOptions } from './actor/spawn-options.js';
+import type { WarnLimits } from './actor/turn-warnings.js';
 import { OptionError } from './errors.js';
 import type { Executor } from './executor/executor.js';
 import type { Host } from './host.js';
@@ -26,6 +27,8 @@ export interface SystemOptions {
   readonly slice?: { readonly msMin: number; readonly msMax: number };
   /** Remembers the last sends, for the trail in failure reports. Default on. */
   readonly recorder?: boolean;
+  /** When to warn of long turns and long queues; false never does. */
+  readonly warn?: Partial<WarnLimits> | false;
   /** How the ready actors are run. Default: the pump. Tests use a stepping one. */
   readonly executor?: (host: Host) => Executor<ActorCell>;
 }
@@ -39,6 +42,7 @@ export interface SystemSettings {
   readonly askWithinMs: number;
   readonly slice: { readonly msMin: number; readonly msMax: number };
   readonly recorder: boolean;
+  readonly warn: WarnLimits | undefined;
 }
 
 export function settingsOf(options: SystemOptions): SystemSettings {
@@ -51,6 +55,7 @@ export function settingsOf(options: SystemOptions): SystemSettings {
     'askWithinMs',
     'slice',
     'recorder',
+    'warn',
     'executor',
   ]);
   if (options.name !== undefined && !isLegalName(options.name))
@@ -70,6 +75,19 @@ export function settingsOf(options: SystemOptions): SystemSettings {
     askWithinMs: atLeast('askWithinMs', options.askWithinMs ?? 5_000, 1),
     slice,
     recorder: options.recorder ?? true,
+    warn: warnLimitsOf(options.warn ?? {}),
+  };
+}
+
+const TURN_MS_DEFAULT = 100;
+const QUEUE_MS_DEFAULT = 5_000;
+
+function warnLimitsOf(warn: Partial<WarnLimits> | false): WarnLimits | undefined {
+  if (warn === false) return undefined;
+  onlyKnown('warn', warn, ['turnMs', 'queueMs']);
+  return {
+    turnMs: atLeast('warn.turnMs', warn.turnMs ?? TURN_MS_DEFAULT, 1),
+    queueMs: atLeast('warn.queueMs', warn.queueMs ?? QUEUE_MS_DEFAULT, 1),
   };
 }
 

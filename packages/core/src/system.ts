@@ -1,19 +1,30 @@
+import { describeActivity } from './actor/activity.js';
 import type { ActorCell } from './actor/cell.js';
 import type { SuspensionToken } from './actor/context.js';
 import { defineActor } from './actor/define.js';
 import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './actor/definition.js';
 import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './actor/ref.js';
 import type { RefBase } from './actor/ref-class.js';
-import { Runtime } from './actor/runtime.js';
+import { mustBeDefinition, Runtime } from './actor/runtime.js';
 import type { SpawnOptions } from './actor/spawn-options.js';
-import { messageOf, OptionError } from './errors.js';
+import { messageOf, OptionError, toError } from './errors.js';
 import type { EventListener, StopReason } from './events.js';
 import { Slice } from './executor/slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
 import type { Host } from './host.js';
-import { CLOSED, TERMINATED } from './mailbox/status.js';
+import type { ActorView, InspectOptions } from './inspect/actor-view.js';
+import { inspectActor } from './inspect/inspect.js';
+import { textOfTree } from './inspect/tree-text.js';
+import { TERMINATED } from './mailbox/status.js';
 import { nodeHost } from './node-host.js';
 import { type SystemOptions, type SystemSettings, settingsOf } from './options.js';
+import {
+  Shutdown,
+  type ShutdownOptions,
+  type ShutdownPhase,
+  type ShutdownTask,
+  type Unfinished,
+} from './shutdown.js';
 import { type RunningTree, startTree } from './tree/start-tree.js';
 import type { SupervisorSpec } from './tree/tree.js';
 
@@ -24,6 +35,8 @@ export interface SystemReport {
   readonly cause: Error | undefined;
   readonly handled: number;
   readonly deadLetters: number;
+  /** What the shutdown did not wait for any longer. */
+  readonly unfinished: readonly Unfinished[];
 }
 
 export interface StopOptions {
@@ -54,8 +67,21 @@ export interface ActorSystem extends AsyncDisposable {
   event(key: string): number;
   /** Told of what the runtime does; returns the function that ends it. */
   subscribe(listener: EventListener): () => void;
+  /** Calls back now and whenever somebody of that definition takes or leaves the name; returns the function that ends it. */
+  watchName<D extends AnyDefinition>(
+    definition: D,
+    path: string,
+    told: (ref: ActorRef<D> | undefined) => void,
+  ): () => void;
   stats(): SystemStats;
-  shutdown(): Promise<SystemReport>;
+  /** The live tree, or the part below an actor. */
+  inspect(options?: InspectOptions & { readonly under?: AnyRef }): ActorView;
+  /** The same as text, one line per actor. */
+  tree(options?: InspectOptions & { readonly under?: AnyRef }): string;
+  /** Runs in that phase of a shutdown, within its time; returns the function that takes it back. */
+  onShutdown(phase: ShutdownPhase, name: string, run: ShutdownTask): () => void;
+  /** Ends everything, phase by phase, within a time. What did not finish is in the report. */
+  shutdown(options?: ShutdownOptions): Promise<SystemReport>;
 }
 
 /** At every moment between two handlers: messages accepted = handled + queued + deadLetters. */
@@ -72,7 +98,9 @@ export interface SystemStats {
   readonly timers: number;
 }
 
-const Guardian = defineActor('guardian', { handlers: {} });
+/** Its time to stop is the shutdown's business. */
+const Guardian = defineActor('guardian', { handlers: {}, stopWithinMs: 2 ** 31 - 1 });
+const UNFINISHED_MAX = 100;
 const DRAIN_WITHIN_MS_DEFAULT = 30_000;
 
 export function createSystem(options: SystemOptions = {}): ActorSystem {
@@ -84,6 +112,7 @@ class System implements ActorSystem {
   readonly name: string;
   readonly whenStopped: Promise<SystemReport>;
   private readonly runtime: Runtime;
+  private readonly ending: Shutdown;
   private cause: Error | undefined = undefined;
 
   constructor(host: Host, settings: SystemSettings, options: SystemOptions) {
@@ -92,8 +121,15 @@ class System implements ActorSystem {
       options.executor?.(host) ?? new WorkerExecutor<ActorCell>(host, new Slice(settings.slice));
     this.runtime = new Runtime(host, settings, executor, Guardian);
     this.runtime.onGuardianFailed = (report) => this.failedAtRoot(report.error);
+    let stopped: (report: SystemReport) => void;
     this.whenStopped = new Promise((resolve) => {
-      this.runtime.guardian.needExtras().onStopped.push(() => resolve(this.close()));
+      stopped = resolve;
+    });
+    const actors = { stop: () => this.stopActors(), kill: () => this.killActors() };
+    this.ending = new Shutdown(this.name, host, actors, () => stopped(this.report()));
+    this.runtime.guardian.needExtras().onStopped.push(() => {
+      this.close();
+      this.ending.actorsStopped();
     });
   }
 
@@ -159,12 +195,40 @@ class System implements ActorSystem {
     };
   }
 
-  shutdown(): Promise<SystemReport> {
-    const { guardian, events } = this.runtime;
-    if ((guardian.status & CLOSED) === 0) {
-      if (events.hasListeners) events.publish({ kind: 'system-stopping', cause: this.cause });
-      guardian.requestStop();
-    }
+  watchName<D extends AnyDefinition>(
+    definition: D,
+    path: string,
+    told: (ref: ActorRef<D> | undefined) => void,
+  ): () => void {
+    mustBeDefinition(definition);
+    return this.runtime.registry.watch(path, (ref) => {
+      const found = ref?.cell.kind.definition === definition ? ref : undefined;
+      try {
+        told(found as unknown as ActorRef<D> | undefined);
+      } catch (thrown) {
+        const error = toError(thrown);
+        this.runtime.log('error', `watchName(${path}) threw: ${messageOf(error)}`, { path, error });
+      }
+    });
+  }
+
+  inspect(options: InspectOptions & { readonly under?: AnyRef } = {}): ActorView {
+    const { under, ...rest } = options;
+    return inspectActor(under === undefined ? this.runtime.guardian : (under as RefBase).cell, rest);
+  }
+
+  tree(options: InspectOptions & { readonly under?: AnyRef } = {}): string {
+    return textOfTree(this.inspect(options));
+  }
+
+  onShutdown(phase: ShutdownPhase, name: string, run: ShutdownTask): () => void {
+    return this.ending.add(phase, name, run);
+  }
+
+  shutdown(options: ShutdownOptions = {}): Promise<SystemReport> {
+    const { guardian } = this.runtime;
+    const isFirst = !this.ending.hasBegun && (guardian.status & TERMINATED) === 0;
+    if (isFirst) this.ending.begin(options);
     return this.whenStopped;
   }
 
@@ -196,15 +260,40 @@ class System implements ActorSystem {
     });
   }
 
-  private close(): SystemReport {
-    const { executor, wheel, deadLetters } = this.runtime;
-    executor.stop();
-    wheel.close();
+  private stopActors(): void {
+    const { guardian, events } = this.runtime;
+    if (events.hasListeners) events.publish({ kind: 'system-stopping', cause: this.cause });
+    guardian.requestStop();
+  }
+
+  /** Names those that have not ended yet, deepest last; the guardian itself only waits for them. */
+  private killActors(): readonly Unfinished[] {
+    const { guardian, lineage } = this.runtime;
+    const left: Unfinished[] = [];
+    const open = lineage.childrenOf(guardian);
+    while (left.length < UNFINISHED_MAX) {
+      const cell = open.shift();
+      if (cell === undefined) break;
+      left.push({ phase: 'actors', name: cell.path, why: describeActivity(cell) });
+      open.push(...lineage.childrenOf(cell).slice(0, UNFINISHED_MAX));
+    }
+    guardian.requestKill();
+    return left;
+  }
+
+  private close(): void {
+    this.runtime.executor.stop();
+    this.runtime.wheel.close();
+  }
+
+  private report(): SystemReport {
+    const { executor, deadLetters } = this.runtime;
     return {
       system: this.name,
       cause: this.cause,
       handled: executor.handledTotal,
       deadLetters: deadLetters.total,
+      unfinished: this.ending.unfinished,
     };
   }
 }

@@ -21,6 +21,7 @@ import type { ActorContext, Logger, ResumeOn, SuspensionToken } from './context.
 import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './definition.js';
 import { Extras } from './extras.js';
 import type { Kind } from './kind.js';
+import { link, unlink } from './links.js';
 import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf, TellFace } from './ref.js';
 import type { RefBase } from './ref-class.js';
 import type { Signal } from './signal.js';
@@ -181,6 +182,16 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   unwatch(ref: AnyRef): void {
     this.mustBeCurrent('unwatch');
     this.kind.runtime.deathWatch.unwatch(this, ref as RefBase);
+  }
+
+  link(ref: AnyRef): void {
+    this.mustBeCurrent('link');
+    link(this, ref as RefBase);
+  }
+
+  unlink(ref: AnyRef): void {
+    this.mustBeCurrent('unlink');
+    unlink(this, ref as RefBase);
   }
 
   tell<H extends HandlerMap>(ref: RefOf<H>): TellFace<H> {

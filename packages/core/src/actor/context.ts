@@ -53,6 +53,9 @@ export interface ActorContext<S = unknown> {
   /** `terminated` will be called exactly once when that actor has stopped, also when it already has. */
   watch(ref: AnyRef): void;
   unwatch(ref: AnyRef): void;
+  /** From now on the two end together: when one has ended, the other is stopped. */
+  link(ref: AnyRef): void;
+  unlink(ref: AnyRef): void;
 
   /** Sends in this actor's name; needed after an `await`, where the runtime cannot know who is running. */
   tell<H extends HandlerMap>(ref: RefOf<H>): TellFace<H>;

@@ -52,6 +52,8 @@ export class Extras {
   /** The restart of several siblings that it is part of, from the decision until its next incarnation. */
   group: GroupRestart | undefined = undefined;
   restarts = 0;
+  links: Set<ActorCell['ref']> | undefined = undefined;
+  slowest: { readonly message: string; readonly ms: number } | undefined = undefined;
   history: RestartHistory = [];
   childrenHistory: RestartHistory = [];
   consecutiveFailures = 0;

@@ -23,10 +23,12 @@ import type { InvokeCode } from '../ready/invoke-result.js';
 import { Awaiting, park } from './awaiting.js';
 import { ActorCell } from './cell.js';
 import type { Extras, Stopping } from './extras.js';
+import { endLinked } from './links.js';
 import type { AnyRef } from './ref.js';
 import type { RefBase } from './ref-class.js';
 import type { Runtime } from './runtime.js';
 import type { FailureReport, Signal } from './signal.js';
+import { noteSlow } from './turn-warnings.js';
 
 type Hook = (ctx: ActorCell, ...rest: unknown[]) => unknown;
 
@@ -97,6 +99,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   private readonly handlerSettled = (cell: ActorCell, awaiting: Awaiting): void => {
     const { envelope, error } = awaiting;
+    noteSlow(cell, awaiting.what, this.runtime.executor.now() - awaiting.startedAt);
     if (error !== undefined) {
       this.failed(cell, error.thrown, awaiting.handler, envelope);
     } else if (envelope?.resolve !== undefined) {
@@ -467,6 +470,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   /** The last step, when nothing of the actor is left to be seen half done. */
   private announceEnd(cell: ActorCell, extras: Extras, reason: StopReason): void {
     extras.group?.left(cell.ref);
+    endLinked(cell.ref, extras);
     this.runtime.deathWatch.announce(cell, extras, reason);
     for (const tell of extras.onStopped) tell(reason);
   }

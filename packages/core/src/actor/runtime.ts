@@ -33,6 +33,7 @@ import { Supervisor } from './supervisor.js';
 import { Suspensions } from './suspension.js';
 import { Timers } from './timers.js';
 import { trailOf } from './trail.js';
+import { TurnWarnings } from './turn-warnings.js';
 
 const NO_MIDDLEWARE: readonly Middleware[] = [];
 
@@ -91,7 +92,8 @@ export class Runtime {
     this.lifecycle = new ActorLifecycle(this);
     this.asks = new Asks(this, options.askWithinMs);
     this.invoker = new MessageInvoker<ActorCell>(this.ready, this.lifecycle);
-    executor.attach(this.ready, this.invoker, () => this.wheel.holdProcess());
+    const watch = options.warn === undefined ? undefined : new TurnWarnings(this, options.warn);
+    executor.attach(this.ready, this.invoker, () => this.wheel.holdProcess(), watch);
     const slot = this.ready.slots.reserve();
     this.guardian = new ActorCell(this.kindOf(guardian, NO_MIDDLEWARE), slot, undefined, undefined);
     this.ready.slots.put(slot, this.guardian);

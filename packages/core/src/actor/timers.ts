@@ -15,6 +15,13 @@ export class CellTimers {
   byKey: Map<string, CellTimer> | undefined = undefined;
   killer: Callback | undefined = undefined;
   receiveTimeout: ReceiveTimeout | undefined = undefined;
+
+  /** Armed by the actor itself. */
+  get count(): number {
+    let count = this.receiveTimeout === undefined ? 0 : 1;
+    for (let timer = this.first; timer !== undefined; timer = timer.younger) count += 1;
+    return count;
+  }
 }
 
 /** A message that is sent when its time has come. */

@@ -1,6 +1,7 @@
 import type { MessageInvoker } from '../invoker/invoker.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
 import type { ReadyQueueCoordinator, Waker } from '../ready/coordinator.js';
+import type { TurnWatch } from './turn-watch.js';
 
 /** Whoever runs the ready actors: the pump in production, one chosen step at a time in tests. */
 export interface Executor<M extends Mailbox> extends Waker {
@@ -9,6 +10,12 @@ export interface Executor<M extends Mailbox> extends Waker {
   readonly handledTotal: number;
   /** The time now, at most one slice old. */
   now(): number;
-  attach(ready: ReadyQueueCoordinator<M>, invoker: MessageInvoker<M>, onTurnEnd: () => void): void;
+  /** `watch` is told whenever the executor looks at the clock. */
+  attach(
+    ready: ReadyQueueCoordinator<M>,
+    invoker: MessageInvoker<M>,
+    onTurnEnd: () => void,
+    watch?: TurnWatch<M>,
+  ): void;
   stop(): void;
 }

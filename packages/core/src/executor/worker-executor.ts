@@ -6,6 +6,7 @@ import type { ReadyQueueCoordinator } from '../ready/coordinator.js';
 import { NO_SLOT } from '../ready/slots.js';
 import type { Executor } from './executor.js';
 import type { Slice } from './slice.js';
+import type { TurnWatch } from './turn-watch.js';
 
 /** How often the pump asks whether its slice is spent, in messages; a clock read costs as much as a message. */
 const CHECK_EVERY_MAX = 512;
@@ -29,13 +30,19 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   private ready!: ReadyQueueCoordinator<M>;
   private invoker!: MessageInvoker<M>;
   private onTurnEnd!: () => void;
+  private watch: TurnWatch<M> | undefined = undefined;
   private turnOpen = false;
   private turnStart = 0;
   private arms = 0;
   private checkEvery = 64;
   private readonly pumpNow = () => this.pump();
+  /** What was done since the last look at the clock: who ran last, turns and messages together, messages. */
+  private lastRun: M | undefined = undefined;
+  private doneUnseen = 0;
+  private handledSeen = 0;
   private readonly closeTurn = () => {
     this.turnOpen = false;
+    this.lookBack();
     this.onTurnEnd();
   };
 
@@ -45,7 +52,13 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     this.coarseNow = host.now();
   }
 
-  attach(ready: ReadyQueueCoordinator<M>, invoker: MessageInvoker<M>, onTurnEnd: () => void): void {
+  attach(
+    ready: ReadyQueueCoordinator<M>,
+    invoker: MessageInvoker<M>,
+    onTurnEnd: () => void,
+    watch?: TurnWatch<M>,
+  ): void {
+    this.watch = watch;
     this.ready = ready;
     this.invoker = invoker;
     this.onTurnEnd = onTurnEnd;
@@ -90,33 +103,59 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   private pump(): void {
     const { ready, invoker } = this;
     let left = this.checkEvery;
+    const { slots } = ready;
     let spent = false;
+    let mailbox: M | undefined;
     while (!ready.isEmpty()) {
-      const mailbox = ready.take();
+      mailbox = ready.take();
       ready.handleInvokeResult(mailbox, invoker.invoke(mailbox));
       const { handled } = invoker;
       this.handledTotal += handled;
+      slots.handled[mailbox.slot] = (slots.handled[mailbox.slot] as number) + handled;
       left -= handled + 1;
       if (left <= 0) {
-        spent = this.checkSlice(this.checkEvery - left);
+        spent = this.checkSlice(mailbox, this.checkEvery - left);
         if (spent) break;
         left = this.checkEvery;
       }
     }
     ready.running = NO_SLOT;
+    if (!spent) {
+      this.lastRun = mailbox;
+      this.doneUnseen += this.checkEvery - left;
+    }
     if (ready.isEmpty() || this.state === 'stopped') ready.awake = false;
     else this.yieldToLoop();
   }
 
   /** Reads the clock, and sets the distance to the next read so that slow handlers are looked at more often. */
-  private checkSlice(done: number): boolean {
+  private checkSlice(mailbox: M, done: number): boolean {
     const before = this.coarseNow;
     const now = this.host.now();
     this.coarseNow = now;
+    this.report(mailbox, done, now - before);
     const perMessage = (now - before) / done;
     const next = Math.ceil(this.slice.ms / 8 / Math.max(perMessage, 1e-6));
     this.checkEvery = Math.max(1, Math.min(next, CHECK_EVERY_MAX));
     return now - this.turnStart >= this.slice.ms;
+  }
+
+  /** A turn that was too short for a look of its own may still have taken long. */
+  private lookBack(): void {
+    const { lastRun } = this;
+    if (lastRun === undefined) return;
+    const before = this.coarseNow;
+    this.coarseNow = this.host.now();
+    this.report(lastRun, 0, this.coarseNow - before);
+  }
+
+  private report(mailbox: M, done: number, ms: number): void {
+    const handled = this.handledTotal - this.handledSeen;
+    const turns = this.doneUnseen + done - handled;
+    this.lastRun = undefined;
+    this.doneUnseen = 0;
+    this.handledSeen = this.handledTotal;
+    this.watch?.looked({ mailbox, turns, handled, ms });
   }
 
   private yieldToLoop(): void {

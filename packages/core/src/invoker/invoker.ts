@@ -32,6 +32,8 @@ export interface Lifecycle<M extends Mailbox> {
 export class MessageInvoker<M extends Mailbox = Mailbox> {
   /** Messages handled in the last turn. */
   handled = 0;
+  /** What the last batch ended with: a handler number, ENVELOPE or NO_RIDE. */
+  lastHandler = NO_RIDE;
   /** The envelope being handled, for deadline and call chain of what is sent meanwhile. */
   envelope: Envelope | undefined = undefined;
   /** The message being handled with care (see `invokeWithCare`), or NO_RIDE. */
@@ -111,13 +113,15 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     const waiting = queue.length;
     const most = Math.min(waiting, throughput);
     let left = most;
+    let handler = NO_RIDE;
     while (left > 0) {
       left -= 1;
-      const handler = queue.peek();
+      handler = queue.peek();
       this.run(mailbox, handler, queue.take());
       if ((mailbox.status & INTERRUPTED) !== 0) break;
     }
     const taken = most - left;
+    this.lastHandler = handler;
     this.handled += taken;
     this.ready.queued -= taken;
     if ((mailbox.status & INTERRUPTED) !== 0) return HALTED;

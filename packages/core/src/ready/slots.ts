@@ -13,6 +13,8 @@ const SLOTS_FIRST = 64;
 export class Slots<M extends Mailbox> {
   readonly mailboxes: (M | undefined)[] = [undefined];
   generations = new Int32Array(SLOTS_FIRST);
+  /** Messages handled by whoever has the slot; written once per turn. Doubles: a busy actor handles 2³² in minutes. */
+  handled = new Float64Array(SLOTS_FIRST);
   private readonly free: number[] = [];
 
   /** The slot that the next `put` will fill. */
@@ -20,9 +22,17 @@ export class Slots<M extends Mailbox> {
     const slot = this.free.pop() ?? this.mailboxes.length;
     if (slot === this.mailboxes.length) {
       this.mailboxes.push(undefined);
-      if (slot === this.generations.length) this.generations = grown(this.generations);
+      if (slot === this.generations.length) this.grow();
     }
+    this.handled[slot] = 0;
     return slot;
+  }
+
+  private grow(): void {
+    this.generations = grown(this.generations);
+    const handled = new Float64Array(this.generations.length);
+    handled.set(this.handled);
+    this.handled = handled;
   }
 
   put(slot: number, mailbox: M): void {

@@ -109,7 +109,7 @@ export class PoolPlan {
   /** The ref of its keeper, which the next keeper at its place in a tree gets too. */
   keeperRef: RefBase | undefined = undefined;
   private readonly definition: AnyDefinition;
-  private readonly work: WorkQueue | undefined;
+  readonly work: WorkQueue | undefined;
   private router: RouterBase | undefined = undefined;
   private members: Member[] = [];
   private serials = 0;
@@ -125,7 +125,7 @@ export class PoolPlan {
     const { routing = 'round-robin' } = options;
     if (typeof routing === 'object' && 'pull' in routing) {
       this.work = new WorkQueue(routing.pull);
-      this.keeper = this.pullKeeper(this.work);
+      this.keeper = pullKeeperOf(definition, options.mailbox);
     } else {
       this.work = undefined;
       this.keeper = Keeper;
@@ -202,22 +202,34 @@ export class PoolPlan {
     if (typeof routing === 'object' && 'pull' in routing) return { pick: () => keeper, use: () => undefined };
     return pickerFor(routing as DirectRouting, random);
   }
+}
 
-  /** Work is sent to the keeper itself, under the routee's own message names, and waits in its mailbox. */
-  private pullKeeper(work: WorkQueue): AnyDefinition {
-    const handlers = Object.fromEntries(
-      this.definition['~handlerNames'].map((name, handler) => [
-        name,
-        (ctx: unknown, payload?: unknown) => work.take(ctx as ActorCell, handler, payload),
-      ]),
-    );
-    return defineActor(`pool of ${this.definition.name}`, {
-      state: (plan: PoolPlan) => plan,
-      handlers,
-      ...(this.options.mailbox === undefined ? {} : { mailbox: this.options.mailbox }),
-      started: (ctx) => ctx.state.fill(ctx as unknown as ActorCell),
-      stopping: (ctx) => work.finish(ctx as unknown as ActorCell),
-      stopWithinMs: RETIRE_WITHIN_MS,
-    });
-  }
+/** A keeper's definition per routee's: a definition per pool would stay behind in the system for every pool there was. */
+const pullKeepers = new WeakMap<AnyDefinition, AnyDefinition>();
+
+function pullKeeperOf(definition: AnyDefinition, mailbox: MailboxOptions | undefined): AnyDefinition {
+  const known = mailbox === undefined ? pullKeepers.get(definition) : undefined;
+  if (known !== undefined) return known;
+  const made = makePullKeeper(definition, mailbox);
+  if (mailbox === undefined) pullKeepers.set(definition, made);
+  return made;
+}
+
+/** Work is sent to the keeper itself, under the routee's own message names, and waits in its mailbox. */
+function makePullKeeper(definition: AnyDefinition, mailbox: MailboxOptions | undefined): AnyDefinition {
+  const workOf = (cell: ActorCell): WorkQueue => (cell.state as PoolPlan).work as WorkQueue;
+  const handlers = Object.fromEntries(
+    definition['~handlerNames'].map((name, handler) => [
+      name,
+      (ctx: unknown, payload?: unknown) => workOf(ctx as ActorCell).take(ctx as ActorCell, handler, payload),
+    ]),
+  );
+  return defineActor(`pool of ${definition.name}`, {
+    state: (plan: PoolPlan) => plan,
+    handlers,
+    ...(mailbox === undefined ? {} : { mailbox }),
+    started: (ctx) => ctx.state.fill(ctx as unknown as ActorCell),
+    stopping: (ctx) => workOf(ctx as unknown as ActorCell).finish(ctx as unknown as ActorCell),
+    stopWithinMs: RETIRE_WITHIN_MS,
+  });
 }

@@ -1,5 +1,6 @@
 import type { ActorCell } from '../actor/cell.js';
 import type { Executor } from '../executor/executor.js';
+import type { TurnWatch } from '../executor/turn-watch.js';
 import type { Host } from '../host.js';
 import type { MessageInvoker } from '../invoker/invoker.js';
 import type { ReadyQueueCoordinator } from '../ready/coordinator.js';
@@ -17,6 +18,7 @@ export class StepExecutor implements Executor<ActorCell> {
   private ready!: ReadyQueueCoordinator<ActorCell>;
   private invoker!: MessageInvoker<ActorCell>;
   private onTurnEnd!: () => void;
+  private watch: TurnWatch<ActorCell> | undefined = undefined;
 
   constructor(host: Host, choose: (() => number) | undefined) {
     this.host = host;
@@ -28,7 +30,9 @@ export class StepExecutor implements Executor<ActorCell> {
     ready: ReadyQueueCoordinator<ActorCell>,
     invoker: MessageInvoker<ActorCell>,
     onTurnEnd: () => void,
+    watch?: TurnWatch<ActorCell>,
   ): void {
+    this.watch = watch;
     this.ready = ready;
     this.invoker = invoker;
     this.onTurnEnd = onTurnEnd;
@@ -57,10 +61,13 @@ export class StepExecutor implements Executor<ActorCell> {
     const { ready, invoker } = this;
     if (ready.isEmpty()) return false;
     if (this.choose !== undefined) ready.promote(Math.floor(this.choose() * ready.depth));
-    this.coarseNow = this.host.now();
+    const startedAt = this.now();
     const mailbox = ready.take();
     ready.handleInvokeResult(mailbox, invoker.invoke(mailbox));
-    this.handledTotal += invoker.handled;
+    const { handled } = invoker;
+    this.handledTotal += handled;
+    ready.slots.handled[mailbox.slot] = (ready.slots.handled[mailbox.slot] as number) + handled;
+    this.watch?.looked({ mailbox, turns: 1, handled, ms: this.host.now() - startedAt });
     ready.running = NO_SLOT;
     return true;
   }

@@ -1,0 +1,109 @@
+import type { Look, TurnWatch } from '../executor/turn-watch.js';
+import { ENVELOPE } from '../message/envelope.js';
+import { NO_RIDE } from '../ready/coordinator.js';
+import type { ActorCell } from './cell.js';
+import type { Runtime } from './runtime.js';
+
+/** When the runtime warns. */
+export interface WarnLimits {
+  /** A turn that held the event loop for so long. Default 100. */
+  readonly turnMs: number;
+  /** A mailbox whose last message will have to wait for so long, at the rate of just now. Default 5,000. */
+  readonly queueMs: number;
+}
+
+/** At most one warning of a kind per actor in this time. */
+const QUIET_MS = 10_000;
+const REMEMBERED_MAX = 1_000;
+/** Below this a turn is not worth remembering as an actor's slowest. */
+const SLOW_MS = 1;
+
+/**
+ * Warns of long turns and long queues, by name. It works with the clock readings that the executor makes for itself, so
+ * it costs nothing per message; the price is that among many quick turns it can only say who ran last.
+ */
+export class TurnWarnings implements TurnWatch<ActorCell> {
+  private readonly runtime: Runtime;
+  private readonly limits: WarnLimits;
+  private warned = new Map<string, number>();
+
+  constructor(runtime: Runtime, limits: WarnLimits) {
+    this.runtime = runtime;
+    this.limits = limits;
+  }
+
+  looked({ mailbox, turns, handled, ms }: Look<ActorCell>): void {
+    if (turns === 1 && ms >= SLOW_MS && handled === 1) noteSlow(mailbox, this.lastMessage(mailbox), ms);
+    if (ms >= this.limits.turnMs && handled > 0) this.warnOfTurn(mailbox, turns, handled, ms);
+    const depth = mailbox.queue.length;
+    if (depth > 0 && handled > 0 && depth * (ms / handled) >= this.limits.queueMs)
+      this.warnOfQueue(mailbox, depth, depth * (ms / handled));
+  }
+
+  private warnOfTurn(cell: ActorCell, turns: number, handled: number, ms: number): void {
+    const { path } = cell;
+    if (!this.mayWarn(`turn ${path}`)) return;
+    const message = this.lastMessage(cell);
+    const rounded = Math.round(ms);
+    const who = turns === 1 ? `${path}: a turn` : `${turns} turns, the last of ${path},`;
+    const what = handled === 1 ? '' : ` with ${handled} messages`;
+    this.runtime.log('warn', `${who}${what} took ${rounded} ms; last message ${message ?? 'unknown'}`, {
+      path,
+      message,
+      turns,
+      handled,
+      ms,
+    });
+    const { events } = this.runtime;
+    if (events.hasListeners) events.publish({ kind: 'long-turn', path, message, turns, handled, ms });
+  }
+
+  private warnOfQueue(cell: ActorCell, depth: number, ms: number): void {
+    const { path } = cell;
+    if (!this.mayWarn(`queue ${path}`)) return;
+    const next = cell.queue.peek();
+    const message = next < 0 ? undefined : nameOf(cell, next);
+    const wait = `the last of ${depth} messages will wait ${Math.round(ms)} ms`;
+    this.runtime.log('warn', `${path}: ${wait}; next message ${message ?? 'an ask'}`, {
+      path,
+      message,
+      depth,
+      ms,
+    });
+    const { events } = this.runtime;
+    if (events.hasListeners) events.publish({ kind: 'queue-delay', path, message, depth, ms });
+  }
+
+  /** The message that the turn ended with, where the ready entry or the message in hand says so. */
+  private lastMessage(cell: ActorCell): string | undefined {
+    const { ready } = this.runtime;
+    const { rideHandler, ridePayload } = ready;
+    if (rideHandler === NO_RIDE) {
+      const { lastHandler } = this.runtime.invoker;
+      return lastHandler < 0 ? undefined : nameOf(cell, lastHandler);
+    }
+    if (rideHandler !== ENVELOPE) return nameOf(cell, rideHandler);
+    return nameOf(cell, (ridePayload as { readonly handler: number }).handler);
+  }
+
+  private mayWarn(key: string): boolean {
+    const now = this.runtime.executor.coarseNow;
+    const last = this.warned.get(key);
+    if (last !== undefined && now - last < QUIET_MS) return false;
+    if (this.warned.size >= REMEMBERED_MAX) this.warned = new Map();
+    this.warned.set(key, now);
+    return true;
+  }
+}
+
+/** Keeps the slowest message an actor has handled, for those who look. */
+export function noteSlow(cell: ActorCell, message: string | undefined, ms: number): void {
+  if (message === undefined || !cell.isCurrent) return;
+  const extras = cell.needExtras();
+  if (ms <= (extras.slowest?.ms ?? 0)) return;
+  extras.slowest = { message, ms };
+}
+
+function nameOf(cell: ActorCell, handler: number): string | undefined {
+  return cell.kind.definition['~handlerNames'][handler];
+}

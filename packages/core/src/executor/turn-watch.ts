@@ -1,0 +1,17 @@
+import type { Mailbox } from '../mailbox/mailbox.js';
+
+/** What an executor knows whenever it looks at the clock. Reused: the same object every time. */
+export interface Look<M extends Mailbox> {
+  /** Who ran last before the look. */
+  mailbox: M;
+  /** Turns and messages since the look before. */
+  turns: number;
+  handled: number;
+  /** Milliseconds since the look before. */
+  ms: number;
+}
+
+/** Told of every look at the clock: never more often than the executor looks anyway. */
+export interface TurnWatch<M extends Mailbox> {
+  looked(look: Look<M>): void;
+}

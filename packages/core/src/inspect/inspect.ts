@@ -1,0 +1,99 @@
+import { describeActivity } from '../actor/activity.js';
+import type { ActorCell } from '../actor/cell.js';
+import { OptionError } from '../errors.js';
+import {
+  AWAITING,
+  DRAINING,
+  FAULT,
+  GATED,
+  MUTED,
+  OVERLOADED,
+  SCHEDULED,
+  STOPPING,
+  SUSPENDED,
+} from '../mailbox/status.js';
+import type { ActorView, InspectOptions, StatusWord } from './actor-view.js';
+
+const LEVELS_DEFAULT = 32;
+const CHILDREN_DEFAULT = 1_000;
+
+const WORDS: readonly (readonly [number, StatusWord])[] = [
+  [SCHEDULED, 'ready'],
+  [AWAITING, 'awaiting'],
+  [MUTED, 'muted'],
+  [OVERLOADED, 'overloaded'],
+  [SUSPENDED, 'suspended'],
+  [FAULT, 'failed'],
+  [DRAINING, 'draining'],
+  [STOPPING, 'stopping'],
+];
+
+/** An actor and those below it, at this moment. Costs only those who look. */
+export function inspectActor(cell: ActorCell, options: InspectOptions = {}): ActorView {
+  const { levels = LEVELS_DEFAULT, childrenMax = CHILDREN_DEFAULT } = options;
+  if (!(levels >= 0 && levels <= 1_000))
+    throw new OptionError('inspect.levels', levels, 'needed a number from 0 to 1000');
+  if (!(childrenMax >= 0))
+    throw new OptionError('inspect.childrenMax', childrenMax, 'needed a number of at least 0');
+  return viewOf(cell, levels, childrenMax);
+}
+
+function viewOf(cell: ActorCell, levels: number, childrenMax: number): ActorView {
+  const { runtime } = cell.kind;
+  const { extras, status } = cell;
+  const children = runtime.lineage.childrenOf(cell);
+  const shown = levels === 0 ? [] : children.slice(0, childrenMax);
+  const stashed = extras?.stash?.length ?? 0;
+  return {
+    path: cell.path,
+    id: cell.id,
+    actor: cell.kind.name,
+    phase: cell.kind.phase,
+    status: wordsOf(status),
+    activity: describeActivity(cell),
+    notRunning: (status & GATED) === 0 ? undefined : { why: describeActivity(cell), forMs: gatedFor(cell) },
+    depth: cell.queue.length,
+    stashed,
+    handled: runtime.ready.slots.handled[cell.slot] ?? 0,
+    restarts: extras?.restarts ?? 0,
+    timers: extras?.timers?.count ?? 0,
+    watchers: extras?.watchers?.size ?? 0,
+    bytes: bytesOf(cell, stashed),
+    slowest: extras?.slowest,
+    children: shown.map((child) => viewOf(child, levels - 1, childrenMax)),
+    hidden: children.length - shown.length,
+  };
+}
+
+function wordsOf(status: number): readonly StatusWord[] {
+  const words = WORDS.filter(([bit]) => (status & bit) !== 0).map(([, word]) => word);
+  return words.length === 0 ? ['idle'] : words;
+}
+
+/** Since the first of its reasons: the oldest is the one to look into. */
+function gatedFor({ kind, status, extras }: ActorCell): number | undefined {
+  const starts: number[] = [];
+  if ((status & AWAITING) !== 0 && extras?.awaiting !== undefined) starts.push(extras.awaiting.startedAt);
+  if ((status & FAULT) !== 0 && extras?.failure !== undefined) starts.push(extras.failure.at);
+  for (const { since } of extras?.suspensions ?? []) starts.push(since);
+  return starts.length === 0 ? undefined : Math.max(0, kind.runtime.host.now() - Math.min(...starts));
+}
+
+// Measured on Node 20 with pointer compression off; good to a factor of two.
+const CELL_BYTES = 120;
+const EXTRAS_BYTES = 400;
+const MESSAGE_BYTES = 12;
+const STASHED_BYTES = 40;
+const TIMER_BYTES = 120;
+
+function bytesOf(cell: ActorCell, stashed: number): number {
+  const { extras, queue } = cell;
+  const timers = extras?.timers?.count ?? 0;
+  return (
+    CELL_BYTES +
+    (extras === undefined ? 0 : EXTRAS_BYTES) +
+    queue.length * MESSAGE_BYTES +
+    stashed * STASHED_BYTES +
+    timers * TIMER_BYTES
+  );
+}
