@@ -37,7 +37,8 @@ export interface ActorSpec<S, A, H extends HandlersFor<S>, P extends PhasesFor<S
   readonly state?: (args: A) => S;
   readonly handlers: H;
   /** Handlers that exist only in a phase; `ctx.become` moves between phases, the first is where it starts. */
-  readonly phases?: P;
+  // The intersection gives the handlers in it their context type; P alone is its empty default until it is inferred.
+  readonly phases?: P & PhasesFor<S>;
   /** A message that is not legal in the present phase: a dead letter (default), or stashed until the next `become`. */
   readonly illegal?: 'dead-letter' | 'stash';
   readonly started?: Hook<S>;

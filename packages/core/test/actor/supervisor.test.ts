@@ -1,0 +1,237 @@
+// What a parent does about a failure, carried out.
+import { defineActor, EscalatedError, type SupervisionPolicy } from '@troupe/core';
+import { createTestSystem, ManualHost } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { cellOf } from '../inside.js';
+
+const supervisor = suite('supervisor');
+
+const Child = defineActor('child', {
+  state: () => ({ n: 0 }),
+  handlers: {
+    add: (ctx) => {
+      ctx.state.n += 1;
+      return ctx.state.n;
+    },
+    fail: (_ctx, text: string): never => {
+      throw new Error(text);
+    },
+  },
+});
+
+/** A parent with three children and the given policy. */
+async function family(supervise: SupervisionPolicy, root: SupervisionPolicy = {}) {
+  const host = new ManualHost();
+  const test = createTestSystem({ host, supervise: root });
+  const events: string[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'failed') events.push(`${event.path} ${event.directive.split(' ')[0]}`);
+    if (event.kind === 'restarted') events.push(`${event.path} restarted`);
+    if (event.kind === 'stopped') events.push(`${event.path} ${event.reason}`);
+  });
+  const Parent = defineActor('parent', {
+    handlers: { children: (ctx) => ctx.children.map((ref) => ref.path) },
+    started(ctx) {
+      for (const name of ['a', 'b', 'c']) ctx.spawn(Child, undefined, { name });
+    },
+    supervise,
+  });
+  const parent = test.system.spawn(Parent, undefined, { name: 'p' });
+  await test.settle();
+  const child = (name: string) => {
+    const ref = test.system.lookup(Child, `p/${name}`);
+    assert.ok(ref, name);
+    return ref;
+  };
+  return { test, host, events, parent, child };
+}
+
+supervisor('resume keeps the state and goes on', async () => {
+  const { test, child } = await family({ decide: () => 'resume' });
+  const b = child('b');
+  b.tell.add();
+  b.tell.fail('x');
+  const n = b.ask.add();
+  await test.settle();
+  assert.is(await n, 2);
+  await test[Symbol.asyncDispose]();
+});
+
+supervisor('restart gives a new state and keeps mailbox and ref', async () => {
+  const { test, child, events } = await family({});
+  const b = child('b');
+  b.tell.add();
+  b.tell.fail('x');
+  const n = b.ask.add();
+  await test.settle();
+  assert.is(await n, 1);
+  assert.equal(events, ['/p/b restart', '/p/b restarted']);
+  await test[Symbol.asyncDispose]();
+});
+
+supervisor('stop ends the child, its backlog becomes dead letters, its siblings go on', async () => {
+  const { test, child, parent } = await family({ decide: () => 'stop' });
+  const b = child('b');
+  b.tell.fail('x');
+  b.tell.add();
+  b.tell.add();
+  await test.settle();
+  const children = parent.ask.children();
+  await test.settle();
+  assert.equal(await children, ['/p/a', '/p/c']);
+  assert.is(test.system.stats().deadLetters, 2);
+  await test[Symbol.asyncDispose]();
+});
+
+supervisor('escalate makes it the failure of the parent, which takes its children along', async () => {
+  const { test, child, events } = await family({ decide: () => 'escalate' });
+  child('b').tell.fail('x');
+  await test.settle();
+  assert.equal(events.slice(0, 2), ['/p/b escalate', '/p restart']);
+  assert.equal(events.slice(2, 5).sort(), ['/p/a stopped', '/p/b stopped', '/p/c stopped']);
+  assert.is(events[5], '/p restarted');
+  const n = child('b').ask.add();
+  await test.settle();
+  assert.is(await n, 1);
+  await test[Symbol.asyncDispose]();
+});
+
+supervisor('what reaches the guardian stops the system, with a report', async () => {
+  const { test, child } = await family({ decide: () => 'escalate' }, { decide: () => 'escalate' });
+  child('b').tell.fail('the end');
+  await test.advance(10_000);
+  const report = await test.system.whenStopped;
+  assert.instance(report.cause, EscalatedError);
+  assert.match(report.cause?.message ?? '', 'the end');
+  assert.is(test.system.stats().queued, 0);
+});
+
+supervisor('too many restarts within the window escalate; with time between them they do not', async () => {
+  const { test, child, events } = await family({ restarts: 2, withinMs: 100 });
+  for (let i = 0; i < 6; i += 1) {
+    child('b').tell.fail('x');
+    await test.advance(60);
+  }
+  assert.ok(!events.includes('/p/b escalate'));
+  for (let i = 0; i < 3; i += 1) child('b').tell.fail('x');
+  await test.settle();
+  assert.ok(events.includes('/p/b escalate'));
+  await test[Symbol.asyncDispose]();
+});
+
+supervisor('one-for-all restarts all, rest-for-one those that were born later', async () => {
+  for (const [strategy, restarted] of [
+    ['one-for-all', ['/p/a', '/p/b', '/p/c']],
+    ['rest-for-one', ['/p/b', '/p/c']],
+    ['one-for-one', ['/p/b']],
+  ] as const) {
+    const { test, child, events } = await family({ strategy });
+    for (const name of ['a', 'b', 'c']) child(name).tell.add();
+    await test.settle();
+    child('b').tell.fail('x');
+    await test.settle();
+    assert.equal(
+      events.filter((event) => event.endsWith('restarted')).sort(),
+      restarted.map((path) => `${path} restarted`),
+      strategy,
+    );
+    for (const name of ['a', 'b', 'c']) {
+      const expected = (restarted as readonly string[]).includes(`/p/${name}`) ? 0 : 1;
+      assert.is((cellOf(child(name)).state as { n: number }).n, expected, `${strategy} ${name}`);
+    }
+    await test[Symbol.asyncDispose]();
+  }
+});
+
+supervisor('a restart of all that meets a sibling already stopping lets it end', async () => {
+  const { test, child, parent } = await family({ strategy: 'one-for-all' });
+  const stopped = test.system.stop(child('c'));
+  child('a').tell.fail('x');
+  await test.settle();
+  assert.is(await stopped, 'stopped');
+  const children = parent.ask.children();
+  await test.settle();
+  assert.equal(await children, ['/p/a', '/p/b']);
+  await test[Symbol.asyncDispose]();
+});
+
+supervisor(
+  'the delay grows while it fails again and again, and starts anew after a quiet time (E17)',
+  async () => {
+    const { test, child } = await family({
+      restarts: 100,
+      backoff: { fromMs: 10, toMs: 80, resetAfterMs: 500 },
+    });
+    const delays: number[] = [];
+    const failOnce = async (): Promise<void> => {
+      child('b').tell.fail('x');
+      await test.settle();
+      const failedAt = test.host.now();
+      const back = child('b').ask.add();
+      let at = -1;
+      void back.then(() => {
+        at = test.host.now();
+      });
+      for (let i = 0; i < 200 && at < 0; i += 1) await test.advance(1);
+      delays.push(at - failedAt);
+    };
+    for (let i = 0; i < 6; i += 1) await failOnce();
+    await test.advance(501);
+    await failOnce();
+    assert.equal(delays, [10, 20, 40, 80, 80, 80, 10]);
+    await test[Symbol.asyncDispose]();
+  },
+);
+
+supervisor('a failure is logged once, with actor, message, directive and attempt', async () => {
+  const { test, child, host } = await family({ restarts: 3 });
+  child('b').tell.fail('no luck');
+  await test.settle();
+  assert.equal(
+    host.logged.map((line) => line.message),
+    ['/p/b.fail failed: no luck → restart, attempt 1 of 3'],
+  );
+  await test[Symbol.asyncDispose]();
+});
+
+supervisor('a failure is a signal: it passes a parent that is busy, suspended or full (E23)', async () => {
+  const host = new ManualHost();
+  const test = createTestSystem({ host });
+  const Parent = defineActor('parent', {
+    handlers: { wait: () => new Promise<void>(() => undefined), put: () => undefined },
+    started: (ctx) => void ctx.spawn(Child, undefined, { name: 'c' }),
+    mailbox: { capacity: 1, overflow: 'reject' },
+    stopWithinMs: 10,
+  });
+  const parent = test.system.spawn(Parent, undefined, { name: 'p' });
+  await test.settle();
+  parent.tell.wait();
+  await test.settle();
+  test.system.suspend(parent);
+  for (let i = 0; i < 5; i += 1) parent.tell.put();
+  const child = test.system.lookup(Child, 'p/c');
+  child?.tell.fail('x');
+  const n = child?.ask.add();
+  await test.settle();
+  assert.is(await n, 1);
+  await test[Symbol.asyncDispose]();
+});
+
+supervisor('a significant child takes its parent along when it ends', async () => {
+  await using test = createTestSystem();
+  const Parent = defineActor('parent', {
+    handlers: {},
+    started: (ctx) => void ctx.spawn(Child, undefined, { name: 'c', significant: true }),
+  });
+  const parent = test.system.spawn(Parent, undefined, { name: 'p' });
+  await test.settle();
+  const child = test.system.lookup(Child, 'p/c');
+  assert.ok(child);
+  void test.system.stop(child);
+  await test.settle();
+  assert.is(await test.system.stop(parent), 'stopped');
+  assert.is(test.system.stats().actors, 1);
+});
+
+supervisor.run();

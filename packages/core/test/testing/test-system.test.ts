@@ -1,0 +1,137 @@
+import { defineActor } from '@troupe/core';
+import { createTestSystem, ManualHost, seededRandom, spawnProbe } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const testing = suite('test system');
+
+const One = defineActor('one', {
+  state: (args: { name: string; log: string[] }) => args,
+  handlers: { go: (ctx) => void ctx.state.log.push(ctx.state.name) },
+});
+
+/** The order in which ten ready actors run. */
+async function orderOf(seed: number | undefined): Promise<string> {
+  const log: string[] = [];
+  await using test = createTestSystem(seed === undefined ? {} : { seed });
+  for (const name of 'abcdefghij') test.system.spawn(One, { name, log }).tell.go();
+  await test.settle();
+  return log.join('');
+}
+
+testing('without a seed actors run first come, first served; with one, in an order of its own', async () => {
+  assert.is(await orderOf(undefined), 'abcdefghij');
+  const orders = new Set<string>();
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const order = await orderOf(seed);
+    assert.is(await orderOf(seed), order, `seed ${seed}`);
+    orders.add(order);
+  }
+  assert.ok(orders.size >= 19, `${orders.size} orders of 20`);
+});
+
+testing('the same seed gives the same chance', () => {
+  const draw = (seed: number) => Array.from({ length: 5 }, seededRandom(seed));
+  assert.equal(draw(1), draw(1));
+  assert.not.equal(draw(1), draw(2));
+  const many = Array.from({ length: 10_000 }, seededRandom(3));
+  assert.ok(many.every((x) => x >= 0 && x < 1));
+  assert.ok(Math.abs(many.reduce((a, b) => a + b) / many.length - 0.5) < 0.02);
+});
+
+testing('advance settles before it moves time: a timer armed by waiting work still counts', async () => {
+  await using test = createTestSystem();
+  const seen: number[] = [];
+  const Timer = defineActor('timer', {
+    handlers: {
+      arm: (ctx) => void ctx.after(10, Timer.self(ctx)).fire(),
+      fire: (ctx) => void seen.push(ctx.now()),
+    },
+  });
+  test.system.spawn(Timer).tell.arm();
+  await test.advance(10);
+  assert.equal(seen, [10]);
+});
+
+testing('advance settles after each timer, at that timer’s time, and at the end', async () => {
+  await using test = createTestSystem();
+  const seen: number[] = [];
+  const Chain = defineActor('chain', {
+    handlers: {
+      async next(ctx, left: number) {
+        await Promise.resolve();
+        seen.push(ctx.now());
+        if (left > 0) ctx.after(5, Chain.self(ctx)).next(left - 1);
+      },
+    },
+  });
+  test.system.spawn(Chain).tell.next(4);
+  await test.advance(17);
+  assert.equal(seen, [0, 5, 10, 15]);
+  assert.is(test.host.now(), 17);
+  await test.advance(3);
+  assert.equal(seen, [0, 5, 10, 15, 20]);
+});
+
+testing('step runs one turn, and settle all of them, promises included; time stands still', async () => {
+  await using test = createTestSystem();
+  const log: string[] = [];
+  const refs = ['a', 'b'].map((name) => test.system.spawn(One, { name, log }));
+  for (const ref of refs) ref.tell.go();
+  assert.is(test.step(), true);
+  assert.equal(log, ['a']);
+  assert.is(test.step(), true);
+  assert.is(test.step(), false);
+  const Slow = defineActor('slow', {
+    handlers: {
+      async go() {
+        for (let i = 0; i < 50; i += 1) await Promise.resolve();
+        log.push('slow');
+      },
+    },
+  });
+  test.system.spawn(Slow).tell.go();
+  await test.settle();
+  assert.is(log.at(-1), 'slow');
+  assert.is(test.host.now(), 0);
+});
+
+testing('the manual host runs timers in order, and callbacks when told', () => {
+  const host = new ManualHost({ wallStart: 1_000 });
+  const log: string[] = [];
+  host.setTimer(20, () => log.push('20'));
+  host.setTimer(10, () => log.push('10'));
+  host.setTimer(10, () => log.push('10 again'));
+  host.setTimer(5, () => log.push('cancelled')).cancel();
+  host.soon(() => log.push('soon'));
+  assert.is(host.nextDue(), 10);
+  host.moveTo(15);
+  assert.equal(log, ['10', '10 again']);
+  assert.equal([host.now(), host.wallNow()], [15, 1_015]);
+  assert.is(host.runCallbacks(), true);
+  assert.is(host.runCallbacks(), false);
+  host.moveTo(20);
+  assert.equal(log, ['10', '10 again', 'soon', '20']);
+});
+
+testing('a probe stands in for an actor: records what it is sent, answers what it is told to', async () => {
+  const Account = defineActor('account', {
+    handlers: { deposit: (_ctx, _cents: number) => undefined, balance: () => 0 },
+  });
+  await using test = createTestSystem();
+  const probe = spawnProbe(test.system, Account, 'account');
+  probe.answer('balance', 7);
+  probe.ref.tell.deposit(5);
+  probe.ref.tell.deposit(6);
+  const balance = probe.ref.ask.balance();
+  await test.settle();
+  assert.is(await balance, 7);
+  assert.equal(probe.payloadsOf('deposit'), [5, 6]);
+  assert.equal(
+    probe.received.map(({ message }) => message),
+    ['deposit', 'deposit', 'balance'],
+  );
+  assert.is(probe.ref.path, '/account');
+});
+
+testing.run();
