@@ -36,7 +36,7 @@ export class Progress implements Watcher {
     const filled = Math.round(share * width);
     const bar = '█'.repeat(filled) + '░'.repeat(width - filled);
     const text = `${bar} ${done}/${total} ${this.#left(done, total)}  ${job.case.benchmark} · ${job.system}`;
-    this.#screen.write(`\r\u001b[2K${text.slice(0, Math.max(20, (this.#screen.columns ?? 100) - 1))}`);
+    this.#screen.write(`\r\u001b[2K${text.slice(0, this.#width() - 1)}`);
     this.#drawn = true;
   }
 
@@ -57,6 +57,12 @@ export class Progress implements Watcher {
   clear(): void {
     if (this.#drawn) this.#screen.write('\r\u001b[2K');
     this.#drawn = false;
+  }
+
+  /** A pseudo-terminal may say that it has no columns at all. */
+  #width(): number {
+    const { columns } = this.#screen;
+    return columns === undefined || columns === 0 ? 100 : columns;
   }
 
   #left(done: number, total: number): string {

@@ -87,6 +87,10 @@ export async function gateCommand(command: GateCommand, say: (line: string) => v
   const rounds = command.rounds ?? defaultRounds;
   if (rounds < roundsMin) throw new UsageError(`gate needs --rounds of at least ${roundsMin}, got ${rounds}`);
   const worktree = await openWorktree(command.base);
+  const interrupted = (): void => {
+    void worktree.remove().finally(() => process.exit(130));
+  };
+  process.once('SIGINT', interrupted);
   try {
     say(
       `working tree against ${command.base} (${worktree.commit.slice(0, 12)}), ${rounds} alternating rounds`,
@@ -103,6 +107,7 @@ export async function gateCommand(command: GateCommand, say: (line: string) => v
     );
     return failed === 0 ? 0 : 1;
   } finally {
+    process.off('SIGINT', interrupted);
     await worktree.remove();
   }
 }

@@ -33,6 +33,12 @@ progress('a terminal gets a bar with the time left', () => {
   assert.match(screen.text, /1\/4 ETA 30 s {2}pingpong · troupe/);
 });
 
+progress('a terminal that claims no columns still gets the time left', () => {
+  const screen = { text: '', isTTY: true, columns: 0, write: (text: string) => void (screen.text += text) };
+  new Progress(screen, () => 0).started(job(caseWith({})), 0, 4);
+  assert.match(screen.text, /0\/4 ETA –/);
+});
+
 progress('the bar is wiped before a row is printed', () => {
   const screen = new Screen(true);
   const bar = new Progress(screen, () => 0);
