@@ -60,14 +60,12 @@ export class Log {
   readonly #committer: Committer;
   readonly #blobs: Blobs;
   readonly #parts: LogParts;
-  readonly #snapshot: SnapshotEntry | undefined;
   #state: WalStatus['state'] = 'open';
   #failure: WalError | undefined;
   #roomWaiters: (() => void)[] = [];
 
   constructor(settings: LogSettings, store: OpenedStore, blobs: Blobs) {
     this.#settings = settings;
-    this.#snapshot = store.snapshot;
     this.#blobs = blobs;
     this.#committer = new Committer({
       codec: codecNamed(settings.codec),
@@ -102,9 +100,9 @@ export class Log {
     return this.#parts.keeper.manifest.start.lsn + 1;
   }
 
-  /** The snapshot this log was opened with. */
+  /** The newest snapshot. */
   get snapshot(): SnapshotEntry | undefined {
-    return this.#snapshot;
+    return this.#parts.keeper.manifest.snapshots[0];
   }
 
   get inlineBytesMax(): number {
@@ -240,7 +238,7 @@ export class Log {
   }
 
   *#replay(range: ReplayRange, visit: RecordVisitor): Procedure<void> {
-    const from = range.from ?? (this.#snapshot?.lsn ?? this.firstLsn - 1) + 1;
+    const from = range.from ?? (this.snapshot?.lsn ?? this.firstLsn - 1) + 1;
     const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
     const manifest = durableManifest(this.#parts.keeper.manifest, this.#committer);
     yield* replaySegments(this.#settings.storage, manifest, { from, to }, visit);
@@ -248,9 +246,10 @@ export class Log {
 
   *#restore<S>(fold: Fold<S>): Procedure<S> {
     const state = fold.empty();
-    if (this.#snapshot !== undefined)
-      yield* restoreSnapshot(this.#settings.storage, fold, state, this.#snapshot.lsn);
-    yield* this.#replay({}, (lsn, payload, type, blob) => fold.apply(state, lsn, payload, type, blob));
+    const lsn = this.snapshot?.lsn ?? 0;
+    if (lsn > 0) yield* restoreSnapshot(this.#settings.storage, fold, state, lsn);
+    const from = Math.max(lsn + 1, this.firstLsn);
+    yield* this.#replay({ from }, (at, payload, type, blob) => fold.apply(state, at, payload, type, blob));
     return state;
   }
 

@@ -11,7 +11,7 @@ import {
   ORIGIN,
   type Position,
 } from '../format/batch.js';
-import { encodeManifest, type Manifest, type SegmentEntry, type SnapshotEntry } from '../format/manifest.js';
+import { encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { encodeStoreFile } from '../format/store-file.js';
@@ -34,7 +34,6 @@ export interface OpenedStore {
   readonly position: Position;
   readonly active: { readonly entry: SegmentEntry; readonly file: StorageFile; readonly offset: number };
   readonly torn: TornTail | undefined;
-  readonly snapshot: SnapshotEntry | undefined;
   /** The newest snapshot could not be used; its predecessor was. */
   readonly snapshotFellBack: string | undefined;
 }
@@ -104,7 +103,7 @@ function* takeOver(
     position: after,
     offset: PAGE_BYTES + (batch?.length ?? 0),
   });
-  return { ...opened, torn: end.torn, snapshot: found.snapshot, snapshotFellBack: found.snapshotFellBack };
+  return { ...opened, torn: end.torn, snapshotFellBack: found.snapshotFellBack };
 }
 
 interface DoubtfulBatch {
@@ -180,7 +179,6 @@ function* publishAndClean(
     position: at.position,
     active: { entry, file, offset: at.offset },
     torn: undefined,
-    snapshot: undefined,
     snapshotFellBack: undefined,
   };
 }

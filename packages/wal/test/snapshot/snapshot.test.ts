@@ -1,0 +1,151 @@
+// B1, B11, B12, B13, B20, B22: a snapshot is of one position, atomic, verified, kept twice, and replay adds only what it has not.
+import { inlineSnapshotBuilder, type Log, type SnapshotEntry } from '@troupe/wal';
+import { SimulatedDisk } from '@troupe/wal/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type TextState, textFold } from '../text-fold.js';
+import { textOf, World } from '../world.js';
+
+const snapshots = suite('snapshots');
+
+function openIn(world: World, every = 0): Log {
+  return world.open({
+    snapshotBuilder: inlineSnapshotBuilder(world.storage, textFold),
+    snapshotEveryBytes: every,
+  });
+}
+
+function append(world: World, log: Log, from: number, count: number): void {
+  for (let index = from; index < from + count; index += 1) {
+    assert.ok(log.append(Buffer.from(textOf(index))) > 0);
+    if (index % 4 === 0) world.settle();
+  }
+  world.settle();
+}
+
+function make(world: World, log: Log): SnapshotEntry {
+  return world.wait<SnapshotEntry>((done) => log.makeSnapshot(done));
+}
+
+function restore(world: World, log: Log): TextState {
+  return world.wait<TextState>((done) => log.restore(textFold, done));
+}
+
+snapshots('replay adds to a snapshot exactly what it does not hold', () => {
+  const world = new World();
+  const log = openIn(world);
+  append(world, log, 0, 30);
+  const entry = make(world, log);
+  assert.is(entry.lsn, 30);
+  append(world, log, 30, 12);
+  const live = world.replay(log, { from: 1 });
+  world.wait<void>((done) => log.close(done));
+
+  const again = openIn(world);
+  assert.equal(again.snapshot, entry);
+  assert.equal(
+    world.replay(again).map(({ lsn }) => lsn),
+    [31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42],
+  );
+  const state = restore(world, again);
+  assert.is(state.count, 42);
+  const folded = textFold.empty();
+  for (const { lsn, text, type } of live) textFold.apply(folded, lsn, Buffer.from(text), type, undefined);
+  assert.is(state.digest, folded.digest, 'the state after recovery is the live one');
+});
+
+snapshots(
+  'two generations are kept, and the older one with the log behind it takes over when the newer is damaged',
+  () => {
+    const world = new World();
+    const log = openIn(world);
+    for (let round = 0; round < 4; round += 1) {
+      append(world, log, round * 20, 20);
+      make(world, log);
+    }
+    append(world, log, 80, 5);
+    const whole = restore(world, log);
+    const files = world.storage.disk.files();
+    const names = [...files.keys()].filter((name) => name.startsWith('snap-'));
+    assert.equal(names.sort(), ['snap-60.snap', 'snap-80.snap']);
+    assert.ok(log.firstLsn > 1 && log.firstLsn <= 61, `the log begins at ${log.firstLsn}`);
+
+    const newest = files.get('snap-80.snap');
+    assert.ok(newest !== undefined);
+    newest[40] = (newest[40] ?? 0) ^ 1;
+    const other = new World({ disk: SimulatedDisk.holding(files) });
+    const fallen = openIn(other);
+    assert.is(fallen.snapshot?.lsn, 60);
+    assert.is(other.events[0]?.kind, 'snapshot-fell-back');
+    assert.is(restore(other, fallen).digest, whole.digest);
+  },
+);
+
+snapshots('they are made by themselves when the log behind the last one has grown enough', () => {
+  const world = new World();
+  const log = openIn(world, 20_000);
+  append(world, log, 0, 400);
+  const made = world.events.filter(({ kind }) => kind === 'snapshot-made').length;
+  assert.ok(made >= 2, `${made} snapshots`);
+  assert.ok(log.status().sealedBytes < 120_000, `${log.status().sealedBytes} bytes of log are kept`);
+  assert.is(restore(world, log).count >= 1, true);
+});
+
+snapshots('one that fails is reported, changes nothing, and the next one is tried', () => {
+  let fail = true;
+  const world = new World();
+  const builder = inlineSnapshotBuilder(world.storage, {
+    ...textFold,
+    save: (state: TextState) => {
+      if (fail) throw new Error('no room in the inn');
+      return textFold.save(state);
+    },
+  });
+  const log = world.open({ snapshotBuilder: builder, snapshotEveryBytes: 0 });
+  append(world, log, 0, 10);
+  assert.throws(() => make(world, log), /no room in the inn/);
+  assert.throws(() => make(world, log), /no room in the inn/);
+  assert.equal(
+    world.events.map((event) => (event.kind === 'snapshot-failed' ? event.timesInARow : 0)),
+    [1, 2],
+  );
+  fail = false;
+  assert.is(make(world, log).lsn, 10);
+  assert.equal(world.host.exits, []);
+});
+
+snapshots('without a fold there is nothing to make one of', () => {
+  const world = new World();
+  const log = world.open();
+  assert.throws(() => make(world, log), /no fold was given/);
+});
+
+snapshots('blobs live as long as a kept snapshot or a record names them, and no longer', () => {
+  const world = new World();
+  const log = openIn(world);
+  const put = (byte: number): { sha256: string; bytes: number } =>
+    world.wait<{ sha256: string; bytes: number }>((done) => log.putBlob(Buffer.alloc(500, byte), done));
+  const stored = (): string[] => world.storage.disk.list('blobs').sort();
+  const first = put(1);
+  log.append(Buffer.from('first'), undefined, { blob: first });
+  world.settle();
+  make(world, log);
+  const second = put(2);
+  log.append(Buffer.from('second'), undefined, { blob: second });
+  world.settle();
+  make(world, log);
+  assert.equal(stored(), [first.sha256, second.sha256].sort(), 'the older generation still names the first');
+  append(world, log, 0, 3);
+  make(world, log);
+  append(world, log, 3, 3);
+  const third = put(3);
+  make(world, log);
+  assert.equal(
+    stored(),
+    [second.sha256, third.sha256].sort(),
+    'the state names only the second; the third is still to be used',
+  );
+  assert.is(world.wait<Buffer>((done) => log.readBlob(second, done)).length, 500);
+});
+
+snapshots.run();
