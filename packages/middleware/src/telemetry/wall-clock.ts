@@ -1,4 +1,5 @@
 const ANCHOR_MS = 60_000;
+const COARSE_MS = 1.5;
 
 /** The clocks of a host. */
 export interface Clocks {
@@ -37,6 +38,9 @@ export class WallClock {
 
   private anchor(): void {
     this.anchoredAt = this.clocks.now();
-    this.offset = this.clocks.wallNow() - this.anchoredAt;
+    const coarse = this.clocks.wallNow() - this.anchoredAt;
+    // A wall clock shows whole milliseconds; the process knows the fraction, as long as its clock was not set since.
+    const { timeOrigin } = performance;
+    this.offset = Math.abs(timeOrigin - coarse) < COARSE_MS ? timeOrigin : coarse;
   }
 }

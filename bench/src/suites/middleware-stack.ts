@@ -1,0 +1,74 @@
+import { createRequire } from 'node:module';
+import type { Middleware } from '@troupe/core';
+import {
+  circuitBreaker,
+  deadline,
+  idempotency,
+  logging,
+  rateLimit,
+  retry,
+  telemetry,
+  timeout,
+} from '@troupe/middleware';
+
+/** Who is measured against `troupe`, which has no middleware at all. Nothing is ever refused, held or retried. */
+export const stacks: Readonly<Record<string, () => readonly Middleware[]>> = {
+  troupe: () => [],
+  'empty-list': () => [],
+  'telemetry-without-sdk': () => [telemetry()],
+  'telemetry-with-sdk': () => [telemetry(recordingProviders())],
+  logging: () => [logging()],
+  'rate-limit': () => [rateLimit({ name: 'bench', perSecond: 1e9, burst: 1e9 })],
+  'circuit-breaker': () => [circuitBreaker()],
+  deadline: () => [deadline({ withinMs: 3_600_000 })],
+  timeout: () => [timeout({ withinMs: 60_000 })],
+  retry: () => [retry()],
+  idempotency: () => [idempotency({ key: ({ payload }) => String(payload) })],
+  'one-idle-hook': () => [idleHook()],
+  'all-of-them': () => [
+    rateLimit({ name: 'all', perSecond: 1e9, burst: 1e9 }),
+    circuitBreaker(),
+    deadline({ withinMs: 3_600_000 }),
+    timeout({ withinMs: 60_000 }),
+    retry(),
+    logging(),
+  ],
+};
+
+export const stackNames: readonly string[] = Object.keys(stacks);
+
+/** The least that a middleware can do: what it costs is what the pipeline costs. */
+function idleHook(): Middleware {
+  return { name: 'idle', beforeMessage: () => undefined };
+}
+
+interface SdkModules {
+  readonly traces: { readonly BasicTracerProvider: new () => NonNullable<Providers['tracerProvider']> };
+  readonly metrics: { readonly MeterProvider: new () => NonNullable<Providers['meterProvider']> };
+}
+type Providers = NonNullable<Parameters<typeof telemetry>[0]>;
+
+/** Spans are made and ended, metrics aggregated; nothing is exported: what an exporter costs is its own affair. */
+function recordingProviders(): Providers {
+  const { traces, metrics } = sdk();
+  return { tracerProvider: new traces.BasicTracerProvider(), meterProvider: new metrics.MeterProvider() };
+}
+
+/** The SDK is a development dependency of the middleware, found from there. */
+function sdk(): SdkModules {
+  const require = createRequire(createRequire(import.meta.url).resolve('@troupe/middleware/package.json'));
+  return {
+    traces: require('@opentelemetry/sdk-trace-base') as SdkModules['traces'],
+    metrics: require('@opentelemetry/sdk-metrics') as SdkModules['metrics'],
+  };
+}
+
+export function missingStack(name: string): string | undefined {
+  if (name !== 'telemetry-with-sdk') return undefined;
+  try {
+    sdk();
+    return undefined;
+  } catch (error) {
+    return `the OpenTelemetry SDK is not installed: ${String(error)}`;
+  }
+}

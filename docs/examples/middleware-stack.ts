@@ -1,0 +1,49 @@
+// The standard middleware together: for a whole system, for a subtree, and for one kind of actor.
+import { strict as assert } from 'node:assert';
+import { defineActor } from '@troupe/core';
+import {
+  circuitBreaker,
+  createEquippedSystem,
+  deadline,
+  idempotency,
+  logging,
+  rateLimit,
+  retry,
+  telemetry,
+  timeout,
+} from '@troupe/middleware';
+import { recordingSink } from '@troupe/middleware/testing';
+
+let outages = 2;
+const Gateway = defineActor('gateway', {
+  handlers: {
+    async charge(_ctx, order: { readonly id: string; readonly cents: number; readonly card: string }) {
+      outages -= 1;
+      if (outages >= 0) throw new Error('the bank does not answer');
+      return `charged ${order.cents}`;
+    },
+  },
+  // Only what may run twice: the middleware cannot know.
+  retryable: ['charge'],
+  middleware: [
+    idempotency({ key: ({ payload }) => (payload as { id: string }).id }),
+    retry({ attempts: 4, fromMs: 5, jitter: 0 }),
+    timeout({ withinMs: 2_000 }),
+  ],
+});
+
+const sink = recordingSink();
+await using system = createEquippedSystem({
+  name: 'shop',
+  middleware: [telemetry(), logging({ sink, redact: ['card'] }), deadline()],
+});
+const breaker = circuitBreaker({ failures: 5, openMs: 1_000 });
+const limit = rateLimit({ name: 'bank', perSecond: 50 });
+const gateway = system.spawn(Gateway, undefined, { name: 'gateway', middleware: [limit, breaker] });
+
+const order = { id: 'o-1', cents: 500, card: '4111' };
+assert.equal(await gateway.ask.charge(order), 'charged 500');
+assert.equal(await gateway.ask.charge(order), 'charged 500');
+assert.equal(limit.consumed, 4, 'three tries and a duplicate');
+assert.equal(breaker.opened, 0);
+console.log('charged once, after two outages');
