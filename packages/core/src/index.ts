@@ -13,6 +13,11 @@ export type { ActorRef, AnyRef, AskOptions, RefOf } from './actor/ref.js';
 export type { SpawnOptions } from './actor/spawn-options.js';
 export type { ActorTimer, TimerOptions } from './actor/timer-face.js';
 export type { WarnLimits } from './actor/turn-warnings.js';
+export { type ClassOptions, fromClass, type MethodHandlers } from './adapt/class.js';
+export { fromActor, type Inbox, type InboxHandlers, type InboxOptions } from './adapt/from-actor.js';
+export { type Dialogue, fromGenerator, type GeneratorHandlers } from './adapt/generator.js';
+export { fromReducer, type ReducerHandlers, type ReducerOptions } from './adapt/reducer.js';
+export { type MessagesFor, type ToActorOptions, toActor } from './adapt/to-actor.js';
 export {
   ActorFailedError,
   AskCycleError,
