@@ -51,7 +51,7 @@ function caseOf(group: string, workload: Workload): Case {
     unit: workload.unit,
     systems,
     ...(workload.note !== undefined && { note: workload.note }),
-    repeat: { warmups: 2, iterations: 5, budgetMs: 600 },
+    repeat: { warmups: 2, iterations: 5, budgetMs: 450 },
     prepare: (context) => workloadTrial(workload, context),
     command: (context, repeat) => erlangCommand('savina', workload.name, context, repeat),
   };

@@ -8,11 +8,12 @@ const progress = suite('progress');
 
 class Screen {
   text = '';
-  readonly columns = 200;
+  readonly columns: number;
   readonly isTTY: boolean;
 
-  constructor(isTTY: boolean) {
+  constructor(isTTY: boolean, columns = 200) {
     this.isTTY = isTTY;
+    this.columns = columns;
   }
 
   write(text: string): void {
@@ -34,7 +35,7 @@ progress('a terminal gets a bar with the time left', () => {
 });
 
 progress('a terminal that claims no columns still gets the time left', () => {
-  const screen = { text: '', isTTY: true, columns: 0, write: (text: string) => void (screen.text += text) };
+  const screen = new Screen(true, 0);
   new Progress(screen, () => 0).started(job(caseWith({})), 0, 4);
   assert.match(screen.text, /0\/4 ETA –/);
 });
