@@ -170,6 +170,31 @@ connection('does not count the time it does not read against the peer', () => {
   assert.is(peer.closed, null);
 });
 
+connection('gives a peer a fresh start after it did not read', () => {
+  const world = openWorld();
+  world.dial();
+  world.clock.advance(10);
+  const peer = first(world.accepted);
+  connectionOf(peer).pause();
+  world.network.stall('peer', 'leader');
+  world.clock.advance(50_000);
+  connectionOf(peer).resume();
+  world.clock.advance(29_000);
+  assert.is(peer.closed, null);
+  world.clock.advance(2_500);
+  assert.is(peer.closed?.kind === 'refused' && peer.closed.answer, 'STALE');
+});
+
+connection('keeps little of many bodies in its outbox, so that a message waits behind little', () => {
+  const world = openWorld();
+  const { log } = world.dial();
+  world.clock.advance(10);
+  world.network.stall('peer', 'leader');
+  for (let i = 0; i < 20; i += 1) connectionOf(log).sendBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(1_000_000)));
+  world.clock.advance(100);
+  assert.ok(connectionOf(log).outboxBytes < 600_000, `${connectionOf(log).outboxBytes} bytes wait`);
+});
+
 connection('writes what is queued before it closes', () => {
   const world = openWorld();
   const { log } = world.dial({ backoff: { fromMs: 1e9 } });

@@ -109,6 +109,7 @@ header('names the field that is wrong', () => {
     ['01000001' + '02' + '01610000' + '01610000', 'MALFORMED', 'extras'],
     ['01000001' + '01' + '01610100ff', 'MALFORMED', 'extras'],
     ['02000000', 'MALFORMED', 'version'],
+    [`${'01000100'}016100`, 'MALFORMED', 'header'],
     ['01000000' + '00', 'MALFORMED', 'header'],
   ];
   for (const [hex, answer, field] of table)

@@ -2,6 +2,7 @@ import { Directory, FrameType, limitsOf } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DialerHandshake } from '#src/handshake/dialer-handshake.js';
+import { encodeWelcome } from '#src/handshake/welcome.js';
 import { ListenerHandshake } from '#src/handshake/listener-handshake.js';
 import { hello, rawPeer } from '../raw-peer.js';
 import { connectionOf, first, openWorld } from '../world.js';
@@ -73,6 +74,43 @@ handshake('a dialer with a key trusts no listener that cannot prove it', () => {
   assert.is(log.connection, null, 'a listener without authentication is not what it asked for');
   const lost = events.find((event) => event.kind === 'lost');
   assert.ok(lost !== undefined);
+});
+
+handshake('a dialer with a key takes no Welcome that does not prove it back', () => {
+  const welcome = (method: 'none' | 'hmac', proof: Buffer) =>
+    Buffer.concat([
+      encodeWelcome({
+        version: 1,
+        method,
+        sessionId: 'cc'.repeat(16),
+        capacity: { payloadBytesMax: 1e6, bodyBytesMax: 0, windowBytes: 0, chunkBytesMax: 0 },
+        pingMs: 1,
+        deadMs: 1,
+        inFlightMax: 1,
+        creditMax: 1,
+        subject: 'ann',
+      }),
+      proof,
+    ]);
+  const begin = (challenged: boolean) => {
+    const dialer = new DialerHandshake({
+      role: 'client',
+      name: '',
+      auth: { kind: 'hmac', keyId: 'k1', key: KEY },
+      limits: limitsOf('public'),
+      channel: { binding: new Uint8Array(0), certificate: null },
+      entropy: (bytes) => Buffer.alloc(bytes, 5),
+    });
+    if (challenged) assert.is(dialer.take(FrameType.Challenge, Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(32)])).kind, 'reply');
+    return dialer;
+  };
+  for (const challenged of [true, false]) {
+    for (const payload of [welcome('none', Buffer.alloc(0)), welcome('hmac', Buffer.alloc(32))]) {
+      const step = begin(challenged).take(FrameType.Welcome, payload);
+      assert.is(step.kind === 'refuse' && step.answer, 'AUTH_FAILED');
+    }
+  }
+  assert.is(begin(true).take(FrameType.Challenge, Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(32)])).kind, 'refuse');
 });
 
 handshake('a proof is good for one challenge only', () => {
