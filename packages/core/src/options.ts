@@ -186,7 +186,11 @@ export function checkPolicy(policy: SupervisionPolicy): void {
 
 function checkHandlers(what: string, handlers: unknown): void {
   anObject(what, handlers);
-  for (const [name, handler] of Object.entries(handlers)) aFunction(`${what}.${name}`, handler);
+  for (const [name, handler] of Object.entries(handlers)) {
+    if (name.startsWith('~'))
+      throw new OptionError(`${what}.${name}`, handler, 'needed a name without ~ in front');
+    aFunction(`${what}.${name}`, handler);
+  }
 }
 
 const HOOKS = ['beforeTurn', 'afterTurn', 'beforeMessage', 'afterMessage', 'around', 'onSend'] as const;

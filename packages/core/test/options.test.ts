@@ -39,6 +39,7 @@ options('a definition that could not work is refused', () => {
     [{}, 'x.handlers'],
     [{ handlers: null }, 'x.handlers'],
     [{ handlers: { put: 1 } }, 'x.handlers.put'],
+    [{ handlers: { '~ref': () => 1 } }, 'x.handlers.~ref'],
     [{ handlers, hanlders: {} }, 'x.hanlders'],
     [{ handlers, state: {} }, 'x.state'],
     [{ handlers, started: 'now' }, 'x.started'],

@@ -38,19 +38,22 @@ export abstract class RefBase implements AnyRef {
   abstract timer(terms: TimerTerms): object;
 }
 
-/** A face holds the ref, not the cell: one that was kept over a restart still reaches the actor. */
+/**
+ * A face holds the ref, not the cell: one that was kept over a restart still reaches the actor. What it holds has names
+ * that no handler can have.
+ */
 abstract class Face {
-  readonly ref: RefBase;
+  readonly '~ref': RefBase;
   constructor(ref: RefBase) {
-    this.ref = ref;
+    this['~ref'] = ref;
   }
 }
 
 abstract class FaceAs<Terms> extends Face {
-  readonly terms: Terms;
+  readonly '~terms': Terms;
   constructor(ref: RefBase, terms: Terms) {
     super(ref);
-    this.terms = terms;
+    this['~terms'] = terms;
   }
 }
 
@@ -63,9 +66,9 @@ type AskTerms = { readonly sender: ActorCell | undefined; readonly withinMs: num
 export function makeRefClass(handlerNames: readonly string[]): RefClass {
   // Not a subclass: a constructor without `super` is inlined, and its allocation removed, in the sender's own code.
   class Tell {
-    readonly ref: RefBase;
+    readonly '~ref': RefBase;
     constructor(ref: RefBase) {
-      this.ref = ref;
+      this['~ref'] = ref;
     }
   }
   class Offer extends Face {}
@@ -77,29 +80,29 @@ export function makeRefClass(handlerNames: readonly string[]): RefClass {
 
   handlerNames.forEach((name, handler) => {
     method(Tell, name, function (this: Tell, payload?: unknown): void {
-      const cell = this.ref.cell;
+      const cell = this['~ref'].cell;
       cell.kind.delivery.tell(cell, handler, payload);
     });
     method(Offer, name, function (this: Offer, payload?: unknown): Delivered {
-      const cell = this.ref.cell;
+      const cell = this['~ref'].cell;
       return cell.kind.delivery.offer(cell, handler, payload);
     });
     method(Send, name, function (this: Send, payload?: unknown): Promise<void> {
-      return this.ref.cell.kind.runtime.asks.send(this.ref, handler, payload);
+      return this['~ref'].cell.kind.runtime.asks.send(this['~ref'], handler, payload);
     });
     method(Ask, name, function (this: Ask, payload?: unknown): Promise<unknown> {
-      const cell = this.ref.cell;
+      const cell = this['~ref'].cell;
       return cell.kind.runtime.asks.ask(cell, handler, payload);
     });
     method(TellAs, name, function (this: TellAs, payload?: unknown): void {
-      this.ref.cell.kind.runtime.asks.tellAs(this.terms, this.ref.cell, handler, payload);
+      this['~ref'].cell.kind.runtime.asks.tellAs(this['~terms'], this['~ref'].cell, handler, payload);
     });
     method(AskAs, name, function (this: AskAs, payload?: unknown): Promise<unknown> {
-      const { sender, withinMs } = this.terms;
-      return this.ref.cell.kind.runtime.asks.askAs(sender, this.ref.cell, handler, payload, withinMs);
+      const { sender, withinMs } = this['~terms'];
+      return this['~ref'].cell.kind.runtime.asks.askAs(sender, this['~ref'].cell, handler, payload, withinMs);
     });
     method(TimerAs, name, function (this: TimerAs, payload?: unknown): ActorTimer {
-      return this.ref.cell.kind.runtime.timers.arm(this.terms, this.ref, handler, payload);
+      return this['~ref'].cell.kind.runtime.timers.arm(this['~terms'], this['~ref'], handler, payload);
     });
   });
 
