@@ -6,11 +6,13 @@ import { type FrameHeader, headerBytes, NO_HEADER } from '../frame/header.js';
 import type { Session } from '../handshake/session.js';
 import type { Clock } from '../net/clock.js';
 import type { NetSocket, SocketHandler } from '../net/net.js';
+import { Alarm } from './alarm.js';
 import type { AnswerDetail, AnswerName, PeerError } from './answer.js';
 import { Bodies } from './bodies.js';
 import type { BodySource } from './body-source.js';
 import type { CloseReason } from './close-reason.js';
 import type { Frame } from './frame.js';
+import { BY_OUTBOX, BY_OWNER, Intake } from './intake.js';
 import { Liveness } from './liveness.js';
 import { Outbox } from './outbox.js';
 import type { OutgoingBody, OutgoingBodyOptions } from './outgoing-body.js';
@@ -57,10 +59,6 @@ const BODY_ROOM_BYTES = 256 * 1024;
 /** A body this far below the peer's limit fits with any header; only others are measured. */
 const HEADER_BYTES_SURE = 64 * 1024;
 
-const BY_OWNER = 1;
-const BY_OUTBOX = 2;
-const BY_IN_FLIGHT = 4;
-
 /** A connection: the protocol on a socket. Everything here is bounded, nothing here awaits. */
 export class Connection implements SocketHandler, ProtocolEvents {
   readonly #parts: ConnectionParts;
@@ -69,17 +67,15 @@ export class Connection implements SocketHandler, ProtocolEvents {
   readonly #bodies: Bodies;
   readonly #liveness: Liveness;
   readonly #protocol: Protocol;
+  readonly #intake: Intake;
+  readonly #alarm: Alarm;
   #handler: ConnectionHandler | null = null;
   #session: Session | null = null;
   #armed = false;
   #inReceive = false;
   #congested = false;
   #wantsDrain = false;
-  #pausedBy = 0;
-  #inFlight = 0;
-  #inFlightBytes = 0;
-  #timer: { cancel(): void } | null = null;
-  #timerAt = Number.POSITIVE_INFINITY;
+  #farewell: { cancel(): void } | null = null;
   #reason: CloseReason | null = null;
   #ended = false;
   #gone = false;
@@ -90,6 +86,8 @@ export class Connection implements SocketHandler, ProtocolEvents {
     const { limits, clock } = parts;
     this.#bodies = new Bodies(limits, this.#outbox.writer, () => this.#arm());
     this.#liveness = new Liveness(limits, clock.now());
+    this.#alarm = new Alarm(clock, () => this.#look());
+    this.#intake = new Intake(limits, { shut: () => this.#shut(), open: () => this.#open() });
     this.#protocol = new Protocol({
       limits,
       handshake: parts.handshake,
@@ -185,26 +183,20 @@ export class Connection implements SocketHandler, ProtocolEvents {
 
   /** Stops reading until `resume`. At most what is already read is still held, nothing is delivered. */
   pause(): void {
-    this.#pauseBy(BY_OWNER);
+    this.#intake.stop(BY_OWNER);
   }
 
   resume(): void {
-    this.#resumeBy(BY_OWNER);
+    this.#intake.go(BY_OWNER);
   }
 
   /** A request was taken in and is not answered yet. Past the limits reading stops until enough are `settled`. */
   took(bytes: number): void {
-    this.#inFlight += 1;
-    this.#inFlightBytes += bytes;
-    const { inFlightMax, inFlightBytesMax } = this.#parts.limits;
-    if (this.#inFlight >= inFlightMax || this.#inFlightBytes >= inFlightBytesMax) this.#pauseBy(BY_IN_FLIGHT);
+    this.#intake.took(bytes);
   }
 
   settled(bytes: number): void {
-    this.#inFlight -= 1;
-    this.#inFlightBytes -= bytes;
-    const { inFlightMax, inFlightBytesMax } = this.#parts.limits;
-    if (this.#inFlight < inFlightMax && this.#inFlightBytes < inFlightBytesMax) this.#resumeBy(BY_IN_FLIGHT);
+    this.#intake.settled(bytes);
   }
 
   /** Tells the peer that this side leaves within `graceMs`. New SubmitJob frames are answered with DRAINING from here on. */
@@ -240,7 +232,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.#liveness.drained();
     this.#flush();
     if (this.#congested && this.#outbox.bytes > this.#parts.limits.outboxHighBytes / 2) return;
-    this.#resumeBy(BY_OUTBOX);
+    this.#intake.go(BY_OUTBOX);
     if (!this.#wantsDrain || this.#reason !== null) return;
     this.#wantsDrain = false;
     this.#handler?.onDrain?.();
@@ -256,8 +248,8 @@ export class Connection implements SocketHandler, ProtocolEvents {
       error === null ? { kind: 'peer', cut: this.#protocol.decoder.insideFrame } : { kind: 'socket', error },
       'destroy',
     );
-    this.#timer?.cancel();
-    this.#timer = null;
+    this.#alarm.cancel();
+    this.#farewell?.cancel();
     const reason = this.#reason ?? { kind: 'local' };
     this.#handler?.onClose(reason);
     this.#parts.onClosed(this, reason);
@@ -291,9 +283,8 @@ export class Connection implements SocketHandler, ProtocolEvents {
       return;
     }
     const { clock, limits } = this.#parts;
-    this.#timer?.cancel();
-    this.#timerAt = Number.NEGATIVE_INFINITY;
-    this.#timer = clock.setTimer(limits.closingMs, () => this.#socket.destroy());
+    this.#alarm.cancel();
+    this.#farewell = clock.setTimer(limits.closingMs, () => this.#socket.destroy());
     // Reading goes on, so that the peer's end is seen; the protocol ignores what comes.
     this.#socket.resume();
     this.#flush();
@@ -305,7 +296,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     if (this.#outbox.bytes <= this.#parts.limits.outboxHighBytes) return 'accepted';
     this.#wantsDrain = true;
     // Only a listener stops reading: if both sides did, two peers with full outboxes would wait for each other.
-    if (this.#parts.side === 'listener') this.#pauseBy(BY_OUTBOX);
+    if (this.#parts.side === 'listener') this.#intake.stop(BY_OUTBOX);
     return 'behind';
   }
 
@@ -313,7 +304,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   #boundAnswers(): void {
     const { outboxHighBytes, outboxBytesMax } = this.#parts.limits;
     if (this.#outbox.bytes <= outboxHighBytes || this.#reason !== null) return;
-    if (this.#parts.side === 'listener') this.#pauseBy(BY_OUTBOX);
+    if (this.#parts.side === 'listener') this.#intake.stop(BY_OUTBOX);
     else if (this.#outbox.bytes > 2 * outboxBytesMax) this.destroy({ kind: 'slow-reader' });
   }
 
@@ -354,45 +345,31 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.#setTimer();
   }
 
-  #pauseBy(cause: number): void {
-    if (this.#pausedBy === 0) {
-      this.#protocol.decoder.halt();
-      this.#liveness.paused(this.#parts.clock.now());
-      this.#socket.pause();
-    }
-    this.#pausedBy |= cause;
+  #shut(): void {
+    this.#protocol.decoder.halt();
+    this.#liveness.paused(this.#parts.clock.now());
+    this.#socket.pause();
   }
 
-  #resumeBy(cause: number): void {
-    if ((this.#pausedBy & cause) === 0) return;
-    this.#pausedBy &= ~cause;
-    if (this.#pausedBy !== 0) return;
-    // Frames already read come first; they may well pause again.
+  #open(): void {
+    // Frames already read come first; they may well stop the intake again.
     this.#protocol.resume(this.#parts.clock.now());
-    if (this.#pausedBy === 0 && !this.#gone) this.#socket.resume();
+    if (this.#intake.reading && !this.#gone) this.#socket.resume();
     this.#arm();
     this.#setTimer();
   }
 
   #setTimer(): void {
-    if (this.#reason !== null) return;
-    const at = this.#liveness.nextAt();
-    // An early timer only looks and sets the next one: cheaper than moving it with every frame.
-    if (at >= this.#timerAt) return;
-    this.#timer?.cancel();
-    this.#timerAt = at;
-    this.#timer = this.#parts.clock.setTimer(Math.max(at - this.#parts.clock.now(), 1), this.#onTimer);
+    if (this.#reason === null) this.#alarm.notLaterThan(this.#liveness.nextAt());
   }
 
-  readonly #onTimer = (): void => {
-    this.#timer = null;
-    this.#timerAt = Number.POSITIVE_INFINITY;
+  #look(): void {
     if (this.#reason !== null) return;
     this.#protocol.tick(this.#parts.clock.now());
     if (this.#outbox.bytes > 0) this.#flush();
     else this.#outbox.writer.rest();
     this.#setTimer();
-  };
+  }
 }
 
 function fits(header: FrameHeader, body: Uint8Array, session: Session): boolean {

@@ -3,7 +3,8 @@ import type { Limits } from '../access/limits.js';
 import { FrameDecoder, type FrameSink, type FrameViolation } from '../frame/frame-decoder.js';
 import { FrameType, isHello, isMessage } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
-import { type FrameHeader, isHeaderFault, NO_HEADER, readHeader } from '../frame/header.js';
+import { type FrameHeader, NO_HEADER } from '../frame/header.js';
+import { isHeaderFault, readHeader } from '../frame/header-reader.js';
 import type { Session, Step } from '../handshake/session.js';
 import {
   ANSWERS,

@@ -190,7 +190,8 @@ connection('keeps little of many bodies in its outbox, so that a message waits b
   const { log } = world.dial();
   world.clock.advance(10);
   world.network.stall('peer', 'leader');
-  for (let i = 0; i < 20; i += 1) connectionOf(log).sendBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(1_000_000)));
+  for (let i = 0; i < 20; i += 1)
+    connectionOf(log).sendBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(1_000_000)));
   world.clock.advance(100);
   assert.ok(connectionOf(log).outboxBytes < 600_000, `${connectionOf(log).outboxBytes} bytes wait`);
 });

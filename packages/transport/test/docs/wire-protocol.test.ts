@@ -5,7 +5,7 @@ import { ANSWERS, FrameDecoder, type FrameHeader, FrameType, limitsOf, Secret } 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeAnswer } from '#src/connection/answer.js';
-import { readHeader } from '#src/frame/header.js';
+import { readHeader } from '#src/frame/header-reader.js';
 import { decodeHello } from '#src/handshake/hello.js';
 import { dialerProof, listenerProof } from '#src/handshake/proof.js';
 import { decodeWelcome } from '#src/handshake/welcome.js';

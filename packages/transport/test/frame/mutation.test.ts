@@ -6,7 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeAnswer, encodeAnswer } from '#src/connection/answer.js';
 import { Bodies } from '#src/connection/bodies.js';
-import { readHeader } from '#src/frame/header.js';
+import { readHeader } from '#src/frame/header-reader.js';
 import { decodeHello, encodeHello } from '#src/handshake/hello.js';
 import { decodeWelcome, encodeWelcome } from '#src/handshake/welcome.js';
 

@@ -2,8 +2,8 @@ import { Directory, FrameType, limitsOf } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DialerHandshake } from '#src/handshake/dialer-handshake.js';
-import { encodeWelcome } from '#src/handshake/welcome.js';
 import { ListenerHandshake } from '#src/handshake/listener-handshake.js';
+import { encodeWelcome } from '#src/handshake/welcome.js';
 import { hello, rawPeer } from '../raw-peer.js';
 import { connectionOf, first, openWorld } from '../world.js';
 
@@ -101,7 +101,11 @@ handshake('a dialer with a key takes no Welcome that does not prove it back', ()
       channel: { binding: new Uint8Array(0), certificate: null },
       entropy: (bytes) => Buffer.alloc(bytes, 5),
     });
-    if (challenged) assert.is(dialer.take(FrameType.Challenge, Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(32)])).kind, 'reply');
+    if (challenged)
+      assert.is(
+        dialer.take(FrameType.Challenge, Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(32)])).kind,
+        'reply',
+      );
     return dialer;
   };
   for (const challenged of [true, false]) {
@@ -110,7 +114,10 @@ handshake('a dialer with a key takes no Welcome that does not prove it back', ()
       assert.is(step.kind === 'refuse' && step.answer, 'AUTH_FAILED');
     }
   }
-  assert.is(begin(true).take(FrameType.Challenge, Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(32)])).kind, 'refuse');
+  assert.is(
+    begin(true).take(FrameType.Challenge, Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(32)])).kind,
+    'refuse',
+  );
 });
 
 handshake('a proof is good for one challenge only', () => {

@@ -1,0 +1,30 @@
+// The numbers of docs/wire-protocol.md §5, shared by the reader and the writer of headers.
+
+export const VERSION = 1;
+export const FIXED_BYTES = 4;
+export const ID_BYTES_MAX = 64;
+export const SUBJECT_BYTES_MAX = 255;
+export const EXTRAS_MAX = 32;
+export const EXTRA_VALUE_BYTES_MAX = 1024;
+export const TRACE_BYTES = 25;
+export const U32_MAX = 0xffff_ffff;
+export const LENGTH_UNKNOWN = 0xffff_ffff_ffff_ffffn;
+
+export const HAS_MSG_ID = 1;
+export const HAS_CORR_ID = 2;
+export const HAS_SUBJECT = 4;
+export const HAS_ATTEMPT = 8;
+export const HAS_DEADLINE = 16;
+export const HAS_TRACE = 32;
+export const HAS_RAW_LEN = 64;
+export const HAS_BODY = 128;
+export const HAS_EXTRAS = 256;
+export const RESERVED = 0xfe00;
+
+export function isVisibleAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code < 0x21 || code > 0x7e) return false;
+  }
+  return true;
+}
