@@ -149,6 +149,8 @@ export class Pipelines {
   private readonly runtime: Runtime;
   /** How often the message at the head of a mailbox was put back, by actor. */
   private readonly retries = new WeakMap<ActorCell, number>();
+  /** Most systems never retry, and then need not look. */
+  private hasRetried = false;
 
   constructor(runtime: Runtime) {
     this.runtime = runtime;
@@ -241,7 +243,7 @@ export class Pipelines {
     const handler = envelope?.handler ?? slot;
     const payload = envelope === undefined ? taken : envelope.payload;
     const passage = new Passage(cell, handler, payload, envelope, this.runtime.host.now());
-    passage.retries = this.retries.get(cell) ?? 0;
+    if (this.hasRetried) passage.retries = this.retries.get(cell) ?? 0;
     const verdict = this.enter(cell, passage);
     switch (verdict.verdict) {
       case 'continue':
@@ -259,6 +261,7 @@ export class Pipelines {
         this.runtime.deadLetters.undelivered(cell, slot, taken, 'refused', verdict.why);
         return;
       case 'answer':
+        passage.startedAt = passage.now;
         this.leave(cell, passage, { kind: 'handled', reply: verdict.reply, ms: 0 });
         if (envelope !== undefined) this.runtime.asks.reply(envelope, verdict.reply);
         return;
@@ -387,7 +390,7 @@ export class Pipelines {
   ): void {
     const retry = this.leave(cell, passage, outcome);
     if (outcome.kind === 'handled') {
-      this.retries.delete(cell);
+      if (this.hasRetried) this.retries.delete(cell);
       if (passage.envelope !== undefined) this.runtime.lifecycle.answer(passage.envelope, outcome.reply);
       return;
     }
@@ -398,6 +401,7 @@ export class Pipelines {
 
   /** The message goes back to the head and nothing overtakes it: order is kept. */
   private tryAgain(cell: ActorCell, passage: Passage, retry: RetryRequest): void {
+    this.hasRetried = true;
     this.retries.set(cell, passage.retries + 1);
     this.runtime.invoker.discount();
     const { envelope } = passage;
@@ -413,7 +417,7 @@ export class Pipelines {
     const pipeline = cell.kind.pipeline as Pipeline;
     let retry: RetryRequest | undefined;
     passage.left = true;
-    passage.now = this.runtime.host.now();
+    if ('ms' in outcome) passage.now = passage.startedAt + outcome.ms;
     for (let i = passage.entered - 1; i >= 0; i -= 1) {
       const middleware = pipeline.messages[i] as Middleware;
       try {
