@@ -23,7 +23,9 @@ export const stacks: Readonly<Record<string, () => readonly Middleware[]>> = {
   deadline: () => [deadline({ withinMs: 3_600_000 })],
   timeout: () => [timeout({ withinMs: 60_000 })],
   retry: () => [retry()],
-  idempotency: () => [idempotency({ key: ({ payload }) => String(payload) })],
+  idempotency: () => [
+    idempotency({ key: ({ payload }) => (payload === undefined ? undefined : String(payload)) }),
+  ],
   'one-idle-hook': () => [idleHook()],
   'all-of-them': () => [
     rateLimit({ name: 'all', perSecond: 1e9, burst: 1e9 }),
