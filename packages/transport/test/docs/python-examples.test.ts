@@ -4,9 +4,18 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Connection, FrameType, Listener, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
+import {
+  type Connection,
+  Directory,
+  FrameType,
+  Listener,
+  NO_HEADER,
+  nodeClock,
+  nodeNet,
+} from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { RealListener } from '../net/end-to-end.js';
 
 const examples = suite('python examples');
 const run = promisify(execFile);
@@ -87,5 +96,36 @@ examples(
     assert.equal(leader.acked, ['one', 'zwei', 'τρία']);
   },
 );
+
+examples('a client of the full dialect can be written from the page alone', async () => {
+  if (!python) return console.log('skipped: python3 is not installed');
+  const key = '5a'.repeat(32);
+  const directory = new Directory([
+    { subject: 'billing', keys: [{ id: 'py-1', key }], submit: ['invoice.*'] },
+  ]);
+  await using server = new RealListener({
+    auth: { kind: 'hmac', directory },
+    actions: new Map([[64, 'submit']]),
+    onConnection: (connection) => ({
+      onFrame: (frame) => {
+        const body = frame.incoming;
+        const header = { corrId: frame.header.msgId };
+        if (body === null)
+          return void connection.send(64, header, Buffer.from(`${frame.header.subject} ${frame.body}`));
+        body.read({
+          onChunk: (chunk) => body.consumed(chunk.length),
+          onEnd: () => connection.send(65, header, Buffer.from(String(body.receivedBytes))),
+          onFail: (error) => {
+            throw error;
+          },
+        });
+      },
+      onClose: () => undefined,
+    }),
+  });
+  const client = fileURLToPath(new URL('../../test/docs/full-client.py', import.meta.url));
+  const { stdout } = await run('python3', [client, String(await server.port()), 'py-1', key, '5000000']);
+  assert.is(stdout, 'billing invoice.print hello 5000000\n');
+});
 
 examples.run();
