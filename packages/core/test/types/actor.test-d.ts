@@ -1,0 +1,201 @@
+// What is inferred from a definition, and what must not compile.
+import {
+  type ActorRef,
+  type ActorTimer,
+  type AnyRef,
+  type ArgsOf,
+  createSystem,
+  type Delivered,
+  defineActor,
+  type Failure,
+  type HandlersOf,
+  type StopReason,
+} from '@troupe/core';
+import { createTestSystem, type spawnProbe } from '@troupe/core/testing';
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function same<A, B>(_proof: Same<A, B>): void {}
+
+const Account = defineActor('account', {
+  state: (args: { owner: string; cents?: number }) => ({ owner: args.owner, cents: args.cents ?? 0 }),
+  handlers: {
+    deposit(ctx, cents: number) {
+      same<typeof ctx.state.cents, number>(true);
+      ctx.state.cents += cents;
+    },
+    balance: (ctx) => ctx.state.cents,
+    rename: (ctx, to: { readonly name: string }) => {
+      ctx.state.owner = to.name;
+      return { was: ctx.state.owner, at: ctx.now() };
+    },
+    async withdraw(ctx, cents: number) {
+      if (ctx.state.cents < cents) return ctx.fail('insufficient', { have: ctx.state.cents });
+      ctx.state.cents -= cents;
+      return ctx.state.cents;
+    },
+    wire: (ctx) => ctx.later<boolean>(),
+    asyncWire: async (ctx) => ctx.later<boolean>(),
+    settle: async (_ctx) => undefined,
+    note: (_ctx, text?: string) => text,
+  },
+  started(ctx) {
+    same<typeof ctx.state.owner, string>(true);
+    ctx.after(10, Account.self(ctx)).deposit(1);
+    // @ts-expect-error the state has no such field
+    ctx.state.nothing;
+  },
+  restarting(ctx, error) {
+    same<typeof error, Error>(true);
+    same<typeof ctx.state.cents, number>(true);
+  },
+  terminated(_ctx, { ref, reason }) {
+    same<typeof ref, AnyRef>(true);
+    same<typeof reason, StopReason>(true);
+  },
+  mailbox: { capacity: 10, overflow: 'reject', levels: { balance: 'high' } },
+  retryable: ['withdraw'],
+});
+
+const system = createSystem();
+const ann = system.spawn(Account, { owner: 'ann' });
+same<typeof ann, ActorRef<typeof Account>>(true);
+same<ArgsOf<typeof Account>, { owner: string; cents?: number }>(true);
+same<
+  keyof HandlersOf<typeof Account>,
+  'deposit' | 'balance' | 'rename' | 'withdraw' | 'wire' | 'asyncWire' | 'settle' | 'note'
+>(true);
+
+// Payloads.
+same<Parameters<typeof ann.tell.deposit>, [cents: number]>(true);
+same<Parameters<typeof ann.tell.balance>, []>(true);
+same<ReturnType<typeof ann.tell.deposit>, void>(true);
+same<ReturnType<typeof ann.offer.deposit>, Delivered>(true);
+same<ReturnType<typeof ann.send.deposit>, Promise<void>>(true);
+ann.tell.note();
+ann.tell.note('text');
+
+// Replies: plain, failures, asynchronous, later.
+same<ReturnType<typeof ann.ask.balance>, Promise<number>>(true);
+same<ReturnType<typeof ann.ask.rename>, Promise<{ was: string; at: number }>>(true);
+same<ReturnType<typeof ann.ask.withdraw>, Promise<number | Failure<'insufficient', { have: number }>>>(true);
+same<ReturnType<typeof ann.ask.wire>, Promise<boolean>>(true);
+same<ReturnType<typeof ann.ask.asyncWire>, Promise<boolean>>(true);
+same<ReturnType<typeof ann.ask.settle>, Promise<undefined>>(true);
+const bounded = system.ask(ann, { withinMs: 10 });
+same<ReturnType<typeof bounded.balance>, Promise<number>>(true);
+
+// Names and tests.
+same<ReturnType<typeof system.lookup<typeof Account>>, ActorRef<typeof Account> | undefined>(true);
+same<ReturnType<typeof spawnProbe<typeof Account>>['ref'], ActorRef<typeof Account>>(true);
+void createTestSystem;
+
+// Inside a handler.
+defineActor('client', {
+  state: (args: { bank: ActorRef<typeof Account> }) => args,
+  handlers: {
+    async go(ctx) {
+      const balance = await ctx.ask(ctx.state.bank, { withinMs: 5 }).balance();
+      same<typeof balance, number>(true);
+      ctx.tell(ctx.state.bank).deposit(balance);
+      const timer = ctx.every(100, ctx.state.bank, { key: 'k' }).deposit(1);
+      same<typeof timer, ActorTimer>(true);
+      const child = ctx.spawn(Account, { owner: 'child' }, { name: 'child' });
+      same<typeof child, ActorRef<typeof Account>>(true);
+      // @ts-expect-error a wrong payload, after an await too
+      ctx.tell(ctx.state.bank).deposit('1');
+      // @ts-expect-error a wrong payload of a timer
+      ctx.after(1, ctx.state.bank).deposit('1');
+      // @ts-expect-error deposit has nothing to reply
+      ctx.ask(ctx.state.bank).deposit(1);
+      // @ts-expect-error arguments are missing
+      ctx.spawn(Account);
+    },
+  },
+});
+
+// Spawning: arguments exactly when the state needs some.
+const Plain = defineActor('plain', { handlers: { ping: () => 'pong' as const } });
+const Optional = defineActor('optional', {
+  state: (args: { n: number } | undefined) => ({ n: args?.n ?? 0 }),
+  handlers: { get: (ctx) => ctx.state.n },
+});
+system.spawn(Plain);
+system.spawn(Plain, undefined, { name: 'p' });
+system.spawn(Optional, undefined);
+system.spawn(Optional, { n: 1 });
+same<ReturnType<(typeof plain)['ask']['ping']>, Promise<'pong'>>(true);
+const plain = system.spawn(Plain);
+
+// Phases: their handlers are part of the contract, with the context of the definition.
+const Door = defineActor('door', {
+  state: () => ({ opened: 0 }),
+  handlers: { count: (ctx) => ctx.state.opened },
+  phases: {
+    closed: {
+      open(ctx, by: string) {
+        same<typeof ctx.state.opened, number>(true);
+        ctx.state.opened += by.length;
+        ctx.become('open');
+      },
+    },
+    open: { close: (ctx) => ctx.become('closed'), enter: (_ctx, who: number) => who },
+  },
+});
+const door = system.spawn(Door);
+door.tell.open('ann');
+door.tell.close();
+same<ReturnType<typeof door.ask.enter>, Promise<number>>(true);
+same<ReturnType<typeof door.ask.count>, Promise<number>>(true);
+// @ts-expect-error a wrong payload of a phase's handler
+door.tell.open(1);
+// @ts-expect-error close has nothing to reply
+door.ask.close();
+
+// What must not compile.
+// @ts-expect-error a wrong payload
+ann.tell.deposit('500');
+// @ts-expect-error a payload is missing
+ann.tell.deposit();
+// @ts-expect-error a payload too many
+ann.tell.balance(1);
+// @ts-expect-error nobody handles this
+ann.tell.explode();
+// @ts-expect-error deposit has nothing to reply
+ann.ask.deposit(1);
+// @ts-expect-error a wrong payload of an ask
+ann.ask.withdraw({ cents: 1 });
+// @ts-expect-error a wrong payload of an offer
+ann.offer.deposit(null);
+// @ts-expect-error a wrong payload of a send
+ann.send.deposit([]);
+// @ts-expect-error arguments are missing
+system.spawn(Account);
+// @ts-expect-error wrong arguments
+system.spawn(Account, { owner: 1 });
+// @ts-expect-error a state without arguments takes none
+system.spawn(Plain, { n: 1 });
+// @ts-expect-error there is no such option
+system.spawn(Plain, undefined, { nmae: 'p' });
+// @ts-expect-error there is no such restart type
+system.spawn(Plain, undefined, { restart: 'often' });
+// @ts-expect-error a ref of another definition
+const wrong: ActorRef<typeof Account> = plain;
+void wrong;
+// @ts-expect-error there is no such option
+defineActor('x', { handlers: {}, hanlders: {} });
+// @ts-expect-error there is no such handler
+defineActor('x', { handlers: { put: () => 1 }, mailbox: { levels: { nobody: 'high' } } });
+// @ts-expect-error there is no such level
+defineActor('x', { handlers: { put: () => 1 }, mailbox: { levels: { put: 'urgent' } } });
+// @ts-expect-error there is no such policy
+defineActor('x', { handlers: {}, mailbox: { overflow: 'explode' } });
+// @ts-expect-error there is no such handler
+defineActor('x', { handlers: { put: () => 1 }, retryable: ['nobody'] });
+// @ts-expect-error a handler is a function
+defineActor('x', { handlers: { put: 1 } });
+// @ts-expect-error handlers are needed
+defineActor('x', {});
+// @ts-expect-error there is no such strategy
+defineActor('x', { handlers: {}, supervise: { strategy: 'all' } });
+// @ts-expect-error there is no such option
+createSystem({ nmae: 'x' });
