@@ -64,6 +64,32 @@ lines('one line per failure, with path, message, directive, attempt n of m and t
   assert.match(first.text, /attempt 1 of 3/);
 });
 
+lines('a payload is written once, with the failure it belongs to', async () => {
+  const Twice = defineActor('twice', {
+    handlers: {
+      fail() {
+        throw new Error('first');
+      },
+      poke: () => true,
+    },
+    restarting() {
+      throw new Error('second, in a hook');
+    },
+  });
+  const { system, sink } = open({});
+  const ref = system.spawn(Twice, undefined, { name: 't' });
+  ref.tell.fail();
+  await ref.ask.poke();
+  await system.shutdown();
+  assert.equal(
+    sink.lines.map(({ fields }) => [fields['message'], 'payload' in fields]),
+    [
+      ['fail', true],
+      ['restarting', false],
+    ],
+  );
+});
+
 lines('what actors log goes to the same sink, redacted', async () => {
   const { system, sink } = open({ redact: ['pin'] });
   await system.spawn(Teller, undefined, { name: 'ann' }).ask.note('hello');

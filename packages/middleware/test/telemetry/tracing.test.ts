@@ -61,6 +61,29 @@ tracing('one trace shows a request through a chain of asks, with the tells it ca
   assert.is(ancestry(recorder.span('process ledger.note'), spans)[2], 'process account.charge');
 });
 
+tracing('an ask after an await belongs to the message that is being handled', async () => {
+  const recorder = openRecorder();
+  const Late = defineActor('late', {
+    handlers: {
+      async work(ctx, ledger: ActorRef<typeof Ledger>) {
+        await Promise.resolve();
+        await ctx.ask(ledger).record(1);
+        return true;
+      },
+    },
+  });
+  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  const ledger = system.spawn(Ledger);
+  await system.spawn(Late).ask.work(ledger);
+  await system.shutdown();
+  assert.equal(ancestry(recorder.span('process ledger.record'), recorder.spans()), [
+    'process ledger.record',
+    'send ledger.record',
+    'process late.work',
+    'send late.work',
+  ]);
+});
+
 tracing('a consumer is linked to its producer, and both carry the messaging conventions', async () => {
   const recorder = openRecorder();
   const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
