@@ -2,7 +2,7 @@ import type { StopReason } from '../events.js';
 import type { Middleware } from '../invoker/middleware.js';
 import { NO_SLOT } from '../ready/slots.js';
 import type { RestartType, SupervisionPolicy } from '../supervision/policy.js';
-import type { RestartHistory } from '../supervision/restart-history.js';
+import type { RestartWindow } from '../supervision/restart-window.js';
 import type { Awaiting } from './awaiting.js';
 import type { ActorCell } from './cell.js';
 import type { GroupRestart } from './group-restart.js';
@@ -54,8 +54,9 @@ export class Extras {
   restarts = 0;
   links: Set<ActorCell['ref']> | undefined = undefined;
   slowest: { readonly message: string; readonly ms: number } | undefined = undefined;
-  history: RestartHistory = [];
-  childrenHistory: RestartHistory = [];
+  /** Made at the first restart: of itself, and of its children. */
+  ownRestarts: RestartWindow | undefined = undefined;
+  childrenRestarts: RestartWindow | undefined = undefined;
   consecutiveFailures = 0;
   lastFailureAt = 0;
 

@@ -3,7 +3,7 @@ import { FAULT } from '../mailbox/status.js';
 import { type Decision, decide } from '../supervision/decide.js';
 import type { SupervisionPolicy } from '../supervision/policy.js';
 import { WITHIN_MS_DEFAULT } from '../supervision/policy.js';
-import { withRestart } from '../supervision/restart-history.js';
+import { RestartWindow } from '../supervision/restart-window.js';
 import type { ActorCell } from './cell.js';
 import type { Extras } from './extras.js';
 import { GroupRestart } from './group-restart.js';
@@ -61,6 +61,7 @@ export class Supervisor {
     report: FailureReport,
     policy: SupervisionPolicy,
   ): Decision {
+    const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;
     const resetAfterMs = policy.backoff?.resetAfterMs ?? policy.backoff?.toMs ?? 0;
     const quiet = report.at - extras.lastFailureAt > resetAfterMs;
     extras.consecutiveFailures = quiet ? 1 : extras.consecutiveFailures + 1;
@@ -69,10 +70,9 @@ export class Supervisor {
       error: report.error,
       policy,
       restartType: extras.restartType,
-      childHistory: extras.history,
-      supervisorHistory: parent.needExtras().childrenHistory,
+      childRestarts: extras.ownRestarts?.count(report.at, withinMs) ?? 0,
+      allRestarts: parent.extras?.childrenRestarts?.count(report.at, withinMs) ?? 0,
       consecutive: extras.consecutiveFailures,
-      now: report.at,
       random: this.runtime.host.random(),
       ended: report.ended !== undefined,
       stateless: report.stateless,
@@ -107,11 +107,12 @@ export class Supervisor {
     decision: Decision,
     policy: SupervisionPolicy,
   ): void {
-    const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;
     const extras = report.child.extras as Extras;
-    extras.history = withRestart(extras.history, report.at, withinMs);
+    extras.ownRestarts ??= new RestartWindow();
+    extras.ownRestarts.add(report.at);
     const parentExtras = parent.needExtras();
-    parentExtras.childrenHistory = withRestart(parentExtras.childrenHistory, report.at, withinMs);
+    parentExtras.childrenRestarts ??= new RestartWindow();
+    parentExtras.childrenRestarts.add(report.at);
     const go = this.restartOf(this.concerned(parent, report.child, policy), report);
     if (decision.delayMs > 0) this.runtime.timers.once(decision.delayMs, go);
     else go();

@@ -8,18 +8,17 @@ import {
   type SupervisionPolicy,
   WITHIN_MS_DEFAULT,
 } from './policy.js';
-import { type RestartHistory, recent } from './restart-history.js';
 
 /** All a decision depends on. Time and chance are values, so the same facts always give the same decision. */
 export interface FailureFacts {
   readonly error: Error;
   readonly policy: SupervisionPolicy;
   readonly restartType: RestartType;
-  readonly childHistory: RestartHistory;
-  readonly supervisorHistory: RestartHistory;
+  /** Restarts of this child, and of all children together, within the window. */
+  readonly childRestarts: number;
+  readonly allRestarts: number;
   /** Consecutive failures without a quiet time in between, this one included. */
   readonly consecutive: number;
-  readonly now: number;
   readonly random: number;
   /** It did not fail but end, and is permanent. */
   readonly ended: boolean;
@@ -38,10 +37,10 @@ export interface Decision {
 
 /** Pure: what becomes of a failed child. */
 export function decide(facts: FailureFacts): Decision {
-  const { policy, now } = facts;
+  const { policy } = facts;
   const attemptsMax = policy.restarts ?? RESTARTS_DEFAULT;
   const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;
-  const attempt = recent(facts.childHistory, now, withinMs).length + 1;
+  const attempt = facts.childRestarts + 1;
   const made = (directive: Directive, why: string, delayMs = 0): Decision => {
     return { directive, delayMs, attempt, attemptsMax, why };
   };
@@ -59,8 +58,7 @@ export function decide(facts: FailureFacts): Decision {
   if (facts.restartType === 'temporary') return made('stop', 'temporary children are not restarted');
   if (attempt > attemptsMax)
     return made('escalate', `more than ${attemptsMax} restarts within ${withinMs} ms`);
-  const total = recent(facts.supervisorHistory, now, withinMs).length + 1;
-  if (policy.restartsTotal !== undefined && total > policy.restartsTotal) {
+  if (policy.restartsTotal !== undefined && facts.allRestarts >= policy.restartsTotal) {
     return made(
       'escalate',
       `more than ${policy.restartsTotal} restarts of all children within ${withinMs} ms`,
