@@ -60,7 +60,7 @@ export class Committer {
   #inFlight: BatchBuffer | undefined;
   #spare: BatchBuffer;
   #after: Position;
-  #sealDue = false;
+  #sealRequested = false;
   #rotateDue = false;
   #waiting = new Waiters();
   #told = new Waiters();
@@ -95,13 +95,18 @@ export class Committer {
     return this.#filling.bodyLen;
   }
 
+  /** Nothing is in flight and nothing waits, not even a seal that was asked for. */
   get isIdle(): boolean {
-    return this.#inFlight === undefined && this.#filling.count === 0;
+    return this.#inFlight === undefined && this.#filling.count === 0 && !this.#isSealDue;
   }
 
-  /** True if records became durable and no seal has been written behind them. */
+  /** True if records became durable and no seal has been written or asked for behind them. */
   get wantsSeal(): boolean {
     return this.isIdle && !this.#lastWasSeal;
+  }
+
+  get #isSealDue(): boolean {
+    return this.#sealRequested && !this.#lastWasSeal;
   }
 
   get activeSeq(): number {
@@ -146,7 +151,7 @@ export class Committer {
   }
 
   requestSeal(): void {
-    this.#sealDue = true;
+    this.#sealRequested = true;
   }
 
   /** The segment being written takes no more batches, as soon as there is another. */
@@ -165,7 +170,7 @@ export class Committer {
     if (this.#rotateDue) this.#rotate();
     const batch = this.#filling;
     const isSeal = batch.count === 0;
-    if (isSeal && !(this.#sealDue && !this.#lastWasSeal)) return undefined;
+    if (isSeal && !this.#isSealDue) return undefined;
     const extent = batchExtent(batch.bodyLen);
     if (!this.#makeRoom(extent)) return undefined;
 
@@ -176,7 +181,7 @@ export class Committer {
     const fields = { position: this.#position, firstLsn, count, epoch: this.#epoch, flags };
     this.#after = closeBatch(batch.bytes, batch.bodyLen, fields, batchSeed(entry));
     this.#lastWasSeal = isSeal;
-    this.#sealDue = false;
+    this.#sealRequested = false;
     this.#swap(batch);
     return { file, bytes: batch.bytes.subarray(0, extent), position: this.#offset, records: count };
   }
@@ -194,6 +199,13 @@ export class Committer {
     this.#spare = batch;
     this.#inFlight = undefined;
     return this.#told;
+  }
+
+  /** What waits and cannot be written is given up: nothing of it has reached the disk. Returns those to be told. */
+  discard(): Waiters {
+    this.#filling.reset(this.#nextLsn);
+    this.#sealRequested = false;
+    return this.#waiting;
   }
 
   /** Files to close when the log ends. */

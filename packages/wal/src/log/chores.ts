@@ -2,31 +2,53 @@
 
 import { type Procedure, run } from '../storage/procedure.js';
 import type { Done } from '../storage/storage.js';
+import { WalClosedError } from '../wal-error.js';
+
+interface Chore {
+  start(): void;
+  refuse(error: Error): void;
+}
 
 export class Chores {
-  readonly #queue: (() => void)[] = [];
-  #running = false;
-
-  get isIdle(): boolean {
-    return !this.#running;
-  }
+  #queue: Chore[] = [];
+  #isRunning = false;
+  #isClosed = false;
 
   add<T>(start: () => Procedure<T>, done: Done<T>): void {
-    this.#queue.push(() => {
-      run(start(), (error, value) => {
-        this.#running = false;
-        done(error, value);
-        this.#next();
-      });
+    if (this.#isClosed) {
+      done(new WalClosedError('closed'), undefined as never);
+      return;
+    }
+    this.#push(start, done);
+  }
+
+  /** One last piece after the one that is running; whatever else waits or comes is refused. */
+  close<T>(start: () => Procedure<T>, done: Done<T>): void {
+    this.#isClosed = true;
+    const refused = this.#queue;
+    this.#queue = [];
+    this.#push(start, done);
+    for (const chore of refused) chore.refuse(new WalClosedError('closed'));
+  }
+
+  #push<T>(start: () => Procedure<T>, done: Done<T>): void {
+    this.#queue.push({
+      start: () =>
+        run(start(), (error, value) => {
+          this.#isRunning = false;
+          done(error, value);
+          this.#next();
+        }),
+      refuse: (error) => done(error, undefined as never),
     });
     this.#next();
   }
 
   #next(): void {
-    if (this.#running) return;
-    const start = this.#queue.shift();
-    if (start === undefined) return;
-    this.#running = true;
-    start();
+    if (this.#isRunning) return;
+    const chore = this.#queue.shift();
+    if (chore === undefined) return;
+    this.#isRunning = true;
+    chore.start();
   }
 }

@@ -80,6 +80,12 @@ export class CommitLoop {
     this.pump();
   }
 
+  /** The log is closing and there is no room for what waits: it is refused, so that the rest can end. */
+  giveUp(error: Error): void {
+    this.#committer.discard().settle(error, this.#events.onWaiterThrew);
+    this.pump();
+  }
+
   /** No more writes are started; those under way complete into nothing. */
   stop(): void {
     this.#stopped = true;

@@ -11,6 +11,7 @@ import type { Blobs } from './blobs.js';
 import { Chores } from './chores.js';
 import { CommitLoop } from './commit-loop.js';
 import { DiskSpace } from './disk-space.js';
+import { isFatal } from './fatal.js';
 import { ManifestKeeper } from './manifest-keeper.js';
 import type { LogSettings } from './options.js';
 import { Removal } from './removal.js';
@@ -42,6 +43,7 @@ export class LogParts {
   readonly #supply: SegmentSupply;
   #isSupplying = false;
   #isStopped = false;
+  #isClosing = false;
   #retryTimer: unknown;
   #scrubTimer: unknown;
 
@@ -86,16 +88,18 @@ export class LogParts {
 
   close(done: Done<void>): void {
     const { committer } = this.#links;
+    this.#isClosing = true;
     this.#settings.host.clearTimer(this.#scrubTimer);
+    if (this.space.low !== undefined && committer.starved) this.loop.giveUp(this.space.low);
     this.loop.whenIdle(() => {
       committer.requestSeal();
-      this.loop.whenIdle(() => this.chores.add(() => this.#shutDown(), done));
+      this.loop.whenIdle(() => this.chores.close(() => this.#shutDown(), done));
     });
   }
 
   /** For a log that failed and a process that lives on: the directory can be opened again. */
   release(done: Done<void>): void {
-    this.chores.add(() => this.#giveBack(), done);
+    this.chores.close(() => this.#giveBack(), done);
   }
 
   status(): Pick<
@@ -165,7 +169,7 @@ export class LogParts {
         this.loop.pump();
       },
       onFatal: (error) => {
-        if (!DiskSpace.isShortage(error)) this.#links.onFatal(error);
+        if (isFatal(error)) this.#links.onFatal(error);
       },
     });
   }
@@ -180,7 +184,7 @@ export class LogParts {
         if (this.#isStopped) return;
         if (error === null) this.#supplied();
         else if (DiskSpace.isShortage(error)) this.#retryLater(error);
-        else this.#links.onFatal(error);
+        else if (isFatal(error)) this.#links.onFatal(error);
       },
     );
   }
@@ -194,7 +198,8 @@ export class LogParts {
 
   #retryLater(error: Error): void {
     this.space.shortage(error);
-    this.#recheckLater();
+    if (this.#isClosing && this.space.low !== undefined) this.loop.giveUp(this.space.low);
+    else this.#recheckLater();
   }
 
   #recheckLater(): void {

@@ -26,6 +26,7 @@ import {
 import type { Blobs } from './blobs.js';
 import { DiskSpace } from './disk-space.js';
 import { durableManifest } from './durable-segments.js';
+import { isFatal } from './fatal.js';
 import { LogParts } from './log-parts.js';
 import type { LogSettings } from './options.js';
 import { droppedFiles, trimLimit, withoutSegments } from './retention.js';
@@ -199,7 +200,7 @@ export class Log {
       return after.start.lsn + 1;
     };
     chores.add(trimmed, (error, first) => {
-      if (error !== null && !DiskSpace.isShortage(error)) this.#fail(error);
+      if (error !== null && isFatal(error)) this.#fail(error);
       done(error, first);
     });
   }

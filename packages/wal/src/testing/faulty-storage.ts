@@ -2,6 +2,7 @@
 
 import type { Done, OpenMode, Storage, StorageFile } from '../storage/storage.js';
 import { WalLockedError } from '../wal-error.js';
+import type { SeededRandom } from './seeded-random.js';
 import { SimulatedDisk } from './simulated-disk.js';
 import type { SimulatedFile } from './simulated-file.js';
 
@@ -29,7 +30,9 @@ export interface FaultyStorageOptions {
   readonly fault?: (call: StorageCall) => Fault | undefined;
   /** Sees every call after it has changed the disk, and before its caller knows. */
   readonly performed?: (call: StorageCall) => void;
-  /** When a call completes. Default: in `run()`, in order. */
+  /** Calls that are under way together complete in any order, instead of in the order they were made. */
+  readonly shuffle?: SeededRandom;
+  /** When a call completes. Default: in `run()`. */
   readonly schedule?: (complete: () => void, call: StorageCall) => void;
 }
 
@@ -44,25 +47,24 @@ export class FaultyStorage implements Storage {
   readonly #fault: (call: StorageCall) => Fault | undefined;
   readonly #schedule: (complete: () => void, call: StorageCall) => void;
   readonly #performed: (call: StorageCall) => void;
+  readonly #shuffle: SeededRandom | undefined;
   #due: (() => void)[] = [];
 
   constructor(options: FaultyStorageOptions = {}) {
     this.disk = options.disk ?? new SimulatedDisk();
+    this.#shuffle = options.shuffle;
     this.#fault = options.fault ?? (() => undefined);
     this.#performed = options.performed ?? (() => undefined);
     this.#schedule = options.schedule ?? ((complete) => this.#due.push(complete));
   }
 
-  /** Completes calls until there are none left; returns how many. */
-  run(): number {
+  /** Completes calls until there are none left, or so many were; returns how many. */
+  run(most = Number.POSITIVE_INFINITY): number {
     let completed = 0;
-    while (this.#due.length > 0 && !this.isCrashed) {
-      const due = this.#due;
-      this.#due = [];
-      for (const complete of due) {
-        complete();
-        completed += 1;
-      }
+    while (this.#due.length > 0 && completed < most && !this.isCrashed) {
+      const [complete] = this.#due.splice(this.#shuffle?.below(this.#due.length) ?? 0, 1);
+      complete?.();
+      completed += 1;
     }
     return completed;
   }

@@ -2,6 +2,7 @@
 // clean and unclean ends. What was appended and what was acknowledged is written down as it happens.
 
 import { FULL, inlineSnapshotBuilder, type Log, REFUSED } from '@troupe/wal';
+import type { SeededRandom } from '@troupe/wal/testing';
 import { digestOf, textFold } from '../text-fold.js';
 import { textOf, World, type WorldOptions } from '../world.js';
 
@@ -40,12 +41,24 @@ export class Workload {
     return this.#digests;
   }
 
-  /** Stops early when the log has failed or the world has ended; never throws for that. */
-  run(): void {
+  /**
+   * Stops early when the log has failed or the world has ended; never throws for that. With `hurry` steps do not wait for
+   * each other, except that a log is closed before it is opened again.
+   */
+  run(hurry?: SeededRandom): void {
     for (const step of STEPS) {
       if (this.world.storage.isCrashed || this.world.host.exits.length > 0) return;
       step(this);
-      this.world.settle();
+      if (hurry === undefined || step === CLOSE) this.world.settle();
+      else this.#stumble(hurry);
+    }
+    this.world.settle();
+  }
+
+  #stumble(random: SeededRandom): void {
+    for (let turns = random.below(6); turns > 0; turns -= 1) {
+      this.world.storage.run(random.below(8));
+      this.world.host.run();
     }
   }
 
@@ -130,6 +143,8 @@ export class Workload {
 
 type Step = (workload: Workload) => void;
 
+const CLOSE: Step = (w) => w.close();
+
 const STEPS: readonly Step[] = [
   (w) => w.open(),
   (w) => w.append(1),
@@ -146,7 +161,7 @@ const STEPS: readonly Step[] = [
   (w) => w.snapshot(),
   (w) => w.append(4),
   (w) => w.trim(),
-  (w) => w.close(),
+  CLOSE,
   (w) => w.open('jsonl'),
   (w) => w.append(10),
   (w) => w.append(1),

@@ -1,0 +1,57 @@
+// Writes the golden directory of the present format version. Run by hand, once per version:
+//   node packages/wal/.test/golden/write-golden.js packages/wal/test/golden/v1
+// What it has written is never written again: every later version must open it as it is.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { inlineSnapshotBuilder, type Log } from '@troupe/wal';
+import { textFold } from '../text-fold.js';
+import { textOf, World } from '../world.js';
+
+const [target = ''] = process.argv.slice(2);
+const world = new World({ seed: 42 });
+
+function open(codec: 'binary' | 'jsonl'): Log {
+  return world.open({
+    codec,
+    snapshotBuilder: inlineSnapshotBuilder(world.storage, textFold),
+    snapshotEveryBytes: 0,
+  });
+}
+
+function append(log: Log, from: number, count: number): void {
+  for (let index = from; index < from + count; index += 1)
+    log.append(Buffer.from(textOf(index)), undefined, { type: index % 9 });
+  world.settle();
+}
+
+const first = open('binary');
+append(first, 0, 10);
+world.wait((done) => first.makeSnapshot(done));
+const blob = world.wait<{ sha256: string; bytes: number }>((done) =>
+  first.putBlob(Buffer.alloc(2_500, 'golden '), done),
+);
+first.append(Buffer.from('with a blob'), undefined, { type: 3, blob });
+append(first, 11, 14);
+world.wait((done) => first.makeSnapshot(done));
+append(first, 25, 5);
+world.wait<void>((done) => first.close(done));
+
+const second = open('jsonl');
+second.append(Buffer.from('{"type":"enqueue","job":{"id":1}}'), undefined, { type: 1 });
+append(second, 31, 4);
+const state = world.wait<{ count: number; digest: string }>((done) => second.restore(textFold, done));
+
+for (const [name, bytes] of world.storage.disk.files()) {
+  if (name.endsWith('.tmp')) continue;
+  mkdirSync(dirname(join(target, name)), { recursive: true });
+  writeFileSync(join(target, name), bytes);
+}
+const expected = {
+  count: state.count,
+  digest: state.digest,
+  snapshotLsn: 25,
+  blob,
+  lastLsn: second.durableLsn,
+};
+writeFileSync(join(target, 'expected.json'), `${JSON.stringify(expected)}\n`);
