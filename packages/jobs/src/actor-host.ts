@@ -7,12 +7,7 @@ export function actorHost(host: Host, tell: { run(task: () => void): void }): Jo
     now: () => host.now(),
     wallNow: () => host.wallNow(),
     random: () => host.random(),
-    setTimer: (ms, run) => {
-      const timer = host.setTimer(ms, () => tell.run(run));
-      // Beats, ticks and deadlines do not keep a process alive that has nothing else to do.
-      timer.hold(false);
-      return timer;
-    },
+    setTimer: (ms, run) => host.setTimer(ms, () => tell.run(run)),
     soon: (run) => tell.run(run),
     later: (run) => host.later(() => tell.run(run)),
   };

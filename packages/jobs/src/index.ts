@@ -15,6 +15,7 @@ export type {
 } from './job/define-job.js';
 export { defineJob } from './job/define-job.js';
 export type { JobSpec } from './job/job-spec.js';
+export { type Payload, payloadText } from './job/payload.js';
 export type { Backoff, RetryPolicy } from './job/retry.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry.js';
 export type { AbortReason, JobFailure, RefusalCode, SchemaIssue } from './jobs-error.js';
@@ -38,6 +39,8 @@ export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/leader-limits.js';
+export type { LedgerRecord } from './ledger/record.js';
+export { decodeRecords } from './ledger/record-codec.js';
 export type { ConnectClientOptions } from './network/connect-client.js';
 export { connectClient } from './network/connect-client.js';
 export type { DialOptions } from './network/dial-options.js';

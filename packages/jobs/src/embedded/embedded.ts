@@ -63,7 +63,8 @@ export class EmbeddedJobs implements AsyncDisposable {
   private readonly system: ActorSystem;
   private readonly host: Host;
   private readonly leader: ActorRef<typeof LeaderActor>;
-  private readonly workers: ActorRef<typeof WorkerActor>[] = [];
+  private readonly workers = new Set<ActorRef<typeof WorkerActor>>();
+  private hired = 0;
   private readonly clients: Client[] = [];
   private closing: Promise<void> | undefined;
 
@@ -116,7 +117,7 @@ export class EmbeddedJobs implements AsyncDisposable {
   worker(options: EmbeddedWorkerOptions): EmbeddedWorker {
     const { name = 'embedded', handlers, ...settings } = options;
     const ref = this.system.spawn(WorkerActor, {
-      worker: this.workers.length === 0 ? name : `${name}-${this.workers.length + 1}`,
+      worker: this.hired === 0 ? name : `${name}-${this.hired + 1}`,
       handlers,
       // The handlers share this process with the leader: holding back work would hold back the acknowledgements too.
       settings: { ...DEFAULT_WORKER_SETTINGS, cpuCap: 1, ...settings },
@@ -124,7 +125,8 @@ export class EmbeddedJobs implements AsyncDisposable {
       host: this.host,
       leader: this.leader.tell,
     });
-    this.workers.push(ref);
+    this.hired += 1;
+    this.workers.add(ref);
     return {
       drain: async ({ withinMs = 10_000 } = {}) => {
         await this.drainWorker(ref, withinMs);
@@ -142,20 +144,30 @@ export class EmbeddedJobs implements AsyncDisposable {
     return this.closing;
   }
 
+  /** Lets go of the folder without draining, as if the process had been killed after its last acknowledgement. */
+  async abandon(): Promise<void> {
+    this.workers.clear();
+    await this.close();
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
   private async shutDown(withinMs: number): Promise<void> {
-    this.leader.tell.quiesce();
-    await Promise.all(this.workers.map((ref) => this.drainWorker(ref, withinMs)));
-    const error = await this.system.ask(this.leader, { withinMs: 60_000 }).close();
-    for (const client of this.clients) client.close();
-    await this.system.shutdown();
-    if (error instanceof Error) throw error;
+    try {
+      this.leader.tell.quiesce();
+      await Promise.all([...this.workers].map((ref) => this.drainWorker(ref, withinMs)));
+      const error = await this.system.ask(this.leader, { withinMs: 60_000 }).close();
+      if (error instanceof Error) throw error;
+    } finally {
+      for (const client of this.clients) client.close();
+      await this.system.shutdown();
+    }
   }
 
   private async drainWorker(ref: ActorRef<typeof WorkerActor>, withinMs: number): Promise<void> {
+    if (!this.workers.delete(ref)) return;
     await this.system.ask(ref, { withinMs: withinMs + 5_000 }).drain(withinMs);
     await this.system.stop(ref);
   }

@@ -10,6 +10,8 @@ export interface Journal {
   append(entries: readonly Uint8Array[], done: (error: Error | undefined, firstLsn: number) => void): void;
   /** Whether new work should be refused because space is running out. */
   readonly low: boolean;
+  /** Puts a snapshot in the place of the entries up to now, off the caller's loop. A log does so by itself as it grows. */
+  snapshot(done: (error: Error | undefined, lsn: number) => void): void;
   /** Makes everything durable and lets go of the log. */
   close(done: (error: Error | undefined) => void): void;
 }

@@ -1,6 +1,6 @@
-import { FULL, type Log, openLog, REFUSED, type WalOptions } from '@troupe/wal';
+import { type Fold, FULL, type Log, openLog, REFUSED, type WalOptions } from '@troupe/wal';
 import { JournalFailedError } from '../jobs-error.js';
-import type { Journal, OpenJournal } from './journal.js';
+import type { Journal, JournalReader, OpenJournal } from './journal.js';
 
 /** Above any entry a leader writes: a payload at its limit, or a whole batch, with its framing. */
 const ENTRY_BYTES_MAX = 9 * 1024 * 1024;
@@ -10,15 +10,24 @@ type Appended = (error: Error | undefined, firstLsn: number) => void;
 /** The journal on a log in files. `onFatal` of the options is the leader's to give. */
 export function walJournal(options: WalOptions): OpenJournal {
   return (reader, done) => {
-    openLog({ inlineBytesMax: ENTRY_BYTES_MAX, ...options }, (error, log) => {
+    const fold = { module: new URL('../ledger/ledger-fold.js', import.meta.url).href, export: 'ledgerFold' };
+    openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, ...options }, (error, log) => {
       if (error !== null) return done(error);
-      const fail = (problem: Error): void => log.close(() => done(problem));
-      log.replay(
-        {},
-        (lsn, payload) => reader.entry(payload, lsn),
-        (problem) => (problem === null ? done(undefined, new WalJournal(log)) : fail(problem)),
-      );
+      log.restore(foldInto(reader, log), (problem) => {
+        if (problem === null) done(undefined, new WalJournal(log));
+        else log.close(() => done(problem));
+      });
     });
+  };
+}
+
+/** Recovery folds into whatever the reader is; the log keeps nothing of it. */
+function foldInto(reader: JournalReader, log: Log): Fold<undefined> {
+  return {
+    empty: () => undefined,
+    apply: (_state, lsn, payload) => reader.entry(payload, lsn),
+    restore: (_state, chunk) => reader.snapshot(chunk, log.snapshot?.lsn ?? 0),
+    save: () => [],
   };
 }
 
@@ -35,6 +44,10 @@ class WalJournal implements Journal {
 
   append(entries: readonly Uint8Array[], done: Appended): void {
     this.appendFrom(entries, 0, this.log.nextLsn, done);
+  }
+
+  snapshot(done: (error: Error | undefined, lsn: number) => void): void {
+    this.log.makeSnapshot((error, entry) => done(error ?? undefined, error === null ? entry.lsn : 0));
   }
 
   close(done: (error: Error | undefined) => void): void {

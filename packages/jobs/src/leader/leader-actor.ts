@@ -137,6 +137,7 @@ function opened(journal: Journal, isServing: () => boolean, tell: { run(task: ()
         if (isServing()) tell.run(() => done(error, lsn));
         else done(error, lsn);
       }),
+    snapshot: (done) => journal.snapshot(done),
     close: (done) => journal.close(done),
   };
 }

@@ -263,6 +263,7 @@ export class Leader implements LeaderContext {
         return this.reception.welcome(from as ClientSession);
       case 'policy':
       case 'genesis':
+      case 'limits':
       case 'tick':
         return;
       default:

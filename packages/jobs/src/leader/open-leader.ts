@@ -2,7 +2,8 @@ import type { JobsHost } from '../host.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
 import { ByteWriter } from '../ledger/byte-writer.js';
-import { Ledger } from '../ledger/ledger.js';
+import { Ledger, type LedgerLimits } from '../ledger/ledger.js';
+import type { LedgerRecord } from '../ledger/record.js';
 import { decodeRecords, encodeRecord } from '../ledger/record-codec.js';
 import { loadChunk } from '../ledger/snapshot-codec.js';
 import type { JobsObserver } from './jobs-event.js';
@@ -31,7 +32,7 @@ export function openLeader(
 ): void {
   const limits = { ...DEFAULT_LEADER_LIMITS, ...options.limits };
   const times = { ...DEFAULT_LEADER_TIMES, ...options.times };
-  const ledger = new Ledger(limits);
+  const ledger = new Ledger();
   let lastLsn = 0;
   const reader = {
     snapshot(chunk: Uint8Array, lsn: number): void {
@@ -55,28 +56,32 @@ export function openLeader(
         done(failed ?? new LedgerCorruptError('the jobs of the folder do not add up')),
       );
     }
-    if (ledger.tag !== '') return start(journal);
-    begin(ledger, journal, host, (failed, lsn) => {
+    const news = newsOf(ledger, limits, host);
+    if (news.length === 0) return start(journal);
+    const out = new ByteWriter(256);
+    for (const record of news) encodeRecord(record, out);
+    journal.append([out.take()], (failed, lsn) => {
       if (failed !== undefined) return done(failed);
+      for (const record of news) ledger.apply(record);
       lastLsn = lsn;
       start(journal);
     });
   });
 }
 
-/** A new folder: its tag is decided once and durable before anybody can see a job id. */
-function begin(
-  ledger: Ledger,
-  journal: Journal,
-  host: JobsHost,
-  done: (error: Error | undefined, lsn: number) => void,
-): void {
-  const tag = Math.floor(36 ** 4 + host.random() * (36 ** 5 - 36 ** 4)).toString(36);
-  const record = { type: 'genesis', at: host.wallNow(), tag } as const;
-  const out = new ByteWriter(64);
-  encodeRecord(record, out);
-  journal.append([out.take()], (error, lsn) => {
-    if (error === undefined) ledger.apply(record);
-    done(error, lsn);
-  });
+/** What the folder must know before anybody is served: its tag, decided once, and the limits if they have changed. */
+function newsOf(ledger: Ledger, limits: LedgerLimits, host: JobsHost): LedgerRecord[] {
+  const at = Math.max(ledger.now, host.wallNow());
+  const news: LedgerRecord[] = [];
+  if (ledger.tag === '') {
+    const tag = Math.floor(36 ** 4 + host.random() * (36 ** 5 - 36 ** 4)).toString(36);
+    news.push({ type: 'genesis', at, tag });
+  }
+  const { resultsMax, resultsBytesMax, keyWindowMs } = limits;
+  const same =
+    ledger.limits.resultsMax === resultsMax &&
+    ledger.limits.resultsBytesMax === resultsBytesMax &&
+    ledger.limits.keyWindowMs === keyWindowMs;
+  if (!same) news.push({ type: 'limits', at, resultsMax, resultsBytesMax, keyWindowMs });
+  return news;
 }

@@ -17,7 +17,7 @@ import type {
   Submission,
 } from './record.js';
 
-/** What retention and windows obey. They decide what `apply` forgets, so a folder should keep them. */
+/** What retention and windows obey. They decide what `apply` forgets, so they are in the log too. */
 export interface LedgerLimits {
   readonly resultsMax: number;
   readonly resultsBytesMax: number;
@@ -50,7 +50,7 @@ export class Ledger {
   liveBytes = 0;
   resultBytes = 0;
   producerSweepAt = 0;
-  readonly limits: LedgerLimits;
+  limits: LedgerLimits;
   readonly jobs = new JobTable();
   readonly policies = new Map<number, Policy>();
   readonly producers = new Map<number, Producer>();
@@ -106,6 +106,9 @@ export class Ledger {
         );
         this.nextProducer = Math.max(this.nextProducer, record.producer + 1);
         return;
+      case 'limits':
+        this.limits = record;
+        return this.trim();
       case 'tick':
         return;
       default:

@@ -23,6 +23,7 @@ const TYPES = [
   'redrive',
   'purge',
   'tick',
+  'limits',
 ] as const satisfies readonly LedgerRecord['type'][];
 const NUMBERS = new Map<string, number>(TYPES.map((type, index) => [type, index + 1]));
 
@@ -80,6 +81,10 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
       out.int(record.producer);
       out.text(record.client);
       return out.text(record.token);
+    case 'limits':
+      out.int(record.resultsMax);
+      out.int(record.resultsBytesMax);
+      return out.int(record.keyWindowMs);
     case 'tick':
       return;
     default:
@@ -141,6 +146,8 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: ByteReader
       return { type, at, policy: read.int(), spec: JSON.parse(read.text()) as JobSpec };
     case 'producer':
       return { type, at, producer: read.int(), client: read.text(), token: read.text() };
+    case 'limits':
+      return { type, at, resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };
     case 'tick':
       return { type, at };
     default:

@@ -109,6 +109,15 @@ export interface PurgeRecord {
   readonly jobs: readonly number[];
 }
 
+/** What retention and windows obey from here on. In the log, because what `apply` forgets must not depend on who replays. */
+export interface LimitsRecord {
+  readonly type: 'limits';
+  readonly at: number;
+  readonly resultsMax: number;
+  readonly resultsBytesMax: number;
+  readonly keyWindowMs: number;
+}
+
 export interface TickRecord {
   readonly type: 'tick';
   readonly at: number;
@@ -128,4 +137,5 @@ export type LedgerRecord =
   | CancelRecord
   | RedriveRecord
   | PurgeRecord
-  | TickRecord;
+  | TickRecord
+  | LimitsRecord;

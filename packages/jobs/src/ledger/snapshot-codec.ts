@@ -67,6 +67,9 @@ function encodeHead(ledger: Ledger, out: ByteWriter): void {
   out.text(ledger.tag);
   out.time(ledger.now);
   out.time(ledger.producerSweepAt);
+  out.int(ledger.limits.resultsMax);
+  out.int(ledger.limits.resultsBytesMax);
+  out.int(ledger.limits.keyWindowMs);
   for (const count of [
     ledger.nextJob,
     ledger.nextPolicy,
@@ -85,6 +88,7 @@ function decodeHead(ledger: Ledger, read: ByteReader): void {
   ledger.tag = read.text();
   ledger.now = read.time();
   ledger.producerSweepAt = read.time();
+  ledger.limits = { resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };
   ledger.nextJob = read.int();
   ledger.nextPolicy = read.int();
   ledger.nextProducer = read.int();

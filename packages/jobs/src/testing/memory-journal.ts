@@ -25,6 +25,7 @@ export function memoryJournal(log: MemoryLog, later: (run: () => void) => void):
           appended(undefined, firstLsn);
         });
       },
+      snapshot: (made) => later(() => made(undefined, 0)),
       close: (closed) => later(() => closed(undefined)),
     };
     done(undefined, journal);

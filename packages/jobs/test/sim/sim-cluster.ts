@@ -5,15 +5,18 @@ import {
   defineJob,
   handle,
   NonRetryableError,
+  type OpenJournal,
   walJournal,
 } from '@troupe/jobs';
+import { inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
 import { FaultyStorage, PERSISTENCE_MODELS, SimulatedDisk } from '@troupe/wal/testing';
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
 import { LeaderActor } from '#src/leader/leader-actor.js';
 import { Ledger } from '#src/ledger/ledger.js';
+import { ledgerFold } from '#src/ledger/ledger-fold.js';
 import { decodeRecords } from '#src/ledger/record-codec.js';
-import { encodeSnapshot } from '#src/ledger/snapshot-codec.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
 import { expected, SimHistory, type SubmitOp, verdicts } from './sim-history.js';
@@ -64,6 +67,7 @@ interface Weather {
   readonly cutAll: number;
   readonly cutMessage: number;
   readonly diskMs: number;
+  readonly snapshotEveryBytes: number;
   readonly submits: number;
 }
 
@@ -74,6 +78,7 @@ export interface SimReport {
   readonly events: number;
   readonly acknowledged: number;
   readonly leaderCrashes: number;
+  readonly snapshots: number;
   readonly cuts: number;
 }
 
@@ -93,6 +98,7 @@ export class SimCluster {
   private running: FaultyStorage | undefined;
   private leaderRef: ActorRef<typeof LeaderActor> | undefined;
   private leaderCrashes = 0;
+  private snapshots = 0;
   private faulty = true;
   private submitted = 0;
 
@@ -136,6 +142,7 @@ export class SimCluster {
       events: this.world.events,
       acknowledged: this.history.submits.filter((op) => op.outcome === 'ok').length,
       leaderCrashes: this.leaderCrashes,
+      snapshots: this.snapshots,
       cuts: this.net.cuts,
     };
   }
@@ -150,6 +157,7 @@ export class SimCluster {
       cutAll: maybe(5),
       cutMessage: maybe(0.02),
       diskMs: 0.2 + this.random() * 6,
+      snapshotEveryBytes: this.random() < 0.5 ? 0 : 100_000,
       submits: 10 + Math.floor(this.random() * 30),
     };
   }
@@ -175,18 +183,10 @@ export class SimCluster {
       defer: (run: () => void) => host.soon(run),
       exit: (code: number) => this.world.problem(`the log wants to exit with ${code}`),
     };
-    const wal = {
-      storage,
-      host: walHost,
-      segmentBytes: 65_536,
-      firstSegmentBytes: 32_768,
-      freeBytesSoft: 0,
-      batchBytesMax: 32_768,
-    };
     this.leaderRef = node.system.spawn(LeaderActor, {
       host,
       times,
-      openJournal: walJournal({ ...wal, inlineBytesMax: 16_384 }),
+      openJournal: this.journalOn(storage, walHost),
       onFatal: (error) => this.world.problem(`leader: ${error.message}`),
     });
     this.net.leaderUp(this.leaderRef);
@@ -302,7 +302,27 @@ export class SimCluster {
     this.world.at(this.world.now + 100, undefined, () => this.startClient(node, node.name));
   }
 
+  /** All or none: several jobs in one record, watched as one submit. */
+  private async submitAll(client: Client, name: string): Promise<void> {
+    this.submitted += 1;
+    const payload = `all ${this.submitted}`;
+    const op = this.history.submit(name, jobs.quick.exec, payload, '');
+    this.open.add(op);
+    try {
+      const handles = await client.submitAll(jobs.quick, [payload, payload, payload]);
+      op.outcome = 'ok';
+      op.jobs = handles.map((one) => parseJobId(one.id.split('-')[0] ?? '', one.id));
+      await Promise.all(handles.map((one) => one.result()));
+    } catch (error) {
+      if (op.outcome === 'unknown') op.outcome = 'refused';
+      else this.world.problem(`job ${op.jobs[0]}: ${String(error)}`);
+    } finally {
+      this.open.delete(op);
+    }
+  }
+
   private async submit(client: Client, name: string): Promise<void> {
+    if (this.random() < 0.05) return this.submitAll(client, name);
     const kind = KINDS[Math.floor(this.random() * KINDS.length)] ?? 'quick';
     const keyed = this.random() < 0.25;
     const key = keyed ? `key${Math.floor(this.random() * 6)}` : '';
@@ -393,24 +413,40 @@ export class SimCluster {
       world.problem('the log replayed is not the live state');
   }
 
-  /** What a new leader would know: read from the durable bytes only. */
-  private async replayed(): Promise<Ledger> {
-    const disk = (this.running as FaultyStorage).disk.afterCrash('drop', 1);
-    const storage = new FaultyStorage({ disk });
-    const ledger = new Ledger();
-    const openJournal = walJournal({
+  /** Small segments and early snapshots, so that a short run meets rotation, snapshots and the removal of files. */
+  private journalOn(storage: FaultyStorage, host: WalHost): OpenJournal {
+    return walJournal({
       storage,
-      host: { ...walClock, setTimer: () => undefined, clearTimer: () => undefined, defer: (run) => run() },
+      host,
       segmentBytes: 65_536,
       firstSegmentBytes: 32_768,
       freeBytesSoft: 0,
       batchBytesMax: 32_768,
       inlineBytesMax: 16_384,
+      snapshotBuilder: inlineSnapshotBuilder(storage, ledgerFold),
+      snapshotEveryBytes: this.weather.snapshotEveryBytes,
+      onEvent: (event) => {
+        if (event.kind === 'snapshot-made') this.snapshots += 1;
+      },
     });
+  }
+
+  /** What a new leader would know: read from the durable bytes only. */
+  private async replayed(): Promise<Ledger> {
+    const disk = (this.running as FaultyStorage).disk.afterCrash('drop', 1);
+    const storage = new FaultyStorage({ disk });
+    const ledger = new Ledger();
+    const still = {
+      ...walClock,
+      setTimer: () => undefined,
+      clearTimer: () => undefined,
+      defer: (run: () => void) => run(),
+    };
+    const openJournal = this.journalOn(storage, still);
     let failed: Error | undefined;
     openJournal(
       {
-        snapshot: () => undefined,
+        snapshot: (chunk) => loadChunk(ledger, chunk),
         entry: (bytes) => decodeRecords(bytes, (record) => ledger.apply(record)),
       },
       (error) => {

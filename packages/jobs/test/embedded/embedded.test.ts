@@ -1,0 +1,368 @@
+import { defineJob, embedded, handle, type JobsEvent, NonRetryableError } from '@troupe/jobs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { aNumber, anything, aString } from '../plain-schema.js';
+import { tempFolder } from '../temp-folder.js';
+
+const jobs = suite('embedded');
+
+const retry = { attempts: 3, baseMs: 1, capMs: 5, jitter: 0 };
+const double = defineJob('math.double', { input: aNumber, output: aNumber, retry });
+const echo = defineJob('text.echo', { input: aString, output: aString, retry });
+
+function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+/** The code of what a promise is rejected with, or 'none'. */
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+    return 'none';
+  } catch (error) {
+    return String((error as { code?: unknown }).code);
+  }
+}
+
+jobs('a job runs, its result comes back typed, and its receipt says that it is on the disk', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  app.worker({ handlers: [handle(double, (n) => n * 2)] });
+  assert.is(await client.run(double, 21), 42);
+  const handled = await client.submit(double, 4);
+  assert.is(handled.receipt?.level, 'fsync');
+  assert.ok((handled.receipt?.lsn ?? 0) > 0);
+  assert.is(handled.receipt?.duplicate, false);
+  assert.is(await handled.result(), 8);
+});
+
+// A1: credit that comes before the work, and work that comes before the credit.
+jobs('a worker may come before or after the work', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  const early = await client.submit(echo, 'early');
+  app.worker({ handlers: [handle(echo, async (text) => text)] });
+  assert.is(await early.result(), 'early');
+  assert.is(await client.run(echo, 'late'), 'late');
+});
+
+// A36, B19: results wait for an absent client, over a restart.
+jobs('a job and its result survive a restart and are found again by the id', async () => {
+  await using folder = await tempFolder();
+  let done = '';
+  let waiting = '';
+  {
+    await using app = await embedded({ dir: folder.path });
+    const client = app.client();
+    app.worker({ handlers: [handle(double, (n) => n * 2)] });
+    const first = await client.submit(double, 1);
+    await first.result();
+    done = first.id;
+    waiting = (await client.submit(echo, 'nobody serves me yet')).id;
+  }
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  await client.overview();
+  assert.is(await client.open(double, done).result(), 2);
+  app.worker({ handlers: [handle(echo, (text) => text)] });
+  assert.is(await client.open(echo, waiting).result(), 'nobody serves me yet');
+});
+
+jobs('several waiters get the same outcome, and a wait with a limit ends without the job', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  const handled = await client.submit(double, 3);
+  assert.is(await codeOf(handled.result({ withinMs: 5 })), 'ERR_JOB_WAIT');
+  const all = [
+    handled.result(),
+    handled.result({ withinMs: 60_000 }),
+    client.open(double, handled.id).result(),
+  ];
+  app.worker({ handlers: [handle(double, (n) => n * 2)] });
+  assert.equal(await Promise.all(all), [6, 6, 6]);
+});
+
+jobs('a failing job is tried again, then lies among the dead letters with its last error', async () => {
+  await using folder = await tempFolder();
+  const events: JobsEvent[] = [];
+  await using app = await embedded({ dir: folder.path, observe: (event) => events.push(event) });
+  const client = app.client();
+  const attempts: number[] = [];
+  app.worker({
+    handlers: [
+      handle(echo, (_text, { attempt }) => {
+        attempts.push(attempt);
+        throw new Error(`no ${attempt}`);
+      }),
+    ],
+  });
+  const handled = await client.submit(echo, 'x');
+  const error = await handled
+    .result()
+    .catch((reason: unknown) => reason as { code: string; failure: { message: string } });
+  assert.equal([(error as { code: string }).code, attempts], ['ERR_JOB_FAILED', [1, 2, 3]]);
+  const [dead] = await client.deadLetters();
+  assert.equal(
+    [dead?.state, dead?.reason, dead?.failure?.message, dead?.failures],
+    ['dead', 'failed', 'no 3', 3],
+  );
+  assert.equal(events.filter((event) => event.kind === 'requeued').length, 2);
+  assert.ok(events.some((event) => event.kind === 'durable' && event.tookMs >= 0));
+  assert.is(await client.redrive([handled.id]), 1);
+  assert.is(await codeOf(handled.result()), 'ERR_JOB_FAILED');
+  assert.equal(attempts, [1, 2, 3, 4, 5, 6]);
+  assert.is(await client.purge([handled.id]), 1);
+  assert.is(await client.purge([handled.id]), 0);
+  assert.is(await codeOf(handled.result()), 'ERR_JOB_UNKNOWN');
+});
+
+jobs('an error that says so is not tried again; nor is an input that its schema refuses', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  let runs = 0;
+  const strict = defineJob('text.echo', { input: aNumber, output: aString });
+  app.worker({
+    handlers: [
+      handle(double, () => {
+        runs += 1;
+        throw new NonRetryableError('never');
+      }),
+      handle(strict, () => {
+        runs += 1;
+        return 'unreachable';
+      }),
+    ],
+  });
+  assert.is(await codeOf(client.run(double, 1)), 'ERR_JOB_FAILED');
+  // The client thinks the input is a text; the worker's definition of the same job knows better.
+  assert.is(await codeOf(client.run(echo, 'not a number')), 'ERR_JOB_FAILED');
+  assert.is(runs, 1);
+  assert.equal(
+    (await client.deadLetters()).map((one) => [one.reason, one.failures]),
+    [
+      ['final', 1],
+      ['final', 1],
+    ],
+  );
+});
+
+// Cancel: idempotent, wins over retry, queued or running.
+jobs('a cancel ends a queued job, aborts a running one, and may be repeated', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  const queued = await client.submit(echo, 'queued');
+  assert.is(await queued.cancel('not needed'), 'cancelled');
+  assert.is(await queued.cancel(), 'cancelled');
+  assert.is(await codeOf(queued.result()), 'ERR_JOB_CANCELLED');
+  let aborted: unknown;
+  const started = new Promise<void>((resolve) => {
+    app.worker({
+      handlers: [
+        handle(echo, (_text, { signal }) => {
+          resolve();
+          return new Promise((_resolve, reject) => {
+            signal.addEventListener('abort', () => {
+              aborted = (signal.reason as { reason: string }).reason;
+              reject(signal.reason as Error);
+            });
+          });
+        }),
+      ],
+    });
+  });
+  const running = await client.submit(echo, 'running');
+  await started;
+  assert.is(await running.cancel(), 'cancelled');
+  assert.is(await codeOf(running.result()), 'ERR_JOB_CANCELLED');
+  assert.is((await running.inspect()).state, 'cancelled');
+  const done = await app.client({ name: 'other' }).submit(double, 1);
+  app.worker({ handlers: [handle(double, (n) => n)] });
+  await done.result();
+  assert.is(await done.cancel(), 'done');
+  assert.is(aborted, 'cancelled');
+});
+
+// A34: the duplicate gets the real result, not a note that it is one.
+jobs('the same key is the same job and its stored result; another payload under it is refused', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  let runs = 0;
+  const keyed = defineJob('math.keyed', { input: aNumber, output: aNumber, key: (n) => `k${n}` });
+  app.worker({
+    handlers: [
+      handle(keyed, (n) => {
+        runs += 1;
+        return n + runs;
+      }),
+    ],
+  });
+  const both = await Promise.all([client.submit(keyed, 1), client.submit(keyed, 1)]);
+  assert.is(both[0]?.id, both[1]?.id);
+  assert.is(await client.run(keyed, 1), 2);
+  assert.is(await app.client({ name: 'other' }).run(keyed, 1), 2);
+  assert.is(runs, 1);
+  assert.is(await codeOf(client.submit(keyed, 2, { key: 'k1' })), 'ERR_KEY_CONFLICT');
+});
+
+jobs('a full key window refuses keyed submits and forgets nothing', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path, limits: { keysMax: 2 } });
+  const client = app.client();
+  const first = await client.submit(echo, 'a', { key: 'a' });
+  await client.submit(echo, 'b', { key: 'b' });
+  assert.is(await codeOf(client.submit(echo, 'c', { key: 'c' })), 'ERR_KEY_WINDOW_FULL');
+  assert.is((await client.submit(echo, 'a', { key: 'a' })).id, first.id);
+  assert.is(await codeOf(client.submit(echo, 'd')), 'none');
+});
+
+// A11: a bound, and an answer that says so.
+jobs('a full queue refuses with an answer that may be tried again', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path, limits: { jobsMax: 3, jobBytesMax: 1_000 } });
+  const client = app.client();
+  const sent = await Promise.allSettled(['1', '2', '3', '4', '5'].map((text) => client.submit(echo, text)));
+  const refused = sent
+    .filter((one) => one.status === 'rejected')
+    .map((one) => one.reason as { retryable: boolean; code: string });
+  assert.equal(
+    refused.map((error) => [error.code, error.retryable]),
+    [
+      ['ERR_QUEUE_FULL', true],
+      ['ERR_QUEUE_FULL', true],
+    ],
+  );
+  app.worker({ handlers: [handle(echo, (text) => text)] });
+  const taken = sent.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  await Promise.all(taken.map((one) => one.result()));
+  assert.is(await client.run(echo, 'room again'), 'room again');
+  assert.is(await codeOf(client.submit(echo, 'x'.repeat(2_000))), 'ERR_QUEUE_FULL');
+});
+
+jobs('all of a batch is taken or nothing of it', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path, limits: { jobsMax: 4 } });
+  const client = app.client();
+  const three = await client.submitAll(double, [1, 2, 3]);
+  assert.is(new Set(three.map((one) => one.id)).size, 3);
+  assert.is(await codeOf(client.submitAll(double, [4, 5])), 'ERR_QUEUE_FULL');
+  assert.is((await client.overview()).accepted, 3);
+  app.worker({ handlers: [handle(double, (n) => n * 2)] });
+  assert.equal(await Promise.all(three.map((one) => one.result())), [2, 4, 6]);
+});
+
+jobs('a job with a delay does not run before it', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  app.worker({ handlers: [handle(double, (n) => n)] });
+  const before = Date.now();
+  await client.run(double, 1, { runAfterMs: 60 });
+  assert.ok(Date.now() - before >= 59);
+});
+
+jobs('a handler that hangs is ended by its run time, and the attempt counts', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  const hung = defineJob('text.hung', {
+    input: aString,
+    output: aString,
+    limits: { runMs: 20 },
+    retry: { ...retry, attempts: 2 },
+  });
+  let runs = 0;
+  app.worker({
+    handlers: [
+      handle(hung, () => {
+        runs += 1;
+        return new Promise<string>(() => undefined);
+      }),
+    ],
+  });
+  const error = await client.run(hung, 'x').catch((reason: unknown) => reason as { reason: string });
+  assert.equal([(error as { reason: string }).reason, runs], ['timed-out', 2]);
+});
+
+// Drain: leases go back uncounted; the next worker runs them as if nothing had been.
+jobs('a draining worker gives back what it cannot finish, and the attempt does not count', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  const { promise: started, resolve: start } = signal();
+  const worker = app.worker({
+    name: 'first',
+    handlers: [
+      handle(echo, () => {
+        start();
+        return new Promise<string>(() => undefined);
+      }),
+    ],
+  });
+  const handled = await client.submit(echo, 'x');
+  await started;
+  await worker.drain({ withinMs: 10 });
+  const view = await handled.inspect();
+  assert.equal([view.state, view.attempt, view.failures, view.crashes], ['queued', 1, 0, 0]);
+  app.worker({ name: 'second', handlers: [handle(echo, (text) => text)] });
+  assert.is(await handled.result(), 'x');
+});
+jobs('wrong ids, inputs, outputs and options have answers with codes', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  await client.overview();
+  assert.throws(
+    () => client.open(echo, 'other-1'),
+    (error: { code?: string }) => error.code === 'ERR_JOB_FOREIGN',
+  );
+  const { tag } = await client.overview();
+  assert.is(await codeOf(client.open(echo, `${tag}-zz`).result()), 'ERR_JOB_UNKNOWN');
+  assert.is(await codeOf(client.open(echo, `${tag}-zz`).cancel()), 'ERR_JOB_UNKNOWN');
+  // @ts-expect-error a number is not a text
+  assert.is(await codeOf(client.submit(echo, 5)), 'ERR_JOB_SCHEMA');
+  // @ts-expect-error unknown option
+  assert.is(await codeOf(client.submit(echo, 'x', { delay: 5 })), 'ERR_JOB_DEFINITION');
+  assert.is(await codeOf(client.submit(echo, 'x', { runAfterMs: -1 })), 'ERR_JOB_DEFINITION');
+  // @ts-expect-error unknown option
+  assert.is(await codeOf(embedded({ dir: folder.path, directory: 'x' })), 'ERR_JOB_DEFINITION');
+  const wrong = defineJob('wrong.output', { input: anything, output: aString, limits: { outputBytes: 10 } });
+  app.worker({ handlers: [handle(wrong, (input) => input as string)] });
+  assert.is(await codeOf(client.run(wrong, 5)), 'ERR_JOB_FAILED');
+  // A26: a result above its limit is a failure that is not tried again, not a lost connection.
+  assert.is(await codeOf(client.run(wrong, 'x'.repeat(50))), 'ERR_JOB_FAILED');
+  assert.is(await client.run(wrong, 'short'), 'short');
+  assert.is(await codeOf(client.submit(echo, 'x'.repeat(2 * 1024 * 1024))), 'ERR_PAYLOAD_TOO_LARGE');
+});
+
+// B27: one leader per folder.
+jobs('a second leader on the same folder is refused, and the first goes on', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  assert.is(await codeOf(embedded({ dir: folder.path })), 'ERR_WAL_LOCKED');
+  const client = app.client();
+  app.worker({ handlers: [handle(double, (n) => n * 2)] });
+  assert.is(await client.run(double, 1), 2);
+});
+
+jobs('a closed client rejects what is unanswered and what comes after', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  const handled = await client.submit(echo, 'x');
+  const waiting = codeOf(handled.result());
+  client.close();
+  assert.is(await waiting, 'ERR_CLIENT_CLOSED');
+  assert.is(await codeOf(client.submit(echo, 'y')), 'ERR_CLIENT_CLOSED');
+});
+
+jobs.run();
