@@ -1,4 +1,11 @@
-import { createSystem, defineActor, ThrownValueError, TroupeError } from '@troupe/core';
+import {
+  type ActorContext,
+  createSystem,
+  defineActor,
+  type Middleware,
+  ThrownValueError,
+  TroupeError,
+} from '@troupe/core';
 import { createTestSystem, ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -154,6 +161,96 @@ errors('every error has its own name, a stable code and its values', async () =>
     assert.is((error as TroupeError).code, 'ERR_SYSTEM_STOPPED');
     assert.is((error as TroupeError).name, 'SystemStoppedError');
     assert.match((error as TroupeError).message, 'system s');
+  }
+});
+
+errors('every error of the message path can be provoked, and carries its values', async () => {
+  const caught = new Map<string, TroupeError>();
+  const note = (error: unknown): void => {
+    for (let next = error; next instanceof Error; next = next.cause) {
+      if (next instanceof TroupeError) caught.set(next.code, next);
+    }
+  };
+  const attempt = (act: () => unknown): void => {
+    try {
+      act();
+    } catch (error) {
+      note(error);
+    }
+  };
+  const test = createTestSystem({ supervise: { restarts: 100 } });
+  test.system.subscribe((event) => {
+    if (event.kind === 'failed') note(event.error);
+  });
+  const slow: Middleware = { name: 'slow', beforeMessage: () => ({ verdict: 'continue', withinMs: 5 }) };
+  const bad: Middleware = {
+    name: 'bad',
+    beforeMessage: () => {
+      throw new Error('hook');
+    },
+  };
+  let kept: ActorContext | undefined;
+  const Actor = defineActor('actor', {
+    handlers: {
+      hang: () => new Promise<number>(() => undefined),
+      text: (): number => {
+        throw 'text';
+      },
+      own: async (ctx): Promise<unknown> => ctx.ask(Actor.self(ctx)).hang(),
+      keep: (ctx) => {
+        kept = ctx as unknown as ActorContext;
+      },
+      watch: (ctx) => ctx.watch(ctx.self),
+      bear: (ctx) => void ctx.spawn(Actor, undefined, { name: 'child' }).tell.text(),
+    },
+    supervise: { decide: () => 'escalate' },
+  });
+  const Other = defineActor('other', { handlers: {} });
+  const ref = test.system.spawn(Actor, undefined, { name: 'a' });
+  attempt(() => test.system.spawn(Actor, undefined, { name: 'a' }));
+  attempt(() => test.system.spawn(Actor, undefined, { name: '/' }));
+  attempt(() => test.system.lookup(Other, 'a'));
+  for (const asked of [ref.ask.text(), ref.ask.own()]) asked.catch(note);
+  ref.tell.watch();
+  ref.tell.keep();
+  ref.tell.bear();
+  await test.settle();
+  attempt(() => kept?.stop());
+  test.system.ask(ref, { withinMs: 7 }).hang().catch(note);
+  test.system
+    .spawn(Actor, undefined, { middleware: [slow] })
+    .ask.hang()
+    .catch(note);
+  test.system
+    .spawn(Actor, undefined, { middleware: [bad] })
+    .ask.hang()
+    .catch(note);
+  await test.advance(10);
+  void test.system.kill(ref);
+  ref.ask.hang().catch(note);
+  await test[Symbol.asyncDispose]();
+  attempt(() => test.system.spawn(Other));
+  const values = Object.fromEntries(
+    [...caught].map(([code, { message, ...rest }]) => [code, Object.keys(rest).sort().join(' ')]),
+  );
+  assert.equal(values, {
+    ERR_NAME_TAKEN: 'code path',
+    ERR_OPTION: 'code option value',
+    ERR_LOOKUP: 'code path',
+    ERR_ACTOR_FAILED: 'code target',
+    ERR_THROWN_VALUE: 'code thrown',
+    ERR_ASK_CYCLE: 'code cycle',
+    ERR_MISUSE: 'code',
+    ERR_ESCALATED: 'child code',
+    ERR_STALE_CONTEXT: 'code path',
+    ERR_ASK_TIMEOUT: 'code question target targetState waitedMs',
+    ERR_HANDLER_TIMEOUT: 'code path',
+    ERR_MIDDLEWARE: 'code middleware',
+    ERR_UNDELIVERED: 'code reason target',
+    ERR_SYSTEM_STOPPED: 'code',
+  });
+  for (const code of ['ERR_ACTOR_FAILED', 'ERR_ESCALATED', 'ERR_MIDDLEWARE']) {
+    assert.instance(caught.get(code)?.cause, Error, code);
   }
 });
 

@@ -119,6 +119,35 @@ coordinator('promote exchanges whole entries, rides included', async () => {
   assert.equal(order, ['c', 'b', 'a']);
 });
 
+coordinator(
+  'sends during a turn enter the ring they came from; throughput bounds messages, not actors (E20)',
+  async () => {
+    await using test = createTestSystem();
+    const seen: number[] = [];
+    const Leaf = defineActor('leaf', {
+      handlers: { put: (_ctx, n: number) => void seen.push(n) },
+      throughput: 1,
+    });
+    const leaves = Array.from({ length: 500 }, () => test.system.spawn(Leaf));
+    const Fan = defineActor('fan', {
+      handlers: {
+        go() {
+          leaves.forEach((leaf, n) => {
+            leaf.tell.put(n);
+          });
+        },
+      },
+      throughput: 1,
+    });
+    test.system.spawn(Fan).tell.go();
+    test.step();
+    assert.is(inside(test.system).ready.depth, 500);
+    for (let i = 0; i < 500; i += 1) assert.is(test.step(), true);
+    assert.is(test.step(), false);
+    assert.is(seen.length, 500);
+  },
+);
+
 coordinator('counts what rides in ready entries', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
