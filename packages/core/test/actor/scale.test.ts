@@ -1,0 +1,153 @@
+// timeout: 300s, alone
+// Bounds here are generous: they catch what grows with the square, not what is a little slower (that is for bench).
+import { type ActorRef, createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const scale = suite('scale');
+
+const quiet: Host = { ...nodeHost, log: () => undefined };
+
+scale('100,000 restarts in a storm take time in proportion and leave nothing behind', async () => {
+  await using system = createSystem({
+    host: quiet,
+    supervise: { restarts: 1_000_000_000, withinMs: 1 },
+    warn: false,
+  });
+  const Broken = defineActor('broken', {
+    state: () => ({ n: 0 }),
+    handlers: {
+      crash() {
+        throw failure;
+      },
+      ping: () => 'pong',
+    },
+  });
+  const failure = new Error('crash');
+  const broken = system.spawn(Broken);
+  const storm = async (restarts: number): Promise<number> => {
+    const startedAt = performance.now();
+    for (let sent = 0; sent < restarts; sent += 1_000) {
+      for (let i = 0; i < 1_000; i += 1) broken.tell.crash();
+      await system.ask(broken, { withinMs: 60_000 }).ping();
+    }
+    return performance.now() - startedAt;
+  };
+  await storm(10_000);
+  const heapBefore = heapUsed();
+  const small = await storm(20_000);
+  const large = await storm(80_000);
+  assert.is(system.inspect({ under: broken }).restarts, 110_000);
+  assert.is(system.stats().actors, 2);
+  assert.ok(large < 4 * small * 4 + 1_000, `20,000 in ${small} ms, 80,000 in ${large} ms`);
+  assert.ok(heapUsed() - heapBefore < 30e6, `grew by ${heapUsed() - heapBefore} bytes`);
+});
+
+scale('a long restart window does not make restarts slower and slower', async () => {
+  await using world = createTestSystem({ supervise: { restarts: 1_000_000_000, withinMs: 2 ** 31 } });
+  const Broken = defineActor('broken', {
+    handlers: {
+      crash() {
+        throw failure;
+      },
+    },
+  });
+  const failure = new Error('crash');
+  const broken = world.system.spawn(Broken);
+  const startedAt = performance.now();
+  for (let i = 0; i < 100_000; i += 1) broken.tell.crash();
+  await world.settle();
+  assert.is(world.system.inspect({ under: broken }).restarts, 100_000);
+  assert.ok(performance.now() - startedAt < 60_000, `${performance.now() - startedAt} ms`);
+});
+
+const Leaf = defineActor('leaf', { handlers: {} });
+const Node = defineActor('node', {
+  handlers: {
+    grow(ctx, shape: { readonly width: number; readonly depth: number }): void {
+      for (let i = 0; i < shape.width; i += 1) {
+        if (shape.depth <= 1) ctx.spawn(Leaf);
+        else (ctx.spawn(Node) as ActorRef<typeof Node>).tell.grow({ ...shape, depth: shape.depth - 1 });
+      }
+    },
+  },
+});
+
+for (const [shape, width, depth] of [
+  ['flat', 100_000, 1],
+  ['of three levels', 46, 3],
+] as const) {
+  scale(`a tree of 100,000 actors, ${shape}, stops within a second or so`, async () => {
+    await using system = createSystem({ host: quiet, warn: false });
+    const root = system.spawn(Node);
+    root.tell.grow({ width, depth });
+    while (system.stats().ready > 0 || system.stats().actors < 90_000) {
+      await new Promise<void>((resolve) => {
+        setImmediate(resolve);
+      });
+    }
+    const startedAt = performance.now();
+    await system.stop(root, { withinMs: 60_000 });
+    const ms = performance.now() - startedAt;
+    assert.is(system.stats().actors, 1);
+    assert.ok(ms < 5_000, `${ms} ms`);
+  });
+}
+
+scale('a chain of 20,000 actors, each the child of the one before, stops and is killed', async () => {
+  for (const verb of ['stop', 'kill'] as const) {
+    await using system = createSystem({ host: quiet, warn: false });
+    const root = system.spawn(Node);
+    root.tell.grow({ width: 1, depth: 20_000 });
+    while (system.stats().actors < 20_000) {
+      await new Promise<void>((resolve) => {
+        setImmediate(resolve);
+      });
+    }
+    const startedAt = performance.now();
+    await system[verb](root);
+    assert.is(system.stats().actors, 1);
+    assert.ok(performance.now() - startedAt < 5_000, `${performance.now() - startedAt} ms`);
+  }
+});
+
+scale('100,000 timers are armed and cancelled in little time', async () => {
+  await using system = createSystem({ host: quiet, warn: false });
+  const Clock = defineActor('clock', {
+    handlers: {
+      tick() {},
+      arm(ctx, count: number): number {
+        const startedAt = performance.now();
+        const self = Clock.self(ctx);
+        for (let i = 0; i < count; i += 1)
+          ctx
+            .after(60_000 + (i % 977), self)
+            .tick()
+            .cancel();
+        return performance.now() - startedAt;
+      },
+      keep(ctx, count: number): void {
+        const self = Clock.self(ctx);
+        for (let i = 0; i < count; i += 1) ctx.after(60_000 + (i % 977), self, { key: String(i) }).tick();
+      },
+    },
+  });
+  const clock = system.spawn(Clock);
+  await clock.ask.arm(10_000);
+  const ms = await clock.ask.arm(100_000);
+  assert.is(system.stats().timers, 0);
+  assert.ok(ms < 500, `${ms} ms`);
+  clock.tell.keep(100_000);
+  const stopped = system.stop(clock);
+  const startedAt = performance.now();
+  await stopped;
+  assert.ok(performance.now() - startedAt < 2_000);
+  assert.is(system.stats().timers, 0);
+});
+
+function heapUsed(): number {
+  return process.memoryUsage().heapUsed;
+}
+
+scale.run();
