@@ -81,25 +81,30 @@ type HandlerIn<U, K extends string> =
       : never
     : never;
 
-/** A kind of actor: the contract that refs, spawns and tests share. Made by `defineActor`. */
-export interface ActorDefinition<H extends HandlerMap = HandlerMap, S = never, A = never> {
+/** Some definition, whatever its handlers, state and arguments. */
+export interface AnyDefinition {
   readonly name: string;
-  /** The typed ref of an actor of this kind, from inside one of its handlers. */
-  self(ctx: ActorContext<S>): ActorRef<this>;
   /** Type carriers: never present at run time. */
-  readonly '~handlers'?: H;
-  readonly '~args'?: (args: A) => void;
+  readonly '~handlers'?: HandlerMap;
+  readonly '~args'?: (args: never) => void;
   /** What the runtime needs; not for use outside it. */
   readonly '~spec': LooseSpec;
   readonly '~refClass': RefClass;
   readonly '~handlerNames': readonly string[];
 }
 
+/** A kind of actor: the contract that refs, spawns and tests share. Made by `defineActor`. */
+export interface ActorDefinition<H extends HandlerMap = HandlerMap, S = never, A = never>
+  extends AnyDefinition {
+  /** The typed ref of an actor of this kind, from inside one of its handlers. */
+  self(ctx: ActorContext<S>): ActorRef<this>;
+  readonly '~handlers'?: H;
+  readonly '~args'?: (args: A) => void;
+}
+
 /** A spec with its types forgotten; they were checked when it was defined. */
 export type LooseSpec = ActorSpec<unknown, unknown, HandlersFor<unknown>, PhasesFor<unknown>>;
 
-// biome-ignore lint/suspicious/noExplicitAny: "some definition, whatever its state and arguments" has no other spelling
-export type AnyDefinition = ActorDefinition<any, any, any>;
 export type HandlersOf<D> = D extends { readonly '~handlers'?: infer H } ? Extract<H, HandlerMap> : never;
 export type ArgsOf<D> = D extends { readonly '~args'?: (args: infer A) => void } ? A : never;
 

@@ -108,48 +108,49 @@ function fickle(): unknown {
   };
 }
 
-for (const withHooks of [false, true]) {
-  const where = withHooks ? 'with middleware' : 'on the fast path';
-  awaiting(`thenables of any kind settle once, ${where}`, async () => {
-    const Strange = defineActor('strange', {
-      handlers: {
-        get: (_ctx, make: () => unknown): unknown => make(),
-        ping: () => 'pong',
-      },
-      supervise: {},
+/** Every thenable above, asked for and followed by a plain message. */
+async function settleOnce(withHooks: boolean): Promise<void> {
+  const Strange = defineActor('strange', {
+    handlers: {
+      get: (_ctx, make: () => unknown): unknown => make(),
+      ping: () => 'pong',
+    },
+    supervise: {},
+  });
+  for (const directive of ['restart', 'resume'] as const) {
+    const test = createTestSystem({
+      supervise: { decide: () => directive, restarts: 1_000 },
+      middleware: withHooks ? [{ name: 'look', beforeMessage: () => undefined }] : [],
     });
-    for (const directive of ['restart', 'resume'] as const) {
-      const test = createTestSystem({
-        supervise: { decide: () => directive, restarts: 1_000 },
-        middleware: withHooks ? [{ name: 'look', beforeMessage: () => undefined }] : [],
-      });
-      const ref = test.system.spawn(Strange);
-      for (const [name, make] of Object.entries(thenables)) {
-        const reply = ref.ask.get(make);
-        const pong = ref.ask.ping();
-        await test.settle();
-        assert.is(await reply, 1, name);
-        assert.is(await pong, 'pong', name);
-      }
-      for (const [name, make] of Object.entries(failing)) {
-        const reply = ref.ask.get(make).catch((error: { code: string }) => error.code);
-        const pong = ref.ask.ping();
-        await test.settle();
-        assert.is(await reply, 'ERR_ACTOR_FAILED', `${name} ${directive}`);
-        assert.is(await pong, 'pong', `${name} ${directive}`);
-        assert.is(cellOf(ref).status & AWAITING, 0, name);
-      }
-      const settled = ref.ask.get(fickle).then(
-        () => true,
-        () => true,
-      );
+    const ref = test.system.spawn(Strange);
+    for (const [name, make] of Object.entries(thenables)) {
+      const reply = ref.ask.get(make);
       const pong = ref.ask.ping();
       await test.settle();
-      assert.equal(await Promise.all([settled, pong]), [true, 'pong']);
-      await test[Symbol.asyncDispose]();
+      assert.is(await reply, 1, name);
+      assert.is(await pong, 'pong', name);
     }
-  });
+    for (const [name, make] of Object.entries(failing)) {
+      const reply = ref.ask.get(make).catch((error: { code: string }) => error.code);
+      const pong = ref.ask.ping();
+      await test.settle();
+      assert.is(await reply, 'ERR_ACTOR_FAILED', `${name} ${directive}`);
+      assert.is(await pong, 'pong', `${name} ${directive}`);
+      assert.is(cellOf(ref).status & AWAITING, 0, name);
+    }
+    const settled = ref.ask.get(fickle).then(
+      () => true,
+      () => true,
+    );
+    const pong = ref.ask.ping();
+    await test.settle();
+    assert.equal(await Promise.all([settled, pong]), [true, 'pong']);
+    await test[Symbol.asyncDispose]();
+  }
 }
+
+awaiting('thenables of any kind settle once, on the fast path', () => settleOnce(false));
+awaiting('thenables of any kind settle once, with middleware', () => settleOnce(true));
 
 awaiting('replies that fight back when looked at are passed on as they are', async () => {
   const strange = new Proxy(

@@ -1,4 +1,4 @@
-import { defineActor, MisuseError } from '@troupe/core';
+import { defineActor, type Middleware, MisuseError } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -45,52 +45,58 @@ function seenOf(ref: Parameters<typeof cellOf>[0]): number[] {
   return (cellOf(ref).state as { seen: number[] }).seen;
 }
 
-for (const withHooks of [false, true]) {
-  const where = withHooks ? ' (with middleware)' : '';
-  const middleware = withHooks ? [{ name: 'look', beforeMessage: () => undefined }] : [];
+const look = [{ name: 'look', beforeMessage: () => undefined }];
 
-  stash(`what was set aside is handled before what came later, in order${where}`, async () => {
-    await using test = createTestSystem({ middleware });
-    const ref = test.system.spawn(Desk);
-    for (const n of [1, 2, 3]) ref.tell.put(n);
-    await test.settle();
-    assert.equal(
-      [test.system.stats().handled, test.system.stats().queued],
-      [0, 3],
-      'set aside is queued, not handled',
-    );
-    ref.tell.openNow();
-    ref.tell.put(4);
-    await test.settle();
-    assert.equal(seenOf(ref), [1, 2, 3, 4]);
-    assert.equal([test.system.stats().handled, test.system.stats().queued], [5, 0]);
-  });
-
-  stash(`an ask that was set aside is answered when it is handled${where}`, async () => {
-    await using test = createTestSystem({ middleware });
-    const ref = test.system.spawn(Desk);
-    const replies = [ref.ask.put(1), ref.ask.later(2)];
-    await test.advance(10);
-    ref.tell.openNow();
-    await test.settle();
-    assert.equal(await Promise.all(replies), [1, 2]);
-  });
-
-  stash(`a full stash is a failure that says so; nothing is lost${where}`, async () => {
-    await using test = createTestSystem({ middleware });
-    const errors: Error[] = [];
-    test.system.subscribe((event) => {
-      if (event.kind === 'failed') errors.push(event.error);
-    });
-    const ref = test.system.spawn(Desk);
-    for (const n of [1, 2, 3, 4]) ref.tell.put(n);
-    test.step();
-    test.step();
-    assert.instance(errors[0], MisuseError);
-    assert.match(errors[0]?.message ?? '', 'stashMax');
-    assert.equal([test.system.stats().handled, test.system.stats().queued], [1, 3]);
-  });
+async function inOrder(middleware: readonly Middleware[]): Promise<void> {
+  await using test = createTestSystem({ middleware });
+  const ref = test.system.spawn(Desk);
+  for (const n of [1, 2, 3]) ref.tell.put(n);
+  await test.settle();
+  assert.equal(
+    [test.system.stats().handled, test.system.stats().queued],
+    [0, 3],
+    'set aside is queued, not handled',
+  );
+  ref.tell.openNow();
+  ref.tell.put(4);
+  await test.settle();
+  assert.equal(seenOf(ref), [1, 2, 3, 4]);
+  assert.equal([test.system.stats().handled, test.system.stats().queued], [5, 0]);
 }
+
+stash('what was set aside is handled before what came later, in order', () => inOrder([]));
+stash('what was set aside is handled before what came later, in order, with middleware', () => inOrder(look));
+
+async function answered(middleware: readonly Middleware[]): Promise<void> {
+  await using test = createTestSystem({ middleware });
+  const ref = test.system.spawn(Desk);
+  const replies = [ref.ask.put(1), ref.ask.later(2)];
+  await test.advance(10);
+  ref.tell.openNow();
+  await test.settle();
+  assert.equal(await Promise.all(replies), [1, 2]);
+}
+
+stash('an ask that was set aside is answered when it is handled', () => answered([]));
+stash('an ask that was set aside is answered when it is handled, with middleware', () => answered(look));
+
+async function full(middleware: readonly Middleware[]): Promise<void> {
+  await using test = createTestSystem({ middleware });
+  const errors: Error[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'failed') errors.push(event.error);
+  });
+  const ref = test.system.spawn(Desk);
+  for (const n of [1, 2, 3, 4]) ref.tell.put(n);
+  test.step();
+  test.step();
+  assert.instance(errors[0], MisuseError);
+  assert.match(errors[0]?.message ?? '', 'stashMax');
+  assert.equal([test.system.stats().handled, test.system.stats().queued], [1, 3]);
+}
+
+stash('a full stash is a failure that says so; nothing is lost', () => full([]));
+stash('a full stash is a failure that says so; nothing is lost, with middleware', () => full(look));
 
 stash('a restart puts back what was set aside, a stop makes dead letters of it (E29)', async () => {
   await using test = createTestSystem();
