@@ -1,9 +1,28 @@
-import type { Delivered } from '@troupe/core';
+import { type Delivered, TroupeError } from '@troupe/core';
 import type { PeerError } from '../connection/answer.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import type { Connection, ConnectionHandler } from '../connection/connection.js';
 import type { Frame } from '../connection/frame.js';
 import type { ConnectionRef, Receiver } from './receiver.js';
+
+/**
+ * Gives a connection its actor, made by `spawn`. Sockets do not know when a system stops: one that is through its handshake a moment too
+ * late finds nobody to belong to, and is closed.
+ */
+export function feedOf(
+  connection: Connection,
+  receiver: Receiver,
+  spawn: (feed: Feed) => ConnectionRef,
+): Feed {
+  const feed = new Feed(connection, receiver);
+  try {
+    feed.open(spawn(feed));
+  } catch (error) {
+    if (!(error instanceof TroupeError)) throw error;
+    connection.close();
+  }
+  return feed;
+}
 
 /** Brings what a connection receives to its receiver, in order, no faster than the receiver takes it. */
 export class Feed implements ConnectionHandler {

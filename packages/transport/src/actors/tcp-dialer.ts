@@ -2,7 +2,7 @@ import { type ActorContext, type ActorDefinition, defineActor } from '@troupe/co
 import { Dialer, type DialerOptions } from '../dialer/dialer.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
-import { Feed } from './feed.js';
+import { feedOf } from './feed.js';
 import type { ConnectionRef, Receiver } from './receiver.js';
 import { TcpConnection } from './tcp-connection.js';
 
@@ -45,12 +45,11 @@ function openDialer(ctx: ActorContext<State>): Dialer {
     ...options,
     net,
     clock,
-    onConnection: (connection) => {
-      const feed = new Feed(connection, receiver);
-      const ref = ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' });
-      ctx.state.connection = ref;
-      feed.open(ref);
-      return feed;
-    },
+    onConnection: (connection) =>
+      feedOf(connection, receiver, (feed) => {
+        const ref = ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' });
+        ctx.state.connection = ref;
+        return ref;
+      }),
   });
 }

@@ -4,7 +4,7 @@ import { Listener, type ListenerOptions } from '../listener/listener.js';
 import type { Address, ListenTls } from '../net/net.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
-import { Feed } from './feed.js';
+import { feedOf } from './feed.js';
 import type { Receiver } from './receiver.js';
 import { TcpConnection } from './tcp-connection.js';
 
@@ -92,11 +92,10 @@ function openListener(ctx: ActorContext<State>): Listener {
     net,
     clock,
     onListening: (address) => self.tell.bound(address),
-    onConnection: (connection) => {
-      const feed = new Feed(connection, receiver);
-      feed.open(ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' }));
-      return feed;
-    },
+    onConnection: (connection) =>
+      feedOf(connection, receiver, (feed) =>
+        ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' }),
+      ),
     onEvent: (event) => {
       options.onEvent?.(event);
       if (event.kind === 'failed') self.tell.failed(event.error);

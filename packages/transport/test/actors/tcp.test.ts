@@ -4,6 +4,7 @@ import { createTestSystem } from '@troupe/core/testing';
 import {
   type Closed,
   type ConnectionRef,
+  Dialer,
   type Inbound,
   NO_HEADER,
   type Notice,
@@ -132,6 +133,38 @@ tcp('stop everything below a listener that stops', async () => {
   await system.stop(listener);
   const state = await client.ask.seen();
   await until('the end', () => state.closed.length >= 1);
+});
+
+tcp('a peer that comes while the system stops is turned away', async () => {
+  const world = createTestSystem({ name: 'stopping' });
+  const network = new MemoryNetwork({ clock: world.host });
+  const server = world.system.spawn(Desk, { echo: true });
+  world.system.spawn(TcpListener, {
+    receiver: server,
+    net: network.machine('leader'),
+    clock: world.host,
+    address: { port: 7000 },
+  });
+  await world.advance(10);
+  const lost: string[] = [];
+  const dialer = new Dialer({
+    net: network.machine('peer'),
+    clock: world.host,
+    address: { host: 'leader', port: 7000 },
+    role: 'client',
+    onConnection: () => ({ onFrame: () => undefined, onClose: (reason) => lost.push(reason.kind) }),
+  });
+  // The socket is accepted and its Hello on the way when the system begins to stop.
+  world.host.moveTo(world.host.now() + 1);
+  const stopped = world.system.shutdown();
+  await world.advance(5_000);
+  await stopped;
+  assert.is(dialer.connection, null);
+  assert.ok(
+    lost.every((kind) => kind === 'peer'),
+    lost.join(),
+  );
+  dialer.close();
 });
 
 tcp('an address in use fails the listener, not the system', async () => {
