@@ -33,6 +33,8 @@ export const packageLayers = {
     '@troupe/nats',
     '@troupe/testkit',
     '@troupe/dashboard',
+    'commander',
+    '@standard-schema/spec',
   ],
 };
 

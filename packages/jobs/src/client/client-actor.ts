@@ -61,6 +61,8 @@ export interface ClientArgs {
   readonly name: string;
   readonly host: Host;
   readonly leader: ClientFace;
+  /** Names the numbering of its submits; a new one unless given. */
+  readonly token?: string | undefined;
   /** The client was closed: whoever holds its connection may let go. */
   readonly onClose?: () => void;
 }
@@ -72,7 +74,7 @@ export interface SpawnedClient {
 
 export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): SpawnedClient {
   const { name, host, leader } = args;
-  const token = Math.floor(host.random() * 2 ** 52).toString(36);
+  const token = args.token ?? Math.floor(host.random() * 2 ** 52).toString(36);
   const line: Line = { port: undefined, run: () => undefined, open: () => undefined };
   const client = new Client({
     client: name,

@@ -10,10 +10,13 @@ import { LeaderLink, type LinkCodec } from './leader-link.js';
 export interface ConnectClientOptions extends DialOptions {
   /** Who submits: jobs carry it, caps count by it. */
   readonly name?: string;
+  /** It will only look, cancel and wait: the leader need not remember a numbering of submits for it. */
+  readonly submits?: false;
 }
 
 const KNOWN = {
   name: text(100),
+  submits: anything,
   address: anything,
   auth: anything,
   tls: anything,
@@ -52,6 +55,8 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
   const { client, ref } = spawnClient((definition, ...rest) => system.spawn(definition, ...rest), {
     name,
     host,
+    // One numbering that nobody uses, shared by all who only look: a probe every second must not fill the leader's table.
+    token: options.submits === false ? 'looks-only' : undefined,
     leader: {
       helloClient: ({ hello, port }) => link.open(hello, port),
       fromClient: ({ message, port }) => link.send(message, port),

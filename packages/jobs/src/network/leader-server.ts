@@ -76,8 +76,7 @@ export async function startLeader(options: LeaderServerOptions): Promise<LeaderS
     await server.recover();
     await server.listen();
   } catch (error) {
-    await server.abandon();
-    throw rootCause(error);
+    throw rootCause((await server.abandon()) ?? error);
   }
   return server;
 }
@@ -116,7 +115,9 @@ export class LeaderServer implements AsyncDisposable {
       { name: 'leader' },
     );
     void this.system.whenStopped.then((report) => {
-      if (report.cause !== undefined && this.closing === undefined) onFatal(report.cause);
+      // Before it listens, whoever starts it is told by the rejected promise.
+      const isServing = this.bound !== undefined && this.closing === undefined;
+      if (report.cause !== undefined && isServing) onFatal(rootCause(report.cause) as Error);
     });
   }
 
@@ -183,14 +184,14 @@ export class LeaderServer implements AsyncDisposable {
     return this.close();
   }
 
-  /** Before it ever served. */
-  async abandon(): Promise<void> {
+  /** Before it ever served. Resolves with what made it fail, where the runtime knows. */
+  async abandon(): Promise<Error | undefined> {
     this.closing ??= Promise.resolve();
     await new Promise<void>((resolve) => {
       if (this.listener === undefined) resolve();
       else this.listener.close(resolve);
     });
-    await this.system.shutdown();
+    return (await this.system.shutdown()).cause;
   }
 
   private async shutDown(withinMs: number): Promise<void> {

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Client, connectClient, type DialOptions, handle, startWorker } from '@troupe/jobs';
+import type { Command } from 'commander';
+import { CliError } from '../cli-error.js';
+import { ExitCode } from '../exit-code.js';
+import { wholeNumber } from '../number-option.js';
+import { ProgressBar } from '../progress-bar.js';
+import { parseAddress } from '../session/address.js';
+import { quietHost } from '../session/logging-host.js';
+import { plainJob } from '../session/plain-job.js';
+import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+
+interface Flags extends JsonFlag {
+  readonly jobs: number;
+  readonly outstanding: number;
+  readonly bytes: number;
+  readonly leader?: string;
+}
+
+const Bench = plainJob('troupe.bench');
+
+export function addBench(program: Command, tools: Tools): void {
+  verb(
+    program,
+    'bench',
+    'measure jobs a second, from durable submit to result',
+    'troupe bench --jobs 20000 --outstanding 1000',
+  )
+    .option('--jobs <n>', 'how many', wholeNumber(1, 100_000_000), 20_000)
+    .option('--outstanding <n>', 'how many at once', wholeNumber(1, 16_384), 1_000)
+    .option('--bytes <n>', 'size of a payload', wholeNumber(2, 16_000_000), 100)
+    .option('-l, --leader <address>', 'a leader that runs already; one in a temporary folder unless given')
+    .action((flags: Flags) => run(tools, flags));
+}
+
+async function run(tools: Tools, flags: Flags): Promise<void> {
+  await using leader = await leaderOf(flags.leader);
+  const { dial } = leader;
+  await using worker = await startWorker({
+    ...dial,
+    name: `bench-${process.pid}`,
+    slots: Math.min(16_384, flags.outstanding),
+    cpuCap: 1,
+    handlers: [handle(Bench, () => null)],
+  });
+  await using client = await connectClient({ ...dial, name: 'bench' });
+  const bar = new ProgressBar(tools.terminal, 'bench', flags.jobs);
+  const { seconds, latencies } = await drive(client, flags, (done) => bar.at(done));
+  bar.end();
+  latencies.sort();
+  const at = (share: number): number =>
+    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+  const figures = {
+    jobs: flags.jobs,
+    outstanding: flags.outstanding,
+    payloadBytes: flags.bytes,
+    durability: 'fsync before every acknowledgement',
+    seconds: round(seconds),
+    jobsPerSecond: Math.round(flags.jobs / seconds),
+    p50Ms: round(at(0.5)),
+    p99Ms: round(at(0.99)),
+  };
+  print(tools, flags, figures, [
+    `${figures.jobs} jobs in ${figures.seconds} s: ${figures.jobsPerSecond.toLocaleString('en')}/s, p50 ${figures.p50Ms} ms, p99 ${figures.p99Ms} ms (${figures.durability}, ${figures.outstanding} outstanding)`,
+  ]);
+  await worker.close();
+}
+
+function drive(
+  client: Client,
+  flags: Flags,
+  onDone: (done: number) => void,
+): Promise<{ seconds: number; latencies: Float64Array }> {
+  const payload = 'x'.repeat(flags.bytes - 2);
+  const latencies = new Float64Array(flags.jobs);
+  return new Promise((resolve, reject) => {
+    const startedAt = performance.now();
+    let sent = 0;
+    let done = 0;
+    const next = (): void => {
+      if (sent === flags.jobs) return;
+      sent += 1;
+      const at = performance.now();
+      client.run(Bench, payload).then(() => {
+        latencies[done] = performance.now() - at;
+        done += 1;
+        onDone(done);
+        if (done === flags.jobs) resolve({ seconds: (performance.now() - startedAt) / 1_000, latencies });
+        else next();
+      }, reject);
+    };
+    for (let i = 0; i < Math.min(flags.outstanding, flags.jobs); i += 1) next();
+  });
+}
+
+/** A leader in a process of its own, as it would be; its folder goes with it. */
+async function leaderOf(
+  given: string | undefined,
+): Promise<AsyncDisposable & { readonly dial: DialOptions }> {
+  if (given !== undefined)
+    return {
+      dial: { address: parseAddress(given), host: quietHost },
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    };
+  const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
+  const main = fileURLToPath(new URL('../main.js', import.meta.url));
+  const child = spawn(
+    process.execPath,
+    [main, 'leader', '--port', '0', '--dir', dir, '--json', '--drain-within', '0'],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  const address = await addressOf(child);
+  return {
+    dial: { address: parseAddress(address), host: quietHost },
+    [Symbol.asyncDispose]: async () => {
+      const exited = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await exited;
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function addressOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', () =>
+      reject(new CliError('ERR_CLI_BENCH', ExitCode.unavailable, 'bench: its leader did not start')),
+    );
+    child.stdout?.once('data', (chunk: Buffer) =>
+      resolve((JSON.parse(chunk.toString()) as { address: string }).address),
+    );
+  });
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}

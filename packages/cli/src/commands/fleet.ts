@@ -1,0 +1,81 @@
+import type { LeaderOverview } from '@troupe/jobs';
+import type { Command } from 'commander';
+import { ExitCode } from '../exit-code.js';
+import { wholeNumber } from '../number-option.js';
+import { type LeaderFlags, withClient, withLeader } from '../session/leader-options.js';
+import { table } from '../session/show-job.js';
+import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+
+type Flags = JsonFlag & LeaderFlags;
+
+interface CheckFlags extends Flags {
+  readonly workersMin: number;
+  readonly queuedMax?: number;
+  readonly deadMax?: number;
+}
+
+const COUNT_MAX = 1_000_000_000;
+
+export function addFleet(program: Command, tools: Tools): void {
+  const workers = program.command('workers').description('the workers of a leader');
+  withLeader(verb(workers, 'ls', 'list the workers and how they are', 'troupe workers ls')).action(
+    (flags: Flags) =>
+      withClient(flags, async (client) => {
+        const { workers: all } = await client.overview();
+        if (flags.json === true) {
+          for (const one of all) print(tools, flags, one, []);
+          return;
+        }
+        const rows = all.map(({ worker, liveness, running, slots, credit, cpu, lagMs }) => [
+          worker,
+          liveness,
+          `${running}/${slots}`,
+          String(credit),
+          `${Math.round(cpu * 100)}%`,
+          `${Math.round(lagMs)} ms`,
+        ]);
+        for (const line of table(['WORKER', 'STATE', 'RUNNING', 'CREDIT', 'CPU', 'LAG'], rows))
+          tools.terminal.out(line);
+      }),
+  );
+  withLeader(
+    verb(
+      program,
+      'check',
+      'probe a leader: exit 0 if all is well',
+      'troupe check --workers-min 1 --dead-max 0',
+    ),
+  )
+    .option('--workers-min <n>', 'at least so many workers that are alive', wholeNumber(0, COUNT_MAX), 0)
+    .option('--queued-max <n>', 'at most so many jobs waiting', wholeNumber(0, COUNT_MAX))
+    .option('--dead-max <n>', 'at most so many dead letters', wholeNumber(0, COUNT_MAX))
+    .action((flags: CheckFlags) =>
+      withClient(flags, async (client) => {
+        const overview = await client.overview();
+        const problems = problemsOf(overview, flags);
+        const isOk = problems.length === 0;
+        print(tools, flags, { ok: isOk, problems, ...overview }, [
+          isOk ? summaryOf(overview) : `not well: ${problems.join('; ')}`,
+        ]);
+        if (!isOk) tools.exitCode = ExitCode.retryLater;
+      }),
+    );
+}
+
+function problemsOf(overview: LeaderOverview, flags: CheckFlags): string[] {
+  const { counts, workers } = overview;
+  const alive = workers.filter(({ liveness }) => liveness === 'alive').length;
+  return [
+    ...(alive < flags.workersMin ? [`${alive} workers alive, needed ${flags.workersMin}`] : []),
+    ...(counts.queued > (flags.queuedMax ?? COUNT_MAX)
+      ? [`${counts.queued} jobs waiting, at most ${flags.queuedMax}`]
+      : []),
+    ...(counts.dead > (flags.deadMax ?? COUNT_MAX)
+      ? [`${counts.dead} dead letters, at most ${flags.deadMax}`]
+      : []),
+  ];
+}
+
+function summaryOf({ counts, workers, lsn }: LeaderOverview): string {
+  return `ok: ${counts.queued} queued, ${counts.running} running, ${counts.done} done, ${counts.dead} dead, ${workers.length} workers, lsn ${lsn}`;
+}

@@ -1,0 +1,97 @@
+import type { Client, JobView } from '@troupe/jobs';
+import { type Command, Option } from 'commander';
+import { wholeNumber } from '../number-option.js';
+import { type LeaderFlags, withClient, withLeader } from '../session/leader-options.js';
+import { plainJob } from '../session/plain-job.js';
+import { jobLines, shownJob, table } from '../session/show-job.js';
+import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+
+type Flags = JsonFlag & LeaderFlags;
+
+const STATES: readonly JobView['state'][] = ['queued', 'running', 'dead', 'done', 'cancelled'];
+/** Whatever the job is called: a job that exists is found by its id. */
+const SOME_JOB = plainJob('some.job');
+
+export function addJobVerbs(program: Command, tools: Tools): void {
+  withLeader(
+    verb(program, 'await <id>', 'wait for the output of a job submitted earlier', 'troupe await 2qt6g-1'),
+  )
+    .option('--result-within <ms>', 'give up waiting after so long; the job goes on', wholeNumber(1, 2 ** 31))
+    .action((id: string, flags: Flags & { resultWithin?: number }) =>
+      withClient(flags, async (client) => {
+        const withinMs = flags.resultWithin;
+        const output = await client.open(SOME_JOB, id).result(withinMs === undefined ? {} : { withinMs });
+        print(tools, flags, { id, output }, [JSON.stringify(output)]);
+      }),
+    );
+  withLeader(
+    verb(
+      program,
+      'cancel <id>',
+      'cancel a waiting or running job',
+      "troupe cancel 2qt6g-1 --reason 'wrong file'",
+    ),
+  )
+    .option('--reason <text>', 'kept with the job', '')
+    .action((id: string, flags: Flags & { reason: string }) =>
+      withClient(flags, async (client) => {
+        const state = await client.open(SOME_JOB, id).cancel(flags.reason);
+        print(tools, flags, { id, state }, [`${id} ${state}`]);
+      }),
+    );
+  withLeader(verb(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
+    (id: string, flags: Flags) =>
+      withClient(flags, async (client) => {
+        const job = shownJob(id, await client.open(SOME_JOB, id).inspect());
+        print(tools, flags, job, jobLines(job));
+      }),
+  );
+  withLeader(verb(program, 'ls', 'list jobs, oldest first', 'troupe ls --state queued --max 20'))
+    .addOption(new Option('--state <state>', 'only jobs in this state').choices(STATES))
+    .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), 100)
+    .action((flags: Flags & { state?: JobView['state']; max: number }) =>
+      withClient(flags, (client) => list(tools, flags, client)),
+    );
+}
+
+async function list(
+  tools: Tools,
+  flags: Flags & { state?: JobView['state']; max: number },
+  client: Client,
+): Promise<void> {
+  const views: JobView[] = [];
+  for (const state of flags.state === undefined ? STATES : [flags.state]) {
+    for await (const view of jobsIn(client, state, flags.max - views.length)) views.push(view);
+  }
+  const jobs = views.map((view) => shownJob(client.idOf(view.job), view));
+  if (flags.json === true) {
+    for (const job of jobs) print(tools, flags, job, []);
+    return;
+  }
+  const rows = jobs.map((job) => [
+    job.id,
+    job.state,
+    job.exec,
+    String(job.attempt),
+    job.submittedAt,
+    job.reason ?? '',
+  ]);
+  for (const line of table(['ID', 'STATE', 'EXEC', 'ATTEMPT', 'SUBMITTED', 'REASON'], rows))
+    tools.terminal.out(line);
+}
+
+const PAGE = 1_000;
+
+/** All jobs of a state, page by page, at most `max`. */
+export async function* jobsIn(client: Client, state: JobView['state'], max: number): AsyncGenerator<JobView> {
+  let after = 0;
+  for (let left = max; left > 0; ) {
+    const wanted = Math.min(PAGE, left);
+    const views = await client.list(state, { after, max: wanted });
+    yield* views;
+    const last = views.at(-1);
+    if (last === undefined || views.length < wanted) return;
+    after = last.job;
+    left -= views.length;
+  }
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { Identity } from '@troupe/transport';
+import type { Command } from 'commander';
+import { CliError } from '../cli-error.js';
+import { ExitCode } from '../exit-code.js';
+import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+
+interface Flags extends JsonFlag {
+  readonly out?: string;
+  readonly allow?: readonly string[];
+}
+
+const KEY_BYTES = 32;
+
+export function addKey(program: Command, tools: Tools): void {
+  const key = program.command('key').description('keys by which peers prove who they are');
+  verb(
+    key,
+    'new <subject>',
+    'make a key file',
+    'troupe key new billing --allow submit=job.submit.invoice --out billing.key',
+  )
+    .option('-o, --out <file>', 'write it there, readable by you only; else it is printed')
+    .option(
+      '--allow <action=subject>',
+      'what it may do: submit, work, observe, cancel, admin; everything unless given',
+      collect,
+    )
+    .action((subject: string, flags: Flags) => make(tools, subject, flags));
+}
+
+function make(tools: Tools, subject: string, flags: Flags): void {
+  const rules: Record<string, string[]> = {};
+  for (const text of flags.allow ?? []) {
+    const [action = '', pattern] = text.split('=', 2);
+    if (pattern === undefined)
+      throw new CliError(
+        'ERR_CLI_USAGE',
+        ExitCode.usage,
+        `--allow ${text}: needed action=subject, such as submit=job.submit.mail`,
+      );
+    rules[action] = [...(rules[action] ?? []), pattern];
+  }
+  // Refuses a name or a rule that a leader would refuse.
+  new Identity({ subject, ...rules });
+  const id = `${subject.replaceAll(/[^A-Za-z0-9_.-]/g, '-').slice(0, 48)}-${randomBytes(4).toString('hex')}`;
+  const file = { subject, id, ...rules, key: randomBytes(KEY_BYTES).toString('hex') };
+  if (flags.out === undefined) {
+    print(tools, flags, file, [JSON.stringify(file, undefined, 2)]);
+    return;
+  }
+  writeFileSync(flags.out, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  print(tools, flags, { file: flags.out, id, subject }, [`key ${id} of ${subject} in ${flags.out}`]);
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}

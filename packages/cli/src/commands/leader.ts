@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import type { Host } from '@troupe/core';
+import { type LeaderServer, startLeader } from '@troupe/jobs';
+import {
+  type Address,
+  Directory,
+  describeClose,
+  formatAddress,
+  type ListenerAuth,
+  type ListenTls,
+} from '@troupe/transport';
+import { type Command, Option } from 'commander';
+import { CliError } from '../cli-error.js';
+import { ExitCode } from '../exit-code.js';
+import { failureOf } from '../failure.js';
+import { byteCount, wholeNumber } from '../number-option.js';
+import { DEFAULT_PORT } from '../session/address.js';
+import { entryOf, readKeyFile } from '../session/key-file.js';
+import { loggingHost } from '../session/logging-host.js';
+import { untilSignal } from '../signals.js';
+import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+
+interface Flags extends JsonFlag {
+  readonly port: number;
+  readonly host: string;
+  readonly socket?: string;
+  readonly dir: string;
+  readonly key?: readonly string[];
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsClientCa?: string;
+  readonly insecure?: boolean;
+  readonly payloadMax: number;
+  readonly jobsMax?: number;
+  readonly grace: number;
+  readonly drainWithin: number;
+  readonly compress?: 'gzip' | 'brotli';
+  readonly verbose?: boolean;
+}
+
+export function addLeader(program: Command, tools: Tools): void {
+  verb(program, 'leader', 'run a leader on a folder', 'troupe leader --port 7419 --dir ./state')
+    .option('-p, --port <n>', 'port; 0 picks a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--socket <path>', 'listen on a Unix socket instead')
+    .requiredOption('-d, --dir <folder>', 'folder of the log; made if it is not there', './state')
+    .option('-k, --key <file>', 'a key file peers may prove; may be given several times', collect)
+    .option('--tls-cert <file>', 'certificate')
+    .option('--tls-key <file>', 'key of the certificate')
+    .option('--tls-client-ca <file>', 'peers prove themselves by a certificate of this authority')
+    .option('--insecure', 'listen on a public address without TLS or keys all the same')
+    .option('--payload-max <bytes>', 'largest payload of a job', byteCount, 16 * 1024 * 1024)
+    .option('--jobs-max <n>', 'most jobs waiting and running', wholeNumber(1, 100_000_000))
+    .option(
+      '--grace <ms>',
+      'how long a worker that was cut off keeps its jobs',
+      wholeNumber(0, 600_000),
+      1_000,
+    )
+    .option(
+      '--drain-within <ms>',
+      'how long to wait for running jobs at the end',
+      wholeNumber(0, 3_600_000),
+      5_000,
+    )
+    .addOption(
+      new Option('--compress <method>', 'compress what is sent where it helps').choices(['gzip', 'brotli']),
+    )
+    .option('-v, --verbose', 'say who comes and goes')
+    .action((flags: Flags) => run(tools, flags));
+}
+
+async function run(tools: Tools, flags: Flags): Promise<void> {
+  const { terminal } = tools;
+  // What goes wrong before it serves is told once, as the reason why it does not.
+  let isServing = false;
+  const host = loggingHost(({ level, message }) => {
+    if (isServing && (level === 'error' || flags.verbose === true))
+      terminal.err(`leader: ${level}: ${message}`);
+  });
+  const leader = await open(tools, flags, host);
+  isServing = true;
+  const { counts } = await leader.overview();
+  const address = formatAddress(leader.address);
+  print(tools, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
+    `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
+  ]);
+  const signal = await untilSignal();
+  terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
+  await leader.close({ withinMs: flags.drainWithin });
+  print(tools, flags, { kind: 'stopped' }, ['leader stopped']);
+}
+
+function open(tools: Tools, flags: Flags, host: Host): Promise<LeaderServer> {
+  const { terminal } = tools;
+  const tls = tlsOf(flags);
+  const auth = authOf(flags);
+  const address: Address =
+    flags.socket === undefined ? { host: flags.host, port: flags.port } : { path: flags.socket };
+  return startLeader({
+    host,
+    dir: flags.dir,
+    address,
+    limits: {
+      payloadBytesMax: flags.payloadMax,
+      ...(flags.jobsMax === undefined ? {} : { jobsMax: flags.jobsMax }),
+    },
+    times: { resumeGraceMs: flags.grace },
+    ...(auth === undefined ? {} : { auth }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(flags.insecure === undefined ? {} : { insecure: flags.insecure }),
+    ...(flags.compress === undefined ? {} : { compress: flags.compress }),
+    onEvent: (event) => {
+      if (event.kind === 'insecure')
+        terminal.err(`leader: ${event.address} is open to everybody (--insecure)`);
+      else if (flags.verbose === true && event.kind === 'closed')
+        terminal.err(`leader: ${event.remote} ${event.subject ?? ''} ${describeClose(event.reason)}`);
+    },
+    // Nothing that was not durable is acknowledged, so there is nothing left to do but end (D6).
+    onFatal: (error) => {
+      const failure = failureOf(error);
+      terminal.err(`troupe: leader: ${failure.message}`);
+      process.exit(failure.exitCode);
+    },
+  });
+}
+
+function authOf(flags: Flags): ListenerAuth | undefined {
+  if (flags.key === undefined && flags.tlsClientCa === undefined) return undefined;
+  const directory = new Directory((flags.key ?? []).map((path) => entryOf(readKeyFile(path))));
+  return { kind: flags.tlsClientCa === undefined ? 'hmac' : 'mtls', directory };
+}
+
+function tlsOf(flags: Flags): ListenTls | undefined {
+  const { tlsCert, tlsKey, tlsClientCa } = flags;
+  if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --tls-cert and --tls-key go together');
+  const tls = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
+  return tlsClientCa === undefined ? tls : { ...tls, clientCa: readFileSync(tlsClientCa) };
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}

@@ -1,0 +1,70 @@
+import { decodeRecords, payloadText } from '@troupe/jobs';
+import { type DumpedEntry, dumpWal, verifyWal } from '@troupe/wal';
+import type { Command } from 'commander';
+import { ExitCode } from '../exit-code.js';
+import { wholeNumber } from '../number-option.js';
+import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+
+interface DumpFlags extends JsonFlag {
+  readonly from?: number;
+  readonly to?: number;
+  readonly payloads?: boolean;
+}
+
+const LSN_MAX = Number.MAX_SAFE_INTEGER;
+
+export function addWal(program: Command, tools: Tools): void {
+  const wal = program.command('wal').description('the write-ahead log in a folder');
+  verb(
+    wal,
+    'dump <folder>',
+    'print the records of a log as JSON Lines',
+    'troupe wal dump ./state --from 100 --to 120',
+  )
+    .option('--from <lsn>', 'first entry', wholeNumber(1, LSN_MAX))
+    .option('--to <lsn>', 'last entry', wholeNumber(1, LSN_MAX))
+    .option('--payloads', 'print payloads and results, not only their size')
+    .action((folder: string, flags: DumpFlags) => dump(tools, folder, flags));
+  verb(wal, 'verify <folder>', 'read a whole log and check every byte', 'troupe wal verify ./state').action(
+    async (folder: string, flags: JsonFlag) => {
+      const report = await verifyWal(folder);
+      const range = `entries ${report.firstLsn} to ${report.lastLsn} in ${report.segments} segments`;
+      const end = report.wasClean ? 'closed cleanly' : 'not closed cleanly';
+      const damage = report.damage.map((one) => `damaged: ${one.file} at byte ${one.offset}: ${one.reason}`);
+      print(tools, flags, report, report.ok ? [`ok: ${range}, ${end}`] : damage);
+      if (!report.ok) tools.exitCode = ExitCode.data;
+    },
+  );
+}
+
+async function dump(tools: Tools, folder: string, flags: DumpFlags): Promise<void> {
+  const range = {
+    ...(flags.from === undefined ? {} : { from: flags.from }),
+    ...(flags.to === undefined ? {} : { to: flags.to }),
+  };
+  await dumpWal(
+    folder,
+    (entry) => {
+      for (const line of linesOf(entry, flags.payloads === true)) tools.terminal.out(line);
+      if (entry.kind === 'damage') tools.exitCode = ExitCode.data;
+    },
+    range,
+  );
+}
+
+function linesOf(entry: DumpedEntry, withPayloads: boolean): string[] {
+  if (entry.kind === 'damage' || entry.base64 === undefined) return [JSON.stringify(entry)];
+  const lines: string[] = [];
+  decodeRecords(Buffer.from(entry.base64, 'base64'), (record) =>
+    lines.push(
+      JSON.stringify({ lsn: entry.lsn, ...record }, (key, value: unknown) => shown(key, value, withPayloads)),
+    ),
+  );
+  return lines;
+}
+
+function shown(key: string, value: unknown, withPayloads: boolean): unknown {
+  if (key !== 'payload' && key !== 'result') return value;
+  if (typeof value !== 'string' && !(value instanceof Uint8Array)) return value;
+  return withPayloads ? payloadText(value) : `${value.length} bytes`;
+}

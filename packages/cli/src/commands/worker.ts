@@ -1,0 +1,92 @@
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type HandledJob, startWorker } from '@troupe/jobs';
+import type { Command } from 'commander';
+import { CliError } from '../cli-error.js';
+import { ExitCode } from '../exit-code.js';
+import { share, wholeNumber } from '../number-option.js';
+import { dialOptions, type LeaderFlags, withLeader } from '../session/leader-options.js';
+import { untilSignal } from '../signals.js';
+import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+
+interface Flags extends JsonFlag, LeaderFlags {
+  readonly name?: string;
+  readonly slots: number;
+  readonly cpuCap: number;
+  readonly pattern?: readonly string[];
+  readonly drainWithin: number;
+}
+
+export function addWorker(program: Command, tools: Tools): void {
+  withLeader(
+    verb(
+      program,
+      'worker <module>',
+      'run the handlers that a module exports',
+      'troupe worker ./handlers.mjs --slots 8',
+    ),
+  )
+    .option('-n, --name <name>', 'name of this worker; one at a time under one name')
+    .option('-s, --slots <n>', 'attempts at once', wholeNumber(1, 16_384), 16)
+    .option('--cpu-cap <share>', 'ask for no work while the processor is busier than this', share, 0.75)
+    .option(
+      '--pattern <subject>',
+      'which job.assign.{group}.{worker} it takes; may be given several times',
+      collect,
+    )
+    .option('--drain-within <ms>', 'how long running jobs have at the end', wholeNumber(0, 3_600_000), 10_000)
+    .action((module: string, flags: Flags) => run(tools, module, flags));
+}
+
+async function run(tools: Tools, module: string, flags: Flags): Promise<void> {
+  const handlers = await handlersOf(module);
+  const name = flags.name ?? `${hostname().replaceAll(/[^\w-]/g, '-')}-${process.pid}`;
+  const worker = await startWorker({
+    ...dialOptions(flags),
+    name,
+    handlers,
+    slots: flags.slots,
+    cpuCap: flags.cpuCap,
+    ...(flags.pattern === undefined ? {} : { patterns: flags.pattern }),
+  });
+  const execs = handlers.map(({ job }) => job.exec);
+  print(tools, flags, { kind: 'ready', worker: name, slots: flags.slots, execs }, [
+    `worker ${name} ready, ${flags.slots} slots, runs ${execs.join(', ')}`,
+  ]);
+  const signal = await untilSignal();
+  tools.terminal.err(`worker: ${signal}, finishing within ${flags.drainWithin} ms`);
+  await worker.close({ withinMs: flags.drainWithin });
+  print(tools, flags, { kind: 'stopped' }, ['worker stopped']);
+}
+
+/** Everything the module exports that was made by `handle`, alone or in arrays. Nothing a peer says chooses what is loaded. */
+async function handlersOf(module: string): Promise<HandledJob[]> {
+  const url = pathToFileURL(resolve(module)).href;
+  let exported: Record<string, unknown>;
+  try {
+    exported = (await import(url)) as Record<string, unknown>;
+  } catch (cause) {
+    const isMissing = cause instanceof Error && cause.message.includes(resolve(module));
+    const exitCode = isMissing ? ExitCode.noInput : ExitCode.data;
+    throw new CliError('ERR_CLI_MODULE', exitCode, `module ${module}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+  const found = Object.values(exported).flat().filter(isHandled);
+  if (found.length > 0) return found;
+  throw new CliError(
+    'ERR_CLI_MODULE',
+    ExitCode.data,
+    `module ${module}: exports no handler; export handle(job, run)`,
+  );
+}
+
+function isHandled(value: unknown): value is HandledJob {
+  const { job, run: handler } = (value ?? {}) as Partial<HandledJob>;
+  return typeof handler === 'function' && typeof job?.exec === 'string' && typeof job.spec === 'object';
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}

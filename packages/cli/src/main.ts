@@ -1,0 +1,16 @@
+import { ExitCode } from './exit-code.js';
+import { runTroupe } from './program.js';
+import { endWithReader, processTerminal } from './terminal.js';
+
+// Nothing goes on after something nobody foresaw: what is acknowledged is on the disk, and the next process reads it there.
+process.on('uncaughtException', (error) => {
+  process.stderr.write(
+    `troupe: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+  );
+  process.exit(ExitCode.internal);
+});
+
+endWithReader();
+process.exitCode = await runTroupe(process.argv.slice(2), processTerminal());
+// A socket that the other side keeps half open must not keep a finished command.
+process.exit();

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { addBackup } from './commands/backup.js';
+import { addBench } from './commands/bench.js';
+import { addCompletion } from './commands/completion.js';
+import { addDlq } from './commands/dlq.js';
+import { addFleet } from './commands/fleet.js';
+import { addJobVerbs } from './commands/job.js';
+import { addKey } from './commands/key.js';
+import { addLeader } from './commands/leader.js';
+import { addRun, addSubmit } from './commands/submit.js';
+import { addWal } from './commands/wal.js';
+import { addWorker } from './commands/worker.js';
+import { ExitCode } from './exit-code.js';
+import { failureOf } from './failure.js';
+import type { Terminal } from './terminal.js';
+import type { Tools } from './verb.js';
+
+/** Runs one command line; the words behind the program's name. Resolves with the exit code, and never rejects. */
+export async function runTroupe(words: readonly string[], terminal: Terminal): Promise<number> {
+  const tools: Tools = { terminal, exitCode: ExitCode.ok };
+  try {
+    await programOf(tools).parseAsync(words, { from: 'user' });
+    return tools.exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
+    const failure = failureOf(error);
+    if (words.includes('--json')) terminal.err(JSON.stringify({ error: failure }));
+    else terminal.err(`troupe: ${failure.message}`);
+    if (failure.exitCode === ExitCode.internal && error instanceof Error) terminal.err(error.stack ?? '');
+    return failure.exitCode;
+  }
+}
+
+function programOf(tools: Tools): Command {
+  const { terminal } = tools;
+  const program = new Command('troupe')
+    .description('a durable job system: leaders, workers, jobs')
+    .version(versionOf())
+    .exitOverride()
+    .showHelpAfterError(false)
+    .configureOutput({
+      writeOut: (text) => terminal.out(text.trimEnd()),
+      writeErr: (text) => terminal.err(text.trimEnd()),
+      // One line, as every other error of the command.
+      outputError: (text, write) =>
+        write(
+          `troupe: ${text
+            .replace(/^error: /, '')
+            .replaceAll(/\s*\n\s*/g, ' ')
+            .trim()}; see troupe --help`,
+        ),
+    });
+  addLeader(program, tools);
+  addWorker(program, tools);
+  addSubmit(program, tools);
+  addRun(program, tools);
+  addJobVerbs(program, tools);
+  addDlq(program, tools);
+  addFleet(program, tools);
+  addKey(program, tools);
+  addWal(program, tools);
+  addBackup(program, tools);
+  addBench(program, tools);
+  addCompletion(program, tools);
+  return program;
+}
+
+function versionOf(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}

@@ -1,0 +1,39 @@
+import type { Terminal } from './terminal.js';
+
+const CELLS = 30;
+const EVERY_MS = 100;
+
+/** A bar for long work. Draws nothing where nobody looks. */
+export class ProgressBar {
+  private readonly terminal: Terminal;
+  private readonly label: string;
+  private readonly total: number;
+  private readonly startedAt = performance.now();
+  private drawnAt = Number.NEGATIVE_INFINITY;
+
+  constructor(terminal: Terminal, label: string, total: number) {
+    this.terminal = terminal;
+    this.label = label;
+    this.total = total;
+  }
+
+  at(done: number): void {
+    const now = performance.now();
+    if (!this.terminal.isInteractive || (now - this.drawnAt < EVERY_MS && done < this.total)) return;
+    this.drawnAt = now;
+    this.terminal.draw(barOf(this.label, done, this.total, (now - this.startedAt) / 1_000));
+  }
+
+  /** Leaves the line free for what comes next. */
+  end(): void {
+    if (this.terminal.isInteractive && this.drawnAt > Number.NEGATIVE_INFINITY) this.terminal.draw('');
+  }
+}
+
+export function barOf(label: string, done: number, total: number, seconds: number): string {
+  const share = total === 0 ? 1 : Math.min(1, done / total);
+  const filled = Math.round(share * CELLS);
+  const rate = seconds > 0 ? Math.round(done / seconds) : 0;
+  const bar = `${'█'.repeat(filled)}${'░'.repeat(CELLS - filled)}`;
+  return `${label} ${bar} ${done.toLocaleString('en')}/${total.toLocaleString('en')}  ${rate.toLocaleString('en')}/s`;
+}

@@ -1,0 +1,63 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { DialerAuth, Entry } from '@troupe/transport';
+import { CliError } from '../cli-error.js';
+import { ExitCode } from '../exit-code.js';
+
+/** What `troupe key new` writes. The leader reads the rules, a client or worker the id and the key. */
+export interface KeyFile extends Omit<Entry, 'keys'> {
+  readonly id?: string;
+  readonly key?: string;
+}
+
+const RULES = ['submit', 'work', 'observe', 'cancel', 'admin'] as const;
+const EVERYTHING = Object.fromEntries(RULES.map((rule) => [rule, ['>']]));
+
+export function readKeyFile(path: string): KeyFile {
+  // A key that others can read is no key.
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+    throw new CliError(
+      'ERR_CLI_KEY_FILE',
+      ExitCode.config,
+      `key file ${path}: others may read it; run: chmod 600 ${path}`,
+    );
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new CliError(
+      'ERR_CLI_KEY_FILE',
+      ExitCode.config,
+      `key file ${path}: not JSON; make one with: troupe key new`,
+      {
+        cause,
+      },
+    );
+  }
+  if (typeof value !== 'object' || value === null || typeof (value as KeyFile).subject !== 'string')
+    throw new CliError(
+      'ERR_CLI_KEY_FILE',
+      ExitCode.config,
+      `key file ${path}: has no subject; make one with: troupe key new`,
+    );
+  return value as KeyFile;
+}
+
+/** One identity for the leader's directory. Without any rule it may do everything. */
+export function entryOf({ id, key, ...rules }: KeyFile): Entry {
+  const isRuled = RULES.some((rule) => rules[rule] !== undefined);
+  const entry = isRuled ? rules : { ...EVERYTHING, ...rules };
+  return id === undefined || key === undefined ? entry : { ...entry, keys: [{ id, key }] };
+}
+
+export function authOf(path: string): DialerAuth {
+  const { id, key } = readKeyFile(path);
+  if (id === undefined || key === undefined)
+    throw new CliError(
+      'ERR_CLI_KEY_FILE',
+      ExitCode.config,
+      `key file ${path}: has no id and key; make one with: troupe key new`,
+    );
+  return { kind: 'hmac', keyId: id, key };
+}

@@ -1,0 +1,73 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { CliError } from '../cli-error.js';
+import { ExitCode } from '../exit-code.js';
+
+export interface PayloadFlags {
+  readonly file?: string;
+  readonly text?: boolean;
+}
+
+/** The payload: the argument, else the file, else standard input. JSON, unless it is said to be text. */
+export async function readPayload(argument: string | undefined, flags: PayloadFlags): Promise<unknown> {
+  const { text, where } = await source(argument, flags);
+  return flags.text === true ? text : parse(text, where);
+}
+
+/** One payload a line. */
+export async function* readPayloadLines(flags: PayloadFlags): AsyncGenerator<unknown> {
+  const { stream, where } = streamOf(flags.file);
+  let number = 0;
+  for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number += 1;
+    if (line === '') continue;
+    yield flags.text === true ? line : parse(line, `${where}, line ${number}`);
+  }
+}
+
+async function source(
+  argument: string | undefined,
+  flags: PayloadFlags,
+): Promise<{ text: string; where: string }> {
+  if (argument !== undefined && argument !== '-') {
+    if (flags.file !== undefined)
+      throw new CliError(
+        'ERR_CLI_PAYLOAD',
+        ExitCode.usage,
+        'payload: given twice; use the argument or --file',
+      );
+    return { text: argument, where: 'argument' };
+  }
+  if (argument === undefined && flags.file === undefined && process.stdin.isTTY === true)
+    throw new CliError(
+      'ERR_CLI_PAYLOAD',
+      ExitCode.usage,
+      'payload: none; give it as an argument, with --file, or on standard input',
+    );
+  const { stream, where } = streamOf(flags.file);
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return { text: Buffer.concat(chunks).toString('utf8'), where };
+}
+
+function streamOf(file: string | undefined): { stream: Readable; where: string } {
+  return file === undefined || file === '-'
+    ? { stream: process.stdin, where: 'standard input' }
+    : { stream: createReadStream(file), where: file };
+}
+
+function parse(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new CliError(
+      'ERR_CLI_PAYLOAD',
+      ExitCode.data,
+      `payload from ${where}: not JSON; say --text to send it as a text`,
+      {
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,79 @@
+import type { JobView } from '@troupe/jobs';
+
+/** A job as the command prints it with --json: the id as people know it, times as text. */
+export interface ShownJob {
+  readonly id: string;
+  readonly exec: string;
+  readonly group: string;
+  readonly client: string;
+  readonly state: JobView['state'];
+  readonly attempt: number;
+  readonly failures: number;
+  readonly crashes: number;
+  readonly submittedAt: string;
+  readonly dueAt: string | null;
+  readonly endedAt: string | null;
+  readonly worker: string | null;
+  readonly reason: string | null;
+  readonly failure: JobView['failure'] | null;
+  readonly payloadBytes: number;
+}
+
+export function shownJob(id: string, view: JobView): ShownJob {
+  const { exec, group, client, state, attempt, failures, crashes, payloadBytes } = view;
+  return {
+    id,
+    exec,
+    group,
+    client,
+    state,
+    attempt,
+    failures,
+    crashes,
+    submittedAt: new Date(view.submittedAt).toISOString(),
+    dueAt: timeOrNull(view.dueAt),
+    endedAt: timeOrNull(view.endedAt),
+    worker: view.worker === '' ? null : view.worker,
+    reason: view.reason === '' ? null : view.reason,
+    failure: view.failure ?? null,
+    payloadBytes,
+  };
+}
+
+export function jobLines(job: ShownJob): string[] {
+  const rows: [string, string | null][] = [
+    ['id', job.id],
+    ['exec', job.exec],
+    ['state', job.state],
+    ['reason', job.reason],
+    ['client', job.client],
+    ['attempt', `${job.attempt} (${job.failures} failed, ${job.crashes} crashed)`],
+    ['submitted', job.submittedAt],
+    ['due', job.dueAt],
+    ['ended', job.endedAt],
+    ['worker', job.worker],
+    [
+      'failure',
+      job.failure === null || job.failure === undefined
+        ? null
+        : `${job.failure.name}: ${job.failure.message}`,
+    ],
+    ['payload', `${job.payloadBytes} bytes`],
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name.padEnd(10)} ${value}`);
+}
+
+/** Columns as wide as their widest cell. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)));
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function timeOrNull(ms: number): string | null {
+  return ms === 0 ? null : new Date(ms).toISOString();
+}

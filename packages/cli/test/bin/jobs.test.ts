@@ -1,0 +1,132 @@
+// timeout: 180s
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { lines, stage, troupe, workerOf } from './troupe.js';
+
+const jobs = suite('jobs by the command');
+
+jobs(
+  'run prints the output, submit the id, await the output again; payload from argument, file and stdin',
+  async () => {
+    await using s = await stage();
+    await using _worker = await workerOf(s.at, s.dir);
+    const to = ['--leader', s.at];
+    assert.equal(await troupe(['run', 'math.add', '[1, 2]', ...to]), { code: 0, out: '3\n', err: '' });
+    const submitted = await troupe(['submit', 'math.add', ...to], { stdin: '[3, 4]' });
+    assert.match(submitted.out, /^[0-9a-z]{5}-[0-9a-z]+\n$/);
+    const id = submitted.out.trim();
+    assert.equal(await troupe(['await', id, ...to]), { code: 0, out: '7\n', err: '' });
+    await writeFile(join(s.dir, 'payload.json'), '[20, 22]');
+    const [ran] = lines(
+      await troupe(['run', 'math.add', '--file', join(s.dir, 'payload.json'), '--json', ...to]),
+    );
+    assert.is(ran?.['output'], 42);
+    const text = await troupe(['run', 'text.echo', 'not json', '--text', ...to]);
+    assert.is(text.out, '"not json"\n');
+    const [receipt] = lines(await troupe(['submit', 'math.add', '[1,1]', '--key-id', 'k', '--json', ...to]));
+    const [again] = lines(await troupe(['submit', 'math.add', '[1,1]', '--key-id', 'k', '--json', ...to]));
+    assert.is(receipt?.['level'], 'fsync');
+    assert.is(again?.['id'], receipt?.['id']);
+    assert.is(again?.['duplicate'], true);
+    const conflict = await troupe(['submit', 'math.add', '[1,2]', '--key-id', 'k', ...to]);
+    assert.is(conflict.code, 65);
+    assert.match(
+      conflict.err,
+      /^troupe: submit refused: key 'k' belongs to a job with another payload; use another --key-id/,
+    );
+  },
+);
+
+jobs('submit --lines makes a job of every line, in order', async () => {
+  await using s = await stage();
+  await using _worker = await workerOf(s.at, s.dir);
+  const to = ['--leader', s.at];
+  const stdin = `${Array.from({ length: 50 }, (_, i) => `[${i}, 1]`).join('\n')}\n`;
+  const ids = (await troupe(['submit', 'math.add', '--lines', ...to], { stdin })).out.trim().split('\n');
+  assert.is(new Set(ids).size, 50);
+  assert.is((await troupe(['await', ids[49] ?? '', ...to])).out, '50\n');
+  const bad = await troupe(['submit', 'math.add', '--lines', ...to], { stdin: '1\n{\n' });
+  assert.is(bad.code, 65);
+  assert.is(
+    bad.err,
+    'troupe: payload from standard input, line 2: not JSON; say --text to send it as a text\n',
+  );
+});
+
+jobs('ls, show and cancel', async () => {
+  await using s = await stage();
+  const to = ['--leader', s.at];
+  const first = (await troupe(['submit', 'math.add', '[1,2]', ...to])).out.trim();
+  const second = (await troupe(['submit', 'text.echo', '0', '--delay', '60000', ...to])).out.trim();
+  const listed = lines(await troupe(['ls', '--json', ...to]));
+  assert.equal(
+    listed.map(({ id, state, exec }) => ({ id, state, exec })),
+    [
+      { id: first, state: 'queued', exec: 'math.add' },
+      { id: second, state: 'queued', exec: 'text.echo' },
+    ],
+  );
+  const plain = await troupe(['ls', '--state', 'queued', '--max', '1', ...to]);
+  assert.match(plain.out, /^ID +STATE +EXEC +ATTEMPT +SUBMITTED +REASON\n\S+ +queued +math\.add +0 .*\n$/);
+  const shown = await troupe(['show', second, ...to]);
+  assert.match(shown.out, new RegExp(`^id +${second}\nexec +text\\.echo\nstate +queued\n`));
+  assert.is((await troupe(['cancel', second, '--reason', 'enough', ...to])).out, `${second} cancelled\n`);
+  assert.is((await troupe(['cancel', second, ...to])).out, `${second} cancelled\n`);
+  const [job] = lines(await troupe(['show', second, '--json', ...to]));
+  assert.is(job?.['state'], 'cancelled');
+  assert.is(job?.['reason'], 'enough');
+  const awaited = await troupe(['await', second, ...to]);
+  assert.is(awaited.code, 1);
+  assert.is(awaited.err, `troupe: job ${second}: cancelled: enough\n`);
+  const waited = await troupe(['await', first, '--result-within', '50', ...to]);
+  assert.is(waited.code, 75);
+  assert.match(waited.err, /no outcome within 50 ms; it goes on/);
+});
+
+jobs('dead letters: ls, show, redrive, purge', async () => {
+  await using s = await stage();
+  await using _worker = await workerOf(s.at, s.dir);
+  const to = ['--leader', s.at];
+  const ran = await troupe(['run', 'math.fail', '1', '--attempts', '1', ...to]);
+  assert.is(ran.code, 1);
+  const id = / job (\S+):/.exec(ran.err)?.[1] ?? '';
+  assert.is(
+    ran.err,
+    `troupe: job ${id}: ended in the dead letters (failed): it never works; see troupe dlq show\n`,
+  );
+  const [dead] = lines(await troupe(['dlq', 'ls', '--json', ...to]));
+  assert.is(dead?.['id'], id);
+  assert.match((await troupe(['dlq', 'ls', ...to])).out, /LAST ERROR\n.*it never works\n$/);
+  assert.match((await troupe(['dlq', 'show', id, ...to])).out, /failure +Error: it never works\n/);
+  assert.is((await troupe(['dlq', 'redrive', id, ...to])).out, '1 of 1 sent back to wait\n');
+  assert.is((await troupe(['await', id, ...to])).code, 1);
+  assert.equal(lines(await troupe(['dlq', 'purge', '--all', '--json', ...to])), [{ purged: 1, asked: 1 }]);
+  const gone = await troupe(['dlq', 'purge', id, ...to]);
+  assert.equal([gone.code, gone.out], [66, '0 of 1 purged\n']);
+  const alive = (await troupe(['submit', 'no.worker', '1', ...to])).out.trim();
+  assert.is((await troupe(['dlq', 'show', alive, ...to])).code, 66);
+  assert.is((await troupe(['dlq', 'redrive', ...to])).code, 64);
+});
+
+jobs('workers ls and check say how the fleet is', async () => {
+  await using s = await stage();
+  const to = ['--leader', s.at];
+  const lonely = await troupe(['check', '--workers-min', '1', ...to]);
+  assert.equal([lonely.code, lonely.out], [75, 'not well: 0 workers alive, needed 1\n']);
+  await using worker = await workerOf(s.at, s.dir, ['--slots', '3']);
+  const [one] = lines(await troupe(['workers', 'ls', '--json', ...to]));
+  assert.match(String(one?.['worker']), /^w1~/);
+  assert.equal([one?.['liveness'], one?.['slots']], ['alive', 3]);
+  assert.match(
+    (await troupe(['workers', 'ls', ...to])).out,
+    /^WORKER +STATE +RUNNING.*\nw1~\S+ +alive +0\/3/,
+  );
+  const [well] = lines(await troupe(['check', '--workers-min', '1', '--json', ...to]));
+  assert.is(well?.['ok'], true);
+  assert.match((await troupe(['check', ...to])).out, /^ok: 0 queued, 0 running/);
+  assert.is(await worker.end(), 0);
+});
+
+jobs.run();

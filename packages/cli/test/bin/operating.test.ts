@@ -1,0 +1,210 @@
+// timeout: 180s
+import { chmod, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Authority } from '@troupe/transport/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { folder, lines, Running, stage, troupe, workerOf } from './troupe.js';
+
+const operating = suite('operating by the command');
+
+operating(
+  'a leader ends in time at a signal, keeps what it has, and a second one on its folder is refused',
+  async () => {
+    await using s = await stage();
+    const to = ['--leader', s.at];
+    const id = (await troupe(['submit', 'math.add', '[1,2]', ...to])).out.trim();
+    const state = join(s.dir, 'state');
+    const second = await troupe(['leader', '--port', '0', '--dir', state]);
+    assert.is(second.code, 73);
+    assert.match(
+      second.err,
+      /^troupe: LOCK: the directory is held by .*; stop that process or use another directory\n$/,
+    );
+    const taken = await troupe(['leader', '--port', s.at.split(':')[1] ?? '', '--dir', join(s.dir, 'other')]);
+    assert.is(taken.code, 69);
+    assert.match(taken.err, /EADDRINUSE.*choose another --port/);
+    assert.is(await s.leader.end('SIGTERM'), 0);
+    await using again = new Running(['leader', '--port', '0', '--dir', state]);
+    const ready = await again.first;
+    assert.is((ready['counts'] as { queued: number }).queued, 1);
+    assert.match((await troupe(['show', id, '--leader', String(ready['address'])])).out, /state +queued/);
+  },
+);
+
+operating('wal verify, wal dump, backup and restore', async () => {
+  await using s = await stage();
+  const to = ['--leader', s.at];
+  await troupe(['submit', 'math.add', '[1,2]', '--key-id', 'first', ...to]);
+  const state = join(s.dir, 'state');
+  const running = await troupe(['backup', state, join(s.dir, 'copy')]);
+  assert.is(running.code, 73);
+  await s.leader.end();
+  const dumped = lines(await troupe(['wal', 'dump', state, '--payloads']));
+  const enqueue = dumped.find(({ type }) => type === 'enqueue');
+  assert.equal([enqueue?.['key'], enqueue?.['payload']], ['first', '[1,2]']);
+  const some = lines(await troupe(['wal', 'dump', state, '--from', '2', '--to', '3']));
+  assert.equal([...new Set(some.map(({ lsn }) => lsn))], [2, 3]);
+  assert.match(
+    (await troupe(['wal', 'verify', state])).out,
+    /^ok: entries 1 to \d+ in \d segments, closed cleanly\n$/,
+  );
+  assert.is((await troupe(['backup', state, join(s.dir, 'copy')])).code, 0);
+  assert.is((await troupe(['backup', state, join(s.dir, 'copy')])).code, 73);
+  const [restored] = lines(await troupe(['restore', join(s.dir, 'copy'), join(s.dir, 'restored'), '--json']));
+  assert.ok(Number(restored?.['lastLsn']) > 0);
+  await using leader = new Running(['leader', '--port', '0', '--dir', join(s.dir, 'restored')]);
+  assert.is(((await leader.first)['counts'] as { queued: number }).queued, 1);
+});
+
+operating('a damaged log is refused with 65 by the leader, by verify and by restore', async () => {
+  await using s = await stage();
+  for (let i = 0; i < 3; i += 1) await troupe(['submit', 'math.add', `[${i},2]`, '--leader', s.at]);
+  await s.leader.end();
+  const state = join(s.dir, 'state');
+  const name =
+    (await readdir(state)).filter((file) => file.endsWith('.log') || file.endsWith('.seg')).sort()[0] ?? '';
+  assert.ok(name !== '', (await readdir(state)).join(' '));
+  const file = await open(join(state, name), 'r+');
+  await file.write(Buffer.from([0xff]), 0, 1, 4096 + 20);
+  await file.close();
+  const verified = await troupe(['wal', 'verify', state]);
+  assert.is(verified.code, 65, verified.out);
+  assert.is((await troupe(['leader', '--port', '0', '--dir', state])).code, 65);
+  assert.is((await troupe(['restore', state, join(s.dir, 'new')])).code, 65);
+});
+
+operating('keys: made private, proved by peers, refused where they are wrong', async () => {
+  await using f = await folder();
+  const path = (name: string): string => join(f.dir, name);
+  assert.is((await troupe(['key', 'new', 'ops', '--out', path('ops.key')])).code, 0);
+  assert.is((await stat(path('ops.key'))).mode & 0o777, 0o600);
+  assert.is((await troupe(['key', 'new', 'ops', '--out', path('ops.key')])).code, 73);
+  const mail = ['key', 'new', 'mail', '--allow', 'submit=job.submit.mail', '--out', path('mail.key')];
+  assert.is((await troupe(mail)).code, 0);
+  assert.is((await troupe(['key', 'new', 'x', '--allow', 'submit=job..mail'])).code, 78);
+  assert.match((await troupe(['key', 'new', 'shown'])).out, /"key": "[0-9a-f]{64}"/);
+  await using s = await stage(['--key', path('ops.key'), '--key', path('mail.key')]);
+  const to = ['--leader', s.at];
+  const stranger = await troupe(['check', ...to]);
+  assert.is(stranger.code, 77);
+  assert.match(stranger.err, /AUTH_FAILED.*give the right key with --key\n$/);
+  assert.is((await troupe(['submit', 'mail.send', '1', '--key', path('mail.key'), ...to])).code, 0);
+  const forbidden = await troupe(['submit', 'math.add', '1', '--key', path('mail.key'), ...to]);
+  assert.is(forbidden.code, 77);
+  assert.is((await troupe(['check', '--key', path('ops.key'), ...to])).code, 0);
+  await chmod(path('ops.key'), 0o644);
+  const open = await troupe(['check', '--key', path('ops.key'), ...to]);
+  assert.equal(
+    [open.code, open.err],
+    [78, `troupe: key file ${path('ops.key')}: others may read it; run: chmod 600 ${path('ops.key')}\n`],
+  );
+});
+
+operating('TLS with a key; a public address without them is refused', async () => {
+  await using f = await folder();
+  const path = (name: string): string => join(f.dir, name);
+  const authority = new Authority('test');
+  const { cert, key } = authority.issue({ name: 'leader', hosts: ['localhost'] });
+  await writeFile(path('ca.pem'), authority.cert);
+  await writeFile(path('cert.pem'), cert);
+  await writeFile(path('key.pem'), key);
+  await troupe(['key', 'new', 'ops', '--out', path('ops.key')]);
+  const unsafe = await troupe(['leader', '--host', '0.0.0.0', '--port', '0', '--dir', path('state')]);
+  assert.is(unsafe.code, 78);
+  assert.match(
+    unsafe.err,
+    /^troupe: listen on 0\.0\.0\.0:0: refused, .*; give --tls-cert, --tls-key and --key/,
+  );
+  const tls = ['--tls-cert', path('cert.pem'), '--tls-key', path('key.pem'), '--key', path('ops.key')];
+  await using s = await stage(['--host', '0.0.0.0', ...tls]);
+  const port = s.at.split(':').at(-1);
+  const to = ['--leader', `127.0.0.1:${port}`, '--key', path('ops.key')];
+  assert.is((await troupe(['check', ...to, '--tls-ca', path('ca.pem'), '--tls-name', 'localhost'])).code, 0);
+  assert.is((await troupe(['check', ...to, '--connect-within', '300'])).code, 69);
+});
+
+operating('a worker module that is not there, or has no handler, says so', async () => {
+  await using s = await stage();
+  const missing = await troupe(['worker', join(s.dir, 'nothing.mjs'), '--leader', s.at]);
+  assert.is(missing.code, 66);
+  await writeFile(join(s.dir, 'empty.mjs'), 'export const x = 1;\n');
+  const empty = await troupe(['worker', join(s.dir, 'empty.mjs'), '--leader', s.at]);
+  assert.equal(
+    [empty.code, empty.err],
+    [65, `troupe: module ${join(s.dir, 'empty.mjs')}: exports no handler; export handle(job, run)\n`],
+  );
+  await using worker = await workerOf(s.at, s.dir);
+  assert.equal((await worker.first)['execs'], ['math.add', 'math.fail', 'text.echo']);
+});
+
+operating('bench measures and counts', async () => {
+  const ended = await troupe(['bench', '--jobs', '300', '--outstanding', '50', '--json']);
+  const [figures] = lines(ended);
+  assert.is(figures?.['jobs'], 300, ended.err);
+  assert.ok(Number(figures?.['jobsPerSecond']) > 0);
+  assert.is(figures?.['durability'], 'fsync before every acknowledgement');
+});
+
+operating('completion scripts know the verbs', async () => {
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { code, out } = await troupe(['completion', shell]);
+    assert.is(code, 0);
+    for (const word of ['submit', 'redrive', 'backup']) assert.match(out, word);
+  }
+});
+
+operating('every verb has a help with an example', async () => {
+  const verbs = [
+    'leader',
+    'worker',
+    'submit',
+    'run',
+    'await',
+    'cancel',
+    'ls',
+    'show',
+    'check',
+    'bench',
+    'completion',
+  ];
+  const nested = [
+    'dlq ls',
+    'dlq show',
+    'dlq redrive',
+    'dlq purge',
+    'workers ls',
+    'key new',
+    'wal dump',
+    'wal verify',
+  ];
+  for (const name of [...verbs, ...nested, 'backup', 'restore']) {
+    const { code, out } = await troupe([...name.split(' '), '--help']);
+    assert.is(code, 0);
+    assert.match(out, new RegExp(`Example:\n {2}\\$ (source <\\()?troupe ${name}`));
+  }
+  const page = await readFile(new URL('../../../../docs/cli.md', import.meta.url), 'utf8');
+  for (const name of [...verbs, ...nested, 'backup', 'restore'])
+    assert.ok(page.includes(`troupe ${name}`), name);
+});
+
+operating('mistakes are one line and 64', async () => {
+  const cases: [readonly string[], RegExp][] = [
+    [['nonsense'], /^troupe: unknown command 'nonsense'; see troupe --help\n$/],
+    [['run'], /^troupe: missing required argument 'exec'; see troupe --help\n$/],
+    [['ls', '--state', 'odd'], /^troupe: .*Allowed choices are queued.*\n$/],
+    [['leader', '--port', '99999999'], /^troupe: .*whole number from 0 to 65535.*\n$/],
+    [['check', '--leader', 'a:b:c'], /^troupe: address 'a:b:c': needed host:port or unix:\/path\n$/],
+  ];
+  for (const [args, line] of cases) {
+    const ended = await troupe(args);
+    assert.is(ended.code, 64, ended.err);
+    assert.match(ended.err, line);
+    assert.is(ended.out, '');
+  }
+  const json = await troupe(['check', '--leader', '127.0.0.1:1', '--connect-within', '100', '--json']);
+  const { error } = JSON.parse(json.err) as { error: { code: string; exitCode: number } };
+  assert.equal([json.code, error.code, error.exitCode], [69, 'ERR_LEADER_UNREACHABLE', 69]);
+});
+
+operating.run();

@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const bin = fileURLToPath(new URL('../../bin/troupe.mjs', import.meta.url));
+const jobs = new URL('../../../jobs/dist/index.js', import.meta.url).href;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs the command as a shell would. */
+export function troupe(
+  args: readonly string[],
+  options: { stdin?: string; cwd?: string } = {},
+): Promise<Ended> {
+  const child = start(args, options.cwd);
+  child.stdin?.end(options.stdin ?? '');
+  let out = '';
+  let err = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    out += chunk;
+  });
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    err += chunk;
+  });
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
+}
+
+/** What a --json verb printed, one value a line. */
+export function lines(ended: Ended): Record<string, unknown>[] {
+  return ended.out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+function start(args: readonly string[], cwd?: string): ChildProcess {
+  const { TROUPE_LEADER: _leader, TROUPE_KEY: _key, ...env } = process.env;
+  return spawn(process.execPath, [bin, ...args], cwd === undefined ? { env } : { env, cwd });
+}
+
+/** A verb that stays: ready when it has printed its first line. */
+export class Running implements AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly exited: Promise<number | null>;
+  readonly first: Promise<Record<string, unknown>>;
+
+  constructor(args: readonly string[], cwd?: string) {
+    this.child = start([...args, '--json'], cwd);
+    let out = '';
+    let err = '';
+    this.child.stderr?.on('data', (chunk: Buffer) => {
+      err += chunk.toString();
+    });
+    this.exited = new Promise((resolve) => this.child.once('exit', (code) => resolve(code)));
+    this.first = new Promise((resolve, reject) => {
+      this.child.stdout?.on('data', (chunk: Buffer) => {
+        out += chunk.toString();
+        if (out.includes('\n'))
+          resolve(JSON.parse(out.slice(0, out.indexOf('\n'))) as Record<string, unknown>);
+      });
+      void this.exited.then((code) => reject(new Error(`ended with ${code} before it was ready: ${err}`)));
+    });
+    this.first.catch(() => undefined);
+  }
+
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    this.child.kill(signal);
+    return this.exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await this.end('SIGKILL');
+  }
+}
+
+export interface Stage extends AsyncDisposable {
+  readonly dir: string;
+  /** Where the leader listens. */
+  readonly at: string;
+  readonly leader: Running;
+}
+
+const HANDLERS = `import { defineJob, handle } from ${JSON.stringify(jobs)};
+const any = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({ value }) } };
+const job = (name) => defineJob(name, { input: any, output: any });
+export const add = handle(job('math.add'), ([a, b]) => a + b);
+export const others = [
+  handle(job('math.fail'), () => { throw new Error('it never works'); }),
+  handle(job('text.echo'), (value) => value),
+];
+`;
+
+/** A folder of its own with a module of handlers in it. */
+export async function folder(): Promise<AsyncDisposable & { readonly dir: string }> {
+  const dir = await mkdtemp(join(tmpdir(), 'troupe-cli-'));
+  await writeFile(join(dir, 'handlers.mjs'), HANDLERS);
+  return { dir, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
+}
+
+/** A leader of its own, by the command. */
+export async function stage(options: readonly string[] = []): Promise<Stage> {
+  const own = await folder();
+  const leader = new Running(['leader', '--port', '0', '--dir', join(own.dir, 'state'), ...options]);
+  const { address } = await leader.first;
+  return {
+    dir: own.dir,
+    at: String(address),
+    leader,
+    [Symbol.asyncDispose]: async () => {
+      await leader[Symbol.asyncDispose]();
+      await own[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export async function workerOf(at: string, dir: string, options: readonly string[] = []): Promise<Running> {
+  const worker = new Running([
+    'worker',
+    join(dir, 'handlers.mjs'),
+    '--leader',
+    at,
+    '--name',
+    'w1',
+    ...options,
+  ]);
+  await worker.first;
+  return worker;
+}
