@@ -1,5 +1,5 @@
 import { constants, randomBytes } from 'node:crypto';
-import { chmodSync } from 'node:fs';
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { connect as connectTls, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { ListenError } from '../errors.js';
@@ -29,6 +29,7 @@ class NodeServer implements NetServer {
   readonly #handler: ListenHandler;
   /** Accepted, TLS handshake under way, by remote address and port. */
   readonly #securing = new Map<string, string>();
+  #reclaimed = false;
 
   constructor(address: Address, tls: ListenTls | undefined, tlsHandshakeMs: number, handler: ListenHandler) {
     if (tls !== undefined && 'path' in address)
@@ -40,12 +41,9 @@ class NodeServer implements NetServer {
       { allowHalfOpen: tls === undefined, noDelay: true, highWaterMark: BUFFER_BYTES },
       (socket) => this.#accept(socket),
     );
-    this.#server.on('error', (error) =>
-      handler.onError(new ListenError(formatAddress(address), error.message, { cause: error })),
-    );
+    this.#server.on('error', (error: NodeJS.ErrnoException) => this.#onError(address, error));
     this.#server.on('listening', () => this.#onListening(address));
-    if ('path' in address) this.#server.listen({ path: address.path, backlog: BACKLOG });
-    else this.#server.listen({ host: address.host ?? DEFAULT_HOST, port: address.port, backlog: BACKLOG });
+    this.#listen(address);
   }
 
   close(done: () => void): void {
@@ -55,6 +53,28 @@ class NodeServer implements NetServer {
 
   renew(tls: ListenTls): void {
     this.#secure?.setSecureContext(contextOf(tls));
+  }
+
+  #listen(address: Address): void {
+    if ('path' in address) this.#server.listen({ path: address.path, backlog: BACKLOG });
+    else this.#server.listen({ host: address.host ?? DEFAULT_HOST, port: address.port, backlog: BACKLOG });
+  }
+
+  #onError(address: Address, error: NodeJS.ErrnoException): void {
+    const failed = (): void =>
+      this.#handler.onError(new ListenError(formatAddress(address), error.message, { cause: error }));
+    if (error.code !== 'EADDRINUSE' || !('path' in address) || this.#reclaimed) return failed();
+    // A process that was killed leaves its socket file behind. Nobody answers there: it is ours to take.
+    this.#reclaimed = true;
+    const probe = connect(address.path, () => {
+      probe.destroy();
+      failed();
+    });
+    probe.on('error', (refusal: NodeJS.ErrnoException) => {
+      if (refusal.code !== 'ECONNREFUSED' || !lstatSync(address.path).isSocket()) return failed();
+      unlinkSync(address.path);
+      this.#listen(address);
+    });
   }
 
   #onListening(address: Address): void {

@@ -2,8 +2,8 @@
 
 import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bodyFromFile, bodyFromIterable, Directory, FrameType, NO_HEADER } from '@troupe/transport';
@@ -46,6 +46,37 @@ net('listens on a Unix socket only its owner can open', async () => {
     assert.is(connection.remote, 'unix');
     connection.send(64, NO_HEADER, Buffer.from('over a file'));
     await until('the message', () => first(server.accepted).bodies[0] === 'over a file');
+  });
+});
+
+net('takes over the socket file of a listener that was killed, and never that of a living one', async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, 'leader.sock');
+    const dead = createServer();
+    await new Promise<void>((resolve) => dead.listen(`${path}.new`, () => resolve()));
+    // Moved away, the file survives its server: what a kill leaves behind.
+    await rename(`${path}.new`, path);
+    await new Promise((resolve) => dead.close(resolve));
+    await using server = new RealListener({ address: { path } });
+    await server.dial();
+    await using second = new RealListener({ address: { path } });
+    const error = await second.bound.then(
+      () => null,
+      (reason: { code: string }) => reason,
+    );
+    assert.is(error?.code, 'ERR_LISTEN');
+    await server.dial();
+    const file = join(folder, 'somebody-elses-file');
+    await writeFile(file, 'precious');
+    await using third = new RealListener({ address: { path: file } });
+    assert.is(
+      await third.bound.then(
+        () => 'bound',
+        (reason: { code: string }) => reason.code,
+      ),
+      'ERR_LISTEN',
+    );
+    assert.is((await stat(file)).size, 8, 'a file that is no socket is nobody to take over');
   });
 });
 
