@@ -33,6 +33,8 @@ function foldInto(reader: JournalReader, log: Log): Fold<undefined> {
 
 class WalJournal implements Journal {
   private readonly log: Log;
+  /** Appends that found the log's buffer full; the first may be half done. */
+  private readonly waiting: [entries: readonly Uint8Array[], done: Appended][] = [];
 
   constructor(log: Log) {
     this.log = log;
@@ -43,7 +45,9 @@ class WalJournal implements Journal {
   }
 
   append(entries: readonly Uint8Array[], done: Appended): void {
-    this.appendFrom(entries, 0, this.log.nextLsn, done);
+    // What waits for room goes first.
+    if (this.waiting.length > 0) this.waiting.push([entries, done]);
+    else this.appendFrom(entries, 0, this.log.nextLsn, done);
   }
 
   snapshot(done: (error: Error | undefined, lsn: number) => void): void {
@@ -54,7 +58,20 @@ class WalJournal implements Journal {
     this.log.close((error) => done(error ?? undefined));
   }
 
-  /** The leader has one batch under way, so nothing can come between two parts of it. */
+  private resume(from: number, firstLsn: number): void {
+    const half = this.waiting.shift();
+    if (half === undefined) return;
+    this.appendFrom(half[0], from, firstLsn, half[1]);
+    while (this.waiting.length > 0) {
+      const held = this.waiting.length;
+      const [entries, done] = this.waiting.shift() as [readonly Uint8Array[], Appended];
+      this.appendFrom(entries, 0, this.log.nextLsn, done);
+      // Full again: what did not fit stands at the head once more.
+      if (this.waiting.length >= held) return;
+    }
+  }
+
+  /** Nothing comes between two parts of one append: others wait behind it. */
   private appendFrom(entries: readonly Uint8Array[], from: number, firstLsn: number, done: Appended): void {
     for (let i = from; i < entries.length; i += 1) {
       const last = i === entries.length - 1;
@@ -62,7 +79,8 @@ class WalJournal implements Journal {
       // Refusing submits when space is short is the leader's business; what it has decided to write must be written.
       const lsn = this.log.append(entries[i] as Uint8Array, durable, ESSENTIAL);
       if (lsn === FULL) {
-        this.log.onRoom(() => this.appendFrom(entries, i, firstLsn, done));
+        this.waiting.unshift([entries, done]);
+        this.log.onRoom(() => this.resume(i, firstLsn));
         return;
       }
       if (lsn === REFUSED) {

@@ -60,7 +60,6 @@ export class Leader implements LeaderContext {
   private stopped = false;
   private lastNow: number;
   private stagedAt = 0;
-  private appendedAt = 0;
   private ticker: JobsTimer;
   private dueTimer: JobsTimer | undefined;
   private dueTimerAt = Number.POSITIVE_INFINITY;
@@ -197,8 +196,7 @@ export class Leader implements LeaderContext {
     if (this.stopped) return;
     this.dispatch();
     this.speak();
-    if (!this.staging.empty) this.appendedAt = this.host.now();
-    this.staging.flush();
+    this.staging.flush(this.host.now());
     if (this.whenIdle !== undefined && this.staging.idle && this.waiting.length === 0) this.whenIdle();
   }
 
@@ -208,7 +206,7 @@ export class Leader implements LeaderContext {
     this.observe?.({
       kind: 'durable',
       records: batch.size,
-      tookMs: this.host.now() - this.appendedAt,
+      tookMs: this.host.now() - batch.appendedAt,
       lsn: this.staging.lsn,
     });
     for (let i = 0; i < batch.size; i += 1) {

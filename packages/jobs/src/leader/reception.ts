@@ -57,6 +57,13 @@ export class Reception {
     this.context.list(session);
   }
 
+  private welcomeLater(session: ClientSession): void {
+    this.context.whenApplied(() => {
+      if (session.producer < this.context.ledger.nextProducer) this.welcome(session);
+      else this.welcomeLater(session);
+    });
+  }
+
   /** True if the producer is known already; otherwise its record is on the way. */
   private enrol(session: ClientSession): boolean {
     const { ledger, limits } = this.context;
@@ -69,7 +76,7 @@ export class Reception {
         return producer.lastAt + limits.keyWindowMs > this.context.at() || this.enlist(session, key);
       if (known >= ledger.nextProducer) {
         // Its record is in flight, from an earlier session of the same client.
-        this.context.whenApplied(() => this.welcome(session));
+        this.welcomeLater(session);
         return false;
       }
     }

@@ -4,6 +4,7 @@ import type { Journal } from '../journal/journal.js';
 import { ByteWriter } from '../ledger/byte-writer.js';
 import type { LedgerRecord } from '../ledger/record.js';
 import { encodeRecord } from '../ledger/record-codec.js';
+import { Ring } from '../queue/ring.js';
 
 /** Records are packed into journal entries of about this size: small enough to stay inline in any log. */
 const ENTRY_BYTES = 32 * 1024;
@@ -18,6 +19,7 @@ export class Batch<From> {
   readonly entryOf: number[] = [];
   readonly writer = new ByteWriter();
   readonly cuts: number[] = [];
+  appendedAt = 0;
   private entryStart = 0;
 
   get size(): number {
@@ -60,14 +62,17 @@ export class Batch<From> {
   }
 }
 
+/** More turns than this at the journal gain nothing: it writes one batch at a time and joins what waits. */
+const AT_JOURNAL_MAX = 8;
+
 /**
- * validate → **append → durable** → apply → act. One batch is at the journal, one is being filled; what arrives while the
- * first is written goes with the second.
+ * validate → **append → durable** → apply → act. Each turn is appended as it ends, while earlier ones are still being written; the
+ * journal answers in the order of the appends.
  */
 export class Staging<From> {
   private filling = new Batch<From>();
-  private writing = new Batch<From>();
-  private atJournal = false;
+  private readonly atJournal = new Ring<Batch<From>>();
+  private readonly spare: Batch<From>[] = [];
   private failed = false;
   /** The position of the latest entry known to be durable. */
   lsn: number;
@@ -88,38 +93,33 @@ export class Staging<From> {
   }
 
   get idle(): boolean {
-    return !this.atJournal && this.filling.size === 0;
-  }
-
-  get empty(): boolean {
-    return this.filling.size === 0;
+    return this.atJournal.size === 0 && this.filling.size === 0;
   }
 
   stage(record: LedgerRecord, from: From | undefined, tag: number): void {
     this.filling.add(record, from, tag);
   }
 
-  /** Hands the filled batch to the journal unless one is there already. */
-  flush(): void {
-    if (this.atJournal || this.failed || this.filling.size === 0) return;
+  flush(now: number): void {
+    if (this.filling.size === 0 || this.atJournal.size >= AT_JOURNAL_MAX || this.failed) return;
     const batch = this.filling;
-    this.filling = this.writing;
-    this.writing = batch;
-    this.atJournal = true;
+    this.filling = this.spare.pop() ?? new Batch();
+    batch.appendedAt = now;
+    this.atJournal.push(batch);
     this.journal.append(batch.entries(), (error, firstLsn) => this.appended(error, firstLsn));
   }
 
   private appended(error: Error | undefined, firstLsn: number): void {
-    this.atJournal = false;
+    const batch = this.atJournal.shift();
+    if (this.failed || batch === undefined) return;
     if (error !== undefined) {
       this.failed = true;
       this.onFatal(new JournalFailedError(error.message, { cause: error }));
       return;
     }
-    const batch = this.writing;
     this.lsn = firstLsn + batch.cuts.length - 1;
     this.onDurable(batch, firstLsn);
     batch.clear();
-    this.flush();
+    this.spare.push(batch);
   }
 }
