@@ -161,11 +161,8 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   private yieldToLoop(): void {
     const yieldedAt = this.coarseNow;
     this.host.later(() => {
-      const now = this.host.now();
-      this.slice.adapt(now - yieldedAt);
-      this.turnStart = now;
-      this.coarseNow = now;
-      this.arms = 0;
+      this.openTurn();
+      this.slice.adapt(this.turnStart - yieldedAt);
       this.pump();
     });
   }

@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -151,6 +154,12 @@ executor('timers wake an idle pump by themselves (E26)', async () => {
   const ref = system.spawn(Sleeper);
   ref.tell.nap();
   assert.is(await ref.ask.ping(), 'pong');
+});
+
+executor('a process whose actors have nothing left to do ends, without a shutdown', async () => {
+  const load = fileURLToPath(new URL('./exit-load.js', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [load]);
+  assert.ok(Number(stdout) < 1_000, `it stayed ${stdout} ms for a timer that nobody needs`);
 });
 
 executor.run();
