@@ -86,7 +86,7 @@ async function run(tools: Tools, flags: Flags): Promise<void> {
     `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
   ]);
   const signal = await untilSignal();
-  terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
+  if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
   await leader.close({ withinMs: flags.drainWithin });
   print(tools, flags, { kind: 'stopped' }, ['leader stopped']);
 }

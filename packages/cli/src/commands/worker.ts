@@ -55,7 +55,7 @@ async function run(tools: Tools, module: string, flags: Flags): Promise<void> {
     `worker ${name} ready, ${flags.slots} slots, runs ${execs.join(', ')}`,
   ]);
   const signal = await untilSignal();
-  tools.terminal.err(`worker: ${signal}, finishing within ${flags.drainWithin} ms`);
+  if (flags.json !== true) tools.terminal.err(`worker: ${signal}, finishing within ${flags.drainWithin} ms`);
   await worker.close({ withinMs: flags.drainWithin });
   print(tools, flags, { kind: 'stopped' }, ['worker stopped']);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Authority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { folder, lines, Running, stage, troupe, workerOf } from './troupe.js';
+import { folder, inProcess, lines, Running, stage, troupe, workerOf } from './troupe.js';
 
 const operating = suite('operating by the command');
 
@@ -179,7 +179,7 @@ operating('every verb has a help with an example', async () => {
     'wal verify',
   ];
   for (const name of [...verbs, ...nested, 'backup', 'restore']) {
-    const { code, out } = await troupe([...name.split(' '), '--help']);
+    const { code, out } = await inProcess([...name.split(' '), '--help']);
     assert.is(code, 0);
     assert.match(out, new RegExp(`Example:\n {2}\\$ (source <\\()?troupe ${name}`));
   }
@@ -197,7 +197,7 @@ operating('mistakes are one line and 64', async () => {
     [['check', '--leader', 'a:b:c'], /^troupe: address 'a:b:c': needed host:port or unix:\/path\n$/],
   ];
   for (const [args, line] of cases) {
-    const ended = await troupe(args);
+    const ended = await inProcess(args);
     assert.is(ended.code, 64, ended.err);
     assert.match(ended.err, line);
     assert.is(ended.out, '');

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runTroupe } from '@troupe/cli';
 
 const bin = fileURLToPath(new URL('../../bin/troupe.mjs', import.meta.url));
 const jobs = new URL('../../../jobs/dist/index.js', import.meta.url).href;
@@ -29,6 +30,23 @@ export function troupe(
     err += chunk;
   });
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
+}
+
+/** The same without a process, for what needs none. */
+export async function inProcess(args: readonly string[]): Promise<Ended> {
+  let out = '';
+  let err = '';
+  const code = await runTroupe(args, {
+    out: (line) => {
+      out += `${line}\n`;
+    },
+    err: (line) => {
+      err += `${line}\n`;
+    },
+    isInteractive: false,
+    draw: () => undefined,
+  });
+  return { code, out, err };
 }
 
 /** What a --json verb printed, one value a line. */

@@ -1,0 +1,88 @@
+// A bank of a thousand actors. Some accounts fail on purpose and are restarted by their branch; every
+// cent is accounted for at the end, and so is every message.
+import { type ActorRef, createSystem, defineActor, type RefOf } from '@troupe/core';
+
+const ACCOUNTS = 1_000;
+const TRANSFERS = 200_000;
+const START_CENTS = 10_000;
+
+/** Money is in the vault's books, not in the accounts' state: an account may fail without losing any. */
+const books = new Float64Array(ACCOUNTS).fill(START_CENTS);
+
+/** Whoever can receive money. A definition cannot name its own type, so an order names what it needs of a ref. */
+type Payee = RefOf<{ receive: (ctx: never, cents: number) => void }>;
+
+const Account = defineActor('account', {
+  state: (args: { readonly index: number }) => ({ index: args.index, seen: 0 }),
+  handlers: {
+    receive(ctx, cents: number) {
+      books[ctx.state.index] = (books[ctx.state.index] ?? 0) + cents;
+      ctx.state.seen += 1;
+      if (ctx.state.seen === 150 && ctx.state.index % 100 === 0)
+        throw new Error('the clerk spilled coffee on the ledger');
+    },
+    send(ctx, order: { readonly to: Payee; readonly cents: number }) {
+      const have = books[ctx.state.index] ?? 0;
+      if (have < order.cents) return ctx.fail('insufficient', { have });
+      books[ctx.state.index] = have - order.cents;
+      order.to.tell.receive(order.cents);
+      return order.cents;
+    },
+  },
+});
+
+const Branch = defineActor('branch', {
+  state: () => ({ accounts: [] as ActorRef<typeof Account>[] }),
+  handlers: {
+    open(ctx): readonly ActorRef<typeof Account>[] {
+      for (let index = 0; index < ACCOUNTS; index += 1) {
+        ctx.state.accounts.push(ctx.spawn(Account, { index }, { name: `account-${index}` }));
+      }
+      return ctx.state.accounts;
+    },
+  },
+  supervise: { strategy: 'one-for-one', restarts: 5, withinMs: 30_000 },
+});
+
+const failures: string[] = [];
+let deadLetters = 0;
+await using system = createSystem({ name: 'bank' });
+system.subscribe((event) => {
+  if (event.kind === 'failed') failures.push(event.path);
+  if (event.kind === 'dead-letter') deadLetters += 1;
+});
+
+console.log(`opening a branch with ${ACCOUNTS.toLocaleString('en')} accounts of ${START_CENTS / 100} each`);
+const branch = system.spawn(Branch, undefined, { name: 'branch' });
+const accounts = await branch.ask.open();
+
+console.log(`making ${TRANSFERS.toLocaleString('en')} transfers, 1,000 at a time`);
+const startedAt = performance.now();
+let refused = 0;
+for (let done = 0; done < TRANSFERS; done += 1_000) {
+  const replies = Array.from({ length: 1_000 }, (_, i) => {
+    const from = accounts[(done + i * 7) % ACCOUNTS] as ActorRef<typeof Account>;
+    const to = accounts[(done + i * 13 + 1) % ACCOUNTS] as ActorRef<typeof Account>;
+    return from.ask.send({ to, cents: 1 + ((done + i) % 500) });
+  });
+  for (const reply of await Promise.all(replies)) if (typeof reply !== 'number') refused += 1;
+}
+const seconds = (performance.now() - startedAt) / 1_000;
+
+const report = await system.shutdown();
+const total = books.reduce((sum, cents) => sum + cents, 0);
+const missing = ACCOUNTS * START_CENTS - total;
+console.log(`
+  transfers asked       ${TRANSFERS.toLocaleString('en')} in ${seconds.toFixed(2)} s
+  refused (too poor)    ${refused.toLocaleString('en')}
+  messages handled      ${report.handled.toLocaleString('en')} (${Math.round(report.handled / seconds).toLocaleString('en')} per second)
+  accounts that failed  ${failures.length}, each restarted with its mailbox kept
+  dead letters          ${deadLetters}
+  cents missing         ${missing}
+`);
+if (missing !== 0 || deadLetters !== 0) {
+  console.error('the books do not balance');
+  process.exitCode = 1;
+} else {
+  console.log('the books balance');
+}
