@@ -111,7 +111,7 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
       ready.handleInvokeResult(mailbox, invoker.invoke(mailbox));
       const { handled } = invoker;
       this.handledTotal += handled;
-      slots.handled[mailbox.slot] = (slots.handled[mailbox.slot] as number) + handled;
+      slots.count(mailbox.slot, handled);
       left -= handled + 1;
       if (left <= 0) {
         spent = this.checkSlice(mailbox, this.checkEvery - left);

@@ -4,17 +4,22 @@ import type { Mailbox } from '../mailbox/mailbox.js';
 export const NO_SLOT = 0;
 
 const SLOTS_FIRST = 64;
+const GENERATION_MAX = 0x7fff_fffe;
+const HANDLED_MAX = 0x3fff_ffff;
 
 /**
  * Slot number ↔ mailbox. Numbers instead of objects let the ready ring and the family tree live in integer arrays,
  * which need no write barrier. A slot is given back only when no ready entry names it; its generation then moves on,
  * so that (slot, generation) never means two actors. A slot whose generation would wrap is retired.
+ *
+ * What is kept per slot counts into the memory of every idle actor, so it is as little as possible: generations begin
+ * with the first slot that is given back, and counts of messages are small integers that spill over when they are full.
  */
 export class Slots<M extends Mailbox> {
   readonly mailboxes: (M | undefined)[] = [undefined];
-  generations = new Int32Array(SLOTS_FIRST);
-  /** Messages handled by whoever has the slot; written once per turn. Doubles: a busy actor handles 2³² in minutes. */
-  handled = new Float64Array(SLOTS_FIRST);
+  private generations = new Int32Array(0);
+  private handled = new Int32Array(SLOTS_FIRST);
+  private readonly spilled = new Map<number, number>();
   private readonly free: number[] = [];
 
   /** The slot that the next `put` will fill. */
@@ -22,17 +27,10 @@ export class Slots<M extends Mailbox> {
     const slot = this.free.pop() ?? this.mailboxes.length;
     if (slot === this.mailboxes.length) {
       this.mailboxes.push(undefined);
-      if (slot === this.generations.length) this.grow();
+      if (slot === this.handled.length) this.handled = grown(this.handled);
     }
     this.handled[slot] = 0;
     return slot;
-  }
-
-  private grow(): void {
-    this.generations = grown(this.generations);
-    const handled = new Float64Array(this.generations.length);
-    handled.set(this.handled);
-    this.handled = handled;
   }
 
   put(slot: number, mailbox: M): void {
@@ -41,29 +39,50 @@ export class Slots<M extends Mailbox> {
 
   release(slot: number): void {
     this.mailboxes[slot] = undefined;
+    this.spilled.delete(slot);
+    if (slot >= this.generations.length) this.generations = grownTo(this.generations, this.handled.length);
     const generation = (this.generations[slot] as number) + 1;
-    if (generation > 0x7fff_fffe) return;
     this.generations[slot] = generation;
-    this.free.push(slot);
+    if (generation <= GENERATION_MAX) this.free.push(slot);
   }
 
   /** The mailbox of exactly this generation, or undefined when that actor is gone. */
   find(slot: number, generation: number): M | undefined {
-    return this.generations[slot] === generation ? this.mailboxes[slot] : undefined;
+    return this.generationOf(slot) === generation ? this.mailboxes[slot] : undefined;
   }
 
   generationOf(slot: number): number {
-    return this.generations[slot] as number;
+    return this.generations[slot] ?? 0;
+  }
+
+  /** Whoever has the slot has handled so many more; once per turn. */
+  count(slot: number, messages: number): void {
+    const handled = (this.handled[slot] as number) + messages;
+    this.handled[slot] = handled;
+    if (handled > HANDLED_MAX) this.spill(slot, handled);
+  }
+
+  handledBy(slot: number): number {
+    return (this.handled[slot] ?? 0) + (this.spilled.get(slot) ?? 0);
   }
 
   get live(): number {
     return this.mailboxes.length - 1 - this.free.length;
   }
+
+  private spill(slot: number, handled: number): void {
+    this.spilled.set(slot, handled + (this.spilled.get(slot) ?? 0));
+    this.handled[slot] = 0;
+  }
 }
 
-/** A quarter more at a time: links and generations are counted into the memory of an idle actor. */
+/** A quarter more at a time. */
 export function grown(links: Int32Array): Int32Array<ArrayBuffer> {
-  const larger = new Int32Array(links.length + Math.max(SLOTS_FIRST, links.length >> 2));
+  return grownTo(links, links.length + Math.max(SLOTS_FIRST, links.length >> 2));
+}
+
+function grownTo(links: Int32Array, length: number): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(length);
   larger.set(links);
   return larger;
 }

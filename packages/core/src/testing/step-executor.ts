@@ -66,7 +66,7 @@ export class StepExecutor implements Executor<ActorCell> {
     ready.handleInvokeResult(mailbox, invoker.invoke(mailbox));
     const { handled } = invoker;
     this.handledTotal += handled;
-    ready.slots.handled[mailbox.slot] = (ready.slots.handled[mailbox.slot] as number) + handled;
+    ready.slots.count(mailbox.slot, handled);
     this.watch?.looked({ mailbox, turns: 1, handled, ms: this.host.now() - startedAt });
     ready.running = NO_SLOT;
     return true;

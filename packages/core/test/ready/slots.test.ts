@@ -53,9 +53,23 @@ slots('slot 0 is nobody', () => {
 slots('a slot whose generation would wrap is retired', () => {
   const some = new Slots<Mailbox>();
   const slot = some.reserve();
-  some.generations[slot] = 0x7fff_fffe;
+  some.release(slot);
+  const { generations } = some as unknown as { generations: Int32Array };
+  generations[slot] = 0x7fff_fffe;
+  assert.is(some.reserve(), slot);
   some.release(slot);
   assert.is.not(some.reserve(), slot);
+});
+
+slots('what a slot has handled is counted beyond what a small integer holds, and anew for its next actor', () => {
+  const some = new Slots<Mailbox>();
+  const slot = some.reserve();
+  for (let i = 0; i < 5; i += 1) some.count(slot, 1_000_000_000);
+  some.count(slot, 7);
+  assert.is(some.handledBy(slot), 5_000_000_007);
+  some.release(slot);
+  assert.is(some.reserve(), slot);
+  assert.is(some.handledBy(slot), 0);
 });
 
 slots('a message to a stopped actor never reaches the next one in its slot (E27)', async () => {
