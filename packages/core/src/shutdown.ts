@@ -31,8 +31,6 @@ interface Task {
 }
 
 const WITHIN_MS_DEFAULT = 10_000;
-/** Without a limit of its own a shutdown gives its actors no longer than this, as every stop does. */
-const ACTORS_WITHIN_MS = 5_000;
 
 /** How the actors are stopped: begun here, ended by `actorsStopped`. */
 export interface ActorsPort {
@@ -157,7 +155,8 @@ export class Shutdown {
   }
 
   private shareOf(phase: ShutdownPhase): number {
-    if (phase === 'actors' && this.limit === undefined) return ACTORS_WITHIN_MS;
+    // Without a limit the actors have the whole time: twice what one that hangs is given, so the others still get theirs.
+    if (phase === 'actors' && this.limit === undefined) return WITHIN_MS_DEFAULT;
     const ahead = SHUTDOWN_PHASES.slice(this.phase).filter(
       (later) => later === 'actors' || this.tasksOf(later).length > 0,
     );

@@ -266,16 +266,16 @@ class System implements ActorSystem {
     guardian.requestStop();
   }
 
-  /** Names those that have not ended yet, deepest last; the guardian itself only waits for them. */
+  /** Names those that have not ended yet; youngest first, as they stop, so that whoever holds the others up leads. */
   private killActors(): readonly Unfinished[] {
     const { guardian, lineage } = this.runtime;
     const left: Unfinished[] = [];
     const open = lineage.childrenOf(guardian);
     while (left.length < UNFINISHED_MAX) {
-      const cell = open.shift();
+      const cell = open.pop();
       if (cell === undefined) break;
       left.push({ phase: 'actors', name: cell.path, why: describeActivity(cell) });
-      open.push(...lineage.childrenOf(cell).slice(0, UNFINISHED_MAX));
+      open.push(...lineage.childrenOf(cell).slice(-UNFINISHED_MAX));
     }
     guardian.requestKill();
     return left;

@@ -93,16 +93,23 @@ shutdown('actors that do not stop in time are killed and named', async () => {
   assert.equal(report.unfinished, [{ phase: 'actors', name: '/mule', why: 'running stopping for 300 ms' }]);
 });
 
-shutdown('without a limit the actors get five seconds', async () => {
+shutdown('without a limit the actors get ten seconds, one that hangs five of them', async () => {
   const world = createTestSystem();
   const { system, host } = world;
+  const order: string[] = [];
+  const Polite = defineActor('polite', { handlers: {}, stopped: () => void order.push('polite') });
+  const Hung = defineActor('hung', { handlers: {}, stopping: never });
   system.spawn(Stubborn);
+  system.spawn(Polite);
+  system.spawn(Hung);
   let endedAt = 0;
   void system.shutdown().then(() => {
     endedAt = host.now();
   });
+  await world.advance(5_001);
+  assert.equal(order, ['polite']);
   await world.advance(10_000);
-  assert.is(endedAt, 5_000);
+  assert.is(endedAt, 10_000);
 });
 
 shutdown('the end of a significant top-level actor ends the system, resources included', async () => {

@@ -1,0 +1,45 @@
+// Three ways to answer: at once, later, and with an expected failure; and what a question gets that nobody answers.
+import assert from 'node:assert/strict';
+import { AskTimeoutError, createSystem, defineActor, isFailure, type Later } from '@troupe/core';
+
+/** Matches people who ask for a partner: the first waits, the second answers both. */
+const Matchmaker = defineActor('matchmaker', {
+  state: () => ({
+    waiting: undefined as { readonly name: string; readonly reply: Later<string> } | undefined,
+  }),
+  handlers: {
+    partner(ctx, name: string) {
+      const { waiting } = ctx.state;
+      if (waiting === undefined) {
+        const reply = ctx.later<string>();
+        ctx.state.waiting = { name, reply };
+        return reply;
+      }
+      ctx.state.waiting = undefined;
+      waiting.reply.reply(name);
+      const reply = ctx.later<string>();
+      reply.reply(waiting.name);
+      return reply;
+    },
+    cancel(ctx) {
+      if (ctx.state.waiting === undefined) return ctx.fail('nobody-waits');
+      ctx.state.waiting.reply.refuse(new Error('cancelled'));
+      ctx.state.waiting = undefined;
+      return true;
+    },
+  },
+});
+
+await using system = createSystem({ name: 'matches' });
+const matchmaker = system.spawn(Matchmaker, undefined, { name: 'matchmaker' });
+
+const [ann, bob] = await Promise.all([matchmaker.ask.partner('ann'), matchmaker.ask.partner('bob')]);
+assert.deepEqual([ann, bob], ['bob', 'ann']);
+
+const nobody = await matchmaker.ask.cancel();
+assert.ok(isFailure(nobody) && nobody.code === 'nobody-waits');
+
+const alone = system.ask(matchmaker, { withinMs: 30 }).partner('cid');
+const error = await alone.catch((thrown: unknown) => thrown);
+assert.ok(error instanceof AskTimeoutError);
+console.log(error.message);
