@@ -26,7 +26,8 @@ export {
 } from './connection/answer.js';
 export { type BodySource, bodyFromBytes, bodyFromIterable } from './connection/body-source.js';
 export { type CloseReason, describeClose } from './connection/close-reason.js';
-export { Connection, type ConnectionHandler, type Sent, type Unsent } from './connection/connection.js';
+export { Connection } from './connection/connection.js';
+export type { ConnectionHandler, Sent, Unsent } from './connection/connection-handler.js';
 export { Frame } from './connection/frame.js';
 export { type BodyReader, IncomingBody } from './connection/incoming-body.js';
 export { type BodyOutcome, OutgoingBody, type OutgoingBodyOptions } from './connection/outgoing-body.js';

@@ -1,7 +1,8 @@
 import { type Delivered, TroupeError } from '@troupe/core';
 import type { PeerError } from '../connection/answer.js';
 import type { CloseReason } from '../connection/close-reason.js';
-import type { Connection, ConnectionHandler } from '../connection/connection.js';
+import type { Connection } from '../connection/connection.js';
+import type { ConnectionHandler } from '../connection/connection-handler.js';
 import type { Frame } from '../connection/frame.js';
 import type { ConnectionRef, Receiver } from './receiver.js';
 

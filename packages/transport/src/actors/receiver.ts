@@ -2,7 +2,7 @@ import type { AnyRef, Delivered, RefOf } from '@troupe/core';
 import type { AnswerDetail, AnswerName, PeerError } from '../connection/answer.js';
 import type { BodySource } from '../connection/body-source.js';
 import type { CloseReason } from '../connection/close-reason.js';
-import type { Sent, Unsent } from '../connection/connection.js';
+import type { Sent, Unsent } from '../connection/connection-handler.js';
 import type { Frame } from '../connection/frame.js';
 import type { OutgoingBody, OutgoingBodyOptions } from '../connection/outgoing-body.js';
 import type { FrameHeader } from '../frame/header.js';

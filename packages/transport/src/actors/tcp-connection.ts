@@ -1,6 +1,7 @@
 import { type ActorDefinition, defineActor, type SuspensionToken } from '@troupe/core';
 import type { AnswerDetail, AnswerName } from '../connection/answer.js';
-import type { Connection, Sent, Unsent } from '../connection/connection.js';
+import type { Connection } from '../connection/connection.js';
+import type { Sent, Unsent } from '../connection/connection-handler.js';
 import type { OutgoingBody } from '../connection/outgoing-body.js';
 import type { Session } from '../handshake/session.js';
 import type { Feed } from './feed.js';

@@ -11,32 +11,13 @@ import type { AnswerDetail, AnswerName, PeerError } from './answer.js';
 import { Bodies } from './bodies.js';
 import type { BodySource } from './body-source.js';
 import type { CloseReason } from './close-reason.js';
+import type { ConnectionHandler, Sent, Unsent } from './connection-handler.js';
 import type { Frame } from './frame.js';
 import { BY_OUTBOX, BY_OWNER, Intake } from './intake.js';
 import { Liveness } from './liveness.js';
 import { Outbox } from './outbox.js';
 import type { OutgoingBody, OutgoingBodyOptions } from './outgoing-body.js';
 import { type Handshake, Protocol, type ProtocolEvents, type ProtocolState } from './protocol.js';
-
-/** Not sent: too much waits already, it is over, or the peer takes nothing that large. Values, since a peer can bring them about. */
-export type Unsent = 'full' | 'closed' | 'too-large';
-
-/** 'accepted' and 'behind' are queued in order; after 'behind' wait for `onDrain` before sending more. */
-export type Sent = 'accepted' | 'behind' | Unsent;
-
-/** What an application does with a connection. All calls come from the event loop, never from inside `send`. */
-export interface ConnectionHandler {
-  /** One message. Nothing is awaited: take what you need and return. */
-  onFrame(frame: Frame): void;
-  /** The outbox is below its high mark again. Only after a send that said 'behind' or 'full'. */
-  onDrain?(): void;
-  /** The peer answered a message of ours with an Error that keeps the connection. */
-  onPeerError?(error: PeerError): void;
-  /** The peer is about to leave: begin nothing new here. */
-  onGoodbye?(graceMs: number): void;
-  /** Exactly once, last. */
-  onClose(reason: CloseReason): void;
-}
 
 export interface ConnectionParts {
   readonly socket: NetSocket;
@@ -223,6 +204,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     // What the frames of one chunk caused is one write.
     if (this.#outbox.writer.bytes > 0 || this.#bodies.outgoing > 0) this.#flush();
     if (this.#congested) this.#boundAnswers();
+    else this.#ease();
     this.#setTimer();
   }
 
@@ -231,11 +213,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.#outbox.drained();
     this.#liveness.drained();
     this.#flush();
-    if (this.#congested && this.#outbox.bytes > this.#parts.limits.outboxHighBytes / 2) return;
-    this.#intake.go(BY_OUTBOX);
-    if (!this.#wantsDrain || this.#reason !== null) return;
-    this.#wantsDrain = false;
-    this.#handler?.onDrain?.();
+    this.#ease();
   }
 
   onEnd(): void {
@@ -314,7 +292,17 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.#parts.clock.soon(() => {
       this.#armed = false;
       this.#flush();
+      this.#ease();
     });
+  }
+
+  /** The outbox is low again: whoever waited for that goes on. */
+  #ease(): void {
+    if (this.#congested && this.#outbox.bytes > this.#parts.limits.outboxHighBytes / 2) return;
+    this.#intake.go(BY_OUTBOX);
+    if (!this.#wantsDrain || this.#reason !== null) return;
+    this.#wantsDrain = false;
+    this.#handler?.onDrain?.();
   }
 
   #flush(): void {

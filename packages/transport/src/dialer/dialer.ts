@@ -1,7 +1,8 @@
 import type { Role } from '../access/identity.js';
 import { type Limits, limitsOf, type Profile } from '../access/limits.js';
 import type { CloseReason } from '../connection/close-reason.js';
-import { Connection, type ConnectionHandler } from '../connection/connection.js';
+import { Connection } from '../connection/connection.js';
+import type { ConnectionHandler } from '../connection/connection-handler.js';
 import { type DialerAuth, DialerHandshake } from '../handshake/dialer-handshake.js';
 import type { Clock } from '../net/clock.js';
 import type { Address, DialTls, Net, NetSocket } from '../net/net.js';

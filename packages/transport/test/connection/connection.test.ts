@@ -60,6 +60,21 @@ connection('says when it is behind, when it is full, and when it has drained', (
   assert.is(sender.send(64, NO_HEADER, body), 'accepted');
 });
 
+connection('drains also where the socket takes everything at once', () => {
+  const world = openWorld({ limits: { outboxHighBytes: 1_000 } });
+  const { log } = world.dial();
+  world.clock.advance(10);
+  const peer = first(world.accepted);
+  const sender = connectionOf(peer);
+  const answers = Array.from({ length: 5 }, () => sender.send(64, NO_HEADER, Buffer.alloc(500)));
+  assert.equal(answers, ['accepted', 'behind', 'behind', 'behind', 'behind']);
+  world.clock.advance(10);
+  assert.is(peer.drains, 1);
+  connectionOf(log).send(64, NO_HEADER, Buffer.from('still heard'));
+  world.clock.advance(10);
+  assert.equal(peer.bodies, ['still heard']);
+});
+
 connection('a listener stops reading a peer that does not read (A37)', () => {
   const world = openWorld();
   const { log } = world.dial();
