@@ -91,6 +91,36 @@ for (const throws of [boom, boomLater]) {
   }
 }
 
+conformance(
+  '1: a child that always fails at its start, five levels deep, is given up within the product of the limits',
+  async () => {
+    const world = createTestSystem({ supervise: { restarts: 2, withinMs: 60_000 } });
+    let starts = 0;
+    const Leaf = defineActor('leaf', {
+      handlers: {},
+      started() {
+        starts += 1;
+        boom();
+      },
+    });
+    type Level = { readonly below: number };
+    const Level = defineActor('level', {
+      state: (args: Level) => args,
+      handlers: {},
+      started(ctx): void {
+        if (ctx.state.below === 0) ctx.spawn(Leaf);
+        else ctx.spawn(Level, { below: ctx.state.below - 1 });
+      },
+      supervise: { restarts: 2, withinMs: 60_000, backoff: { fromMs: 10, toMs: 100 } },
+    });
+    world.system.spawn(Level, { below: 3 });
+    await world.advance(60_000);
+    const report = await Promise.race([world.system.whenStopped, Promise.resolve(undefined)]);
+    assert.match(report?.cause?.message ?? '', /boom/);
+    assert.is(starts, 3 ** 5);
+  },
+);
+
 conformance('1: a hook that hangs ends at its time limit, and a kill ends it at once', async () => {
   for (const hook of ['started', 'restarting', 'stopping', 'stopped'] as const) {
     for (const verb of ['stop', 'kill'] as const) {

@@ -60,12 +60,21 @@ export class WorkQueue {
     return source === undefined ? undefined : work.later;
   }
 
-  /** A drain waits until everything given out is done. A stop does not. */
+  /** A drain waits until everything given out is done. A stop gives up what nobody has begun. */
   finish(keeper: ActorCell): Promise<void> | undefined {
-    if ((keeper.status & DRAINING) === 0 || this.outstanding + this.returned.length === 0) return undefined;
+    if ((keeper.status & DRAINING) === 0) this.giveUp(keeper);
+    if (this.outstanding + this.returned.length === 0 || (keeper.status & DRAINING) === 0) return undefined;
     return new Promise((resolve) => {
       this.onFinished = resolve;
     });
+  }
+
+  private giveUp(keeper: ActorCell): void {
+    for (const { handler, payload, later } of this.returned.splice(0)) {
+      const message = keeper.kind.definition['~handlerNames'][handler] as string;
+      keeper.kind.runtime.deadLetters.unrouted(keeper.path, message, payload);
+      later.refuse(new UndeliveredError(keeper.path, message, 'the pool has stopped'));
+    }
   }
 
   private giveOut(keeper: RefBase): void {

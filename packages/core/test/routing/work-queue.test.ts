@@ -143,6 +143,24 @@ pull('a drain finishes all that was given out and all that waits', async () => {
   await using _ = world;
 });
 
+pull('a stop refuses what nobody has begun, whoever had it before', async () => {
+  const { world, workers } = open(1, { window: 2 }, 'temporary');
+  await using _ = world;
+  const replies = [1, 2, 3].map((n) => workers.ask.job(n).catch((error: { code?: string }) => error.code));
+  await world.settle();
+  void world.system.kill(workers.routees[0] as (typeof workers.routees)[number]);
+  await world.settle();
+  const stopped = world.system.stop(workers);
+  await world.settle();
+  assert.is(await stopped, 'stopped');
+  let ended: unknown = 'somebody still waits';
+  void Promise.all(replies).then((codes) => {
+    ended = codes;
+  });
+  await world.settle();
+  assert.equal(ended, ['ERR_UNDELIVERED', 'ERR_UNDELIVERED', 'ERR_UNDELIVERED']);
+});
+
 pull('work survives a restart of the pool itself', async () => {
   done.length = 0;
   gates = new Map();
