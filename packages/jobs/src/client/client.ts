@@ -18,7 +18,7 @@ import type {
 } from '../protocol/client-messages.js';
 import { type HandleDesk, JobHandle } from './job-handle.js';
 import { Outcomes } from './outcomes.js';
-import { Submitter } from './submitter.js';
+import { type Draft, Submitter } from './submitter.js';
 
 /** How a client reaches its leader. */
 export interface ClientLink {
@@ -86,7 +86,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     options: Omit<SubmitOptions, 'key'> = NO_OPTIONS,
   ): Promise<JobHandle<D>[]> {
     checkOptions('submitAll', options, { runAfterMs: SUBMIT_OPTIONS.runAfterMs });
-    const items: Item[] = [];
+    const items: Draft[] = [];
     for (const input of inputs) items.push(await this.item(job, input, options, false));
     await this.room();
     return new Promise((resolve, reject) => {
@@ -237,7 +237,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     taken: (receipt: Receipt, resolve: (value: T) => void, reject: (error: Error) => void) => void,
   ): Promise<T> {
     return new Promise((resolve, reject) => {
-      const add = (item: Item): void => {
+      const add = (item: Draft): void => {
         if (this.closed) return reject(new ClientClosedError());
         this.submitter.add(item, (receipt) => {
           const error = problemOf(receipt);
@@ -254,7 +254,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     });
   }
 
-  private async addLater(item: Item | Promise<Item>, add: (item: Item) => void): Promise<void> {
+  private async addLater(item: Draft | Promise<Draft>, add: (item: Draft) => void): Promise<void> {
     const ready = await item;
     await this.room();
     add(ready);
@@ -265,7 +265,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     input: unknown,
     options: SubmitOptions,
     want: boolean,
-  ): Item | Promise<Item> {
+  ): Draft | Promise<Draft> {
     if (options !== NO_OPTIONS) checkOptions('submit', options, SUBMIT_OPTIONS);
     const checked = checkValue(job.exec, 'input', job.input, input);
     if (checked instanceof Promise)
@@ -280,9 +280,10 @@ export class Client implements HandleDesk, AsyncDisposable {
     checked: unknown,
     options: SubmitOptions,
     want: boolean,
-  ): Item {
+  ): Draft {
     const key = options.key ?? job.key?.(checked) ?? '';
     return {
+      seq: 0,
       ref: this.refOf(job),
       payload: encodeInput(job, input),
       key,
@@ -359,14 +360,6 @@ export class Client implements HandleDesk, AsyncDisposable {
       if (this.connected) for (const message of this.submitter.take()) this.setup.link.send(message);
     });
   }
-}
-
-interface Item {
-  readonly ref: number;
-  readonly payload: Payload;
-  readonly key: string;
-  readonly delayMs: number;
-  readonly want: boolean;
 }
 
 const NO_OPTIONS: SubmitOptions = {};

@@ -4,19 +4,26 @@ import { Ring } from '../queue/ring.js';
 
 type Settle = (receipt: Receipt) => void;
 
-/** One submit, until its receipt has come. `items` has more than one entry for an all-or-none batch. */
+/** A submit before it has its number. */
+export type Draft = { -readonly [Field in keyof SubmitItem]: SubmitItem[Field] };
+
+/** One submit, until its receipt has come: one job, or all of a batch that is taken whole. */
 class Outstanding {
   readonly seq: number;
-  readonly items: readonly SubmitItem[];
-  readonly atomic: boolean;
+  readonly item: SubmitItem | undefined;
+  readonly batch: readonly SubmitItem[] | undefined;
   readonly settle: Settle;
-  sent = false;
   answered = false;
 
-  constructor(seq: number, items: readonly SubmitItem[], atomic: boolean, settle: Settle) {
+  constructor(
+    seq: number,
+    item: SubmitItem | undefined,
+    batch: readonly SubmitItem[] | undefined,
+    settle: Settle,
+  ) {
     this.seq = seq;
-    this.items = items;
-    this.atomic = atomic;
+    this.item = item;
+    this.batch = batch;
     this.settle = settle;
   }
 }
@@ -32,21 +39,19 @@ export class Submitter {
   private low = 0;
   outstanding = 0;
 
-  add(item: Omit<SubmitItem, 'seq'>, settle: Settle): void {
-    this.push([{ ...item, seq: this.nextSeq }], false, settle);
+  /** The draft becomes the submit: it is numbered in place. */
+  add(draft: Draft, settle: Settle): void {
+    draft.seq = this.nextSeq;
+    this.push(draft, undefined, settle);
   }
 
-  addAll(items: readonly Omit<SubmitItem, 'seq'>[], settle: Settle): void {
-    const seq = this.nextSeq;
-    this.push(
-      items.map((item) => ({ ...item, seq })),
-      true,
-      settle,
-    );
+  addAll(drafts: readonly Draft[], settle: Settle): void {
+    for (const draft of drafts) draft.seq = this.nextSeq;
+    this.push(undefined, drafts, settle);
   }
 
-  private push(items: readonly SubmitItem[], atomic: boolean, settle: Settle): void {
-    this.window.push(new Outstanding(this.nextSeq, items, atomic, settle));
+  private push(item: SubmitItem | undefined, batch: readonly SubmitItem[] | undefined, settle: Settle): void {
+    this.window.push(new Outstanding(this.nextSeq, item, batch, settle));
     this.nextSeq += 1;
     this.unsent += 1;
     this.outstanding += 1;
@@ -61,14 +66,13 @@ export class Submitter {
     for (let i = this.window.size - this.unsent; i < this.window.size; i += 1) {
       const one = this.window.at(i) as Outstanding;
       if (one.answered) continue;
-      one.sent = true;
-      if (!one.atomic) {
-        items.push(one.items[0] as SubmitItem);
+      if (one.item !== undefined) {
+        items.push(one.item);
         continue;
       }
       if (items.length > 0) messages.push({ kind: 'submit', low, items });
       items = [];
-      messages.push({ kind: 'submit_all', low, seq: one.seq, items: one.items });
+      messages.push({ kind: 'submit_all', low, seq: one.seq, items: one.batch ?? [] });
     }
     if (items.length > 0) messages.push({ kind: 'submit', low, items });
     this.unsent = 0;

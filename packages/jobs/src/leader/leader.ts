@@ -59,7 +59,7 @@ export class Leader implements LeaderContext {
   private turnScheduled = false;
   private stopped = false;
   private lastNow: number;
-  private stagedAt = 0;
+  private turnAt = 0;
   private ticker: JobsTimer;
   private dueTimer: JobsTimer | undefined;
   private dueTimerAt = Number.POSITIVE_INFINITY;
@@ -85,23 +85,27 @@ export class Leader implements LeaderContext {
     this.desk = new Desk(this, this.watch);
     this.reception = new Reception(this, this.attempts, this.watch);
     this.lastNow = setup.host.now();
+    this.readClock();
     this.restore();
     this.ticker = setup.host.setTimer(setup.times.tickMs, () => this.tick());
   }
 
   openClient(hello: ClientHello, port: ClientPort): ClientSession {
+    this.readClock();
     const session = this.reception.client(hello, port);
     this.wake();
     return session;
   }
 
   openWorker(hello: WorkerHello, port: WorkerPort): WorkerSession {
+    this.readClock();
     const session = this.reception.worker(hello, port);
     this.wake();
     return session;
   }
 
   fromClient(session: ClientSession, message: ClientMessage): void {
+    this.readClock();
     if (session.closed || this.stopped || !this.reception.current(session, message)) return;
     switch (message.kind) {
       case 'submit':
@@ -118,6 +122,7 @@ export class Leader implements LeaderContext {
 
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
     if (!session.open || this.stopped) return;
+    this.readClock();
     session.heardAt = this.time;
     this.reception.fromWorker(session, message);
     this.wake();
@@ -151,9 +156,13 @@ export class Leader implements LeaderContext {
     this.wake();
   }
 
+  /** Read once a turn: the records of one turn carry one time. */
   at(): number {
-    this.stagedAt = Math.max(this.host.wallNow(), this.ledger.now, this.stagedAt);
-    return this.stagedAt;
+    return this.turnAt;
+  }
+
+  private readClock(): void {
+    this.turnAt = Math.max(this.host.wallNow(), this.ledger.now, this.turnAt);
   }
 
   get lsn(): number {
@@ -194,6 +203,7 @@ export class Leader implements LeaderContext {
   private turn(): void {
     this.turnScheduled = false;
     if (this.stopped) return;
+    this.readClock();
     this.dispatch();
     this.speak();
     this.staging.flush(this.host.now());
@@ -203,6 +213,7 @@ export class Leader implements LeaderContext {
   /** Durable: now, and only now, the records become facts and are acted on. */
   private durable(batch: Batch<Session>, firstLsn: number): void {
     if (this.stopped) return;
+    this.readClock();
     this.observe?.({
       kind: 'durable',
       records: batch.size,
@@ -336,6 +347,7 @@ export class Leader implements LeaderContext {
 
   private tick(): void {
     const now = this.host.now();
+    this.readClock();
     // A leader that was stalled did not hear anybody; it does not hold that against them (ADR 0053).
     this.time += Math.min(now - this.lastNow, 2 * this.times.tickMs);
     this.lastNow = now;

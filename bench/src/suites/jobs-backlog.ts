@@ -1,0 +1,30 @@
+import type { Case } from '../runner/suite.js';
+import { fill, inputOf, noop, openRig, windowed } from './jobs-rig.js';
+
+const WINDOW = 1_000;
+
+/** The same work while so many other jobs wait: the rate should not depend on it. */
+export function runUnderBacklog(backlog: number): Case {
+  return {
+    benchmark: `backlog-${backlog}`,
+    unit: 'jobs',
+    group: 'cost under a backlog',
+    note: 'run-1000 while so many jobs of another kind wait',
+    systems: ['troupe'],
+    repeat: { warmups: 1, iterations: 3, budgetMs: 10_000 },
+    timeoutMs: 300_000,
+    prepare: async ({ scale }) => {
+      const rig = await openRig(WINDOW);
+      await fill(rig.client, Math.max(1, Math.round(backlog * scale)));
+      const jobs = Math.max(WINDOW, Math.round(50_000 * scale));
+      return {
+        async run() {
+          const started = performance.now();
+          const completed = await windowed(jobs, WINDOW, (n) => rig.client.run(noop, inputOf(n)));
+          return { attempted: jobs, completed, seconds: (performance.now() - started) / 1_000 };
+        },
+        close: () => rig.close(),
+      };
+    },
+  };
+}
