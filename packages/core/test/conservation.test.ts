@@ -5,6 +5,8 @@ import {
   type ActorSystem,
   createSystem,
   defineActor,
+  type Level,
+  type Middleware,
   nodeHost,
   type OverflowPolicy,
   SystemStoppedError,
@@ -61,7 +63,7 @@ type Act =
 const acts: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 3,
-    arbitrary: fc.record({ act: fc.constant('spawn' as const), policy: fc.nat(4), parent: fc.nat(9) }),
+    arbitrary: fc.record({ act: fc.constant('spawn' as const), policy: fc.nat(6), parent: fc.nat(9) }),
   },
   {
     weight: 14,
@@ -129,7 +131,11 @@ class Crowd {
   private readonly lastSeen = new Map<string, number>();
   /** Whoever has stashed anything may see older messages later: that is what a stash is for. */
   private readonly disordered = new Set<number>();
-  private readonly kinds = POLICIES.map((policy) => this.define(policy));
+  private readonly kinds = [
+    ...POLICIES.map((policy) => this.define(policy)),
+    this.define('reject', { middleware: [this.moody()] }),
+    this.define('mute-sender', { levels: { take: 'low', bear: 'high' } }),
+  ];
   readonly disorder: string[] = [];
   readonly rejections: unknown[] = [];
   /** Asks, sends, stops, drains and kills that nobody has heard of again. */
@@ -139,9 +145,33 @@ class Crowd {
     this.system = system;
     this.spawn(0, 0);
     this.spawn(1, 0);
+    this.spawn(5, 0);
+    this.spawn(6, 0);
   }
 
-  private define(overflow: OverflowPolicy) {
+  /** Refuses some messages, answers some, and holds some once. */
+  private moody(): Middleware {
+    const held = new Set<unknown>();
+    return {
+      name: 'moody',
+      beforeMessage: ({ payload }) => {
+        const mood = typeof payload === 'object' ? (payload as Letter).seq % 5 : 0;
+        if (mood === 1) return { verdict: 'refuse', why: 'mood' };
+        if (mood === 2) return { verdict: 'answer', reply: 'mood' };
+        if (mood !== 3 || held.has(payload)) return undefined;
+        held.add(payload);
+        return { verdict: 'hold', reason: { user: 'mood' }, resumeOn: { on: 'after', ms: 3 } };
+      },
+    };
+  }
+
+  private define(
+    overflow: OverflowPolicy,
+    more: {
+      readonly middleware?: readonly Middleware[];
+      readonly levels?: { readonly take: Level; readonly bear: Level };
+    } = {},
+  ) {
     const crowd = this;
     const Member = defineActor(`member ${overflow}`, {
       state: (args: { id: number }) => ({ id: args.id }),
@@ -154,7 +184,8 @@ class Crowd {
           crowd.refs.push(ctx.spawn(crowd.kinds[policy] as typeof Member, { id }) as never);
         },
       },
-      mailbox: { capacity: 3, overflow },
+      mailbox: { capacity: 3, overflow, ...(more.levels && { levels: more.levels }) },
+      middleware: more.middleware ?? [],
       supervise: { restarts: 3, withinMs: 100, backoff: { fromMs: 5, toMs: 20 } },
       stashMax: STASH_MAX,
       throughput: 4,

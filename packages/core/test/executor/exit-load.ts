@@ -1,7 +1,10 @@
 // Run by worker-executor.test.ts in a process of its own: works longer than a slice, then has nothing left to do.
 import { createSystem, defineActor, nodeHost } from '@troupe/core';
 
-const system = createSystem({ host: { ...nodeHost, log: () => undefined }, slice: { msMin: 0.2, msMax: 0.5 } });
+const system = createSystem({
+  host: { ...nodeHost, log: () => undefined },
+  slice: { msMin: 0.2, msMax: 0.5 },
+});
 const Busy = defineActor('busy', {
   handlers: {
     spin: (_ctx, n: number) => {

@@ -65,6 +65,24 @@ queue('keeps its order over many segments', () => {
   assert.is(deep.length, 0);
 });
 
+queue('stays in order and small while handlers alternate for ever', () => {
+  const steady = new MessageQueue();
+  let taken = 0;
+  for (let i = 0; i < 100_000; i += 1) {
+    steady.push(i % 3, i);
+    if (i < 700) continue;
+    assert.is(steady.peek(), taken % 3);
+    assert.is(steady.take(), taken);
+    taken += 1;
+  }
+  assert.ok((steady as unknown as { runs: number[] }).runs.length < 10_000);
+  while (steady.length > 0) {
+    assert.is(steady.peek(), taken % 3);
+    assert.is(steady.take(), taken);
+    taken += 1;
+  }
+});
+
 queue('says how many messages are before one', () => {
   const deep = new MessageQueue();
   const payloads = Array.from({ length: 5_000 }, (_, i) => ({ i }));

@@ -103,6 +103,31 @@ pressure('a receiver that begins to await or is suspended releases those it mute
   }
 });
 
+pressure('an actor that others wait for is not muted itself', async () => {
+  await using test = createTestSystem();
+  const sink = test.system.spawn(Sink);
+  const Middle = defineActor('middle', {
+    handlers: {
+      put(_ctx, _n: number) {
+        for (let i = 0; i < 10; i += 1) sink.tell.put(i);
+      },
+      wait: async (_ctx, until: Promise<void>) => until,
+    },
+    mailbox: { capacity: 4 },
+    throughput: 1,
+  });
+  const middle = test.system.spawn(Middle);
+  const source = test.system.spawn(Source, { to: middle });
+  source.tell.burst(10);
+  test.step();
+  assert.is.not(cellOf(middle).status & OVERLOADED, 0);
+  test.step();
+  assert.ok(cellOf(sink).queue.length > 4);
+  assert.is(cellOf(middle).status & MUTED, 0);
+  await test.settle();
+  assert.is((cellOf(sink).state as { seen: number }).seen, 100);
+});
+
 pressure('an actor that sends to itself is not muted by itself (E6)', async () => {
   const Own = defineActor('own', {
     state: () => ({ seen: 0 }),
