@@ -4,6 +4,7 @@ import { TERMINATED } from '../mailbox/status.js';
 import type { ActorCell } from './cell.js';
 import type { Extras } from './extras.js';
 import type { RefBase } from './ref-class.js';
+import type { Signal } from './signal.js';
 
 /**
  * Who is told when whom stops: exactly one `terminated` per watch. Refs, not cells, so that a watch outlives restarts
@@ -28,7 +29,13 @@ export class DeathWatch {
 
   unwatch(watcher: ActorCell, watched: RefBase): void {
     watched.cell.extras?.watchers?.delete(watcher.ref);
-    watcher.extras?.watching?.delete(watched);
+    const own = watcher.extras;
+    if (own === undefined) return;
+    own.watching?.delete(watched);
+    // Also one that has been told already and waits for an asynchronous handler.
+    const others = (signal: Signal): boolean => signal.kind !== 'terminated' || signal.ref !== watched;
+    own.signals = own.signals.filter(others);
+    own.postponed = own.postponed.filter(others);
   }
 
   forget(watcher: ActorCell): void {

@@ -103,6 +103,35 @@ pressure('a receiver that begins to await or is suspended releases those it mute
   }
 });
 
+pressure('a receiver that waits for a restart with its siblings releases those it muted', async () => {
+  await using test = createTestSystem();
+  const Bomb = defineActor('bomb', {
+    handlers: {
+      go: (): never => {
+        throw new Error('x');
+      },
+    },
+  });
+  const Parent = defineActor('parent', {
+    handlers: {},
+    started(ctx) {
+      ctx.spawn(Sink, undefined, { name: 'sink' });
+      ctx.spawn(Bomb, undefined, { name: 'bomb' });
+    },
+    supervise: { strategy: 'one-for-all', backoff: { fromMs: 10_000, toMs: 10_000 } },
+  });
+  test.system.spawn(Parent, undefined, { name: 'p' });
+  await test.settle();
+  const sink = test.system.lookup(Sink, 'p/sink');
+  const bomb = test.system.lookup(Bomb, 'p/bomb');
+  assert.ok(sink);
+  const source = test.system.spawn(Source, { to: sink });
+  bomb?.tell.go();
+  source.tell.burst(200);
+  await test.settle();
+  assert.is(cellOf(source).status & MUTED, 0);
+});
+
 pressure('an actor that others wait for is not muted itself', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
