@@ -94,29 +94,32 @@ deathWatch('says nothing after unwatch, and nothing to the next incarnation of t
   assert.equal(await told(test, watcher), []);
 });
 
-deathWatch('says nothing after unwatch, even if the end came first and the handler was still awaiting', async () => {
-  await using test = createTestSystem();
-  const mortal = test.system.spawn(Mortal);
-  const until = gate();
-  const seen: string[] = [];
-  const Changing = defineActor('changing', {
-    handlers: {
-      async go(ctx) {
-        ctx.watch(mortal);
-        await until.promise;
-        ctx.unwatch(mortal);
+deathWatch(
+  'says nothing after unwatch, even if the end came first and the handler was still awaiting',
+  async () => {
+    await using test = createTestSystem();
+    const mortal = test.system.spawn(Mortal);
+    const until = gate();
+    const seen: string[] = [];
+    const Changing = defineActor('changing', {
+      handlers: {
+        async go(ctx) {
+          ctx.watch(mortal);
+          await until.promise;
+          ctx.unwatch(mortal);
+        },
       },
-    },
-    terminated: () => void seen.push('told'),
-  });
-  test.system.spawn(Changing).tell.go();
-  await test.settle();
-  void test.system.stop(mortal);
-  await test.settle();
-  until.open();
-  await test.settle();
-  assert.equal(seen, []);
-});
+      terminated: () => void seen.push('told'),
+    });
+    test.system.spawn(Changing).tell.go();
+    await test.settle();
+    void test.system.stop(mortal);
+    await test.settle();
+    until.open();
+    await test.settle();
+    assert.equal(seen, []);
+  },
+);
 
 deathWatch('is never lost to a full mailbox, a suspension or an awaiting handler', async () => {
   await using test = createTestSystem();

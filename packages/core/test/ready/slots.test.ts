@@ -61,16 +61,19 @@ slots('a slot whose generation would wrap is retired', () => {
   assert.is.not(some.reserve(), slot);
 });
 
-slots('what a slot has handled is counted beyond what a small integer holds, and anew for its next actor', () => {
-  const some = new Slots<Mailbox>();
-  const slot = some.reserve();
-  for (let i = 0; i < 5; i += 1) some.count(slot, 1_000_000_000);
-  some.count(slot, 7);
-  assert.is(some.handledBy(slot), 5_000_000_007);
-  some.release(slot);
-  assert.is(some.reserve(), slot);
-  assert.is(some.handledBy(slot), 0);
-});
+slots(
+  'what a slot has handled is counted beyond what a small integer holds, and anew for its next actor',
+  () => {
+    const some = new Slots<Mailbox>();
+    const slot = some.reserve();
+    for (let i = 0; i < 5; i += 1) some.count(slot, 1_000_000_000);
+    some.count(slot, 7);
+    assert.is(some.handledBy(slot), 5_000_000_007);
+    some.release(slot);
+    assert.is(some.reserve(), slot);
+    assert.is(some.handledBy(slot), 0);
+  },
+);
 
 slots('a message to a stopped actor never reaches the next one in its slot (E27)', async () => {
   await using test = createTestSystem();
