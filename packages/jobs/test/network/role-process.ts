@@ -1,7 +1,7 @@
 // One role in a process of its own, for tests that kill processes: `node role-process.js leader <dir> <port>` or
-// `node role-process.js worker <port> <name> <slots>`. Says what happens as JSON lines; ends with its parent.
-import { startLeader, startWorker } from '@troupe/jobs';
-import { trialHandlers } from './trial-jobs.js';
+// `node role-process.js worker <port> <name> <slots>` or `node role-process.js client <port> <name>`. Says what happens as JSON lines; ends with its parent.
+import { connectClient, startLeader, startWorker } from '@troupe/jobs';
+import { Echo, trialHandlers } from './trial-jobs.js';
 
 const [role, ...rest] = process.argv.slice(2);
 const say = (event: object): void => void process.stdout.write(`${JSON.stringify(event)}\n`);
@@ -24,6 +24,28 @@ if (role === 'leader') {
   });
   say({ kind: 'ready', port: 'port' in leader.address ? leader.address.port : 0 });
   process.once('SIGTERM', () => void leader.close({ withinMs: 2_000 }).then(() => process.exit(0)));
+} else if (role === 'client') {
+  const [port, name = 'c'] = rest;
+  const client = await connectClient({ address: { port: Number(port) }, name, withinMs: 30_000 });
+  let isEnding = false;
+  process.once('SIGTERM', () => {
+    isEnding = true;
+  });
+  say({ kind: 'ready' });
+  let next = 0;
+  // What is said here was acknowledged before: the pipe keeps it even if this process is killed right after.
+  const lane = async (): Promise<void> => {
+    while (!isEnding) {
+      const input = `${name}:${next}`;
+      next += 1;
+      const handle = await client.submit(Echo, input);
+      say({ kind: 'acked', id: handle.id, input });
+      const output = await handle.result();
+      say({ kind: 'result', id: handle.id, output });
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, lane));
+  process.exit(0);
 } else {
   const [port, name = 'w', slots = '4'] = rest;
   const worker = await startWorker({

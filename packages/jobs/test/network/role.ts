@@ -82,6 +82,25 @@ export function workerRole(port: number, name: string, slots = 4): Promise<Role>
   return new Role(['worker', String(port), name, String(slots)]).ready();
 }
 
+export function clientRole(port: number, name: string): Promise<Role> {
+  return new Role(['client', String(port), name]).ready();
+}
+
+/** Everybody a test has started, replaced ones included: nobody outlives it. */
+export class Cast implements AsyncDisposable {
+  private readonly roles: Role[] = [];
+
+  async add<R extends Role>(starting: Promise<R>): Promise<R> {
+    const role = await starting;
+    this.roles.push(role);
+    return role;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.roles.map((role) => role[Symbol.asyncDispose]()));
+  }
+}
+
 /** A folder of its own, removed at the end of the block. */
 export async function stateFolder(): Promise<AsyncDisposable & { readonly dir: string }> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-network-'));
