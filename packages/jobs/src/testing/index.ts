@@ -1,1 +1,1 @@
-export {};
+export { type MemoryLog, memoryJournal } from './memory-journal.js';

@@ -1,0 +1,225 @@
+import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
+import type { JobsHost } from '#src/host.js';
+import type { JobSpec } from '#src/job/job-spec.js';
+import type { ClientSession } from '#src/leader/client-session.js';
+import type { Leader } from '#src/leader/leader.js';
+import type { LeaderLimits, LeaderTimes } from '#src/leader/leader-limits.js';
+import { openLeader } from '#src/leader/open-leader.js';
+import type { WorkerSession } from '#src/leader/worker-session.js';
+import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
+import type { Assignment, AttemptEnd, AttemptRef, ToWorker } from '#src/protocol/worker-messages.js';
+import { specOf } from '../ledger/legal-history.js';
+
+/** A leader alone, on time that is moved by hand and a journal in memory; workers and clients are played by the test. */
+export class LeaderRig {
+  now = 0;
+  readonly log: MemoryLog;
+  leader!: Leader;
+  private due: (() => void)[] = [];
+  private timers: { at: number; run: () => void }[] = [];
+  private readonly options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes> };
+
+  constructor(
+    options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes>; log?: MemoryLog } = {},
+  ) {
+    this.options = options;
+    this.log = options.log ?? { entries: [] };
+    const put = (run: () => void): void => void this.due.push(run);
+    const host: JobsHost = {
+      now: () => this.now,
+      wallNow: () => 1_000_000 + this.now,
+      random: () => 0.5,
+      soon: put,
+      later: put,
+      setTimer: (ms, run) => {
+        const timer = { at: this.now + ms, run };
+        this.timers.push(timer);
+        return { cancel: () => void (this.timers = this.timers.filter((one) => one !== timer)) };
+      },
+    };
+    const { limits, times } = options;
+    openLeader(
+      {
+        host,
+        openJournal: memoryJournal(this.log, put),
+        onFatal: (error) => {
+          throw error;
+        },
+        ...(limits === undefined ? {} : { limits }),
+        ...(times === undefined ? {} : { times }),
+      },
+      (error, leader) => {
+        if (leader === undefined) throw error ?? new Error('no leader');
+        this.leader = leader;
+      },
+    );
+    this.settle();
+  }
+
+  /** The process dies; another one reads what it left. */
+  restarted(): LeaderRig {
+    const rig = new LeaderRig({ ...this.options, log: { entries: [...this.log.entries] } });
+    rig.now = this.now;
+    return rig;
+  }
+
+  settle(): void {
+    while (this.due.length > 0) {
+      const due = this.due;
+      this.due = [];
+      for (const run of due) run();
+    }
+  }
+
+  advance(ms: number): void {
+    const until = this.now + ms;
+    for (;;) {
+      const next = this.timers.filter((one) => one.at <= until).sort((a, b) => a.at - b.at)[0];
+      if (next === undefined) break;
+      this.timers = this.timers.filter((one) => one !== next);
+      this.now = Math.max(this.now, next.at);
+      next.run();
+      this.settle();
+    }
+    this.now = until;
+    this.settle();
+  }
+
+  /** Time passes while these workers are well. */
+  beat(ms: number, ...workers: readonly PlayedWorker[]): void {
+    for (let passed = 0; passed < ms; passed += 100) {
+      this.advance(100);
+      for (const worker of workers) worker.report([]);
+    }
+  }
+
+  client(name = 'ann', token = 't1'): PlayedClient {
+    return new PlayedClient(this, name, token);
+  }
+
+  worker(options: Partial<PlayedWorkerOptions> = {}): PlayedWorker {
+    return new PlayedWorker(this, {
+      name: 'w',
+      incarnation: '1',
+      slots: 2,
+      execs: ['one'],
+      held: [],
+      ...options,
+    });
+  }
+
+  counts(): Record<string, number> {
+    return { ...this.leader.ledger.counts };
+  }
+}
+
+export class PlayedClient {
+  readonly heard: ToClient[] = [];
+  readonly session: ClientSession;
+  private readonly rig: LeaderRig;
+  private seq = 0;
+
+  constructor(
+    rig: LeaderRig,
+    client: string,
+    token: string,
+    spec: JobSpec = specOf('one', { doneMs: 1e6, deadMs: 1e6 }),
+  ) {
+    this.rig = rig;
+    this.session = rig.leader.openClient({ client, token }, { send: (message) => this.heard.push(message) });
+    rig.settle();
+    this.say({ kind: 'define', ref: 1, spec });
+  }
+
+  say(message: ClientMessage): void {
+    this.rig.leader.fromClient(this.session, message);
+    this.rig.settle();
+  }
+
+  submit(payload: string, extra: { key?: string; delayMs?: number; seq?: number } = {}): Receipt | undefined {
+    this.seq = extra.seq ?? this.seq + 1;
+    const { key = '', delayMs = 0 } = extra;
+    this.say({
+      kind: 'submit',
+      low: 0,
+      items: [{ seq: this.seq, ref: 1, payload, key, delayMs, want: true }],
+    });
+    return this.receipts()
+      .filter((one) => one.seq === this.seq)
+      .at(-1);
+  }
+
+  receipts(): Receipt[] {
+    return this.heard.flatMap((message) => (message.kind === 'receipts' ? message.items : []));
+  }
+
+  outcomes(): JobOutcome[] {
+    return this.heard.flatMap((message) => (message.kind === 'outcomes' ? message.items : []));
+  }
+}
+
+interface PlayedWorkerOptions {
+  readonly name: string;
+  readonly incarnation: string;
+  readonly slots: number;
+  readonly execs: readonly string[];
+  readonly held: readonly AttemptRef[];
+}
+
+export class PlayedWorker {
+  readonly heard: ToWorker[] = [];
+  readonly session: WorkerSession;
+  private readonly rig: LeaderRig;
+  private granted: number;
+
+  constructor(rig: LeaderRig, options: PlayedWorkerOptions) {
+    const { name, incarnation, slots, execs, held } = options;
+    this.rig = rig;
+    this.granted = slots - held.length;
+    this.session = rig.leader.openWorker(
+      {
+        worker: name,
+        incarnation,
+        slots,
+        execs,
+        held,
+        patterns: ['job.assign.>'],
+        credit: { jobs: this.granted, bytes: 1_000_000 },
+      },
+      { send: (message) => this.heard.push(message) },
+    );
+    rig.settle();
+  }
+
+  assigned(): Assignment[] {
+    return this.heard.flatMap((message) => (message.kind === 'assign' ? message.items : []));
+  }
+
+  aborted(): string[] {
+    return this.heard.flatMap((message) =>
+      message.kind === 'abort' ? message.items.map((one) => `${one.job}.${one.attempt} ${one.reason}`) : [],
+    );
+  }
+
+  /** Reports ends; every attempt that has left gives its slot back. */
+  report(ends: readonly AttemptEnd[], returned = ends.length): void {
+    this.granted += returned;
+    const credit = { jobs: this.granted, bytes: 1_000_000 };
+    this.rig.leader.fromWorker(this.session, { kind: 'report', ends, credit, cpu: 0, lagMs: 0 });
+    this.rig.settle();
+  }
+
+  ok(attempt: AttemptRef, result = '1'): void {
+    this.report([{ outcome: 'ok', job: attempt.job, attempt: attempt.attempt, result }]);
+  }
+
+  fail(attempt: AttemptRef): void {
+    const failure = { name: 'Error', message: 'no' };
+    this.report([{ outcome: 'failed', job: attempt.job, attempt: attempt.attempt, failure }]);
+  }
+
+  lose(): void {
+    this.rig.leader.closed(this.session);
+    this.rig.settle();
+  }
+}

@@ -1,0 +1,323 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { specOf } from '../ledger/legal-history.js';
+import { LeaderRig, PlayedClient } from './leader-rig.js';
+
+const leaders = suite('leader');
+
+/** The n-th assignment a worker got; the test would be wrong without it. */
+function nth<T>(all: readonly T[], index: number): T {
+  const one = all[index];
+  if (one === undefined) throw new Error(`there are ${all.length}, not ${index + 1}`);
+  return one;
+}
+
+// A1: either may come first. A9: credit is a number, not a flag.
+leaders('credit is kept while nothing waits and spent when something comes', () => {
+  const rig = new LeaderRig();
+  const worker = rig.worker({ slots: 2 });
+  const client = rig.client();
+  for (const text of ['1', '2', '3']) client.submit(text);
+  assert.equal(
+    worker.assigned().map((one) => one.payload),
+    ['1', '2'],
+  );
+  worker.ok(nth(worker.assigned(), 0));
+  assert.equal(
+    worker.assigned().map((one) => one.payload),
+    ['1', '2', '3'],
+  );
+});
+
+// A28: the decision and the spending are one step; many jobs in one turn never exceed the credit.
+leaders('a worker never gets more than it asked for', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  for (let i = 0; i < 50; i += 1) client.submit(`${i}`);
+  const worker = rig.worker({ slots: 3 });
+  assert.is(worker.assigned().length, 3);
+  worker.report([]);
+  assert.is(worker.assigned().length, 3);
+});
+
+// A20: a lease is not a time-out for the work. The beat renews it, however long the job takes.
+leaders('a long job is not run again while its worker beats', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  client.submit('long');
+  const worker = rig.worker();
+  for (let i = 0; i < 18; i += 1) {
+    rig.advance(50);
+    worker.report([]);
+  }
+  assert.is(worker.assigned().length, 1);
+  assert.equal(rig.counts()['running'], 1);
+});
+
+leaders('a worker that is silent for the lease loses the job, and its late word changes nothing', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  client.submit('x');
+  const mute = rig.worker({ name: 'mute', slots: 1 });
+  const attempt = nth(mute.assigned(), 0);
+  rig.advance(1_500);
+  assert.equal(mute.aborted(), [`${attempt.job}.1 fenced`]);
+  const other = rig.worker({ name: 'other', slots: 1 });
+  rig.beat(2_000, other);
+  assert.is(nth(other.assigned(), 0).attempt, 2);
+  // A22: the ack of attempt 1 does not complete attempt 2.
+  mute.ok(attempt, '"stale"');
+  assert.equal(rig.counts()['done'], 0);
+  other.ok(nth(other.assigned(), 0), '"fresh"');
+  assert.equal(
+    client.outcomes().map((one) => one.result),
+    ['"fresh"'],
+  );
+});
+
+leaders('a hung handler with a living beat is ended after its run time and the grace', () => {
+  const rig = new LeaderRig({ times: { runGraceMs: 200 } });
+  rig.client().submit('x');
+  const worker = rig.worker({ slots: 1 });
+  for (let i = 0; i < 30; i += 1) {
+    rig.advance(50);
+    worker.report([]);
+  }
+  assert.equal(worker.aborted().length, 1);
+  assert.equal(rig.leader.ledger.jobs.get(1)?.failures, 1);
+});
+
+// A3: a lost worker; and the grace in which it may come back.
+leaders('a worker that returns within the grace keeps its job; after it the job runs elsewhere', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  client.submit('x');
+  const first = rig.worker({ slots: 1 });
+  const attempt = nth(first.assigned(), 0);
+  first.lose();
+  rig.advance(900);
+  const again = rig.worker({ slots: 1, held: [attempt] });
+  rig.advance(500);
+  assert.equal([again.assigned().length, again.aborted().length], [0, 0]);
+  again.lose();
+  const other = rig.worker({ name: 'other', slots: 1 });
+  rig.advance(1_300);
+  const taken = nth(other.assigned(), 0);
+  assert.equal([taken.job, taken.attempt], [attempt.job, 2]);
+  const late = rig.worker({ slots: 1, held: [attempt] });
+  assert.equal(late.aborted(), [`${attempt.job}.1 fenced`]);
+});
+
+leaders('an assignment that a returning worker never got goes back uncounted', () => {
+  const rig = new LeaderRig();
+  rig.client().submit('x');
+  const first = rig.worker({ slots: 1 });
+  first.lose();
+  const again = rig.worker({ slots: 1, held: [] });
+  assert.is(nth(again.assigned(), 0).attempt, 2);
+  const job = rig.leader.ledger.jobs.get(1);
+  assert.equal([job?.failures, job?.crashes], [0, 0]);
+});
+
+// A35: the end of an old connection does not touch the new one.
+leaders('an old connection that ends late does not end the session that replaced it', () => {
+  const rig = new LeaderRig();
+  const old = rig.worker({ slots: 1 });
+  const fresh = rig.worker({ slots: 1 });
+  assert.ok(
+    old.heard.some((message) => message.kind === 'refused' && message.code === 'ERR_SESSION_REPLACED'),
+  );
+  old.lose();
+  rig.client().submit('x');
+  assert.is(fresh.assigned().length, 1);
+  assert.is(old.assigned().length, 0);
+});
+
+// A25: a job that kills its workers does not kill them all.
+leaders('a poison job ends in quarantine after its crashes, with the attempts counted over restarts', () => {
+  let rig = new LeaderRig();
+  rig.client().submit('poison');
+  for (let i = 1; i <= 5; i += 1) {
+    const victim = rig.worker({ name: `v${i}`, slots: 1 });
+    for (let waited = 0; victim.assigned().length === 0 && waited < 60; waited += 1) rig.beat(1_000, victim);
+    assert.is(nth(victim.assigned(), 0).attempt, i);
+    victim.lose();
+    rig.advance(1_500);
+    if (i === 2) rig = rig.restarted();
+  }
+  const job = rig.leader.ledger.jobs.get(1);
+  assert.equal([job?.state, job?.end?.reason, job?.crashes, job?.failures], ['dead', 'quarantined', 5, 0]);
+});
+
+// B16, B17, B18: after a restart a lease is in doubt, not expired; its worker may claim it, and nobody counts it.
+leaders(
+  'after a restart of the leader a worker claims its job; an unclaimed one is released uncounted',
+  () => {
+    const before = new LeaderRig();
+    const client = before.client();
+    client.submit('claimed');
+    client.submit('forgotten');
+    const worker = before.worker({ slots: 2 });
+    const [claimed] = worker.assigned();
+    const rig = before.restarted();
+    assert.is(rig.counts()['running'], 2);
+    const again = rig.worker({ slots: 2, held: claimed === undefined ? [] : [claimed] });
+    assert.is(nth(again.assigned(), 0).payload, 'forgotten');
+    again.ok(nth([claimed], 0) as { job: number; attempt: number });
+    assert.is(rig.counts()['done'], 1);
+    const third = before.restarted();
+    third.advance(9_000);
+    assert.is(third.counts()['running'], 2);
+    third.advance(1_500);
+    assert.equal([third.counts()['queued'], third.leader.ledger.jobs.get(1)?.crashes], [2, 0]);
+  },
+);
+
+// A24: the share of a client is taken once per attempt and given back once, however the attempt ends.
+leaders('a client at its cap gets its next job when one attempt ends, failed or not', () => {
+  const rig = new LeaderRig({ limits: { clientRunningMax: 1 } });
+  const client = rig.client();
+  const other = rig.client('bob', 't2');
+  client.submit('a1');
+  client.submit('a2');
+  other.submit('b1');
+  const worker = rig.worker({ slots: 5 });
+  assert.equal(
+    worker.assigned().map((one) => one.payload),
+    ['a1', 'b1'],
+  );
+  worker.fail(nth(worker.assigned(), 0));
+  assert.equal(
+    worker.assigned().map((one) => one.payload),
+    ['a1', 'b1', 'a2'],
+  );
+  rig.beat(900, worker);
+  worker.ok(nth(worker.assigned(), 2));
+  rig.beat(200, worker);
+  assert.is(nth(worker.assigned(), 3).payload, 'a1');
+  assert.is(rig.restarted().leader.ledger.counts.running, 2);
+});
+
+// A30, A31: a number is used by what is taken, not by what is refused; sent twice it is one job.
+leaders('a submit sent again is the same job, also over a restart; a refused one may be sent again', () => {
+  const rig = new LeaderRig({ limits: { jobsMax: 1 } });
+  const client = rig.client();
+  const first = client.submit('x', { seq: 1 });
+  assert.equal(client.submit('x', { seq: 1 })?.jobs, first?.jobs);
+  assert.is(client.submit('y', { seq: 2 })?.refusal?.code, 'ERR_QUEUE_FULL');
+  const again = rig.restarted();
+  const back = again.client();
+  assert.equal(back.submit('x', { seq: 1 })?.jobs, first?.jobs);
+  const worker = again.worker();
+  worker.ok(nth(worker.assigned(), 0));
+  const second = back.submit('y', { seq: 2 });
+  assert.equal([second?.refusal, second?.jobs], [undefined, [2]]);
+  assert.is(again.leader.ledger.accepted, 2);
+});
+
+leaders('two clients with the same number are two submits', () => {
+  const rig = new LeaderRig();
+  const jobs = [rig.client('ann', 't1').submit('x'), rig.client('ann', 't2').submit('x')].map(
+    (one) => one?.jobs[0],
+  );
+  assert.equal(jobs, [1, 2]);
+});
+
+// A13, negative credit, bad names: the session ends, nothing of the message counts.
+leaders('what a correct peer cannot say ends its session with a code', () => {
+  const rig = new LeaderRig();
+  const worker = rig.worker({ slots: 1 });
+  rig.leader.fromWorker(worker.session, {
+    kind: 'report',
+    ends: [],
+    credit: { jobs: -5, bytes: 0 },
+    cpu: 0,
+    lagMs: 0,
+  });
+  rig.settle();
+  assert.ok(
+    worker.heard.some((message) => message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED'),
+  );
+  rig.client().submit('x');
+  assert.is(worker.assigned().length, 0);
+  const greedy = rig.worker({ name: 'greedy', slots: 1 });
+  greedy.report([], 100);
+  assert.ok(greedy.heard.some((message) => message.kind === 'refused'));
+  for (const name of ['', 'a b', 'x'.repeat(200)]) {
+    const odd = rig.worker({ name });
+    assert.ok(
+      odd.heard.some((message) => message.kind === 'refused'),
+      name,
+    );
+  }
+});
+
+leaders('a malformed submit has an answer and takes nothing', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  const bad = [
+    { seq: 1, ref: 9, payload: 'x', key: '', delayMs: 0, want: false },
+    { seq: 2, ref: 1, payload: 'x', key: 'k'.repeat(600), delayMs: 0, want: false },
+    { seq: 3, ref: 1, payload: 'x', key: '', delayMs: -1, want: false },
+    { seq: 4, ref: 1, payload: 5 as unknown as string, key: '', delayMs: 0, want: false },
+    { seq: 5, ref: 1, payload: 'x'.repeat(2_000_000), key: '', delayMs: 0, want: false },
+  ];
+  client.say({ kind: 'submit', low: 0, items: bad });
+  assert.equal(
+    client.receipts().map((one) => one.refusal?.code),
+    [
+      'ERR_EXEC_UNKNOWN',
+      'ERR_MESSAGE_MALFORMED',
+      'ERR_MESSAGE_MALFORMED',
+      'ERR_MESSAGE_MALFORMED',
+      'ERR_PAYLOAD_TOO_LARGE',
+    ],
+  );
+  client.say({ kind: 'submit_all', low: 0, seq: 6, items: [] });
+  assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_MESSAGE_MALFORMED');
+  assert.is(rig.leader.ledger.accepted, 0);
+});
+
+leaders('a leader that drains refuses new work, and what runs still ends', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  client.submit('x');
+  const worker = rig.worker({ slots: 1 });
+  rig.leader.drain();
+  assert.is(client.submit('y')?.refusal?.code, 'ERR_LEADER_DRAINING');
+  worker.ok(nth(worker.assigned(), 0));
+  assert.is(client.outcomes().length, 1);
+});
+
+// A38: which worker serves which group is a matter of its patterns.
+leaders('a worker gets only jobs it has code for', () => {
+  const rig = new LeaderRig();
+  new PlayedClient(rig, 'ann', 't1', specOf('two')).submit('x');
+  const worker = rig.worker({ execs: ['one'] });
+  assert.is(worker.assigned().length, 0);
+  const able = rig.worker({ name: 'able', execs: ['one', 'two'] });
+  assert.is(able.assigned().length, 1);
+});
+
+leaders('the less loaded worker is preferred', () => {
+  const rig = new LeaderRig();
+  const [busy, calm] = [rig.worker({ name: 'busy', slots: 4 }), rig.worker({ name: 'calm', slots: 4 })];
+  busy.session.cpu = 0.9;
+  const client = rig.client();
+  client.submit('1');
+  client.submit('2');
+  assert.equal([busy.assigned().length, calm.assigned().length], [0, 2]);
+});
+
+// A stall of the leader is nobody's fault (ADR 0053).
+leaders('a leader that was stalled does not count its stall against a worker', () => {
+  const rig = new LeaderRig();
+  rig.client().submit('x');
+  const worker = rig.worker({ slots: 1 });
+  rig.now += 30_000;
+  rig.advance(300);
+  worker.report([]);
+  assert.equal([worker.aborted().length, rig.counts()['running']], [0, 1]);
+});
+
+leaders.run();
