@@ -34,7 +34,10 @@ export class LeaderRig {
       setTimer: (ms, run) => {
         const timer = { at: this.now + ms, run };
         this.timers.push(timer);
-        return { cancel: () => void (this.timers = this.timers.filter((one) => one !== timer)) };
+        const cancel = (): void => {
+          this.timers = this.timers.filter((one) => one !== timer);
+        };
+        return { cancel };
       },
     };
     const { limits, times } = options;

@@ -1,0 +1,71 @@
+import * as fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Submitter } from '#src/client/submitter.js';
+import type { ClientMessage, Receipt } from '#src/protocol/client-messages.js';
+
+const submitter = suite('submitter');
+
+function receipt(seq: number): Receipt {
+  return { seq, jobs: [seq], lsn: 1, duplicate: false, refusal: undefined };
+}
+
+function numbers(messages: readonly ClientMessage[]): number[] {
+  return messages.flatMap((message) => {
+    if (message.kind === 'submit') return message.items.map((item) => item.seq);
+    return message.kind === 'submit_all' ? [message.seq] : [];
+  });
+}
+
+// A client may lose its connection at any moment: every submit is answered once, under one number, whatever is lost.
+submitter('whatever is lost between reconnects, every submit keeps its number and is answered once', () => {
+  const steps = fc.array(
+    fc.record({
+      what: fc.constantFrom('add', 'batch', 'flush', 'answer', 'lose', 'again'),
+      pick: fc.nat(50),
+    }),
+    { maxLength: 120, size: 'max' },
+  );
+  void fc.assert(
+    fc.property(steps, (all) => {
+      const one = new Submitter();
+      const answered: number[] = [];
+      let added = 0;
+      let atLeader: number[] = [];
+      const draft = () => ({ seq: 0, ref: 1, payload: 'x', key: '', delayMs: 0, want: false });
+      const answer = (seq: number): void => one.receipts([receipt(seq)]);
+      for (const { what, pick } of all) {
+        if (what === 'add' || what === 'batch') added += 1;
+        if (what === 'add') one.add(draft(), ({ seq }) => answered.push(seq));
+        if (what === 'batch') one.addAll([draft(), draft()], ({ seq }) => answered.push(seq));
+        if (what === 'flush') atLeader.push(...numbers(one.take()));
+        if (what === 'answer' && atLeader.length > 0) answer(atLeader[pick % atLeader.length] ?? 1);
+        if (what === 'again' && answered.length > 0) answer(answered[pick % answered.length] ?? 1);
+        if (what === 'lose') atLeader = [];
+        if (what === 'lose') one.rewind();
+      }
+      one.rewind();
+      for (const seq of numbers(one.take())) answer(seq);
+      assert.equal(
+        [...answered].sort((a, b) => a - b),
+        Array.from({ length: added }, (_, i) => i + 1),
+      );
+      assert.is(one.outstanding, 0);
+      assert.equal(one.take(), []);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+submitter('the mark that goes with a message never covers a number without an answer', () => {
+  const one = new Submitter();
+  for (let i = 0; i < 4; i += 1)
+    one.add({ seq: 0, ref: 1, payload: '', key: '', delayMs: 0, want: false }, () => undefined);
+  one.take();
+  one.receipts([receipt(1), receipt(3)]);
+  one.add({ seq: 0, ref: 1, payload: '', key: '', delayMs: 0, want: false }, () => undefined);
+  const [message] = one.take();
+  assert.is(message?.kind === 'submit' ? message.low : -1, 1);
+});
+
+submitter.run();
