@@ -59,6 +59,8 @@ export class Listener implements ListenHandler {
   readonly #gatekeeper: Gatekeeper;
   readonly #minimal: boolean;
   readonly #connections = new Set<Connection>();
+  /** Not through the handshake yet. */
+  readonly #arriving = new Set<Connection>();
   readonly #server: NetServer;
   #auth: ListenerAuth;
   #address: Address | null = null;
@@ -128,6 +130,7 @@ export class Listener implements ListenHandler {
       this.#warning?.cancel();
       this.#grace = this.#options.clock.setTimer(graceMs, () => this.#closeAll());
       this.#server.close(() => undefined);
+      for (const connection of [...this.#arriving]) connection.destroy();
       for (const connection of this.#connections) connection.goodbye(graceMs);
     }
     this.#doneIfEmpty();
@@ -185,10 +188,12 @@ export class Listener implements ListenHandler {
       onReady: () => {
         subject = connection.session.subject;
         this.#admission.proven(socket.remote, subject);
+        this.#arriving.delete(connection);
         this.#connections.add(connection);
         return this.#options.onConnection(connection);
       },
       onClosed: (_, reason) => {
+        this.#arriving.delete(connection);
         this.#connections.delete(connection);
         this.#admission.left(socket.remote, subject);
         if (reason.kind === 'refused' && reason.answer === 'AUTH_FAILED' && subject === null) {
@@ -198,6 +203,7 @@ export class Listener implements ListenHandler {
         this.#doneIfEmpty();
       },
     });
+    this.#arriving.add(connection);
     connection.begin(null);
   }
 

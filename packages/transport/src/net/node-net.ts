@@ -27,8 +27,8 @@ class NodeServer implements NetServer {
   readonly #server: Server;
   readonly #secure: TlsServer | null;
   readonly #handler: ListenHandler;
-  /** Accepted, TLS handshake under way, by remote address and port. */
-  readonly #securing = new Map<string, string>();
+  /** Accepted, TLS handshake under way, by remote address and port, which is all that both of its sockets have in common. */
+  readonly #securing = new Map<string, Socket>();
   #reclaimed = false;
 
   constructor(address: Address, tls: ListenTls | undefined, tlsHandshakeMs: number, handler: ListenHandler) {
@@ -47,6 +47,7 @@ class NodeServer implements NetServer {
   }
 
   close(done: () => void): void {
+    for (const socket of [...this.#securing.values()]) socket.destroy();
     if (this.#server.listening) this.#server.close(() => done());
     else done();
   }
@@ -103,7 +104,7 @@ class NodeServer implements NetServer {
 
   #startTls(secure: TlsServer, socket: Socket, remote: string): void {
     const key = keyOf(socket);
-    this.#securing.set(key, remote);
+    this.#securing.set(key, socket);
     socket.once('close', () => {
       if (this.#securing.delete(key)) this.#handler.onLost(remote, new Error('TLS handshake not completed'));
     });
@@ -122,10 +123,9 @@ class NodeServer implements NetServer {
     });
     server.on('secureConnection', (socket) => {
       const key = keyOf(socket);
-      const remote = this.#securing.get(key);
-      this.#securing.delete(key);
-      if (remote === undefined) socket.destroy();
-      else this.#handler.onSocket(new NodeSocket(socket, remote));
+      const remote = this.#securing.get(key)?.remoteAddress ?? UNIX;
+      if (this.#securing.delete(key)) this.#handler.onSocket(new NodeSocket(socket, remote));
+      else socket.destroy();
     });
     server.on('tlsClientError', (_error, socket) => socket.destroy());
     return server;

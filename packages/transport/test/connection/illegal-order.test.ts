@@ -1,12 +1,12 @@
 // timeout: 120s
 // Valid frames in illegal orders, a part of them from an authenticated but unprivileged peer: nothing gets through that should not.
-import { Directory, FrameType, Secret } from '@troupe/transport';
-import { Chance } from '@troupe/transport/testing';
+import { Dialer, Directory, FrameType, Secret } from '@troupe/transport';
+import { Chance, ManualClock, MemoryNetwork } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dialerProof } from '#src/handshake/proof.js';
-import { hello, type RawPeer, rawPeer } from '../raw-peer.js';
-import { openWorld } from '../world.js';
+import { hello, RawPeer, rawPeer } from '../raw-peer.js';
+import { openWorld, PORT } from '../world.js';
 
 const order = suite('illegal orders');
 const KEY = '11'.repeat(32);
@@ -87,6 +87,51 @@ order('no sequence of frames reaches the application without the right to', () =
     assert.equal(world.listener.usage, { connections: 0, unproven: 0 }, `round ${round}`);
   }
   assert.ok(refused > ROUNDS / 10);
+});
+
+order('no listener gets a frame to a dialer with a key without proving it', () => {
+  const chance = new Chance(99);
+  for (let round = 0; round < ROUNDS / 5; round += 1) {
+    const clock = new ManualClock(round);
+    const network = new MemoryNetwork({ clock, seed: round, chunking: 'random' });
+    const peers: RawPeer[] = [];
+    network.machine('leader').listen(
+      { address: { port: PORT }, tlsHandshakeMs: 1 },
+      {
+        refusal: Buffer.alloc(0),
+        admits: () => 'serve',
+        onListening: () => undefined,
+        onLost: () => undefined,
+        onError: () => undefined,
+        onSocket: (socket) => peers.push(new RawPeer(socket)),
+      },
+    );
+    clock.advance(1);
+    const reached: string[] = [];
+    const dialer = new Dialer({
+      net: network.machine('peer'),
+      clock,
+      address: { host: 'leader', port: PORT },
+      role: 'client',
+      auth: { kind: 'hmac', keyId: 'k1', key: KEY },
+      backoff: { fromMs: 1e9, toMs: 1e9 },
+      onConnection: () => {
+        reached.push('ready');
+        return { onFrame: () => reached.push('frame'), onClose: () => undefined };
+      },
+    });
+    clock.advance(5);
+    const [peer] = peers as [RawPeer];
+    for (let i = chance.between(1, 8); i > 0; i -= 1) {
+      const move = MOVES[chance.between(0, MOVES.length - 1)] as (peer: RawPeer, chance: Chance) => void;
+      if (!peer.closed) move(peer, chance);
+      clock.advance(chance.between(0, 3));
+    }
+    clock.advance(4_000);
+    assert.equal(reached, [], `round ${round}`);
+    assert.is(network.links, 0, `round ${round}`);
+    dialer.close();
+  }
 });
 
 order.run();

@@ -7,6 +7,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bodyFromFile, bodyFromIterable, Directory, FrameType, NO_HEADER } from '@troupe/transport';
+import { Authority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { connectionOf, first } from '../world.js';
@@ -78,6 +79,21 @@ net('takes over the socket file of a listener that was killed, and never that of
     );
     assert.is((await stat(file)).size, 8, 'a file that is no socket is nobody to take over');
   });
+});
+
+net('closes at once, whoever is still in the middle of a handshake', async () => {
+  const certificate = new Authority('root').issue({ name: 'leader', hosts: ['127.0.0.1'] });
+  for (const options of [{}, { tls: certificate }]) {
+    const server = new RealListener(options);
+    const port = await server.port();
+    const silent = connect(port, '127.0.0.1');
+    silent.on('error', () => undefined);
+    await until('the socket is counted', () => server.listener.usage.unproven === 1);
+    const started = performance.now();
+    await server[Symbol.asyncDispose]();
+    assert.ok(performance.now() - started < 1_500, 'no waiting for its time to be up');
+    silent.destroy();
+  }
 });
 
 net('says why it cannot listen', async () => {
