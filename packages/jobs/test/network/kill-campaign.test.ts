@@ -69,11 +69,14 @@ campaign(
   async () => {
     await using folder = await stateFolder();
     await using cast = new Cast();
-  const random = chance(SEED);
+    const random = chance(SEED);
     const told: Told = { acked: new Map(), results: new Map() };
     let leader = await cast.add(leaderRole(folder.dir));
     const { port } = leader;
-    const workers = await Promise.all([cast.add(workerRole(port, 'w0', 8)), cast.add(workerRole(port, 'w1', 8))]);
+    const workers = await Promise.all([
+      cast.add(workerRole(port, 'w0', 8)),
+      cast.add(workerRole(port, 'w1', 8)),
+    ]);
     let clients = 0;
     const newClient = (): Promise<Role> => {
       clients += 1;
