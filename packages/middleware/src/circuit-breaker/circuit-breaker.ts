@@ -2,7 +2,7 @@ import type { MessageView, Middleware, Outcome, Verdict } from '@troupe/core';
 import { LRUMap } from 'mnemonist';
 import { type Figure, type Measured, messageCounter } from '../figure.js';
 import { above, aFunction, aName, oneOf, onlyKnown, whole } from '../option-check.js';
-import { Circuit, type CircuitRules, type CircuitState } from './circuit.js';
+import { Circuit, type CircuitRules, type CircuitState, NO_PROBE } from './circuit.js';
 
 export interface CircuitBreakerOptions {
   readonly name?: string;
@@ -109,7 +109,8 @@ class Breaker implements CircuitBreaker {
     const admission = circuit.admit(message.now);
     this.opened += circuit.opened - before;
     if (admission.kind === 'passed') {
-      this.calls.set(message, { circuit, probe: admission.probe });
+      if (admission.probe !== NO_PROBE || typeof this.per === 'function')
+        this.calls.set(message, { circuit, probe: admission.probe });
       return undefined;
     }
     this.refused += 1;
@@ -119,7 +120,7 @@ class Breaker implements CircuitBreaker {
   };
 
   readonly afterMessage = (message: MessageView, outcome: Outcome): undefined => {
-    const call = this.calls.get(message);
+    const call = this.callOf(message, outcome);
     if (call === undefined) return;
     const { circuit, probe } = call;
     const before = circuit.opened;
@@ -129,6 +130,13 @@ class Breaker implements CircuitBreaker {
     else circuit.succeededCall(probe);
     this.opened += circuit.opened - before;
   };
+
+  /** Ordinary calls leave no note, unless a handler might have changed what their key is made from. */
+  private callOf(message: MessageView, outcome: Outcome): Call | undefined {
+    const noted = this.calls.get(message);
+    if (noted !== undefined || outcome.kind !== 'failed' || typeof this.per === 'function') return noted;
+    return { circuit: this.circuitOf(this.keyOf(message) as string), probe: NO_PROBE };
+  }
 
   private keyOf(message: MessageView): string | undefined {
     if (this.per === 'all') return '';

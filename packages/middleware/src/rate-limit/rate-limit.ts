@@ -24,7 +24,7 @@ export interface RateLimitOptions {
 export interface RateLimit extends Middleware, Measured {
   /** Messages that found no token, each time they were looked at. */
   readonly triggered: number;
-  /** Tokens taken by messages that were handled. */
+  /** Tokens taken by messages that were, or are being, handled. */
   readonly consumed: number;
 }
 
@@ -57,8 +57,6 @@ class RateLimiter implements RateLimit {
   private readonly per: NonNullable<RateLimitOptions['per']>;
   private readonly messages: ReadonlySet<string> | undefined;
   private readonly refuses: boolean;
-  /** The bucket a message took its token from. */
-  private readonly takenFrom = new WeakMap<MessageView, TokenBucket>();
 
   constructor(name: string, limit: Limit, options: RateLimitOptions) {
     this.name = name;
@@ -83,14 +81,12 @@ class RateLimiter implements RateLimit {
   }
 
   readonly beforeMessage = (message: MessageView): Verdict | undefined => {
-    if (this.messages !== undefined && !this.messages.has(message.message)) return undefined;
-    const key = this.keyOf(message);
-    if (key === undefined) return undefined;
+    const bucket = this.bucketOf(message);
+    if (bucket === undefined) return undefined;
     const { limit } = this;
-    const bucket = limit.bucketOf(key, message.now);
     const ms = bucket.take(message.now, limit.rate);
     if (ms === 0) {
-      this.takenFrom.set(message, bucket);
+      limit.consumed += 1;
       return undefined;
     }
     limit.triggered += 1;
@@ -98,13 +94,23 @@ class RateLimiter implements RateLimit {
     return { verdict: 'hold', reason: 'rate-limit', resumeOn: { on: 'after', ms } };
   };
 
+  /**
+   * What a later middleware held or refused was not handled: it has consumed nothing (E13). No handler has seen it, so
+   * its key is what it was; and no reader of the counters comes between the two hooks.
+   */
   readonly afterMessage = (message: MessageView, outcome: Outcome): undefined => {
-    const bucket = this.takenFrom.get(message);
+    if (outcome.kind !== 'held' && outcome.kind !== 'refused') return;
+    const bucket = this.bucketOf(message);
     if (bucket === undefined) return;
-    // What a later middleware held or refused was not handled: it has consumed nothing (E13).
-    if (outcome.kind === 'held' || outcome.kind === 'refused') bucket.giveBack(this.limit.rate);
-    else this.limit.consumed += 1;
+    bucket.giveBack(this.limit.rate);
+    this.limit.consumed -= 1;
   };
+
+  private bucketOf(message: MessageView): TokenBucket | undefined {
+    if (this.messages !== undefined && !this.messages.has(message.message)) return undefined;
+    const key = this.keyOf(message);
+    return key === undefined ? undefined : this.limit.bucketOf(key, message.now);
+  }
 
   private keyOf(message: MessageView): string | undefined {
     if (this.per === 'all') return '';
