@@ -16,6 +16,9 @@ export class GroupRestart {
   private readonly report: FailureReport;
   private members: RefBase[];
   private begun = false;
+  /** Whose turn it is: to come to rest, or once all rest, to begin anew. */
+  private awaited: RefBase | undefined = undefined;
+  private beginning = false;
 
   /** `members` in order of birth. */
   constructor(members: readonly ActorCell[], report: FailureReport) {
@@ -29,20 +32,31 @@ export class GroupRestart {
     this.next();
   }
 
-  /** One more that failed before its turn came. */
-  join(cell: ActorCell): void {
-    cell.needExtras().group = this;
-    this.members.push(cell.ref);
+  /** More that a further failure concerns, in order of birth; some may be in it already. */
+  join(cells: readonly ActorCell[]): void {
+    const known = new Set(this.members);
+    const { lineage } = this.report.child.kind.runtime;
+    for (const cell of cells) {
+      if (known.has(cell.ref)) continue;
+      cell.needExtras().group = this;
+      known.add(cell.ref);
+    }
+    const [first] = cells;
+    const parent = first === undefined ? undefined : lineage.parentOf(first.slot);
+    if (parent === undefined) return;
+    const siblings = lineage.childrenOf(parent).map((cell) => cell.ref);
+    this.members = siblings.filter((ref) => known.has(ref));
   }
 
   rests(cell: ActorCell): void {
     this.resting.add(cell.ref);
-    this.next();
+    if (this.begun) this.next();
   }
 
   left(ref: RefBase): void {
     if (!this.members.includes(ref)) return;
     this.members = this.members.filter((member) => member !== ref);
+    this.resting.delete(ref);
     if (ref.cell.extras !== undefined) ref.cell.extras.group = undefined;
     if (this.begun) this.next();
   }
@@ -56,8 +70,13 @@ export class GroupRestart {
 
   private next(): void {
     const youngest = this.members.findLast((member) => !this.resting.has(member));
+    const awaited = youngest ?? this.members[0];
+    // Somebody else has left: whoever is on the way already is not asked twice.
+    if (awaited === this.awaited && (youngest === undefined) === this.beginning) return;
+    this.awaited = awaited;
+    this.beginning = youngest === undefined;
     if (youngest === undefined) {
-      this.members[0]?.cell.signal({ kind: 'incarnate' });
+      awaited?.cell.signal({ kind: 'incarnate' });
     } else if ((youngest.cell.status & LEAVING) !== 0) {
       this.left(youngest);
     } else {

@@ -267,10 +267,9 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   private restart(cell: ActorCell, report: FailureReport): void {
     const extras = cell.needExtras();
-    // One that drains is restarted all the same: it has a backlog to finish.
-    const endsAnyway =
-      (cell.status & KILL_ASKED) !== 0 || (cell.status & (STOP_ASKED | DRAINING)) === STOP_ASKED;
-    if (extras.stopping !== undefined || endsAnyway) {
+    // Two failures can decide for it: on the way is on the way.
+    if (extras.stopping?.restart !== undefined && !endsAnyway(cell)) return;
+    if (extras.stopping !== undefined || endsAnyway(cell)) {
       extras.group?.left(cell.ref);
       return;
     }
@@ -287,8 +286,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   /** Not when a stop has begun since it came to rest. */
   private incarnateWithGroup(cell: ActorCell): void {
     const { group, stopping } = cell.extras as Extras;
-    if (stopping?.restart !== undefined && (cell.status & (STOP_ASKED | KILL_ASKED)) === 0)
-      this.incarnate(cell);
+    if (stopping?.restart !== undefined && !endsAnyway(cell)) this.incarnate(cell);
     group?.passed(cell.ref.cell);
   }
 
@@ -526,4 +524,9 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 /** Runs user code, and was asked for by this incarnation: waits while that code cannot run, ends with a restart. */
 function isOfIncarnation(signal: Signal): boolean {
   return signal.kind === 'terminated' || signal.kind === 'idle';
+}
+
+/** One that drains is restarted all the same: it has a backlog to finish. */
+function endsAnyway({ status }: ActorCell): boolean {
+  return (status & KILL_ASKED) !== 0 || (status & (STOP_ASKED | DRAINING)) === STOP_ASKED;
 }

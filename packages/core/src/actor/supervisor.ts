@@ -126,17 +126,21 @@ export class Supervisor {
       return () => ref.cell.signal({ kind: 'directive', directive: 'restart', report });
     }
     for (const cell of concerned) cell.status |= FAULT;
+    const returns = (cell: ActorCell): boolean =>
+      cell === report.child || cell.extras?.restartType !== 'temporary';
+    const returning = concerned.filter(returns);
+    const leaving = concerned.filter((cell) => !returns(cell)).map((cell) => cell.ref);
+    const release = (): void => {
+      for (const ref of leaving) ref.cell.release();
+    };
     const pending = concerned.find((cell) => cell.extras?.group !== undefined)?.extras?.group;
     if (pending !== undefined) {
-      pending.join(report.child);
-      return () => undefined;
+      pending.join(returning);
+      return release;
     }
-    const isToReturn = (cell: ActorCell): boolean =>
-      cell === report.child || cell.extras?.restartType !== 'temporary';
-    const leaving = concerned.filter((cell) => !isToReturn(cell)).map((cell) => cell.ref);
-    const group = new GroupRestart(concerned.filter(isToReturn), report);
+    const group = new GroupRestart(returning, report);
     return () => {
-      for (const ref of leaving) ref.cell.release();
+      release();
       group.begin();
     };
   }

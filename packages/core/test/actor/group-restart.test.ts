@@ -1,5 +1,5 @@
 import { type ActorRef, defineActor } from '@troupe/core';
-import { createTestSystem } from '@troupe/core/testing';
+import { createTestSystem, seededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -159,6 +159,107 @@ group('a sibling that was draining is restarted and still ends', async () => {
   assert.is(await Promise.race([drained, Promise.resolve('still there')]), 'drained');
 });
 
+for (const verb of ['drain', 'stop', 'kill'] as const) {
+  group(`a ${verb} at any step of a restart of siblings ends its actor, and the others work on`, async () => {
+    for (let steps = 0; steps < 16; steps += 1) {
+      const { world, refs } = await build('one-for-all');
+      await using _ = world;
+      refs.a.tell.crash();
+      refs.c.tell.add(1);
+      for (let step = 0; step < steps; step += 1) world.step();
+      let ended: string | undefined;
+      void world.system[verb](refs.c, ...(verb === 'drain' ? [{ withinMs: 60_000 }] : [])).then((reason) => {
+        ended = reason;
+      });
+      const replies: number[] = [];
+      for (const ref of [refs.a, refs.b])
+        ref.ask.get().then(
+          (n) => replies.push(n),
+          () => undefined,
+        );
+      await world.settle();
+      assert.ok(ended !== undefined, `after ${steps} steps`);
+      assert.equal(replies, [0, 0], `after ${steps} steps: ${world.system.tree()}`);
+    }
+  });
+}
+
+group('whatever happens in whatever order, everyone has ended or works in the end', async () => {
+  const Shaky = defineActor('shaky', {
+    state: () => ({}),
+    handlers: {
+      crash() {
+        throw new Error('crash');
+      },
+      async later() {
+        await Promise.resolve();
+        throw new Error('later');
+      },
+      leave(ctx) {
+        ctx.stop();
+      },
+      ping: () => 'pong',
+    },
+    async restarting() {
+      await Promise.resolve();
+    },
+    async started() {
+      await Promise.resolve();
+    },
+  });
+  const types = ['permanent', 'transient', 'temporary'] as const;
+  for (let seed = 1; seed <= 200; seed += 1) {
+    const random = seededRandom(seed);
+    const below = (n: number): number => Math.floor(random() * n);
+    await using world = createTestSystem({ seed });
+    const Boss = defineActor('boss', {
+      handlers: {
+        hire: (ctx) =>
+          Array.from({ length: 2 + below(4) }, () =>
+            ctx.spawn(Shaky, undefined, { restart: types[below(3)] ?? 'transient' }),
+          ),
+        fire(ctx, at: number) {
+          const child = ctx.children[at];
+          if (child !== undefined) ctx.stop(child);
+        },
+      },
+      supervise: {
+        strategy: (['one-for-all', 'rest-for-one', 'one-for-one'] as const)[below(3)] ?? 'one-for-all',
+        restarts: 1_000_000,
+        ...(below(2) === 0 ? { backoff: { fromMs: 5, toMs: 5 } } : {}),
+      },
+    });
+    const boss = world.system.spawn(Boss);
+    const hired = boss.ask.hire();
+    await world.settle();
+    const staff = await hired;
+    for (let i = 0; i < 12; i += 1) {
+      const one = staff[below(staff.length)] as (typeof staff)[number];
+      [
+        () => one.tell.crash(),
+        () => one.tell.later(),
+        () => one.tell.leave(),
+        () => void world.system.stop(one),
+        () => void world.system.drain(one),
+        () => void world.system.kill(one),
+        () => boss.tell.fire(below(4)),
+        () => one.tell.crash(),
+      ][below(8)]?.();
+      for (let steps = below(6); steps > 0; steps -= 1) world.step();
+      if (below(4) === 0) await world.advance(below(8));
+    }
+    await world.advance(100);
+    const silent = new Set(staff.filter((one) => one.offer.ping() === 'accepted'));
+    for (const one of silent)
+      one.ask.ping().then(
+        () => silent.delete(one),
+        () => undefined,
+      );
+    await world.advance(100);
+    assert.is(silent.size, 0, `seed ${seed}\n${world.system.tree()}`);
+  }
+});
+
 group('a drain keeps its time limit over a restart', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
@@ -193,7 +294,7 @@ group('a stop during an asynchronous restarting hook ends the actor', async () =
 });
 
 group('whoever waits for room in a mailbox gets it after a restart of the receiver', async () => {
-  await using world = createTestSystem();
+  await using world = createTestSystem({ supervise: { backoff: { fromMs: 10, toMs: 10 } } });
   const Small = defineActor('small', {
     handlers: {
       take() {},
@@ -209,7 +310,7 @@ group('whoever waits for room in a mailbox gets it after a restart of the receiv
   small.tell.take();
   small.tell.take();
   const sent = small.send.take().then(() => 'sent');
-  await world.settle();
+  await world.advance(20);
   assert.is(await Promise.race([sent, Promise.resolve('still waiting')]), 'sent');
 });
 
