@@ -64,6 +64,8 @@ export class GroupRestart {
   /** It has begun anew, or never will: the next one's turn. */
   passed(cell: ActorCell): void {
     if (cell.extras !== undefined) cell.extras.group = undefined;
+    // Should it fail again while the others are still to begin, it has to come to rest again.
+    this.resting.delete(cell.ref);
     this.members = this.members.filter((member) => member !== cell.ref);
     this.next();
   }
