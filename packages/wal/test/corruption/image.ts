@@ -125,3 +125,20 @@ function append(world: World, log: Log, texts: readonly string[]): void {
 function restore(world: World, log: Log): TextState {
   return world.wait<TextState>((done) => log.restore(textFold, done));
 }
+
+export function withFile(image: Image, name: string, content: Buffer | undefined): Map<string, Buffer> {
+  const files = new Map(image.files);
+  if (content === undefined) files.delete(name);
+  else files.set(name, content);
+  return files;
+}
+
+/** The one part of an image whose damage may look like tearing. */
+export function isInLastBatch(image: Image, name: string, offset: number): boolean {
+  return (
+    image.ending === 'unsealed' &&
+    name === image.lastBatch.file &&
+    offset >= image.lastBatch.from &&
+    offset < image.lastBatch.to
+  );
+}

@@ -181,6 +181,39 @@ life('trim forgets whole segments and says where the log now begins', () => {
   assert.is(world.replay(again).length, 40 - first + 1);
 });
 
+life('a trimmed segment is used again, and is all zeros behind its header when it is listed', () => {
+  const world = new World();
+  const options = {
+    segmentBytes: 2_097_152,
+    firstSegmentBytes: 2_097_152,
+    batchBytesMax: 1_048_576,
+    inlineBytesMax: 700_000,
+  };
+  const log = world.open(options);
+  const fill = (count: number): void => {
+    for (let index = 0; index < count; index += 1) {
+      assert.ok(log.append(Buffer.alloc(690_000, 0xee)) > 0);
+      world.settle();
+    }
+  };
+  fill(8);
+  world.wait<number>((done) => log.trim(log.durableLsn, done));
+  assert.ok(
+    [...world.storage.disk.files().keys()].some((name) => name.startsWith('spare-')),
+    'kept for its blocks',
+  );
+  fill(4);
+  const reused = world.storage.calls.filter(
+    ({ operation, name }) => operation === 'rename' && name.startsWith('spare-'),
+  );
+  assert.ok(reused.length > 0, 'and used again');
+  const names = [...world.storage.disk.files().keys()].filter((name) => name.endsWith('.seg')).sort();
+  const ready = world.storage.disk.file(names.at(-1) ?? '')?.content;
+  assert.ok(ready !== undefined && ready.subarray(4_096).every((byte) => byte === 0));
+  world.wait<void>((done) => log.close(done));
+  assert.ok(world.replay(world.open(options)).length >= 4);
+});
+
 life('what a visitor throws ends the replay and is passed on', () => {
   const world = new World();
   const log = world.open();
