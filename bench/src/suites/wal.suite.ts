@@ -1,5 +1,6 @@
 import type { Suite } from '../runner/suite.js';
-import { appendInBatches, appendOne, largePayload, outstanding } from './wal-append.js';
+import { appendInBatches, appendOne, outstanding } from './wal-append.js';
+import { largePayload } from './wal-payload.js';
 import { openWithSnapshot, replay } from './wal-replay.js';
 
 export const suite: Suite = {

@@ -209,7 +209,7 @@ life('a trimmed segment is used again, and is all zeros behind its header when i
   assert.ok(reused.length > 0, 'and used again');
   const names = [...world.storage.disk.files().keys()].filter((name) => name.endsWith('.seg')).sort();
   const ready = world.storage.disk.file(names.at(-1) ?? '')?.content;
-  assert.ok(ready !== undefined && ready.subarray(4_096).every((byte) => byte === 0));
+  assert.ok(ready?.subarray(4_096).every((byte) => byte === 0));
   world.wait<void>((done) => log.close(done));
   assert.ok(world.replay(world.open(options)).length >= 4);
 });
