@@ -34,6 +34,7 @@ export class WorkQueue {
   private readonly window: number;
   private readonly attemptsMax: number;
   private readonly out = new Map<RefBase, number>();
+  private readonly attended = new WeakSet<object>();
   private returned: Work[] = [];
   private members: readonly Member[] = [];
   private outstanding = 0;
@@ -48,7 +49,20 @@ export class WorkQueue {
   /** The keeper has been started, or its workers have changed. */
   use(keeper: ActorCell, members: readonly Member[]): void {
     this.members = members;
+    for (const { ref } of members) this.attend(keeper.ref, ref);
     this.giveOut(keeper.ref);
+  }
+
+  /** A worker that was stopping is open again when it begins anew: then somebody has to give out what waited for it. */
+  private attend(keeper: RefBase, worker: RefBase): void {
+    const extras = worker.cell.needExtras();
+    if (this.attended.has(extras)) return;
+    this.attended.add(extras);
+    extras.onStopped.push(() => {
+      this.attended.delete(extras);
+      if ((worker.cell.status & TERMINATED) === 0) this.attend(keeper, worker);
+      this.giveOut(keeper);
+    });
   }
 
   /** A message of the pool. Its reply comes from whoever does the work. */

@@ -1,5 +1,5 @@
 import { defineActor, type PullOptions, spawnPool } from '@troupe/core';
-import { createTestSystem } from '@troupe/core/testing';
+import { createTestSystem, seededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -196,6 +196,63 @@ pull('nothing is lost under random kills', async () => {
   await Promise.all(sent);
   await world.settle();
   assert.is(new Set(done).size, 200);
+});
+
+pull('whatever happens to its workers, every question is answered and every work done', async () => {
+  for (let seed = 1; seed <= 200; seed += 1) {
+    const random = seededRandom(seed);
+    const below = (n: number): number => Math.floor(random() * n);
+    await using world = createTestSystem({ seed, askWithinMs: 1_000_000 });
+    const finished = new Set<number>();
+    const Shaky = defineActor('shaky', {
+      handlers: {
+        sync(_ctx, n: number) {
+          finished.add(n);
+          return n;
+        },
+        async slow(_ctx, n: number) {
+          for (let i = n % 4; i > 0; i -= 1) await Promise.resolve();
+          finished.add(n);
+          return n;
+        },
+        flaky(ctx, n: number) {
+          if (ctx.random() < 0.5) throw new Error('flaky');
+          finished.add(n);
+          return n;
+        },
+      },
+    });
+    const workers = spawnPool(world.system, Shaky, {
+      size: 1 + below(4),
+      routing: { pull: { window: 1 + below(3), attempts: 100 } },
+      supervise: { restarts: 1_000_000, ...(below(2) === 0 ? { backoff: { fromMs: 3, toMs: 3 } } : {}) },
+    });
+    const answers: unknown[] = [];
+    const jobs = 30;
+    for (let n = 0; n < jobs; n += 1) {
+      const message = (['sync', 'slow', 'flaky'] as const)[below(3)] ?? 'sync';
+      workers.ask[message](n).then(
+        (reply) => answers.push(reply),
+        (error: unknown) => answers.push(error),
+      );
+      const victim = workers.routees[below(4)];
+      const accident = below(8);
+      if (victim !== undefined && accident === 0) void world.system.kill(victim);
+      if (victim !== undefined && accident === 1) void world.system.stop(victim);
+      if (victim !== undefined && accident === 2) void world.system.drain(victim);
+      if (accident === 3) workers.resize(1 + below(5));
+      for (let steps = below(8); steps > 0; steps -= 1) world.step();
+      if (below(5) === 0) await world.advance(below(5));
+    }
+    await world.advance(10_000);
+    assert.equal(
+      answers.filter((answer) => typeof answer !== 'number'),
+      [],
+      `seed ${seed}`,
+    );
+    assert.is(answers.length, jobs, `seed ${seed}\n${world.system.tree()}`);
+    assert.is(finished.size, jobs, `seed ${seed}`);
+  }
 });
 
 pull.run();
