@@ -5,9 +5,14 @@ export type {
   ActorSpec,
   AnyDefinition,
   ArgsOf,
+  HandlerMap,
+  HandlersFor,
   HandlersOf,
   MailboxOptions,
+  NoPhases,
+  PhasesFor,
   Terminated,
+  WithPhases,
 } from './actor/definition.js';
 export type { ActorRef, AnyRef, AskOptions, RefOf } from './actor/ref.js';
 export type { SpawnOptions } from './actor/spawn-options.js';

@@ -17,6 +17,8 @@ export class Awaiting {
   readonly startedAt: number;
   readonly onSettled: Continuation;
   settled = false;
+  /** The actor is killed or restarted and will not take the result. */
+  onDropped: (() => void) | undefined = undefined;
   value: unknown = undefined;
   error: { readonly thrown: unknown } | undefined = undefined;
 

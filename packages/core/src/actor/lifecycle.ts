@@ -279,6 +279,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     if (extras.awaiting?.envelope !== undefined)
       this.runtime.asks.failed(extras.awaiting.envelope, report.error);
     cell.status &= ~(AWAITING | SETTLED);
+    extras.awaiting?.onDropped?.();
     extras.awaiting = undefined;
     this.stopNextChild(cell, extras.stopping);
   }
@@ -414,6 +415,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const extras = cell.needExtras();
     extras.abort?.abort();
     const awaited = extras.awaiting?.envelope;
+    extras.awaiting?.onDropped?.();
     extras.awaiting = undefined;
     if (awaited !== undefined) this.runtime.asks.undelivered(awaited, 'stopped');
     const children = this.runtime.lineage.childrenOf(cell);

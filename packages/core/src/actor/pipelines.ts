@@ -159,10 +159,12 @@ export class Pipelines {
   // Sends -------------------------------------------------------------------------------------------------------
 
   /** A send hook that throws must not reach the sender: the message goes without its context, the actor has failed. */
-  contextFor(cell: ActorCell, handler: number, payload: unknown): unknown {
+  contextFor(cell: ActorCell, envelope: Envelope): unknown {
     const { senders } = cell.kind.pipeline as Pipeline;
-    const sender = this.runtime.delivery.sender;
-    const cause = this.runtime.invoker.envelope?.context;
+    const { handler, payload } = envelope;
+    // An ask after an await knows both; a tell is made where they are known.
+    const sender = (envelope.sender as ActorCell | undefined) ?? this.runtime.delivery.sender;
+    const cause = (envelope.cause ?? this.runtime.invoker.envelope)?.context;
     const sending = new Sending(cell, handler, payload, sender);
     const contexts = senders.map((middleware) => {
       try {
@@ -361,10 +363,12 @@ export class Pipelines {
     const limit = passage.withinMs === Number.POSITIVE_INFINITY ? undefined : this.limit(passage, awaiting);
     const settled = (): void => {
       if (limit !== undefined) wheel.cancel(limit);
-      if (passage.left || cell.extras?.awaiting === awaiting) return;
-      this.leave(cell, passage, { kind: 'abandoned', ms: host.now() - passage.startedAt });
     };
     promise.then(settled, settled);
+    awaiting.onDropped = () => {
+      settled();
+      this.leave(cell, passage, { kind: 'abandoned', ms: host.now() - passage.startedAt });
+    };
   }
 
   private limit(passage: Passage, awaiting: Awaiting): HandlerLimit {

@@ -246,7 +246,7 @@ export class Runtime {
     let kind = byDefinition.get(definition);
     if (kind === undefined) {
       const all = [...middleware, ...(definition['~spec'].middleware ?? [])];
-      kind = new Kind(this, definition, all.length > 0 ? new Pipeline(all) : undefined);
+      kind = new Kind(this, definition, Pipeline.of(all));
       byDefinition.set(definition, kind);
     }
     if (middleware === this.options.middleware) this.lastKind = kind;

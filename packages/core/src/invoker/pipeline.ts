@@ -17,6 +17,13 @@ export class Pipeline {
     this.wrappers = middleware.filter((m) => m.around !== undefined);
   }
 
+  /** Undefined without a hook: then nobody pays for it. */
+  static of(middleware: readonly Middleware[]): Pipeline | undefined {
+    const pipeline = new Pipeline(middleware);
+    const { turns, messages, senders, wrappers } = pipeline;
+    return [turns, messages, senders, wrappers].every(({ length }) => length === 0) ? undefined : pipeline;
+  }
+
   get hasSendHook(): boolean {
     return this.senders.length > 0;
   }

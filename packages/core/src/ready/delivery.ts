@@ -20,7 +20,7 @@ export interface DeadLetterOffice<M extends Mailbox> {
 
 /** Makes the envelope's context when a middleware listens to sends; see `Pipeline`. */
 export interface SendHook<M extends Mailbox> {
-  contextFor(mailbox: M, handler: number, payload: unknown): unknown;
+  contextFor(mailbox: M, envelope: Envelope): unknown;
 }
 
 /**
@@ -157,7 +157,7 @@ export class Delivery<M extends Mailbox = Mailbox> {
     if (handler !== ENVELOPE) {
       envelope = new Envelope(mailbox, handler, payload, this.sender, undefined, Number.POSITIVE_INFINITY, 0);
     }
-    envelope.context = this.sendHook.contextFor(mailbox, envelope.handler, envelope.payload);
+    envelope.context = this.sendHook.contextFor(mailbox, envelope);
     queue.push(ENVELOPE, envelope);
   }
 }

@@ -255,6 +255,21 @@ pipeline(
   },
 );
 
+pipeline(
+  'hooks that were entered are left when the actor is killed under a handler that never settles',
+  async () => {
+    await using rig = createMiddlewareRig([], { handle: () => new Promise(() => undefined) });
+    rig.ref.tell.work(1);
+    await rig.settle();
+    void rig.system.kill(rig.ref);
+    await rig.settle();
+    assert.equal(
+      rig.outcomes.map(({ kind }) => kind),
+      ['abandoned'],
+    );
+  },
+);
+
 pipeline('a subtree inherits its middleware, and one actor may have its own', async () => {
   const seen: string[] = [];
   const note = (name: string): Middleware => ({
@@ -329,7 +344,9 @@ pipeline(
         return message;
       },
     };
-    const Last = defineActor('last', { handlers: { told: () => undefined, toldLater: () => undefined } });
+    const Last = defineActor('last', {
+      handlers: { told: () => undefined, toldLater: () => undefined, askedLater: () => true },
+    });
     const First = defineActor('first', {
       handlers: {
         async go(ctx) {
@@ -337,6 +354,7 @@ pipeline(
           last.tell.told();
           await Promise.resolve();
           ctx.tell(last).toldLater();
+          await ctx.ask(last).askedLater();
         },
       },
     });
@@ -347,6 +365,7 @@ pipeline(
       ['go', undefined],
       ['told', 'go'],
       ['toldLater', 'go'],
+      ['askedLater', 'go'],
     ]);
   },
 );
