@@ -29,17 +29,18 @@ export class DiskSpace {
   /** Throws WalDiskLowError if not even `wantedBytes` may be taken. */
   *check(wantedBytes: number): Procedure<void> {
     const { storage, freeBytesSoft, freeBytesHard } = this.#settings;
-    if (freeBytesSoft === 0) {
-      // Without watermarks a shortage is over when taking space works again.
-      if (wantedBytes > 0) this.#clear();
-      return;
-    }
+    if (freeBytesSoft === 0) return;
     const free = yield* call<number | undefined>((done) => storage.free(done));
     if (free === undefined) return;
     if (wantedBytes > 0 && free - wantedBytes < freeBytesHard)
       throw new WalDiskLowError(free, wantedBytes + freeBytesHard);
     if (free < freeBytesSoft) this.#mark(new WalDiskLowError(free, freeBytesSoft), free, undefined);
     else if (free >= freeBytesSoft * CLEAR_AT) this.#clear();
+  }
+
+  /** A segment could be prepared. Without watermarks that is how a shortage ends. */
+  supplied(): void {
+    if (this.#settings.freeBytesSoft === 0) this.#clear();
   }
 
   /** A call failed for want of space or files. */

@@ -190,6 +190,7 @@ export class LogParts {
   }
 
   #supplied(): void {
+    this.space.supplied();
     this.loop.pump();
     this.#replenish();
     this.snapshots?.onPublished();
@@ -199,7 +200,10 @@ export class LogParts {
   #retryLater(error: Error): void {
     this.space.shortage(error);
     if (this.#isClosing && this.space.low !== undefined) this.loop.giveUp(this.space.low);
-    else this.#recheckLater();
+    else {
+      this.snapshots?.relieve();
+      this.#recheckLater();
+    }
   }
 
   #recheckLater(): void {

@@ -66,6 +66,14 @@ export class Snapshots {
     if (settings.snapshotEveryBytes > 0 && sealedBytesBehind(keeper.manifest) > every) this.#build(sealed);
   }
 
+  /** Space is short: fold what is sealed, whatever its size, so that older segments can go. */
+  relieve(): void {
+    const { keeper } = this.#parts;
+    const sealed = lastSealedLsn(keeper.manifest);
+    if (!this.#isBuilding && sealed > (keeper.manifest.snapshots[0]?.lsn ?? keeper.manifest.start.lsn))
+      this.#build(sealed);
+  }
+
   #build(lsn: number): void {
     const { builder, removal, chores, settings } = this.#parts;
     const startedAt = settings.host.now();

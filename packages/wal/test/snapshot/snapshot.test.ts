@@ -114,6 +114,30 @@ snapshots('one that fails is reported, changes nothing, and the next one is trie
   assert.equal(world.host.exits, []);
 });
 
+snapshots(
+  'when the disk is full, what is sealed is folded, and the space of older segments brings the log back',
+  () => {
+    const world = new World();
+    const log = openIn(world);
+    append(world, log, 0, 60);
+    make(world, log);
+    append(world, log, 60, 60);
+    world.storage.disk.capacityBytes = world.storage.disk.usedBytes + 3_000;
+    for (let index = 0; index < 60 && log.refusal() === undefined; index += 1) {
+      log.append(Buffer.alloc(1_900));
+      world.settle();
+    }
+    assert.ok(world.events.some(({ kind }) => kind === 'disk-low'));
+    assert.is(world.events.filter(({ kind }) => kind === 'snapshot-made').length, 2);
+    world.advance(6_000);
+    assert.is(log.refusal(), undefined, 'nobody had to free space by hand');
+    assert.ok(log.append(Buffer.from('again')) > 0);
+    world.settle();
+    assert.is(log.durableLsn, log.nextLsn - 1);
+    assert.equal(world.host.exits, []);
+  },
+);
+
 snapshots('without a fold there is nothing to make one of', () => {
   const world = new World();
   const log = world.open();
