@@ -433,6 +433,18 @@ conformance('9: what middleware, listeners or routing throw never reaches the se
   assert.is(world.system.stats().queued, 0);
 });
 
+conformance('9: a turn hook that always throws is given up, also where the policy says resume', async () => {
+  for (const hook of ['beforeTurn', 'afterTurn'] as const) {
+    const world = createTestSystem({ supervise: { restarts: 3, decide: () => 'resume' } });
+    const Target = defineActor('target', { handlers: { take() {} } });
+    world.system.spawn(Target, undefined, { middleware: [{ name: 'bad', [hook]: boom }] }).tell.take();
+    let steps = 0;
+    while (steps < 1_000 && world.step()) steps += 1;
+    assert.ok(steps < 1_000, hook);
+    await world[Symbol.asyncDispose]();
+  }
+});
+
 // 10 ----------------------------------------------------------------------------------------------------------------
 
 conformance('10: the context of one message is not seen by another of the same batch', async () => {

@@ -32,6 +32,9 @@ import { noteSlow } from './turn-warnings.js';
 
 type Hook = (ctx: ActorCell, ...rest: unknown[]) => unknown;
 
+/** Resuming would meet the same failure at once, for ever: there is no state, or no turn gets through. */
+const UNRESUMABLE: readonly string[] = ['state', 'beforeTurn', 'afterTurn'];
+
 /** OVERLOADED too: whoever waits for room in the mailbox waits for the next incarnation to make it. */
 const KEPT_OVER_RESTART = SIGNALS | STOP_ASKED | KILL_ASKED | CLOSED | DRAINING | OVERLOADED | SUSPENDED;
 
@@ -239,9 +242,9 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       this.runtime.logFailure(cell, message, error, 'ignored: it is stopping', 0, 0);
       return;
     }
-    const stateless = hook === 'state';
+    const unresumable = hook !== undefined && UNRESUMABLE.includes(hook);
     const at = this.runtime.executor.coarseNow;
-    const report: FailureReport = { child: cell, error, message, at, stateless };
+    const report: FailureReport = { child: cell, error, message, at, unresumable };
     cell.status |= FAULT;
     cell.needExtras().failure = report;
     this.runtime.supervisor.report(cell, report);
@@ -250,8 +253,8 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   private resume(cell: ActorCell): void {
     if ((cell.status & FAULT) === 0) return;
     const failure = cell.extras?.failure;
-    // There is nothing to resume in an actor that has ended or never had a state.
-    if (failure?.ended !== undefined || failure?.stateless === true) return this.restart(cell, failure);
+    // There is nothing to resume in an actor that has ended, or that would fail again at once.
+    if (failure?.ended !== undefined || failure?.unresumable === true) return this.restart(cell, failure);
     cell.status &= ~FAULT;
     if (cell.extras !== undefined) {
       cell.extras.failure = undefined;
@@ -456,7 +459,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     if ((parent.status & (STOPPING | STOP_ASKED | KILL_ASKED)) !== 0) return false;
     const error = new ChildEndedError(cell.path, reason);
     const at = runtime.executor.coarseNow;
-    const report = { child: cell, error, message: reason, at, ended: reason, stateless: false };
+    const report = { child: cell, error, message: reason, at, ended: reason, unresumable: false };
     extras.group?.left(cell.ref);
     extras.stopping = undefined;
     extras.failure = report;

@@ -12,8 +12,8 @@ export interface FailureReport {
   readonly at: number;
   /** Set when it did not fail but end, and is to be started again all the same. */
   readonly ended?: StopReason;
-  /** Its state could not be made. */
-  readonly stateless: boolean;
+  /** Resuming would meet the same failure at once: no state could be made, or a turn hook fails. */
+  readonly unresumable: boolean;
 }
 
 /** Runtime business in an actor's signal lane: always before its messages, never dropped. */

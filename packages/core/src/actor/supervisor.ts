@@ -75,7 +75,7 @@ export class Supervisor {
       consecutive: extras.consecutiveFailures,
       random: this.runtime.host.random(),
       ended: report.ended !== undefined,
-      stateless: report.stateless,
+      unresumable: report.unresumable,
     });
   }
 

@@ -83,7 +83,8 @@ export class TurnWarnings implements TurnWatch<ActorCell> {
       return lastHandler < 0 ? undefined : nameOf(cell, lastHandler);
     }
     if (rideHandler !== ENVELOPE) return nameOf(cell, rideHandler);
-    return nameOf(cell, (ridePayload as { readonly handler: number }).handler);
+    const envelope = ridePayload as { readonly handler: number } | undefined;
+    return envelope === undefined ? undefined : nameOf(cell, envelope.handler);
   }
 
   private mayWarn(key: string): boolean {

@@ -22,8 +22,8 @@ export interface FailureFacts {
   readonly random: number;
   /** It did not fail but end, and is permanent. */
   readonly ended: boolean;
-  /** Its state could not be made, so there is nothing to resume with. */
-  readonly stateless: boolean;
+  /** Resuming would meet the same failure at once, so it is restarted instead, within the limits. */
+  readonly unresumable: boolean;
 }
 
 export interface Decision {
@@ -50,7 +50,7 @@ export function decide(facts: FailureFacts): Decision {
   } catch (error) {
     return made('escalate', `supervise.decide threw: ${messageOf(toError(error))}`);
   }
-  if (wanted === 'resume' && facts.stateless) wanted = 'restart';
+  if (wanted === 'resume' && facts.unresumable) wanted = 'restart';
   if (!DIRECTIVES.includes(wanted)) {
     return made('escalate', `supervise.decide returned ${describe(wanted)}, which is no directive`);
   }

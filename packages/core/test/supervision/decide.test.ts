@@ -15,7 +15,7 @@ const facts: FailureFacts = {
   consecutive: 1,
   random: 0.5,
   ended: false,
-  stateless: false,
+  unresumable: false,
 };
 
 deciding('restarts by default, at once, as attempt 1 of 5', () => {
