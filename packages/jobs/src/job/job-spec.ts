@@ -30,3 +30,27 @@ export function specText(spec: JobSpec): string {
     [keep.doneMs, keep.deadMs],
   ]);
 }
+
+/** Why a spec that came from outside cannot be kept. The bounds are those of `defineJob`. */
+export function specProblem(spec: JobSpec): string | undefined {
+  if (!/^[\w-]+(\.[\w-]+)*$/.test(spec.exec) || spec.exec.length > 200)
+    return `'${spec.exec}' is no name of a job`;
+  if (!/^[\w-]{1,200}$/.test(spec.group)) return `'${spec.group}' is no group`;
+  const { retry, limits, keep } = spec;
+  if (!['constant', 'linear', 'exponential'].includes(retry.backoff))
+    return `back-off '${retry.backoff}' is unknown`;
+  const numbers = {
+    attempts: retry.attempts,
+    crashes: retry.crashes,
+    baseMs: retry.baseMs,
+    capMs: retry.capMs,
+  };
+  const rest = { leaseMs: spec.leaseMs, ...limits, ...keep, jitter: retry.jitter };
+  for (const [name, value] of Object.entries({ ...numbers, ...rest })) {
+    if (!(typeof value === 'number' && value >= 0 && value <= MS_MAX)) return `${name} of ${String(value)}`;
+  }
+  return retry.attempts >= 1 && retry.crashes >= 1 ? undefined : 'no attempt is allowed';
+}
+
+/** A year in milliseconds; nothing in a spec is larger. */
+const MS_MAX = 366 * 24 * 3_600_000;

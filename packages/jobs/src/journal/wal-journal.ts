@@ -3,7 +3,7 @@ import { JournalFailedError } from '../jobs-error.js';
 import type { Journal, JournalReader, OpenJournal } from './journal.js';
 
 /** Above any entry a leader writes: a payload at its limit, or a whole batch, with its framing. */
-const ENTRY_BYTES_MAX = 9 * 1024 * 1024;
+const ENTRY_BYTES_MAX = 12 * 1024 * 1024 - 4_096;
 
 type Appended = (error: Error | undefined, firstLsn: number) => void;
 

@@ -5,6 +5,7 @@ import type { Job } from '../ledger/job.js';
 import type { AssignRecord, DeadReason, DeadRecord, RequeueRecord, RequeueType } from '../ledger/record.js';
 import type { AttemptEnd, AttemptRef } from '../protocol/worker-messages.js';
 import type { LeaderContext } from './leader-context.js';
+import { RECORD_BYTES_MAX } from './leader-limits.js';
 import { Lease, leaseOf } from './lease.js';
 import type { WorkerSession } from './worker-session.js';
 
@@ -81,6 +82,11 @@ export class Attempts {
       return;
     }
     if (end.outcome === 'ok') {
+      const bytesMax = Math.min(job.policy.spec.limits.outputBytes, RECORD_BYTES_MAX);
+      if (end.result.length > bytesMax) {
+        const message = `output of ${end.result.length} bytes, at most ${bytesMax}`;
+        return this.end(lease, 'final', { name: 'OutputTooLarge', message });
+      }
       job.pending = true;
       const { attempt, result } = end;
       this.context.stage({ type: 'ack', at: this.context.at(), job: job.no, attempt, result }, session);
@@ -93,7 +99,7 @@ export class Attempts {
   end(lease: Lease, fate: Fate, failure: JobFailure | undefined): void {
     const { job } = lease;
     job.pending = true;
-    this.context.stage(this.verdict(job, fate, failure), lease.session);
+    this.context.stage(this.verdict(job, fate, failure && bounded(failure)), lease.session);
   }
 
   /** The attempt is over in the ledger; its lease, its client's share and its worker's patience end with it. */
@@ -176,4 +182,13 @@ export class Attempts {
     this.context.observe?.({ kind: 'dead', job: job.no, exec: job.policy.spec.exec, reason });
     return { type: 'dlq', at: this.context.at(), job: job.no, attempt: job.attempt, reason, failure };
   }
+}
+
+const FAILURE_CHARS_MAX = 4_096;
+
+/** What a worker says of a failure is stored: only what is known, and only so much of it. */
+function bounded(failure: JobFailure): JobFailure {
+  const cut = (text: unknown): string => String(text).slice(0, FAILURE_CHARS_MAX);
+  const plain = { name: cut(failure.name), message: cut(failure.message) };
+  return failure.code === undefined ? plain : { ...plain, code: cut(failure.code) };
 }

@@ -8,7 +8,11 @@ import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../protocol/cl
 import { type Admitted, admit, refusal } from './admission.js';
 import type { ClientSession } from './client-session.js';
 import type { LeaderContext } from './leader-context.js';
+import { RECORD_BYTES_MAX } from './leader-limits.js';
 import { awaitOutcome } from './waiters.js';
+
+/** How far a submit's number may be ahead of what its client has answers to. */
+const SEQ_WINDOW = 1_048_576;
 
 /** What is on its way to the disk and therefore not yet in the ledger. */
 export interface InFlight {
@@ -31,6 +35,8 @@ export class Intake {
   }
 
   submit(session: ClientSession, low: number, item: SubmitItem): void {
+    const problem = this.badNumber(session, item.seq, low);
+    if (problem !== undefined) return this.refuse(session, item.seq, problem);
     if (this.answered(session, item)) return;
     const admission = admit(this.context, this.flight, session, item);
     if (admission.verdict === 'wait') return this.context.whenApplied(() => this.submit(session, low, item));
@@ -65,6 +71,8 @@ export class Intake {
       const problem = `a batch of ${items.length} jobs, 1 to ${this.context.limits.batchMax} are allowed`;
       return this.refuse(session, seq, refusal('ERR_MESSAGE_MALFORMED', problem, 0));
     }
+    const bad = this.badNumber(session, seq, message.low);
+    if (bad !== undefined) return this.refuse(session, seq, bad);
     const known = this.knownAll(session, seq, items);
     if (known === 'wait') return this.context.whenApplied(() => this.submitAll(session, message));
     if (known === 'received') return;
@@ -160,6 +168,10 @@ export class Intake {
       room.bytes += item.payload.length;
       admissions.push(admission);
     }
+    const bytes = room.bytes - this.flight.bytes;
+    if (bytes > RECORD_BYTES_MAX) {
+      return refusal('ERR_PAYLOAD_TOO_LARGE', `a batch of ${bytes} bytes, at most ${RECORD_BYTES_MAX}`, 0);
+    }
     return admissions;
   }
 
@@ -224,6 +236,21 @@ export class Intake {
     session.receipt({ seq, jobs: [], lsn: this.context.lsn, duplicate: false, refusal: why });
     this.context.list(session);
     this.context.observe?.({ kind: 'refused', client: session.client, code: why.code });
+  }
+
+  /**
+   * Numbers go into records and into a window that grows with them: one far ahead of the mark would make the leader remember
+   * all between, one that is no number would not come back from the log.
+   */
+  private badNumber(session: ClientSession, seq: number, low: number): Refusal | undefined {
+    const whole = Number.isSafeInteger(seq) && Number.isSafeInteger(low) && seq >= 1 && low >= 0;
+    const mark = Math.max(low, this.producerOf(session)?.low ?? 0);
+    if (whole && seq - mark <= SEQ_WINDOW) return undefined;
+    return refusal(
+      'ERR_MESSAGE_MALFORMED',
+      `submit number ${seq} after ${mark}, at most ${SEQ_WINDOW} ahead`,
+      0,
+    );
   }
 
   private producerOf(session: ClientSession): Producer | undefined {

@@ -32,6 +32,9 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
   batchMax: 10_000,
 };
 
+/** The most one record may carry: any log holds that inline, with its framing. */
+export const RECORD_BYTES_MAX = 11 * 1024 * 1024;
+
 /** Times of a leader, in milliseconds of its monotonic clock. */
 export interface LeaderTimes {
   /** How often leases, delays and retention are looked at. */

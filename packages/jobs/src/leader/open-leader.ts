@@ -1,5 +1,5 @@
 import type { JobsHost } from '../host.js';
-import { LedgerCorruptError } from '../jobs-error.js';
+import { JobDefinitionError, LedgerCorruptError } from '../jobs-error.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
 import { ByteWriter } from '../ledger/byte-writer.js';
 import { Ledger, type LedgerLimits } from '../ledger/ledger.js';
@@ -13,6 +13,7 @@ import {
   DEFAULT_LEADER_TIMES,
   type LeaderLimits,
   type LeaderTimes,
+  RECORD_BYTES_MAX,
 } from './leader-limits.js';
 
 export interface LeaderOptions {
@@ -32,6 +33,10 @@ export function openLeader(
 ): void {
   const limits = { ...DEFAULT_LEADER_LIMITS, ...options.limits };
   const times = { ...DEFAULT_LEADER_TIMES, ...options.times };
+  if (!(limits.payloadBytesMax <= RECORD_BYTES_MAX)) {
+    const problem = `payloadBytesMax of ${limits.payloadBytesMax}, at most ${RECORD_BYTES_MAX}`;
+    return done(new JobDefinitionError('limits', problem));
+  }
   const ledger = new Ledger();
   let lastLsn = 0;
   const reader = {

@@ -1,4 +1,4 @@
-import { specText } from '../job/job-spec.js';
+import { specProblem, specText } from '../job/job-spec.js';
 import type { Policy } from '../ledger/job.js';
 import type { ClientHello, ClientMessage, SessionRefusalCode } from '../protocol/client-messages.js';
 import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
@@ -190,6 +190,8 @@ export class Reception {
       session.forbidden.add(message.ref);
       return;
     }
+    const problem = specProblem(message.spec);
+    if (problem !== undefined) return this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
     const text = specText(message.spec);
     let policy = this.policies.get(text);
     if (policy === undefined) {
@@ -221,8 +223,8 @@ export class Reception {
           return;
         }
         for (const end of message.ends) this.attempts.ended(session, end);
-        session.cpu = message.cpu;
-        session.lagMs = message.lagMs;
+        session.cpu = share(message.cpu);
+        session.lagMs = Math.max(0, message.lagMs) || 0;
         // Totals only rise: a report that was overtaken changes nothing (ADR 0052).
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
@@ -271,4 +273,9 @@ function helloProblem(hello: WorkerHello): string | undefined {
   if (!Number.isSafeInteger(bytes) || bytes < 0) return `credit of ${bytes} bytes`;
   const bad = hello.patterns.find((pattern) => !isSubjectPattern(pattern));
   return bad === undefined ? undefined : `'${bad}' is not a subject pattern`;
+}
+
+/** A share from 0 to 1, whatever was said. */
+function share(value: number): number {
+  return Math.min(1, Math.max(0, value || 0));
 }

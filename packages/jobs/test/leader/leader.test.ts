@@ -278,6 +278,92 @@ leaders('a malformed submit has an answer and takes nothing', () => {
   assert.is(rig.leader.ledger.accepted, 0);
 });
 
+// What a peer says goes into records only if it comes back from them as it was.
+leaders('numbers that no client counts to are refused before they reach the log', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  const item = { ref: 1, payload: 'x', key: '', delayMs: 0, want: false };
+  const odd: [seq: number, low: number][] = [
+    [0, 0],
+    [-1, 0],
+    [1.5, 0],
+    [Number.NaN, 0],
+    [1, -5],
+    [1, Number.NaN],
+    [2 ** 40, 0],
+  ];
+  for (const [seq, low] of odd) {
+    client.say({ kind: 'submit', low, items: [{ ...item, seq }] });
+    client.say({ kind: 'submit_all', low, seq, items: [{ ...item, seq }] });
+  }
+  const codes = new Set(client.receipts().map((one) => one.refusal?.code));
+  assert.equal([...codes], ['ERR_MESSAGE_MALFORMED']);
+  assert.is(client.receipts().length, 2 * odd.length);
+  assert.is(rig.leader.ledger.accepted, 0);
+  assert.is(rig.restarted().leader.ledger.accepted, 0);
+});
+
+leaders('a batch or a result larger than a record is refused, and the leader goes on', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  const large = 'x'.repeat(1024 * 1024);
+  const items = Array.from({ length: 9 }, () => ({
+    seq: 1,
+    ref: 1,
+    payload: large,
+    key: '',
+    delayMs: 0,
+    want: false,
+  }));
+  client.say({ kind: 'submit_all', low: 0, seq: 1, items });
+  assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_PAYLOAD_TOO_LARGE');
+  client.submit('y', { seq: 2 });
+  const worker = rig.worker({ slots: 1 });
+  worker.ok(nth(worker.assigned(), 0), 'x'.repeat(2_000));
+  const job = rig.leader.ledger.jobs.get(1);
+  assert.equal([job?.state, job?.end?.reason, job?.failure?.name], ['dead', 'final', 'OutputTooLarge']);
+});
+
+leaders('what a worker says of itself and of a failure is bounded', () => {
+  const rig = new LeaderRig();
+  rig.client().submit('x');
+  const worker = rig.worker({ slots: 1 });
+  const { job, attempt } = nth(worker.assigned(), 0);
+  const failure = { name: 'E'.repeat(9_000), message: 'm'.repeat(100_000), stack: 'secret' };
+  const ends = [{ outcome: 'failed' as const, job, attempt, failure }];
+  const credit = { jobs: 2, bytes: 1_000_000 };
+  rig.leader.fromWorker(worker.session, { kind: 'report', ends, credit, cpu: Number.NaN, lagMs: -1 });
+  rig.settle();
+  const kept = rig.leader.ledger.jobs.get(job)?.failure;
+  assert.equal(
+    [kept?.name.length, kept?.message.length, Object.keys(kept ?? {})],
+    [4_096, 4_096, ['name', 'message']],
+  );
+  rig.beat(1_500, worker);
+  assert.is(worker.assigned().length, 2);
+});
+
+leaders('a spec that no definition could have made ends the session', () => {
+  const good = specOf('one');
+  const odd = [
+    { ...good, exec: 'a..b' },
+    { ...good, group: 'a.b' },
+    { ...good, leaseMs: -1 },
+    { ...good, retry: { ...good.retry, attempts: 0 } },
+    { ...good, retry: { ...good.retry, backoff: 'wild' as 'linear' } },
+    { ...good, limits: { ...good.limits, runMs: Number.NaN } },
+  ];
+  for (const spec of odd) {
+    const rig = new LeaderRig();
+    const client = new PlayedClient(rig, 'ann', 't1', spec);
+    assert.ok(
+      client.heard.some((message) => message.kind === 'refused'),
+      JSON.stringify(spec),
+    );
+    assert.is(rig.leader.ledger.policies.size, 0);
+  }
+});
+
 leaders('a leader that drains refuses new work, and what runs still ends', () => {
   const rig = new LeaderRig();
   const client = rig.client();
