@@ -49,7 +49,7 @@ export function addLeader(program: Command, tools: Tools): void {
     .option('--tls-key <file>', 'key of the certificate')
     .option('--tls-client-ca <file>', 'peers prove themselves by a certificate of this authority')
     .option('--insecure', 'listen on a public address without TLS or keys all the same')
-    .option('--payload-max <bytes>', 'largest payload of a job', byteCount, 16 * 1024 * 1024)
+    .option('--payload-max <bytes>', 'largest payload of a job', byteCount, 8 * 1024 * 1024)
     .option('--jobs-max <n>', 'most jobs waiting and running', wholeNumber(1, 100_000_000))
     .option(
       '--grace <ms>',

@@ -17,6 +17,7 @@ const chaos = suite('chaos proxy');
 
 /** A silent network is noticed in half a second instead of thirty. */
 const transportLimits = { pingMs: 200, deadMs: 500 };
+const backoff = { fromMs: 5, toMs: 20 };
 
 interface Cluster extends AsyncDisposable {
   readonly leader: LeaderServer;
@@ -39,8 +40,8 @@ async function cluster(): Promise<Cluster> {
   const address = { port: proxy.port };
   const started: string[] = [];
   const handlers = trialHandlers('w', (_, input) => started.push(String(input)));
-  const worker = await startWorker({ address, name: 'w', handlers, cpuCap: 1, transportLimits });
-  const client = await connectClient({ address, transportLimits });
+  const worker = await startWorker({ address, name: 'w', handlers, cpuCap: 1, transportLimits, backoff });
+  const client = await connectClient({ address, transportLimits, backoff });
   return {
     leader,
     client,
@@ -77,6 +78,24 @@ chaos('connections cut in the middle of frames lose and double nothing', async (
     if (done % 100 === 0) c.proxy.cut();
   });
   assert.is(c.proxy.cuts, 10);
+});
+
+// A11, A31, B25: the answer to a submit is lost, and the submit comes again under its number.
+chaos('a client whose answers are lost submits again, and nothing is taken twice', async () => {
+  await using c = await cluster();
+  c.proxy.weather = { kind: 'deaf', every: 7 };
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < 300) {
+      next += 1;
+      const input = next;
+      assert.is(await (await c.client.submit(Echo, input)).result(), input);
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, lane));
+  assert.ok(c.proxy.cuts > 10, `${c.proxy.cuts} cuts`);
+  const { accepted } = await c.leader.overview();
+  assert.is(accepted, next);
 });
 
 for (const weather of [{ kind: 'crumbs' }, { kind: 'delay', ms: 40 }] as const satisfies readonly Weather[]) {

@@ -6,6 +6,8 @@ export type Weather =
   | { readonly kind: 'delay'; readonly ms: number }
   /** Every byte is a packet. */
   | { readonly kind: 'crumbs' }
+  /** Every so many chunks from the leader the connection is cut instead: what was asked was done, and nobody was told. */
+  | { readonly kind: 'deaf'; readonly every: number }
   /** Both ends stay open, nothing passes: a cable pulled out. */
   | { readonly kind: 'silence' };
 
@@ -13,6 +15,7 @@ export type Weather =
 export class ChaosProxy implements AsyncDisposable {
   weather: Weather = { kind: 'calm' };
   cuts = 0;
+  private answers = 0;
   private readonly server: Server;
   private readonly pairs = new Set<readonly [Socket, Socket]>();
 
@@ -22,7 +25,7 @@ export class ChaosProxy implements AsyncDisposable {
       const pair = [near, far] as const;
       this.pairs.add(pair);
       for (const [from, to] of [pair, [far, near] as const]) {
-        from.on('data', (chunk) => this.pass(chunk, to));
+        from.on('data', (chunk) => this.pass(chunk, to, from === far));
         from.on('end', () => to.end());
         from.on('error', () => to.destroy());
         from.on('close', () => {
@@ -61,7 +64,7 @@ export class ChaosProxy implements AsyncDisposable {
     await new Promise<void>((resolve) => this.server.close(() => resolve()));
   }
 
-  private pass(chunk: Buffer, to: Socket): void {
+  private pass(chunk: Buffer, to: Socket, isAnswer: boolean): void {
     const { weather } = this;
     const write = (bytes: Buffer): void => {
       if (!to.destroyed) to.write(bytes);
@@ -75,6 +78,10 @@ export class ChaosProxy implements AsyncDisposable {
       case 'crumbs':
         for (let i = 0; i < chunk.length; i += 1) write(chunk.subarray(i, i + 1));
         return;
+      case 'deaf':
+        if (isAnswer) this.answers += 1;
+        if (isAnswer && this.answers % weather.every === 0) return this.cut();
+        return write(chunk);
       case 'silence':
         return;
       default:
