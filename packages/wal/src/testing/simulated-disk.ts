@@ -34,6 +34,16 @@ export class SimulatedDisk {
     return new Map([...this.#names].map(([name, file]) => [name, Buffer.from(file.content)]));
   }
 
+  /** Changes the bits of `mask` in one byte, as a disk that rots does: what is read is wrong, and stays wrong. */
+  flip(name: string, offset: number, mask: number): void {
+    const file = this.#names.get(name);
+    if (file === undefined || offset >= file.content.length)
+      throw new RangeError(`no byte ${offset} in ${name}`);
+    const byte = Buffer.from([(file.content[offset] ?? 0) ^ mask]);
+    file.write(byte, offset);
+    file.sync();
+  }
+
   get usedBytes(): number {
     let bytes = 0;
     for (const file of this.#names.values()) bytes += file.content.length;

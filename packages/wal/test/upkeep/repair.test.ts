@@ -97,6 +97,24 @@ repairs('without a readable CURRENT the segments themselves tell what there is',
   assert.is(world.replay(world.open()).length, 40);
 });
 
+repairs('a bit that flips while the log is running is found by its scrubber', () => {
+  const world = new World();
+  const log = world.open();
+  for (let index = 0; index < 30; index += 1) {
+    log.append(Buffer.from(textOf(index)));
+    world.settle();
+  }
+  world.storage.disk.flip('wal-0000000001.seg', 4_200, 0x40);
+  let damaged = '';
+  log.scrub((_error, report) => {
+    damaged = report.damage.map(({ file, offset }) => `${file}@${offset}`).join();
+  });
+  world.advance(1_000);
+  assert.is(damaged, 'wal-0000000001.seg@4096');
+  assert.ok(world.events.some(({ kind }) => kind === 'scrub-damage'));
+  assert.ok(log.append(Buffer.from('goes on')) > 0);
+});
+
 repairs('dump shows the damage and what can be read before it', () => {
   const files = filesOfALog();
   flip(files, 'wal-0000000002.seg', 8_192 + 44);
