@@ -25,6 +25,10 @@ export class ByteReader {
   }
 
   int(): number {
+    // Most numbers are small.
+    const first = this.byte();
+    if (first < 0x80) return first;
+    this.at -= 1;
     let value = 0;
     let scale = 1;
     for (let i = 0; i < 8; i += 1) {
@@ -48,7 +52,7 @@ export class ByteReader {
 
   text(): string {
     const from = this.span();
-    return this.buffer.toString('utf8', from, this.at);
+    return from === this.at ? '' : this.buffer.toString('utf8', from, this.at);
   }
 
   payload(): Payload {

@@ -2,6 +2,8 @@
 import type { Payload } from '../job/payload.js';
 
 const FIRST_BYTES = 64 * 1024;
+/** Below 128, so that the length is one byte. */
+const SHORT_CHARS = 64;
 const KEPT_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Appends values to one growing buffer. `take` hands the filled part over and starts a new one. */
@@ -42,10 +44,26 @@ export class ByteWriter {
   }
 
   text(value: string): void {
+    if (value.length <= SHORT_CHARS && this.shortText(value)) return;
     const bytes = Buffer.byteLength(value);
     this.int(bytes);
     this.room(bytes);
     this.at += this.buffer.write(value, this.at, bytes, 'utf8');
+  }
+
+  /** Short ASCII, names mostly: cheaper by hand than by two calls into the runtime. False if it is not ASCII. */
+  private shortText(value: string): boolean {
+    const { length } = value;
+    this.room(length + 1);
+    const start = this.at + 1;
+    for (let i = 0; i < length; i += 1) {
+      const code = value.charCodeAt(i);
+      if (code > 0x7f) return false;
+      this.buffer[start + i] = code;
+    }
+    this.buffer[this.at] = length;
+    this.at = start + length;
+    return true;
   }
 
   payload(value: Payload): void {
