@@ -104,7 +104,7 @@ repairs('a bit that flips while the log is running is found by its scrubber', ()
     log.append(Buffer.from(textOf(index)));
     world.settle();
   }
-  world.storage.disk.flip('wal-0000000001.seg', 4_200, 0x40);
+  world.storage.disk.flip('wal-0000000001.seg', 4_150, 0x40);
   let damaged = '';
   log.scrub((_error, report) => {
     damaged = report.damage.map(({ file, offset }) => `${file}@${offset}`).join();
