@@ -5,7 +5,7 @@ import { jobId, parseJobId } from '../job/job-id.js';
 import { checkOptions, numberWithin, text } from '../job/option-check.js';
 import { type Payload, payloadOfText } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
-import { ClientClosedError, JobDefinitionError, JobRefusedError, JobUnknownError } from '../jobs-error.js';
+import { ClientClosedError, JobDefinitionError, JobUnknownError } from '../jobs-error.js';
 import type {
   ClientHello,
   ClientMessage,
@@ -18,6 +18,7 @@ import type {
 } from '../protocol/client-messages.js';
 import { type HandleDesk, JobHandle } from './job-handle.js';
 import { Outcomes } from './outcomes.js';
+import { CLOSED, type Pending, PendingRun, PendingSubmit, problemOf, receiptOf } from './pending.js';
 import { type Draft, Submitter } from './submitter.js';
 
 /** How a client reaches its leader. */
@@ -74,8 +75,8 @@ export class Client implements HandleDesk, AsyncDisposable {
     input: JobInput<D>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
-    return this.offer(job, input, options, false, (receipt, resolve) => {
-      resolve(new JobHandle(this, job, receipt.jobs[0] as number, receiptOf(receipt)));
+    return new Promise((resolve, reject) => {
+      this.offer(job, input, options, new PendingSubmit(this, job, resolve, reject));
     });
   }
 
@@ -90,11 +91,12 @@ export class Client implements HandleDesk, AsyncDisposable {
     for (const input of inputs) items.push(await this.item(job, input, options, false));
     await this.room();
     return new Promise((resolve, reject) => {
-      this.submitter.addAll(items, (receipt) => {
+      const settled = (receipt: Receipt): void => {
         const error = problemOf(receipt);
         if (error !== undefined) reject(error);
         else resolve(receipt.jobs.map((no) => new JobHandle(this, job, no, receiptOf(receipt))));
-      });
+      };
+      this.submitter.addAll(items, { settled });
       this.scheduleFlush();
     });
   }
@@ -105,9 +107,10 @@ export class Client implements HandleDesk, AsyncDisposable {
     input: JobInput<D>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobOutput<D>> {
-    return this.offer(job, input, options, true, (receipt, resolve, reject) => {
-      // Before the next message is looked at: the outcome may be right behind the receipt. The schema vouches for the type.
-      this.outcomes.attach(job, receipt.jobs[0] as number, resolve as (value: unknown) => void, reject);
+    return new Promise((resolve, reject) => {
+      // The schema vouches for the type.
+      const waiter = new PendingRun(this.outcomes, job, resolve as (value: unknown) => void, reject);
+      this.offer(job, input, options, waiter);
     });
   }
 
@@ -217,7 +220,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     this.connected = false;
     const error = new ClientClosedError();
     this.outcomes.abandon(error);
-    for (const settle of this.submitter.abandon()) settle(CLOSED);
+    for (const one of this.submitter.abandon()) one.settled(CLOSED);
     for (const { settle } of this.calls.values()) settle(undefined);
     this.calls.clear();
     for (const wake of this.blocked.splice(0)) wake();
@@ -229,35 +232,24 @@ export class Client implements HandleDesk, AsyncDisposable {
     return Promise.resolve();
   }
 
-  private offer<D extends JobDefinition, T>(
-    job: D,
-    input: JobInput<D>,
-    options: SubmitOptions,
-    want: boolean,
-    taken: (receipt: Receipt, resolve: (value: T) => void, reject: (error: Error) => void) => void,
-  ): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const add = (item: Draft): void => {
-        if (this.closed) return reject(new ClientClosedError());
-        this.submitter.add(item, (receipt) => {
-          const error = problemOf(receipt);
-          if (error !== undefined) reject(error);
-          else taken(receipt, resolve, reject);
-        });
-        this.scheduleFlush();
-      };
-      // What the input's schema throws rejects this promise.
-      const item = this.item(job, input, options, want);
-      const isFull = this.submitter.outstanding >= this.outstandingMax;
-      if (item instanceof Promise || isFull) this.addLater(item, add).catch(reject);
-      else add(item);
-    });
+  /** What the input's schema throws rejects the promise this is called in. */
+  private offer(job: JobDefinition, input: unknown, options: SubmitOptions, pending: Pending): void {
+    const item = this.item(job, input, options, pending.want);
+    const isFull = this.submitter.outstanding >= this.outstandingMax;
+    if (item instanceof Promise || isFull) {
+      this.offerLater(item, pending).catch((error: unknown) => pending.reject(error as Error));
+      return;
+    }
+    if (this.closed) throw new ClientClosedError();
+    this.submitter.add(item, pending);
+    this.scheduleFlush();
   }
 
-  private async addLater(item: Draft | Promise<Draft>, add: (item: Draft) => void): Promise<void> {
+  private async offerLater(item: Draft | Promise<Draft>, pending: Pending): Promise<void> {
     const ready = await item;
     await this.room();
-    add(ready);
+    this.submitter.add(ready, pending);
+    this.scheduleFlush();
   }
 
   private item(
@@ -363,22 +355,10 @@ export class Client implements HandleDesk, AsyncDisposable {
 }
 
 const NO_OPTIONS: SubmitOptions = {};
-const CLOSED: Receipt = { seq: 0, jobs: [], lsn: 0, duplicate: false, refusal: undefined };
 
 function encodeInput(job: JobDefinition, input: unknown): Payload {
   const json = JSON.stringify(input);
   if (json === undefined)
     throw new JobDefinitionError(`job '${job.exec}'`, 'its input cannot be written as JSON');
   return payloadOfText(json);
-}
-
-function problemOf(receipt: Receipt): Error | undefined {
-  if (receipt === CLOSED) return new ClientClosedError();
-  if (receipt.refusal === undefined) return undefined;
-  const { code, problem, retryAfterMs } = receipt.refusal;
-  return new JobRefusedError(code, problem, retryAfterMs);
-}
-
-function receiptOf(receipt: Receipt): { lsn: number; level: 'fsync'; duplicate: boolean } {
-  return { lsn: receipt.lsn, level: 'fsync', duplicate: receipt.duplicate };
 }

@@ -9,11 +9,11 @@ type Resolve = (value: unknown) => void;
 type Reject = (error: Error) => void;
 
 /** One who waits; the others of the same job hang on `next`. */
-interface Waiter {
+export interface Waiter {
   readonly definition: JobDefinition;
   readonly resolve: Resolve;
   readonly reject: Reject;
-  readonly next: Waiter | undefined;
+  next: Waiter | undefined;
 }
 
 /** Who waits for which job here. One question to the leader serves all waiters of a job. */
@@ -29,9 +29,14 @@ export class Outcomes {
 
   /** True for the first of a job: the leader must be asked. */
   attach(definition: JobDefinition, job: number, resolve: Resolve, reject: Reject): boolean {
-    const next = this.waiters.get(job);
-    this.waiters.set(job, { definition, resolve, reject, next });
-    return next === undefined;
+    return this.add(job, { definition, resolve, reject, next: undefined });
+  }
+
+  add(job: number, waiter: Waiter): boolean {
+    const others = this.waiters.get(job);
+    waiter.next = others;
+    this.waiters.set(job, waiter);
+    return others === undefined;
   }
 
   attachWithin(

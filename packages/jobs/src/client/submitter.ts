@@ -2,7 +2,10 @@
 import type { ClientMessage, Receipt, SubmitItem } from '../protocol/client-messages.js';
 import { Ring } from '../queue/ring.js';
 
-type Settle = (receipt: Receipt) => void;
+/** Who is told when a submit is answered. */
+export interface Settler {
+  settled(receipt: Receipt): void;
+}
 
 /** A submit before it has its number. */
 export type Draft = { -readonly [Field in keyof SubmitItem]: SubmitItem[Field] };
@@ -12,19 +15,19 @@ class Outstanding {
   readonly seq: number;
   readonly item: SubmitItem | undefined;
   readonly batch: readonly SubmitItem[] | undefined;
-  readonly settle: Settle;
+  readonly settler: Settler;
   answered = false;
 
   constructor(
     seq: number,
     item: SubmitItem | undefined,
     batch: readonly SubmitItem[] | undefined,
-    settle: Settle,
+    settler: Settler,
   ) {
     this.seq = seq;
     this.item = item;
     this.batch = batch;
-    this.settle = settle;
+    this.settler = settler;
   }
 }
 
@@ -40,18 +43,22 @@ export class Submitter {
   outstanding = 0;
 
   /** The draft becomes the submit: it is numbered in place. */
-  add(draft: Draft, settle: Settle): void {
+  add(draft: Draft, settler: Settler): void {
     draft.seq = this.nextSeq;
-    this.push(draft, undefined, settle);
+    this.push(draft, undefined, settler);
   }
 
-  addAll(drafts: readonly Draft[], settle: Settle): void {
+  addAll(drafts: readonly Draft[], settler: Settler): void {
     for (const draft of drafts) draft.seq = this.nextSeq;
-    this.push(undefined, drafts, settle);
+    this.push(undefined, drafts, settler);
   }
 
-  private push(item: SubmitItem | undefined, batch: readonly SubmitItem[] | undefined, settle: Settle): void {
-    this.window.push(new Outstanding(this.nextSeq, item, batch, settle));
+  private push(
+    item: SubmitItem | undefined,
+    batch: readonly SubmitItem[] | undefined,
+    settler: Settler,
+  ): void {
+    this.window.push(new Outstanding(this.nextSeq, item, batch, settler));
     this.nextSeq += 1;
     this.unsent += 1;
     this.outstanding += 1;
@@ -90,7 +97,7 @@ export class Submitter {
       if (receipt.seq <= this.low || one === undefined || one.answered) continue;
       one.answered = true;
       this.outstanding -= 1;
-      one.settle(receipt);
+      one.settler.settled(receipt);
     }
     // The mark rises over everything answered without a gap.
     while (this.window.peek()?.answered === true && this.window.size > this.unsent) {
@@ -100,10 +107,10 @@ export class Submitter {
   }
 
   /** Nobody will answer any more. */
-  abandon(): Settle[] {
-    const left: Settle[] = [];
+  abandon(): Settler[] {
+    const left: Settler[] = [];
     for (let one = this.window.shift(); one !== undefined; one = this.window.shift()) {
-      if (!one.answered) left.push(one.settle);
+      if (!one.answered) left.push(one.settler);
     }
     this.unsent = 0;
     this.outstanding = 0;

@@ -33,11 +33,12 @@ submitter('whatever is lost between reconnects, every submit keeps its number an
       let added = 0;
       let atLeader: number[] = [];
       const draft = () => ({ seq: 0, ref: 1, payload: 'x', key: '', delayMs: 0, want: false });
+      const told = { settled: ({ seq }: Receipt) => void answered.push(seq) };
       const answer = (seq: number): void => one.receipts([receipt(seq)]);
       for (const { what, pick } of all) {
         if (what === 'add' || what === 'batch') added += 1;
-        if (what === 'add') one.add(draft(), ({ seq }) => answered.push(seq));
-        if (what === 'batch') one.addAll([draft(), draft()], ({ seq }) => answered.push(seq));
+        if (what === 'add') one.add(draft(), told);
+        if (what === 'batch') one.addAll([draft(), draft()], told);
         if (what === 'flush') atLeader.push(...numbers(one.take()));
         if (what === 'answer' && atLeader.length > 0) answer(atLeader[pick % atLeader.length] ?? 1);
         if (what === 'again' && answered.length > 0) answer(answered[pick % answered.length] ?? 1);
@@ -57,13 +58,15 @@ submitter('whatever is lost between reconnects, every submit keeps its number an
   );
 });
 
+const nobody = { settled: () => undefined };
+
 submitter('the mark that goes with a message never covers a number without an answer', () => {
   const one = new Submitter();
   for (let i = 0; i < 4; i += 1)
-    one.add({ seq: 0, ref: 1, payload: '', key: '', delayMs: 0, want: false }, () => undefined);
+    one.add({ seq: 0, ref: 1, payload: '', key: '', delayMs: 0, want: false }, nobody);
   one.take();
   one.receipts([receipt(1), receipt(3)]);
-  one.add({ seq: 0, ref: 1, payload: '', key: '', delayMs: 0, want: false }, () => undefined);
+  one.add({ seq: 0, ref: 1, payload: '', key: '', delayMs: 0, want: false }, nobody);
   const [message] = one.take();
   assert.is(message?.kind === 'submit' ? message.low : -1, 1);
 });

@@ -307,7 +307,7 @@ leaders('a batch or a result larger than a record is refused, and the leader goe
   const rig = new LeaderRig();
   const client = rig.client();
   const large = 'x'.repeat(1024 * 1024);
-  const items = Array.from({ length: 9 }, () => ({
+  const items = Array.from({ length: 13 }, () => ({
     seq: 1,
     ref: 1,
     payload: large,

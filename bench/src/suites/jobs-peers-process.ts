@@ -1,0 +1,35 @@
+// Troupe's leader and workers as the processes they are in production: `leader <dir>` or `worker <port> <how many> <slots>`.
+import { defineJob, handle, startLeader, startWorker } from '@troupe/jobs';
+
+const [role, ...rest] = process.argv.slice(2);
+const any = {
+  '~standard': { version: 1 as const, vendor: 'bench', validate: (value: unknown) => ({ value }) },
+};
+const noop = defineJob('bench.noop', { input: any, output: any });
+
+process.once('disconnect', () => process.exit(0));
+
+if (role === 'leader') {
+  const leader = await startLeader({
+    dir: rest[0] ?? '',
+    limits: { payloadBytesMax: 11 * 1024 * 1024 },
+    onFatal: (error) => {
+      process.stderr.write(`${error.stack}\n`);
+      process.exit(74);
+    },
+  });
+  process.send?.('port' in leader.address ? leader.address.port : 0);
+} else {
+  const [port, count, slots] = rest.map(Number);
+  for (let i = 0; i < (count ?? 1); i += 1) {
+    await startWorker({
+      address: { port: port ?? 0 },
+      name: `bench-${i}`,
+      slots: slots ?? 1,
+      bytesMax: 2 ** 30,
+      cpuCap: 1,
+      handlers: [handle(noop, () => null)],
+    });
+  }
+  process.send?.('ready');
+}

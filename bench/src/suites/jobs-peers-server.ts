@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A server of a peer, on loopback, with a folder and a port of its own. */
+export interface PeerServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+interface Plan {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly uid?: number;
+  /** Before the server, in its folder. */
+  prepare?(): Promise<void> | void;
+}
+
+const BINARIES: Readonly<Record<string, string>> = {
+  bullmq: 'redis-server',
+  rabbitmq: '/usr/lib/rabbitmq/bin/rabbitmq-server',
+  nats: 'nats-server',
+  'pg-boss': 'postgres',
+};
+const POSTGRES_FOLDERS = [
+  '/usr/lib/postgresql/15/bin',
+  '/usr/lib/postgresql/16/bin',
+  '/usr/lib/postgresql/17/bin',
+];
+
+export function serverMissing(system: string): string | undefined {
+  const binary = binaryOf(system);
+  if (binary === undefined) return undefined;
+  if (spawnSync('sh', ['-c', `command -v '${binary}'`], { stdio: 'ignore' }).status === 0) return undefined;
+  return `${system}: its server ${binary} is not installed: npm run bench -- --install-peers (as root, with apt-get)`;
+}
+
+export async function startServer(system: string): Promise<PeerServer> {
+  const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-peer-'));
+  const port = await freePort();
+  const plan = await planOf(system, dir, port);
+  await plan.prepare?.();
+  const child = spawn(plan.command, plan.args, {
+    cwd: dir,
+    env: { ...process.env, ...plan.env },
+    stdio: 'ignore',
+    // A group of its own: RabbitMQ is a script that starts a virtual machine.
+    detached: true,
+    ...(plan.uid === undefined ? {} : { uid: plan.uid }),
+  });
+  try {
+    await listening(child, port);
+  } catch (error) {
+    await end(child);
+    throw error;
+  }
+  return {
+    port,
+    close: async () => {
+      await end(child);
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+async function planOf(system: string, dir: string, port: number): Promise<Plan> {
+  const command = binaryOf(system) ?? '';
+  switch (system) {
+    case 'bullmq': {
+      const durable = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+      return { command, args: ['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, ...durable] };
+    }
+    case 'nats':
+      return { command, args: ['-js', '-sd', dir, '-a', '127.0.0.1', '-p', String(port)] };
+    case 'rabbitmq':
+      return { command, args: [], env: await rabbitEnv(dir, port) };
+    case 'pg-boss':
+      return postgresPlan(command, dir, port);
+    default:
+      throw new RangeError(`no server for ${system}`);
+  }
+}
+
+async function rabbitEnv(dir: string, port: number): Promise<Record<string, string>> {
+  await writeFile(join(dir, 'rabbitmq.conf'), 'loopback_users = none\nlog.file.level = error\n');
+  return {
+    HOME: dir,
+    RABBITMQ_CONFIG_FILE: join(dir, 'rabbitmq.conf'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(dir, 'plugins'),
+    RABBITMQ_NODENAME: `bench-${port}@localhost`,
+    RABBITMQ_NODE_IP_ADDRESS: '127.0.0.1',
+    RABBITMQ_NODE_PORT: String(port),
+    RABBITMQ_DIST_PORT: String(await freePort()),
+    ERL_EPMD_PORT: String(await freePort()),
+    ERL_EPMD_ADDRESS: '127.0.0.1',
+    RABBITMQ_MNESIA_BASE: join(dir, 'mnesia'),
+    RABBITMQ_LOG_BASE: join(dir, 'log'),
+  };
+}
+
+/** PostgreSQL refuses to run as root: there it runs as its own user. */
+async function postgresPlan(command: string, dir: string, port: number): Promise<Plan> {
+  const uid =
+    process.getuid?.() === 0 ? Number(spawnSync('id', ['-u', 'postgres']).stdout.toString()) : undefined;
+  const data = join(dir, 'data');
+  return {
+    command,
+    args: ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', dir, '-c', 'synchronous_commit=on'],
+    ...(uid === undefined ? {} : { uid }),
+    prepare: async () => {
+      await chmod(dir, 0o755);
+      if (uid !== undefined) await chown(dir, uid, uid);
+      const made = spawnSync(
+        command.replace(/postgres$/, 'initdb'),
+        ['-D', data, '-A', 'trust', '-U', 'postgres'],
+        {
+          stdio: 'ignore',
+          ...(uid === undefined ? {} : { uid }),
+        },
+      );
+      if (made.status !== 0) throw new Error(`initdb ended with ${made.status}`);
+    },
+  };
+}
+
+function binaryOf(system: string): string | undefined {
+  if (system !== 'pg-boss') return BINARIES[system];
+  const folder = POSTGRES_FOLDERS.find(
+    (one) => spawnSync(join(one, 'postgres'), ['--version']).error === undefined,
+  );
+  return folder === undefined ? 'postgres' : join(folder, 'postgres');
+}
+
+async function listening(child: ChildProcess, port: number): Promise<void> {
+  const until = performance.now() + 60_000;
+  while (performance.now() < until) {
+    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
+    if (await answers(port)) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`no server on port ${port} after a minute`);
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.pid === undefined) return;
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  process.kill(-child.pid, 'SIGTERM');
+  const timer = setTimeout(() => process.kill(-(child.pid as number), 'SIGKILL'), 10_000);
+  await exited;
+  clearTimeout(timer);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : 0;
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,128 @@
+import type { Case, Measurement, Suite, Trial } from '../runner/suite.js';
+import { DURABILITY, missingPeer, openSystem, PEERS, type Shape } from './jobs-peers-system.js';
+
+const EVERYBODY = ['troupe', ...PEERS];
+const repeat = { warmups: 1, iterations: 3, budgetMs: 20_000 };
+const timeoutMs = 300_000;
+
+interface Load extends Shape {
+  readonly jobs: number;
+  readonly bytes: number;
+}
+
+/** Keeps `outstanding` of them going; times each from submit to result. */
+async function drive(run: (payload: string) => Promise<unknown>, load: Load): Promise<Measurement> {
+  // JSON puts two quotes around it.
+  const payload = 'x'.repeat(load.bytes - 2);
+  const latencies = new Float64Array(load.jobs);
+  const startedAt = performance.now();
+  let next = 0;
+  let completed = 0;
+  const lane = async (): Promise<void> => {
+    while (next < load.jobs) {
+      const i = next;
+      next += 1;
+      const at = performance.now();
+      await run(payload);
+      latencies[i] = performance.now() - at;
+      completed += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(load.outstanding, load.jobs) }, lane));
+  const seconds = (performance.now() - startedAt) / 1_000;
+  latencies.sort();
+  const at = (share: number): number => latencies[Math.floor((load.jobs - 1) * share)] ?? 0;
+  return { attempted: load.jobs, completed, seconds, p50: at(0.5), p99: at(0.99), max: at(1) };
+}
+
+async function trial(system: string, load: Load): Promise<Trial> {
+  const opened = await openSystem(system, load);
+  return { run: () => drive((payload) => opened.run(payload), load), close: () => opened.close() };
+}
+
+function scaled(jobs: number, scale: number): number {
+  return Math.max(10, Math.round(jobs * scale));
+}
+
+function endToEnd(benchmark: string, jobs: number, outstanding: number, bytes: number): Case {
+  return {
+    benchmark,
+    unit: 'jobs',
+    group: 'durable submit → assign → no-op → durable ack → result at the client',
+    note: `${outstanding} outstanding, ${bytes}-byte payloads, one client and one worker process; ${DURABILITY}`,
+    systems: EVERYBODY,
+    repeat,
+    timeoutMs,
+    // The peers are an order of magnitude slower: the same time is spent on each, not the same number of jobs.
+    prepare: ({ system, scale }) =>
+      trial(system, { jobs: scaled(system === 'troupe' ? jobs : jobs / 10, scale), outstanding, bytes }),
+  };
+}
+
+const latency: Case = {
+  benchmark: 'latency',
+  unit: 'jobs',
+  headline: 'p50',
+  note: `one job at a time, submit → result; ${DURABILITY}`,
+  systems: EVERYBODY,
+  repeat,
+  timeoutMs,
+  prepare: ({ system, scale }) => trial(system, { jobs: scaled(1_000, scale), outstanding: 1, bytes: 100 }),
+};
+
+const TEN_MB = 10_000_000;
+const large: Case = {
+  benchmark: 'payload-10m',
+  unit: 'MB',
+  note: `payloads of 10 MB, 4 outstanding, MB of payload a second; ${DURABILITY}`,
+  systems: ['troupe', 'bullmq', 'rabbitmq'],
+  repeat,
+  timeoutMs,
+  async prepare({ system, scale }) {
+    const load = { jobs: scaled(40, scale), outstanding: 4, bytes: TEN_MB };
+    const opened = await openSystem(system, load);
+    return {
+      async run() {
+        const measured = await drive((payload) => opened.run(payload), load);
+        const mb = (jobs: number): number => (jobs * TEN_MB) / 1_000_000;
+        return { ...measured, attempted: mb(measured.attempted), completed: mb(measured.completed) };
+      },
+      close: () => opened.close(),
+    };
+  },
+};
+
+const fleet: Case = {
+  benchmark: 'fleet',
+  unit: 'jobs',
+  note: 'a thousand workers and a thousand clients connected, against one of each (pair); 4,000 outstanding, 100-byte payloads; fsync before every acknowledgement',
+  systems: ['troupe', 'pair'],
+  repeat,
+  timeoutMs,
+  prepare({ system, scale }) {
+    const many = system === 'pair' ? 1 : Math.max(2, Math.round(1_000 * Math.min(1, scale)));
+    return trial(system, {
+      jobs: scaled(100_000, scale),
+      outstanding: 4_000,
+      bytes: 100,
+      workers: many,
+      clients: many,
+    });
+  },
+};
+
+export const suite: Suite = {
+  name: 'jobs',
+  title: 'jobs over TCP, end to end, beside BullMQ, RabbitMQ, NATS JetStream and pg-boss on real servers',
+  systems: [...EVERYBODY, 'pair'],
+  missingIsSkipped: true,
+  cases: [
+    endToEnd('end-to-end', 200_000, 4_000, 100),
+    endToEnd('end-to-end-200', 100_000, 200, 100),
+    latency,
+    endToEnd('payload-1k', 100_000, 4_000, 1_000),
+    large,
+    fleet,
+  ],
+  missing: missingPeer,
+};
