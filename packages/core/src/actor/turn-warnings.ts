@@ -1,14 +1,16 @@
 import type { Look, TurnWatch } from '../executor/turn-watch.js';
+import { GATED } from '../mailbox/status.js';
 import { ENVELOPE } from '../message/envelope.js';
 import { NO_RIDE } from '../ready/coordinator.js';
 import type { ActorCell } from './cell.js';
+import { QueueProbe } from './queue-probe.js';
 import type { Runtime } from './runtime.js';
 
 /** When the runtime warns. */
 export interface WarnLimits {
   /** A turn that held the event loop for so long. Default 100. */
   readonly turnMs: number;
-  /** A mailbox whose last message will have to wait for so long, at the rate of just now. Default 5,000. */
+  /** A message that has waited in its mailbox for so long. Default 5,000. */
   readonly queueMs: number;
 }
 
@@ -20,32 +22,47 @@ const SLOW_MS = 1;
 
 /**
  * Warns of long turns and long queues, by name. It works with the clock readings that the executor makes for itself, so
- * it costs nothing per message; the price is that among many quick turns it can only say who ran last.
+ * it costs nothing per message; the price is that among many quick turns it can only say who ran last. It then asks for
+ * a closer look, so that whoever does it again is named.
  */
 export class TurnWarnings implements TurnWatch<ActorCell> {
   private readonly runtime: Runtime;
   private readonly limits: WarnLimits;
   private warned = new Map<string, number>();
+  private probe: QueueProbe | undefined = undefined;
 
   constructor(runtime: Runtime, limits: WarnLimits) {
     this.runtime = runtime;
     this.limits = limits;
   }
 
-  looked({ mailbox, turns, handled, ms }: Look<ActorCell>): void {
+  looked({ mailbox, turns, handled, ms }: Look<ActorCell>): boolean {
     if (turns === 1 && ms >= SLOW_MS && handled === 1) noteSlow(mailbox, this.lastMessage(mailbox), ms);
-    if (ms >= this.limits.turnMs && handled > 0) this.warnOfTurn(mailbox, turns, handled, ms);
-    const depth = mailbox.queue.length;
-    if (depth > 0 && handled > 0 && depth * (ms / handled) >= this.limits.queueMs)
-      this.warnOfQueue(mailbox, depth, depth * (ms / handled));
+    this.probeQueue(mailbox);
+    if (ms < this.limits.turnMs || handled === 0) return false;
+    this.warnOfTurn(mailbox, turns, handled, ms);
+    return turns > 1;
+  }
+
+  /** A mailbox that evicts never gets to its last message in order, and one that may not run is no slow one. */
+  private probeQueue(mailbox: ActorCell): void {
+    const now = this.runtime.executor.coarseNow;
+    const { probe } = this;
+    if (probe !== undefined) {
+      const waitedMs = now - probe.since;
+      if (probe.cell.isCurrent && waitedMs >= this.limits.queueMs) this.warnOfQueue(probe, waitedMs);
+      else if (!probe.isOver) return;
+    }
+    const follow = mailbox.queue.length > 0 && mailbox.kind.overflow !== 'drop-oldest';
+    this.probe = follow && (mailbox.status & GATED) === 0 ? new QueueProbe(mailbox, now) : undefined;
   }
 
   private warnOfTurn(cell: ActorCell, turns: number, handled: number, ms: number): void {
     const { path } = cell;
-    if (!this.mayWarn(`turn ${path}`)) return;
+    if (!this.mayWarn(turns === 1 ? `turn ${path}` : 'turns')) return;
     const message = this.lastMessage(cell);
     const rounded = Math.round(ms);
-    const who = turns === 1 ? `${path}: a turn` : `${turns} turns, the last of ${path},`;
+    const who = turns === 1 ? `${path}: a turn` : `${turns} turns together, the last of ${path},`;
     const what = handled === 1 ? '' : ` with ${handled} messages`;
     this.runtime.log('warn', `${who}${what} took ${rounded} ms; last message ${message ?? 'unknown'}`, {
       path,
@@ -58,13 +75,12 @@ export class TurnWarnings implements TurnWatch<ActorCell> {
     if (events.hasListeners) events.publish({ kind: 'long-turn', path, message, turns, handled, ms });
   }
 
-  private warnOfQueue(cell: ActorCell, depth: number, ms: number): void {
+  private warnOfQueue({ cell, depth }: QueueProbe, ms: number): void {
     const { path } = cell;
     if (!this.mayWarn(`queue ${path}`)) return;
-    const next = cell.queue.peek();
-    const message = next < 0 ? undefined : nameOf(cell, next);
-    const wait = `the last of ${depth} messages will wait ${Math.round(ms)} ms`;
-    this.runtime.log('warn', `${path}: ${wait}; next message ${message ?? 'an ask'}`, {
+    const message = this.nextMessage(cell) ?? this.lastMessage(cell);
+    const wait = `a message behind ${depth - 1} others has waited ${Math.round(ms)} ms`;
+    this.runtime.log('warn', `${path}: ${wait}; at work on ${message ?? 'an ask'}`, {
       path,
       message,
       depth,
@@ -72,6 +88,10 @@ export class TurnWarnings implements TurnWatch<ActorCell> {
     });
     const { events } = this.runtime;
     if (events.hasListeners) events.publish({ kind: 'queue-delay', path, message, depth, ms });
+  }
+
+  private nextMessage(cell: ActorCell): string | undefined {
+    return cell.queue.length === 0 ? undefined : nameOf(cell, cell.queue.peek());
   }
 
   /** The message that the turn ended with, where the ready entry or the message in hand says so. */

@@ -13,5 +13,6 @@ export interface Look<M extends Mailbox> {
 
 /** Told of every look at the clock: never more often than the executor looks anyway. */
 export interface TurnWatch<M extends Mailbox> {
-  looked(look: Look<M>): void;
+  /** True when the turns to come should be looked at one by one for a while: somebody among many took long. */
+  looked(look: Look<M>): boolean;
 }

@@ -11,6 +11,8 @@ import type { TurnWatch } from './turn-watch.js';
 /** How often the pump asks whether its slice is spent, in messages; a clock read costs as much as a message. */
 const CHECK_EVERY_MAX = 512;
 const ARMS_PER_CHECK = 16;
+/** Turns that are looked at one by one after a long time that several turns shared. */
+const CLOSE_LOOKS = 4096;
 
 export type ExecutorState = 'running' | 'stopped';
 
@@ -40,6 +42,7 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   private lastRun: M | undefined = undefined;
   private doneUnseen = 0;
   private handledSeen = 0;
+  private closeLooks = 0;
   private readonly closeTurn = () => {
     this.turnOpen = false;
     this.lookBack();
@@ -136,7 +139,7 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     this.report(mailbox, done, now - before);
     const perMessage = (now - before) / done;
     const next = Math.ceil(this.slice.ms / 8 / Math.max(perMessage, 1e-6));
-    this.checkEvery = Math.max(1, Math.min(next, CHECK_EVERY_MAX));
+    this.checkEvery = this.closeLooks > 0 ? 1 : Math.max(1, Math.min(next, CHECK_EVERY_MAX));
     return now - this.turnStart >= this.slice.ms;
   }
 
@@ -155,7 +158,8 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     this.lastRun = undefined;
     this.doneUnseen = 0;
     this.handledSeen = this.handledTotal;
-    this.watch?.looked({ mailbox, turns, handled, ms });
+    if (this.closeLooks > 0) this.closeLooks -= 1;
+    if (this.watch?.looked({ mailbox, turns, handled, ms }) === true) this.closeLooks = CLOSE_LOOKS;
   }
 
   private yieldToLoop(): void {

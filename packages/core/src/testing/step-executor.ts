@@ -67,7 +67,7 @@ export class StepExecutor implements Executor<ActorCell> {
     const { handled } = invoker;
     this.handledTotal += handled;
     ready.slots.count(mailbox.slot, handled);
-    this.watch?.looked({ mailbox, turns: 1, handled, ms: this.host.now() - startedAt });
+    this.watch?.looked({ mailbox, turns: 1, handled, ms: this.now() - startedAt });
     ready.running = NO_SLOT;
     return true;
   }
