@@ -47,6 +47,7 @@ export type BenchCommand =
 
 const valued = [
   'systems',
+  'peers',
   'only',
   'scale',
   'rounds',
@@ -61,7 +62,7 @@ const valued = [
 type Option = (typeof valued)[number];
 
 const allowed: Readonly<Record<'suite' | 'gate' | 'report', readonly Option[]>> = {
-  suite: ['systems', 'only', 'scale', 'rounds', 'runtime', 'adapter', 'json', 'html', 'md'],
+  suite: ['systems', 'peers', 'only', 'scale', 'rounds', 'runtime', 'adapter', 'json', 'html', 'md'],
   gate: ['only', 'scale', 'rounds', 'base', 'json', 'html', 'md'],
   report: ['into', 'json', 'html', 'md'],
 };
@@ -115,6 +116,11 @@ function list(words: Words, name: Option): string[] | undefined {
   const names = values?.map((value) => value.trim()).filter((value) => value !== '');
   if (names !== undefined && names.length === 0) throw new UsageError(`--${name} names nothing`);
   return names === undefined ? undefined : [...new Set(names)];
+}
+
+/** `--peers a,b` is short for `--systems troupe,a,b`. */
+function withPeers(peers: string[] | undefined): string[] | undefined {
+  return peers === undefined ? undefined : ['troupe', ...peers];
 }
 
 function scaleOf(words: Words): number {
@@ -197,7 +203,7 @@ export function parseArguments(argv: readonly string[]): BenchCommand {
   return {
     kind: 'suite',
     suite: first,
-    systems: list(words, 'systems'),
+    systems: list(words, 'systems') ?? withPeers(list(words, 'peers')),
     runtimes: runtimesOf(words),
     adapters: words.options.get('adapter') ?? [],
     ...common,

@@ -6,6 +6,7 @@ const usage = `usage: npm run bench -- <suite> [options]
        npm run bench -- --install-peers
 
   --systems a,b    which systems (default: the suite's own list)
+  --peers a,b      short for --systems troupe,a,b
   --only a,b       which benchmarks or groups
   --scale x        0.1 is a tenth of the work (default 1)
   --rounds n       fresh processes per benchmark and system (default 3)

@@ -32,6 +32,19 @@ async function installErlang(say: (line: string) => void): Promise<number> {
   return run('apt-get', install);
 }
 
+/** The servers of the job systems: only their programs are wanted. The suites start them with folders and ports of their own. */
+async function installServers(say: (line: string) => void): Promise<number> {
+  const root = process.getuid?.() === 0;
+  if (!root || spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).error !== undefined) {
+    say('redis, rabbitmq, nats, postgresql: skipped, needs root and apt-get here');
+    return 0;
+  }
+  // Runlevel 1 keeps the packages from starting their daemons.
+  process.env['RUNLEVEL'] = '1';
+  const names = ['redis-server', 'rabbitmq-server', 'nats-server', 'postgresql'];
+  return run('apt-get', ['install', '--yes', '--no-install-recommends', ...names]);
+}
+
 /** Puts the peers beside this package. Nobody who installs Troupe or runs its tests gets them. */
 export async function installPeers(say: (line: string) => void): Promise<number> {
   // Exact versions stand in package.json; a lock file would name a registry.
@@ -43,6 +56,9 @@ export async function installPeers(say: (line: string) => void): Promise<number>
   }
   const erlang = await installErlang(say);
   if (erlang !== 0) say(`apt-get could not install erlang-base (exit ${erlang}); its rows will be skipped`);
+  const servers = await installServers(say);
+  if (servers !== 0)
+    say(`apt-get could not install the servers of job systems (exit ${servers}); their rows will be skipped`);
   say('peers are installed');
   return 0;
 }

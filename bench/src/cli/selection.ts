@@ -75,7 +75,8 @@ export async function selectSystems(
   for (const system of asked ?? [...suite.systems, ...Object.keys(adapters)]) {
     const reason = system in adapters ? undefined : await suite.missing?.(system);
     if (reason === undefined) labels.push(system);
-    else if (asked !== undefined && system !== 'erlang') throw new UsageError(reason);
+    else if (asked !== undefined && system !== 'erlang' && suite.missingIsSkipped !== true)
+      throw new UsageError(reason);
     else skipped.push({ benchmark: '*', system, reason });
   }
   if (labels.length === 0)

@@ -81,6 +81,8 @@ export interface Suite {
   readonly cases: readonly Case[];
   /** Default rounds; three unless given. */
   readonly rounds?: number;
+  /** A system that is missing is skipped with its reason even when it was named: its server is not npm's to bring. */
+  readonly missingIsSkipped?: boolean;
   /** Why a system cannot run here (a peer that is not installed), or `undefined`. */
   missing?(system: string): Promise<string | undefined> | string | undefined;
 }

@@ -51,6 +51,11 @@ export async function startServer(system: string): Promise<PeerServer> {
     detached: true,
     ...(plan.uid === undefined ? {} : { uid: plan.uid }),
   });
+  // A trial that is ended for taking too long must not leave its server behind.
+  process.once('exit', () => {
+    if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
+      process.kill(-child.pid, 'SIGKILL');
+  });
   try {
     await listening(child, port);
   } catch (error) {

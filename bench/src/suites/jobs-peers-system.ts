@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connectClient, defineJob } from '@troupe/jobs';
-import { serverMissing, startServer } from './jobs-peers-server.js';
+import { type PeerServer, serverMissing, startServer } from './jobs-peers-server.js';
 
 /** A job system as a client sees it: submit durably, run a no-op in another process, have the result back here. */
 export interface JobSystem {
@@ -43,6 +43,15 @@ export interface Shape {
 
 async function openPeer(system: string): Promise<JobSystem> {
   const server = await startServer(system);
+  try {
+    return await joinPeer(system, server);
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+}
+
+async function joinPeer(system: string, server: PeerServer): Promise<JobSystem> {
   const module = new URL(`jobs/${system}.mjs`, peersFolder);
   const { open } = (await import(module.href)) as { open(options: { port: number }): Promise<JobSystem> };
   // Some servers accept before they serve.

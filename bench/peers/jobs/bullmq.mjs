@@ -1,0 +1,44 @@
+// BullMQ on Redis with `appendfsync always`. Run as `node bullmq.mjs worker <port>` it is the worker process.
+import { Queue, QueueEvents, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+
+const QUEUE = 'bench';
+const connectionOf = (port) =>
+  new Redis({ host: '127.0.0.1', port: Number(port), maxRetriesPerRequest: null });
+
+export async function open({ port }) {
+  const queue = new Queue(QUEUE, { connection: connectionOf(port) });
+  const events = new QueueEvents(QUEUE, { connection: connectionOf(port) });
+  const waiting = new Map();
+  const early = new Set();
+  events.on('completed', ({ jobId }) => {
+    const settle = waiting.get(jobId);
+    if (settle === undefined) early.add(jobId);
+    else {
+      waiting.delete(jobId);
+      settle();
+    }
+  });
+  await events.waitUntilReady();
+  await queue.waitUntilReady();
+  return {
+    async run(payload) {
+      const { id } = await queue.add('job', { payload }, { removeOnComplete: true });
+      if (early.delete(id)) return;
+      await new Promise((resolve) => waiting.set(id, resolve));
+    },
+    async close() {
+      await events.close();
+      await queue.close();
+    },
+  };
+}
+
+if (process.argv[2] === 'worker') {
+  const worker = new Worker(QUEUE, async () => null, {
+    connection: connectionOf(process.argv[3]),
+    concurrency: 100,
+  });
+  await worker.waitUntilReady();
+  process.send?.('ready');
+}

@@ -1,0 +1,57 @@
+// NATS JetStream with file storage and its default sync interval (two minutes): faster than durable.
+import { AckPolicy, connect, StringCodec } from 'nats';
+
+const codec = StringCodec();
+
+export async function open({ port }) {
+  const connection = await connect({ servers: `127.0.0.1:${port}` });
+  const manager = await connection.jetstreamManager();
+  await manager.streams.add({
+    name: 'BENCH',
+    subjects: ['bench.jobs'],
+    retention: 'workqueue',
+    storage: 'file',
+  });
+  await manager.consumers.add('BENCH', {
+    durable_name: 'workers',
+    ack_policy: AckPolicy.Explicit,
+    max_ack_pending: 5_000,
+  });
+  const stream = connection.jetstream();
+  const waiting = new Map();
+  let next = 0;
+  connection.subscribe('bench.done', {
+    callback: (_error, message) => {
+      const id = codec.decode(message.data);
+      waiting.get(id)?.();
+      waiting.delete(id);
+    },
+  });
+  return {
+    async run(payload) {
+      next += 1;
+      const id = String(next);
+      const answered = new Promise((resolve) => waiting.set(id, resolve));
+      await Promise.all([
+        stream.publish('bench.jobs', codec.encode(`${id} ${payload}`), { timeout: 60_000 }),
+        answered,
+      ]);
+    },
+    close: () => connection.close(),
+  };
+}
+
+if (process.argv[2] === 'worker') {
+  const connection = await connect({ servers: `127.0.0.1:${process.argv[3]}` });
+  const stream = connection.jetstream();
+  const consumer = await stream.consumers.get('BENCH', 'workers');
+  process.send?.('ready');
+  await consumer.consume({
+    max_messages: 1_000,
+    callback: (message) => {
+      const text = codec.decode(message.data);
+      message.ack();
+      connection.publish('bench.done', codec.encode(text.slice(0, text.indexOf(' '))));
+    },
+  });
+}

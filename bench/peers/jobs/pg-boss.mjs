@@ -1,0 +1,63 @@
+// pg-boss on PostgreSQL with synchronous commits. It knows no push: jobs go in and come out in batches, and the worker says by NOTIFY which are done.
+import pg from 'pg';
+import PgBoss from 'pg-boss';
+
+const QUEUE = 'bench';
+const BATCH = 500;
+const urlOf = (port) => `postgres://postgres@127.0.0.1:${port}/postgres`;
+
+export async function open({ port }) {
+  const boss = new PgBoss(urlOf(port));
+  boss.on('error', () => undefined);
+  await boss.start();
+  await boss.createQueue(QUEUE);
+  const listener = new pg.Client(urlOf(port));
+  await listener.connect();
+  await listener.query('LISTEN bench_done');
+  const waiting = new Map();
+  listener.on('notification', ({ payload }) => {
+    for (const id of payload.split(',')) {
+      waiting.get(id)?.();
+      waiting.delete(id);
+    }
+  });
+  let batch = [];
+  const flush = () => {
+    const jobs = batch;
+    batch = [];
+    for (let at = 0; at < jobs.length; at += 1_000) void boss.insert(jobs.slice(at, at + 1_000));
+  };
+  return {
+    run(payload) {
+      const id = crypto.randomUUID();
+      if (batch.length === 0) setImmediate(flush);
+      batch.push({ id, name: QUEUE, data: { payload } });
+      return new Promise((resolve) => waiting.set(id, resolve));
+    },
+    async close() {
+      await listener.end();
+      await boss.stop({ graceful: false });
+    },
+  };
+}
+
+if (process.argv[2] === 'worker') {
+  const boss = new PgBoss(urlOf(process.argv[3]));
+  boss.on('error', () => undefined);
+  await boss.start();
+  const talker = new pg.Client(urlOf(process.argv[3]));
+  await talker.connect();
+  process.send?.('ready');
+  for (;;) {
+    const jobs = await boss.fetch(QUEUE, { batchSize: BATCH }).catch(() => []);
+    if (jobs.length === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      continue;
+    }
+    const ids = jobs.map(({ id }) => id);
+    await boss.complete(QUEUE, ids);
+    // A NOTIFY carries at most 8,000 bytes.
+    for (let at = 0; at < ids.length; at += 200)
+      await talker.query('SELECT pg_notify($1, $2)', ['bench_done', ids.slice(at, at + 200).join(',')]);
+  }
+}

@@ -1,0 +1,55 @@
+// RabbitMQ, quorum queue, publisher confirms. The client sets noDelay, without which every figure is Nagle's.
+import amqp from 'amqplib';
+
+const QUEUE = 'bench';
+const connect = (port) => amqp.connect(`amqp://guest:guest@127.0.0.1:${port}`, { noDelay: true });
+const declare = (channel) =>
+  channel.assertQueue(QUEUE, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
+
+export async function open({ port }) {
+  const connection = await connect(port);
+  const channel = await connection.createConfirmChannel();
+  await declare(channel);
+  const { queue: replyTo } = await channel.assertQueue('', { exclusive: true });
+  const waiting = new Map();
+  let next = 0;
+  await channel.consume(
+    replyTo,
+    (message) => {
+      const id = message.properties.correlationId;
+      waiting.get(id)?.();
+      waiting.delete(id);
+    },
+    { noAck: true },
+  );
+  return {
+    async run(payload) {
+      next += 1;
+      const correlationId = String(next);
+      const answered = new Promise((resolve) => waiting.set(correlationId, resolve));
+      const confirmed = new Promise((resolve, reject) =>
+        channel.sendToQueue(
+          QUEUE,
+          Buffer.from(payload),
+          { persistent: true, replyTo, correlationId },
+          (error) => (error ? reject(error) : resolve()),
+        ),
+      );
+      await Promise.all([confirmed, answered]);
+    },
+    close: () => connection.close(),
+  };
+}
+
+if (process.argv[2] === 'worker') {
+  const connection = await connect(process.argv[3]);
+  const channel = await connection.createChannel();
+  await declare(channel);
+  await channel.prefetch(1_000);
+  await channel.consume(QUEUE, (message) => {
+    const { replyTo, correlationId } = message.properties;
+    channel.ack(message);
+    channel.sendToQueue(replyTo, Buffer.from('null'), { correlationId });
+  });
+  process.send?.('ready');
+}
