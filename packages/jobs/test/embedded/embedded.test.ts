@@ -1,3 +1,5 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { defineJob, embedded, handle, type JobsEvent, NonRetryableError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -342,6 +344,55 @@ jobs('wrong ids, inputs, outputs and options have answers with codes', async () 
   assert.is(await codeOf(client.run(wrong, 'x'.repeat(50))), 'ERR_JOB_FAILED');
   assert.is(await client.run(wrong, 'short'), 'short');
   assert.is(await codeOf(client.submit(echo, 'x'.repeat(2 * 1024 * 1024))), 'ERR_PAYLOAD_TOO_LARGE');
+});
+
+// B4, B21: damage is named and refused, never skipped over.
+jobs('a folder whose log is damaged is refused, and nothing in it is touched', async () => {
+  await using folder = await tempFolder();
+  {
+    await using app = await embedded({ dir: folder.path });
+    await app.client().submit(echo, 'kept');
+  }
+  const name = (await readdir(folder.path)).find((one) => one.endsWith('.seg')) ?? '';
+  const path = join(folder.path, name);
+  const bytes = await readFile(path);
+  bytes[4_096 + 60] = (bytes[4_096 + 60] ?? 0) ^ 0xff;
+  await writeFile(path, bytes);
+  assert.is(await codeOf(embedded({ dir: folder.path })), 'ERR_WAL_CORRUPT');
+  assert.equal(await readFile(path), bytes);
+});
+
+// A snapshot made by the log's own thread: what it folds is what the leader knows.
+jobs('a folder with snapshots opens as one without', async () => {
+  await using folder = await tempFolder();
+  const wal = {
+    segmentBytes: 262_144,
+    firstSegmentBytes: 65_536,
+    snapshotEveryBytes: 200_000,
+    batchBytesMax: 131_072,
+    inlineBytesMax: 65_536,
+  };
+  let made = 0;
+  const options = { dir: folder.path, limits: { resultsMax: 50 }, wal: { ...wal, onEvent: count } };
+  function count(event: { readonly kind: string }): void {
+    if (event.kind === 'snapshot-made') made += 1;
+  }
+  let before = '';
+  {
+    await using app = await embedded(options);
+    const client = app.client();
+    app.worker({ slots: 64, handlers: [handle(double, (n) => n * 2)] });
+    for (let round = 0; made < 2 && round < 200; round += 1) {
+      await Promise.all(Array.from({ length: 200 }, (_, n) => client.run(double, n)));
+    }
+    await client.submit(echo, 'waits', { key: 'k' });
+    before = JSON.stringify({ ...(await client.overview()), workers: [], lsn: 0 });
+  }
+  assert.ok(made >= 2, 'there were snapshots');
+  await using app = await embedded(options);
+  const client = app.client();
+  assert.is(JSON.stringify({ ...(await client.overview()), workers: [], lsn: 0 }), before);
+  assert.is((await client.submit(echo, 'waits', { key: 'k' })).receipt?.duplicate, true);
 });
 
 // B27: one leader per folder.

@@ -1,3 +1,4 @@
+import type { Journal, OpenJournal } from '@troupe/jobs';
 import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
 import type { JobsHost } from '#src/host.js';
 import type { JobSpec } from '#src/job/job-spec.js';
@@ -15,6 +16,8 @@ export class LeaderRig {
   now = 0;
   readonly log: MemoryLog;
   leader!: Leader;
+  failJournal = false;
+  readonly fatal: Error[] = [];
   private due: (() => void)[] = [];
   private timers: { at: number; run: () => void }[] = [];
   private readonly options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes> };
@@ -44,10 +47,8 @@ export class LeaderRig {
     openLeader(
       {
         host,
-        openJournal: memoryJournal(this.log, put),
-        onFatal: (error) => {
-          throw error;
-        },
+        openJournal: this.journal(put),
+        onFatal: (error) => void this.fatal.push(error),
         ...(limits === undefined ? {} : { limits }),
         ...(times === undefined ? {} : { times }),
       },
@@ -57,6 +58,19 @@ export class LeaderRig {
       },
     );
     this.settle();
+  }
+
+  /** A journal in memory whose writes can be made to fail. */
+  private journal(put: (run: () => void) => void): OpenJournal {
+    return (reader, done) =>
+      memoryJournal(this.log, put)(reader, (error, journal) => {
+        if (journal === undefined) return done(error);
+        const append: Journal['append'] = (entries, appended) => {
+          if (this.failJournal) put(() => appended(new Error('EIO'), 0));
+          else journal.append(entries, appended);
+        };
+        done(undefined, { ...journal, append });
+      });
   }
 
   /** The process dies; another one reads what it left. */

@@ -395,6 +395,21 @@ leaders('the less loaded worker is preferred', () => {
   assert.equal([busy.assigned().length, calm.assigned().length], [0, 2]);
 });
 
+// B28: a failed write is the end: nothing of it is answered, and nothing after it.
+leaders('a journal that fails ends the leader before anybody is told', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  rig.failJournal = true;
+  assert.is(client.submit('x'), undefined);
+  rig.failJournal = false;
+  assert.is(client.submit('y'), undefined);
+  assert.equal(
+    rig.fatal.map((error) => (error as { code?: string }).code),
+    ['ERR_JOURNAL_FAILED'],
+  );
+  assert.is(rig.leader.ledger.accepted, 0);
+});
+
 // A stall of the leader is nobody's fault (ADR 0053).
 leaders('a leader that was stalled does not count its stall against a worker', () => {
   const rig = new LeaderRig();
