@@ -28,3 +28,8 @@ export type Signal =
   | { readonly kind: 'terminated'; readonly ref: AnyRef; readonly reason: StopReason }
   | { readonly kind: 'self-asked'; readonly envelope: Envelope }
   | { readonly kind: 'idle' };
+
+/** Runs user code, and was asked for by this incarnation: waits while that code cannot run, ends with a restart. */
+export function isOfIncarnation(signal: Signal): boolean {
+  return signal.kind === 'terminated' || signal.kind === 'idle';
+}
