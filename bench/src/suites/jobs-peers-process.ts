@@ -2,10 +2,10 @@
 import { defineJob, handle, startLeader, startWorker } from '@troupe/jobs';
 
 const [role, ...rest] = process.argv.slice(2);
-const any = {
+const anything = {
   '~standard': { version: 1 as const, vendor: 'bench', validate: (value: unknown) => ({ value }) },
 };
-const noop = defineJob('bench.noop', { input: any, output: any });
+const noop = defineJob('bench.noop', { input: anything, output: anything });
 
 process.once('disconnect', () => process.exit(0));
 

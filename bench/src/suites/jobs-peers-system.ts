@@ -69,10 +69,10 @@ async function joinPeer(system: string, server: PeerServer): Promise<JobSystem> 
   };
 }
 
-const any = {
+const anything = {
   '~standard': { version: 1 as const, vendor: 'bench', validate: (value: unknown) => ({ value }) },
 };
-const noop = defineJob('bench.noop', { input: any, output: any });
+const noop = defineJob('bench.noop', { input: anything, output: anything });
 
 async function openTroupe({ outstanding, workers = 1, clients = 1 }: Shape): Promise<JobSystem> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
