@@ -1,0 +1,50 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Ledger } from '#src/ledger/ledger.js';
+import { WaitingRoom } from '#src/queue/waiting-room.js';
+import { opening } from './legal-history.js';
+
+const memory = suite('memory');
+
+const JOBS = 200_000;
+const PAYLOAD_BYTES = 100;
+
+function usedBytes(): number {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+memory('a queued job costs at most 500 bytes beside its payload', () => {
+  const ledger = new Ledger();
+  const room = new WaitingRoom(1);
+  for (const record of opening()) ledger.apply(record);
+  const before = usedBytes();
+  for (let job = 1; job <= JOBS; job += 1) {
+    // A text of its own for every job, as one decoded from the log would be.
+    const payload = Buffer.alloc(PAYLOAD_BYTES, 97 + (job % 26)).toString('latin1');
+    ledger.apply({
+      type: 'enqueue',
+      at: job,
+      producer: 1,
+      seq: job,
+      low: job - 1,
+      job,
+      policy: 1,
+      dueAt: 0,
+      key: '',
+      payload,
+    });
+    const queued = ledger.jobs.get(job);
+    if (queued !== undefined) room.add(queued, job);
+  }
+  const perJob = (usedBytes() - before) / JOBS - PAYLOAD_BYTES;
+  assert.ok(perJob <= 500, `${perJob.toFixed(0)} bytes`);
+  assert.is(ledger.counts.queued, JOBS);
+  assert.ok(room.nextExec() !== undefined);
+});
+
+memory.run();
