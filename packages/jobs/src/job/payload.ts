@@ -7,6 +7,9 @@ export type Payload = string | Uint8Array;
 /** From this size on a payload is held outside the JavaScript heap. */
 export const TEXT_PAYLOAD_BYTES_MAX = 4_096;
 
+/** Node takes buffers up to this size from a shared pool, which a payload must not pin. Larger ones are nobody else's. */
+const POOLED_BYTES_MAX = 64 * 1024;
+
 export const EMPTY_PAYLOAD: Payload = '';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the question is exactly whether every character is ASCII.
@@ -15,7 +18,8 @@ const BEYOND_ASCII = /[^\x00-\x7f]/;
 /** The bytes of a JSON text in UTF-8. An ASCII text is its own bytes. */
 export function payloadOfText(text: string): Payload {
   if (text.length <= TEXT_PAYLOAD_BYTES_MAX && !BEYOND_ASCII.test(text)) return text;
-  return payloadOfBytes(Buffer.from(text, 'utf8'));
+  const bytes = Buffer.from(text, 'utf8');
+  return bytes.length > POOLED_BYTES_MAX ? bytes : payloadOfBytes(bytes);
 }
 
 /** Copies, so that the caller's buffer is not pinned. */

@@ -6,8 +6,11 @@ export class ByteReader {
   private buffer: Buffer;
   private at: number;
   private end: number;
+  private readonly owned: boolean;
 
-  constructor(bytes: Uint8Array) {
+  /** `owned`: nobody else has these bytes, so a payload that is most of them may be a view. */
+  constructor(bytes: Uint8Array, owned = false) {
+    this.owned = owned;
     this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.at = 0;
     this.end = bytes.byteLength;
@@ -57,7 +60,10 @@ export class ByteReader {
 
   payload(): Payload {
     const from = this.span();
-    if (this.at - from > TEXT_PAYLOAD_BYTES_MAX) return new Uint8Array(this.buffer.subarray(from, this.at));
+    const length = this.at - from;
+    if (this.owned && length * 2 > this.end)
+      return new Uint8Array(this.buffer.buffer, this.buffer.byteOffset + from, length);
+    if (length > TEXT_PAYLOAD_BYTES_MAX) return new Uint8Array(this.buffer.subarray(from, this.at));
     return this.buffer.toString('latin1', from, this.at);
   }
 

@@ -4,7 +4,7 @@ import type { Payload } from '../job/payload.js';
 const FIRST_BYTES = 64 * 1024;
 /** Below 128, so that the length is one byte. */
 const SHORT_CHARS = 64;
-const KEPT_BYTES_MAX = 4 * 1024 * 1024;
+const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Appends values to one growing buffer. `take` hands the filled part over and starts a new one. */
 export class ByteWriter {

@@ -1,7 +1,6 @@
 // Hot path: one frame carries a whole batch; `settle` runs once per receipt.
 import type { CloseReason, Connection, ConnectionHandler, Frame } from '@troupe/transport';
 import type { ByteReader } from '../ledger/byte-reader.js';
-import { ByteWriter } from '../ledger/byte-writer.js';
 import type { ClientMessage, ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-face.js';
 import { encodeToClient, readClient, readClientHello } from './client-codec.js';
@@ -10,6 +9,7 @@ import { JobFrame } from './job-frame.js';
 import { MessageMalformedError } from './network-error.js';
 import { Outlet } from './outlet.js';
 import { boundName, type PeerSetup } from './peer-setup.js';
+import { WireWriter } from './wire-writer.js';
 
 /** A client of the full dialect, on one connection. Who it is was settled by the handshake, not by what it says (A13). */
 export class ClientPeer implements ConnectionHandler {
@@ -17,7 +17,7 @@ export class ClientPeer implements ConnectionHandler {
   private readonly connection: Connection;
   private readonly inlet: Inlet;
   private readonly outlet: Outlet;
-  private readonly out = new ByteWriter();
+  private readonly out = new WireWriter();
   /** Submits not answered yet, by the frame they came in: how many are left, and what each counts in bytes. */
   private readonly owed: { items: number; readonly bytesEach: number }[] = [];
   private port: PeerPort<ToClient> | undefined = undefined;

@@ -25,18 +25,18 @@ export class Inlet {
   }
 
   receive(frame: Frame): void {
-    if (frame.incoming === null) this.read(frame, frame.body);
+    if (frame.incoming === null) this.read(frame, frame.body, false);
     else this.collect(frame, frame.incoming);
   }
 
-  private read(frame: Frame, body: Uint8Array): void {
+  private read(frame: Frame, body: Uint8Array, owned: boolean): void {
     const { compression, rawLen } = frame.header;
     try {
       const bytes =
         compression === undefined || rawLen === undefined
           ? body
           : unpackBody({ compression, rawLen, body }, this.bytesMax);
-      this.take(frame.type, new ByteReader(bytes), bytes.length);
+      this.take(frame.type, new ByteReader(bytes, owned), bytes.length);
     } catch (error) {
       if (!(error instanceof JobsError || error instanceof TransportError)) throw error;
       this.connection.answer('MALFORMED', { field: 'message' });
@@ -46,14 +46,43 @@ export class Inlet {
 
   /** The transport lets in no more than its window ahead of us, and no body beyond its limit. */
   private collect(frame: Frame, incoming: IncomingBody): void {
-    const chunks: Buffer[] = [];
+    const whole = new Gathering(incoming.length);
     incoming.read({
       onChunk: (chunk) => {
-        chunks.push(Buffer.from(chunk));
+        whole.add(chunk);
         incoming.consumed(chunk.length);
       },
-      onEnd: () => this.read(frame, Buffer.concat(chunks)),
+      onEnd: () => this.read(frame, whole.bytes(), true),
       onFail: () => this.connection.close(),
     });
+  }
+}
+
+/** What is declared is reserved only so far as this: a peer that lies about the length costs no more. */
+const RESERVED_BYTES_MAX = 16 * 1024 * 1024;
+const FIRST_BYTES = 64 * 1024;
+
+/** Chunks of one body, put together in one buffer as they come. */
+class Gathering {
+  private buffer: Buffer;
+  private at = 0;
+
+  constructor(declared: number | undefined) {
+    this.buffer = Buffer.allocUnsafeSlow(Math.min(declared ?? FIRST_BYTES, RESERVED_BYTES_MAX));
+  }
+
+  add(chunk: Uint8Array): void {
+    const needed = this.at + chunk.length;
+    if (needed > this.buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.buffer.length));
+      this.buffer.copy(larger, 0, 0, this.at);
+      this.buffer = larger;
+    }
+    this.buffer.set(chunk, this.at);
+    this.at = needed;
+  }
+
+  bytes(): Buffer {
+    return this.buffer.subarray(0, this.at);
   }
 }

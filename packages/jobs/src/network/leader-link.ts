@@ -8,12 +8,13 @@ import {
   type Role,
 } from '@troupe/transport';
 import type { ByteReader } from '../ledger/byte-reader.js';
-import { ByteWriter } from '../ledger/byte-writer.js';
+import type { ByteWriter } from '../ledger/byte-writer.js';
 import type { PeerPort } from '../protocol/leader-face.js';
 import type { Emit } from './client-codec.js';
 import { type DialOptions, hopeless, RECONNECT, unreachable } from './dial-options.js';
 import { Inlet } from './inlet.js';
 import { Outlet } from './outlet.js';
+import { WireWriter } from './wire-writer.js';
 
 /** How one role speaks. */
 export interface LinkCodec<Hello, Message, Answer> {
@@ -42,7 +43,7 @@ export class LeaderLink<Hello, Message, Answer extends Refusable> {
   private readonly options: DialOptions;
   private readonly codec: LinkCodec<Hello, Message, Answer>;
   private readonly host: Host;
-  private readonly out = new ByteWriter();
+  private readonly out = new WireWriter();
   private readonly dialer: Dialer;
   private outlet: Outlet | undefined = undefined;
   private connection: Connection | undefined = undefined;

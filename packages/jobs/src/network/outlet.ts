@@ -1,6 +1,6 @@
 // Hot path: `post` runs for every frame.
 import {
-  bodyFromBytes,
+  type BodySource,
   type Compression,
   type Connection,
   NO_HEADER,
@@ -8,6 +8,7 @@ import {
   packBody,
 } from '@troupe/transport';
 import type { ByteWriter } from '../ledger/byte-writer.js';
+import { WireWriter } from './wire-writer.js';
 
 /** The connection copies bodies below this, so they may be sent from a buffer that is used again. */
 const COPIED_BYTES = 16 * 1024;
@@ -24,7 +25,8 @@ export interface OutletOptions {
 
 interface Parcel {
   readonly type: number;
-  readonly bytes: Buffer;
+  readonly pieces: readonly Uint8Array[];
+  readonly length: number;
 }
 
 /**
@@ -55,7 +57,8 @@ export class Outlet {
         return out.reset();
       }
     }
-    this.queue({ type, bytes: out.take() });
+    const { length } = out;
+    this.queue({ type, length, pieces: out instanceof WireWriter ? out.takePieces() : [out.take()] });
   };
 
   /** The connection has room again. */
@@ -65,9 +68,9 @@ export class Outlet {
   }
 
   private queue(parcel: Parcel): void {
-    if (parcel.bytes.length > WHOLE_BYTES_MAX) this.large.push(parcel);
+    if (parcel.length > WHOLE_BYTES_MAX) this.large.push(parcel);
     else this.waiting.push(parcel);
-    this.waitingBytes += parcel.bytes.length;
+    this.waitingBytes += parcel.length;
     this.pump();
     if (this.waitingBytes <= this.options.waitingBytesMax) return;
     this.connection.destroy({ kind: 'slow-reader' });
@@ -82,8 +85,10 @@ export class Outlet {
     if (taken > 0) this.waiting = this.waiting.slice(taken);
   }
 
-  private sendWhole({ type, bytes }: Parcel): boolean {
+  private sendWhole({ type, pieces }: Parcel): boolean {
     const { compress } = this.options;
+    const [first] = pieces;
+    const bytes = first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
     const isWorthIt = compress !== undefined && bytes.length >= WORTH_PACKING_BYTES;
     const { compression, rawLen, body }: PackedBody = isWorthIt ? packBody(bytes, compress) : { body: bytes };
     const sent = this.connection.send(
@@ -100,11 +105,11 @@ export class Outlet {
 
   private pumpLarge(): void {
     while (this.large.length > 0) {
-      const { type, bytes } = this.large[0] as Parcel;
-      const body = this.connection.sendBody(type, NO_HEADER, bodyFromBytes(bytes), {
+      const { type, pieces, length } = this.large[0] as Parcel;
+      const body = this.connection.sendBody(type, NO_HEADER, bodyFromPieces(pieces, length), {
         compress: this.options.compress,
         onOutcome: (outcome) => {
-          this.waitingBytes -= bytes.length;
+          this.waitingBytes -= length;
           // The receiver would wait for ever for the rest of it; with a new connection everything is said again.
           if (outcome.kind !== 'sent') this.connection.destroy();
           this.pumpLarge();
@@ -112,8 +117,31 @@ export class Outlet {
       });
       if (body === 'full') return;
       this.large.shift();
-      if (body === 'closed') this.waitingBytes -= bytes.length;
+      if (body === 'closed') this.waitingBytes -= length;
       if (body === 'too-large') this.connection.destroy();
     }
   }
+}
+
+/** Pulled piece by piece; nothing is put together first. */
+function bodyFromPieces(pieces: readonly Uint8Array[], length: number): BodySource {
+  let piece = 0;
+  let at = 0;
+  return {
+    length,
+    read(bytesMax, done) {
+      while (piece < pieces.length && at === pieces[piece]?.length) {
+        piece += 1;
+        at = 0;
+      }
+      const current = pieces[piece];
+      if (current === undefined) return done(null, null);
+      const chunk = current.subarray(at, at + bytesMax);
+      at += chunk.length;
+      done(null, chunk);
+    },
+    close() {
+      piece = pieces.length;
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import type { CloseReason, Connection, ConnectionHandler, Frame } from '@troupe/transport';
 import type { ByteReader } from '../ledger/byte-reader.js';
-import { ByteWriter } from '../ledger/byte-writer.js';
 import type { PeerPort } from '../protocol/leader-face.js';
 import type { Credit, ToWorker } from '../protocol/worker-messages.js';
 import { Inlet } from './inlet.js';
@@ -8,6 +7,7 @@ import { JobFrame } from './job-frame.js';
 import { MessageMalformedError } from './network-error.js';
 import { Outlet } from './outlet.js';
 import { boundName, type PeerSetup } from './peer-setup.js';
+import { WireWriter } from './wire-writer.js';
 import { encodeToWorker, readWorker, readWorkerHello } from './worker-codec.js';
 
 /** A worker of the full dialect, on one connection. */
@@ -16,7 +16,7 @@ export class WorkerPeer implements ConnectionHandler {
   private readonly connection: Connection;
   private readonly inlet: Inlet;
   private readonly outlet: Outlet;
-  private readonly out = new ByteWriter();
+  private readonly out = new WireWriter();
   private port: PeerPort<ToWorker> | undefined = undefined;
   private credit: Credit = { jobs: 0, bytes: 0 };
   private cpu = 0;

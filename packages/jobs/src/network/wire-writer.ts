@@ -1,0 +1,34 @@
+import type { Payload } from '../job/payload.js';
+import { ByteWriter } from '../ledger/byte-writer.js';
+
+/** From here on a payload travels by reference: it is not changed once it is somebody's payload, and a copy costs more than a second piece. */
+const BY_REFERENCE_BYTES = 256 * 1024;
+
+/** A writer that does not copy large payloads. What it holds is a list of pieces then. */
+export class WireWriter extends ByteWriter {
+  private pieces: Uint8Array[] = [];
+  private piecesBytes = 0;
+
+  override get length(): number {
+    return super.length + this.piecesBytes;
+  }
+
+  override payload(value: Payload): void {
+    if (typeof value === 'string' || value.length < BY_REFERENCE_BYTES) return super.payload(value);
+    this.int(value.length);
+    this.piecesBytes += super.length + value.length;
+    this.pieces.push(super.take(), value);
+  }
+
+  /** Everything written, in order; the writer starts anew. */
+  takePieces(): readonly Uint8Array[] {
+    const { pieces } = this;
+    this.pieces = [];
+    this.piecesBytes = 0;
+    return super.length === 0 ? pieces : [...pieces, super.take()];
+  }
+
+  override take(): Buffer {
+    return this.pieces.length === 0 ? super.take() : Buffer.concat(this.takePieces());
+  }
+}
