@@ -236,6 +236,7 @@ export class Reception {
       }
       case 'quiet':
         session.quiet = true;
+        this.context.list(session);
         break;
       default:
         message satisfies never;

@@ -8,6 +8,9 @@ export interface WorkerPort {
   send(message: ToWorker): void;
 }
 
+/** Settlements that may wait for something else to say. */
+const SETTLED_HELD_MAX = 16;
+
 type Abort = AttemptRef & { readonly reason: 'cancelled' | 'fenced' };
 
 /**
@@ -123,6 +126,9 @@ export class WorkerSession {
     this.listed = false;
     if (!this.open) return;
     const { assigns, settled, aborts, rest } = this;
+    // Nobody waits for a settlement: it rides with the next assignment, or with the answer to the next beat.
+    const hasNews = assigns.length + aborts.length + rest.length > 0;
+    if (!hasNews && !this.quiet && settled.length < SETTLED_HELD_MAX) return;
     for (const message of rest) this.port.send(message);
     if (rest.length > 0) this.rest = [];
     if (settled.length > 0) {

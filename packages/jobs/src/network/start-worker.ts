@@ -3,6 +3,7 @@ import { anything, checkOptions, isFunction, numberWithin, text, wholeNumber } f
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { HandledJob } from '../worker/handler.js';
 import { nodeLoad } from '../worker/node-load.js';
+import type { LoadMeter } from '../worker/worker.js';
 import { WorkerActor } from '../worker/worker-actor.js';
 import { DEFAULT_WORKER_SETTINGS, type WorkerSettings } from '../worker/worker-options.js';
 import type { DialOptions } from './dial-options.js';
@@ -56,7 +57,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
     worker: name,
     handlers,
     settings: settingsOf(options),
-    load: nodeLoad(),
+    load: sharedLoad(),
     host,
     leader: {
       helloWorker: ({ hello, port }) => link.open(hello, port),
@@ -105,6 +106,14 @@ export class RemoteWorker implements AsyncDisposable {
     this.hangUp();
     await this.system.shutdown();
   }
+}
+
+let load: LoadMeter | undefined;
+
+/** All workers of a process are as busy as the process. */
+function sharedLoad(): LoadMeter {
+  load ??= nodeLoad();
+  return load;
 }
 
 function settingsOf(options: StartWorkerOptions): WorkerSettings {
