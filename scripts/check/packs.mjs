@@ -69,10 +69,16 @@ export async function tryPackage(folder, name) {
 
 /** @param {string} target */
 function contentsOf(target) {
-  const stray = filesBelow(target).filter(
-    (file) => !/^(dist\/.*\.(js|js\.map|d\.ts)|package\.json|README\.md|LICENSE)$/.test(file),
+  const manifest = readFileSync(join(target, 'package.json'), 'utf8');
+  const commands = Object.values(JSON.parse(manifest).bin ?? {}).map((file) =>
+    String(file).replace(/^\.\//, ''),
   );
-  const strange = readFileSync(join(target, 'package.json'), 'utf8').includes('workspace:');
+  const stray = filesBelow(target).filter(
+    (file) =>
+      !commands.includes(file) &&
+      !/^(dist\/.*\.(js|js\.map|d\.ts)|package\.json|README\.md|LICENSE)$/.test(file),
+  );
+  const strange = manifest.includes('workspace:');
   const output = [
     ...stray.map((file) => `${file} does not belong into a tarball`),
     ...(strange ? ['package.json still says workspace:'] : []),
