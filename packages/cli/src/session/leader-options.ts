@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Client, connectClient, type DialOptions } from '@troupe/jobs';
-import type { DialTls } from '@troupe/transport';
+import type { DialerAuth, DialTls } from '@troupe/transport';
 import { type Command, Option } from 'commander';
 import { wholeNumber } from '../number-option.js';
 import { DEFAULT_PORT, parseAddress } from './address.js';
@@ -46,11 +46,12 @@ export function withLeader(command: Command): Command {
 
 export function dialOptions(flags: LeaderFlags): DialOptions {
   const tls = tlsOf(flags);
+  const auth = proofOf(flags);
   return {
     address: parseAddress(flags.leader),
     host: quietHost,
     withinMs: flags.connectWithin,
-    ...(flags.key === undefined ? {} : { auth: authOf(flags.key) }),
+    ...(auth === undefined ? {} : { auth }),
     ...(tls === undefined ? {} : { tls }),
     ...(flags.compress === undefined ? {} : { compress: flags.compress }),
   };
@@ -72,6 +73,12 @@ async function closing<T>(client: Client, run: (client: Client) => Promise<T>): 
   } finally {
     client.close();
   }
+}
+
+/** A key file, else a certificate of one's own, else nothing. */
+function proofOf({ key, tlsCert }: LeaderFlags): DialerAuth | undefined {
+  if (key !== undefined) return authOf(key);
+  return tlsCert === undefined ? undefined : { kind: 'mtls' };
 }
 
 function tlsOf(flags: LeaderFlags): DialTls | undefined {

@@ -124,6 +124,47 @@ operating('TLS with a key; a public address without them is refused', async () =
   assert.is((await troupe(['check', ...to, '--connect-within', '300'])).code, 69);
 });
 
+operating('peers prove themselves by certificate; a Unix socket needs no port', async () => {
+  await using f = await folder();
+  const path = (name: string): string => join(f.dir, name);
+  const authority = new Authority('test');
+  const leader = authority.issue({ name: 'leader', hosts: ['localhost'] });
+  const peer = authority.issue({ name: 'peer', uri: 'urn:peer:ops' });
+  await writeFile(path('ca.pem'), authority.cert);
+  for (const [name, { cert, key }] of [['leader', leader] as const, ['peer', peer] as const]) {
+    await writeFile(path(`${name}.cert`), cert);
+    await writeFile(path(`${name}.pem`), key);
+  }
+  await writeFile(path('ops.json'), JSON.stringify({ subject: 'ops', certificate: 'urn:peer:ops' }), {
+    mode: 0o600,
+  });
+  const tls = [
+    '--tls-cert',
+    path('leader.cert'),
+    '--tls-key',
+    path('leader.pem'),
+    '--tls-client-ca',
+    path('ca.pem'),
+  ];
+  await using s = await stage([...tls, '--key', path('ops.json')]);
+  const to = [
+    '--leader',
+    s.at,
+    '--tls-ca',
+    path('ca.pem'),
+    '--tls-name',
+    'localhost',
+    '--connect-within',
+    '2000',
+  ];
+  const own = ['--tls-cert', path('peer.cert'), '--tls-key', path('peer.pem')];
+  assert.is((await troupe(['check', ...to, ...own])).code, 0);
+  assert.ok([69, 77].includes((await troupe(['check', ...to])).code ?? 0));
+  await using unix = new Running(['leader', '--socket', path('leader.sock'), '--dir', path('state-unix')]);
+  assert.is((await unix.first)['address'], `unix:${path('leader.sock')}`);
+  assert.is((await troupe(['check', '--leader', `unix:${path('leader.sock')}`])).code, 0);
+});
+
 operating('a worker module that is not there, or has no handler, says so', async () => {
   await using s = await stage();
   const missing = await troupe(['worker', join(s.dir, 'nothing.mjs'), '--leader', s.at]);
