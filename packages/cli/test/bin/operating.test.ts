@@ -32,6 +32,13 @@ operating(
   },
 );
 
+operating('a limit that cannot be kept is refused at the start', async () => {
+  await using f = await folder();
+  const ended = await troupe(['leader', '--port', '0', '--dir', join(f.dir, 'state'), '--payload-max', '1g']);
+  assert.is(ended.code, 64);
+  assert.match(ended.err, /^troupe: limits: payloadBytesMax of \d+, at most \d+\n$/);
+});
+
 operating('wal verify, wal dump, backup and restore', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];

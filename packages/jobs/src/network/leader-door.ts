@@ -7,11 +7,12 @@ import { ClientPeer } from './client-peer.js';
 import { MinimalClient } from './minimal-client.js';
 import { MinimalWorker } from './minimal-worker.js';
 import { accessOf, type LeaderFaces, type PeerSetup } from './peer-setup.js';
-import { type Deliver, SessionActor, type SessionArgs } from './session-actor.js';
+import type { Deliver, SessionActor, SessionArgs, SpawnSession } from './session-actor.js';
 import { WorkerPeer } from './worker-peer.js';
 
 export interface DoorSetup {
   readonly system: ActorSystem;
+  readonly spawn: SpawnSession;
   readonly leader: LeaderFaces;
   readonly host: Host;
   readonly bodyBytesMax: number;
@@ -28,9 +29,8 @@ export class LeaderDoor {
   }
 
   readonly admit = (connection: Connection): ConnectionHandler => {
-    const { system } = this.setup;
     const args: SessionArgs = { connection, peer: undefined };
-    const ref = system.spawn(SessionActor, args, { restart: 'temporary' });
+    const ref = this.setup.spawn(args);
     const peer = this.peerOf(connection, ref);
     args.peer = peer;
     return peer;

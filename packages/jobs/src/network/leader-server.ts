@@ -20,6 +20,7 @@ import { LeaderActor } from '../leader/leader-actor.js';
 import type { LeaderLimits, LeaderTimes } from '../leader/leader-limits.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';
 import { LeaderDoor } from './leader-door.js';
+import { SessionsActor, type SpawnSession } from './session-actor.js';
 
 /** What one peer may have waiting here before it is cut off. Payloads in it are mostly references into the ledger. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024;
@@ -87,6 +88,7 @@ export class LeaderServer implements AsyncDisposable {
   private readonly host: Host;
   private readonly system: ActorSystem;
   private readonly leader: ActorRef<typeof LeaderActor>;
+  private spawnSession: SpawnSession | undefined = undefined;
   private listener: Listener | undefined = undefined;
   private bound: Address | undefined = undefined;
   private closing: Promise<void> | undefined = undefined;
@@ -122,6 +124,15 @@ export class LeaderServer implements AsyncDisposable {
   }
 
   async recover(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const onReady = (spawn: SpawnSession): void => {
+        this.spawnSession = spawn;
+        resolve();
+      };
+      this.system.spawn(SessionsActor, { onReady }, { name: 'sessions' });
+      // A leader that cannot start takes the system with it, perhaps before this actor has begun.
+      void this.system.whenStopped.then(() => resolve());
+    });
     await this.overview();
   }
 
@@ -129,6 +140,7 @@ export class LeaderServer implements AsyncDisposable {
     const { address, profile, auth, tls, insecure, onEvent, net = nodeNet, transportLimits } = this.options;
     const door = new LeaderDoor({
       system: this.system,
+      spawn: this.spawnSession as SpawnSession,
       leader: this.leader.tell,
       host: this.host,
       bodyBytesMax: this.options.limits?.payloadBytesMax ?? 256 * 1024 * 1024,

@@ -1,4 +1,4 @@
-import { type ActorContext, type ActorDefinition, defineActor } from '@troupe/core';
+import { type ActorContext, type ActorDefinition, type ActorRef, defineActor } from '@troupe/core';
 import type { Connection } from '@troupe/transport';
 
 /** What a session's actor does with the leader's messages: encodes and sends them. */
@@ -34,6 +34,31 @@ export const SessionActor: ActorDefinition<typeof handlers, SessionArgs, Session
     mailbox: { capacity: 65_536, overflow: 'grow' },
     stopping(ctx) {
       ctx.state.connection.close();
+    },
+    stopped(ctx) {
+      ctx.state.connection.close();
+    },
+  },
+);
+
+export type SpawnSession = (args: SessionArgs) => ActorRef<typeof SessionActor>;
+
+export interface SessionsArgs {
+  /** Told once how to spawn a session, before there is anybody to spawn one for. */
+  readonly onReady: (spawn: SpawnSession) => void;
+}
+
+const none = {};
+
+/** The parent of all sessions at a leader: one that fails is ended, and the leader goes on. */
+export const SessionsActor: ActorDefinition<typeof none, SessionsArgs, SessionsArgs> = defineActor(
+  'sessions',
+  {
+    state: (args: SessionsArgs) => args,
+    handlers: none,
+    supervise: { decide: () => 'stop' },
+    started(ctx) {
+      ctx.state.onReady((args) => ctx.spawn(SessionActor, args, { restart: 'temporary' }));
     },
   },
 );
