@@ -70,7 +70,8 @@ const PUBLIC: Limits = Object.freeze({
 const TRUSTED: Limits = Object.freeze({
   ...PUBLIC,
   bodyBytesMax: 256 * MIB,
-  chunkBytesMax: 128 * KIB,
+  chunkBytesMax: 256 * KIB,
+  windowBytes: 4 * MIB,
   bodiesMax: 64,
   unauthenticatedMax: 1_024,
   unauthenticatedPerAddressMax: 1_024,
