@@ -96,7 +96,8 @@ export async function runSuite(options: RunOptions, watcher: Watcher): Promise<R
     const standings = new Map<string, Standing>();
     for (const system of able) {
       const processes = results.get(system) ?? [];
-      const reason = failures.get(system) ?? refusal(benchmark, processes);
+      // One line: a stack names places that others do not have.
+      const reason = (failures.get(system) ?? refusal(benchmark, processes))?.split('\n', 1)[0];
       if (reason !== undefined) {
         const absence = { benchmark: name, system, reason };
         refused.push(absence);

@@ -112,9 +112,9 @@ page('states the limits the profiles have', () => {
       16,
     ],
     [
-      '| chunk / window per body / bodies at once | 64 KiB / 1 MiB / 16 | 128 KiB / 1 MiB / 64 |',
+      '| chunk / window per body / bodies at once | 64 KiB / 1 MiB / 16 | 256 KiB / 4 MiB / 64 |',
       limitsOf('trusted').chunkBytesMax / 1024,
-      128,
+      256,
     ],
     ['| SubmitJob per identity | 10,000/s, burst 20,000 | – |', limitsOf('public').submitsBurst, 20_000],
     ['| handshake / TLS handshake | 2 s / 5 s | 2 s / 5 s |', limitsOf('public').handshakeMs, 2_000],
