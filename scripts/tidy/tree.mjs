@@ -61,13 +61,13 @@ export class Tree {
   }
 }
 
-/** Texts of the repository; binary files have none. @param {string} root */
+/** Texts of the repository; a binary file is there, with an empty one. @param {string} root */
 export function readTree(root) {
   const paths = listed(root).filter((path) => isFile(join(root, path)));
   const texts = paths.map(
     (path) => /** @type {[string, string]} */ ([path, readFileSync(join(root, path), 'utf8')]),
   );
-  return new Tree(new Map(texts.filter(([, text]) => !text.includes('\0'))));
+  return new Tree(new Map(texts.map(([path, text]) => [path, text.includes('\0') ? '' : text])));
 }
 
 /** What git knows or would add; without git (a downloaded archive), what no build made. @param {string} root */
