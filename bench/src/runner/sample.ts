@@ -46,6 +46,7 @@ export function parseSample(text: string): Measurement {
   const p99 = numberField(value, 'p99');
   const max = numberField(value, 'max');
   const heapBytes = numberField(value, 'heapBytes');
+  const inTurns = numberField(value, 'inTurns');
   return {
     attempted,
     completed,
@@ -55,6 +56,7 @@ export function parseSample(text: string): Measurement {
     ...(p99 !== undefined && { p99 }),
     ...(max !== undefined && { max }),
     ...(heapBytes !== undefined && { heapBytes }),
+    ...(inTurns !== undefined && { inTurns }),
     extra: extraFields(value),
   };
 }

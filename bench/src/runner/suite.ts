@@ -26,6 +26,11 @@ export interface Measurement {
   readonly max?: number;
   /** Bytes of heap per unit. */
   readonly heapBytes?: number;
+  /**
+   * How many times better the reference system did the same work, when both ran in turns in this one process. The
+   * ratio of the row is then taken from here: turns of a few milliseconds see the same machine, two processes do not.
+   */
+  readonly inTurns?: number;
   /** Any other figure a row should carry. */
   readonly extra?: Readonly<Record<string, number>>;
 }

@@ -1,4 +1,4 @@
-import { ratioInterval } from '../stats/interval.js';
+import { pairedInterval, ratioInterval } from '../stats/interval.js';
 import { median, quantile } from '../stats/quantile.js';
 import type { Row } from './report.js';
 import type { ProcessResult } from './sample.js';
@@ -106,12 +106,25 @@ function rowFigure(row: Row, headline: Headline): number {
   return row[headline] ?? Number.NaN;
 }
 
+/** One ratio per process, where both systems ran in turns in every process; `undefined` where they did not. */
+function ratiosInTurns(processes: readonly ProcessResult[]): readonly number[] | undefined {
+  const ratios = processes.map(({ samples }) =>
+    median(samples.map((sample) => sample.inTurns ?? Number.NaN)),
+  );
+  return ratios.some(Number.isNaN) ? undefined : ratios;
+}
+
 /** Above 1 always means that `ours` is better, whichever way the headline figure points. */
 export function ratioOf(
   benchmark: Case,
   ours: { row: Row; processes: readonly ProcessResult[] },
   theirs: { row: Row; processes: readonly ProcessResult[] },
 ): Ratio {
+  const inTurns = ratiosInTurns(theirs.processes);
+  if (inTurns !== undefined) {
+    const { low, high } = pairedInterval(inTurns);
+    return { value: median(inTurns), interval: [low, high] };
+  }
   const headline = headlineOf(benchmark);
   const [above, below] = headline === 'opsPerSecond' ? [ours, theirs] : [theirs, ours];
   const { low, high } = ratioInterval(

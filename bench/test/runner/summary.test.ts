@@ -91,4 +91,22 @@ summary('a ratio above one always means that ours is better', () => {
   assert.is(late.value, 0.5);
 });
 
+summary('systems that ran in turns are compared by those turns, not by processes that ran apart', () => {
+  const standing = (...processes: ReturnType<typeof processOf>[]) => ({
+    row: rowOf(throughput, 'x', processes),
+    processes,
+  });
+  const apart = standing(processOf(sampleOf(1)), processOf(sampleOf(1)), processOf(sampleOf(1)));
+  const inTurns = standing(
+    processOf(sampleOf(9, { inTurns: 1.1 })),
+    processOf(sampleOf(9, { inTurns: 1 }), sampleOf(9, { inTurns: 1.04 }), sampleOf(9, { inTurns: 7 })),
+    processOf(sampleOf(9, { inTurns: 0.9 })),
+  );
+  const ratio = ratioOf(throughput, apart, inTurns);
+  assert.is(ratio.value, 1.04);
+  assert.equal(ratio.interval, [0.9, 1.1]);
+  const mixed = standing(processOf(sampleOf(4, { inTurns: 1.1 })), processOf(sampleOf(4)));
+  assert.is(ratioOf(throughput, apart, mixed).value, 4);
+});
+
 summary.run();
