@@ -21,22 +21,38 @@ export class Attempts {
   }
 
   /** The credit is spent here, with the decision (A28); the worker hears of it when the record is durable (A21). */
-  grant(job: Job, session: WorkerSession): void {
+  grant(no: number, bytes: number, session: WorkerSession): void {
     session.spent += 1;
-    session.spentBytes += job.payload.length;
-    job.pending = true;
-    const lease = new Lease(job, job.attempt + 1, session, this.context.time);
-    job.lease = lease;
-    session.hold(lease);
+    session.spentBytes += bytes;
+    const job = this.context.ledger.jobs.get(no);
+    const attempt = (job?.attempt ?? 0) + 1;
+    if (job !== undefined) this.reserve(job, attempt, session);
+    else {
+      session.expected += 1;
+      this.context.flight.handTo(no, session);
+    }
     this.context.fleet.refresh(session);
     const record: AssignRecord = {
       type: 'assign',
       at: this.context.at(),
-      job: job.no,
-      attempt: lease.attempt,
+      job: no,
+      attempt,
       worker: session.name,
     };
     this.context.stage(record, session);
+  }
+
+  /** The job's own record is durable, and a worker was chosen for it before it was: the assign is right behind. */
+  landed(job: Job, session: WorkerSession): void {
+    session.expected -= 1;
+    this.reserve(job, 1, session);
+  }
+
+  private reserve(job: Job, attempt: number, session: WorkerSession): void {
+    job.pending = true;
+    const lease = new Lease(job, attempt, session, this.context.time);
+    job.lease = lease;
+    session.hold(lease);
   }
 
   granted(record: AssignRecord): void {

@@ -1,6 +1,7 @@
 import type { Job, Policy } from '../ledger/job.js';
 import type { JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
 import type { PeerAccess } from '../protocol/leader-face.js';
+import type { Numbering } from './flight.js';
 
 /** Where a session's messages go. A connection, or an actor of the same process. */
 export interface ClientPort {
@@ -19,7 +20,7 @@ export class ClientSession {
   readonly refs = new Map<number, Policy>();
   /** Definitions whose group this client may not submit to. */
   readonly forbidden = new Set<number>();
-  producer = 0;
+  numbers: Numbering = NOBODY;
   closed = false;
   /** In the leader's list of sessions that have something to send. */
   listed = false;
@@ -32,6 +33,10 @@ export class ClientSession {
     this.client = client;
     this.token = token;
     this.port = port;
+  }
+
+  get producer(): number {
+    return this.numbers.producer;
   }
 
   maySubmit(group: string): boolean {
@@ -74,3 +79,5 @@ export class ClientSession {
     }
   }
 }
+
+const NOBODY: Numbering = { producer: 0, high: 0 };

@@ -1,12 +1,14 @@
 // Hot path: `submit` and `enqueued` run once per job.
 import { payloadHash } from '../job/payload.js';
-import type { Policy } from '../ledger/job.js';
+import type { Job, Policy } from '../ledger/job.js';
 import { windowKey } from '../ledger/ledger.js';
 import type { Producer } from '../ledger/producer.js';
-import type { EnqueueAllRecord, EnqueueRecord } from '../ledger/record.js';
+import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../ledger/record.js';
 import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
 import { type Admitted, admit, refusal } from './admission.js';
+import type { Attempts } from './attempts.js';
 import type { ClientSession } from './client-session.js';
+import type { Flight } from './flight.js';
 import type { LeaderContext } from './leader-context.js';
 import { RECORD_BYTES_MAX } from './leader-limits.js';
 import { awaitOutcome } from './waiters.js';
@@ -14,54 +16,53 @@ import { awaitOutcome } from './waiters.js';
 /** How far a submit's number may be ahead of what its client has answers to. */
 const SEQ_WINDOW = 1_048_576;
 
-/** What is on its way to the disk and therefore not yet in the ledger. */
-export interface InFlight {
-  jobs: number;
-  bytes: number;
-  readonly keys: Set<string>;
-  /** Numbers of submits, by producer. */
-  readonly seqs: Map<number, Set<number>>;
-}
-
 /** Takes submits: judged against what is durable and what is in flight, answered when durable. */
 export class Intake {
-  nextJob: number;
   private readonly context: LeaderContext;
-  private readonly flight: InFlight = { jobs: 0, bytes: 0, keys: new Set(), seqs: new Map() };
+  private readonly attempts: Attempts;
+  private readonly flight: Flight;
 
-  constructor(context: LeaderContext) {
+  constructor(context: LeaderContext, attempts: Attempts) {
     this.context = context;
-    this.nextJob = context.ledger.nextJob;
+    this.attempts = attempts;
+    this.flight = context.flight;
   }
 
   submit(session: ClientSession, low: number, item: SubmitItem): void {
-    const problem = this.badNumber(session, item.seq, low);
+    const producer = this.producerOf(session);
+    const problem = badNumber(producer, item.seq, low);
     if (problem !== undefined) return this.refuse(session, item.seq, problem);
-    if (this.answered(session, item)) return;
+    if (this.answered(session, producer, item)) return;
     const admission = admit(this.context, this.flight, session, item);
     if (admission.verdict === 'wait') return this.context.whenApplied(() => this.submit(session, low, item));
     if (admission.verdict === 'refuse') return this.refuse(session, item.seq, admission.refusal);
     if (admission.verdict === 'same') return this.same(session, item, [admission.job]);
     const policy = session.refs.get(item.ref) as Policy;
     const at = this.context.at();
+    const job = this.flight.nextJob;
     const record: EnqueueRecord = {
       type: 'enqueue',
       at,
       producer: session.producer,
       seq: item.seq,
       low: Math.min(low, item.seq - 1),
-      job: this.nextJob,
+      job,
       policy: policy.no,
       dueAt: item.delayMs > 0 ? at + item.delayMs : 0,
       key: item.key,
       payload: item.payload,
     };
-    this.nextJob += 1;
-    this.flight.jobs += 1;
-    this.flight.bytes += item.payload.length;
     if (admission.key !== '') this.flight.keys.add(admission.key);
-    this.seqsOf(session.producer).add(item.seq);
     this.context.stage(record, session, item.want ? -item.seq : item.seq);
+    this.takeOff(session, record, policy, item.seq);
+  }
+
+  /** Staged: a worker may be chosen for it in this very turn. */
+  private takeOff(session: ClientSession, from: Submission, policy: Policy, seq: number): void {
+    const { numbers, client } = session;
+    if (seq > numbers.high) numbers.high = seq;
+    this.flight.add(from.payload.length, numbers.producer, seq);
+    if (from.dueAt === 0) this.context.room.lineUp(from.job, policy.spec, client);
   }
 
   submitAll(session: ClientSession, message: ClientMessage & { kind: 'submit_all' }): void {
@@ -71,7 +72,7 @@ export class Intake {
       const problem = `a batch of ${items.length} jobs, 1 to ${this.context.limits.batchMax} are allowed`;
       return this.refuse(session, seq, refusal('ERR_MESSAGE_MALFORMED', problem, 0));
     }
-    const bad = this.badNumber(session, seq, message.low);
+    const bad = badNumber(this.producerOf(session), seq, message.low);
     if (bad !== undefined) return this.refuse(session, seq, bad);
     const known = this.knownAll(session, seq, items);
     if (known === 'wait') return this.context.whenApplied(() => this.submitAll(session, message));
@@ -83,47 +84,39 @@ export class Intake {
     this.stageAll(session, message, admissions);
   }
 
-  /** After the record has been applied: the job lines up, its client is told. */
+  /** After the record has been applied: its client is told. */
   enqueued(record: EnqueueRecord, session: ClientSession, tag: number, lsn: number): void {
-    this.landed(record, this.seqsOf(record.producer), record.seq);
+    this.landed(record);
     session.receipt({ seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined });
     this.context.list(session);
     if (tag < 0) awaitOutcome(this.context, record.job, session);
   }
 
   enqueuedAll(record: EnqueueAllRecord, session: ClientSession, jobs: readonly number[], lsn: number): void {
-    const seqs = this.seqsOf(record.producer);
-    for (const job of record.jobs) this.landed(job, seqs, record.seq);
+    for (const job of record.jobs) this.landed(job);
     session.receipt({ seq: record.seq, jobs, lsn, duplicate: false, refusal: undefined });
     this.context.list(session);
     for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
-  private landed(
-    from: { job: number; key: string; payload: { length: number } },
-    seqs: Set<number>,
-    seq: number,
-  ): void {
+  private landed(from: Submission): void {
     const { ledger, room } = this.context;
-    const job = ledger.jobs.get(from.job);
-    seqs.delete(seq);
-    this.flight.jobs -= 1;
-    this.flight.bytes -= from.payload.length;
-    if (job === undefined) return;
+    const job = ledger.jobs.get(from.job) as Job;
+    const session = this.flight.land();
     if (from.key !== '') this.flight.keys.delete(windowKey(job.policy.spec.exec, from.key));
-    room.add(job, this.context.at());
+    if (session !== undefined) this.attempts.landed(job, session);
+    else if (from.dueAt !== 0) room.add(job, this.context.at());
   }
 
   /** A number that was taken before, or is being taken, is answered from there. */
-  private answered(session: ClientSession, item: SubmitItem): boolean {
-    const producer = this.producerOf(session);
+  private answered(session: ClientSession, producer: Producer | undefined, item: SubmitItem): boolean {
     const job = producer?.jobOf(item.seq) ?? 0;
     if (job < 0) return true;
     if (job > 0) {
       this.same(session, item, [job]);
       return true;
     }
-    if (!this.seqsOf(session.producer).has(item.seq)) return false;
+    if (!this.flight.carries(session.numbers, item.seq)) return false;
     this.context.whenApplied(() => this.submit(session, 0, item));
     return true;
   }
@@ -133,7 +126,7 @@ export class Intake {
     seq: number,
     items: readonly SubmitItem[],
   ): number[] | 'wait' | 'received' | undefined {
-    if (this.seqsOf(session.producer).has(seq)) return 'wait';
+    if (this.flight.carries(session.numbers, seq)) return 'wait';
     let next = this.producerOf(session)?.jobOf(seq) ?? 0;
     if (next < 0) return 'received';
     if (next === 0) return undefined;
@@ -182,27 +175,23 @@ export class Intake {
   ): void {
     const at = this.context.at();
     const own = new Map<string, number>();
-    const jobs: EnqueueAllRecord['jobs'][number][] = [];
+    const jobs: Submission[] = [];
+    const policies: Policy[] = [];
     const answer = message.items.map((item, i) => {
       const admission = admissions[i] as Admitted;
       const earlier = admission.verdict === 'same' ? admission.job : own.get(admission.key);
       if (earlier !== undefined) return earlier;
-      const job = this.nextJob;
-      this.nextJob += 1;
+      const job = this.flight.nextJob + jobs.length;
       if (admission.key !== '') own.set(admission.key, job);
       const policy = session.refs.get(item.ref) as Policy;
       const dueAt = item.delayMs > 0 ? at + item.delayMs : 0;
+      policies.push(policy);
       jobs.push({ job, policy: policy.no, dueAt, key: item.key, payload: item.payload });
       return job;
     });
     if (jobs.length === 0)
       return this.same(session, { ...message.items[0], seq: message.seq } as SubmitItem, answer);
-    for (const job of jobs) {
-      this.flight.jobs += 1;
-      this.flight.bytes += job.payload.length;
-    }
     for (const key of own.keys()) this.flight.keys.add(key);
-    this.seqsOf(session.producer).add(message.seq);
     const low = Math.min(message.low, message.seq - 1);
     const record: EnqueueAllRecord = {
       type: 'enqueue_all',
@@ -214,6 +203,9 @@ export class Intake {
     };
     this.answers.set(record, answer);
     this.context.stage(record, session);
+    jobs.forEach((job, i) => {
+      this.takeOff(session, job, policies[i] as Policy, message.seq);
+    });
   }
 
   /** The numbers to answer with; they differ from the record's where a key led to an earlier job. */
@@ -238,31 +230,22 @@ export class Intake {
     this.context.observe?.({ kind: 'refused', client: session.client, code: why.code });
   }
 
-  /**
-   * Numbers go into records and into a window that grows with them: one far ahead of the mark would make the leader remember
-   * all between, one that is no number would not come back from the log.
-   */
-  private badNumber(session: ClientSession, seq: number, low: number): Refusal | undefined {
-    const whole = Number.isSafeInteger(seq) && Number.isSafeInteger(low) && seq >= 1 && low >= 0;
-    const mark = Math.max(low, this.producerOf(session)?.low ?? 0);
-    if (whole && seq - mark <= SEQ_WINDOW) return undefined;
-    return refusal(
-      'ERR_MESSAGE_MALFORMED',
-      `submit number ${seq} after ${mark}, at most ${SEQ_WINDOW} ahead`,
-      0,
-    );
-  }
-
   private producerOf(session: ClientSession): Producer | undefined {
     return this.context.ledger.producers.get(session.producer);
   }
+}
 
-  private seqsOf(producer: number): Set<number> {
-    let seqs = this.flight.seqs.get(producer);
-    if (seqs === undefined) {
-      seqs = new Set();
-      this.flight.seqs.set(producer, seqs);
-    }
-    return seqs;
-  }
+/**
+ * Numbers go into records and into a window that grows with them: one far ahead of the mark would make the leader remember
+ * all between, one that is no number would not come back from the log.
+ */
+function badNumber(producer: Producer | undefined, seq: number, low: number): Refusal | undefined {
+  const whole = Number.isSafeInteger(seq) && Number.isSafeInteger(low) && seq >= 1 && low >= 0;
+  const mark = Math.max(low, producer?.low ?? 0);
+  if (whole && seq - mark <= SEQ_WINDOW) return undefined;
+  return refusal(
+    'ERR_MESSAGE_MALFORMED',
+    `submit number ${seq} after ${mark}, at most ${SEQ_WINDOW} ahead`,
+    0,
+  );
 }

@@ -4,6 +4,7 @@ import type { LedgerRecord } from '../ledger/record.js';
 import type { WaitingRoom } from '../queue/waiting-room.js';
 import type { ClientSession } from './client-session.js';
 import type { Fleet } from './fleet.js';
+import type { Flight } from './flight.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
 import type { WorkerSession } from './worker-session.js';
@@ -15,6 +16,7 @@ export interface LeaderContext {
   readonly ledger: Ledger;
   readonly room: WaitingRoom;
   readonly fleet: Fleet;
+  readonly flight: Flight;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
   readonly host: JobsHost;

@@ -11,6 +11,7 @@ import { Attempts } from './attempts.js';
 import type { ClientPort, ClientSession } from './client-session.js';
 import { Desk } from './desk.js';
 import { Fleet } from './fleet.js';
+import { Flight } from './flight.js';
 import { Intake } from './intake.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, Session } from './leader-context.js';
@@ -41,6 +42,7 @@ export class Leader implements LeaderContext {
   readonly ledger: Ledger;
   readonly room: WaitingRoom;
   readonly fleet = new Fleet();
+  readonly flight: Flight;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
   readonly host: JobsHost;
@@ -72,15 +74,16 @@ export class Leader implements LeaderContext {
     this.times = setup.times;
     this.host = setup.host;
     this.observe = setup.observe;
-    this.room = new WaitingRoom(setup.limits.clientRunningMax);
+    this.room = new WaitingRoom(setup.limits.clientRunningMax, (no) => this.waits(no));
+    this.flight = new Flight(setup.ledger.nextJob);
     this.staging = new Staging(
       setup.journal,
       setup.lsn,
       (batch, firstLsn) => this.durable(batch, firstLsn),
       (error) => this.fail(error, setup.onFatal),
     );
-    this.intake = new Intake(this);
     this.attempts = new Attempts(this);
+    this.intake = new Intake(this, this.attempts);
     this.watch = new LeaseWatch(this, this.attempts);
     this.desk = new Desk(this, this.watch);
     this.reception = new Reception(this, this.attempts, this.watch);
@@ -312,19 +315,26 @@ export class Leader implements LeaderContext {
     while (this.fleet.hasCredit && !this.draining) {
       const exec = this.room.nextExec();
       if (exec === undefined) break;
-      const job = this.room.peek(exec);
-      if (job === undefined) continue;
-      const session = this.fleet.pick(exec, job.payload.length);
+      const no = this.room.peek(exec);
+      if (no === 0) continue;
+      const bytes = this.ledger.jobs.get(no)?.payload.length ?? this.flight.bytesOf(no);
+      const session = this.fleet.pick(exec, bytes);
       if (session === undefined) {
         stalled.push(exec);
         continue;
       }
       this.room.take(exec);
       this.room.giveBack(exec);
-      this.attempts.grant(job, session);
+      this.attempts.grant(no, bytes, session);
     }
     for (const exec of stalled) this.room.giveBack(exec);
     this.armDueTimer(wall);
+  }
+
+  /** A job with a record in flight is being cancelled: it will not be queued when that record is applied. */
+  private waits(no: number): boolean {
+    const job = this.ledger.jobs.get(no);
+    return job === undefined ? this.flight.has(no) : job.state === 'queued' && !job.pending;
   }
 
   /** A delay shorter than a tick is kept to the millisecond. */

@@ -5,6 +5,7 @@ import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js'
 import type { Attempts } from './attempts.js';
 import { type ClientPort, ClientSession } from './client-session.js';
 import type { Desk } from './desk.js';
+import type { Numbering } from './flight.js';
 import type { LeaderContext } from './leader-context.js';
 import type { LeaseWatch } from './lease-watch.js';
 import { isSubjectPattern } from './subject.js';
@@ -20,7 +21,7 @@ export class Reception {
   private readonly attempts: Attempts;
   private readonly watch: LeaseWatch;
   private readonly policies = new Map<string, Policy>();
-  private readonly producers = new Map<string, number>();
+  private readonly producers = new Map<string, Numbering>();
   private nextPolicy: number;
   private nextProducer: number;
 
@@ -33,7 +34,7 @@ export class Reception {
     this.nextProducer = ledger.nextProducer;
     for (const policy of ledger.policies.values()) this.policies.set(specText(policy.spec), policy);
     for (const producer of ledger.producers.values()) {
-      this.producers.set(producerKey(producer.client, producer.token), producer.no);
+      this.producers.set(producerKey(producer.client, producer.token), { producer: producer.no, high: 0 });
     }
   }
 
@@ -70,11 +71,11 @@ export class Reception {
     const key = producerKey(session.client, session.token);
     const known = this.producers.get(key);
     if (known !== undefined) {
-      session.producer = known;
-      const producer = ledger.producers.get(known);
+      session.numbers = known;
+      const producer = ledger.producers.get(known.producer);
       if (producer !== undefined)
         return producer.lastAt + limits.keyWindowMs > this.context.at() || this.enlist(session, key);
-      if (known >= ledger.nextProducer) {
+      if (known.producer >= ledger.nextProducer) {
         // Its record is in flight, from an earlier session of the same client.
         this.welcomeLater(session);
         return false;
@@ -89,9 +90,9 @@ export class Reception {
 
   private enlist(session: ClientSession, key: string): false {
     const { client, token } = session;
-    session.producer = this.nextProducer;
+    session.numbers = { producer: this.nextProducer, high: 0 };
     this.nextProducer += 1;
-    this.producers.set(key, session.producer);
+    this.producers.set(key, session.numbers);
     const record = {
       type: 'producer',
       at: this.context.at(),

@@ -24,6 +24,8 @@ export class WorkerSession {
   readonly name: string;
   readonly slots: number;
   readonly leases: Lease[] = [];
+  /** Jobs it was chosen for that are not in the ledger yet, and so have no lease. */
+  expected = 0;
   granted: number;
   grantedBytes: number;
   spent = 0;
@@ -70,9 +72,13 @@ export class WorkerSession {
     return this.open && !this.quiet ? this.granted - this.spent : 0;
   }
 
+  get inHand(): number {
+    return this.leases.length + this.expected;
+  }
+
   /** A job larger than the whole allowance still runs, alone. */
   fits(bytes: number): boolean {
-    return bytes <= this.grantedBytes - this.spentBytes || this.leases.length === 0;
+    return bytes <= this.grantedBytes - this.spentBytes || this.inHand === 0;
   }
 
   serves(exec: string, group: string): boolean {
@@ -90,7 +96,7 @@ export class WorkerSession {
 
   /** Smaller is better: the share of slots in use, the processor, a late event loop. */
   get score(): number {
-    return this.leases.length / this.slots + this.cpu + Math.min(this.lagMs, 1_000) / 1_000;
+    return this.inHand / this.slots + this.cpu + Math.min(this.lagMs, 1_000) / 1_000;
   }
 
   hold(lease: Lease): void {

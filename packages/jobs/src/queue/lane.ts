@@ -1,4 +1,3 @@
-import type { Job } from '../ledger/job.js';
 import { Ring } from './ring.js';
 
 /** What one client has running, and how much of it may run at once. */
@@ -15,11 +14,11 @@ export class ClientShare {
   }
 }
 
-/** The waiting jobs of one client for one exec, first in first out. Cancelled jobs stay until they come to the head. */
+/** The numbers of the waiting jobs of one client for one exec, first in first out. Cancelled ones stay until they come to the head. */
 export class Lane {
   readonly share: ClientShare;
   readonly exec: ExecQueue;
-  readonly jobs = new Ring<Job>();
+  readonly jobs = new Ring<number>();
   inRound = false;
   parked = false;
 

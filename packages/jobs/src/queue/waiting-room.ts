@@ -9,7 +9,8 @@ const IDLE_LANES_MAX = 256;
 
 /**
  * Every job that may be assigned, now or at its time (ADR 0055). Execs take turns; inside an exec the clients take turns;
- * a lane whose client is at its cap stands aside.
+ * a lane whose client is at its cap stands aside. Jobs stand here by their numbers, because one may be given to a worker
+ * while its own record is still on the way to the disk (ADR 0058).
  *
  * Invariant: a lane with a job is in its exec's round, or parked with its client; an exec with a lane in its round is in the
  * round of execs, or in the hands of a running dispatch, which puts it back (A27).
@@ -20,11 +21,16 @@ export class WaitingRoom {
   private readonly round = new Ring<ExecQueue>();
   private readonly later = new TimedHeap<Job>();
   private readonly runningMax: number;
+  private readonly waits: (no: number) => boolean;
   private laterGone = 0;
 
-  /** `runningMax`: attempts one client may have running at once, unless it is told otherwise. */
-  constructor(runningMax: number) {
+  /**
+   * `runningMax`: attempts one client may have running at once, unless it is told otherwise. `waits`: whether the job of that
+   * number is still to be assigned.
+   */
+  constructor(runningMax: number, waits: (no: number) => boolean) {
     this.runningMax = runningMax;
+    this.waits = waits;
   }
 
   get nextDueAt(): number {
@@ -38,13 +44,18 @@ export class WaitingRoom {
   /** Lines a job up behind those of its client, or in the heap while its time has not come. */
   add(job: Job, now: number): void {
     if (job.dueAt > now) this.later.push(job.dueAt, job, job.no);
-    else this.enter(this.laneOf(job), job, false);
+    else this.lineUp(job.no, job.policy.spec, job.client);
+  }
+
+  /** The same for a job that the ledger does not know yet. */
+  lineUp(no: number, spec: { readonly exec: string; readonly group: string }, client: string): void {
+    this.enter(this.laneOf(spec, client), no, false);
   }
 
   /** An attempt that came to nothing through no fault of the job: it goes before those that came after it. */
   addFirst(job: Job, now: number): void {
     if (job.dueAt > now) this.later.push(job.dueAt, job, job.no);
-    else this.enter(this.laneOf(job), job, true);
+    else this.enter(this.laneOf(job.policy.spec, job.client), job.no, true);
   }
 
   /** A queued job was cancelled; its place is emptied when it is met, or when such places outnumber the others. */
@@ -52,14 +63,14 @@ export class WaitingRoom {
     if (job.dueAt <= now) return;
     this.laterGone += 1;
     if (this.laterGone <= 64 + this.later.size / 2) return;
-    this.later.keep(waits);
+    this.later.keep((one) => this.waits(one.no));
     this.laterGone = 0;
   }
 
   promote(now: number): void {
     while (this.later.nextAt <= now) {
       const job = this.later.pop() as Job;
-      if (waits(job)) this.enter(this.laneOf(job), job, false);
+      if (this.waits(job.no)) this.lineUp(job.no, job.policy.spec, job.client);
       else this.laterGone = Math.max(0, this.laterGone - 1);
     }
   }
@@ -77,16 +88,16 @@ export class WaitingRoom {
     this.round.push(exec);
   }
 
-  /** The job whose turn it is in this exec. Lanes at their cap are parked on the way. */
-  peek(exec: ExecQueue): Job | undefined {
+  /** The number of the job whose turn it is in this exec, or 0. Lanes at their cap are parked on the way. */
+  peek(exec: ExecQueue): number {
     for (;;) {
       const lane = exec.round.peek();
-      if (lane === undefined) return undefined;
+      if (lane === undefined) return 0;
       const job = this.head(lane);
-      if (job !== undefined && lane.share.running < lane.share.runningMax) return job;
+      if (job !== 0 && lane.share.running < lane.share.runningMax) return job;
       exec.round.shift();
       lane.inRound = false;
-      if (job === undefined) this.retire(lane);
+      if (job === 0) this.retire(lane);
       else this.park(lane);
     }
   }
@@ -97,7 +108,7 @@ export class WaitingRoom {
     lane.jobs.shift();
     lane.share.running += 1;
     lane.inRound = false;
-    if (this.head(lane) === undefined) this.retire(lane);
+    if (this.head(lane) === 0) this.retire(lane);
     else this.join(lane);
   }
 
@@ -132,9 +143,9 @@ export class WaitingRoom {
     for (const share of this.shares.values()) yield [share.name, share.running];
   }
 
-  private enter(lane: Lane, job: Job, first: boolean): void {
-    if (first) lane.jobs.unshift(job);
-    else lane.jobs.push(job);
+  private enter(lane: Lane, no: number, first: boolean): void {
+    if (first) lane.jobs.unshift(no);
+    else lane.jobs.push(no);
     if (lane.inRound || lane.parked) return;
     this.join(lane);
     this.giveBack(lane.exec);
@@ -163,25 +174,25 @@ export class WaitingRoom {
     this.shares.delete(share.name);
   }
 
-  private head(lane: Lane): Job | undefined {
+  private head(lane: Lane): number {
     for (;;) {
-      const job = lane.jobs.peek();
-      if (job === undefined || waits(job)) return job;
+      const no = lane.jobs.peek();
+      if (no === undefined) return 0;
+      if (this.waits(no)) return no;
       lane.jobs.shift();
     }
   }
 
-  private laneOf(job: Job): Lane {
-    const { exec, group } = job.policy.spec;
+  private laneOf({ exec, group }: { readonly exec: string; readonly group: string }, client: string): Lane {
     let queue = this.execs.get(exec);
     if (queue === undefined) {
       queue = new ExecQueue(exec, group);
       this.execs.set(exec, queue);
     }
-    let lane = queue.lanes.get(job.client);
+    let lane = queue.lanes.get(client);
     if (lane === undefined) {
-      lane = new Lane(this.shareOf(job.client), queue);
-      queue.lanes.set(job.client, lane);
+      lane = new Lane(this.shareOf(client), queue);
+      queue.lanes.set(client, lane);
     }
     return lane;
   }
@@ -194,9 +205,4 @@ export class WaitingRoom {
     }
     return share;
   }
-}
-
-/** A job with a record in flight is being cancelled: it will not be queued when that record is applied. */
-function waits(job: Job): boolean {
-  return job.state === 'queued' && !job.pending;
 }

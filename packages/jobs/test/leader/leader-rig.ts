@@ -17,6 +17,9 @@ export class LeaderRig {
   readonly log: MemoryLog;
   leader!: Leader;
   failJournal = false;
+  /** While it is an array, writes wait here until {@link written} lets them be durable. */
+  held: (() => void)[] | undefined;
+  appends = 0;
   readonly fatal: Error[] = [];
   private due: (() => void)[] = [];
   private timers: { at: number; run: () => void }[] = [];
@@ -66,11 +69,20 @@ export class LeaderRig {
       memoryJournal(this.log, put)(reader, (error, journal) => {
         if (journal === undefined) return done(error);
         const append: Journal['append'] = (entries, appended) => {
+          this.appends += 1;
           if (this.failJournal) put(() => appended(new Error('EIO'), 0));
-          else journal.append(entries, appended);
+          else if (this.held === undefined) journal.append(entries, appended);
+          // The caller's buffer is in use until the callback, so the bytes may be read then.
+          else this.held.push(() => journal.append(entries, appended));
         };
         done(undefined, { ...journal, append });
       });
+  }
+
+  /** The oldest write that was held back becomes durable. */
+  written(): void {
+    this.held?.shift()?.();
+    this.settle();
   }
 
   /** The process dies; another one reads what it left. */

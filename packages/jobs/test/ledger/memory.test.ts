@@ -20,7 +20,7 @@ function usedBytes(): number {
 
 memory('a queued job costs at most 500 bytes beside its payload', () => {
   const ledger = new Ledger();
-  const room = new WaitingRoom(1);
+  const room = new WaitingRoom(1, () => true);
   for (const record of opening()) ledger.apply(record);
   const before = usedBytes();
   for (let job = 1; job <= JOBS; job += 1) {

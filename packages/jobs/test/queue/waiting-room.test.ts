@@ -9,11 +9,16 @@ import { specOf } from '../ledger/legal-history.js';
 const rooms = suite('waiting room');
 
 let nextNo = 1;
+const known = new Map<number, Job>();
 function job(exec: string, client: string, dueAt = 0): Job {
   const policy = { no: 1, spec: specOf(exec) };
   nextNo += 1;
-  return new Job(nextNo, policy, client, 0, '', '', dueAt);
+  const made = new Job(nextNo, policy, client, 0, '', '', dueAt);
+  known.set(nextNo, made);
+  return made;
 }
+
+const waits = (no: number): boolean => known.get(no)?.state === 'queued';
 
 /** Takes every job that may run, as a dispatch with endless credit would. */
 function drain(room: WaitingRoom, max = Number.POSITIVE_INFINITY): Job[] {
@@ -21,7 +26,7 @@ function drain(room: WaitingRoom, max = Number.POSITIVE_INFINITY): Job[] {
   while (taken.length < max) {
     const exec = room.nextExec();
     if (exec === undefined) break;
-    const next = room.peek(exec);
+    const next = known.get(room.peek(exec));
     if (next === undefined) continue;
     room.take(exec);
     room.giveBack(exec);
@@ -32,7 +37,7 @@ function drain(room: WaitingRoom, max = Number.POSITIVE_INFINITY): Job[] {
 }
 
 rooms('execs take turns, and inside an exec the clients take turns', () => {
-  const room = new WaitingRoom(100);
+  const room = new WaitingRoom(100, waits);
   const all = [job('a', 'ann'), job('a', 'ann'), job('a', 'bob'), job('b', 'ann'), job('b', 'ann')];
   for (const one of all) room.add(one, 0);
   const order = drain(room).map((one) => `${one.policy.spec.exec}${one.client}`);
@@ -41,7 +46,7 @@ rooms('execs take turns, and inside an exec the clients take turns', () => {
 
 // A29: a client at its cap stands aside; the others of the same exec go on, and its own order holds.
 rooms('a client at its cap blocks nobody and keeps its order', () => {
-  const room = new WaitingRoom(1);
+  const room = new WaitingRoom(1, waits);
   const [first, second, third] = [job('a', 'ann'), job('a', 'ann'), job('a', 'ann')];
   const other = job('a', 'bob');
   for (const one of [first, second, third, other]) room.add(one, 0);
@@ -53,7 +58,7 @@ rooms('a client at its cap blocks nobody and keeps its order', () => {
 });
 
 rooms('a higher cap lets parked jobs in at once', () => {
-  const room = new WaitingRoom(1);
+  const room = new WaitingRoom(1, waits);
   for (let i = 0; i < 3; i += 1) room.add(job('a', 'ann'), 0);
   assert.is(drain(room).length, 1);
   room.cap('ann', 3);
@@ -61,7 +66,7 @@ rooms('a higher cap lets parked jobs in at once', () => {
 });
 
 rooms('a delayed job waits for its time, and a requeued one goes before those that came later', () => {
-  const room = new WaitingRoom(10);
+  const room = new WaitingRoom(10, waits);
   const later = job('a', 'ann', 50);
   const now = job('a', 'ann');
   room.add(later, 0);
@@ -77,7 +82,7 @@ rooms('a delayed job waits for its time, and a requeued one goes before those th
 });
 
 rooms('cancelled jobs leave no trace, however many', () => {
-  const room = new WaitingRoom(10);
+  const room = new WaitingRoom(10, waits);
   const delayed = Array.from({ length: 1_000 }, () => job('a', 'ann', 1_000));
   for (const one of delayed) room.add(one, 0);
   for (const one of delayed) {
@@ -106,7 +111,7 @@ rooms('no wake-up is lost: after a dispatch nothing that may run is left', () =>
   );
   void fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 3 }), (all, cap) => {
-      const room = new WaitingRoom(cap);
+      const room = new WaitingRoom(cap, waits);
       const waiting = new Set<Job>();
       const running = new Map<string, number>();
       const taken = (jobs: Job[]): void => {
@@ -148,7 +153,7 @@ rooms('no wake-up is lost: after a dispatch nothing that may run is left', () =>
 function stall(room: WaitingRoom): void {
   const stalled: ExecQueue[] = [];
   for (let exec = room.nextExec(); exec !== undefined; exec = room.nextExec()) {
-    if (room.peek(exec) !== undefined) stalled.push(exec);
+    if (room.peek(exec) !== 0) stalled.push(exec);
   }
   for (const exec of stalled) room.giveBack(exec);
 }
