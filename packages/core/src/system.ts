@@ -184,12 +184,12 @@ class System implements ActorSystem {
   }
 
   stats(): SystemStats {
-    const { ready, executor, deadLetters, wheel, stashes } = this.runtime;
+    const { ready, deadLetters, wheel, stashes } = this.runtime;
     return {
       actors: ready.slots.live,
       ready: ready.depth,
       queued: ready.queued + ready.rides + stashes.held,
-      handled: executor.handledTotal,
+      handled: ready.slots.handledTotal,
       deadLetters: deadLetters.total,
       timers: wheel.live,
     };
@@ -287,11 +287,11 @@ class System implements ActorSystem {
   }
 
   private report(): SystemReport {
-    const { executor, deadLetters } = this.runtime;
+    const { ready, deadLetters } = this.runtime;
     return {
       system: this.name,
       cause: this.cause,
-      handled: executor.handledTotal,
+      handled: ready.slots.handledTotal,
       deadLetters: deadLetters.total,
       unfinished: this.ending.unfinished,
     };

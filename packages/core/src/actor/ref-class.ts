@@ -1,3 +1,4 @@
+import { IDLE } from '../mailbox/status.js';
 import type { Delivered } from '../ready/delivery.js';
 import type { ActorCell } from './cell.js';
 import type { AnyRef, RefClass } from './ref.js';
@@ -81,7 +82,9 @@ export function makeRefClass(handlerNames: readonly string[]): RefClass {
   handlerNames.forEach((name, handler) => {
     method(Tell, name, function (this: Tell, payload?: unknown): void {
       const cell = this['~ref'].cell;
-      cell.kind.delivery.tell(cell, handler, payload);
+      // The short way is taken here, not in `tell`: see `Delivery`.
+      if (cell.status === IDLE) cell.kind.delivery.rouse(cell, handler, payload);
+      else cell.kind.delivery.post(cell, handler, payload);
     });
     method(Offer, name, function (this: Offer, payload?: unknown): Delivered {
       const cell = this['~ref'].cell;

@@ -1,7 +1,5 @@
 import type { Look, TurnWatch } from '../executor/turn-watch.js';
 import { GATED } from '../mailbox/status.js';
-import { ENVELOPE } from '../message/envelope.js';
-import { NO_RIDE } from '../ready/coordinator.js';
 import type { ActorCell } from './cell.js';
 import { QueueProbe } from './queue-probe.js';
 import type { Runtime } from './runtime.js';
@@ -96,15 +94,8 @@ export class TurnWarnings implements TurnWatch<ActorCell> {
 
   /** The message that the turn ended with, where the ready entry or the message in hand says so. */
   private lastMessage(cell: ActorCell): string | undefined {
-    const { ready } = this.runtime;
-    const { rideHandler, ridePayload } = ready;
-    if (rideHandler === NO_RIDE) {
-      const { lastHandler } = this.runtime.invoker;
-      return lastHandler < 0 ? undefined : nameOf(cell, lastHandler);
-    }
-    if (rideHandler !== ENVELOPE) return nameOf(cell, rideHandler);
-    const envelope = ridePayload as { readonly handler: number } | undefined;
-    return envelope === undefined ? undefined : nameOf(cell, envelope.handler);
+    const { lastRide } = this.runtime.ready;
+    return nameOf(cell, lastRide >= 0 ? lastRide : this.runtime.invoker.lastHandler);
   }
 
   private mayWarn(key: string): boolean {

@@ -7,7 +7,6 @@ import type { TurnWatch } from './turn-watch.js';
 export interface Executor<M extends Mailbox> extends Waker {
   /** The time of the last look at the clock. */
   readonly coarseNow: number;
-  readonly handledTotal: number;
   /** The time now, at most one slice old. */
   now(): number;
   /** `watch` is told whenever the executor looks at the clock. */

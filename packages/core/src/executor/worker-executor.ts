@@ -3,7 +3,6 @@ import type { Host } from '../host.js';
 import type { MessageInvoker } from '../invoker/invoker.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
 import type { ReadyQueueCoordinator } from '../ready/coordinator.js';
-import { NO_SLOT } from '../ready/slots.js';
 import type { Executor } from './executor.js';
 import type { Slice } from './slice.js';
 import type { TurnWatch } from './turn-watch.js';
@@ -26,7 +25,6 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   /** Set when a slice starts, refreshed as the pump goes: deadlines are reckoned from it without reading a clock. */
   coarseNow: number;
   state: ExecutorState = 'running';
-  handledTotal = 0;
   readonly slice: Slice;
   private readonly host: Host;
   private ready!: ReadyQueueCoordinator<M>;
@@ -38,10 +36,8 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   private arms = 0;
   private checkEvery = 64;
   private readonly pumpNow = () => this.pump();
-  /** What was done since the last look at the clock: who ran last, turns and messages together, messages. */
-  private lastRun: M | undefined = undefined;
+  /** Turns and messages together since the last look at the clock. */
   private doneUnseen = 0;
-  private handledSeen = 0;
   private closeLooks = 0;
   private readonly closeTurn = () => {
     this.turnOpen = false;
@@ -105,38 +101,24 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
 
   private pump(): void {
     const { ready, invoker } = this;
-    let left = this.checkEvery;
-    const { slots } = ready;
     let spent = false;
-    let mailbox: M | undefined;
-    while (!ready.isEmpty()) {
-      mailbox = ready.take();
-      ready.handleInvokeResult(mailbox, invoker.invoke(mailbox));
-      const { handled } = invoker;
-      this.handledTotal += handled;
-      slots.count(mailbox.slot, handled);
-      left -= handled + 1;
-      if (left <= 0) {
-        spent = this.checkSlice(mailbox, this.checkEvery - left);
-        if (spent) break;
-        left = this.checkEvery;
-      }
-    }
-    ready.running = NO_SLOT;
-    if (!spent) {
-      this.lastRun = mailbox;
+    while (!spent && !ready.isEmpty()) {
+      const left = invoker.serve(this.checkEvery);
+      ready.countLap();
       this.doneUnseen += this.checkEvery - left;
+      if (left <= 0) spent = this.checkSlice();
     }
     if (ready.isEmpty() || this.state === 'stopped') ready.awake = false;
     else this.yieldToLoop();
   }
 
   /** Reads the clock, and sets the distance to the next read so that slow handlers are looked at more often. */
-  private checkSlice(mailbox: M, done: number): boolean {
+  private checkSlice(): boolean {
     const before = this.coarseNow;
+    const done = this.doneUnseen;
     const now = this.host.now();
     this.coarseNow = now;
-    this.report(mailbox, done, now - before);
+    this.report(now - before);
     const perMessage = (now - before) / done;
     const next = Math.ceil(this.slice.ms / 8 / Math.max(perMessage, 1e-6));
     this.checkEvery = this.closeLooks > 0 ? 1 : Math.max(1, Math.min(next, CHECK_EVERY_MAX));
@@ -145,21 +127,20 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
 
   /** A turn that was too short for a look of its own may still have taken long. */
   private lookBack(): void {
-    const { lastRun } = this;
-    if (lastRun === undefined) return;
+    if (this.doneUnseen === 0) return;
     const before = this.coarseNow;
     this.coarseNow = this.host.now();
-    this.report(lastRun, 0, this.coarseNow - before);
+    this.report(this.coarseNow - before);
   }
 
-  private report(mailbox: M, done: number, ms: number): void {
-    const handled = this.handledTotal - this.handledSeen;
-    const turns = this.doneUnseen + done - handled;
-    this.lastRun = undefined;
+  private report(ms: number): void {
+    const { turns, lastRun } = this.invoker;
+    const handled = this.doneUnseen - turns;
     this.doneUnseen = 0;
-    this.handledSeen = this.handledTotal;
+    this.invoker.turns = 0;
     if (this.closeLooks > 0) this.closeLooks -= 1;
-    if (this.watch?.looked({ mailbox, turns, handled, ms }) === true) this.closeLooks = CLOSE_LOOKS;
+    if (lastRun === undefined) return;
+    if (this.watch?.looked({ mailbox: lastRun, turns, handled, ms }) === true) this.closeLooks = CLOSE_LOOKS;
   }
 
   private yieldToLoop(): void {

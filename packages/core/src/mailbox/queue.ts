@@ -5,9 +5,10 @@
  *
  *   [ payload, payload, payload, …, next ]        read: where `head` takes from, write: where `tail` puts
  *
- * Neighbours mostly have the same handler, so handlers are kept as runs: pairs of (handler, how many messages), the
- * last of which is still growing. A deep queue then costs one word per message, and segments that are reset when they
- * run empty keep a queue that is drained in step with its producer in the same few cache lines.
+ * Neighbours mostly have the same handler, so handlers are kept as runs of messages: the one that is being read, the one
+ * that is being written (often the same), and between them pairs of (where it begins, handler) in `runs`. A deep queue
+ * then costs one word per message, and segments that are reset when they run empty keep a queue that is drained in step
+ * with its producer in the same few cache lines.
  *
  * A payload's place is cleared when it is taken: a delivered message must not be kept alive by its mailbox.
  */
@@ -17,6 +18,9 @@ const PLACES_FIRST = 4;
 const PLACES_MAX = 1024;
 const POOLED_MAX = 1024;
 const RUNS_COMPACT = 1024;
+/** Messages are numbered around this circle: far more than are ever in a queue at once. */
+const CIRCLE = 0x3fff_ffff;
+const NO_RUN = -1;
 
 /** Has no room at all, so that the first push goes through `extend`. Never written to. */
 const NO_SEGMENT: Segment = [undefined];
@@ -31,14 +35,17 @@ export class MessageQueue {
   private tail = 0;
   private read: Segment = NO_SEGMENT;
   private write: Segment = NO_SEGMENT;
-  private readonly runs: number[] = [0, 0];
-  private firstRun = 0;
-  private lastRun = 0;
+  private reading = 0;
+  private writing = 0;
+  /** The number of the oldest message, and of the one with which the next run begins. */
+  private oldest = 0;
+  private nextRunAt = NO_RUN;
+  private readonly runs: number[] = [];
+  private runsHead = 0;
+  private runsTail = 0;
 
   push(handler: number, payload: unknown): void {
-    const { runs, lastRun } = this;
-    if (runs[lastRun] === handler) runs[lastRun + 1] = (runs[lastRun + 1] as number) + 1;
-    else this.startRun(handler);
+    if (handler !== this.writing) this.startRun(handler);
     this.length += 1;
     const segment = this.write;
     const tail = this.tail;
@@ -52,22 +59,22 @@ export class MessageQueue {
 
   /** The handler number of the oldest message. Only while `length > 0`. */
   peek(): number {
-    return this.runs[this.firstRun] as number;
+    return this.reading;
   }
 
   /** Removes the oldest message and returns its payload. Only while `length > 0`. */
   take(): unknown {
-    const { runs, firstRun, read, head } = this;
+    const { read, head } = this;
     const payload = read[head];
     read[head] = undefined;
-    const left = (runs[firstRun + 1] as number) - 1;
-    runs[firstRun + 1] = left;
     this.length -= 1;
     if (this.length === 0) {
       this.reset();
       return payload;
     }
-    if (left === 0) this.endRun();
+    const oldest = (this.oldest + 1) & CIRCLE;
+    this.oldest = oldest;
+    if (oldest === this.nextRunAt) this.endRun();
     if (head + 2 === read.length) this.advance();
     else this.head = head + 1;
     return payload;
@@ -79,8 +86,8 @@ export class MessageQueue {
       this.push(handler, payload);
       return;
     }
-    if (this.peek() === handler) this.runs[this.firstRun + 1] = (this.runs[this.firstRun + 1] as number) + 1;
-    else this.putRunFirst(handler);
+    if (handler !== this.reading) this.putRunFirst(handler);
+    this.oldest = (this.oldest - 1) & CIRCLE;
     if (this.head > 0) {
       this.head -= 1;
       this.read[this.head] = payload;
@@ -106,33 +113,50 @@ export class MessageQueue {
   }
 
   private startRun(handler: number): void {
-    const { runs } = this;
-    if (this.length > 0) this.lastRun += 2;
-    if (this.lastRun === runs.length) {
-      runs.push(handler, 1);
-    } else {
-      runs[this.lastRun] = handler;
-      runs[this.lastRun + 1] = 1;
+    this.writing = handler;
+    if (this.length === 0) {
+      this.reading = handler;
+      return;
     }
+    const { runs, runsTail } = this;
+    const start = (this.oldest + this.length) & CIRCLE;
+    if (runsTail === runs.length) {
+      runs.push(start, handler);
+    } else {
+      runs[runsTail] = start;
+      runs[runsTail + 1] = handler;
+    }
+    this.runsTail = runsTail + 2;
+    if (this.nextRunAt === NO_RUN) this.nextRunAt = start;
   }
 
   private endRun(): void {
-    this.firstRun += 2;
-    if (this.firstRun < RUNS_COMPACT || 2 * this.firstRun < this.lastRun) return;
-    this.runs.splice(0, this.firstRun);
-    this.lastRun -= this.firstRun;
-    this.firstRun = 0;
+    this.reading = this.runs[this.runsHead + 1] as number;
+    this.runsHead += 2;
+    if (this.runsHead === this.runsTail) {
+      this.runsHead = 0;
+      this.runsTail = 0;
+      this.nextRunAt = NO_RUN;
+      return;
+    }
+    this.nextRunAt = this.runs[this.runsHead] as number;
+    if (this.runsHead < RUNS_COMPACT || 2 * this.runsHead < this.runsTail) return;
+    this.runs.splice(0, this.runsHead);
+    this.runsTail -= this.runsHead;
+    this.runsHead = 0;
   }
 
   private putRunFirst(handler: number): void {
-    if (this.firstRun > 0) {
-      this.firstRun -= 2;
+    if (this.runsHead > 0) {
+      this.runsHead -= 2;
     } else {
       this.runs.unshift(0, 0);
-      this.lastRun += 2;
+      this.runsTail += 2;
     }
-    this.runs[this.firstRun] = handler;
-    this.runs[this.firstRun + 1] = 1;
+    this.runs[this.runsHead] = this.oldest;
+    this.runs[this.runsHead + 1] = this.reading;
+    this.nextRunAt = this.oldest;
+    this.reading = handler;
   }
 
   private extend(payload: unknown): void {
@@ -163,10 +187,7 @@ export class MessageQueue {
   private reset(): void {
     this.head = 0;
     this.tail = 0;
-    this.firstRun = 0;
-    this.lastRun = 0;
-    this.runs[1] = 0;
-    if (this.runs.length > RUNS_COMPACT) this.runs.length = 2;
+    if (this.runs.length > RUNS_COMPACT) this.runs.length = 0;
     if (this.write.length > PLACES_MAX) {
       recycle(this.write);
       this.write = NO_SEGMENT;

@@ -4,7 +4,6 @@ import {
   AWAITING,
   DRAINING,
   GATED,
-  IDLE,
   OVERLOADED,
   SCHEDULED,
   SIGNALLED,
@@ -14,7 +13,7 @@ import {
 } from '../mailbox/status.js';
 import type { FlightRecorder } from './flight-recorder.js';
 import type { InvokeCode } from './invoke-result.js';
-import { COMPLETED, STOPPED } from './invoke-result.js';
+import { STOPPED } from './invoke-result.js';
 import type { Pressure } from './pressure.js';
 import { NO_SLOT, Slots } from './slots.js';
 
@@ -47,9 +46,6 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   readonly queuedMax: number;
   /** The slot of the actor whose handler runs right now: what it sends is attributed to it. */
   running = NO_SLOT;
-  /** What came with the entry taken last. */
-  rideHandler = NO_RIDE;
-  ridePayload: unknown = undefined;
   awake = false;
 
   private entries = new Int32Array(4 * ENTRIES_FIRST);
@@ -57,7 +53,9 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   private mask = ENTRIES_FIRST - 1;
   private head = 0;
   private tail = 0;
-  private laps = 0;
+  /** Entries taken before the lap on which the head stood at `lapHead`; see `countLap`. */
+  private lapped = 0;
+  private lapHead = 0;
   private readonly waker: Waker;
   private readonly recorder: FlightRecorder | undefined;
 
@@ -105,7 +103,23 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
 
   /** Position in the order of all entries; drawn from the ring itself, so that counting costs nothing per send. */
   get sequence(): number {
-    return this.laps * (this.mask + 1) + this.head + this.depth;
+    return this.taken + this.depth;
+  }
+
+  /** Must be called at least once while the head goes around the ring. */
+  countLap(): void {
+    this.lapped = this.taken - this.head;
+    this.lapHead = this.head;
+  }
+
+  private get taken(): number {
+    return this.lapped + this.head + (this.head < this.lapHead ? this.mask + 1 : 0);
+  }
+
+  /** The handler of the message that rode with the entry taken last, NO_RIDE when there was none or it is not known. */
+  get lastRide(): number {
+    const at = ((this.head - 1) & this.mask) << 2;
+    return this.entries[at] === NO_SLOT ? NO_RIDE : (this.entries[at + 1] as number);
   }
 
   /** The last sends that rode in ready entries, newest first; stops when `visit` says so. */
@@ -123,18 +137,21 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     return this.head === this.tail;
   }
 
-  /** Takes the next entry; what rides on it is in `rideHandler` and `ridePayload`. Only while not empty. */
+  /** What rides on the next entry: a handler number, ENVELOPE or NO_RIDE. Only while not empty. */
+  get nextHandler(): number {
+    return this.entries[(this.head << 2) + 1] as number;
+  }
+
+  get nextPayload(): unknown {
+    return this.payloads[this.head];
+  }
+
+  /** Takes the next entry; what rides on it must have been read before. Only while not empty. */
   take(): M {
     const head = this.head;
-    const entries = this.entries;
-    const at = head << 2;
-    this.rideHandler = entries[at + 1] as number;
-    this.ridePayload = this.payloads[head];
     this.payloads[head] = undefined;
-    const next = (head + 1) & this.mask;
-    this.head = next;
-    if (next === 0) this.laps += 1;
-    return this.slots.mailboxes[entries[at] as number] as M;
+    this.head = (head + 1) & this.mask;
+    return this.slots.mailboxes[this.entries[head << 2] as number] as M;
   }
 
   /** Lets the k-th entry from the front go first: how a seeded executor chooses another legal order. */
@@ -153,19 +170,10 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   }
 
   /**
-   * The one place that decides what becomes of a mailbox after its turn: requeue, park or remove. SCHEDULED is cleared
-   * first and the mailbox looked at again, so what arrived during the turn is never left behind (E2).
+   * Decides what becomes of a mailbox after its turn: requeue, park or remove. SCHEDULED is cleared first and the
+   * mailbox looked at again, so what arrived during the turn is never left behind (E2).
    */
   handleInvokeResult(mailbox: M, code: InvokeCode): void {
-    if (code === COMPLETED && mailbox.status === SCHEDULED && mailbox.queue.length === 0) {
-      mailbox.status = IDLE;
-    } else {
-      this.requeueParkOrRemove(mailbox, code);
-    }
-  }
-
-  /** Apart from the common end of a turn, so that that one is inlined into the pump. */
-  private requeueParkOrRemove(mailbox: M, code: InvokeCode): void {
     mailbox.status &= ~SCHEDULED;
     if (code === STOPPED || (mailbox.status & TERMINATED) !== 0) {
       this.slots.release(mailbox.slot);
@@ -191,6 +199,8 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     }
     this.entries = nextEntries;
     this.payloads = nextPayloads;
+    this.lapped = this.taken;
+    this.lapHead = 0;
     this.mask = 2 * size - 1;
     this.head = 0;
     this.tail = size;

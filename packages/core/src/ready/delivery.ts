@@ -11,6 +11,9 @@ import type { ReadyQueueCoordinator } from './coordinator.js';
 import type { FlightRecorder } from './flight-recorder.js';
 import { NO_SLOT } from './slots.js';
 
+/** Whoever goes on sending to a mailbox that is over its capacity is pressed when it begins, then every 64 messages. */
+const PRESS_MASK = 63;
+
 export type Delivered = 'accepted' | 'full' | 'closed';
 
 /** Where messages end that reach no handler. */
@@ -47,12 +50,14 @@ export class Delivery<M extends Mailbox = Mailbox> {
 
   /** `tell`: never throws, never waits; what cannot be accepted becomes a dead letter. */
   tell(mailbox: M, handler: number, payload: unknown): void {
-    if (mailbox.status === IDLE) {
-      mailbox.status = SCHEDULED;
-      this.ready.registerWithRide(mailbox.slot, handler, payload);
-      return;
-    }
-    this.post(mailbox, handler, payload);
+    if (mailbox.status === IDLE) this.rouse(mailbox, handler, payload);
+    else this.post(mailbox, handler, payload);
+  }
+
+  /** Only for an idle mailbox. */
+  rouse(mailbox: M, handler: number, payload: unknown): void {
+    mailbox.status = SCHEDULED;
+    this.ready.registerWithRide(mailbox.slot, handler, payload);
   }
 
   /** `offer`: says what became of it, and leaves no dead letter behind when the answer is no. */
@@ -74,7 +79,7 @@ export class Delivery<M extends Mailbox = Mailbox> {
     return running === NO_SLOT ? undefined : this.ready.slots.mailboxes[running];
   }
 
-  private post(mailbox: M, handler: number, payload: unknown): void {
+  post(mailbox: M, handler: number, payload: unknown): void {
     const queue = mailbox.queue;
     const ready = this.ready;
     const kind = mailbox.kind;
@@ -84,10 +89,12 @@ export class Delivery<M extends Mailbox = Mailbox> {
       queue.length < kind.hardCapacity &&
       ready.queued < ready.queuedMax
     ) {
-      if (queue.sender !== ready.running) this.record(queue, mailbox.slot, handler);
+      const another = queue.sender !== ready.running;
+      if (another) this.record(queue, mailbox.slot, handler);
       queue.push(handler, payload);
       ready.queued += 1;
-      if (queue.length > kind.capacity) ready.pressure.press(mailbox);
+      const over = queue.length - kind.capacity;
+      if (over > 0 && (another || (over & PRESS_MASK) === 1)) ready.pressure.press(mailbox);
       return;
     }
     this.postWithCare(mailbox, handler, payload);

@@ -20,6 +20,7 @@ export class Slots<M extends Mailbox> {
   private generations = new Int32Array(0);
   private handled = new Int32Array(SLOTS_FIRST);
   private readonly spilled = new Map<number, number>();
+  private handledByGone = 0;
   private readonly free: number[] = [];
 
   /** The slot that the next `put` will fill. */
@@ -29,7 +30,6 @@ export class Slots<M extends Mailbox> {
       this.mailboxes.push(undefined);
       if (slot === this.handled.length) this.handled = grown(this.handled);
     }
-    this.handled[slot] = 0;
     return slot;
   }
 
@@ -39,6 +39,8 @@ export class Slots<M extends Mailbox> {
 
   release(slot: number): void {
     this.mailboxes[slot] = undefined;
+    this.handledByGone += this.handledBy(slot);
+    this.handled[slot] = 0;
     this.spilled.delete(slot);
     if (slot >= this.generations.length) this.generations = grownTo(this.generations, this.handled.length);
     const generation = (this.generations[slot] as number) + 1;
@@ -64,6 +66,13 @@ export class Slots<M extends Mailbox> {
 
   handledBy(slot: number): number {
     return (this.handled[slot] ?? 0) + (this.spilled.get(slot) ?? 0);
+  }
+
+  /** Messages handled by all actors there ever were. Walks the slots: for reports only. */
+  get handledTotal(): number {
+    let total = this.handledByGone;
+    for (let slot = 0; slot < this.mailboxes.length; slot += 1) total += this.handledBy(slot);
+    return total;
   }
 
   get live(): number {

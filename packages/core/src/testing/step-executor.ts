@@ -4,7 +4,6 @@ import type { TurnWatch } from '../executor/turn-watch.js';
 import type { Host } from '../host.js';
 import type { MessageInvoker } from '../invoker/invoker.js';
 import type { ReadyQueueCoordinator } from '../ready/coordinator.js';
-import { NO_SLOT } from '../ready/slots.js';
 
 /**
  * Runs one ready actor at a time, when told. With a seed it chooses among the ready ones by chance: every order it
@@ -12,7 +11,6 @@ import { NO_SLOT } from '../ready/slots.js';
  */
 export class StepExecutor implements Executor<ActorCell> {
   coarseNow: number;
-  handledTotal = 0;
   private readonly host: Host;
   private readonly choose: (() => number) | undefined;
   private ready!: ReadyQueueCoordinator<ActorCell>;
@@ -62,13 +60,12 @@ export class StepExecutor implements Executor<ActorCell> {
     if (ready.isEmpty()) return false;
     if (this.choose !== undefined) ready.promote(Math.floor(this.choose() * ready.depth));
     const startedAt = this.now();
-    const mailbox = ready.take();
-    ready.handleInvokeResult(mailbox, invoker.invoke(mailbox));
-    const { handled } = invoker;
-    this.handledTotal += handled;
-    ready.slots.count(mailbox.slot, handled);
-    this.watch?.looked({ mailbox, turns: 1, handled, ms: this.now() - startedAt });
-    ready.running = NO_SLOT;
+    const left = invoker.serve(1);
+    ready.countLap();
+    const { lastRun } = invoker;
+    if (lastRun !== undefined) {
+      this.watch?.looked({ mailbox: lastRun, turns: 1, handled: -left, ms: this.now() - startedAt });
+    }
     return true;
   }
 }

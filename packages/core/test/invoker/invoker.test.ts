@@ -2,6 +2,8 @@ import { defineActor, type InvokeResult, type Middleware } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { NO_RIDE } from '#src/ready/coordinator.js';
+import { COMPLETED } from '#src/ready/invoke-result.js';
 import { cellOf, gate, inside } from '../inside.js';
 
 const invoker = suite('invoker');
@@ -38,10 +40,9 @@ invoker('a turn that empties the mailbox is completed, with nothing left', async
 
 invoker('a turn finds an empty mailbox and does nothing', async () => {
   await using test = createTestSystem();
-  const { ready, invoker: real } = inside(test.system);
+  const { invoker: real } = inside(test.system);
   const cell = cellOf(test.system.spawn(Actor));
-  ready.rideHandler = -2;
-  assert.is(real.invoke(cell), 0);
+  assert.is(real.invoke(cell, NO_RIDE, undefined), COMPLETED);
   assert.is(real.handled, 0);
 });
 
