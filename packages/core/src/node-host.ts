@@ -1,10 +1,12 @@
 import type { Host, HostTimer, LogEntry } from './host.js';
 
 const resolved = Promise.resolve();
+/** The global is a getter, which costs a third of what the clock itself does. */
+const clock = globalThis.performance;
 
 /** The real clock, event loop and console of this Node process. */
 export const nodeHost: Host = {
-  now: () => performance.now(),
+  now: () => clock.now(),
   wallNow: () => Date.now(),
   random: () => Math.random(),
   setTimer: (ms, run) => new NodeTimer(ms, run),

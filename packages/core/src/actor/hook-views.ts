@@ -1,16 +1,19 @@
-import type { MessageView, SendView, TurnView } from '../invoker/middleware.js';
+import type { MessageView, SendView, TurnView, Verdict } from '../invoker/middleware.js';
 import type { Envelope } from '../message/envelope.js';
 import type { ActorCell } from './cell.js';
 
-/** One message on its way through the hooks. Hooks see it as a MessageView; `context` is that of the hook at work. */
+type Allowed = Extract<Verdict, { readonly verdict: 'continue' }>;
+
+/**
+ * One message on its way through the hooks. Hooks see it as a MessageView; `context` is that of the hook at work. One per
+ * message, and small: no field of it is a fraction, which would be an object of its own.
+ */
 export class Passage implements MessageView {
   context: unknown = undefined;
   retries = 0;
-  now = 0;
-  withinMs = Number.POSITIVE_INFINITY;
   entered = 0;
-  startedAt = 0;
-  left = false;
+  /** The tightest limit that a hook has set for an asynchronous handler. */
+  limit: Allowed | undefined = undefined;
   /** What the handler itself threw, to tell it from what a wrapper around it threw. */
   thrown: { readonly error: unknown } | undefined = undefined;
   readonly cell: ActorCell;
@@ -18,20 +21,19 @@ export class Passage implements MessageView {
   readonly payload: unknown;
   readonly envelope: Envelope | undefined;
 
-  constructor(
-    cell: ActorCell,
-    handler: number,
-    payload: unknown,
-    envelope: Envelope | undefined,
-    now: number,
-  ) {
+  constructor(cell: ActorCell, handler: number, payload: unknown, envelope: Envelope | undefined) {
     this.cell = cell;
     this.handler = handler;
     this.payload = payload;
     this.envelope = envelope;
-    this.now = now;
   }
 
+  get now(): number {
+    return this.cell.kind.runtime.pipelines.now;
+  }
+  get recently(): number {
+    return this.cell.kind.runtime.executor.coarseNow;
+  }
   get path(): string {
     return this.cell.path;
   }
@@ -48,7 +50,8 @@ export class Passage implements MessageView {
     return this.envelope?.resolve !== undefined;
   }
   get remainingMs(): number {
-    return this.envelope === undefined ? Number.POSITIVE_INFINITY : this.envelope.deadline - this.now;
+    const deadline = this.envelope?.deadline ?? Number.POSITIVE_INFINITY;
+    return deadline === Number.POSITIVE_INFINITY ? deadline : deadline - this.now;
   }
   get retryable(): boolean {
     return this.cell.kind.spec.retryable?.includes(this.message) ?? false;
@@ -60,8 +63,8 @@ export class Sending implements SendView {
   cause: unknown = undefined;
   readonly payload: unknown;
   private readonly cell: ActorCell;
-  private readonly handler: number;
-  private readonly sender: ActorCell | undefined;
+  readonly handler: number;
+  readonly sender: ActorCell | undefined;
 
   constructor(cell: ActorCell, handler: number, payload: unknown, sender: ActorCell | undefined) {
     this.cell = cell;

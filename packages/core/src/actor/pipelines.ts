@@ -13,7 +13,20 @@ import type { ResumeOn } from './context.js';
 import { Passage, Sending, Turn } from './hook-views.js';
 import type { Runtime } from './runtime.js';
 
+/** What keeps a message from its handler. */
+type Denial = Exclude<Verdict, { readonly verdict: 'continue' }>;
 type Run = (context: unknown, payload: unknown) => unknown;
+
+const COMPLETED_ALL: InvokeResult = Object.freeze({ kind: 'completed', readyHint: false });
+const COMPLETED_BUT_READY: InvokeResult = Object.freeze({ kind: 'completed', readyHint: true });
+const HAS_YIELDED: InvokeResult = Object.freeze({ kind: 'yielded' });
+const HAS_STOPPED: InvokeResult = Object.freeze({ kind: 'stopped' });
+const SETTLEMENT: ResumeCondition = Object.freeze({ on: 'settled' });
+const IS_AWAITING: InvokeResult = Object.freeze({
+  kind: 'suspended',
+  reason: 'awaiting',
+  resumeOn: SETTLEMENT,
+});
 
 /** Ends an asynchronous handler that takes too long. */
 class HandlerLimit extends TimerNode {
@@ -36,9 +49,22 @@ export class Pipelines {
   private readonly retries = new WeakMap<ActorCell, number>();
   /** Most systems never retry, and then need not look. */
   private hasRetried = false;
+  /** The time that hooks see, read once for all of them before a handler and once after it, if one of them asks. */
+  private time = 0;
+  private timeIsKnown = false;
+  /** When the handler at work was called; of a handler that awaits, when it was awaited. */
+  private startedAt = 0;
 
   constructor(runtime: Runtime) {
     this.runtime = runtime;
+  }
+
+  get now(): number {
+    if (!this.timeIsKnown) {
+      this.time = this.runtime.host.now();
+      this.timeIsKnown = true;
+    }
+    return this.time;
   }
 
   // Sends -------------------------------------------------------------------------------------------------------
@@ -46,22 +72,27 @@ export class Pipelines {
   /** A send hook that throws must not reach the sender: the message goes without its context, the actor has failed. */
   contextFor(cell: ActorCell, envelope: Envelope): unknown {
     const { senders } = cell.kind.pipeline as Pipeline;
-    const { handler, payload } = envelope;
     // An ask after an await knows both; a tell is made where they are known.
     const sender = (envelope.sender as ActorCell | undefined) ?? this.runtime.delivery.sender;
     const cause = (envelope.cause ?? this.runtime.invoker.envelope)?.context;
-    const sending = new Sending(cell, handler, payload, sender);
-    const contexts = senders.map((middleware) => {
-      try {
-        sending.cause = sender?.kind.pipeline?.contextOf(cause, middleware);
-        return middleware.onSend?.(sending);
-      } catch (error) {
-        const failure = new MiddlewareError(middleware.name, 'onSend', toError(error));
-        this.runtime.lifecycle.failed(cell, failure, handler, undefined);
-        return undefined;
-      }
-    });
-    return contexts.length === 1 ? contexts[0] : contexts;
+    const sending = new Sending(cell, envelope.handler, envelope.payload, sender);
+    if (senders.length === 1) return this.contextBy(senders[0] as Middleware, cell, sending, cause);
+    const contexts: unknown[] = [];
+    for (let i = 0; i < senders.length; i += 1) {
+      contexts.push(this.contextBy(senders[i] as Middleware, cell, sending, cause));
+    }
+    return contexts;
+  }
+
+  private contextBy(middleware: Middleware, cell: ActorCell, sending: Sending, cause: unknown): unknown {
+    try {
+      if (cause !== undefined) sending.cause = sending.sender?.kind.pipeline?.contextOf(cause, middleware);
+      return middleware.onSend?.(sending);
+    } catch (error) {
+      const failure = new MiddlewareError(middleware.name, 'onSend', toError(error));
+      this.runtime.lifecycle.failed(cell, failure, sending.handler, undefined);
+      return undefined;
+    }
   }
 
   // Turns -------------------------------------------------------------------------------------------------------
@@ -105,9 +136,9 @@ export class Pipelines {
 
   /** The integer of the hot path as the union that hooks see. */
   private resultOf(cell: ActorCell, code: InvokeCode): InvokeResult {
-    if (code === COMPLETED) return { kind: 'completed', readyHint: cell.queue.length > 0 };
-    if (code === YIELDED) return { kind: 'yielded' };
-    if (code === STOPPED) return { kind: 'stopped' };
+    if (code === COMPLETED) return cell.queue.length > 0 ? COMPLETED_BUT_READY : COMPLETED_ALL;
+    if (code === YIELDED) return HAS_YIELDED;
+    if (code === STOPPED) return HAS_STOPPED;
     const failure = cell.extras?.failure;
     if (code === FAILED || ((cell.status & FAULT) !== 0 && failure !== undefined)) {
       return { kind: 'failed', error: failure?.error };
@@ -115,7 +146,7 @@ export class Pipelines {
     const open = cell.extras?.suspensions.at(-1);
     if (open !== undefined)
       return { kind: 'suspended', reason: open.reason, resumeOn: conditionOf(open.until) };
-    return { kind: 'suspended', reason: 'awaiting', resumeOn: { on: 'settled' } };
+    return IS_AWAITING;
   }
 
   // Messages ----------------------------------------------------------------------------------------------------
@@ -127,28 +158,36 @@ export class Pipelines {
     const taken = cell.queue.take();
     const envelope = slot === ENVELOPE ? (taken as Envelope) : undefined;
     if (envelope !== undefined && envelope.deadline < 0) return lifecycle.expired(cell, envelope);
-    const handler = envelope?.handler ?? slot;
-    const payload = envelope === undefined ? taken : envelope.payload;
-    const passage = new Passage(cell, handler, payload, envelope, this.runtime.host.now());
+    const passage =
+      envelope === undefined
+        ? new Passage(cell, slot, taken, undefined)
+        : new Passage(cell, envelope.handler, envelope.payload, envelope);
+    this.timeIsKnown = false;
     if (this.hasRetried) passage.retries = this.retries.get(cell) ?? 0;
     const verdict = this.enter(cell, passage);
+    if (verdict === undefined) this.run(cell, passage);
+    else this.obey(cell, passage, slot, verdict);
+  }
+
+  /** The message does not reach its handler. */
+  private obey(cell: ActorCell, passage: Passage, slot: number, verdict: Denial): void {
+    const { ready, invoker } = this.runtime;
+    const { envelope } = passage;
+    const taken = envelope ?? passage.payload;
     switch (verdict.verdict) {
-      case 'continue':
-        return this.run(cell, passage);
       case 'hold':
-        this.runtime.invoker.discount();
+        invoker.discount();
         cell.queue.unshift(slot, taken);
         ready.queued += 1;
         this.leave(cell, passage, { kind: 'held' });
         this.runtime.suspensions.suspend(cell, verdict.reason, resumeOf(cell, verdict.resumeOn));
         return;
       case 'refuse':
-        this.runtime.invoker.discount();
+        invoker.discount();
         this.leave(cell, passage, { kind: 'refused', why: verdict.why });
         this.runtime.deadLetters.undelivered(cell, slot, taken, 'refused', verdict.why);
         return;
       case 'answer':
-        passage.startedAt = passage.now;
         this.leave(cell, passage, { kind: 'handled', reply: verdict.reply, ms: 0 });
         if (envelope !== undefined) this.runtime.asks.reply(envelope, verdict.reply);
         return;
@@ -157,51 +196,62 @@ export class Pipelines {
     }
   }
 
-  private enter(cell: ActorCell, passage: Passage): Verdict {
+  /** Undefined when every hook lets the message through. */
+  private enter(cell: ActorCell, passage: Passage): Denial | undefined {
     const pipeline = cell.kind.pipeline as Pipeline;
-    for (const middleware of pipeline.messages) {
+    const { messages } = pipeline;
+    const slot = passage.envelope?.context;
+    for (let i = 0; i < messages.length; i += 1) {
+      const middleware = messages[i] as Middleware;
       try {
-        passage.context = pipeline.contextOf(passage.envelope?.context, middleware);
+        if (slot !== undefined) passage.context = pipeline.contextAt(slot, i);
         const verdict = middleware.beforeMessage?.(passage);
-        if (verdict !== undefined) mustBePossible(verdict);
-        if (verdict !== undefined && verdict.verdict !== 'continue') return verdict;
-        if (verdict?.withinMs !== undefined) passage.withinMs = Math.min(passage.withinMs, verdict.withinMs);
+        if (verdict !== undefined) {
+          mustBePossible(verdict);
+          if (verdict.verdict !== 'continue') return verdict;
+          if (verdict.withinMs !== undefined && verdict.withinMs < limitOf(passage)) passage.limit = verdict;
+        }
         passage.entered += 1;
       } catch (error) {
         this.hookFailed(cell, middleware, 'beforeMessage', error);
         return { verdict: 'refuse', why: `middleware ${middleware.name} failed` };
       }
     }
-    return { verdict: 'continue' };
+    return undefined;
   }
 
   private run(cell: ActorCell, passage: Passage): void {
     const { invoker, host } = this.runtime;
-    passage.startedAt = host.now();
-    invoker.envelope = passage.envelope;
-    invoker.currentHandler = passage.envelope === undefined ? passage.handler : ENVELOPE;
-    invoker.currentPayload = passage.envelope ?? passage.payload;
+    const { isTimed } = cell.kind.pipeline as Pipeline;
+    if (isTimed) this.startedAt = host.now();
+    const { envelope } = passage;
+    invoker.envelope = envelope;
+    invoker.currentHandler = envelope === undefined ? passage.handler : ENVELOPE;
+    invoker.currentPayload = envelope ?? passage.payload;
     let result: unknown;
     let promise: Promise<unknown> | undefined;
     try {
       result = this.call(cell, passage);
-      promise = promiseOf(result);
+      if (typeof result === 'object' && result !== null) promise = promiseOf(result);
     } catch (error) {
       invoker.endMessage();
-      this.finish(cell, passage, {
-        kind: 'failed',
-        error: toError(error),
-        ms: host.now() - passage.startedAt,
-      });
+      this.failed(cell, passage, error, isTimed ? this.sinceStart() : Number.NaN);
       return;
     }
-    const stashed = invoker.endMessage();
-    if (stashed) return void this.leave(cell, passage, { kind: 'held' });
-    if (promise !== undefined) {
-      this.await(cell, passage, promise);
+    if (invoker.endMessage()) {
+      this.timeIsKnown = false;
+      this.leave(cell, passage, { kind: 'held' });
+    } else if (promise !== undefined) {
+      this.await(cell, passage, promise, isTimed ? this.startedAt : this.runtime.executor.coarseNow);
     } else {
-      this.finish(cell, passage, { kind: 'handled', reply: result, ms: host.now() - passage.startedAt });
+      this.handled(cell, passage, result, isTimed ? this.sinceStart() : Number.NaN);
     }
+  }
+
+  /** What the hooks after the handler see as `now` is also where its time ends. */
+  private sinceStart(): number {
+    this.timeIsKnown = false;
+    return this.now - this.startedAt;
   }
 
   private call(cell: ActorCell, passage: Passage): unknown {
@@ -229,36 +279,39 @@ export class Pipelines {
     }
   }
 
-  private await(cell: ActorCell, passage: Passage, promise: Promise<unknown>): void {
-    const { host, ready, wheel } = this.runtime;
+  private await(cell: ActorCell, passage: Passage, promise: Promise<unknown>, startedAt: number): void {
+    const { ready, wheel } = this.runtime;
+    const took = (): number => {
+      this.startedAt = startedAt;
+      return this.sinceStart();
+    };
     const awaiting = new Awaiting(
       passage.message,
       passage.handler,
       passage.envelope,
-      passage.startedAt,
-      (settled, done) => {
-        const ms = host.now() - passage.startedAt;
-        const { error, value } = done;
-        if (error === undefined) this.finish(settled, passage, { kind: 'handled', reply: value, ms });
-        else this.finish(settled, passage, { kind: 'failed', error: toError(error.thrown), ms });
+      startedAt,
+      (settled, { error, value }) => {
+        if (error === undefined) this.handled(settled, passage, value, took());
+        else this.failed(settled, passage, error.thrown, took());
       },
     );
     park(cell, promise, awaiting);
     ready.pressure.relieveIfCaughtUp(cell);
-    const limit = passage.withinMs === Number.POSITIVE_INFINITY ? undefined : this.limit(passage, awaiting);
+    const limit = passage.limit === undefined ? undefined : this.limit(passage, awaiting);
     const settled = (): void => {
       if (limit !== undefined) wheel.cancel(limit);
     };
-    promise.then(settled, settled);
+    if (limit !== undefined) promise.then(settled, settled);
     awaiting.onDropped = () => {
       settled();
-      this.leave(cell, passage, { kind: 'abandoned', ms: host.now() - passage.startedAt });
+      this.leave(cell, passage, { kind: 'abandoned', ms: took() });
     };
   }
 
   private limit(passage: Passage, awaiting: Awaiting): HandlerLimit {
     const { host, ready, wheel } = this.runtime;
-    const { cell, withinMs } = passage;
+    const { cell } = passage;
+    const withinMs = limitOf(passage);
     const limit = new HandlerLimit(() => {
       if (awaiting.settled || cell.extras?.awaiting !== awaiting) return;
       awaiting.settled = true;
@@ -272,20 +325,22 @@ export class Pipelines {
     return limit;
   }
 
-  private finish(
-    cell: ActorCell,
-    passage: Passage,
-    outcome: Extract<Outcome, { readonly kind: 'handled' | 'failed' }>,
-  ): void {
-    const retry = this.leave(cell, passage, outcome);
-    if (outcome.kind === 'handled') {
-      if (this.hasRetried) this.retries.delete(cell);
-      if (passage.envelope !== undefined) this.runtime.lifecycle.answer(passage.envelope, outcome.reply);
-      return;
+  private handled(cell: ActorCell, passage: Passage, reply: unknown, ms: number): void {
+    if ((cell.kind.pipeline as Pipeline).hasAfter) {
+      if (Number.isNaN(ms)) this.timeIsKnown = false;
+      this.leave(cell, passage, { kind: 'handled', reply, ms });
     }
+    if (this.hasRetried) this.retries.delete(cell);
+    if (passage.envelope !== undefined) this.runtime.lifecycle.answer(passage.envelope, reply);
+  }
+
+  private failed(cell: ActorCell, passage: Passage, thrown: unknown, ms: number): void {
+    const error = toError(thrown);
+    if (Number.isNaN(ms)) this.timeIsKnown = false;
+    const retry = this.leave(cell, passage, { kind: 'failed', error, ms });
     if (retry !== undefined && passage.retryable) return this.tryAgain(cell, passage, retry);
     this.retries.delete(cell);
-    this.runtime.lifecycle.failed(cell, outcome.error, passage.handler, passage.envelope);
+    this.runtime.lifecycle.failed(cell, error, passage.handler, passage.envelope);
   }
 
   /** The message goes back to the head and nothing overtakes it: order is kept. */
@@ -304,16 +359,19 @@ export class Pipelines {
 
   private leave(cell: ActorCell, passage: Passage, outcome: Outcome): RetryRequest | undefined {
     const pipeline = cell.kind.pipeline as Pipeline;
+    const { messages } = pipeline;
+    const slot = passage.envelope?.context;
     let retry: RetryRequest | undefined;
-    passage.left = true;
-    if ('ms' in outcome) passage.now = passage.startedAt + outcome.ms;
     for (let i = passage.entered - 1; i >= 0; i -= 1) {
-      const middleware = pipeline.messages[i] as Middleware;
+      const middleware = messages[i] as Middleware;
+      if (middleware.afterMessage === undefined) continue;
       try {
-        passage.context = pipeline.contextOf(passage.envelope?.context, middleware);
-        const asked = middleware.afterMessage?.(passage, outcome);
-        if (asked !== undefined) mustBeTime('retryAfterMs', asked.retryAfterMs, 0);
-        retry = asked ?? retry;
+        if (slot !== undefined) passage.context = pipeline.contextAt(slot, i);
+        const asked = middleware.afterMessage(passage, outcome);
+        if (asked !== undefined) {
+          mustBeTime('retryAfterMs', asked.retryAfterMs, 0);
+          retry = asked;
+        }
       } catch (error) {
         this.hookFailed(cell, middleware, 'afterMessage', error);
       }
@@ -328,10 +386,13 @@ export class Pipelines {
 }
 
 /** A thenable is asked once, whatever it does when it is asked twice: two of us want to know when it settles. */
-function promiseOf(result: unknown): Promise<unknown> | undefined {
-  if (typeof result !== 'object' || result === null) return undefined;
+function promiseOf(result: object): Promise<unknown> | undefined {
   if (result instanceof Promise) return result;
   return typeof (result as PromiseLike<unknown>).then === 'function' ? Promise.resolve(result) : undefined;
+}
+
+function limitOf(passage: Passage): number {
+  return passage.limit?.withinMs ?? Number.POSITIVE_INFINITY;
 }
 
 function conditionOf(until: ResumeOn): ResumeCondition {

@@ -21,8 +21,10 @@ export interface MessageView {
   readonly retryable: boolean;
   /** How often this message was put back for another try. */
   readonly retries: number;
-  /** Monotonic milliseconds at which the hook runs. */
+  /** Monotonic milliseconds at which the hook runs. Reading it costs as much as some handlers do. */
   readonly now: number;
+  /** A time not later than `now`, and free: when the executor last looked at the clock. */
+  readonly recently: number;
 }
 
 /** What is being sent, before it is in the mailbox. */
@@ -61,6 +63,7 @@ export type Verdict =
   /** The handler is not run; whoever asked gets this reply. */
   | { readonly verdict: 'answer'; readonly reply: unknown };
 
+/** `ms` is the time the handler took. */
 export type Outcome =
   | { readonly kind: 'handled'; readonly reply: unknown; readonly ms: number }
   | { readonly kind: 'failed'; readonly error: Error; readonly ms: number }
@@ -85,6 +88,11 @@ export interface Middleware {
   readonly afterTurn?: (turn: TurnView, result: InvokeResult) => void;
   readonly beforeMessage?: (message: MessageView) => Verdict | undefined;
   readonly afterMessage?: (message: MessageView, outcome: Outcome) => RetryRequest | undefined;
+  /**
+   * False: its `afterMessage` never reads `Outcome.ms`. Where all say so, handlers are not timed, which may be most of
+   * what a small handler costs; `ms` is then NaN. Default true.
+   */
+  readonly timesHandlers?: boolean;
   /**
    * Calls `run`, once, and returns what it returned: for what must surround the handler itself, such as an ambient
    * context. Everything else is cheaper and simpler in `beforeMessage` and `afterMessage`.

@@ -8,6 +8,12 @@ export class Pipeline {
   readonly messages: readonly Middleware[];
   readonly senders: readonly Middleware[];
   readonly wrappers: readonly Middleware[];
+  /** Whether a message has anything to do with `Middleware.afterMessage` at all. */
+  readonly hasAfter: boolean;
+  /** Whether somebody wants to know how long handlers take. */
+  readonly isTimed: boolean;
+  /** By place in `messages`: the place in `senders`, or -1. */
+  private readonly senderOfMessage: readonly number[];
 
   constructor(middleware: readonly Middleware[]) {
     this.middleware = middleware;
@@ -15,6 +21,10 @@ export class Pipeline {
     this.messages = middleware.filter((m) => m.beforeMessage !== undefined || m.afterMessage !== undefined);
     this.senders = middleware.filter((m) => m.onSend !== undefined);
     this.wrappers = middleware.filter((m) => m.around !== undefined);
+    const after = middleware.filter((m) => m.afterMessage !== undefined);
+    this.hasAfter = after.length > 0;
+    this.isTimed = after.some((m) => m.timesHandlers !== false);
+    this.senderOfMessage = this.messages.map((m) => this.senders.indexOf(m));
   }
 
   /** Undefined without a hook: then nobody pays for it. */
@@ -31,7 +41,16 @@ export class Pipeline {
   /** The envelope has one slot for context: a single sender's own value, or one value per sender. */
   contextOf(slot: unknown, middleware: Middleware): unknown {
     if (slot === undefined || this.senders.length === 0) return undefined;
-    const index = this.senders.indexOf(middleware);
+    return this.atPlace(slot, this.senders.indexOf(middleware));
+  }
+
+  /** The same for one of `messages`, by its place there. */
+  contextAt(slot: unknown, place: number): unknown {
+    if (slot === undefined || this.senders.length === 0) return undefined;
+    return this.atPlace(slot, this.senderOfMessage[place] as number);
+  }
+
+  private atPlace(slot: unknown, index: number): unknown {
     if (index < 0) return undefined;
     return this.senders.length === 1 ? slot : (slot as readonly unknown[])[index];
   }

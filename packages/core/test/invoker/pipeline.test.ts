@@ -1,4 +1,4 @@
-import { createSystem, defineActor, type Middleware, type Outcome } from '@troupe/core';
+import { createSystem, defineActor, type Host, type Middleware, nodeHost, type Outcome } from '@troupe/core';
 import { createMiddlewareRig, createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -369,5 +369,70 @@ pipeline(
     ]);
   },
 );
+
+/** A host that counts how often its clock is read. */
+function countingHost(): { readonly host: Host; reads(): number } {
+  let reads = 0;
+  const now = (): number => {
+    reads += 1;
+    return nodeHost.now();
+  };
+  return { host: { ...nodeHost, now }, reads: () => reads };
+}
+
+async function clockReadsOf(middleware: Middleware, messages: number): Promise<number> {
+  const { host, reads } = countingHost();
+  await using system = createSystem({ host, middleware: [middleware] });
+  const Sum = defineActor('sum', {
+    state: () => ({ sum: 0 }),
+    handlers: {
+      add(ctx, n: number) {
+        ctx.state.sum += n;
+      },
+      get: (ctx) => ctx.state.sum,
+    },
+    mailbox: { overflow: 'grow' },
+  });
+  const ref = system.spawn(Sum);
+  const before = reads();
+  for (let i = 0; i < messages; i += 1) ref.tell.add(1);
+  assert.is(await ref.ask.get(), messages);
+  return reads() - before;
+}
+
+pipeline('a clock that no hook asks for is not read', async () => {
+  const untimed: Middleware = { name: 'a', timesHandlers: false, afterMessage: () => undefined };
+  assert.ok((await clockReadsOf(untimed, 5_000)) < 2_500);
+  const timed: Middleware = { name: 'a', afterMessage: () => undefined };
+  assert.ok((await clockReadsOf(timed, 5_000)) >= 10_000);
+});
+
+pipeline('a handler is timed for whoever wants to know, and the free clock is never ahead', async () => {
+  const seen: unknown[] = [];
+  const untimed: Middleware = {
+    name: 'untimed',
+    timesHandlers: false,
+    beforeMessage: (message) => void seen.push(message.recently <= message.now),
+    afterMessage: (_message, outcome) => void seen.push('ms' in outcome && outcome.ms),
+  };
+  let time = 0;
+  const host: Host = { ...nodeHost, now: () => time };
+  const Slow = defineActor('slow', {
+    handlers: {
+      work: () => {
+        time += 7;
+      },
+      done: () => true,
+    },
+    middleware: [untimed],
+  });
+  for (const middleware of [[], [{ name: 'timed', afterMessage: () => undefined }]]) {
+    await using system = createSystem({ host, middleware });
+    const ref = system.spawn(Slow);
+    ref.tell.work();
+    await ref.ask.done();
+  }
+  assert.equal(seen, [true, Number.NaN, true, Number.NaN, true, 7, true, 0]);
+});
 
 pipeline.run();

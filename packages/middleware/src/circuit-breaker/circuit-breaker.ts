@@ -66,6 +66,10 @@ class Breaker implements CircuitBreaker {
   private readonly counts: (error: Error) => boolean;
   private readonly circuits: LRUMap<string, Circuit>;
   private readonly calls = new WeakMap<MessageView, Call>();
+  /** Calls with a note that have not ended: mostly none, and then nobody has to look. */
+  private noted = 0;
+  /** The one of `per: 'all'`. */
+  private shared: Circuit | undefined = undefined;
 
   constructor(options: CircuitBreakerOptions) {
     const { per = 'all', counts = () => true } = options;
@@ -101,16 +105,21 @@ class Breaker implements CircuitBreaker {
     return this.circuits.peek(key)?.state(now) ?? 'closed';
   }
 
+  readonly timesHandlers = false;
+
   readonly beforeMessage = (message: MessageView): Verdict | undefined => {
     const key = this.keyOf(message);
     if (key === undefined) return undefined;
     const circuit = this.circuitOf(key);
+    if (circuit.isClosed && typeof this.per !== 'function') return undefined;
     const before = circuit.opened;
     const admission = circuit.admit(message.now);
     this.opened += circuit.opened - before;
     if (admission.kind === 'passed') {
-      if (admission.probe !== NO_PROBE || typeof this.per === 'function')
+      if (admission.probe !== NO_PROBE || typeof this.per === 'function') {
         this.calls.set(message, { circuit, probe: admission.probe });
+        this.noted += 1;
+      }
       return undefined;
     }
     this.refused += 1;
@@ -133,7 +142,11 @@ class Breaker implements CircuitBreaker {
 
   /** Ordinary calls leave no note, unless a handler might have changed what their key is made from. */
   private callOf(message: MessageView, outcome: Outcome): Call | undefined {
-    const noted = this.calls.get(message);
+    const noted = this.noted === 0 ? undefined : this.calls.get(message);
+    if (noted !== undefined) {
+      this.noted -= 1;
+      this.calls.delete(message);
+    }
     if (noted !== undefined || outcome.kind !== 'failed' || typeof this.per === 'function') return noted;
     return { circuit: this.circuitOf(this.keyOf(message) as string), probe: NO_PROBE };
   }
@@ -144,10 +157,12 @@ class Breaker implements CircuitBreaker {
   }
 
   private circuitOf(key: string): Circuit {
+    if (this.shared !== undefined) return this.shared;
     let circuit = this.circuits.get(key);
     if (circuit === undefined) {
       circuit = new Circuit(this.rules);
       this.circuits.set(key, circuit);
+      if (this.per === 'all') this.shared = circuit;
     }
     return circuit;
   }

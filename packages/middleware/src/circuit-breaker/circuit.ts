@@ -48,6 +48,11 @@ export class Circuit {
     this.rules = rules;
   }
 
+  /** Only calls change that, time does not. */
+  get isClosed(): boolean {
+    return this.current === 'closed';
+  }
+
   state(now: number): CircuitState {
     if (this.current === 'open' && now >= this.openUntil) this.beginProbing();
     if (this.current === 'half-open' && this.hasLostProbe(now)) this.open(now);

@@ -46,7 +46,12 @@ export function logging(options: LoggingOptions = {}): Equipment {
   onlyKnown('logging', options, ['name', 'sink', 'level', 'everyTurn', 'redact', 'payloads']);
   const log = new Logging(options);
   const { name, wrapHost, afterMessage } = log;
-  const base: Equipment = { name, wrapHost, ...(log.wantsPayloads && { afterMessage }) };
+  const base: Equipment = {
+    name,
+    wrapHost,
+    timesHandlers: false,
+    ...(log.wantsPayloads && { afterMessage }),
+  };
   if (!log.wantsTurns) return base;
   return { ...base, beforeTurn: log.beforeTurn, afterTurn: log.afterTurn };
 }

@@ -80,11 +80,15 @@ class RateLimiter implements RateLimit {
     return this.limit.consumed;
   }
 
+  readonly timesHandlers = false;
+
   readonly beforeMessage = (message: MessageView): Verdict | undefined => {
     const bucket = this.bucketOf(message);
     if (bucket === undefined) return undefined;
     const { limit } = this;
-    const ms = bucket.take(message.now, limit.rate);
+    // At an earlier time there are fewer tokens, never more: the clock is read only if that time has none.
+    let ms = bucket.take(message.recently, limit.rate);
+    if (ms !== 0) ms = bucket.take(message.now, limit.rate);
     if (ms === 0) {
       limit.consumed += 1;
       return undefined;
@@ -108,12 +112,8 @@ class RateLimiter implements RateLimit {
 
   private bucketOf(message: MessageView): TokenBucket | undefined {
     if (this.messages !== undefined && !this.messages.has(message.message)) return undefined;
-    const key = this.keyOf(message);
-    return key === undefined ? undefined : this.limit.bucketOf(key, message.now);
-  }
-
-  private keyOf(message: MessageView): string | undefined {
-    if (this.per === 'all') return '';
-    return this.per === 'actor' ? message.path : this.per(message);
+    if (this.per === 'all') return this.limit.bucketOfAll(message.recently);
+    const key = this.per === 'actor' ? message.path : this.per(message);
+    return key === undefined ? undefined : this.limit.bucketOf(key, message.recently);
   }
 }

@@ -9,11 +9,18 @@ export class Limit {
   readonly rate: Rate;
   readonly keysMax: number;
   private readonly buckets: LRUMap<string, TokenBucket>;
+  private shared: TokenBucket | undefined = undefined;
 
   constructor(rate: Rate, keysMax: number) {
     this.rate = rate;
     this.keysMax = keysMax;
     this.buckets = new LRUMap(keysMax);
+  }
+
+  /** The one bucket of a limit that is not per actor or key. */
+  bucketOfAll(now: number): TokenBucket {
+    this.shared ??= new TokenBucket(now);
+    return this.shared;
   }
 
   /** Beyond `keysMax` the bucket not used for longest is forgotten, which can only give tokens too many. */

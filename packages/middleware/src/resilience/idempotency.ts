@@ -19,11 +19,19 @@ export interface Idempotency extends Middleware, Measured {
   readonly size: number;
 }
 
-/** What is known about a key: its first message is being handled, or has been. */
-type Seen =
-  | { readonly state: 'running'; readonly since: number }
-  | { readonly state: 'done'; readonly at: number; readonly reply: unknown }
-  | { readonly state: 'done-without-reply'; readonly at: number };
+/** What is known about a key: its first message is being handled, or has been. One object from the one to the other. */
+class Seen {
+  state: 'running' | 'done' | 'done-without-reply' = 'running';
+  reply: unknown = undefined;
+  /** When it reached its state. */
+  at: number;
+  readonly key: string;
+
+  constructor(key: string, now: number) {
+    this.key = key;
+    this.at = now;
+  }
+}
 
 /** A pool may see the second message while a sibling handles the first: it looks again after this time. */
 const LOOK_AGAIN_MS = 10;
@@ -44,8 +52,11 @@ class SeenKeys implements Idempotency {
   readonly name: string;
   readonly figures: readonly Figure[];
   private readonly seen: LRUMapWithDelete<string, Seen>;
-  /** Which key a message being handled belongs to. */
-  private readonly running = new WeakMap<MessageView, string>();
+  /** The last that was let through, until it has ended or another one has come: most need no note of their own. */
+  private latest: MessageView | undefined = undefined;
+  private latestSeen: Seen | undefined = undefined;
+  /** The earlier ones that are being handled. */
+  private readonly running = new WeakMap<MessageView, Seen>();
   private readonly key: IdempotencyOptions['key'];
   private readonly keepMs: number;
 
@@ -75,13 +86,14 @@ class SeenKeys implements Idempotency {
     return this.seen.size;
   }
 
+  readonly timesHandlers = false;
+
   readonly beforeMessage = (message: MessageView): Verdict | undefined => {
     const key = this.key(message);
     if (key === undefined) return undefined;
     const seen = this.seen.get(key);
-    if (seen === undefined || this.isOver(seen, message.now)) {
-      this.seen.set(key, { state: 'running', since: message.now });
-      this.running.set(message, key);
+    if (seen === undefined || this.isOver(seen, message)) {
+      this.begin(message, new Seen(key, message.recently));
       return undefined;
     }
     if (seen.state === 'running') {
@@ -93,20 +105,37 @@ class SeenKeys implements Idempotency {
     return { verdict: 'refuse', why: `${this.name}: handled before, with a reply that came later` };
   };
 
-  private isOver(seen: Seen, now: number): boolean {
-    return seen.state === 'running' ? now - seen.since > RUNNING_MS_MAX : now - seen.at > this.keepMs;
+  private begin(message: MessageView, seen: Seen): void {
+    this.seen.set(seen.key, seen);
+    if (this.latest !== undefined) this.running.set(this.latest, this.latestSeen as Seen);
+    this.latest = message;
+    this.latestSeen = seen;
+  }
+
+  private isOver(seen: Seen, message: MessageView): boolean {
+    if (seen.state === 'running') return message.now - seen.at > RUNNING_MS_MAX;
+    return this.keepMs !== Number.POSITIVE_INFINITY && message.now - seen.at > this.keepMs;
   }
 
   readonly afterMessage = (message: MessageView, outcome: Outcome): undefined => {
-    const key = this.running.get(message);
-    if (key === undefined) return;
-    if (outcome.kind !== 'handled') {
-      this.seen.delete(key);
-    } else if (isLater(outcome.reply)) {
-      this.seen.set(key, { state: 'done-without-reply', at: message.now });
-    } else {
-      this.seen.set(key, { state: 'done', at: message.now, reply: outcome.reply });
+    const isLatest = this.latest === message;
+    const seen = isLatest ? this.latestSeen : this.running.get(message);
+    if (isLatest) {
+      this.latest = undefined;
+      this.latestSeen = undefined;
     }
+    if (seen === undefined) return;
+    if (outcome.kind !== 'handled') {
+      // Another message may have taken the key over meanwhile.
+      if (this.seen.peek(seen.key) === seen) this.seen.delete(seen.key);
+      return;
+    }
+    const isLate = isLater(outcome.reply);
+    seen.state = isLate ? 'done-without-reply' : 'done';
+    seen.reply = isLate ? undefined : outcome.reply;
+    if (this.keepMs !== Number.POSITIVE_INFINITY) seen.at = message.now;
+    // It is remembered from its end on, also if the others have pushed it out meanwhile.
+    if (!isLatest) this.seen.set(seen.key, seen);
   };
 }
 

@@ -64,6 +64,8 @@ class Retries implements Retry {
     ];
   }
 
+  readonly timesHandlers = false;
+
   readonly afterMessage = (message: MessageView, outcome: Outcome): RetryRequest | undefined => {
     if (outcome.kind !== 'failed' || !message.retryable || !this.when(outcome.error)) return undefined;
     if (message.retries + 1 >= this.attempts) {

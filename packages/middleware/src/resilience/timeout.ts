@@ -50,7 +50,9 @@ class TimeLimit implements Timeout {
   }
 
   readonly beforeMessage = (message: { readonly message: string }): Verdict | undefined =>
-    this.byMessage.get(message.message) ?? this.fallback;
+    this.byMessage.size === 0 ? this.fallback : (this.byMessage.get(message.message) ?? this.fallback);
+
+  readonly timesHandlers = false;
 
   readonly afterMessage = (_message: unknown, outcome: Outcome): undefined => {
     if (outcome.kind === 'failed' && (outcome.error as { code?: unknown }).code === 'ERR_HANDLER_TIMEOUT')

@@ -83,6 +83,28 @@ keys('memory is bounded by count and by time', async () => {
   assert.is(rig.ran.length, 5);
 });
 
+keys(
+  'a slow first message is remembered from its end on, also if others pushed its key out meanwhile',
+  async () => {
+    const release: (() => void)[] = [];
+    const seen = idempotency({ key, keysMax: 2 });
+    const handle = (order: unknown): unknown =>
+      (order as Order).id === 'slow' ? new Promise<void>((resolve) => release.push(resolve)) : undefined;
+    await using rig = createMiddlewareRig(seen, { handle });
+    const sibling = rig.spawn('sibling');
+    rig.ref.tell.work({ id: 'slow', cents: 1 });
+    await rig.settle();
+    for (const id of ['a', 'b', 'c']) sibling.tell.work({ id, cents: 1 });
+    await rig.settle();
+    release[0]?.();
+    await rig.settle();
+    rig.ref.tell.work({ id: 'slow', cents: 1 });
+    await rig.settle();
+    assert.is(rig.ran.length, 4);
+    assert.is(seen.duplicates, 1);
+  },
+);
+
 keys('impossible options are refused', () => {
   assert.throws(() => idempotency({ key, keysMax: 0 }), /keysMax/);
   assert.throws(() => idempotency({ key, keepMs: -1 }), /keepMs/);
