@@ -53,7 +53,13 @@ export {
 } from './network/network-error.js';
 export type { StartWorkerOptions } from './network/start-worker.js';
 export { RemoteWorker, startWorker } from './network/start-worker.js';
-export type { JobOutcome, JobView, LeaderOverview, WorkerView } from './protocol/client-messages.js';
+export type {
+  JobOutcome,
+  JobView,
+  LeaderOverview,
+  Liveness,
+  WorkerView,
+} from './protocol/client-messages.js';
 export type { AttemptContext, HandledJob, Handler } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/worker.js';

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.js';
 import { wholeNumber } from '../number-option.js';
 import { type LeaderFlags, withClient, withLeader } from '../session/leader-options.js';
-import { table } from '../session/show-job.js';
+import { stateText, table } from '../session/show-job.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 type Flags = JsonFlag & LeaderFlags;
@@ -26,9 +26,9 @@ export function addFleet(program: Command, tools: Tools): void {
           for (const one of all) print(tools, flags, one, []);
           return;
         }
-        const rows = all.map(({ worker, liveness, running, slots, credit, cpu, lagMs }) => [
+        const rows = all.map(({ worker, liveness, blockedMs, running, slots, credit, cpu, lagMs }) => [
           worker,
-          liveness,
+          stateText(liveness, blockedMs),
           `${running}/${slots}`,
           String(credit),
           `${Math.round(cpu * 100)}%`,

@@ -17,6 +17,17 @@ export interface ShownJob {
   readonly reason: string | null;
   readonly failure: JobView['failure'] | null;
   readonly payloadBytes: number;
+  /** How the worker is that runs it; null while nobody does. */
+  readonly liveness: Liveness | null;
+  /** For how long the event loop of that worker has stood; 0 unless it is blocked. */
+  readonly blockedMs: number;
+}
+
+type Liveness = NonNullable<JobView['liveness']>;
+
+/** `blocked for 12 s` */
+export function stateText(liveness: Liveness, blockedMs: number): string {
+  return liveness === 'blocked' ? `blocked for ${Math.round(blockedMs / 1_000)} s` : liveness;
 }
 
 export function shownJob(id: string, view: JobView): ShownJob {
@@ -37,6 +48,8 @@ export function shownJob(id: string, view: JobView): ShownJob {
     reason: view.reason === '' ? null : view.reason,
     failure: view.failure ?? null,
     payloadBytes,
+    liveness: view.liveness ?? null,
+    blockedMs: Math.round(view.blockedMs ?? 0),
   };
 }
 
@@ -51,7 +64,10 @@ export function jobLines(job: ShownJob): string[] {
     ['submitted', job.submittedAt],
     ['due', job.dueAt],
     ['ended', job.endedAt],
-    ['worker', job.worker],
+    [
+      'worker',
+      job.liveness === null ? job.worker : `${job.worker} (${stateText(job.liveness, job.blockedMs)})`,
+    ],
     [
       'failure',
       job.failure === null || job.failure === undefined

@@ -15,7 +15,7 @@ export interface JobOptions<In extends StandardSchemaV1, Out extends StandardSch
   readonly input: In;
   readonly output: Out;
   readonly retry?: Partial<RetryPolicy>;
-  /** Silence of a worker after which its attempt is taken from it. 30 s. */
+  /** Silence of a worker after which its attempt is taken from it. 30 s; never less than three beats of the leader. */
   readonly leaseMs?: number;
   readonly limits?: {
     /** One attempt's run time; 10 min. Then its signal aborts, then the attempt is ended. */

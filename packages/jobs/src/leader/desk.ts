@@ -8,6 +8,7 @@ import type {
 } from '../protocol/client-messages.js';
 import type { ClientSession } from './client-session.js';
 import type { LeaderContext } from './leader-context.js';
+import { leaseOf } from './lease.js';
 import type { LeaseWatch } from './lease-watch.js';
 import type { WorkerSession } from './worker-session.js';
 
@@ -32,7 +33,7 @@ export class Desk {
         const job = this.context.ledger.jobs.get(request.job);
         if (job === undefined || !session.may('observe', job))
           return this.answer(session, call, { answer: 'unknown', job: request.job });
-        return this.answer(session, call, { answer: 'job', view: viewOf(job) });
+        return this.answer(session, call, { answer: 'job', view: this.jobView(job) });
       }
       case 'list':
         return this.answer(session, call, { answer: 'jobs', views: this.list(session, request) });
@@ -91,7 +92,7 @@ export class Desk {
     const jobs = request.state === 'dead' ? inOrder(ledger.dead.all()) : ledger.jobs.values();
     for (const job of jobs) {
       if (job.state !== request.state || job.no <= request.after || !session.may('observe', job)) continue;
-      views.push(viewOf(job));
+      views.push(this.jobView(job));
       if (views.length >= max) break;
     }
     return views;
@@ -112,10 +113,21 @@ export class Desk {
     };
   }
 
+  private jobView(job: Job): JobView {
+    const holder = job.state === 'running' ? leaseOf(job)?.session : undefined;
+    if (holder === undefined) return viewOf(job);
+    return {
+      ...viewOf(job),
+      liveness: this.watch.liveness(holder),
+      blockedMs: this.watch.blockedMs(holder),
+    };
+  }
+
   private workerView(session: WorkerSession): WorkerView {
     return {
       worker: session.name,
       liveness: this.watch.liveness(session),
+      blockedMs: this.watch.blockedMs(session),
       running: session.leases.length,
       credit: session.credit,
       slots: session.slots,

@@ -24,7 +24,7 @@ export type JobsEvent =
   | {
       readonly kind: 'worker';
       readonly worker: string;
-      readonly liveness: 'joined' | 'blocked' | 'lost' | 'gone';
+      readonly liveness: 'joined' | 'alive' | 'blocked' | 'silent' | 'lost' | 'gone';
     }
   | { readonly kind: 'stale'; readonly worker: string; readonly job: number; readonly attempt: number };
 

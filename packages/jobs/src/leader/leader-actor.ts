@@ -3,12 +3,18 @@ import { actorHost } from '../actor-host.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
 import type { ClientHello, ClientMessage, LeaderOverview, ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-face.js';
-import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type {
+  PulseBeat,
+  PulseHello,
+  ToWorker,
+  WorkerHello,
+  WorkerMessage,
+} from '../protocol/worker-messages.js';
 import type { ClientSession } from './client-session.js';
 import type { Leader } from './leader.js';
 import type { Session } from './leader-context.js';
 import { type LeaderOptions, openLeader } from './open-leader.js';
-import type { WorkerSession } from './worker-session.js';
+import type { PulseSession } from './pulse-session.js';
 
 export interface LeaderArgs extends Omit<LeaderOptions, 'host'> {
   readonly host: Host;
@@ -18,7 +24,7 @@ type AnyPort = PeerPort<ToClient> | PeerPort<ToWorker>;
 
 export class LeaderState {
   readonly args: LeaderArgs;
-  readonly sessions = new Map<AnyPort, Session>();
+  readonly sessions = new Map<AnyPort, Session | PulseSession>();
   leader: Leader | undefined = undefined;
 
   constructor(args: LeaderArgs) {
@@ -74,7 +80,20 @@ const handlers = {
     { message, port }: { readonly message: WorkerMessage; readonly port: PeerPort<ToWorker> },
   ) {
     const session = ctx.state.sessions.get(port);
-    if (session !== undefined) ctx.state.lead.fromWorker(session as WorkerSession, message);
+    if (session?.kind === 'worker') ctx.state.lead.fromWorker(session, message);
+  },
+  helloPulse(
+    ctx: Context,
+    { hello, port }: { readonly hello: PulseHello; readonly port: PeerPort<ToWorker> },
+  ) {
+    ctx.state.part(port.ref);
+    ctx.state.sessions.set(port, ctx.state.lead.openPulse(hello, port));
+    ctx.watch(port.ref);
+  },
+  fromPulse(ctx: Context, { beat, port }: { readonly beat: PulseBeat; readonly port: PeerPort<ToWorker> }) {
+    const session = ctx.state.sessions.get(port);
+    // Which of its two hellos a connection said last decides what it is believed.
+    if (session?.kind === 'pulse') ctx.state.lead.fromPulse(session, beat);
   },
   /** The connection behind a port is gone. */
   lost(ctx: Context, port: AnyPort) {

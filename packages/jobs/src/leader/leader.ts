@@ -4,7 +4,7 @@ import type { Job } from '../ledger/job.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { CancelRecord, LedgerRecord, PurgeRecord, RedriveRecord } from '../ledger/record.js';
 import type { ClientHello, ClientMessage, LeaderOverview } from '../protocol/client-messages.js';
-import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type { PulseBeat, PulseHello, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { ExecQueue } from '../queue/lane.js';
 import { WaitingRoom } from '../queue/waiting-room.js';
 import { Attempts } from './attempts.js';
@@ -18,6 +18,7 @@ import type { LeaderContext, Session } from './leader-context.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
 import { leaseOf } from './lease.js';
 import { LeaseWatch } from './lease-watch.js';
+import type { PulseSession } from './pulse-session.js';
 import { Reception } from './reception.js';
 import { type Batch, Staging } from './staging.js';
 import { tellWaiters } from './waiters.js';
@@ -126,14 +127,23 @@ export class Leader implements LeaderContext {
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
     if (!session.open || this.stopped) return;
     this.readClock();
-    session.heardAt = this.time;
+    this.watch.heard(session);
     this.reception.fromWorker(session, message);
     this.wake();
   }
 
+  openPulse(hello: PulseHello, port: WorkerPort): PulseSession {
+    return this.watch.openPulse(hello, port);
+  }
+
+  fromPulse(pulse: PulseSession, beat: PulseBeat): void {
+    if (!this.stopped) this.watch.fromPulse(pulse, beat);
+  }
+
   /** The connection is gone. A worker keeps its attempts for the grace. */
-  closed(session: Session): void {
+  closed(session: Session | PulseSession): void {
     if (session.kind === 'client') session.closed = true;
+    else if (session.kind === 'pulse') this.watch.closePulse(session);
     else this.reception.lost(session);
     this.wake();
   }

@@ -125,7 +125,10 @@ export class Reception {
     }
     const before = context.fleet.sessions.get(session.name);
     if (before?.open === true) this.refuse(before, 'ERR_SESSION_REPLACED', 'the same worker connected again');
-    if (before !== undefined) context.fleet.leave(before);
+    if (before !== undefined) {
+      context.fleet.leave(before);
+      session.pulse = before.pulse;
+    }
     this.mournEarlier(session);
     session.say({ kind: 'welcome', tag: context.ledger.tag, beatMs: context.times.beatMs });
     this.attempts.claim(session, before, hello.held);
@@ -140,6 +143,7 @@ export class Reception {
       if (other.worker !== session.worker || other.name === session.name || other.open) continue;
       other.inDoubt = false;
       other.forsaken = true;
+      other.pulse = undefined;
       this.watch.abandon(other);
     }
   }

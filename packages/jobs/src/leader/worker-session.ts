@@ -1,6 +1,8 @@
+import type { Liveness } from '../protocol/client-messages.js';
 import type { PeerAccess } from '../protocol/leader-face.js';
 import type { Assignment, AttemptRef, ToWorker, WorkerHello } from '../protocol/worker-messages.js';
 import type { Lease } from './lease.js';
+import type { PulseSession } from './pulse-session.js';
 import { subjectMatches } from './subject.js';
 
 export interface WorkerPort {
@@ -33,9 +35,15 @@ export class WorkerSession {
   cpu = 0;
   lagMs = 0;
   quiet = false;
-  /** In the leader's own time, which does not count its stalls. */
+  /** When its event loop last spoke, in the leader's own time, which does not count its stalls. */
   heardAt: number;
+  /** When the last of its connections was lost. */
   closedAt: number | undefined = undefined;
+  /** What its pulse must show; empty for a worker that has none. */
+  readonly pulseToken: string;
+  pulse: PulseSession | undefined = undefined;
+  /** As last noticed. */
+  liveness: Liveness = 'alive';
   /** The worker is known to be gone for good: no grace. */
   forsaken = false;
   /** Its leases come from before the leader's restart. */
@@ -59,6 +67,7 @@ export class WorkerSession {
     this.granted = hello.credit.jobs;
     this.grantedBytes = hello.credit.bytes;
     this.heardAt = now;
+    this.pulseToken = hello.pulse ?? '';
     this.port = port;
     this.execs = new Set(hello.execs);
     this.patterns = hello.patterns;
@@ -68,8 +77,14 @@ export class WorkerSession {
     return this.closedAt === undefined;
   }
 
+  /** The last sign of life of its process, whichever thread gave it. */
+  get aliveAt(): number {
+    return Math.max(this.heardAt, this.pulse?.heardAt ?? 0);
+  }
+
+  /** Who does not listen gets nothing to do. */
   get credit(): number {
-    return this.open && !this.quiet ? this.granted - this.spent : 0;
+    return this.open && !this.quiet && this.liveness === 'alive' ? this.granted - this.spent : 0;
   }
 
   get inHand(): number {

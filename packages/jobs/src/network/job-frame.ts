@@ -19,6 +19,8 @@ export const JobFrame = {
   Quiet: 76,
   Beat: 77,
   Ends: 78,
+  PulseHello: 79,
+  Pulse: 80,
 } as const;
 
 /** A list is cut into frames of about this size, so that no frame comes near the receiver's limit because of its length. */

@@ -1,8 +1,8 @@
 import type { Compression, Connection, Session } from '@troupe/transport';
-import type { ClientFace, PeerAccess, PeerPort, WorkerFace } from '../protocol/leader-face.js';
+import type { ClientFace, PeerAccess, PeerPort, PulseFace, WorkerFace } from '../protocol/leader-face.js';
 
 /** What a connection sees of its leader. */
-export interface LeaderFaces extends ClientFace, WorkerFace {
+export interface LeaderFaces extends ClientFace, WorkerFace, PulseFace {
   lost(port: PeerPort<never>): void;
 }
 

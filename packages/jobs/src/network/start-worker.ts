@@ -1,4 +1,5 @@
 import { type ActorRef, type ActorSystem, createSystem, nodeHost } from '@troupe/core';
+import { nodeNet } from '@troupe/transport';
 import { anything, checkOptions, isFunction, numberWithin, text, wholeNumber } from '../job/option-check.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { HandledJob } from '../worker/handler.js';
@@ -8,12 +9,18 @@ import { WorkerActor } from '../worker/worker-actor.js';
 import { DEFAULT_WORKER_SETTINGS, type WorkerSettings } from '../worker/worker-options.js';
 import type { DialOptions } from './dial-options.js';
 import { LeaderLink, type LinkCodec } from './leader-link.js';
+import { type PulseSeat, takePulseSeat } from './node-pulse.js';
 import { encodeWorker, encodeWorkerHello, readToWorker } from './worker-codec.js';
 
 export interface StartWorkerOptions extends DialOptions, Partial<WorkerSettings> {
   /** Stays over restarts: the leader knows by it that an earlier process is gone. One worker at a time under one name. */
   readonly name: string;
   readonly handlers: readonly HandledJob[];
+  /**
+   * A thread of its own tells the leader that this process lives while a handler holds the event loop (ADR 0057). On unless false, or
+   * unless the clock or the network are not the real ones.
+   */
+  readonly pulse?: boolean;
 }
 
 const KNOWN = {
@@ -24,6 +31,7 @@ const KNOWN = {
   cpuCap: numberWithin(0.01, 1),
   withholdMsMax: numberWithin(0, 3_600_000),
   patterns: anything,
+  pulse: anything,
   address: anything,
   auth: anything,
   tls: anything,
@@ -36,20 +44,14 @@ const KNOWN = {
   net: anything,
 };
 
-const codec: LinkCodec<WorkerHello, WorkerMessage, ToWorker> = {
-  role: 'worker',
-  hello: encodeWorkerHello,
-  message: encodeWorker,
-  answer: (type, from) => readToWorker(type, from),
-};
-
 /** Runs handlers for a leader elsewhere. Resolves with the first session; from then on it comes back by itself after every loss. */
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
   checkOptions('startWorker', options, KNOWN);
   const { name, handlers, host = nodeHost } = options;
   const system = createSystem({ name: 'worker', host });
   const ends: { ref?: ActorRef<typeof WorkerActor> } = {};
-  const link = new LeaderLink(options, name, codec, {
+  const voice = voiceOf(options);
+  const link = new LeaderLink(options, name, voice.codec, {
     onUp: () => ends.ref?.tell.reconnect(),
     onDown: () => ends.ref?.tell.lost(),
   });
@@ -64,7 +66,10 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
       fromWorker: ({ message, port }) => link.send(message, port),
     },
   });
-  const worker = new RemoteWorker(system, ends.ref, () => link.close());
+  const worker = new RemoteWorker(system, ends.ref, () => {
+    voice.seat?.leave();
+    link.close();
+  });
   try {
     await link.ready();
   } catch (error) {
@@ -106,6 +111,43 @@ export class RemoteWorker implements AsyncDisposable {
     this.hangUp();
     await this.system.shutdown();
   }
+}
+
+interface Voice {
+  readonly codec: LinkCodec<WorkerHello, WorkerMessage, ToWorker>;
+  readonly seat: PulseSeat | undefined;
+}
+
+/** How a worker speaks, and what speaks for it while it cannot: every session that begins is shown to its pulse. */
+function voiceOf(options: StartWorkerOptions): Voice {
+  const { address, auth, tls, transportLimits, pulse = true, host, net } = options;
+  const isReal = host === undefined && net === undefined;
+  const seat = pulse && isReal ? takePulseSeat() : undefined;
+  const token = seat === undefined ? '' : Buffer.from(nodeNet.entropy(16)).toString('hex');
+  const dial = {
+    address,
+    ...(auth === undefined ? {} : { auth }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(transportLimits === undefined ? {} : { transportLimits }),
+  };
+  let said: WorkerHello | undefined;
+  const codec: Voice['codec'] = {
+    role: 'worker',
+    hello: (hello, out, emit) => {
+      said = hello;
+      encodeWorkerHello(seat === undefined ? hello : { ...hello, pulse: token }, out, emit);
+    },
+    message: encodeWorker,
+    answer: (type, from) => {
+      const answer = readToWorker(type, from);
+      if (answer?.kind === 'welcome' && said !== undefined) {
+        const { worker, incarnation } = said;
+        seat?.watch({ dial, hello: { worker, incarnation, token }, beatMs: answer.beatMs });
+      }
+      return answer;
+    },
+  };
+  return { codec, seat };
 }
 
 let load: LoadMeter | undefined;

@@ -6,6 +6,8 @@ import type {
   AttemptEnd,
   AttemptRef,
   Credit,
+  PulseBeat,
+  PulseHello,
   ToWorker,
   WorkerHello,
   WorkerMessage,
@@ -29,6 +31,7 @@ export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emi
   writeTexts(out, hello.patterns);
   out.int(hello.slots);
   writeCredit(out, hello.credit);
+  out.text(hello.pulse ?? '');
   for (const held of hello.held) writeAttempt(out, held);
   emit(JobFrame.WorkerHello, out);
 }
@@ -40,7 +43,29 @@ export function readWorkerHello(from: ByteReader): WorkerHello {
   const patterns = readTexts(from);
   const slots = from.int();
   const credit = readCredit(from);
-  return { worker, incarnation, execs, patterns, slots, credit, held: readAttempts(from) };
+  const pulse = from.text();
+  const held = readAttempts(from);
+  return { worker, incarnation, execs, patterns, slots, credit, held, ...(pulse === '' ? {} : { pulse }) };
+}
+
+export function encodePulseHello(hello: PulseHello, out: ByteWriter, emit: Emit): void {
+  out.text(hello.worker);
+  out.text(hello.incarnation);
+  out.text(hello.token);
+  emit(JobFrame.PulseHello, out);
+}
+
+export function readPulseHello(from: ByteReader): PulseHello {
+  return { worker: from.text(), incarnation: from.text(), token: from.text() };
+}
+
+export function encodePulse(beat: PulseBeat, out: ByteWriter, emit: Emit): void {
+  out.int(Math.round(beat.blockedMs));
+  emit(JobFrame.Pulse, out);
+}
+
+export function readPulse(from: ByteReader): PulseBeat {
+  return { blockedMs: from.int() };
 }
 
 export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit): void {

@@ -8,9 +8,9 @@ import { MessageMalformedError } from './network-error.js';
 import { Outlet } from './outlet.js';
 import { boundName, type PeerSetup } from './peer-setup.js';
 import { WireWriter } from './wire-writer.js';
-import { encodeToWorker, readWorker, readWorkerHello } from './worker-codec.js';
+import { encodeToWorker, readPulse, readPulseHello, readWorker, readWorkerHello } from './worker-codec.js';
 
-/** A worker of the full dialect, on one connection. */
+/** A worker of the full dialect, or its pulse, on one connection. */
 export class WorkerPeer implements ConnectionHandler {
   private readonly setup: PeerSetup<ToWorker>;
   private readonly connection: Connection;
@@ -57,6 +57,15 @@ export class WorkerPeer implements ConnectionHandler {
       leader.helloWorker({ hello: { ...hello, worker }, port: this.port });
       return;
     }
+    if (type === JobFrame.PulseHello) {
+      const hello = readPulseHello(from);
+      this.port = this.setup.port();
+      const worker = boundName(this.connection.session, hello.worker);
+      leader.helloPulse({ hello: { ...hello, worker }, port: this.port });
+      return;
+    }
+    if (type === JobFrame.Pulse && this.port !== undefined)
+      return leader.fromPulse({ beat: readPulse(from), port: this.port });
     const frame = readWorker(type, from);
     if (frame === undefined) return this.connection.answer('UNKNOWN_TYPE');
     const { port } = this;

@@ -88,11 +88,20 @@ export interface JobView {
   readonly reason: string;
   readonly failure: JobFailure | undefined;
   readonly payloadBytes: number;
+  /** Of the worker that runs it, while it runs. */
+  readonly liveness?: Liveness;
+  /** For how long that worker's event loop has stood. */
+  readonly blockedMs?: number;
 }
+
+/** Blocked: the process lives, its event loop stands still. */
+export type Liveness = 'alive' | 'blocked' | 'gone';
 
 export interface WorkerView {
   readonly worker: string;
-  readonly liveness: 'alive' | 'blocked' | 'gone';
+  readonly liveness: Liveness;
+  /** For how long its event loop has stood; 0 unless it is blocked. */
+  readonly blockedMs: number;
   readonly running: number;
   readonly credit: number;
   readonly slots: number;

@@ -1,6 +1,6 @@
 import type { AnyRef } from '@troupe/core';
 import type { ClientHello, ClientMessage, ToClient } from './client-messages.js';
-import type { ToWorker, WorkerHello, WorkerMessage } from './worker-messages.js';
+import type { PulseBeat, PulseHello, ToWorker, WorkerHello, WorkerMessage } from './worker-messages.js';
 
 /** What a peer may do, where its connection has proved who it is. `subject` is `job.submit.{group}` and its like. */
 export interface PeerAccess {
@@ -23,6 +23,12 @@ export interface PeerPort<Message> {
 export interface WorkerFace {
   helloWorker(message: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> }): void;
   fromWorker(message: { readonly message: WorkerMessage; readonly port: PeerPort<ToWorker> }): void;
+}
+
+/** What the pulse of a worker sees of a leader. */
+export interface PulseFace {
+  helloPulse(message: { readonly hello: PulseHello; readonly port: PeerPort<ToWorker> }): void;
+  fromPulse(message: { readonly beat: PulseBeat; readonly port: PeerPort<ToWorker> }): void;
 }
 
 /** What a client sees of a leader. */

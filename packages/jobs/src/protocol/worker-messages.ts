@@ -17,8 +17,23 @@ export interface WorkerHello {
   readonly patterns: readonly string[];
   readonly slots: number;
   readonly credit: Credit;
+  /** What its pulse will show (ADR 0057); without one, silence means blocked. */
+  readonly pulse?: string;
   /** Attempts it still has in hand, running or finished and not yet settled. */
   readonly held: readonly AttemptRef[];
+}
+
+/** The first word of a worker's pulse, from another thread of the same process. */
+export interface PulseHello {
+  readonly worker: string;
+  readonly incarnation: string;
+  /** What the worker's hello named as its pulse. */
+  readonly token: string;
+}
+
+/** For how long the worker's event loop has stood; 0: it turns again, and this is the last word. */
+export interface PulseBeat {
+  readonly blockedMs: number;
 }
 
 /** Totals of this session: what the worker has ever granted (ADR 0052). */

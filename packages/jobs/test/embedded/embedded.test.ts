@@ -416,4 +416,42 @@ jobs('a closed client rejects what is unanswered and what comes after', async ()
   assert.is(await codeOf(client.submit(echo, 'y')), 'ERR_CLIENT_CLOSED');
 });
 
+// A20: leader and handler share a loop, so the leader is as late as everybody.
+jobs(
+  'a handler that holds the shared loop for three leases loses nothing, nor does its neighbour',
+  async () => {
+    await using folder = await tempFolder();
+    const events: JobsEvent[] = [];
+    const times = { beatMs: 50, tickMs: 20 };
+    await using app = await embedded({ dir: folder.path, times, observe: (event) => events.push(event) });
+    const client = app.client();
+    const spin = defineJob('cpu.spin', { input: aNumber, output: anything, leaseMs: 200, retry });
+    const wait = defineJob('io.wait', { input: anything, output: anything, leaseMs: 200, retry });
+    const gate = signal();
+    app.worker({
+      slots: 2,
+      handlers: [
+        handle(wait, () => gate.promise.then(() => 'waited')),
+        handle(spin, (ms) => {
+          const until = performance.now() + ms;
+          while (performance.now() < until);
+          return 'spun';
+        }),
+      ],
+    });
+    const neighbour = await client.submit(wait, 0);
+    const spun = await client.submit(spin, 600);
+    assert.is(await spun.result(), 'spun');
+    gate.resolve();
+    assert.is(await neighbour.result(), 'waited');
+    assert.equal([(await spun.inspect()).attempt, (await neighbour.inspect()).attempt], [1, 1]);
+    const wrong = events.filter((event) => event.kind === 'requeued' || event.kind === 'stale');
+    assert.equal(wrong, []);
+    assert.equal(
+      events.flatMap((event) => (event.kind === 'worker' ? [event.liveness] : [])),
+      ['joined'],
+    );
+  },
+);
+
 jobs.run();

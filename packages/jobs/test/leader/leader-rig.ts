@@ -193,6 +193,7 @@ interface PlayedWorkerOptions {
   readonly slots: number;
   readonly execs: readonly string[];
   readonly held: readonly AttemptRef[];
+  readonly pulse?: string;
 }
 
 export class PlayedWorker {
@@ -202,7 +203,7 @@ export class PlayedWorker {
   private granted: number;
 
   constructor(rig: LeaderRig, options: PlayedWorkerOptions) {
-    const { name, incarnation, slots, execs, held } = options;
+    const { name, incarnation, slots, execs, held, pulse = '' } = options;
     this.rig = rig;
     this.granted = slots - held.length;
     this.session = rig.leader.openWorker(
@@ -212,6 +213,7 @@ export class PlayedWorker {
         slots,
         execs,
         held,
+        pulse,
         patterns: ['job.assign.>'],
         credit: { jobs: this.granted, bytes: 1_000_000 },
       },

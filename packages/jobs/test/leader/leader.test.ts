@@ -60,7 +60,10 @@ leaders('a worker that is silent for the lease loses the job, and its late word 
   client.submit('x');
   const mute = rig.worker({ name: 'mute', slots: 1 });
   const attempt = nth(mute.assigned(), 0);
-  rig.advance(1_500);
+  // A lease of one second; none is shorter than three beats.
+  rig.advance(2_900);
+  assert.equal(mute.aborted(), []);
+  rig.advance(600);
   assert.equal(mute.aborted(), [`${attempt.job}.1 fenced`]);
   const other = rig.worker({ name: 'other', slots: 1 });
   rig.beat(2_000, other);

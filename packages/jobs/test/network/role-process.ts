@@ -1,6 +1,6 @@
 // One role in a process of its own, for tests that kill processes: `node role-process.js leader <dir> <port>` or
-// `node role-process.js worker <port> <name> <slots>` or `node role-process.js client <port> <name>`. Says what happens as JSON lines; ends with its parent.
-import { connectClient, startLeader, startWorker } from '@troupe/jobs';
+// `node role-process.js worker <port> <name> <slots> <more options as JSON>` or `node role-process.js client <port> <name>`. Says what happens as JSON lines; ends with its parent.
+import { connectClient, type StartWorkerOptions, startLeader, startWorker } from '@troupe/jobs';
 import { Echo, trialHandlers } from './trial-jobs.js';
 
 const [role, ...rest] = process.argv.slice(2);
@@ -47,15 +47,18 @@ if (role === 'leader') {
   await Promise.all(Array.from({ length: 16 }, lane));
   process.exit(0);
 } else {
-  const [port, name = 'w', slots = '4'] = rest;
+  const [port, name = 'w', slots = '4', more = '{}'] = rest;
   const worker = await startWorker({
     address: { port: Number(port) },
     name,
     slots: Number(slots),
     cpuCap: 1,
     withinMs: 30_000,
+    ...(JSON.parse(more) as Partial<StartWorkerOptions>),
     handlers: trialHandlers(name, (exec, input) => say({ kind: 'started', exec, input })),
   });
-  say({ kind: 'ready' });
   process.once('SIGTERM', () => void worker.close({ withinMs: 500 }).then(() => process.exit(0)));
+  // Ends its work and lets go of everything it holds itself: whatever else would keep this process is a fault.
+  process.once('SIGUSR2', () => void worker.close({ withinMs: 500 }).then(() => process.stdin.destroy()));
+  say({ kind: 'ready' });
 }

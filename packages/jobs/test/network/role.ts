@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { StartWorkerOptions } from '@troupe/jobs';
 
 export type RoleEvent = Readonly<Record<string, unknown>> & { readonly kind: string };
 
@@ -78,8 +79,13 @@ export async function leaderRole(dir: string, port = 0): Promise<Role & { readon
   return Object.assign(role, { port: Number(ready['port']) });
 }
 
-export function workerRole(port: number, name: string, slots = 4): Promise<Role> {
-  return new Role(['worker', String(port), name, String(slots)]).ready();
+export function workerRole(
+  port: number,
+  name: string,
+  slots = 4,
+  more: Partial<StartWorkerOptions> = {},
+): Promise<Role> {
+  return new Role(['worker', String(port), name, String(slots), JSON.stringify(more)]).ready();
 }
 
 export function clientRole(port: number, name: string): Promise<Role> {

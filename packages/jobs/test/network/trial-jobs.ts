@@ -16,8 +16,32 @@ export const Fail = defineJob('trial.fail', {
   retry: { attempts: 2, baseMs: 1, capMs: 1 },
 });
 
+/** Its first attempt holds the event loop for so many milliseconds; the others return at once. */
+export const Spin = defineJob('trial.spin', {
+  input: aNumber,
+  output: anything,
+  leaseMs: 2_000,
+  retry: { baseMs: 10 },
+});
+/** The same, with three seconds to run. */
+export const BriefSpin = defineJob('trial.brief-spin', {
+  input: aNumber,
+  output: anything,
+  leaseMs: 2_000,
+  limits: { runMs: 3_000 },
+  retry: { baseMs: 10 },
+});
+
 export function trialHandlers(name: string, started: (exec: string, input: unknown) => void) {
+  const spin = (exec: string, ms: number, attempt: number): string => {
+    started(exec, ms);
+    const until = performance.now() + (attempt === 1 ? ms : 0);
+    while (performance.now() < until);
+    return name;
+  };
   return [
+    handle(Spin, (ms, { attempt }) => spin('spin', ms, attempt)),
+    handle(BriefSpin, (ms, { attempt }) => spin('brief-spin', ms, attempt)),
     handle(Echo, (input) => {
       started('echo', input);
       return input;
