@@ -120,6 +120,7 @@ export class Asks implements ReplyPort {
   selfAsked(cell: ActorCell, envelope: Envelope): void {
     const awaiting = cell.extras?.awaiting;
     if (awaiting === undefined) return;
+    awaiting.isKept = true;
     this.runtime.host.later(() => {
       if (cell.extras?.awaiting === awaiting)
         this.refuse(envelope, new AskCycleError([cell.path, cell.path]));

@@ -11,16 +11,20 @@ export type Continuation = (cell: ActorCell, awaiting: Awaiting) => void;
  * resumption passes through the scheduler.
  */
 export class Awaiting {
-  readonly what: string;
-  readonly handler: number;
-  readonly envelope: Envelope | undefined;
-  readonly startedAt: number;
+  what: string;
+  handler: number;
+  envelope: Envelope | undefined;
+  startedAt: number;
   readonly onSettled: Continuation;
   settled = false;
   /** The actor is killed or restarted and will not take the result. */
   onDropped: (() => void) | undefined = undefined;
   value: unknown = undefined;
   error: { readonly thrown: unknown } | undefined = undefined;
+  /** How it listens to native promises, which call back once: only with these can it be used again. */
+  listeners: Listeners | undefined = undefined;
+  /** Somebody will compare it with what the actor awaits later: it is not used again. */
+  isKept = false;
 
   constructor(
     what: string,
@@ -35,32 +39,84 @@ export class Awaiting {
     this.startedAt = startedAt;
     this.onSettled = onSettled;
   }
+
+  get isReusable(): boolean {
+    return this.listeners !== undefined && !this.isKept;
+  }
+
+  useAgain(what: string, handler: number, envelope: Envelope | undefined, startedAt: number): void {
+    this.what = what;
+    this.handler = handler;
+    this.envelope = envelope;
+    this.startedAt = startedAt;
+    this.settled = false;
+    this.error = undefined;
+  }
 }
+
+interface Listeners {
+  readonly fulfilled: (value: unknown) => void;
+  readonly rejected: (thrown: unknown) => void;
+}
+
+/** Not the promise's own `then`: that one may be anything. */
+const nativeThen = Promise.prototype.then;
 
 /** Parks the actor until the promise settles. Takes any thenable: one that throws has failed, only its first call counts. */
 export function park(cell: ActorCell, promise: PromiseLike<unknown>, awaiting: Awaiting): void {
-  const runtime = cell.kind.runtime;
   cell.needExtras().awaiting = awaiting;
   cell.status |= AWAITING;
-  const settle = (value: unknown, error: { readonly thrown: unknown } | undefined): void => {
-    if (awaiting.settled) return;
-    awaiting.settled = true;
-    awaiting.value = value;
-    awaiting.error = error;
-    if ((cell.status & (FENCED | TERMINATED)) !== 0) {
-      runtime.reportStale(cell, `${awaiting.what} settled`);
-      return;
-    }
-    if (cell.extras?.awaiting !== awaiting) return;
-    cell.status |= SETTLED;
-    runtime.ready.registerReady(cell);
+  if (promise instanceof Promise) {
+    awaiting.listeners ??= listenersOf(cell, awaiting);
+    nativeThen.call(promise, awaiting.listeners.fulfilled, awaiting.listeners.rejected);
+  } else {
+    listenToThenable(cell, promise, awaiting);
+  }
+}
+
+function listenersOf(cell: ActorCell, awaiting: Awaiting): Listeners {
+  const { executor } = cell.kind.runtime;
+  return {
+    fulfilled: (value) => {
+      if (settle(cell, awaiting, value, undefined)) executor.resume(cell);
+    },
+    rejected: (thrown) => {
+      if (settle(cell, awaiting, undefined, { thrown })) executor.resume(cell);
+    },
+  };
+}
+
+/** A thenable may call back from anywhere, also from within the turn that has just returned it. */
+function listenToThenable(cell: ActorCell, thenable: PromiseLike<unknown>, awaiting: Awaiting): void {
+  const { ready } = cell.kind.runtime;
+  const rejected = (thrown: unknown): void => {
+    if (settle(cell, awaiting, undefined, { thrown })) ready.registerReady(cell);
   };
   try {
-    promise.then(
-      (value) => settle(value, undefined),
-      (thrown: unknown) => settle(undefined, { thrown }),
-    );
+    thenable.then((value) => {
+      if (settle(cell, awaiting, value, undefined)) ready.registerReady(cell);
+    }, rejected);
   } catch (thrown) {
-    settle(undefined, { thrown });
+    rejected(thrown);
   }
+}
+
+/** True when the actor has now something to do. */
+function settle(
+  cell: ActorCell,
+  awaiting: Awaiting,
+  value: unknown,
+  error: { readonly thrown: unknown } | undefined,
+): boolean {
+  if (awaiting.settled) return false;
+  awaiting.settled = true;
+  awaiting.value = value;
+  awaiting.error = error;
+  if ((cell.status & (FENCED | TERMINATED)) !== 0) {
+    cell.kind.runtime.reportStale(cell, `${awaiting.what} settled`);
+    return false;
+  }
+  if (cell.extras?.awaiting !== awaiting) return false;
+  cell.status |= SETTLED;
+  return true;
 }

@@ -35,6 +35,8 @@ export class Extras {
   watching: Set<ActorCell['ref']> | undefined = undefined;
   suspensions: Suspension[] = [];
   awaiting: Awaiting | undefined = undefined;
+  /** One that has settled, for the next handler that awaits. */
+  spareAwaiting: Awaiting | undefined = undefined;
   timers: CellTimers | undefined = undefined;
   stash: Stash | undefined = undefined;
   abort: AbortController | undefined = undefined;
@@ -64,6 +66,7 @@ export class Extras {
   endIncarnation(): void {
     this.postponed = [];
     this.awaiting = undefined;
+    this.spareAwaiting = undefined;
     this.abort = undefined;
     this.stopping = undefined;
     this.failure = undefined;

@@ -40,19 +40,30 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   returned(cell: ActorCell, result: object, handler: number, envelope: Envelope | undefined): void {
     if (typeof (result as PromiseLike<unknown>).then === 'function') {
-      const what = cell.kind.definition['~handlerNames'][handler] as string;
-      const awaiting = new Awaiting(
-        what,
-        handler,
-        envelope,
-        this.runtime.executor.coarseNow,
-        this.handlerSettled,
-      );
-      park(cell, result as PromiseLike<unknown>, awaiting);
+      this.awaitHandler(cell, result as PromiseLike<unknown>, handler, envelope);
       if ((cell.status & OVERLOADED) !== 0) this.runtime.ready.pressure.relieve(cell);
     } else if (envelope?.resolve !== undefined) {
       this.answer(envelope, result);
     }
+  }
+
+  private awaitHandler(
+    cell: ActorCell,
+    promise: PromiseLike<unknown>,
+    handler: number,
+    envelope: Envelope | undefined,
+  ): void {
+    const extras = cell.needExtras();
+    const what = cell.kind.definition['~handlerNames'][handler] as string;
+    const now = this.runtime.executor.coarseNow;
+    let awaiting = extras.spareAwaiting;
+    if (awaiting === undefined) {
+      awaiting = new Awaiting(what, handler, envelope, now, this.handlerSettled);
+    } else {
+      extras.spareAwaiting = undefined;
+      awaiting.useAgain(what, handler, envelope, now);
+    }
+    park(cell, promise, awaiting);
   }
 
   reply(envelope: Envelope, value: unknown): void {
@@ -118,7 +129,14 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const awaiting = extras.awaiting as Awaiting;
     extras.awaiting = undefined;
     awaiting.onSettled(cell, awaiting);
-    if ((cell.status & FAULT) === 0) this.returnToLane(cell, extras.postponed.splice(0));
+    if (awaiting.onSettled === this.handlerSettled && awaiting.isReusable && cell.isCurrent) {
+      awaiting.value = undefined;
+      awaiting.envelope = undefined;
+      extras.spareAwaiting = awaiting;
+    }
+    if ((cell.status & FAULT) === 0 && extras.postponed.length > 0) {
+      this.returnToLane(cell, extras.postponed.splice(0));
+    }
     const stopping = extras.stopping;
     if (stopping?.stage === 'current-message' && (cell.status & AWAITING) === 0)
       this.runtime.stops.continueStop(cell, stopping);

@@ -16,5 +16,7 @@ export interface Executor<M extends Mailbox> extends Waker {
     onTurnEnd: () => void,
     watch?: TurnWatch<M>,
   ): void;
+  /** Registers a mailbox from the bottom of the stack, where nobody's turn is under way: it may run at once. */
+  resume(mailbox: M): void;
   stop(): void;
 }

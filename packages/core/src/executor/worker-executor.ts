@@ -72,19 +72,32 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   wake(): void {
     if (this.state === 'stopped') return;
     this.ready.awake = true;
+    if (this.mayPump()) this.host.soon(this.pumpNow);
+    else this.yieldToLoop();
+  }
+
+  resume(mailbox: M): void {
+    const { ready } = this;
+    if (ready.awake || this.state === 'stopped') {
+      ready.registerReady(mailbox);
+      return;
+    }
+    ready.awake = true;
+    ready.registerReady(mailbox);
+    if (this.mayPump()) this.pump();
+    else this.yieldToLoop();
+  }
+
+  /** Bursts may follow each other without end in one turn of the event loop: now and then the clock is asked. */
+  private mayPump(): boolean {
     if (!this.turnOpen) {
       this.openTurn();
-    } else {
-      this.arms += 1;
-      if (this.arms % ARMS_PER_CHECK === 0) {
-        this.coarseNow = this.host.now();
-        if (this.coarseNow - this.turnStart >= this.slice.ms) {
-          this.yieldToLoop();
-          return;
-        }
-      }
+      return true;
     }
-    this.host.soon(this.pumpNow);
+    this.arms += 1;
+    if (this.arms % ARMS_PER_CHECK !== 0) return true;
+    this.coarseNow = this.host.now();
+    return this.coarseNow - this.turnStart < this.slice.ms;
   }
 
   stop(): void {

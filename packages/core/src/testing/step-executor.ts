@@ -46,6 +46,10 @@ export class StepExecutor implements Executor<ActorCell> {
     this.coarseNow = this.host.now();
   }
 
+  resume(mailbox: ActorCell): void {
+    this.ready.registerReady(mailbox);
+  }
+
   stop(): void {
     this.onTurnEnd();
   }
