@@ -1,6 +1,6 @@
-import type { Attributes, Counter, Histogram, Meter } from '@opentelemetry/api';
-import type { InvokeResult, MessageView, Outcome, SendView, TurnView } from '@troupe/core';
-import type { LabelSets } from './label-sets.js';
+import type { Counter, Histogram, Meter } from '@opentelemetry/api';
+import type { InvokeResult, Outcome, TurnView } from '@troupe/core';
+import type { LabelSet, LabelSets } from './label-sets.js';
 import type { Trail } from './trail.js';
 
 /** Seconds. Finer below than the conventions propose: most handlers take microseconds. */
@@ -11,6 +11,9 @@ const COUNTS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000];
 export class Metering {
   /** Seconds that actors have run, for the busy ratio. */
   busySeconds = 0;
+  /** Somebody calls `flush` whenever metrics are collected; else it is done after every turn. */
+  isCollected = false;
+  private readonly touched: LabelSet[] = [];
   private readonly labels: LabelSets;
   private readonly sentTotal: Counter;
   private readonly consumedTotal: Counter;
@@ -18,7 +21,6 @@ export class Metering {
   private readonly waitSeconds: Histogram;
   private readonly turnSeconds: Histogram;
   private readonly backlog: Histogram;
-  private readonly failedLabels = new WeakMap<Attributes, Map<string, Attributes>>();
 
   constructor(meter: Meter, labels: LabelSets) {
     this.labels = labels;
@@ -52,58 +54,59 @@ export class Metering {
     });
   }
 
-  sent(send: SendView): void {
-    this.sentTotal.add(1, this.labels.of(send.actor, send.message));
+  sent(labels: LabelSet): void {
+    this.touch(labels);
+    labels.sent += 1;
   }
 
-  dequeued(trail: Trail, message: MessageView): void {
-    const waited = (message.now - trail.sentAt) / 1_000;
-    this.waitSeconds.record(waited, this.labels.of(message.actor, message.message));
+  dequeued(trail: Trail, now: number): void {
+    this.waitSeconds.record((now - trail.sentAt) / 1_000, trail.labels.attributes);
   }
 
-  ended(message: MessageView, outcome: Outcome): void {
+  ended(labels: LabelSet, outcome: Outcome): void {
     if (outcome.kind === 'held') return;
-    const labels = this.labels.of(message.actor, message.message);
-    this.consumedTotal.add(1, labels);
-    if (outcome.kind === 'handled') this.processSeconds.record(outcome.ms / 1_000, labels);
-    if (outcome.kind === 'abandoned')
-      this.processSeconds.record(outcome.ms / 1_000, this.failed(labels, 'abandoned'));
-    if (outcome.kind === 'failed') {
-      const type = this.labels.errorType(outcome.error);
-      this.processSeconds.record(outcome.ms / 1_000, this.failed(labels, type));
+    this.touch(labels);
+    labels.consumed += 1;
+    switch (outcome.kind) {
+      case 'handled':
+        return this.processSeconds.record(outcome.ms / 1_000, labels.attributes);
+      case 'abandoned':
+        return this.processSeconds.record(outcome.ms / 1_000, labels.failedBy('abandoned'));
+      case 'failed':
+        return this.processSeconds.record(
+          outcome.ms / 1_000,
+          labels.failedBy(this.labels.errorType(outcome.error)),
+        );
+      case 'refused':
+        return;
+      default:
+        outcome satisfies never;
     }
   }
 
   turnBegan(turn: TurnView): void {
-    this.backlog.record(turn.depth, { 'messaging.destination.name': this.destination(turn) });
+    this.backlog.record(turn.depth, this.labels.ofTurns(turn.actor).attributes);
   }
 
   /** Every turn has one duration, however it ended (E24). */
   turnEnded(turn: TurnView, result: InvokeResult): void {
     const seconds = (turn.endedAt - turn.startedAt) / 1_000;
     this.busySeconds += seconds;
-    this.turnSeconds.record(seconds, {
-      'messaging.destination.name': this.destination(turn),
-      'troupe.turn.result': result.kind,
-    });
+    this.turnSeconds.record(seconds, this.labels.ofTurns(turn.actor).endedBy(result.kind));
+    if (!this.isCollected) this.flush();
   }
 
-  /** Through the label sets, so that turns are bounded like messages. */
-  private destination(turn: TurnView): string {
-    return String(this.labels.of(turn.actor, '')['messaging.destination.name']);
+  /** Adds up what was counted since: an SDK looks its labels up for every single addition. */
+  flush(): void {
+    for (const labels of this.touched.splice(0)) {
+      if (labels.sent > 0) this.sentTotal.add(labels.sent, labels.attributes);
+      if (labels.consumed > 0) this.consumedTotal.add(labels.consumed, labels.attributes);
+      labels.sent = 0;
+      labels.consumed = 0;
+    }
   }
 
-  private failed(labels: Attributes, type: string): Attributes {
-    let byType = this.failedLabels.get(labels);
-    if (byType === undefined) {
-      byType = new Map();
-      this.failedLabels.set(labels, byType);
-    }
-    let failed = byType.get(type);
-    if (failed === undefined) {
-      failed = { ...labels, 'error.type': type };
-      byType.set(type, failed);
-    }
-    return failed;
+  private touch(labels: LabelSet): void {
+    if (labels.sent === 0 && labels.consumed === 0) this.touched.push(labels);
   }
 }

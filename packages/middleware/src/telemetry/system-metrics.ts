@@ -31,6 +31,11 @@ export class SystemMetrics {
       observable.addCallback(callback);
       ends.push(() => observable.removeCallback(callback));
     };
+    this.metering.isCollected = true;
+    ends.push(() => {
+      this.metering.flush();
+      this.metering.isCollected = false;
+    });
     this.watchStats(system, watch);
     this.watchExecutor(system, watch);
     for (const one of middleware) this.watchFigures((one as Partial<Measured>).figures ?? [], watch);
@@ -65,7 +70,11 @@ export class SystemMetrics {
     const time = { unit: 's', description: 'Time that actors of this telemetry have run.' };
     watch(
       this.meter.createObservableCounter('troupe.executor.busy_time', time),
-      () => this.metering.busySeconds,
+      () => {
+        // Observers are asked before counters are read.
+        this.metering.flush();
+        return this.metering.busySeconds;
+      },
       labels,
     );
     const share = { unit: '1', description: 'Share of the time since the last collection that actors ran.' };

@@ -68,6 +68,7 @@ export function telemetry(options: TelemetryOptions = {}): Equipment {
 
 class Telemetry {
   private readonly name: string;
+  private readonly labels: LabelSets;
   private readonly tracing: Tracing | undefined = undefined;
   private readonly metering: Metering | undefined = undefined;
   private readonly system: SystemMetrics | undefined = undefined;
@@ -82,6 +83,7 @@ class Telemetry {
     producerSpans: boolean,
   ) {
     this.name = name;
+    this.labels = labels;
     if (tracers !== undefined)
       this.tracing = new Tracing(tracers.getTracer(SCOPE), this.clock, labels, producerSpans);
     if (meters !== undefined) {
@@ -134,22 +136,24 @@ class Telemetry {
   };
 
   private readonly onSend = (send: SendView): Trail => {
-    this.metering?.sent(send);
+    const labels = this.labels.of(send.actor, send.message);
+    this.metering?.sent(labels);
     const { now } = send;
-    return this.tracing?.sent(send, now) ?? new Trail(now, undefined);
+    return this.tracing?.sent(send, labels, now) ?? new Trail(now, labels, undefined);
   };
 
   private readonly beforeMessage = (message: MessageView): undefined => {
     const trail = message.context as Trail | undefined;
     if (trail === undefined) return;
-    if (!trail.seen) this.metering?.dequeued(trail, message);
+    const { now } = message;
+    if (!trail.seen) this.metering?.dequeued(trail, now);
     trail.seen = true;
-    this.tracing?.dequeued(trail, message);
+    this.tracing?.dequeued(trail, message, now);
   };
 
   private readonly afterMessage = (message: MessageView, outcome: Outcome): undefined => {
-    this.metering?.ended(message, outcome);
     const trail = message.context as Trail | undefined;
+    this.metering?.ended(trail?.labels ?? this.labels.of(message.actor, message.message), outcome);
     if (trail !== undefined) this.tracing?.ended(trail, message, outcome);
   };
 

@@ -10,9 +10,12 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { MessageView, Outcome, SendView } from '@troupe/core';
-import type { LabelSets } from './label-sets.js';
+import type { LabelSet, LabelSets } from './label-sets.js';
+import { LinkedContext } from './linked-context.js';
 import { Trail } from './trail.js';
 import type { WallClock } from './wall-clock.js';
+
+const NO_LINKS: Link[] = [];
 
 /**
  * Spans of messages:
@@ -38,24 +41,26 @@ export class Tracing {
     this.producers = producers;
   }
 
-  sent(send: SendView, now: number): Trail {
+  sent(send: SendView, labels: LabelSet, now: number): Trail {
     const cause = send.cause instanceof Trail ? (send.cause.inside ?? send.cause.origin) : undefined;
     const parent = cause ?? this.ambient();
-    if (!this.producers) return new Trail(now, parent);
-    const at = this.clock.epochOf(now);
-    const links = cause === undefined ? this.ambientLinks() : [];
-    const attributes = { ...this.attributes('send', send), 'troupe.sender.path': send.from ?? '' };
-    const options = { kind: SpanKind.PRODUCER, attributes, links, startTime: at };
-    const span = this.tracer.startSpan(`send ${send.actor}.${send.message}`, options, parent);
-    span.end(at);
-    return new Trail(now, trace.setSpan(parent, span));
+    if (!this.producers) return new Trail(now, labels, parent);
+    const startTime = this.clock.epochOf(now);
+    const links = cause === undefined ? this.ambientLinks() : NO_LINKS;
+    const attributes = this.attributes('send', labels, send.path);
+    attributes['troupe.sender.path'] = send.from ?? '';
+    const options = { kind: SpanKind.PRODUCER, attributes, links, startTime };
+    const span = this.tracer.startSpan(labels.sendName, options, parent);
+    span.end(startTime);
+    return new Trail(now, labels, trace.setSpan(LinkedContext.on(parent), span));
   }
 
   /** Taken from the mailbox, not necessarily for the first time: it may have been held or be tried again. */
-  dequeued(trail: Trail, message: MessageView): void {
-    const at = this.clock.epochOf(message.now);
+  dequeued(trail: Trail, message: MessageView, now: number): void {
+    const at = this.clock.epochOf(now);
     trail.span ??= this.start(trail, message, at);
-    trail.span.addEvent('dequeued', { 'troupe.message.waited_ms': message.now - trail.sentAt }, at);
+    if (!trail.span.isRecording()) return;
+    trail.span.addEvent('dequeued', { 'troupe.message.waited_ms': now - trail.sentAt }, at);
   }
 
   run<T>(trail: Trail, run: () => T): T {
@@ -88,17 +93,15 @@ export class Tracing {
   private start(trail: Trail, message: MessageView, now: number): NonNullable<Trail['span']> {
     const origin = trail.origin ?? ROOT_CONTEXT;
     const producer = trace.getSpanContext(origin);
-    const links = producer === undefined || !this.producers ? [] : [{ context: producer }];
-    const attributes = {
-      ...this.attributes('process', message),
-      'troupe.message.asked': message.asked,
-      'troupe.message.retries': message.retries,
-    };
+    const links = producer === undefined || !this.producers ? NO_LINKS : [{ context: producer }];
+    const attributes = this.attributes('process', trail.labels, message.path);
+    attributes['troupe.message.asked'] = message.asked;
+    attributes['troupe.message.retries'] = message.retries;
     // The one span from enqueue to dequeue to invoke; another try begins when it begins.
     const startTime = trail.runs === 0 ? this.clock.epochOf(trail.sentAt) : now;
     const options = { kind: SpanKind.CONSUMER, attributes, links, startTime };
-    const span = this.tracer.startSpan(`process ${message.actor}.${message.message}`, options, origin);
-    trail.inside = trace.setSpan(origin, span);
+    const span = this.tracer.startSpan(trail.labels.processName, options, origin);
+    trail.inside = trace.setSpan(LinkedContext.on(origin), span);
     return span;
   }
 
@@ -112,15 +115,18 @@ export class Tracing {
 
   private ambientLinks(): Link[] {
     const active = this.isolated ? undefined : trace.getSpanContext(context.active());
-    return active === undefined ? [] : [{ context: active }];
+    return active === undefined ? NO_LINKS : [{ context: active }];
   }
 
-  private attributes(operation: 'send' | 'process', view: SendView | MessageView): Attributes {
+  private attributes(operation: 'send' | 'process', labels: LabelSet, path: string): Attributes {
+    const { attributes } = labels;
     return {
-      ...this.labels.of(view.actor, view.message),
+      'messaging.system': 'troupe',
+      'messaging.destination.name': attributes['messaging.destination.name'],
+      'troupe.message.name': attributes['troupe.message.name'],
       'messaging.operation.name': operation,
       'messaging.operation.type': operation,
-      'troupe.actor.path': view.path,
+      'troupe.actor.path': path,
     };
   }
 }

@@ -1,8 +1,10 @@
 import type { Context, Span } from '@opentelemetry/api';
+import type { LabelSet } from './label-sets.js';
 
 /** What telemetry knows of one message: it travels with it, and its reply's and its sends' causes are found in it. */
 export class Trail {
   readonly sentAt: number;
+  readonly labels: LabelSet;
   /** What the message's own span descends from. */
   readonly origin: Context | undefined;
   /** Inside the handler; what it sends descends from this, also after the message has ended. */
@@ -12,8 +14,9 @@ export class Trail {
   seen = false;
   runs = 0;
 
-  constructor(sentAt: number, origin: Context | undefined) {
+  constructor(sentAt: number, labels: LabelSet, origin: Context | undefined) {
     this.sentAt = sentAt;
+    this.labels = labels;
     this.origin = origin;
   }
 }

@@ -1,4 +1,4 @@
-import { defineActor, type Host, nodeHost } from '@troupe/core';
+import { createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
 import { createMiddlewareRig } from '@troupe/core/testing';
 import {
   circuitBreaker,
@@ -123,6 +123,32 @@ metrics('dead letters, failures, restarts and suspensions are counted by reason'
 });
 
 // E24: never an error text or an actor instance as a label.
+metrics(
+  'what was counted is neither lost at the end of a system nor without createEquippedSystem',
+  async () => {
+    for (const create of [createEquippedSystem, createSystem]) {
+      const recorder = openRecorder();
+      const system = create({ middleware: [telemetry(providers(recorder))] });
+      const ref = system.spawn(Account);
+      for (let i = 0; i < 5; i += 1) await ref.ask.deposit(i);
+      await system.shutdown();
+      const points = await recorder.metrics();
+      assert.is(total(points.get('messaging.client.sent.messages')), 5);
+      assert.is(total(points.get('messaging.client.consumed.messages')), 5);
+    }
+  },
+);
+
+metrics('a message to an actor without a turn is counted as sent all the same', async () => {
+  const recorder = openRecorder();
+  const system = open(recorder);
+  const ref = system.spawn(Account);
+  ref.tell.deposit(1);
+  const points = await recorder.metrics();
+  assert.is(total(points.get('messaging.client.sent.messages')), 1);
+  await system.shutdown();
+});
+
 metrics('labels are bounded: no error text, no path, no reason of a user', async () => {
   const recorder = openRecorder();
   const system = open(recorder);

@@ -1,0 +1,43 @@
+import { createContextKey, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { LinkedContext } from '#src/telemetry/linked-context.js';
+
+const linked = suite('linked-context');
+const colour = createContextKey('colour');
+const size = createContextKey('size');
+
+linked('has what is below it and what was set on it', () => {
+  const base = ROOT_CONTEXT.setValue(colour, 'red');
+  const context = LinkedContext.on(base).setValue(size, 3);
+  assert.is(context.getValue(colour), 'red');
+  assert.is(context.getValue(size), 3);
+  assert.is(base.getValue(size), undefined);
+  const shadowed = context.setValue(colour, 'blue');
+  assert.is(shadowed.getValue(colour), 'blue');
+  assert.is(shadowed.getValue(size), 3);
+});
+
+linked('what is deleted is gone, also below it', () => {
+  const context = LinkedContext.on(ROOT_CONTEXT.setValue(colour, 'red'))
+    .setValue(size, 3)
+    .setValue(colour, 'blue');
+  const without = context.deleteValue(colour);
+  assert.is(without.getValue(colour), undefined);
+  assert.is(without.getValue(size), 3);
+  assert.is(context.deleteValue(size).getValue(colour), 'blue');
+});
+
+linked('a chain of a thousand spans is one context, and the spans before are free to go', () => {
+  let context = LinkedContext.on(ROOT_CONTEXT.setValue(colour, 'red'));
+  for (let i = 0; i < 1_000; i += 1) {
+    const spanContext = { traceId: 'a'.repeat(32), spanId: i.toString(16).padStart(16, '0'), traceFlags: 1 };
+    context = trace.setSpan(LinkedContext.on(context), trace.wrapSpanContext(spanContext));
+  }
+  assert.is(trace.getSpanContext(context)?.spanId, (999).toString(16).padStart(16, '0'));
+  assert.is(context.getValue(colour), 'red');
+  const { base } = context as unknown as { readonly base: object };
+  assert.not.instance(base, LinkedContext);
+});
+
+linked.run();
