@@ -1,4 +1,5 @@
 // Troupe's leader and workers as the processes they are in production: `leader <dir>` or `worker <port> <how many> <slots>`.
+import { nodeHost } from '@troupe/core';
 import { defineJob, handle, startLeader, startWorker } from '@troupe/jobs';
 
 const [role, ...rest] = process.argv.slice(2);
@@ -28,6 +29,7 @@ if (role === 'leader') {
       slots: slots ?? 1,
       bytesMax: 2 ** 30,
       cpuCap: 1,
+      host: { ...nodeHost, log: () => undefined },
       handlers: [handle(noop, () => null)],
     });
   }

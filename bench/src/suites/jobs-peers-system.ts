@@ -4,12 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodeHost } from '@troupe/core';
 import { connectClient, defineJob } from '@troupe/jobs';
 import { type PeerServer, serverMissing, startServer } from './jobs-peers-server.js';
 
 /** A job system as a client sees it: submit durably, run a no-op in another process, have the result back here. */
 export interface JobSystem {
-  run(payload: string): Promise<unknown>;
+  /** `lane`: which of the outstanding ones it is; a lane keeps to one client, as a caller would. */
+  run(payload: string, lane: number): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -51,9 +53,14 @@ async function openPeer(system: string): Promise<JobSystem> {
   }
 }
 
+interface PeerClient {
+  run(payload: string): Promise<unknown>;
+  close(): Promise<void>;
+}
+
 async function joinPeer(system: string, server: PeerServer): Promise<JobSystem> {
   const module = new URL(`jobs/${system}.mjs`, peersFolder);
-  const { open } = (await import(module.href)) as { open(options: { port: number }): Promise<JobSystem> };
+  const { open } = (await import(module.href)) as { open(options: { port: number }): Promise<PeerClient> };
   // Some servers accept before they serve.
   const client = await patiently(() => open({ port: server.port }));
   const worker = await started(
@@ -74,6 +81,9 @@ const anything = {
 };
 const noop = defineJob('bench.noop', { input: anything, output: anything });
 
+/** A thousand peers in one process hold each other up, and each would warn of it. */
+const silent = { ...nodeHost, log: () => undefined };
+
 async function openTroupe({ outstanding, workers = 1, clients = 1 }: Shape): Promise<JobSystem> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
   const program = new URL('jobs-peers-process.js', import.meta.url);
@@ -85,15 +95,11 @@ async function openTroupe({ outstanding, workers = 1, clients = 1 }: Shape): Pro
   );
   const all = await Promise.all(
     Array.from({ length: clients }, (_, i) =>
-      connectClient({ address: { port }, name: `bench-${i}`, withinMs: 60_000 }),
+      connectClient({ address: { port }, name: `bench-${i}`, withinMs: 60_000, host: silent }),
     ),
   );
-  let turn = 0;
   return {
-    run: (payload) => {
-      turn = turn + 1 < all.length ? turn + 1 : 0;
-      return (all[turn] as (typeof all)[number]).run(noop, payload);
-    },
+    run: (payload, lane) => (all[lane % all.length] as (typeof all)[number]).run(noop, payload),
     close: async () => {
       for (const client of all) client.close();
       await ended(worker);

@@ -1,5 +1,12 @@
 import type { Case, Measurement, Suite, Trial } from '../runner/suite.js';
-import { DURABILITY, missingPeer, openSystem, PEERS, type Shape } from './jobs-peers-system.js';
+import {
+  DURABILITY,
+  type JobSystem,
+  missingPeer,
+  openSystem,
+  PEERS,
+  type Shape,
+} from './jobs-peers-system.js';
 
 const EVERYBODY = ['troupe', ...PEERS];
 const repeat = { warmups: 1, iterations: 3, budgetMs: 20_000 };
@@ -11,19 +18,19 @@ interface Load extends Shape {
 }
 
 /** Keeps `outstanding` of them going; times each from submit to result. */
-async function drive(run: (payload: string) => Promise<unknown>, load: Load): Promise<Measurement> {
+async function drive(run: JobSystem['run'], load: Load): Promise<Measurement> {
   // JSON puts two quotes around it.
   const payload = 'x'.repeat(load.bytes - 2);
   const latencies = new Float64Array(load.jobs);
   const startedAt = performance.now();
   let next = 0;
   let completed = 0;
-  const lane = async (): Promise<void> => {
+  const lane = async (_: unknown, no: number): Promise<void> => {
     while (next < load.jobs) {
       const i = next;
       next += 1;
       const at = performance.now();
-      await run(payload);
+      await run(payload, no);
       latencies[i] = performance.now() - at;
       completed += 1;
     }
@@ -37,7 +44,10 @@ async function drive(run: (payload: string) => Promise<unknown>, load: Load): Pr
 
 async function trial(system: string, load: Load): Promise<Trial> {
   const opened = await openSystem(system, load);
-  return { run: () => drive((payload) => opened.run(payload), load), close: () => opened.close() };
+  return {
+    run: () => drive((payload, lane) => opened.run(payload, lane), load),
+    close: () => opened.close(),
+  };
 }
 
 function scaled(jobs: number, scale: number): number {
@@ -83,7 +93,7 @@ const large: Case = {
     const opened = await openSystem(system, load);
     return {
       async run() {
-        const measured = await drive((payload) => opened.run(payload), load);
+        const measured = await drive((payload, lane) => opened.run(payload, lane), load);
         const mb = (jobs: number): number => (jobs * TEN_MB) / 1_000_000;
         return { ...measured, attempted: mb(measured.attempted), completed: mb(measured.completed) };
       },
@@ -95,18 +105,19 @@ const large: Case = {
 const fleet: Case = {
   benchmark: 'fleet',
   unit: 'jobs',
-  note: 'a thousand workers and a thousand clients connected, against one of each (pair); 4,000 outstanding, 100-byte payloads; fsync before every acknowledgement',
+  note: 'a thousand workers with 16 slots each and a thousand clients with 16 jobs outstanding each, against one of each with the same 16,000 (pair); all clients in one process, all workers in another; 100-byte payloads; fsync before every acknowledgement',
   systems: ['troupe', 'pair'],
   repeat,
   timeoutMs,
   prepare({ system, scale }) {
-    const many = system === 'pair' ? 1 : Math.max(2, Math.round(1_000 * Math.min(1, scale)));
+    const many = Math.max(2, Math.round(1_000 * Math.min(1, scale)));
+    const connected = system === 'pair' ? 1 : many;
     return trial(system, {
-      jobs: scaled(100_000, scale),
-      outstanding: 4_000,
+      jobs: scaled(200_000, scale),
+      outstanding: 16 * many,
       bytes: 100,
-      workers: many,
-      clients: many,
+      workers: connected,
+      clients: connected,
     });
   },
 };

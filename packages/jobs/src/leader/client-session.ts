@@ -9,6 +9,9 @@ export interface ClientPort {
   send(message: ToClient): void;
 }
 
+/** Receipts that may wait for an outcome to ride with. Far below any window, so that a client never stands still for them. */
+const RECEIPTS_HELD_MAX = 32;
+
 /**
  * One connection of one client. What it is told collects here during a turn and leaves in one message each. Identity is this
  * object, not the client's name: an old connection's end cannot touch a new one (A13, A35).
@@ -25,7 +28,10 @@ export class ClientSession {
   /** In the leader's list of sessions that have something to send. */
   listed = false;
   private readonly port: ClientPort;
+  /** It has receipts that nobody waits for; the leader's tick lets them go at the latest. */
+  holding = false;
   private receipts: Receipt[] = [];
+  private isUrgent = false;
   private outcomes: JobOutcome[] = [];
   private rest: ToClient[] = [];
 
@@ -50,8 +56,10 @@ export class ClientSession {
     return access.permits(action, `job.${action}.${job.policy.spec.group}`);
   }
 
-  receipt(receipt: Receipt): void {
+  /** `wanted`: the client waits for the outcome, the receipt may come with it. */
+  receipt(receipt: Receipt, wanted = false): void {
     this.receipts.push(receipt);
+    if (!wanted) this.isUrgent = true;
   }
 
   outcome(outcome: JobOutcome): void {
@@ -62,11 +70,24 @@ export class ClientSession {
     this.rest.push(message);
   }
 
+  /** Held receipts have waited long enough. */
+  hurry(): void {
+    this.isUrgent = true;
+    this.flush();
+  }
+
   /** Receipts before outcomes: a client learns of a job before it learns how it ended. */
   flush(): void {
     this.listed = false;
     const { receipts, outcomes, rest } = this;
     if (this.closed) return;
+    this.holding =
+      !this.isUrgent &&
+      outcomes.length + rest.length === 0 &&
+      receipts.length > 0 &&
+      receipts.length < RECEIPTS_HELD_MAX;
+    if (this.holding) return;
+    this.isUrgent = false;
     for (const message of rest) this.port.send(message);
     if (rest.length > 0) this.rest = [];
     if (receipts.length > 0) {

@@ -10,6 +10,9 @@ export class Fleet {
   readonly sessions = new Map<string, WorkerSession>();
   private readonly open: WorkerSession[] = [];
   private cursor = 0;
+  /** Who got the latest job of this round, and how many more it may get in a row. */
+  private favourite: WorkerSession | undefined = undefined;
+  private inARow = 0;
 
   get hasCredit(): boolean {
     return this.open.length > 0;
@@ -42,8 +45,25 @@ export class Fleet {
     session.openIndex = -1;
   }
 
-  /** The best of the next few that can take this job; of all, if none of those can. */
+  newRound(): void {
+    this.favourite = undefined;
+  }
+
+  /** The one that got the job before, as long as its jobs are so short that one message with many of them is worth more than company. */
   pick(exec: ExecQueue, bytes: number): WorkerSession | undefined {
+    const { favourite } = this;
+    const goesOn = favourite !== undefined && this.inARow > 0 && favourite.openIndex >= 0;
+    if (goesOn && favourite.serves(exec.exec, exec.group) && favourite.fits(bytes)) {
+      this.inARow -= 1;
+      return favourite;
+    }
+    this.favourite = this.best(exec, bytes);
+    if (this.favourite !== undefined) this.inARow = this.favourite.jobsInARow - 1;
+    return this.favourite;
+  }
+
+  /** The best of the next few that can take this job; of all, if none of those can. */
+  private best(exec: ExecQueue, bytes: number): WorkerSession | undefined {
     const count = this.open.length;
     let best: WorkerSession | undefined;
     let bestScore = Number.POSITIVE_INFINITY;

@@ -87,7 +87,8 @@ export class Intake {
   /** After the record has been applied: its client is told. */
   enqueued(record: EnqueueRecord, session: ClientSession, tag: number, lsn: number): void {
     this.landed(record);
-    session.receipt({ seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined });
+    const receipt = { seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined };
+    session.receipt(receipt, tag < 0);
     this.context.list(session);
     if (tag < 0) awaitOutcome(this.context, record.job, session);
   }

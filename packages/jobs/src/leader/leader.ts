@@ -58,6 +58,7 @@ export class Leader implements LeaderContext {
   private readonly desk: Desk;
   private readonly reception: Reception;
   private readonly talkative: Session[] = [];
+  private readonly holders = new Set<ClientSession>();
   private waiting: (() => void)[] = [];
   private turnScheduled = false;
   private stopped = false;
@@ -210,7 +211,8 @@ export class Leader implements LeaderContext {
   private wake(): void {
     if (this.turnScheduled || this.stopped) return;
     this.turnScheduled = true;
-    this.host.soon(() => this.turn());
+    // Behind everything that has arrived by now: what a thousand connections say in one moment is one turn.
+    this.host.later(() => this.turn());
   }
 
   private turn(): void {
@@ -322,6 +324,7 @@ export class Leader implements LeaderContext {
     const wall = this.at();
     this.room.promote(wall);
     const stalled: ExecQueue[] = [];
+    this.fleet.newRound();
     while (this.fleet.hasCredit && !this.draining) {
       const exec = this.room.nextExec();
       if (exec === undefined) break;
@@ -361,7 +364,10 @@ export class Leader implements LeaderContext {
   }
 
   private speak(): void {
-    for (const session of this.talkative) session.flush();
+    for (const session of this.talkative) {
+      session.flush();
+      if (session.kind === 'client' && session.holding) this.holders.add(session);
+    }
     this.talkative.length = 0;
   }
 
@@ -372,6 +378,8 @@ export class Leader implements LeaderContext {
     this.time += Math.min(now - this.lastNow, 2 * this.times.tickMs);
     this.lastNow = now;
     this.watch.sweep();
+    for (const session of this.holders) if (session.holding) session.hurry();
+    this.holders.clear();
     const { ledger } = this;
     const nextAt = Math.min(ledger.ended.nextAt, ledger.dead.nextAt, ledger.keys.nextAt);
     if (this.staging.idle && nextAt <= this.at()) this.stage({ type: 'tick', at: this.at() });

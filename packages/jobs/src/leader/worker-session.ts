@@ -13,6 +13,10 @@ export interface WorkerPort {
 /** Settlements that may wait for something else to say. */
 const SETTLED_HELD_MAX = 16;
 
+/** Jobs go to one worker in a row while they keep it busy for no longer than this; beyond, they go side by side. */
+const IN_A_ROW_MS = 2;
+const IN_A_ROW_MAX = 64;
+
 type Abort = AttemptRef & { readonly reason: 'cancelled' | 'fenced' };
 
 /**
@@ -35,6 +39,8 @@ export class WorkerSession {
   cpu = 0;
   lagMs = 0;
   quiet = false;
+  /** What an attempt takes here, lately. Unknown before the first has ended. */
+  private attemptMs = Number.POSITIVE_INFINITY;
   /** When its event loop last spoke, in the leader's own time, which does not count its stalls. */
   heardAt: number;
   /** When the last of its connections was lost. */
@@ -112,6 +118,19 @@ export class WorkerSession {
   /** Smaller is better: the share of slots in use, the processor, a late event loop. */
   get score(): number {
     return this.inHand / this.slots + this.cpu + Math.min(this.lagMs, 1_000) / 1_000;
+  }
+
+  /** A report: how many attempts ended, and for how long they ran, together. */
+  ran(ends: number, runMs: number): void {
+    if (ends === 0 || !(runMs >= 0)) return;
+    const meanMs = runMs / ends;
+    // A slow one counts at once, fast ones by and by.
+    if (meanMs > this.attemptMs || this.attemptMs === Number.POSITIVE_INFINITY) this.attemptMs = meanMs;
+    else this.attemptMs += (meanMs - this.attemptMs) / 4;
+  }
+
+  get jobsInARow(): number {
+    return Math.max(1, Math.min(IN_A_ROW_MAX, Math.floor(IN_A_ROW_MS / this.attemptMs)));
   }
 
   hold(lease: Lease): void {

@@ -74,6 +74,7 @@ export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit
   writeCredit(out, message.credit);
   out.time(message.cpu);
   out.int(Math.round(message.lagMs));
+  out.int(Math.round((message.runMs ?? 0) * 1_000));
   let isReport = true;
   for (const end of ends) {
     // A large result would hold back the credit behind it, so it leaves by itself. Credit may be ahead of ends, never behind.
@@ -95,7 +96,8 @@ export function readWorker(type: number, from: ByteReader): WorkerFrame | undefi
       const credit = readCredit(from);
       const cpu = from.time();
       const lagMs = from.int();
-      return { kind: 'report', ends: readEnds(from), credit, cpu: share(cpu), lagMs };
+      const runMs = from.int() / 1_000;
+      return { kind: 'report', ends: readEnds(from), credit, cpu: share(cpu), lagMs, runMs };
     }
     case JobFrame.Ends:
       return { kind: 'ends', ends: readEnds(from) };

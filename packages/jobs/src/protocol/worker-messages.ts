@@ -60,6 +60,8 @@ export type WorkerMessage =
       readonly credit: Credit;
       readonly cpu: number;
       readonly lagMs: number;
+      /** How long the attempts that ended ran, together. Absent where it was not measured. */
+      readonly runMs?: number;
     }
   /** The worker takes nothing more. Credit that was out is void. */
   | { readonly kind: 'quiet' };

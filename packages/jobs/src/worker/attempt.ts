@@ -8,13 +8,15 @@ const MESSAGE_CHARS_MAX = 4_000;
 export class Attempt {
   readonly assignment: Assignment;
   end: AttemptEnd | undefined = undefined;
-  /** When its run time is over, on the host's monotonic clock. */
+  /** On the host's monotonic clock, like the time when it may run no longer. */
+  readonly startedAt: number;
   readonly deadline: number;
   aborted: AbortReason | undefined = undefined;
   private controller: AbortController | undefined = undefined;
 
   constructor(assignment: Assignment, now: number) {
     this.assignment = assignment;
+    this.startedAt = now;
     this.deadline = now + assignment.runMs;
   }
 

@@ -52,6 +52,7 @@ export class Worker {
   private beatMs = 0;
   private connected = false;
   private ends: AttemptEnd[] = [];
+  private ranMs = 0;
   private reportScheduled = false;
   private beatTimer: JobsTimer | undefined = undefined;
   private runTimer: JobsTimer | undefined = undefined;
@@ -251,6 +252,7 @@ export class Worker {
   private finish(attempt: Attempt, end: AttemptEnd): void {
     if (attempt.end !== undefined) return;
     attempt.end = end;
+    this.ranMs += this.setup.host.now() - attempt.startedAt;
     this.ends.push(end);
     this.slots.giveBack(attempt.assignment.payload.length);
     this.scheduleReport();
@@ -333,9 +335,11 @@ export class Worker {
   private report(): void {
     if (!this.connected || this.stopped) return;
     const { host, load, link } = this.setup;
-    const { ends } = this;
+    const { ends, ranMs: runMs } = this;
     this.ends = [];
-    link.send({ kind: 'report', ends, credit: this.slots.credit(), cpu: load.cpu(), lagMs: load.lagMs() });
+    this.ranMs = 0;
+    const credit = this.slots.credit();
+    link.send({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs });
     this.beatTimer?.cancel();
     this.beatTimer = host.setTimer(this.beatMs, () => this.report());
   }

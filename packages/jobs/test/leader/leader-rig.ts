@@ -173,6 +173,8 @@ export class PlayedClient {
       low: 0,
       items: [{ seq: this.seq, ref: 1, payload, key, delayMs, want: true }],
     });
+    // The receipt of a wanted outcome would wait for it, or for the next tick.
+    this.session.hurry();
     return this.receipts()
       .filter((one) => one.seq === this.seq)
       .at(-1);
@@ -233,10 +235,17 @@ export class PlayedWorker {
   }
 
   /** Reports ends; every attempt that has left gives its slot back. */
-  report(ends: readonly AttemptEnd[], returned = ends.length): void {
+  report(ends: readonly AttemptEnd[], returned = ends.length, runMs?: number): void {
     this.granted += returned;
     const credit = { jobs: this.granted, bytes: 1_000_000 };
-    this.rig.leader.fromWorker(this.session, { kind: 'report', ends, credit, cpu: 0, lagMs: 0 });
+    this.rig.leader.fromWorker(this.session, {
+      kind: 'report',
+      ends,
+      credit,
+      cpu: 0,
+      lagMs: 0,
+      ...(runMs === undefined ? {} : { runMs }),
+    });
     this.rig.settle();
   }
 

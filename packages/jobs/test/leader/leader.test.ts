@@ -424,4 +424,71 @@ leaders('a leader that was stalled does not count its stall against a worker', (
   assert.equal([worker.aborted().length, rig.counts()['running']], [0, 1]);
 });
 
+leaders('the receipt of a wanted outcome rides with it, and comes alone where the outcome takes long', () => {
+  const rig = new LeaderRig();
+  const worker = rig.worker({ slots: 2 });
+  const client = rig.client();
+  const say = (seq: number): void =>
+    client.say({
+      kind: 'submit',
+      low: 0,
+      items: [{ seq, ref: 1, payload: `${seq}`, key: '', delayMs: 0, want: true }],
+    });
+  say(1);
+  assert.is(worker.assigned().length, 1);
+  assert.is(client.receipts().length, 0);
+  worker.ok(nth(worker.assigned(), 0));
+  assert.equal(
+    client.heard.slice(-2).map((one) => one.kind),
+    ['receipts', 'outcomes'],
+  );
+  say(2);
+  assert.is(client.receipts().length, 1);
+  rig.advance(100);
+  assert.is(client.receipts().length, 2);
+});
+
+leaders('a client with many submits open is not kept waiting for their receipts', () => {
+  const client = new LeaderRig().client();
+  const items = Array.from({ length: 40 }, (_, i) => ({
+    seq: i + 1,
+    ref: 1,
+    payload: '1',
+    key: '',
+    delayMs: 0,
+    want: true,
+  }));
+  client.say({ kind: 'submit', low: 0, items });
+  assert.is(client.receipts().length, 40);
+});
+
+/** Two workers that have run one job of this length each; then eight come at once. Who gets how many? */
+function spread(runMs: number): number[] {
+  const rig = new LeaderRig();
+  const workers = ['a', 'b'].map((name) => rig.worker({ name, slots: 8 }));
+  const client = rig.client();
+  client.submit('warm');
+  client.submit('up');
+  for (const worker of workers) {
+    const { job, attempt } = nth(worker.assigned(), 0);
+    worker.report([{ outcome: 'ok', job, attempt, result: '1' }], 1, runMs);
+  }
+  const items = Array.from({ length: 8 }, (_, i) => ({
+    seq: i + 3,
+    ref: 1,
+    payload: '1',
+    key: '',
+    delayMs: 0,
+    want: false,
+  }));
+  client.say({ kind: 'submit', low: 0, items });
+  return workers.map((worker) => worker.assigned().length - 1).sort();
+}
+
+leaders('short jobs go to one worker in a row, long ones side by side', () => {
+  assert.equal(spread(0.1), [0, 8]);
+  assert.equal(spread(0.5), [4, 4]);
+  assert.equal(spread(100), [4, 4]);
+});
+
 leaders.run();

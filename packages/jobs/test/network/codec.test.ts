@@ -158,6 +158,7 @@ codec('what workers and leaders say to each other is read as it was said', () =>
     credit,
     cpu: fc.double({ min: 0, max: 1, noNaN: true }),
     lagMs: fc.nat(),
+    runMs: fc.nat().map((micros) => micros / 1_000),
   });
   fc.assert(
     fc.property(fromWorker, (said) => {
