@@ -63,7 +63,7 @@ export class Fleet {
   }
 
   /** The best of the next few that can take this job; of all, if none of those can. */
-  private best(exec: ExecQueue, bytes: number): WorkerSession | undefined {
+  best(exec: ExecQueue, bytes: number): WorkerSession | undefined {
     const count = this.open.length;
     let best: WorkerSession | undefined;
     let bestScore = Number.POSITIVE_INFINITY;

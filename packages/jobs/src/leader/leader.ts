@@ -330,8 +330,11 @@ export class Leader implements LeaderContext {
       if (exec === undefined) break;
       const no = this.room.peek(exec);
       if (no === 0) continue;
-      const bytes = this.ledger.jobs.get(no)?.payload.length ?? this.flight.bytesOf(no);
-      const session = this.fleet.pick(exec, bytes);
+      const job = this.ledger.jobs.get(no);
+      const bytes = job?.payload.length ?? this.flight.bytesOf(no);
+      // A job whose worker went away keeps no company: the jobs beside it would be blamed with it.
+      const isAlone = job !== undefined && job.crashes > 0;
+      const session = isAlone ? this.fleet.best(exec, bytes) : this.fleet.pick(exec, bytes);
       if (session === undefined) {
         stalled.push(exec);
         continue;
