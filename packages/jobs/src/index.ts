@@ -62,5 +62,5 @@ export type {
 } from './protocol/client-messages.js';
 export type { AttemptContext, HandledJob, Handler } from './worker/handler.js';
 export { handle } from './worker/handler.js';
-export type { LoadMeter } from './worker/worker.js';
+export type { LoadMeter } from './worker/load-meter.js';
 export type { WorkerSettings } from './worker/worker-options.js';

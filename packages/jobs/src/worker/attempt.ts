@@ -60,3 +60,21 @@ export function failureOf(error: unknown): JobFailure {
 function cut(text: string): string {
   return text.length > MESSAGE_CHARS_MAX ? `${text.slice(0, MESSAGE_CHARS_MAX)}…` : text;
 }
+
+export function failed(
+  attempt: Attempt,
+  outcome: 'failed' | 'final' | 'timed-out',
+  failure: JobFailure,
+): AttemptEnd {
+  return { outcome, job: attempt.assignment.job, attempt: attempt.assignment.attempt, failure };
+}
+
+/** Given back, and counted as nothing. */
+export function released(attempt: Attempt): AttemptEnd {
+  return { outcome: 'released', job: attempt.assignment.job, attempt: attempt.assignment.attempt };
+}
+
+/** One number for both. Two attempts of one job that are 1,024 apart are never in one hand. */
+export function attemptKey(job: number, attempt: number): number {
+  return job * 1_024 + (attempt & 1_023);
+}

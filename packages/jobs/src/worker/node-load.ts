@@ -1,4 +1,4 @@
-import type { LoadMeter } from './worker.js';
+import type { LoadMeter } from './load-meter.js';
 
 const SAMPLE_MS = 200;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { JobsHost, JobsTimer } from '../host.js';
 import type { Credit } from '../protocol/worker-messages.js';
-import type { LoadMeter } from './worker.js';
+import type { LoadMeter } from './load-meter.js';
 import type { WorkerSettings } from './worker-options.js';
 
 /**

@@ -1,0 +1,30 @@
+import { jobId } from '../job/job-id.js';
+import type { Attempt } from './attempt.js';
+import type { AttemptContext } from './handler.js';
+
+/** Text and signal are made when a handler asks for them; most do not. */
+export class RunContext implements AttemptContext {
+  private readonly tag: string;
+  private readonly current: Attempt;
+
+  constructor(tag: string, current: Attempt) {
+    this.tag = tag;
+    this.current = current;
+  }
+
+  get jobId(): string {
+    return jobId(this.tag, this.current.assignment.job);
+  }
+
+  get attempt(): number {
+    return this.current.assignment.attempt;
+  }
+
+  get client(): string {
+    return this.current.assignment.client;
+  }
+
+  get signal(): AbortSignal {
+    return this.current.signal(this.jobId);
+  }
+}
