@@ -1,0 +1,162 @@
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { SystemOptions } from '@troupe/core';
+
+/** A text of the compiled core, and what stands in its place in the build without the feature. */
+interface Cut {
+  readonly file: string;
+  readonly text: string;
+  readonly instead?: string;
+}
+
+interface Feature {
+  readonly cuts?: readonly Cut[];
+  readonly options?: SystemOptions;
+}
+
+const invoker = 'invoker/invoker.js';
+const coordinator = 'ready/coordinator.js';
+const delivery = 'ready/delivery.js';
+
+/**
+ * What is switched off, one at a time. Options where there are any; the rest is always on, so it is cut out of a copy of
+ * the compiled core. A cut that no longer fits refuses its row.
+ */
+const features: Readonly<Record<string, Feature>> = {
+  'without-recorder': {
+    options: { recorder: false },
+    cuts: [
+      { file: coordinator, text: 'entries[at + 2] = this.running;' },
+      { file: delivery, text: 'if (another)\n                this.record(queue, mailbox.slot, handler);' },
+    ],
+  },
+  'without-counts': {
+    cuts: [
+      { file: invoker, text: 'slots.count(slot, this.handled);' },
+      { file: invoker, text: 'ready.slots.count(mailbox.slot, handled);' },
+    ],
+  },
+  'without-bounds': {
+    cuts: [
+      {
+        file: delivery,
+        text: 'queue !== NO_QUEUE &&\n            queue.length < kind.hardCapacity &&\n            ready.queued < ready.queuedMax',
+        instead: 'queue !== NO_QUEUE',
+      },
+      {
+        file: delivery,
+        text: 'if (over > 0 && (another || (over & PRESS_MASK) === 1))\n                ready.pressure.press(mailbox);',
+      },
+    ],
+  },
+  'without-isolation': {
+    cuts: [
+      {
+        file: invoker,
+        text: 'try {\n                const result = mailbox.kind.handlers[handler](mailbox, payload);',
+        instead: '{\n                const result = mailbox.kind.handlers[handler](mailbox, payload);',
+      },
+      {
+        file: invoker,
+        text: 'catch (error) {\n                this.lifecycle.failed(mailbox, error, handler, undefined);\n            }',
+      },
+      {
+        file: invoker,
+        text: 'try {\n            if (handler >= 0) {',
+        instead: '{\n            if (handler >= 0) {',
+      },
+      {
+        file: invoker,
+        text: 'catch (error) {\n            this.caught(mailbox, error, handler, payload);\n        }',
+      },
+    ],
+  },
+  'without-async': {
+    cuts: [
+      {
+        file: invoker,
+        text: `this.handled = 1;
+            try {
+                const result = mailbox.kind.handlers[handler](mailbox, payload);
+                if (typeof result === 'object' && result !== null) {
+                    this.lifecycle.returned(mailbox, result, handler, undefined);
+                }`,
+        instead: `this.handled = 1;
+            try {
+                mailbox.kind.handlers[handler](mailbox, payload);`,
+      },
+      {
+        file: invoker,
+        text: `if (handler >= 0) {
+                const result = mailbox.kind.handlers[handler](mailbox, payload);
+                if (typeof result === 'object' && result !== null) {
+                    this.lifecycle.returned(mailbox, result, handler, undefined);
+                }`,
+        instead: `if (handler >= 0) {
+                mailbox.kind.handlers[handler](mailbox, payload);`,
+      },
+    ],
+  },
+  'without-interruption': {
+    cuts: [
+      {
+        file: invoker,
+        text: 'if (handler < 0 || (mailbox.status & (INTERRUPTED | SPECIAL)) !== 0) {\n                left',
+        instead: 'if (handler < 0) {\n                left',
+      },
+      { file: invoker, text: 'if ((mailbox.status & INTERRUPTED) !== 0)\n                break;' },
+    ],
+  },
+  'without-forgetting': {
+    cuts: [
+      { file: coordinator, text: 'this.payloads[head] = undefined;' },
+      { file: 'mailbox/queue.js', text: 'read[head] = undefined;' },
+    ],
+  },
+  'without-slices': { options: { slice: { msMin: 1e9, msMax: 1e9 } } },
+  'without-warnings': { options: { warn: false } },
+};
+
+export const featureNames: readonly string[] = Object.keys(features);
+
+export function optionsWithout(name: string): SystemOptions {
+  return features[name]?.options ?? {};
+}
+
+/** A copy of the compiled core, removed again at the end. */
+export interface Build {
+  readonly url: string;
+  remove(): Promise<void>;
+}
+
+export async function buildWithout(name: string | undefined): Promise<Build> {
+  const dist = dirname(fileURLToPath(import.meta.resolve('@troupe/core')));
+  const folder = await mkdtemp(join(tmpdir(), 'troupe-features-'));
+  const copy = join(folder, 'dist');
+  await cp(dist, copy, { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  await symlink(join(dist, '../node_modules'), join(folder, 'node_modules'));
+  const build: Build = {
+    url: pathToFileURL(join(copy, 'index.js')).href,
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+  try {
+    for (const cut of (name === undefined ? undefined : features[name]?.cuts) ?? []) await apply(copy, cut);
+  } catch (error) {
+    await build.remove();
+    throw error;
+  }
+  return build;
+}
+
+async function apply(folder: string, { file, text, instead = '' }: Cut): Promise<void> {
+  const path = join(folder, file);
+  const source = await readFile(path, 'utf8');
+  const parts = source.split(text);
+  if (parts.length !== 2) {
+    throw new RangeError(`${file} has ${parts.length - 1} times, not once: ${text.slice(0, 60)}`);
+  }
+  await writeFile(path, parts.join(instead));
+}

@@ -1,0 +1,127 @@
+import type * as Core from '@troupe/core';
+import type { Case, RunContext, Suite, Trial } from '../runner/suite.js';
+import { type Build, buildWithout, featureNames, optionsWithout } from './features-build.js';
+import { inTurns, type Side } from './middleware-turns.js';
+
+const BATCH = 500;
+
+type MakeSide = (core: typeof Core, system: Core.ActorSystem) => Side;
+
+/** Two actors, one message under way: `BATCH` of them per batch. */
+const wakeUp: MakeSide = (core, system) => {
+  interface State {
+    peer: { tell: { hit(left: number): void } } | undefined;
+    hits: number;
+    done: () => void;
+  }
+  const Player = core.defineActor('player', {
+    state: (): State => ({ peer: undefined, hits: 0, done: () => undefined }),
+    handlers: {
+      meet(ctx, peer: NonNullable<State['peer']>) {
+        ctx.state.peer = peer;
+      },
+      hit(ctx, left: number) {
+        ctx.state.hits += 1;
+        if (left > 1) ctx.state.peer?.tell.hit(left - 1);
+        else ctx.state.done();
+      },
+      onDone(ctx, done: () => void) {
+        ctx.state.done = done;
+      },
+      hits: (ctx) => ctx.state.hits,
+    },
+  });
+  const [one, two] = [system.spawn(Player), system.spawn(Player)];
+  one.tell.meet(two);
+  two.tell.meet(one);
+  const hits = async (): Promise<number> => (await one.ask.hits()) + (await two.ask.hits());
+  return {
+    batchSize: BATCH,
+    async run(batches) {
+      const before = await hits();
+      await new Promise<void>((done) => {
+        one.tell.onDone(done);
+        two.tell.onDone(done);
+        one.tell.hit(batches * BATCH);
+      });
+      return (await hits()) - before;
+    },
+  };
+};
+
+/** Bursts of `BATCH` messages into one mailbox. */
+const burst: MakeSide = (core, system) => {
+  const Counter = core.defineActor('counter', {
+    state: () => ({ total: 0 }),
+    handlers: {
+      add(ctx, by: number) {
+        ctx.state.total += by;
+      },
+      total: (ctx) => ctx.state.total,
+    },
+  });
+  const counter = system.spawn(Counter);
+  return {
+    batchSize: BATCH,
+    async run(batches) {
+      const before = await counter.ask.total();
+      for (let batch = 0; batch < batches; batch += 1) {
+        for (let sent = 0; sent < BATCH; sent += 1) counter.tell.add(1);
+        await counter.ask.total();
+      }
+      return (await counter.ask.total()) - before;
+    },
+  };
+};
+
+async function open(
+  build: Build,
+  options: Core.SystemOptions,
+  make: MakeSide,
+): Promise<Side & { end(): Promise<void> }> {
+  const core: typeof Core = await import(build.url);
+  const system = core.createSystem({ name: 'bench', ...options });
+  return {
+    ...make(core, system),
+    async end() {
+      await system.shutdown();
+      await build.remove();
+    },
+  };
+}
+
+async function trialOf({ system, scale }: RunContext, make: MakeSide): Promise<Trial> {
+  const whole = await open(await buildWithout(undefined), {}, make);
+  const less =
+    system === 'troupe' ? undefined : await open(await buildWithout(system), optionsWithout(system), make);
+  const turns = inTurns(whole, less, scale);
+  return {
+    run: () => turns.run(),
+    async close() {
+      await whole.end();
+      await less?.end();
+    },
+  };
+}
+
+function featureCase(benchmark: string, note: string, make: MakeSide): Case {
+  return {
+    benchmark,
+    unit: 'messages',
+    note,
+    systems: ['troupe', ...featureNames],
+    repeat: { warmups: 0, iterations: 1, budgetMs: 1_000 },
+    prepare: (context) => trialOf(context, make),
+  };
+}
+
+export const suite: Suite = {
+  name: 'features',
+  title: 'what each feature costs: a ratio of 0.95 is 5 % less CPU time per message in a build without it',
+  systems: ['troupe', ...featureNames],
+  rounds: 7,
+  cases: [
+    featureCase('wakeUp', 'two actors, one message under way', wakeUp),
+    featureCase('burst', 'bursts of 500 messages into one mailbox', burst),
+  ],
+};
