@@ -7,6 +7,14 @@ export {
 export { createEquippedSystem, type Equipment, withHooks } from './equip.js';
 export { NoTelemetrySdkError } from './errors.js';
 export type { Figure, Measured } from './figure.js';
+export type { JobEvent, JobsOverview, JobsSource, LogEvent } from './jobs/job-event.js';
+export {
+  type JobHooks,
+  type JobTelemetry,
+  type JobTelemetryOptions,
+  jobTelemetry,
+  type LogHooks,
+} from './jobs/job-telemetry.js';
 export { type LoggingOptions, logging } from './logging/logging.js';
 export { consoleSink, type Sink, type SinkLine } from './logging/sink.js';
 export { type RateLimit, type RateLimitOptions, rateLimit } from './rate-limit/rate-limit.js';

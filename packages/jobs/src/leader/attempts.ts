@@ -78,7 +78,8 @@ export class Attempts {
     });
     this.context.list(session);
     const waitedMs = record.at - Math.max(job.at, job.dueAt);
-    this.context.observe?.({ kind: 'assigned', job: job.no, exec: spec.exec, waitedMs });
+    const { attempt } = record;
+    this.context.observe?.({ kind: 'assigned', job: job.no, exec: spec.exec, attempt, waitedMs });
   }
 
   /** A worker says how an attempt ended. Only the holder of the running attempt is believed (A22). */

@@ -104,6 +104,7 @@ export class Intake {
     const { ledger, room } = this.context;
     const job = ledger.jobs.get(from.job) as Job;
     const session = this.flight.land();
+    this.context.observe?.({ kind: 'accepted', job: job.no, exec: job.policy.spec.exec });
     if (from.key !== '') this.flight.keys.delete(windowKey(job.policy.spec.exec, from.key));
     if (session !== undefined) this.attempts.landed(job, session);
     else if (from.dueAt !== 0) room.add(job, this.context.at());

@@ -4,7 +4,14 @@ import type { DeadReason, RequeueType } from '../ledger/record.js';
 /** What a leader shows of its work. Made only while somebody listens. */
 export type JobsEvent =
   | { readonly kind: 'durable'; readonly records: number; readonly tookMs: number; readonly lsn: number }
-  | { readonly kind: 'assigned'; readonly job: number; readonly exec: string; readonly waitedMs: number }
+  | { readonly kind: 'accepted'; readonly job: number; readonly exec: string }
+  | {
+      readonly kind: 'assigned';
+      readonly job: number;
+      readonly exec: string;
+      readonly attempt: number;
+      readonly waitedMs: number;
+    }
   | {
       readonly kind: 'completed';
       readonly job: number;

@@ -1,10 +1,9 @@
 import type { Counter, Histogram, Meter } from '@opentelemetry/api';
 import type { InvokeResult, Outcome, TurnView } from '@troupe/core';
 import type { LabelSet, LabelSets } from './label-sets.js';
+import { consumedMessages, processDuration, SECONDS, sentMessages } from './messaging-instruments.js';
 import type { Trail } from './trail.js';
 
-/** Seconds. Finer below than the conventions propose: most handlers take microseconds. */
-const SECONDS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 const COUNTS = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 10_000, 100_000];
 
 /** What is counted and timed per message and turn. */
@@ -24,19 +23,9 @@ export class Metering {
 
   constructor(meter: Meter, labels: LabelSets) {
     this.labels = labels;
-    this.sentTotal = meter.createCounter('messaging.client.sent.messages', {
-      unit: '{message}',
-      description: 'Messages put into a mailbox.',
-    });
-    this.consumedTotal = meter.createCounter('messaging.client.consumed.messages', {
-      unit: '{message}',
-      description: 'Messages taken from a mailbox for good: handled, failed or refused.',
-    });
-    this.processSeconds = meter.createHistogram('messaging.process.duration', {
-      unit: 's',
-      description: 'From the start of a handler until it has returned or settled.',
-      advice: { explicitBucketBoundaries: SECONDS },
-    });
+    this.sentTotal = sentMessages(meter);
+    this.consumedTotal = consumedMessages(meter);
+    this.processSeconds = processDuration(meter);
     this.waitSeconds = meter.createHistogram('troupe.scheduler.latency', {
       unit: 's',
       description: 'From a mailbox taking a message until the actor first looked at it.',

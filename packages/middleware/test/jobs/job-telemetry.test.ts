@@ -1,0 +1,252 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { defineJob, type EmbeddedJobs, embedded, handle } from '@troupe/jobs';
+import { createEquippedSystem, type JobTelemetry, jobTelemetry, telemetry } from '@troupe/middleware';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ancestry, openRecorder, type Point, type Recorder, traceOf } from '../telemetry/recorder.js';
+
+const jobs = suite('job telemetry');
+
+const text = {
+  '~standard': {
+    version: 1 as const,
+    vendor: 'test',
+    validate: (value: unknown) =>
+      typeof value === 'string' ? { value } : { issues: [{ message: 'not a string' }] },
+  },
+};
+const retry = { attempts: 2, baseMs: 1, capMs: 2, jitter: 0 };
+const shout = defineJob('text.shout', { input: text, output: text, retry });
+const fail = defineJob('text.fail', { input: text, output: text, retry });
+const wait = defineJob('text.wait', { input: text, output: text, retry });
+
+interface Shop extends AsyncDisposable {
+  readonly app: EmbeddedJobs;
+}
+
+/** A leader with telemetry, in a folder of its own. */
+async function open(observed: JobTelemetry): Promise<Shop> {
+  const dir = await mkdtemp(join(tmpdir(), 'troupe-telemetry-'));
+  const app = await embedded({
+    dir,
+    ...observed.hooks,
+    wal: { snapshotEveryBytes: 4_096, ...observed.logHooks },
+  });
+  observed.watch(app);
+  return {
+    app,
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      observed[Symbol.dispose]();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function work({ app }: Shop): Promise<void> {
+  const client = app.client();
+  app.worker({
+    slots: 4,
+    handlers: [
+      handle(shout, (input) => String(input).toUpperCase()),
+      handle(fail, () => {
+        throw new Error('secret text 42');
+      }),
+    ],
+  });
+  assert.is(await client.run(shout, 'a'), 'A');
+  assert.is(await client.run(shout, 'b'), 'B');
+  await client.run(fail, 'c').catch(() => undefined);
+  const waiting = await client.submit(wait, 'nobody serves this');
+  const other = await client.submit(wait, 'nor this');
+  await other.cancel();
+  assert.ok(waiting.id);
+}
+
+function providers({ tracerProvider, meterProvider }: Recorder) {
+  return { tracerProvider, meterProvider };
+}
+
+function total(points: readonly Point[] | undefined, labels: Readonly<Record<string, unknown>> = {}): number {
+  return (points ?? [])
+    .filter((point) => Object.entries(labels).every(([name, value]) => point.labels[name] === value))
+    .reduce((sum, { value }) => sum + value, 0);
+}
+
+jobs('every metric that the issue names is there, with the right number', async () => {
+  const recorder = openRecorder();
+  await using shop = await open(jobTelemetry(providers(recorder)));
+  await work(shop);
+  const points = await recorder.metrics();
+  const of = (exec: string) => ({ 'messaging.destination.name': exec });
+  assert.is(total(points.get('messaging.client.sent.messages'), of('text.shout')), 2);
+  assert.is(total(points.get('messaging.client.sent.messages'), of('text.wait')), 2);
+  assert.is(total(points.get('messaging.client.consumed.messages'), of('text.fail')), 2);
+  assert.is(total(points.get('messaging.process.duration'), of('text.shout')), 2);
+  assert.is(
+    total(points.get('messaging.process.duration'), { ...of('text.fail'), 'error.type': 'retry' }),
+    1,
+  );
+  assert.is(
+    total(points.get('messaging.process.duration'), { ...of('text.fail'), 'error.type': 'failed' }),
+    1,
+  );
+  assert.is(total(points.get('troupe.jobs.delivery.delay')), 4);
+  assert.is(total(points.get('troupe.jobs.completion.time')), 2);
+  assert.is(total(points.get('troupe.jobs.retries'), { 'troupe.jobs.cause': 'retry' }), 1);
+  assert.is(total(points.get('troupe.jobs.dead'), { 'troupe.jobs.reason': 'failed' }), 1);
+  assert.is(total(points.get('troupe.jobs.cancelled')), 1);
+  assert.is(total(points.get('troupe.jobs.worker.changes'), { 'troupe.jobs.liveness': 'joined' }), 1);
+  assert.ok(total(points.get('troupe.jobs.journal.duration')) > 0);
+  assert.ok(total(points.get('troupe.jobs.journal.batch')) > 0);
+  const state = (name: string) => ({ 'troupe.jobs.state': name });
+  assert.is(total(points.get('troupe.jobs.queue.length'), state('queued')), 1);
+  assert.is(total(points.get('troupe.jobs.queue.length'), state('dead')), 1);
+  assert.is(total(points.get('troupe.jobs.slots')), 4);
+  assert.is(total(points.get('troupe.jobs.credit')), 4);
+  assert.is(total(points.get('troupe.jobs.leases')), 0);
+  assert.is(total(points.get('troupe.jobs.workers'), { 'troupe.jobs.liveness': 'alive' }), 1);
+  assert.ok((points.get('troupe.jobs.snapshot.age')?.[0]?.value ?? -1) >= 0);
+  for (const [name, values] of points)
+    assert.not.match(JSON.stringify(values.map(({ labels }) => labels)), /secret|42/, name);
+});
+
+jobs('a lease, its credit and a refusal are seen while they last', async () => {
+  const recorder = openRecorder();
+  await using shop = await open(jobTelemetry(providers(recorder)));
+  let finish: (value: string) => void = () => undefined;
+  let started: () => void = () => undefined;
+  const running = new Promise<void>((resolve) => {
+    started = resolve;
+  });
+  shop.app.worker({
+    slots: 2,
+    handlers: [
+      handle(shout, () => {
+        started();
+        return new Promise((resolve) => {
+          finish = resolve;
+        });
+      }),
+    ],
+  });
+  const client = shop.app.client();
+  const handled = await client.submit(shout, 'x', { key: 'k' });
+  await running;
+  const during = await recorder.metrics();
+  assert.is(total(during.get('troupe.jobs.leases')), 1);
+  assert.is(total(during.get('troupe.jobs.credit')), 1);
+  assert.is(total(during.get('troupe.jobs.keys')), 1);
+  const code = await client.submit(shout, 'y', { key: 'k' }).then(
+    () => 'none',
+    (error: { readonly code: string }) => error.code,
+  );
+  assert.is.not(code, 'none');
+  finish('X');
+  assert.is(await handled.result(), 'X');
+  const after = await recorder.metrics();
+  assert.is(total(after.get('troupe.jobs.leases')), 0);
+  assert.is(total(after.get('troupe.jobs.refused')), 1);
+});
+
+jobs('the trace of a job shows its submit and every attempt, linked to it', async () => {
+  const recorder = openRecorder();
+  {
+    await using shop = await open(jobTelemetry(providers(recorder)));
+    await work(shop);
+  }
+  const spans = recorder.spans();
+  const attempts = spans.filter(({ name }) => name === 'process text.fail');
+  assert.equal(
+    attempts.map(({ attributes }) => [attributes['troupe.job.attempt'], attributes['troupe.job.outcome']]),
+    [
+      [1, 'retry'],
+      [2, 'failed'],
+    ],
+  );
+  const submit = recorder.span('send text.fail');
+  for (const attempt of attempts) {
+    assert.is(traceOf(attempt), traceOf(submit));
+    assert.equal(ancestry(attempt, spans), ['process text.fail', 'send text.fail']);
+    assert.is(attempt.links[0]?.context.spanId, submit.spanContext().spanId);
+    assert.is(attempt.status.code, 2);
+    assert.is(attempt.attributes['messaging.message.id'], submit.attributes['messaging.message.id']);
+  }
+  const done = spans.filter(({ name }) => name === 'process text.shout');
+  assert.equal(
+    done.map(({ attributes, status }) => [attributes['troupe.job.outcome'], status.code]),
+    [
+      ['completed', 0],
+      ['completed', 0],
+    ],
+  );
+  assert.is(new Set(spans.map(traceOf)).size, 5);
+});
+
+jobs('an attempt that is under way at the end does not leave its span open', () => {
+  const recorder = openRecorder();
+  const observed = jobTelemetry(providers(recorder));
+  observed.hooks.observe?.({ kind: 'assigned', job: 7, exec: 'old', attempt: 3, waitedMs: 5 });
+  observed[Symbol.dispose]();
+  assert.is(recorder.span('process old').attributes['troupe.job.outcome'], 'unknown');
+});
+
+jobs('what is followed and what is a label is bounded', async () => {
+  const recorder = openRecorder();
+  const observed = jobTelemetry({ ...providers(recorder), execsMax: 3, openMax: 2 });
+  for (let job = 1; job <= 200; job += 1) {
+    observed.hooks.observe?.({ kind: 'accepted', job, exec: `exec-${job}` });
+    observed.hooks.observe?.({ kind: 'assigned', job, exec: `exec-${job}`, attempt: 1, waitedMs: 0 });
+    observed.hooks.observe?.({ kind: 'dead', job: job + 1_000, exec: 'exec-1', reason: `because of ${job}` });
+    observed.hooks.observe?.({ kind: 'refused', code: `ERR_${job}` });
+    observed.hooks.observe?.({ kind: 'never heard of' });
+  }
+  const points = await recorder.metrics();
+  assert.is(points.get('messaging.client.sent.messages')?.length, 4);
+  assert.is(total(points.get('messaging.client.sent.messages')), 200);
+  assert.is(points.get('troupe.jobs.dead')?.length, 1);
+  assert.ok((points.get('troupe.jobs.refused')?.length ?? 0) <= 51);
+  assert.is(recorder.spans().filter(({ name }) => name.startsWith('process')).length, 0);
+  observed[Symbol.dispose]();
+  assert.is(recorder.spans().filter(({ name }) => name.startsWith('process')).length, 2);
+});
+
+jobs('without an SDK there is nothing to observe, unless it is required', () => {
+  const observed = jobTelemetry();
+  assert.equal([observed.hooks, observed.logHooks], [{}, {}]);
+  assert.throws(() => jobTelemetry({ required: true }), /ERR_NO_TELEMETRY_SDK|no SDK/);
+  assert.throws(() => jobTelemetry({ execsMax: 0 }), /execsMax/);
+  assert.throws(() => jobTelemetry({ exeksMax: 1 } as never), /exeksMax/);
+});
+
+jobs(
+  'Prometheus gets jobs and messages side by side, and every job metric that the guide lists',
+  async () => {
+    const reader = new PrometheusExporter({ preventServerStart: true });
+    const meterProvider = new MeterProvider({ readers: [reader] });
+    const system = createEquippedSystem({ middleware: [telemetry({ meterProvider })] });
+    let scraped = '';
+    {
+      await using shop = await open(jobTelemetry({ meterProvider }));
+      await work(shop);
+      for (let i = 0; i < 100; i += 1)
+        await shop.app.client({ name: 'bulk' }).submit(wait, 'x'.repeat(1_000));
+      const { resourceMetrics, errors } = await reader.collect();
+      assert.equal(errors, []);
+      scraped = new PrometheusSerializer().serialize(resourceMetrics);
+    }
+    await system.shutdown();
+    const types = scraped.split('\n').filter((line) => line.startsWith('# TYPE '));
+    assert.is(new Set(types).size, types.length, 'a name has two types');
+    const page = await readFile(new URL('../../../../docs/guides/observability.md', import.meta.url), 'utf8');
+    const listed = [...page.matchAll(/^\| `(troupe_jobs_[a-z_]+)` \|/gm)].map((match) => match[1] ?? '');
+    assert.ok(listed.length >= 15, `only ${listed.length} are listed`);
+    for (const name of listed) assert.ok(scraped.includes(`# TYPE ${name} `), `${name} was not scraped`);
+  },
+);
+
+jobs.run();

@@ -1,0 +1,29 @@
+import { BasicTracerProvider } from '@opentelemetry/sdk-trace-base';
+import { createEquippedSystem, telemetry } from '@troupe/middleware';
+import { trace } from 'api-copy';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const copies = suite('older copy of the api');
+
+// `api-copy` is version 1.8.0 of @opentelemetry/api, installed beside ours under another name.
+copies('an SDK that was registered with an older copy is invisible, and that is said once', async () => {
+  const warnings: (Error & { readonly code?: string })[] = [];
+  process.on('warning', (warning) => warnings.push(warning));
+  assert.ok(trace.setGlobalTracerProvider(new BasicTracerProvider()));
+  assert.ok(trace.getTracer('there').startSpan('seen').isRecording());
+  for (let i = 0; i < 3; i += 1) {
+    await using system = createEquippedSystem({ middleware: [telemetry()] });
+    assert.equal(Object.keys(telemetry()), ['name']);
+    assert.ok(system);
+  }
+  // Warnings are emitted in a later turn of the event loop.
+  await new Promise(setImmediate);
+  assert.equal(
+    warnings.map(({ code }) => code),
+    ['ERR_SECOND_TELEMETRY_API'],
+  );
+  assert.match(warnings[0]?.message ?? '', /version 1\.8\.0 of @opentelemetry\/api.*cannot see it/);
+});
+
+copies.run();
