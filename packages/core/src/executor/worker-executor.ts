@@ -153,7 +153,10 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     this.invoker.turns = 0;
     if (this.closeLooks > 0) this.closeLooks -= 1;
     if (lastRun === undefined) return;
-    if (this.watch?.looked({ mailbox: lastRun, turns, handled, ms }) === true) this.closeLooks = CLOSE_LOOKS;
+    if (this.watch?.looked({ mailbox: lastRun, turns, handled, ms }) !== true) return;
+    this.closeLooks = CLOSE_LOOKS;
+    // Also after a burst too short for a look in between: the next one may be as short.
+    this.checkEvery = 1;
   }
 
   private yieldToLoop(): void {
