@@ -47,6 +47,7 @@ export type { EventListener, RuntimeEvent, StopReason } from './events.js';
 export type { Host, HostTimer, LogEntry, LogLevel } from './host.js';
 export type { ActorView, InspectOptions, StatusWord } from './inspect/actor-view.js';
 export type {
+  LostView,
   MessageView,
   Middleware,
   Outcome,

@@ -193,7 +193,15 @@ function checkHandlers(what: string, handlers: unknown): void {
   }
 }
 
-const HOOKS = ['beforeTurn', 'afterTurn', 'beforeMessage', 'afterMessage', 'around', 'onSend'] as const;
+const HOOKS = [
+  'beforeTurn',
+  'afterTurn',
+  'beforeMessage',
+  'afterMessage',
+  'around',
+  'onSend',
+  'onLost',
+] as const;
 
 /** A copy: what is pushed to the list afterwards changes nothing (E32). */
 function checkMiddleware(middleware: readonly Middleware[]): readonly Middleware[] {

@@ -15,7 +15,15 @@ export interface Equipment extends Middleware {
   readonly attach?: (system: ActorSystem, middleware: readonly Middleware[]) => () => void;
 }
 
-const HOOKS = ['beforeTurn', 'afterTurn', 'beforeMessage', 'afterMessage', 'around', 'onSend'] as const;
+const HOOKS = [
+  'beforeTurn',
+  'afterTurn',
+  'beforeMessage',
+  'afterMessage',
+  'around',
+  'onSend',
+  'onLost',
+] as const;
 
 /** Without the ones that have no hook: an actor with an empty list is as fast as one that never heard of middleware. */
 export function withHooks(middleware: readonly Middleware[]): readonly Middleware[] {

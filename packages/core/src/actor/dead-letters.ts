@@ -39,6 +39,8 @@ export class DeadLetters implements DeadLetterOffice<ActorCell> {
       };
       events.publish({ kind: 'dead-letter', letter });
     }
-    if (envelope !== undefined) asks.undelivered(envelope, why ?? reason);
+    if (envelope === undefined) return;
+    if (envelope.context !== undefined) this.runtime.pipelines.lost(cell, envelope, reason);
+    asks.undelivered(envelope, why ?? reason);
   }
 }

@@ -1,4 +1,13 @@
-import type { MessageView, SendView, TurnView, Verdict } from '../invoker/middleware.js';
+import type {
+  LostView,
+  MessageView,
+  Middleware,
+  SendView,
+  TurnView,
+  Verdict,
+} from '../invoker/middleware.js';
+import type { Pipeline } from '../invoker/pipeline.js';
+import type { DeadLetterReason } from '../message/dead-letter.js';
 import type { Envelope } from '../message/envelope.js';
 import type { ActorCell } from './cell.js';
 
@@ -61,6 +70,7 @@ export class Passage implements MessageView {
 /** One message on its way into a mailbox. The clock is read only by those who ask. */
 export class Sending implements SendView {
   cause: unknown = undefined;
+  armedBy: unknown = undefined;
   readonly payload: unknown;
   private readonly cell: ActorCell;
   readonly handler: number;
@@ -87,6 +97,52 @@ export class Sending implements SendView {
   }
   get now(): number {
     return this.cell.kind.runtime.host.now();
+  }
+}
+
+/** One message with a context that has become a dead letter. */
+export class Lost implements LostView {
+  readonly reason: DeadLetterReason;
+  readonly context: unknown;
+  private readonly cell: ActorCell;
+  private readonly envelope: Envelope;
+
+  constructor(cell: ActorCell, envelope: Envelope, reason: DeadLetterReason, context: unknown) {
+    this.cell = cell;
+    this.envelope = envelope;
+    this.reason = reason;
+    this.context = context;
+  }
+
+  get path(): string {
+    return this.cell.path;
+  }
+  get actor(): string {
+    return this.cell.kind.name;
+  }
+  get message(): string {
+    return this.cell.kind.definition['~handlerNames'][this.envelope.handler] as string;
+  }
+  get payload(): unknown {
+    return this.envelope.payload;
+  }
+  get now(): number {
+    return this.cell.kind.runtime.host.now();
+  }
+}
+
+/** The context of the message in whose handling a timer was armed. Its slot is laid out by the pipeline of that actor. */
+export class Arming {
+  private readonly pipeline: Pipeline;
+  private readonly slot: unknown;
+
+  constructor(pipeline: Pipeline, slot: unknown) {
+    this.pipeline = pipeline;
+    this.slot = slot;
+  }
+
+  contextFor(middleware: Middleware): unknown {
+    return this.pipeline.contextOf(this.slot, middleware);
   }
 }
 

@@ -2,6 +2,7 @@ import { HandlerTimeoutError, MiddlewareError, toError } from '../errors.js';
 import type { Middleware, Outcome, RetryRequest, Verdict } from '../invoker/middleware.js';
 import { mustBePossible, mustBeTime, type Pipeline } from '../invoker/pipeline.js';
 import { FAULT, SETTLED } from '../mailbox/status.js';
+import type { DeadLetterReason } from '../message/dead-letter.js';
 import { ENVELOPE, type Envelope } from '../message/envelope.js';
 import type { ResumeCondition } from '../message/suspension.js';
 import type { InvokeCode, InvokeResult } from '../ready/invoke-result.js';
@@ -10,7 +11,7 @@ import { TimerNode } from '../timer-wheel.js';
 import { Awaiting, park } from './awaiting.js';
 import type { ActorCell } from './cell.js';
 import type { ResumeOn } from './context.js';
-import { Passage, Sending, Turn } from './hook-views.js';
+import { Arming, Lost, Passage, Sending, Turn } from './hook-views.js';
 import type { Runtime } from './runtime.js';
 
 /** What keeps a message from its handler. */
@@ -55,8 +56,32 @@ export class Pipelines {
   /** When the handler at work was called; of a handler that awaits, when it was awaited. */
   private startedAt = 0;
 
+  /** Set while a timer sends. */
+  private armedBy: Arming | undefined = undefined;
+
   constructor(runtime: Runtime) {
     this.runtime = runtime;
+  }
+
+  /** What a timer remembers of the message in whose handling it is armed; undefined when nobody gave it a context. */
+  armingOf(owner: ActorCell): Arming | undefined {
+    const { pipeline } = owner.kind;
+    if (pipeline === undefined || !pipeline.hasSendHook) return undefined;
+    const { delivery, invoker } = this.runtime;
+    const own = delivery.sender === owner ? invoker.envelope : undefined;
+    const envelope = owner.extras?.awaiting?.envelope ?? own;
+    if (envelope?.context === undefined) return undefined;
+    return new Arming(pipeline, envelope.context);
+  }
+
+  /** Runs the send of a timer, so that the send hooks see what it goes back to. */
+  sendArmed(arming: Arming, send: () => void): void {
+    this.armedBy = arming;
+    try {
+      send();
+    } finally {
+      this.armedBy = undefined;
+    }
   }
 
   get now(): number {
@@ -87,11 +112,28 @@ export class Pipelines {
   private contextBy(middleware: Middleware, cell: ActorCell, sending: Sending, cause: unknown): unknown {
     try {
       if (cause !== undefined) sending.cause = sending.sender?.kind.pipeline?.contextOf(cause, middleware);
+      if (this.armedBy !== undefined) sending.armedBy = this.armedBy.contextFor(middleware);
       return middleware.onSend?.(sending);
     } catch (error) {
       const failure = new MiddlewareError(middleware.name, 'onSend', toError(error));
       this.runtime.lifecycle.failed(cell, failure, sending.handler, undefined);
       return undefined;
+    }
+  }
+
+  /** Whoever gave the message a context may have something to end. It is nobody's failure: there is no handler to fail. */
+  lost(cell: ActorCell, envelope: Envelope, reason: DeadLetterReason): void {
+    const { pipeline } = cell.kind;
+    if (pipeline === undefined || pipeline.mourners.length === 0) return;
+    for (const middleware of pipeline.mourners) {
+      const context = pipeline.contextOf(envelope.context, middleware);
+      if (context === undefined) continue;
+      try {
+        middleware.onLost?.(new Lost(cell, envelope, reason, context));
+      } catch (error) {
+        const { message } = new MiddlewareError(middleware.name, 'onLost', toError(error));
+        this.runtime.log('error', `${cell.path}: ${message}`, { path: cell.path, error });
+      }
     }
   }
 

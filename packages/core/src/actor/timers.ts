@@ -2,6 +2,7 @@ import { OptionError } from '../errors.js';
 import { SPECIAL } from '../mailbox/status.js';
 import { TimerNode } from '../timer-wheel.js';
 import type { ActorCell } from './cell.js';
+import type { Arming } from './hook-views.js';
 import { STOP_WITHIN_MS_DEFAULT } from './kind.js';
 import type { RefBase, TimerTerms } from './ref-class.js';
 import type { Runtime } from './runtime.js';
@@ -32,6 +33,7 @@ class CellTimer extends TimerNode implements ActorTimer {
   readonly target: RefBase;
   readonly handler: number;
   readonly payload: unknown;
+  readonly arming: Arming | undefined;
   private readonly timers: Timers;
 
   constructor(timers: Timers, terms: TimerTerms, target: RefBase, handler: number, payload: unknown) {
@@ -41,6 +43,7 @@ class CellTimer extends TimerNode implements ActorTimer {
     this.target = target;
     this.handler = handler;
     this.payload = payload;
+    this.arming = timers.runtime.pipelines.armingOf(terms.owner);
   }
 
   get active(): boolean {
@@ -100,7 +103,7 @@ class ReceiveTimeout extends TimerNode {
 
 /** All timers of a system's actors, on its one wheel. They end with the incarnation that armed them. */
 export class Timers {
-  private readonly runtime: Runtime;
+  readonly runtime: Runtime;
 
   constructor(runtime: Runtime) {
     this.runtime = runtime;
@@ -158,7 +161,10 @@ export class Timers {
     } else {
       this.unlink(timer);
     }
-    target.cell.kind.delivery.tell(target.cell, timer.handler, timer.payload);
+    const { arming, handler, payload } = timer;
+    const { cell } = target;
+    if (arming === undefined) cell.kind.delivery.tell(cell, handler, payload);
+    else this.runtime.pipelines.sendArmed(arming, () => cell.kind.delivery.tell(cell, handler, payload));
   }
 
   end(timer: CellTimer): void {

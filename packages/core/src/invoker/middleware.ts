@@ -1,3 +1,4 @@
+import type { DeadLetterReason } from '../message/dead-letter.js';
 import type { ResumeCondition, SuspendReason } from '../message/suspension.js';
 import type { InvokeResult } from '../ready/invoke-result.js';
 
@@ -36,6 +37,21 @@ export interface SendView {
   readonly from: string | undefined;
   /** Context of the message the sender is handling, so that one trace shows the whole chain. */
   readonly cause: unknown;
+  /** Of a message that a timer sends: context of the message that was being handled when the timer was armed. */
+  readonly armedBy: unknown;
+  /** Monotonic milliseconds at which the hook runs. */
+  readonly now: number;
+}
+
+/** A message that reaches no handler, though `onSend` has seen it. */
+export interface LostView {
+  readonly path: string;
+  readonly actor: string;
+  readonly message: string;
+  readonly payload: unknown;
+  readonly reason: DeadLetterReason;
+  /** What this middleware's own `onSend` returned. */
+  readonly context: unknown;
   /** Monotonic milliseconds at which the hook runs. */
   readonly now: number;
 }
@@ -100,4 +116,6 @@ export interface Middleware {
   readonly around?: (message: MessageView, run: () => unknown) => unknown;
   /** Its value travels with the message as `MessageView.context`. */
   readonly onSend?: (send: SendView) => unknown;
+  /** Only with `onSend`: a message with its context has become a dead letter. What it throws is logged, no more. */
+  readonly onLost?: (lost: LostView) => void;
 }

@@ -8,6 +8,8 @@ export class Pipeline {
   readonly messages: readonly Middleware[];
   readonly senders: readonly Middleware[];
   readonly wrappers: readonly Middleware[];
+  /** Those of `senders` that want to know what was lost. */
+  readonly mourners: readonly Middleware[];
   /** Whether a message has anything to do with `Middleware.afterMessage` at all. */
   readonly hasAfter: boolean;
   /** Whether somebody wants to know how long handlers take. */
@@ -21,6 +23,7 @@ export class Pipeline {
     this.messages = middleware.filter((m) => m.beforeMessage !== undefined || m.afterMessage !== undefined);
     this.senders = middleware.filter((m) => m.onSend !== undefined);
     this.wrappers = middleware.filter((m) => m.around !== undefined);
+    this.mourners = this.senders.filter((m) => m.onLost !== undefined);
     const after = middleware.filter((m) => m.afterMessage !== undefined);
     this.hasAfter = after.length > 0;
     this.isTimed = after.some((m) => m.timesHandlers !== false);

@@ -435,4 +435,95 @@ pipeline('a handler is timed for whoever wants to know, and the free clock is ne
   assert.equal(seen, [true, Number.NaN, true, Number.NaN, true, 7, true, 0]);
 });
 
+pipeline('whoever gave a message its context is told that it was lost, once, and why', async () => {
+  const lost: unknown[] = [];
+  const stamp: Middleware = {
+    name: 'stamp',
+    onSend: ({ payload }) => `stamp of ${payload}`,
+    onLost: ({ path, message, payload, reason, context }) =>
+      void lost.push([path, message, payload, reason, context]),
+    beforeMessage: ({ payload }) =>
+      payload === 'hold'
+        ? { verdict: 'hold', reason: { user: 'door' }, resumeOn: { on: 'event', key: 'never' } }
+        : payload === 'refuse'
+          ? { verdict: 'refuse', why: 'no' }
+          : undefined,
+  };
+  const other: Middleware = { name: 'other', onSend: () => 'another', onLost: () => void lost.push('other') };
+  await using rig = createMiddlewareRig([stamp]);
+  for (const payload of ['fine', 'refuse', 'hold', 'behind']) rig.ref.tell.work(payload);
+  await rig.settle();
+  const killed = rig.system.kill(rig.ref);
+  await rig.settle();
+  await killed;
+  rig.ref.tell.work('too late');
+  assert.equal(lost, [
+    ['/rigged', 'work', 'refuse', 'refused', 'stamp of refuse'],
+    ['/rigged', 'work', 'hold', 'left-over', 'stamp of hold'],
+    ['/rigged', 'work', 'behind', 'left-over', 'stamp of behind'],
+  ]);
+  await using both = createMiddlewareRig([other, stamp]);
+  both.ref.tell.work('refuse');
+  await both.settle();
+  assert.equal(lost.slice(3), ['other', ['/rigged', 'work', 'refuse', 'refused', 'stamp of refuse']]);
+});
+
+pipeline('a hook for the lost that throws is logged and stops nobody', async () => {
+  const lines: string[] = [];
+  const heard: string[] = [];
+  const host: Host = { ...nodeHost, log: ({ message }) => void lines.push(message) };
+  const careless: Middleware = {
+    name: 'careless',
+    onSend: () => 1,
+    onLost: () => {
+      throw new Error('oops');
+    },
+  };
+  const careful: Middleware = { name: 'careful', onSend: () => 2, onLost: () => void heard.push('lost') };
+  const no: Middleware = { name: 'no', beforeMessage: () => ({ verdict: 'refuse', why: 'no' }) };
+  await using system = createSystem({ host, middleware: [careless, careful, no] });
+  const Any = defineActor('any', { handlers: { get: () => 1 } });
+  const ref = system.spawn(Any);
+  await ref.ask.get().catch((error: Error) => heard.push(error.message.includes('no') ? 'refused' : ''));
+  assert.equal(heard, ['lost', 'refused']);
+  assert.ok(
+    lines.some((line) => /careless.*onLost.*oops/.test(line)),
+    lines.join('\n'),
+  );
+});
+
+pipeline('what a timer sends knows the message that armed it', async () => {
+  const seen: unknown[] = [];
+  const stamp: Middleware = {
+    name: 'stamp',
+    onSend: ({ message, cause, armedBy }) => {
+      seen.push([message, cause, armedBy]);
+      return message;
+    },
+  };
+  const silent: Middleware = { name: 'silent', onSend: () => 'nothing of mine' };
+  const Clock = defineActor('clock', {
+    started(ctx) {
+      ctx.after(5, Clock.self(ctx)).begin();
+    },
+    handlers: {
+      begin(ctx) {
+        ctx.after(5, Clock.self(ctx)).ring();
+        Clock.self(ctx).tell.ready();
+      },
+      ready: () => undefined,
+      ring: () => undefined,
+    },
+  });
+  await using test = createTestSystem({ middleware: [silent, stamp] });
+  test.system.spawn(Clock);
+  await test.settle();
+  await test.advance(20);
+  assert.equal(seen, [
+    ['begin', undefined, undefined],
+    ['ready', 'begin', undefined],
+    ['ring', undefined, 'begin'],
+  ]);
+});
+
 pipeline.run();

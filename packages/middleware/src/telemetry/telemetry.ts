@@ -3,6 +3,7 @@ import {
   type ActorSystem,
   type Host,
   type InvokeResult,
+  type LostView,
   type MessageView,
   type Middleware,
   MisuseError,
@@ -101,7 +102,7 @@ class Telemetry {
       afterMessage: this.afterMessage,
       wrapHost: this.wrapHost,
       attach: this.attach,
-      ...(this.tracing !== undefined && { around: this.around }),
+      ...(this.tracing !== undefined && { around: this.around, onLost: this.onLost }),
       ...(this.metering !== undefined && { beforeTurn: this.beforeTurn, afterTurn: this.afterTurn }),
     };
   }
@@ -155,6 +156,10 @@ class Telemetry {
     const trail = message.context as Trail | undefined;
     this.metering?.ended(trail?.labels ?? this.labels.of(message.actor, message.message), outcome);
     if (trail !== undefined) this.tracing?.ended(trail, message, outcome);
+  };
+
+  private readonly onLost = ({ context, reason, now }: LostView): void => {
+    this.tracing?.lost(context as Trail, reason, now);
   };
 
   private readonly around = (message: MessageView, run: () => unknown): unknown => {

@@ -4,6 +4,7 @@ import {
   context,
   type Link,
   ROOT_CONTEXT,
+  type SpanContext,
   SpanKind,
   SpanStatusCode,
   type Tracer,
@@ -44,9 +45,14 @@ export class Tracing {
   sent(send: SendView, labels: LabelSet, now: number): Trail {
     const cause = send.cause instanceof Trail ? (send.cause.inside ?? send.cause.origin) : undefined;
     const parent = cause ?? this.ambient();
-    if (!this.producers) return new Trail(now, labels, parent);
+    const armedIn = spanContextOf(send.armedBy);
+    if (!this.producers) {
+      const trail = new Trail(now, labels, parent);
+      trail.armedIn = armedIn;
+      return trail;
+    }
     const startTime = this.clock.epochOf(now);
-    const links = cause === undefined ? this.ambientLinks() : NO_LINKS;
+    const links = cause === undefined ? this.linksOf(armedIn) : NO_LINKS;
     const attributes = this.attributes('send', labels, send.path);
     attributes['troupe.sender.path'] = send.from ?? '';
     const options = { kind: SpanKind.PRODUCER, attributes, links, startTime };
@@ -90,10 +96,22 @@ export class Tracing {
     span.end(at);
   }
 
+  /** It was looked at, and held or put back, but its actor has ended: nobody will look again. */
+  lost(trail: Trail, reason: string, now: number): void {
+    const { span } = trail;
+    if (span === undefined) return;
+    trail.span = undefined;
+    span.setAttribute('troupe.message.outcome', 'lost');
+    span.setAttribute('error.type', reason);
+    span.setStatus({ code: SpanStatusCode.ERROR, message: `a dead letter: ${reason}` });
+    span.end(this.clock.epochOf(now));
+  }
+
   private start(trail: Trail, message: MessageView, now: number): NonNullable<Trail['span']> {
     const origin = trail.origin ?? ROOT_CONTEXT;
     const producer = trace.getSpanContext(origin);
-    const links = producer === undefined || !this.producers ? NO_LINKS : [{ context: producer }];
+    const linked = this.producers ? producer : trail.armedIn;
+    const links = linked === undefined ? NO_LINKS : [{ context: linked }];
     const attributes = this.attributes('process', trail.labels, message.path);
     attributes['troupe.message.asked'] = message.asked;
     attributes['troupe.message.retries'] = message.retries;
@@ -113,9 +131,10 @@ export class Tracing {
     return this.isolated ? context.active() : ROOT_CONTEXT;
   }
 
-  private ambientLinks(): Link[] {
-    const active = this.isolated ? undefined : trace.getSpanContext(context.active());
-    return active === undefined ? NO_LINKS : [{ context: active }];
+  /** What a timer sends begins a trace, or one that is armed again and again would never end; it is linked to where it was armed. */
+  private linksOf(armedIn: SpanContext | undefined): Link[] {
+    const linked = armedIn ?? (this.isolated ? undefined : trace.getSpanContext(context.active()));
+    return linked === undefined ? NO_LINKS : [{ context: linked }];
   }
 
   private attributes(operation: 'send' | 'process', labels: LabelSet, path: string): Attributes {
@@ -129,4 +148,11 @@ export class Tracing {
       'troupe.actor.path': path,
     };
   }
+}
+
+/** Of the span in whose handler something was done. */
+function spanContextOf(trail: unknown): SpanContext | undefined {
+  if (!(trail instanceof Trail)) return undefined;
+  const inside = trail.inside ?? trail.origin;
+  return inside === undefined ? undefined : trace.getSpanContext(inside);
 }

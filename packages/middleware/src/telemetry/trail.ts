@@ -1,4 +1,4 @@
-import type { Context, Span } from '@opentelemetry/api';
+import type { Context, Span, SpanContext } from '@opentelemetry/api';
 import type { LabelSet } from './label-sets.js';
 
 /** What telemetry knows of one message: it travels with it, and its reply's and its sends' causes are found in it. */
@@ -11,6 +11,8 @@ export class Trail {
   inside: Context | undefined = undefined;
   /** Open from the first look at the message until it is handled, refused or given up. */
   span: Span | undefined = undefined;
+  /** Where the timer was armed that sent it. */
+  armedIn: SpanContext | undefined = undefined;
   seen = false;
   runs = 0;
 

@@ -191,27 +191,97 @@ tracing('a batch never leaks the context of whoever woke it into an unrelated me
   ]);
 });
 
-tracing('a timer belongs to no trace, whoever armed the clock', async () => {
-  const recorder = openRecorder();
-  const Waiter = defineActor('waiter', {
-    handlers: {
-      wait(ctx, done: () => void) {
-        ctx.after(1, Waiter.self(ctx)).fire(done);
-        return true;
+tracing(
+  'what a timer sends begins a trace, linked to the span that armed it, whoever woke the clock',
+  async () => {
+    const recorder = openRecorder();
+    const Waiter = defineActor('waiter', {
+      handlers: {
+        wait(ctx, done: () => void) {
+          ctx.after(1, Waiter.self(ctx)).fire(done);
+          return true;
+        },
+        fire: (_ctx, done: () => void) => done(),
       },
-      fire: (_ctx, done: () => void) => done(),
-    },
-  });
-  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
-  const waiter = system.spawn(Waiter);
-  await new Promise<void>((resolve) => {
-    void inRequest(recorder, 'request', () => waiter.ask.wait(resolve));
-  });
-  await system.shutdown();
-  assert.equal(ancestry(recorder.span('process waiter.fire'), recorder.spans()), [
-    'process waiter.fire',
-    'send waiter.fire',
-  ]);
+    });
+    const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+    const waiter = system.spawn(Waiter);
+    await new Promise<void>((resolve) => {
+      void inRequest(recorder, 'request', () => waiter.ask.wait(resolve));
+    });
+    await system.shutdown();
+    assert.equal(ancestry(recorder.span('process waiter.fire'), recorder.spans()), [
+      'process waiter.fire',
+      'send waiter.fire',
+    ]);
+    const armed = recorder.span('process waiter.wait').spanContext();
+    assert.equal(
+      recorder.span('send waiter.fire').links.map((link) => link.context.spanId),
+      [armed.spanId],
+    );
+  },
+);
+
+tracing('every tick of a repeated timer is linked to where it was armed, also after an await', async () => {
+  for (const producerSpans of [true, false]) {
+    const recorder = openRecorder();
+    const Metronome = defineActor('metronome', {
+      state: () => ({ ticks: 0 }),
+      handlers: {
+        async begin(ctx) {
+          await Promise.resolve();
+          ctx.every(10, Metronome.self(ctx)).tick();
+        },
+        tick(ctx) {
+          ctx.state.ticks += 1;
+        },
+      },
+    });
+    await using test = createTestSystem({
+      middleware: [telemetry({ ...providers(recorder), producerSpans })],
+    });
+    test.system.spawn(Metronome).tell.begin();
+    await test.settle();
+    await test.advance(35);
+    const { spanId } = recorder.span('process metronome.begin').spanContext();
+    const name = producerSpans ? 'send metronome.tick' : 'process metronome.tick';
+    const ticks = recorder.spans().filter((span) => span.name === name);
+    assert.is(ticks.length, 3);
+    assert.is(new Set(ticks.map(traceOf)).size, 3);
+    for (const tick of ticks)
+      assert.equal(
+        tick.links.map((link) => link.context.spanId),
+        [spanId],
+      );
+  }
+});
+
+tracing('a message that was held when its actor was killed ends its span, with a status', async () => {
+  const recorder = openRecorder();
+  const hold: Middleware = {
+    name: 'hold',
+    beforeMessage: () => ({
+      verdict: 'hold',
+      reason: { user: 'door' },
+      resumeOn: { on: 'event', key: 'never' },
+    }),
+  };
+  await using test = createTestSystem({ middleware: [telemetry(providers(recorder)), hold] });
+  const ledger = test.system.spawn(Ledger);
+  ledger.tell.note();
+  ledger.tell.note();
+  await test.settle();
+  const killed = test.system.kill(ledger);
+  await test.settle();
+  await killed;
+  const span = recorder.span('process ledger.note');
+  assert.is(span.attributes['troupe.message.outcome'], 'lost');
+  assert.is(span.attributes['error.type'], 'left-over');
+  assert.equal(span.status, { code: SpanStatusCode.ERROR, message: 'a dead letter: left-over' });
+  assert.equal(
+    span.events.map(({ name }) => name),
+    ['dequeued', 'held'],
+  );
 });
 
 tracing('without isolation a send from outside begins its own trace and is only linked', async () => {
