@@ -39,37 +39,35 @@ export abstract class RefBase implements AnyRef {
   abstract timer(terms: TimerTerms): object;
 }
 
-/**
- * A face holds the ref, not the cell: one that was kept over a restart still reaches the actor. What it holds has names
- * that no handler can have.
- */
-abstract class Face {
-  readonly '~ref': RefBase;
-  constructor(ref: RefBase) {
-    this['~ref'] = ref;
-  }
-}
-
-abstract class FaceAs<Terms> extends Face {
-  readonly '~terms': Terms;
-  constructor(ref: RefBase, terms: Terms) {
-    super(ref);
-    this['~terms'] = terms;
-  }
-}
-
 type AskTerms = { readonly sender: ActorCell | undefined; readonly withinMs: number | undefined };
 
 /**
  * Builds the ref class of a definition: one method per handler on each face, made once, here. A face is made anew at
- * every use (`ref.tell`); the compiler removes that allocation where it matters, and an idle actor holds none.
+ * every use (`ref.tell`); the compiler removes that allocation where it matters, and an idle actor holds none. It holds
+ * the ref, not the cell: one that was kept over a restart still reaches the actor. What it holds has names that no
+ * handler can have.
+ *
+ * It is evaluated anew for each definition (see `ownCopyOf`), so it must refer to nothing outside itself.
  */
-export function makeRefClass(handlerNames: readonly string[]): RefClass {
+function buildRefClass(Base: typeof RefBase, idle: number, handlerNames: readonly string[]): RefClass {
   // Not a subclass: a constructor without `super` is inlined, and its allocation removed, in the sender's own code.
   class Tell {
     readonly '~ref': RefBase;
     constructor(ref: RefBase) {
       this['~ref'] = ref;
+    }
+  }
+  class Face {
+    readonly '~ref': RefBase;
+    constructor(ref: RefBase) {
+      this['~ref'] = ref;
+    }
+  }
+  class FaceAs<Terms> extends Face {
+    readonly '~terms': Terms;
+    constructor(ref: RefBase, terms: Terms) {
+      super(ref);
+      this['~terms'] = terms;
     }
   }
   class Offer extends Face {}
@@ -79,11 +77,19 @@ export function makeRefClass(handlerNames: readonly string[]): RefClass {
   class AskAs extends FaceAs<AskTerms> {}
   class TimerAs extends FaceAs<TimerTerms> {}
 
+  const method = (
+    face: { readonly prototype: object },
+    name: string,
+    body: (payload?: unknown) => unknown,
+  ) => {
+    Object.defineProperty(face.prototype, name, { value: body, writable: true, configurable: true });
+  };
+
   handlerNames.forEach((name, handler) => {
     method(Tell, name, function (this: Tell, payload?: unknown): void {
       const cell = this['~ref'].cell;
       // The short way is taken here, not in `tell`: see `Delivery`.
-      if (cell.status === IDLE) cell.kind.delivery.rouse(cell, handler, payload);
+      if (cell.status === idle) cell.kind.delivery.rouse(cell, handler, payload);
       else cell.kind.delivery.post(cell, handler, payload);
     });
     method(Offer, name, function (this: Offer, payload?: unknown): Delivered {
@@ -109,7 +115,7 @@ export function makeRefClass(handlerNames: readonly string[]): RefClass {
     });
   });
 
-  return class Ref extends RefBase {
+  return class Ref extends Base {
     get tell(): Tell {
       return new Tell(this);
     }
@@ -134,10 +140,24 @@ export function makeRefClass(handlerNames: readonly string[]): RefClass {
   };
 }
 
-function method(
-  face: { readonly prototype: object },
-  name: string,
-  body: (payload?: unknown) => unknown,
-): void {
-  Object.defineProperty(face.prototype, name, { value: body, writable: true, configurable: true });
+let copies = 0;
+
+/**
+ * The same function with type feedback of its own. All functions made at one place in a source share what the compiler
+ * learns about them: with five actor kinds in a process every send would be compiled for any kind at all (ADR 0026).
+ * Where code may not be made from strings, the function itself will do.
+ */
+function ownCopyOf<F extends (...args: never[]) => unknown>(build: F): F {
+  copies += 1;
+  try {
+    // The number keeps the compiler from taking the text for one that it has seen before.
+    return new Function(`return ${build};\n//# sourceURL=troupe-ref-${copies}`)() as F;
+  } catch (error) {
+    if (error instanceof EvalError) return build;
+    throw error;
+  }
+}
+
+export function makeRefClass(handlerNames: readonly string[]): RefClass {
+  return ownCopyOf(buildRefClass)(RefBase, IDLE, handlerNames);
 }

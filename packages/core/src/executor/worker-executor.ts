@@ -114,15 +114,19 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
 
   private pump(): void {
     const { ready, invoker } = this;
-    let spent = false;
-    while (!spent && !ready.isEmpty()) {
-      const left = invoker.serve(this.checkEvery);
-      ready.countLap();
-      this.doneUnseen += this.checkEvery - left;
-      if (left <= 0) spent = this.checkSlice();
+    try {
+      let spent = false;
+      while (!spent && !ready.isEmpty()) {
+        const left = invoker.serve(this.checkEvery);
+        ready.countLap();
+        this.doneUnseen += this.checkEvery - left;
+        if (left <= 0) spent = this.checkSlice();
+      }
+    } finally {
+      // Also when the host's clock throws: whoever is ready must not wait for ever.
+      if (ready.isEmpty() || this.state === 'stopped') ready.awake = false;
+      else this.yieldToLoop();
     }
-    if (ready.isEmpty() || this.state === 'stopped') ready.awake = false;
-    else this.yieldToLoop();
   }
 
   /** Reads the clock, and sets the distance to the next read so that slow handlers are looked at more often. */
