@@ -1,6 +1,6 @@
 import { HandlerTimeoutError, MiddlewareError, toError } from '../errors.js';
 import type { Middleware, Outcome, RetryRequest, Verdict } from '../invoker/middleware.js';
-import { mustBePossible, mustBeTime, type Pipeline } from '../invoker/pipeline.js';
+import { mustBePossible, mustBeTime, type Pipeline, wants } from '../invoker/pipeline.js';
 import { FAULT, SETTLED } from '../mailbox/status.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { ENVELOPE, type Envelope } from '../message/envelope.js';
@@ -368,7 +368,7 @@ export class Pipelines {
   }
 
   private handled(cell: ActorCell, passage: Passage, reply: unknown, ms: number): void {
-    if ((cell.kind.pipeline as Pipeline).hasAfter) {
+    if ((cell.kind.pipeline as Pipeline).wantsHandled) {
       if (Number.isNaN(ms)) this.timeIsKnown = false;
       this.leave(cell, passage, { kind: 'handled', reply, ms });
     }
@@ -406,7 +406,7 @@ export class Pipelines {
     let retry: RetryRequest | undefined;
     for (let i = passage.entered - 1; i >= 0; i -= 1) {
       const middleware = messages[i] as Middleware;
-      if (middleware.afterMessage === undefined) continue;
+      if (middleware.afterMessage === undefined || !wants(middleware, outcome.kind)) continue;
       try {
         if (slot !== undefined) passage.context = pipeline.contextAt(slot, i);
         const asked = middleware.afterMessage(passage, outcome);

@@ -104,6 +104,8 @@ export interface Middleware {
   readonly afterTurn?: (turn: TurnView, result: InvokeResult) => void;
   readonly beforeMessage?: (message: MessageView) => Verdict | undefined;
   readonly afterMessage?: (message: MessageView, outcome: Outcome) => RetryRequest | undefined;
+  /** Outcomes that `afterMessage` is called for. Default all; one that can do without `handled` spares every message. */
+  readonly outcomes?: readonly Outcome['kind'][];
   /**
    * False: its `afterMessage` never reads `Outcome.ms`. Where all say so, handlers are not timed, which may be most of
    * what a small handler costs; `ms` is then NaN. Default true.

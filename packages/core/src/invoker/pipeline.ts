@@ -1,5 +1,5 @@
 import { OptionError } from '../errors.js';
-import type { Middleware, Verdict } from './middleware.js';
+import type { Middleware, Outcome, Verdict } from './middleware.js';
 
 /** The middleware of one kind of actor, sorted by hook once, so that a message meets only those that want it. */
 export class Pipeline {
@@ -10,8 +10,8 @@ export class Pipeline {
   readonly wrappers: readonly Middleware[];
   /** Those of `senders` that want to know what was lost. */
   readonly mourners: readonly Middleware[];
-  /** Whether a message has anything to do with `Middleware.afterMessage` at all. */
-  readonly hasAfter: boolean;
+  /** Whether a message that was handled well has anything to do with `Middleware.afterMessage`. */
+  readonly wantsHandled: boolean;
   /** Whether somebody wants to know how long handlers take. */
   readonly isTimed: boolean;
   /** By place in `messages`: the place in `senders`, or -1. */
@@ -25,7 +25,7 @@ export class Pipeline {
     this.wrappers = middleware.filter((m) => m.around !== undefined);
     this.mourners = this.senders.filter((m) => m.onLost !== undefined);
     const after = middleware.filter((m) => m.afterMessage !== undefined);
-    this.hasAfter = after.length > 0;
+    this.wantsHandled = after.some((m) => wants(m, 'handled'));
     this.isTimed = after.some((m) => m.timesHandlers !== false);
     this.senderOfMessage = this.messages.map((m) => this.senders.indexOf(m));
   }
@@ -57,6 +57,11 @@ export class Pipeline {
     if (index < 0) return undefined;
     return this.senders.length === 1 ? slot : (slot as readonly unknown[])[index];
   }
+}
+
+/** Whether its `afterMessage` is to be called for such an outcome. */
+export function wants(middleware: Middleware, kind: Outcome['kind']): boolean {
+  return middleware.outcomes === undefined || middleware.outcomes.includes(kind);
 }
 
 /** A verdict that cannot be carried out is its author's mistake; found later it would stop the pump. */

@@ -526,4 +526,18 @@ pipeline('what a timer sends knows the message that armed it', async () => {
   ]);
 });
 
+pipeline('a hook is left with the outcomes it wants, and the others with all', async () => {
+  const lines: string[] = [];
+  const picky = diary('picky', lines, { outcomes: ['failed'] });
+  await using rig = createMiddlewareRig([diary('all', lines), picky], {
+    handle: (payload) => {
+      if (payload === 'bad') throw new Error('bad');
+    },
+  });
+  rig.ref.tell.work('good');
+  rig.ref.tell.work('bad');
+  await rig.settle();
+  assert.equal(lines, ['+all', '+picky', '-all handled', '+all', '+picky', '-picky failed', '-all failed']);
+});
+
 pipeline.run();

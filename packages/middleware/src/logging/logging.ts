@@ -50,6 +50,7 @@ export function logging(options: LoggingOptions = {}): Equipment {
     name,
     wrapHost,
     timesHandlers: false,
+    outcomes: ['failed'],
     ...(log.wantsPayloads && { afterMessage }),
   };
   if (!log.wantsTurns) return base;

@@ -1,4 +1,4 @@
-import { type MessageView, type Middleware, OptionError, type Outcome, type Verdict } from '@troupe/core';
+import { type MessageView, type Middleware, OptionError, type Verdict } from '@troupe/core';
 import { type Figure, type Measured, messageCounter } from '../figure.js';
 import { above, aName, oneOf, onlyKnown, whole } from '../option-check.js';
 import { type Limit, RateLimits } from './rate-limits.js';
@@ -81,6 +81,7 @@ class RateLimiter implements RateLimit {
   }
 
   readonly timesHandlers = false;
+  readonly outcomes = ['held', 'refused'] as const;
 
   readonly beforeMessage = (message: MessageView): Verdict | undefined => {
     const bucket = this.bucketOf(message);
@@ -102,8 +103,7 @@ class RateLimiter implements RateLimit {
    * What a later middleware held or refused was not handled: it has consumed nothing (E13). No handler has seen it, so
    * its key is what it was; and no reader of the counters comes between the two hooks.
    */
-  readonly afterMessage = (message: MessageView, outcome: Outcome): undefined => {
-    if (outcome.kind !== 'held' && outcome.kind !== 'refused') return;
+  readonly afterMessage = (message: MessageView): undefined => {
     const bucket = this.bucketOf(message);
     if (bucket === undefined) return;
     bucket.giveBack(this.limit.rate);

@@ -65,6 +65,7 @@ class Retries implements Retry {
   }
 
   readonly timesHandlers = false;
+  readonly outcomes = ['failed'] as const;
 
   readonly afterMessage = (message: MessageView, outcome: Outcome): RetryRequest | undefined => {
     if (outcome.kind !== 'failed' || !message.retryable || !this.when(outcome.error)) return undefined;

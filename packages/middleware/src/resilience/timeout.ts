@@ -53,6 +53,7 @@ class TimeLimit implements Timeout {
     this.byMessage.size === 0 ? this.fallback : (this.byMessage.get(message.message) ?? this.fallback);
 
   readonly timesHandlers = false;
+  readonly outcomes = ['failed'] as const;
 
   readonly afterMessage = (_message: unknown, outcome: Outcome): undefined => {
     if (outcome.kind === 'failed' && (outcome.error as { code?: unknown }).code === 'ERR_HANDLER_TIMEOUT')
