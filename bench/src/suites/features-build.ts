@@ -20,6 +20,16 @@ const invoker = 'invoker/invoker.js';
 const coordinator = 'ready/coordinator.js';
 const delivery = 'ready/delivery.js';
 
+/** The same statement stands in two places, which differ in their margin. */
+function lookAtResult(margin: string): Cut {
+  const look = `if (typeof result === 'object' && result !== null) {
+${margin}    this.lifecycle.returned(mailbox, result, handler, undefined);
+${margin}}
+`;
+  const call = 'const result = mailbox.kind.handlers[handler](mailbox, payload);';
+  return { file: invoker, text: `\n${margin}${call}\n${margin}${look}`, instead: `\n${margin}${call}\n` };
+}
+
 /**
  * What is switched off, one at a time. Options where there are any; the rest is always on, so it is cut out of a copy of
  * the compiled core. A cut that no longer fits refuses its row.
@@ -55,17 +65,17 @@ const features: Readonly<Record<string, Feature>> = {
     cuts: [
       {
         file: invoker,
-        text: 'try {\n                const result = mailbox.kind.handlers[handler](mailbox, payload);',
-        instead: '{\n                const result = mailbox.kind.handlers[handler](mailbox, payload);',
+        text: 'try {\n                if (handler >= 0)',
+        instead: '{\n                if (handler >= 0)',
       },
       {
         file: invoker,
-        text: 'catch (error) {\n                this.lifecycle.failed(mailbox, error, handler, undefined);\n            }',
+        text: 'catch (error) {\n                this.caught(mailbox, error, handler, payload);\n            }',
       },
       {
         file: invoker,
-        text: 'try {\n            if (handler >= 0) {',
-        instead: '{\n            if (handler >= 0) {',
+        text: 'try {\n            if (handler >= 0)',
+        instead: '{\n            if (handler >= 0)',
       },
       {
         file: invoker,
@@ -74,37 +84,14 @@ const features: Readonly<Record<string, Feature>> = {
     ],
   },
   'without-async': {
-    cuts: [
-      {
-        file: invoker,
-        text: `this.handled = 1;
-            try {
-                const result = mailbox.kind.handlers[handler](mailbox, payload);
-                if (typeof result === 'object' && result !== null) {
-                    this.lifecycle.returned(mailbox, result, handler, undefined);
-                }`,
-        instead: `this.handled = 1;
-            try {
-                mailbox.kind.handlers[handler](mailbox, payload);`,
-      },
-      {
-        file: invoker,
-        text: `if (handler >= 0) {
-                const result = mailbox.kind.handlers[handler](mailbox, payload);
-                if (typeof result === 'object' && result !== null) {
-                    this.lifecycle.returned(mailbox, result, handler, undefined);
-                }`,
-        instead: `if (handler >= 0) {
-                mailbox.kind.handlers[handler](mailbox, payload);`,
-      },
-    ],
+    cuts: [lookAtResult('                    '), lookAtResult('                ')],
   },
   'without-interruption': {
     cuts: [
       {
         file: invoker,
-        text: 'if (handler < 0 || (mailbox.status & (INTERRUPTED | SPECIAL)) !== 0) {\n                left',
-        instead: 'if (handler < 0) {\n                left',
+        text: 'if (handler === NO_RIDE || (mailbox.status & (INTERRUPTED | SPECIAL)) !== 0) {',
+        instead: 'if (handler === NO_RIDE) {',
       },
       { file: invoker, text: 'if ((mailbox.status & INTERRUPTED) !== 0)\n                break;' },
     ],

@@ -71,18 +71,22 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
       const { slot } = mailbox;
       ready.running = slot;
       this.turns += 1;
-      if (handler < 0 || (mailbox.status & (INTERRUPTED | SPECIAL)) !== 0) {
+      if (handler === NO_RIDE || (mailbox.status & (INTERRUPTED | SPECIAL)) !== 0) {
         left -= this.endTurn(mailbox, this.invoke(mailbox, handler, payload));
         continue;
       }
       this.handled = 1;
       try {
-        const result = (mailbox.kind.handlers[handler] as Run)(mailbox, payload);
-        if (typeof result === 'object' && result !== null) {
-          this.lifecycle.returned(mailbox, result, handler, undefined);
+        if (handler >= 0) {
+          const result = (mailbox.kind.handlers[handler] as Run)(mailbox, payload);
+          if (typeof result === 'object' && result !== null) {
+            this.lifecycle.returned(mailbox, result, handler, undefined);
+          }
+        } else {
+          this.runEnvelope(mailbox, payload as Envelope);
         }
       } catch (error) {
-        this.lifecycle.failed(mailbox, error, handler, undefined);
+        this.caught(mailbox, error, handler, payload);
       }
       if (mailbox.status === SCHEDULED && mailbox.queue.length === 0) {
         mailbox.status = IDLE;
@@ -105,16 +109,11 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     return handled + 1;
   }
 
-  /** One turn, of whatever kind. */
+  /** A turn that begins without a ride, or that needs care. */
   invoke(mailbox: M, handler: number, payload: unknown): InvokeCode {
-    if ((mailbox.status & (INTERRUPTED | SPECIAL)) !== 0) {
-      return this.invokeWithCare(mailbox, handler, payload);
-    }
     this.handled = 0;
-    if (handler === NO_RIDE) return this.runBatch(mailbox);
-    this.handled = 1;
-    this.run(mailbox, handler, payload);
-    return this.afterRide(mailbox);
+    if ((mailbox.status & (INTERRUPTED | SPECIAL)) === 0) return this.runBatch(mailbox);
+    return this.invokeWithCare(mailbox, handler, payload);
   }
 
   private afterRide(mailbox: M): InvokeCode {
@@ -189,7 +188,6 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
 
   /** Signals, gates, hooks and levels: everything that is not a plain batch. */
   private invokeWithCare(mailbox: M, handler: number, payload: unknown): InvokeCode {
-    this.handled = 0;
     if (handler !== NO_RIDE) this.putBack(mailbox, handler, payload);
     if (!mailbox.kind.hasPipeline) return this.attend(mailbox);
     // What settles now opens the user lane again: only then is it known whether this turn has messages to run.
