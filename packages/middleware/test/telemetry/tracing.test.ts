@@ -1,5 +1,13 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import { type ActorRef, defineActor, type Host, type Middleware, nodeHost } from '@troupe/core';
+import {
+  type ActorRef,
+  defineActor,
+  type Host,
+  type Middleware,
+  nodeHost,
+  type RouterRef,
+  router,
+} from '@troupe/core';
 import { createMiddlewareRig, createTestSystem } from '@troupe/core/testing';
 import { createEquippedSystem, RateLimits, rateLimit, retry, telemetry } from '@troupe/middleware';
 import { suite } from 'uvu';
@@ -126,6 +134,68 @@ tracing('one span covers a message from enqueue to dequeue to the end of its han
   const dequeued = span.events.find(({ name }) => name === 'dequeued');
   assert.is(dequeued?.attributes?.['troupe.message.waited_ms'], 20);
 });
+
+tracing(
+  'every way of sending carries the trace: tell, offer, send, a full mailbox, a router, a stash',
+  async () => {
+    const recorder = openRecorder();
+    const Sink = defineActor('sink', {
+      state: () => ({ open: false }),
+      handlers: {
+        told: () => undefined,
+        offered: () => undefined,
+        sent: () => undefined,
+        routed: () => undefined,
+        stashed(ctx) {
+          if (!ctx.state.open) ctx.stash();
+        },
+        unstash(ctx) {
+          ctx.state.open = true;
+          ctx.unstash();
+        },
+      },
+      mailbox: { capacity: 2, overflow: 'reject' },
+      stashMax: 10,
+    });
+    const Source = defineActor('source', {
+      handlers: {
+        async go(ctx, sink: ActorRef<typeof Sink>) {
+          sink.tell.stashed();
+          sink.offer.offered();
+          // The mailbox is full now: these wait for room.
+          await Promise.all([sink.send.sent(), sink.send.sent(), sink.send.told()]);
+          ctx.tell(sink).unstash();
+        },
+        route(_ctx, sinks: RouterRef<typeof Sink>) {
+          sinks.tell.routed();
+        },
+      },
+    });
+    const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+    const sink = system.spawn(Sink);
+    const both = router(Sink, [system.spawn(Sink), system.spawn(Sink)], 'broadcast');
+    const source = system.spawn(Source);
+    const requested = await inRequest(recorder, 'request', async (span) => {
+      await source.ask.go(sink);
+      source.tell.route(both);
+      return span.spanContext();
+    });
+    await system.drain(source);
+    await system.drain(sink);
+    await system.shutdown();
+    const spans = recorder.spans();
+    const received = spans.filter(({ name }) => name.startsWith('process sink.'));
+    assert.equal([...new Set(received.map(({ name }) => name.slice('process sink.'.length)))].sort(), [
+      'offered',
+      'routed',
+      'sent',
+      'stashed',
+      'told',
+      'unstash',
+    ]);
+    for (const span of received) assert.is(traceOf(span), requested.traceId, span.name);
+  },
+);
 
 tracing('a trace goes on through a failure and a restart', async () => {
   const recorder = openRecorder();
