@@ -15,7 +15,10 @@ export interface JobTelemetryOptions {
   readonly meterProvider?: MeterProvider;
   /** Execs with labels of their own; the rest share `_OTHER`. Default 200. */
   readonly execsMax?: number;
-  /** Jobs followed at a time, from submit to end; beyond it they are counted, but neither timed nor traced. Default 10,000. */
+  /**
+   * Attempts timed and traced at a time, and waiting jobs whose submit is remembered; beyond it they are counted only, or
+   * begin a trace of their own. Default 10,000 each.
+   */
   readonly openMax?: number;
   /** Throws ERR_NO_TELEMETRY_SDK instead of doing nothing when no SDK is registered. Default false. */
   readonly required?: boolean;
@@ -67,11 +70,10 @@ export function jobTelemetry(options: JobTelemetryOptions = {}): JobTelemetry {
   return new LeaderTelemetry(labels, openMax, tracers, meters);
 }
 
-/** A job between its submit and its end. */
-interface Open {
-  readonly origin: Context | undefined;
-  assignedAt: number | undefined;
-  span: Span | undefined;
+/** An attempt under way. */
+interface Running {
+  readonly since: number;
+  readonly span: Span | undefined;
 }
 
 class LeaderTelemetry implements JobTelemetry {
@@ -81,7 +83,9 @@ class LeaderTelemetry implements JobTelemetry {
   private readonly spans: JobSpans | undefined = undefined;
   private readonly metrics: JobMetrics | undefined = undefined;
   private readonly gauges: JobGauges | undefined = undefined;
-  private readonly open = new Map<number, Open>();
+  /** Where jobs that are not done were submitted. Those that came first, as they are the next to run. */
+  private readonly origins = new Map<number, Context>();
+  private readonly running = new Map<number, Running>();
   private readonly ends: (() => void)[] = [];
   private snapshotAt = performance.now();
 
@@ -111,26 +115,27 @@ class LeaderTelemetry implements JobTelemetry {
 
   [Symbol.dispose](): void {
     for (const end of this.ends.splice(0)) end();
-    for (const { span } of this.open.values()) if (span !== undefined) this.spans?.abandoned(span);
-    this.open.clear();
+    for (const { span } of this.running.values()) if (span !== undefined) this.spans?.abandoned(span);
+    this.running.clear();
+    this.origins.clear();
   }
 
   private observe(event: JobEvent): void {
+    const { job } = event;
     switch (event.kind) {
       case 'accepted':
-        this.follow(event, this.spans?.accepted(event));
+        if (job !== undefined) this.accepted(job, event);
         return this.metrics?.count(event, undefined);
       case 'assigned':
-        this.assigned(event);
+        if (job !== undefined) this.assigned(job, event);
         return this.metrics?.count(event, undefined);
       case 'completed':
       case 'dead':
       case 'cancelled':
-        this.metrics?.count(event, this.attemptEnded(event));
-        if (event.job !== undefined) this.open.delete(event.job);
-        return;
       case 'requeued':
-        return this.metrics?.count(event, this.attemptEnded(event));
+        this.metrics?.count(event, job === undefined ? undefined : this.attemptEnded(job, event));
+        if (job !== undefined && event.kind !== 'requeued') this.origins.delete(job);
+        return;
       default:
         return this.metrics?.count(event, undefined);
     }
@@ -141,29 +146,23 @@ class LeaderTelemetry implements JobTelemetry {
     this.metrics?.countLog(event);
   }
 
-  private follow(event: JobEvent, origin: Context | undefined): Open | undefined {
-    if (event.job === undefined || this.open.size >= this.openMax) return undefined;
-    const job: Open = { origin, assignedAt: undefined, span: undefined };
-    this.open.set(event.job, job);
-    return job;
+  private accepted(job: number, event: JobEvent): void {
+    const origin = this.spans?.accepted(event);
+    if (origin !== undefined && this.origins.size < this.openMax) this.origins.set(job, origin);
   }
 
-  private assigned(event: JobEvent): void {
-    const known = event.job === undefined ? undefined : this.open.get(event.job);
-    const job = known ?? this.follow(event, undefined);
-    if (job === undefined) return;
-    job.assignedAt = performance.now();
-    job.span = this.spans?.assigned(event, job.origin);
+  private assigned(job: number, event: JobEvent): void {
+    if (this.running.size >= this.openMax) return;
+    const span = this.spans?.assigned(event, this.origins.get(job));
+    this.running.set(job, { since: performance.now(), span });
   }
 
   /** How long the attempt took; undefined for one that was not under way, or not followed. */
-  private attemptEnded(event: JobEvent): number | undefined {
-    const job = event.job === undefined ? undefined : this.open.get(event.job);
-    if (job?.assignedAt === undefined) return undefined;
-    const ms = performance.now() - job.assignedAt;
-    if (job.span !== undefined) this.spans?.ended(job.span, event);
-    job.span = undefined;
-    job.assignedAt = undefined;
-    return ms;
+  private attemptEnded(job: number, event: JobEvent): number | undefined {
+    const attempt = this.running.get(job);
+    if (attempt === undefined) return undefined;
+    this.running.delete(job);
+    if (attempt.span !== undefined) this.spans?.ended(attempt.span, event);
+    return performance.now() - attempt.since;
   }
 }

@@ -215,6 +215,21 @@ jobs('what is followed and what is a label is bounded', async () => {
   assert.is(recorder.spans().filter(({ name }) => name.startsWith('process')).length, 2);
 });
 
+jobs('behind a long queue every attempt is still timed, and traced at least by itself', async () => {
+  const recorder = openRecorder();
+  const observed = jobTelemetry({ ...providers(recorder), openMax: 2 });
+  for (let job = 1; job <= 50; job += 1) observed.hooks.observe?.({ kind: 'accepted', job, exec: 'deep' });
+  for (let job = 1; job <= 50; job += 1) {
+    observed.hooks.observe?.({ kind: 'assigned', job, exec: 'deep', attempt: 1, waitedMs: 0 });
+    observed.hooks.observe?.({ kind: 'completed', job, exec: 'deep', sinceSubmitMs: 1 });
+  }
+  const points = await recorder.metrics();
+  assert.is(total(points.get('messaging.process.duration')), 50);
+  const attempts = recorder.spans().filter(({ name }) => name === 'process deep');
+  assert.is(attempts.length, 50);
+  assert.is(attempts.filter(({ links }) => links.length === 1).length, 2);
+});
+
 jobs('without an SDK there is nothing to observe, unless it is required', () => {
   const observed = jobTelemetry();
   assert.equal([observed.hooks, observed.logHooks], [{}, {}]);
