@@ -1,5 +1,6 @@
-export type { ClientLink, SubmitOptions } from './client/client.js';
+export type { ClientLink } from './client/client.js';
 export { Client } from './client/client.js';
+export type { SubmitOptions } from './client/drafter.js';
 export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
 export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded.js';

@@ -2,20 +2,18 @@
 import type { JobsHost } from '../host.js';
 import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
-import { checkOptions, numberWithin, text } from '../job/option-check.js';
-import { type Payload, payloadOfText } from '../job/payload.js';
-import { checkValue } from '../job/schema-check.js';
-import { ClientClosedError, JobDefinitionError, JobUnknownError } from '../jobs-error.js';
+import { checkOptions } from '../job/option-check.js';
+import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
 import type {
   ClientHello,
   ClientMessage,
-  DeskAnswer,
-  DeskRequest,
   JobView,
   LeaderOverview,
   Receipt,
   ToClient,
 } from '../protocol/client-messages.js';
+import { DeskCalls } from './desk-calls.js';
+import { Drafter, NO_OPTIONS, SUBMIT_OPTIONS, type SubmitOptions } from './drafter.js';
 import { type HandleDesk, JobHandle } from './job-handle.js';
 import { Outcomes } from './outcomes.js';
 import { CLOSED, type Pending, PendingRun, PendingSubmit, problemOf, receiptOf } from './pending.js';
@@ -29,14 +27,6 @@ export interface ClientLink {
   close?(): void;
 }
 
-export interface SubmitOptions {
-  /** Idempotency key: the same key within the window is the same job. */
-  readonly key?: string;
-  /** Not before this many milliseconds from now. */
-  readonly runAfterMs?: number;
-}
-
-const SUBMIT_OPTIONS = { key: text(512), runAfterMs: numberWithin(0, 366 * 24 * 3_600_000) };
 const DEFAULT_OUTSTANDING_MAX = 1_024;
 
 export interface ClientSetup {
@@ -51,14 +41,10 @@ export class Client implements HandleDesk, AsyncDisposable {
   private readonly setup: ClientSetup;
   private readonly submitter = new Submitter();
   private readonly outcomes: Outcomes;
-  private readonly refs = new Map<JobDefinition, number>();
-  private readonly calls = new Map<
-    number,
-    { request: DeskRequest; settle: (answer: DeskAnswer | undefined) => void }
-  >();
+  private readonly drafter = new Drafter((message) => this.send(message));
+  private readonly calls = new DeskCalls((message) => this.send(message));
   private readonly blocked: (() => void)[] = [];
   private outstandingMax = DEFAULT_OUTSTANDING_MAX;
-  private nextCall = 1;
   private tag = '';
   private connected = false;
   private flushScheduled = false;
@@ -75,9 +61,9 @@ export class Client implements HandleDesk, AsyncDisposable {
     input: JobInput<D>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
-    return new Promise((resolve, reject) => {
-      this.offer(job, input, options, new PendingSubmit(this, job, resolve, reject));
-    });
+    const promise = new Promise<JobHandle<D>>(grip);
+    this.offer(input, options, new PendingSubmit(this, job, settling.resolve, settling.reject));
+    return promise;
   }
 
   /** All or none, in one record. */
@@ -88,7 +74,11 @@ export class Client implements HandleDesk, AsyncDisposable {
   ): Promise<JobHandle<D>[]> {
     checkOptions('submitAll', options, { runAfterMs: SUBMIT_OPTIONS.runAfterMs });
     const items: Draft[] = [];
-    for (const input of inputs) items.push(await this.item(job, input, options, false));
+    for (const input of inputs) {
+      const item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want: false };
+      await this.drafter.fill(item, job, input, options);
+      items.push(item);
+    }
     await this.room();
     return new Promise((resolve, reject) => {
       const settled = (receipt: Receipt): void => {
@@ -107,11 +97,10 @@ export class Client implements HandleDesk, AsyncDisposable {
     input: JobInput<D>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobOutput<D>> {
-    return new Promise((resolve, reject) => {
-      // The schema vouches for the type.
-      const waiter = new PendingRun(this.outcomes, job, resolve as (value: unknown) => void, reject);
-      this.offer(job, input, options, waiter);
-    });
+    const promise = new Promise<JobOutput<D>>(grip);
+    // The schema vouches for the type.
+    this.offer(input, options, new PendingRun(this.outcomes, job, settling.resolve, settling.reject));
+    return promise;
   }
 
   /** A handle on a job submitted earlier, perhaps by another process. */
@@ -135,22 +124,19 @@ export class Client implements HandleDesk, AsyncDisposable {
   }
 
   async cancel(job: number, reason: string): Promise<JobView['state']> {
-    const answer = await this.call({ ask: 'cancel', job, reason });
-    if (answer.answer === 'cancelled') return answer.state;
+    const state = await this.calls.cancel(job, reason);
+    if (state !== undefined) return state;
     throw new JobUnknownError(this.idOf(job));
   }
 
   async inspect(job: number): Promise<JobView> {
-    const answer = await this.call({ ask: 'inspect', job });
-    if (answer.answer === 'job') return answer.view;
+    const view = await this.calls.inspect(job);
+    if (view !== undefined) return view;
     throw new JobUnknownError(this.idOf(job));
   }
 
-  async overview(): Promise<LeaderOverview> {
-    const answer = await this.call({ ask: 'overview' });
-    if (answer.answer !== 'overview')
-      throw new JobDefinitionError('overview', 'the leader gave another answer');
-    return answer.overview;
+  overview(): Promise<LeaderOverview> {
+    return this.calls.overview();
   }
 
   /** Dead letters, oldest number first. */
@@ -159,22 +145,21 @@ export class Client implements HandleDesk, AsyncDisposable {
   }
 
   /** Jobs in one state, oldest number first, from the one behind `after` on. */
-  async list(
+  list(
     state: JobView['state'],
     options: { readonly after?: number; readonly max?: number } = {},
   ): Promise<readonly JobView[]> {
     const { after = 0, max = 100 } = options;
-    const answer = await this.call({ ask: 'list', state, after, max });
-    return answer.answer === 'jobs' ? answer.views : [];
+    return this.calls.list(state, after, max);
   }
 
   /** Sends dead letters back to wait, with fresh counts. Resolves with how many there were. */
-  redrive(ids: readonly string[]): Promise<number> {
-    return this.treat('redrive', ids);
+  async redrive(ids: readonly string[]): Promise<number> {
+    return this.calls.treat('redrive', this.numbersOf(ids));
   }
 
-  purge(ids: readonly string[]): Promise<number> {
-    return this.treat('purge', ids);
+  async purge(ids: readonly string[]): Promise<number> {
+    return this.calls.treat('purge', this.numbersOf(ids));
   }
 
   connect(): void {
@@ -197,11 +182,8 @@ export class Client implements HandleDesk, AsyncDisposable {
       case 'outcomes':
         for (const outcome of message.items) this.outcomes.settle(outcome);
         return;
-      case 'answer': {
-        const call = this.calls.get(message.call);
-        this.calls.delete(message.call);
-        return call?.settle(message.answer);
-      }
+      case 'answer':
+        return this.calls.answered(message.call, message.answer);
       case 'welcome':
         return this.welcomed(message);
       case 'refused':
@@ -221,8 +203,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     const error = new ClientClosedError();
     this.outcomes.abandon(error);
     for (const one of this.submitter.abandon()) one.settled(CLOSED);
-    for (const { settle } of this.calls.values()) settle(undefined);
-    this.calls.clear();
+    this.calls.close();
     for (const wake of this.blocked.splice(0)) wake();
     this.setup.link.close?.();
   }
@@ -232,66 +213,27 @@ export class Client implements HandleDesk, AsyncDisposable {
     return Promise.resolve();
   }
 
-  /** What the input's schema throws rejects the promise this is called in. */
-  private offer(job: JobDefinition, input: unknown, options: SubmitOptions, pending: Pending): void {
-    const item = this.item(job, input, options, pending.want);
-    const isFull = this.submitter.outstanding >= this.outstandingMax;
-    if (item instanceof Promise || isFull) {
-      this.offerLater(item, pending).catch((error: unknown) => pending.reject(error as Error));
-      return;
+  private offer(input: unknown, options: SubmitOptions, pending: Pending): void {
+    try {
+      const filling = this.drafter.fill(pending.item, pending.definition, input, options);
+      if (filling !== undefined || this.submitter.outstanding >= this.outstandingMax) {
+        this.offerLater(filling, pending).catch((error: unknown) => pending.reject(error as Error));
+        return;
+      }
+      if (this.closed) throw new ClientClosedError();
+      this.submitter.add(pending);
+      this.scheduleFlush();
+    } catch (error) {
+      // What the input's schema or its key function throws is the caller's answer.
+      pending.reject(error as Error);
     }
-    if (this.closed) throw new ClientClosedError();
-    this.submitter.add(item, pending);
-    this.scheduleFlush();
   }
 
-  private async offerLater(item: Draft | Promise<Draft>, pending: Pending): Promise<void> {
-    const ready = await item;
+  private async offerLater(filling: Promise<void> | undefined, pending: Pending): Promise<void> {
+    await filling;
     await this.room();
-    this.submitter.add(ready, pending);
+    this.submitter.add(pending);
     this.scheduleFlush();
-  }
-
-  private item(
-    job: JobDefinition,
-    input: unknown,
-    options: SubmitOptions,
-    want: boolean,
-  ): Draft | Promise<Draft> {
-    if (options !== NO_OPTIONS) checkOptions('submit', options, SUBMIT_OPTIONS);
-    const checked = checkValue(job.exec, 'input', job.input, input);
-    if (checked instanceof Promise)
-      return checked.then((value) => this.itemOf(job, input, value, options, want));
-    return this.itemOf(job, input, checked, options, want);
-  }
-
-  /** The input travels as it was given; the worker's schema transforms it once. The key is of the checked value. */
-  private itemOf(
-    job: JobDefinition,
-    input: unknown,
-    checked: unknown,
-    options: SubmitOptions,
-    want: boolean,
-  ): Draft {
-    const key = options.key ?? job.key?.(checked) ?? '';
-    return {
-      seq: 0,
-      ref: this.refOf(job),
-      payload: encodeInput(job, input),
-      key,
-      delayMs: options.runAfterMs ?? 0,
-      want,
-    };
-  }
-
-  private refOf(job: JobDefinition): number {
-    let ref = this.refs.get(job);
-    if (ref === undefined) {
-      ref = this.refs.size + 1;
-      this.refs.set(job, ref);
-      this.send({ kind: 'define', ref, spec: job.spec });
-    }
-    return ref;
   }
 
   private async room(): Promise<void> {
@@ -301,22 +243,8 @@ export class Client implements HandleDesk, AsyncDisposable {
     if (this.closed) throw new ClientClosedError();
   }
 
-  private async call(request: DeskRequest): Promise<DeskAnswer> {
-    if (this.closed) throw new ClientClosedError();
-    const call = this.nextCall;
-    this.nextCall += 1;
-    const answer = await new Promise<DeskAnswer | undefined>((settle) => {
-      this.calls.set(call, { request, settle });
-      this.send({ kind: 'call', call, request });
-    });
-    if (answer === undefined) throw new ClientClosedError();
-    return answer;
-  }
-
-  private async treat(ask: 'redrive' | 'purge', ids: readonly string[]): Promise<number> {
-    const jobs = ids.map((id) => parseJobId(this.tag, id));
-    const answer = await this.call({ ask, jobs });
-    return answer.answer === 'count' ? answer.count : 0;
+  private numbersOf(ids: readonly string[]): number[] {
+    return ids.map((id) => parseJobId(this.tag, id));
   }
 
   /** A session that was replaced starts again; one that was malformed would be so again. */
@@ -332,12 +260,12 @@ export class Client implements HandleDesk, AsyncDisposable {
     this.connected = true;
     this.tag = message.tag;
     this.outstandingMax = message.outstandingMax;
-    for (const [job, ref] of this.refs) this.send({ kind: 'define', ref, spec: job.spec });
+    this.drafter.announce();
     this.submitter.rewind();
     this.scheduleFlush();
     const jobs = this.outcomes.jobs();
     if (jobs.length > 0) this.send({ kind: 'await', jobs });
-    for (const [call, { request }] of this.calls) this.send({ kind: 'call', call, request });
+    this.calls.askAgain();
   }
 
   private send(message: ClientMessage): void {
@@ -354,11 +282,14 @@ export class Client implements HandleDesk, AsyncDisposable {
   }
 }
 
-const NO_OPTIONS: SubmitOptions = {};
+/** The two ends of the promise that was made last. Read at once, so that a submit needs no closure of its own. */
+const settling: { resolve: (value: unknown) => void; reject: (error: Error) => void } = {
+  resolve: () => undefined,
+  reject: () => undefined,
+};
 
-function encodeInput(job: JobDefinition, input: unknown): Payload {
-  const json = JSON.stringify(input);
-  if (json === undefined)
-    throw new JobDefinitionError(`job '${job.exec}'`, 'its input cannot be written as JSON');
-  return payloadOfText(json);
+function grip(resolve: (value: never) => void, reject: (error: Error) => void): void {
+  // Whoever makes the promise knows its type.
+  settling.resolve = resolve as (value: unknown) => void;
+  settling.reject = reject;
 }

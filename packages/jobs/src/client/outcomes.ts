@@ -4,6 +4,7 @@ import { type Payload, payloadText } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import { JobCancelledError, JobFailedError, JobUnknownError, JobWaitError } from '../jobs-error.js';
 import type { JobOutcome } from '../protocol/client-messages.js';
+import { NumberTable } from './number-table.js';
 
 type Resolve = (value: unknown) => void;
 type Reject = (error: Error) => void;
@@ -18,7 +19,7 @@ export interface Waiter {
 
 /** Who waits for which job here. One question to the leader serves all waiters of a job. */
 export class Outcomes {
-  private readonly waiters = new Map<number, Waiter>();
+  private readonly waiters = new NumberTable<Waiter>();
   private readonly host: JobsHost;
   private readonly idOf: (job: number) => string;
 
@@ -35,7 +36,7 @@ export class Outcomes {
   add(job: number, waiter: Waiter): boolean {
     const others = this.waiters.get(job);
     waiter.next = others;
-    this.waiters.set(job, waiter);
+    this.waiters.put(job, waiter);
     return others === undefined;
   }
 
@@ -62,13 +63,11 @@ export class Outcomes {
   }
 
   jobs(): number[] {
-    return [...this.waiters.keys()];
+    return Array.from(this.waiters.entries(), ([job]) => job);
   }
 
   settle(outcome: JobOutcome): void {
-    const first = this.waiters.get(outcome.job);
-    this.waiters.delete(outcome.job);
-    for (let waiter = first; waiter !== undefined; waiter = waiter.next) {
+    for (let waiter = this.waiters.take(outcome.job); waiter !== undefined; waiter = waiter.next) {
       try {
         waiter.resolve(this.value(waiter.definition, outcome));
       } catch (error) {
@@ -78,7 +77,7 @@ export class Outcomes {
   }
 
   abandon(error: Error): void {
-    for (const first of this.waiters.values()) {
+    for (const [, first] of this.waiters.entries()) {
       for (let waiter: Waiter | undefined = first; waiter !== undefined; waiter = waiter.next)
         waiter.reject(error);
     }

@@ -3,17 +3,16 @@ import { ClientClosedError, JobRefusedError } from '../jobs-error.js';
 import type { Receipt } from '../protocol/client-messages.js';
 import { type HandleDesk, JobHandle, type SubmitReceipt } from './job-handle.js';
 import type { Outcomes, Waiter } from './outcomes.js';
-import type { Settler } from './submitter.js';
+import { Outstanding } from './submitter.js';
 
-/** A submit that somebody waits for. `want`: the outcome too. */
-export interface Pending extends Settler {
-  readonly want: boolean;
+/** A submit that somebody waits for. */
+export interface Pending extends Outstanding {
+  readonly definition: JobDefinition;
   reject(error: Error): void;
 }
 
 /** A `run` on its way: first it waits for the receipt, then for the outcome, as one object. */
-export class PendingRun implements Pending, Waiter {
-  readonly want = true;
+export class PendingRun extends Outstanding implements Pending, Waiter {
   readonly definition: JobDefinition;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
@@ -26,6 +25,7 @@ export class PendingRun implements Pending, Waiter {
     resolve: (value: unknown) => void,
     reject: (error: Error) => void,
   ) {
+    super(true);
     this.outcomes = outcomes;
     this.definition = definition;
     this.resolve = resolve;
@@ -40,11 +40,10 @@ export class PendingRun implements Pending, Waiter {
   }
 }
 
-export class PendingSubmit<D extends JobDefinition> implements Pending {
-  readonly want = false;
+export class PendingSubmit<D extends JobDefinition> extends Outstanding implements Pending {
+  readonly definition: D;
   readonly reject: (error: Error) => void;
   private readonly desk: HandleDesk;
-  private readonly definition: D;
   private readonly resolve: (handle: JobHandle<D>) => void;
 
   constructor(
@@ -53,6 +52,7 @@ export class PendingSubmit<D extends JobDefinition> implements Pending {
     resolve: (handle: JobHandle<D>) => void,
     reject: (error: Error) => void,
   ) {
+    super(false);
     this.desk = desk;
     this.definition = definition;
     this.resolve = resolve;

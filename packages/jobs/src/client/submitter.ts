@@ -10,24 +10,33 @@ export interface Settler {
 /** A submit before it has its number. */
 export type Draft = { -readonly [Field in keyof SubmitItem]: SubmitItem[Field] };
 
-/** One submit, until its receipt has come: one job, or all of a batch that is taken whole. */
-class Outstanding {
-  readonly seq: number;
-  readonly item: SubmitItem | undefined;
-  readonly batch: readonly SubmitItem[] | undefined;
-  readonly settler: Settler;
+/** One submit until its receipt has come: what travels, and who is told. */
+export abstract class Outstanding implements Settler {
+  readonly item: Draft;
   answered = false;
 
-  constructor(
-    seq: number,
-    item: SubmitItem | undefined,
-    batch: readonly SubmitItem[] | undefined,
-    settler: Settler,
-  ) {
+  constructor(want: boolean) {
+    this.item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want };
+  }
+
+  abstract settled(receipt: Receipt): void;
+}
+
+/** The same for a batch that is taken whole. */
+class OutstandingBatch {
+  readonly seq: number;
+  readonly items: readonly SubmitItem[];
+  answered = false;
+  private readonly settler: Settler;
+
+  constructor(seq: number, items: readonly SubmitItem[], settler: Settler) {
     this.seq = seq;
-    this.item = item;
-    this.batch = batch;
+    this.items = items;
     this.settler = settler;
+  }
+
+  settled(receipt: Receipt): void {
+    this.settler.settled(receipt);
   }
 }
 
@@ -36,29 +45,24 @@ class Outstanding {
  * number, so nothing is lost and nothing doubled.
  */
 export class Submitter {
-  private readonly window = new Ring<Outstanding>();
+  private readonly window = new Ring<Outstanding | OutstandingBatch>();
   private nextSeq = 1;
   private unsent = 0;
   private low = 0;
   outstanding = 0;
 
-  /** The draft becomes the submit: it is numbered in place. */
-  add(draft: Draft, settler: Settler): void {
-    draft.seq = this.nextSeq;
-    this.push(draft, undefined, settler);
+  add(one: Outstanding): void {
+    one.item.seq = this.nextSeq;
+    this.push(one);
   }
 
   addAll(drafts: readonly Draft[], settler: Settler): void {
     for (const draft of drafts) draft.seq = this.nextSeq;
-    this.push(undefined, drafts, settler);
+    this.push(new OutstandingBatch(this.nextSeq, drafts, settler));
   }
 
-  private push(
-    item: SubmitItem | undefined,
-    batch: readonly SubmitItem[] | undefined,
-    settler: Settler,
-  ): void {
-    this.window.push(new Outstanding(this.nextSeq, item, batch, settler));
+  private push(one: Outstanding | OutstandingBatch): void {
+    this.window.push(one);
     this.nextSeq += 1;
     this.unsent += 1;
     this.outstanding += 1;
@@ -71,15 +75,15 @@ export class Submitter {
     let items: SubmitItem[] = [];
     const { low } = this;
     for (let i = this.window.size - this.unsent; i < this.window.size; i += 1) {
-      const one = this.window.at(i) as Outstanding;
+      const one = this.window.at(i) as Outstanding | OutstandingBatch;
       if (one.answered) continue;
-      if (one.item !== undefined) {
+      if (!(one instanceof OutstandingBatch)) {
         items.push(one.item);
         continue;
       }
       if (items.length > 0) messages.push({ kind: 'submit', low, items });
       items = [];
-      messages.push({ kind: 'submit_all', low, seq: one.seq, items: one.batch ?? [] });
+      messages.push({ kind: 'submit_all', low, seq: one.seq, items: one.items });
     }
     if (items.length > 0) messages.push({ kind: 'submit', low, items });
     this.unsent = 0;
@@ -97,7 +101,7 @@ export class Submitter {
       if (receipt.seq <= this.low || one === undefined || one.answered) continue;
       one.answered = true;
       this.outstanding -= 1;
-      one.settler.settled(receipt);
+      one.settled(receipt);
     }
     // The mark rises over everything answered without a gap.
     while (this.window.peek()?.answered === true && this.window.size > this.unsent) {
@@ -110,7 +114,7 @@ export class Submitter {
   abandon(): Settler[] {
     const left: Settler[] = [];
     for (let one = this.window.shift(); one !== undefined; one = this.window.shift()) {
-      if (!one.answered) left.push(one.settler);
+      if (!one.answered) left.push(one);
     }
     this.unsent = 0;
     this.outstanding = 0;

@@ -1,6 +1,7 @@
 /**
- * A run of bytes. A small one is a one-byte string (each character is one byte): it costs 16 bytes beside its content and
- * pins nothing, where a typed array costs two hundred or pins a slab. A large one is a byte array of its own.
+ * A run of bytes. A small one in ASCII is the text itself (each character is one byte): it costs 16 bytes beside its content
+ * and pins nothing, where a typed array costs two hundred or pins a slab. Any other is a byte array of its own. A string here is
+ * ASCII, always: whoever makes one has looked, so nobody who reads one looks again.
  */
 export type Payload = string | Uint8Array;
 
@@ -24,15 +25,21 @@ export function payloadOfText(text: string): Payload {
 
 /** Copies, so that the caller's buffer is not pinned. */
 export function payloadOfBytes(bytes: Uint8Array): Payload {
-  if (bytes.length > TEXT_PAYLOAD_BYTES_MAX) return new Uint8Array(bytes);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return payloadOfPart(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, bytes.length);
+}
+
+/** The same of a part of a buffer. */
+export function payloadOfPart(buffer: Buffer, from: number, to: number): Payload {
+  if (to - from <= TEXT_PAYLOAD_BYTES_MAX) {
+    const text = buffer.toString('latin1', from, to);
+    if (!BEYOND_ASCII.test(text)) return text;
+  }
+  return new Uint8Array(buffer.subarray(from, to));
 }
 
 export function payloadText(payload: Payload): string {
-  if (typeof payload !== 'string') {
-    return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString('utf8');
-  }
-  return BEYOND_ASCII.test(payload) ? Buffer.from(payload, 'latin1').toString('utf8') : payload;
+  if (typeof payload === 'string') return payload;
+  return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString('utf8');
 }
 
 export function payloadBytes(payload: Payload): Uint8Array {

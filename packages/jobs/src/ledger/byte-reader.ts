@@ -1,4 +1,4 @@
-import { type Payload, TEXT_PAYLOAD_BYTES_MAX } from '../job/payload.js';
+import { type Payload, payloadOfPart } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 
 /** Reads what {@link ByteWriter} wrote. Never reads beyond `end`: a short record is corruption, not an exception. */
@@ -63,8 +63,7 @@ export class ByteReader {
     const length = this.at - from;
     if (this.owned && length * 2 > this.end)
       return new Uint8Array(this.buffer.buffer, this.buffer.byteOffset + from, length);
-    if (length > TEXT_PAYLOAD_BYTES_MAX) return new Uint8Array(this.buffer.subarray(from, this.at));
-    return this.buffer.toString('latin1', from, this.at);
+    return payloadOfPart(this.buffer, from, this.at);
   }
 
   private span(): number {

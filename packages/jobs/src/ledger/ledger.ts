@@ -1,6 +1,7 @@
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { TimedHeap } from '../queue/timed-heap.js';
+import { TimedQueue } from '../queue/timed-queue.js';
 import { Job, type JobEnd, type JobState, type Policy } from './job.js';
 import { JobTable } from './job-table.js';
 import { KeyWindow } from './key-window.js';
@@ -57,7 +58,7 @@ export class Ledger {
   readonly keys = new KeyWindow();
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
   /** Ended jobs but for the dead, soonest to go first. */
-  readonly ended = new TimedHeap<Job>();
+  readonly ended = new TimedQueue<Job>();
   readonly dead = new TimedHeap<Job>();
 
   constructor(limits: LedgerLimits = DEFAULT_LEDGER_LIMITS) {

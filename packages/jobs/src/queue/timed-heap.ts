@@ -13,6 +13,11 @@ export class TimedHeap<T> {
     return this.times.length === 0 ? Number.POSITIVE_INFINITY : (this.times[0] as number);
   }
 
+  /** The order of the earliest, or Infinity. */
+  get nextOrder(): number {
+    return this.orders.length === 0 ? Number.POSITIVE_INFINITY : (this.orders[0] as number);
+  }
+
   peek(): T | undefined {
     return this.values[0];
   }

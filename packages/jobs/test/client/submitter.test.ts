@@ -1,13 +1,22 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Submitter } from '#src/client/submitter.js';
+import { Outstanding, Submitter } from '#src/client/submitter.js';
 import type { ClientMessage, Receipt } from '#src/protocol/client-messages.js';
 
 const submitter = suite('submitter');
 
 function receipt(seq: number): Receipt {
   return { seq, jobs: [seq], lsn: 1, duplicate: false, refusal: undefined };
+}
+
+class Played extends Outstanding {
+  readonly settled: (receipt: Receipt) => void;
+
+  constructor(settled: (receipt: Receipt) => void) {
+    super(false);
+    this.settled = settled;
+  }
 }
 
 function numbers(messages: readonly ClientMessage[]): number[] {
@@ -37,7 +46,7 @@ submitter('whatever is lost between reconnects, every submit keeps its number an
       const answer = (seq: number): void => one.receipts([receipt(seq)]);
       for (const { what, pick } of all) {
         if (what === 'add' || what === 'batch') added += 1;
-        if (what === 'add') one.add(draft(), told);
+        if (what === 'add') one.add(new Played(told.settled));
         if (what === 'batch') one.addAll([draft(), draft()], told);
         if (what === 'flush') atLeader.push(...numbers(one.take()));
         if (what === 'answer' && atLeader.length > 0) answer(atLeader[pick % atLeader.length] ?? 1);
@@ -58,15 +67,14 @@ submitter('whatever is lost between reconnects, every submit keeps its number an
   );
 });
 
-const nobody = { settled: () => undefined };
+const nobody = (): void => undefined;
 
 submitter('the mark that goes with a message never covers a number without an answer', () => {
   const one = new Submitter();
-  for (let i = 0; i < 4; i += 1)
-    one.add({ seq: 0, ref: 1, payload: '', key: '', delayMs: 0, want: false }, nobody);
+  for (let i = 0; i < 4; i += 1) one.add(new Played(nobody));
   one.take();
   one.receipts([receipt(1), receipt(3)]);
-  one.add({ seq: 0, ref: 1, payload: '', key: '', delayMs: 0, want: false }, nobody);
+  one.add(new Played(nobody));
   const [message] = one.take();
   assert.is(message?.kind === 'submit' ? message.low : -1, 1);
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { payloadOfBytes } from '#src/job/payload.js';
 import { ByteWriter } from '#src/ledger/byte-writer.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
@@ -12,7 +13,8 @@ const number = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const at = fc.double({ noNaN: true });
 const text = fc.string();
 const payload = fc.oneof(
-  fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)) }),
+  fc.string({ unit: 'binary-ascii' }),
+  fc.uint8Array().map((bytes) => payloadOfBytes(bytes)),
   fc.uint8Array({ minLength: 4_097, maxLength: 5_000 }),
 );
 const failure = fc.option(fc.record({ name: text, message: text }), { nil: undefined });

@@ -1,0 +1,82 @@
+import { ClientClosedError, JobDefinitionError } from '../jobs-error.js';
+import type {
+  ClientMessage,
+  DeskAnswer,
+  DeskRequest,
+  JobView,
+  LeaderOverview,
+} from '../protocol/client-messages.js';
+
+interface Call {
+  readonly request: DeskRequest;
+  readonly settle: (answer: DeskAnswer | undefined) => void;
+}
+
+/** Questions and orders to the leader's desk, each kept until it is answered: after a reconnect they are asked again. */
+export class DeskCalls {
+  private readonly calls = new Map<number, Call>();
+  private readonly send: (message: ClientMessage) => void;
+  private next = 1;
+  private closed = false;
+
+  constructor(send: (message: ClientMessage) => void) {
+    this.send = send;
+  }
+
+  /** The state the job is in then, or undefined if the leader does not know it. */
+  async cancel(job: number, reason: string): Promise<JobView['state'] | undefined> {
+    const answer = await this.call({ ask: 'cancel', job, reason });
+    return answer.answer === 'cancelled' ? answer.state : undefined;
+  }
+
+  async inspect(job: number): Promise<JobView | undefined> {
+    const answer = await this.call({ ask: 'inspect', job });
+    return answer.answer === 'job' ? answer.view : undefined;
+  }
+
+  async overview(): Promise<LeaderOverview> {
+    const answer = await this.call({ ask: 'overview' });
+    if (answer.answer !== 'overview')
+      throw new JobDefinitionError('overview', 'the leader gave another answer');
+    return answer.overview;
+  }
+
+  async list(state: JobView['state'], after: number, max: number): Promise<readonly JobView[]> {
+    const answer = await this.call({ ask: 'list', state, after, max });
+    return answer.answer === 'jobs' ? answer.views : [];
+  }
+
+  async treat(ask: 'redrive' | 'purge', jobs: readonly number[]): Promise<number> {
+    const answer = await this.call({ ask, jobs });
+    return answer.answer === 'count' ? answer.count : 0;
+  }
+
+  answered(call: number, answer: DeskAnswer): void {
+    const known = this.calls.get(call);
+    this.calls.delete(call);
+    known?.settle(answer);
+  }
+
+  /** The connection is new. */
+  askAgain(): void {
+    for (const [call, { request }] of this.calls) this.send({ kind: 'call', call, request });
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const { settle } of this.calls.values()) settle(undefined);
+    this.calls.clear();
+  }
+
+  private async call(request: DeskRequest): Promise<DeskAnswer> {
+    if (this.closed) throw new ClientClosedError();
+    const call = this.next;
+    this.next += 1;
+    const answer = await new Promise<DeskAnswer | undefined>((settle) => {
+      this.calls.set(call, { request, settle });
+      this.send({ kind: 'call', call, request });
+    });
+    if (answer === undefined) throw new ClientClosedError();
+    return answer;
+  }
+}

@@ -1,0 +1,74 @@
+// Hot path: `fill` runs once per job.
+import type { JobDefinition } from '../job/define-job.js';
+import { checkOptions, numberWithin, text } from '../job/option-check.js';
+import { type Payload, payloadOfText } from '../job/payload.js';
+import { checkValue } from '../job/schema-check.js';
+import { JobDefinitionError } from '../jobs-error.js';
+import type { ClientMessage } from '../protocol/client-messages.js';
+import type { Draft } from './submitter.js';
+
+export interface SubmitOptions {
+  /** Idempotency key: the same key within the window is the same job. */
+  readonly key?: string;
+  /** Not before this many milliseconds from now. */
+  readonly runAfterMs?: number;
+}
+
+export const SUBMIT_OPTIONS = { key: text(512), runAfterMs: numberWithin(0, 366 * 24 * 3_600_000) };
+export const NO_OPTIONS: SubmitOptions = {};
+
+/** Turns inputs into submits: checked, encoded, under the number by which the leader knows their definition. */
+export class Drafter {
+  private readonly refs = new Map<JobDefinition, number>();
+  private readonly send: (message: ClientMessage) => void;
+
+  constructor(send: (message: ClientMessage) => void) {
+    this.send = send;
+  }
+
+  /** Writes what is submitted into the draft: at once, where the schema is synchronous. */
+  fill(draft: Draft, job: JobDefinition, input: unknown, options: SubmitOptions): Promise<void> | undefined {
+    if (options !== NO_OPTIONS) checkOptions('submit', options, SUBMIT_OPTIONS);
+    const checked = checkValue(job.exec, 'input', job.input, input);
+    if (checked instanceof Promise)
+      return checked.then((value) => this.fillIn(draft, job, input, value, options));
+    this.fillIn(draft, job, input, checked, options);
+    return undefined;
+  }
+
+  /** The connection is new: the leader's session knows no definition yet. */
+  announce(): void {
+    for (const [job, ref] of this.refs) this.send({ kind: 'define', ref, spec: job.spec });
+  }
+
+  /** The input travels as it was given; the worker's schema transforms it once. The key is of the checked value. */
+  private fillIn(
+    draft: Draft,
+    job: JobDefinition,
+    input: unknown,
+    checked: unknown,
+    options: SubmitOptions,
+  ): void {
+    draft.key = options.key ?? job.key?.(checked) ?? '';
+    draft.ref = this.refOf(job);
+    draft.payload = encodeInput(job, input);
+    draft.delayMs = options.runAfterMs ?? 0;
+  }
+
+  private refOf(job: JobDefinition): number {
+    let ref = this.refs.get(job);
+    if (ref === undefined) {
+      ref = this.refs.size + 1;
+      this.refs.set(job, ref);
+      this.send({ kind: 'define', ref, spec: job.spec });
+    }
+    return ref;
+  }
+}
+
+function encodeInput(job: JobDefinition, input: unknown): Payload {
+  const json = JSON.stringify(input);
+  if (json === undefined)
+    throw new JobDefinitionError(`job '${job.exec}'`, 'its input cannot be written as JSON');
+  return payloadOfText(json);
+}
