@@ -235,11 +235,7 @@ export class Leader implements LeaderContext {
       tookMs: this.host.now() - batch.appendedAt,
       lsn: this.staging.lsn,
     });
-    for (let i = 0; i < batch.size; i += 1) {
-      const record = batch.records[i] as LedgerRecord;
-      this.ledger.apply(record);
-      this.act(record, batch.from[i], batch.tags[i] as number, firstLsn + (batch.entryOf[i] as number));
-    }
+    batch.visit(firstLsn, this.applyAndAct);
     if (this.waiting.length > 0) {
       const waiting = this.waiting;
       this.waiting = [];
@@ -247,6 +243,16 @@ export class Leader implements LeaderContext {
     }
     this.turn();
   }
+
+  private readonly applyAndAct = (
+    record: LedgerRecord,
+    from: Session | undefined,
+    tag: number,
+    lsn: number,
+  ): void => {
+    this.ledger.apply(record);
+    this.act(record, from, tag, lsn);
+  };
 
   private act(record: LedgerRecord, from: Session | undefined, tag: number, lsn: number): void {
     switch (record.type) {

@@ -9,29 +9,33 @@ import { Ring } from '../queue/ring.js';
 /** Records are packed into journal entries of about this size: small enough to stay inline in any log. */
 const ENTRY_BYTES = 32 * 1024;
 
-/** Records on their way to the disk, with who is to be told. Parallel arrays, in the order of the log. */
+/** Arrays that one large batch has blown up beyond this are let go. */
+const KEPT_RECORDS_MAX = 65_536;
+
+/** Records on their way to the disk, with who is to be told. Parallel arrays, in the order of the log, used again and again. */
 export class Batch<From> {
-  readonly records: LedgerRecord[] = [];
-  readonly from: (From | undefined)[] = [];
-  /** Whatever the sender needs to recognise the answer. */
-  readonly tags: number[] = [];
-  /** The journal entry each record stands in, counted from the first of this batch. */
-  readonly entryOf: number[] = [];
-  readonly writer = new ByteWriter();
-  readonly cuts: number[] = [];
+  size = 0;
+  private records: (LedgerRecord | undefined)[] = [];
+  private senders: (From | undefined)[] = [];
+  private tags: number[] = [];
+  /** Behind which record each journal entry ends, and at which byte. */
+  private readonly lastRecords: number[] = [];
+  private readonly cuts: number[] = [];
+  private readonly writer = new ByteWriter();
   appendedAt = 0;
   private entryStart = 0;
 
-  get size(): number {
-    return this.records.length;
+  get entryCount(): number {
+    return this.cuts.length;
   }
 
   add(record: LedgerRecord, from: From | undefined, tag: number): void {
     encodeRecord(record, this.writer);
-    this.records.push(record);
-    this.from.push(from);
-    this.tags.push(tag);
-    this.entryOf.push(this.cuts.length);
+    const { size } = this;
+    this.records[size] = record;
+    this.senders[size] = from;
+    this.tags[size] = tag;
+    this.size = size + 1;
     if (this.writer.length - this.entryStart >= ENTRY_BYTES) this.cut();
   }
 
@@ -46,11 +50,30 @@ export class Batch<From> {
     return entries;
   }
 
+  /** Every record with its sender, its tag and the position of its journal entry. */
+  visit(
+    firstLsn: number,
+    each: (record: LedgerRecord, from: From | undefined, tag: number, lsn: number) => void,
+  ): void {
+    let entry = 0;
+    for (let i = 0; i < this.size; i += 1) {
+      if (i === this.lastRecords[entry]) entry += 1;
+      each(this.records[i] as LedgerRecord, this.senders[i], this.tags[i] as number, firstLsn + entry);
+    }
+  }
+
   clear(): void {
-    this.records.length = 0;
-    this.from.length = 0;
-    this.tags.length = 0;
-    this.entryOf.length = 0;
+    if (this.size > KEPT_RECORDS_MAX) {
+      this.records = [];
+      this.senders = [];
+      this.tags = [];
+    } else {
+      // Nothing that was told stays alive through here.
+      this.records.fill(undefined, 0, this.size);
+      this.senders.fill(undefined, 0, this.size);
+    }
+    this.size = 0;
+    this.lastRecords.length = 0;
     this.cuts.length = 0;
     this.entryStart = 0;
     this.writer.reset();
@@ -58,6 +81,7 @@ export class Batch<From> {
 
   private cut(): void {
     this.cuts.push(this.writer.length);
+    this.lastRecords.push(this.size);
     this.entryStart = this.writer.length;
   }
 }
@@ -117,7 +141,7 @@ export class Staging<From> {
       this.onFatal(new JournalFailedError(error.message, { cause: error }));
       return;
     }
-    this.lsn = firstLsn + batch.cuts.length - 1;
+    this.lsn = firstLsn + batch.entryCount - 1;
     this.onDurable(batch, firstLsn);
     batch.clear();
     this.spare.push(batch);
