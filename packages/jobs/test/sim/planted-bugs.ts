@@ -7,6 +7,7 @@ import type { Leader } from '#src/leader/leader.js';
 import { LeaseWatch } from '#src/leader/lease-watch.js';
 import { Reception } from '#src/leader/reception.js';
 import { Staging } from '#src/leader/staging.js';
+import { WorkerSession } from '#src/leader/worker-session.js';
 import { KeyWindow } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { Producer } from '#src/ledger/producer.js';
@@ -107,6 +108,23 @@ export const plantedBugs: readonly PlantedBug[] = [
             return original.call(this, asker, forged);
           },
       ),
+  },
+  {
+    name: 'keeps assignments back and sends them whatever has become of their jobs',
+    plant: () => {
+      const kept = new WeakMap<object, unknown[][]>();
+      return swap(
+        WorkerSession,
+        'flush',
+        (original) =>
+          function flush(this: { assigns: unknown[] }) {
+            const late = [...(kept.get(this) ?? []), this.assigns];
+            this.assigns = late.length > 8 ? (late.shift() ?? []) : [];
+            kept.set(this, late);
+            original.call(this);
+          },
+      );
+    },
   },
   {
     name: 'forgets credit that comes while nothing waits (A1)',

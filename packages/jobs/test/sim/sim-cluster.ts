@@ -17,6 +17,7 @@ import { Ledger } from '#src/ledger/ledger.js';
 import { ledgerFold } from '#src/ledger/ledger-fold.js';
 import { decodeRecords } from '#src/ledger/record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
+import type { ToWorker } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
 import { expected, SimHistory, type SubmitOp, verdicts } from './sim-history.js';
@@ -112,10 +113,8 @@ export class SimCluster {
     this.random = this.world.stream('plan');
     this.weather = this.drawWeather();
     this.leaderNode = this.world.node('leader');
-    this.net = new SimNet(this.world, this.leaderNode, {
-      cut: this.weather.cutMessage,
-      delayMs: 1 + this.random() * 10,
-    });
+    const faults = { cut: this.weather.cutMessage, delayMs: 1 + this.random() * 10 };
+    this.net = new SimNet(this.world, this.leaderNode, faults, (message) => this.sent(message as ToWorker));
   }
 
   async run(): Promise<SimReport> {
@@ -145,6 +144,11 @@ export class SimCluster {
       snapshots: this.snapshots,
       cuts: this.net.cuts,
     };
+  }
+
+  private sent(message: ToWorker): void {
+    if (message.kind !== 'assign') return;
+    for (const { job, attempt } of message.items) this.history.handedOut(job, attempt, this.world.now);
   }
 
   private drawWeather(): Weather {
@@ -351,6 +355,7 @@ export class SimCluster {
       void handle.cancel().then(
         (state) => {
           if (state === 'cancelled') op.cancelAcked = this.world.now;
+          for (const job of op.jobs) this.history.over(job, this.world.now);
         },
         (error: unknown) => this.world.problem(`cancel of job ${op.jobs[0]}: ${String(error)}`),
       );
@@ -366,6 +371,7 @@ export class SimCluster {
       if (code !== 'ERR_JOB_FAILED' && code !== 'ERR_JOB_CANCELLED') throw error;
       op.seen = code === 'ERR_JOB_FAILED' ? 'dead' : 'cancelled';
     }
+    for (const job of op.jobs) this.history.over(job, this.world.now);
   }
 
   private planFaults(): void {

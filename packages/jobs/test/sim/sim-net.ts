@@ -44,11 +44,19 @@ export class SimNet {
   private leader: ActorRef<typeof LeaderActor> | undefined;
   private readonly random: () => number;
   private readonly connections = new Set<Connection>();
+  private readonly onSent: (message: unknown) => void;
 
-  constructor(world: SimWorld, leaderNode: SimNode, faults: NetFaults) {
+  /** `onSent`: sees what leaves the leader, at that moment. */
+  constructor(
+    world: SimWorld,
+    leaderNode: SimNode,
+    faults: NetFaults,
+    onSent: (message: unknown) => void = () => undefined,
+  ) {
     this.world = world;
     this.leaderNode = leaderNode;
     this.faults = faults;
+    this.onSent = onSent;
     this.random = world.stream('net');
   }
 
@@ -104,7 +112,10 @@ export class SimNet {
       connection.ref = this.leaderNode.system.spawn(Session);
       connection.port = {
         ref: connection.ref,
-        send: (message) => this.down(connection, () => port.send(message)),
+        send: (message) => {
+          this.onSent(message);
+          this.down(connection, () => port.send(message));
+        },
       };
       this.tell(connection, how, words);
     });
