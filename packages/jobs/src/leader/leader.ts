@@ -1,27 +1,26 @@
 import type { JobsHost, JobsTimer } from '../host.js';
 import type { Journal } from '../journal/journal.js';
-import type { Job } from '../ledger/job.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { CancelRecord, LedgerRecord, PurgeRecord, RedriveRecord } from '../ledger/record.js';
+import type { LedgerRecord } from '../ledger/record.js';
 import type { ClientHello, ClientMessage, LeaderOverview } from '../protocol/client-messages.js';
 import type { PulseBeat, PulseHello, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
-import type { ExecQueue } from '../queue/lane.js';
 import { WaitingRoom } from '../queue/waiting-room.js';
+import { Aftermath } from './aftermath.js';
 import { Attempts } from './attempts.js';
 import type { ClientPort, ClientSession } from './client-session.js';
 import { Desk } from './desk.js';
+import { Dispatcher } from './dispatcher.js';
 import { Fleet } from './fleet.js';
 import { Flight } from './flight.js';
 import { Intake } from './intake.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, Session } from './leader-context.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
-import { leaseOf } from './lease.js';
 import { LeaseWatch } from './lease-watch.js';
 import type { PulseSession } from './pulse-session.js';
 import { Reception } from './reception.js';
 import { type Batch, Staging } from './staging.js';
-import { tellWaiters } from './waiters.js';
+import { Voices } from './voices.js';
 import type { WorkerPort, WorkerSession } from './worker-session.js';
 
 export interface LeaderSetup {
@@ -57,16 +56,15 @@ export class Leader implements LeaderContext {
   private readonly watch: LeaseWatch;
   private readonly desk: Desk;
   private readonly reception: Reception;
-  private readonly talkative: Session[] = [];
-  private readonly holders = new Set<ClientSession>();
+  private readonly dispatcher: Dispatcher;
+  private readonly aftermath: Aftermath;
+  private readonly voices = new Voices();
   private waiting: (() => void)[] = [];
   private turnScheduled = false;
   private stopped = false;
   private lastNow: number;
   private turnAt = 0;
   private ticker: JobsTimer;
-  private dueTimer: JobsTimer | undefined;
-  private dueTimerAt = Number.POSITIVE_INFINITY;
   private whenIdle: (() => void) | undefined;
 
   constructor(setup: LeaderSetup) {
@@ -76,7 +74,7 @@ export class Leader implements LeaderContext {
     this.times = setup.times;
     this.host = setup.host;
     this.observe = setup.observe;
-    this.room = new WaitingRoom(setup.limits.clientRunningMax, (no) => this.waits(no));
+    this.room = new WaitingRoom(setup.limits.clientRunningMax, (no) => this.dispatcher.waits(no));
     this.flight = new Flight(setup.ledger.nextJob);
     this.staging = new Staging(
       setup.journal,
@@ -89,6 +87,9 @@ export class Leader implements LeaderContext {
     this.watch = new LeaseWatch(this, this.attempts);
     this.desk = new Desk(this, this.watch);
     this.reception = new Reception(this, this.attempts, this.watch);
+    this.dispatcher = new Dispatcher(this, this.attempts, () => this.wake());
+    const { intake, attempts, desk, reception } = this;
+    this.aftermath = new Aftermath(this, { intake, attempts, desk, reception });
     this.lastNow = setup.host.now();
     this.readClock();
     this.restore();
@@ -162,7 +163,7 @@ export class Leader implements LeaderContext {
   stop(done: (error: Error | undefined) => void): void {
     this.draining = true;
     this.ticker.cancel();
-    this.dueTimer?.cancel();
+    this.dispatcher.stop();
     this.whenIdle = () => {
       this.stopped = true;
       this.journal.close(done);
@@ -196,9 +197,7 @@ export class Leader implements LeaderContext {
   }
 
   list(session: Session): void {
-    if (session.listed) return;
-    session.listed = true;
-    this.talkative.push(session);
+    this.voices.list(session);
   }
 
   private restore(): void {
@@ -219,9 +218,10 @@ export class Leader implements LeaderContext {
     this.turnScheduled = false;
     if (this.stopped) return;
     this.readClock();
-    this.dispatch();
-    this.speak();
+    this.dispatcher.dispatch();
+    // The disk first: it works while the others are told.
     this.staging.flush(this.host.now());
+    this.voices.speak();
     if (this.whenIdle !== undefined && this.staging.idle && this.waiting.length === 0) this.whenIdle();
   }
 
@@ -251,134 +251,8 @@ export class Leader implements LeaderContext {
     lsn: number,
   ): void => {
     this.ledger.apply(record);
-    this.act(record, from, tag, lsn);
+    this.aftermath.act(record, from, tag, lsn);
   };
-
-  private act(record: LedgerRecord, from: Session | undefined, tag: number, lsn: number): void {
-    switch (record.type) {
-      case 'enqueue':
-        return this.intake.enqueued(record, from as ClientSession, tag, lsn);
-      case 'enqueue_all': {
-        const jobs = this.intake.answers.get(record) ?? [];
-        return this.intake.enqueuedAll(record, from as ClientSession, jobs, lsn);
-      }
-      case 'assign':
-        return this.attempts.granted(record);
-      case 'ack': {
-        const job = this.jobNo(record.job);
-        this.attempts.over(job, record.attempt);
-        tellWaiters(this, job);
-        const sinceSubmitMs = record.at - job.at;
-        return this.observe?.({ kind: 'completed', job: job.no, exec: job.policy.spec.exec, sinceSubmitMs });
-      }
-      case 'retry':
-      case 'timeout_requeue':
-      case 'worker_down_requeue':
-      case 'release': {
-        const job = this.jobNo(record.job);
-        this.attempts.over(job, record.attempt);
-        return this.room.addFirst(job, this.at());
-      }
-      case 'dlq': {
-        const job = this.jobNo(record.job);
-        this.attempts.over(job, record.attempt);
-        return tellWaiters(this, job);
-      }
-      case 'cancel':
-        return this.cancelled(record, from as ClientSession, tag);
-      case 'redrive':
-      case 'purge':
-        return this.treated(record, from as ClientSession, tag);
-      case 'producer':
-        return this.reception.welcome(from as ClientSession);
-      case 'policy':
-      case 'genesis':
-      case 'limits':
-      case 'tick':
-        return;
-      default:
-        return record satisfies never;
-    }
-  }
-
-  private cancelled(record: CancelRecord, session: ClientSession, call: number): void {
-    const job = this.jobNo(record.job);
-    const lease = leaseOf(job);
-    if (lease === undefined) this.room.forget(job, this.at());
-    else {
-      lease.session.abort(job.no, lease.attempt, 'cancelled');
-      this.list(lease.session);
-    }
-    this.attempts.over(job, job.attempt);
-    tellWaiters(this, job);
-    this.desk.answer(session, call, { answer: 'cancelled', state: job.state });
-    this.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.spec.exec });
-  }
-
-  private treated(record: RedriveRecord | PurgeRecord, session: ClientSession, call: number): void {
-    for (const no of record.jobs) {
-      const job = this.ledger.jobs.get(no);
-      if (job === undefined) continue;
-      job.pending = false;
-      if (job.state === 'queued') this.room.add(job, this.at());
-    }
-    this.desk.answer(session, call, { answer: 'count', count: record.jobs.length });
-  }
-
-  /** Every event ends here: work that may run meets credit that may run it, whatever came first (A1). */
-  private dispatch(): void {
-    const wall = this.at();
-    this.room.promote(wall);
-    const stalled: ExecQueue[] = [];
-    this.fleet.newRound();
-    while (this.fleet.hasCredit && !this.draining) {
-      const exec = this.room.nextExec();
-      if (exec === undefined) break;
-      const no = this.room.peek(exec);
-      if (no === 0) continue;
-      const job = this.ledger.jobs.get(no);
-      const bytes = job?.payload.length ?? this.flight.bytesOf(no);
-      // A job whose worker went away keeps no company: the jobs beside it would be blamed with it.
-      const isAlone = job !== undefined && job.crashes > 0;
-      const session = isAlone ? this.fleet.best(exec, bytes) : this.fleet.pick(exec, bytes);
-      if (session === undefined) {
-        stalled.push(exec);
-        continue;
-      }
-      this.room.take(exec);
-      this.room.giveBack(exec);
-      this.attempts.grant(no, bytes, session);
-    }
-    for (const exec of stalled) this.room.giveBack(exec);
-    this.armDueTimer(wall);
-  }
-
-  /** A job with a record in flight is being cancelled: it will not be queued when that record is applied. */
-  private waits(no: number): boolean {
-    const job = this.ledger.jobs.get(no);
-    return job === undefined ? this.flight.has(no) : job.state === 'queued' && !job.pending;
-  }
-
-  /** A delay shorter than a tick is kept to the millisecond. */
-  private armDueTimer(wall: number): void {
-    const dueAt = this.room.nextDueAt;
-    if (dueAt >= this.dueTimerAt || dueAt - wall > this.times.tickMs) return;
-    this.dueTimer?.cancel();
-    this.dueTimerAt = dueAt;
-    this.dueTimer = this.host.setTimer(Math.max(0, dueAt - wall), () => {
-      this.dueTimerAt = Number.POSITIVE_INFINITY;
-      this.dueTimer = undefined;
-      this.wake();
-    });
-  }
-
-  private speak(): void {
-    for (const session of this.talkative) {
-      session.flush();
-      if (session.kind === 'client' && session.holding) this.holders.add(session);
-    }
-    this.talkative.length = 0;
-  }
 
   private tick(): void {
     const now = this.host.now();
@@ -387,8 +261,7 @@ export class Leader implements LeaderContext {
     this.time += Math.min(now - this.lastNow, 2 * this.times.tickMs);
     this.lastNow = now;
     this.watch.sweep();
-    for (const session of this.holders) if (session.holding) session.hurry();
-    this.holders.clear();
+    this.voices.hurry();
     const { ledger } = this;
     const nextAt = Math.min(ledger.ended.nextAt, ledger.dead.nextAt, ledger.keys.nextAt);
     if (this.staging.idle && nextAt <= this.at()) this.stage({ type: 'tick', at: this.at() });
@@ -399,11 +272,7 @@ export class Leader implements LeaderContext {
   private fail(error: Error, onFatal: (error: Error) => void): void {
     this.stopped = true;
     this.ticker.cancel();
-    this.dueTimer?.cancel();
+    this.dispatcher.stop();
     onFatal(error);
-  }
-
-  private jobNo(no: number): Job {
-    return this.ledger.jobs.get(no) as Job;
   }
 }

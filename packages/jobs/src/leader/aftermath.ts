@@ -1,0 +1,109 @@
+// Hot path: `act` runs once per record.
+import type { Job } from '../ledger/job.js';
+import type { CancelRecord, LedgerRecord, PurgeRecord, RedriveRecord } from '../ledger/record.js';
+import type { Attempts } from './attempts.js';
+import type { ClientSession } from './client-session.js';
+import type { Desk } from './desk.js';
+import type { Intake } from './intake.js';
+import type { LeaderContext, Session } from './leader-context.js';
+import { leaseOf } from './lease.js';
+import type { Reception } from './reception.js';
+import { tellWaiters } from './waiters.js';
+
+interface Parts {
+  readonly intake: Intake;
+  readonly attempts: Attempts;
+  readonly desk: Desk;
+  readonly reception: Reception;
+}
+
+/** What follows from a record that is durable and applied: who lines up, who is told, what ends. */
+export class Aftermath {
+  private readonly context: LeaderContext;
+  private readonly parts: Parts;
+
+  constructor(context: LeaderContext, parts: Parts) {
+    this.context = context;
+    this.parts = parts;
+  }
+
+  /** `from` and `tag` are what the record was staged with. */
+  act(record: LedgerRecord, from: Session | undefined, tag: number, lsn: number): void {
+    const { context } = this;
+    const { intake, attempts } = this.parts;
+    switch (record.type) {
+      case 'enqueue':
+        return intake.enqueued(record, from as ClientSession, tag, lsn);
+      case 'enqueue_all': {
+        const jobs = intake.answers.get(record) ?? [];
+        return intake.enqueuedAll(record, from as ClientSession, jobs, lsn);
+      }
+      case 'assign':
+        return attempts.granted(record);
+      case 'ack': {
+        const job = this.over(record);
+        tellWaiters(context, job);
+        const sinceSubmitMs = record.at - job.at;
+        return context.observe?.({
+          kind: 'completed',
+          job: job.no,
+          exec: job.policy.spec.exec,
+          sinceSubmitMs,
+        });
+      }
+      case 'retry':
+      case 'timeout_requeue':
+      case 'worker_down_requeue':
+      case 'release':
+        return context.room.addFirst(this.over(record), context.at());
+      case 'dlq':
+        return tellWaiters(context, this.over(record));
+      case 'cancel':
+        return this.cancelled(record, from as ClientSession, tag);
+      case 'redrive':
+      case 'purge':
+        return this.treated(record, from as ClientSession, tag);
+      case 'producer':
+        return this.parts.reception.welcome(from as ClientSession);
+      case 'policy':
+      case 'genesis':
+      case 'limits':
+      case 'tick':
+        return;
+      default:
+        return record satisfies never;
+    }
+  }
+
+  private over(record: { readonly job: number; readonly attempt: number }): Job {
+    const job = this.context.ledger.jobs.get(record.job) as Job;
+    this.parts.attempts.over(job, record.attempt);
+    return job;
+  }
+
+  private cancelled(record: CancelRecord, session: ClientSession, call: number): void {
+    const { context } = this;
+    const job = context.ledger.jobs.get(record.job) as Job;
+    const lease = leaseOf(job);
+    if (lease === undefined) context.room.forget(job, context.at());
+    else {
+      lease.session.abort(job.no, lease.attempt, 'cancelled');
+      context.list(lease.session);
+    }
+    this.parts.attempts.over(job, job.attempt);
+    tellWaiters(context, job);
+    this.parts.desk.answer(session, call, { answer: 'cancelled', state: job.state });
+    context.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.spec.exec });
+  }
+
+  private treated(record: RedriveRecord | PurgeRecord, session: ClientSession, call: number): void {
+    const { ledger, room } = this.context;
+    for (const no of record.jobs) {
+      const job = ledger.jobs.get(no);
+      if (job === undefined) continue;
+      job.pending = false;
+      if (job.state === 'queued') room.add(job, this.context.at());
+    }
+    this.parts.desk.answer(session, call, { answer: 'count', count: record.jobs.length });
+  }
+}
