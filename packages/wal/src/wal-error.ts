@@ -146,6 +146,16 @@ export class WalSnapshotError extends WalError {
   }
 }
 
+export class WalCopyError extends WalError {
+  override readonly code = 'ERR_WAL_COPY';
+
+  constructor(tries: number) {
+    super(
+      `copy: the log moved on ${tries} times before its files were copied; try again when it is less busy`,
+    );
+  }
+}
+
 export class WalOptionError extends WalError {
   override readonly code = 'ERR_WAL_OPTION';
 

@@ -1,7 +1,7 @@
 // One script that makes a log do everything it can: single and grouped appends, seals, blobs, rotation, snapshots, trim,
 // clean and unclean ends. What was appended and what was acknowledged is written down as it happens.
 
-import { FULL, inlineSnapshotBuilder, type Log, REFUSED } from '@troupe/wal';
+import { FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalOptions } from '@troupe/wal';
 import type { SeededRandom } from '@troupe/wal/testing';
 import { digestOf, textFold } from '../text-fold.js';
 import { textOf, World, type WorldOptions } from '../world.js';
@@ -62,10 +62,10 @@ export class Workload {
     }
   }
 
-  open(codec: 'binary' | 'jsonl' = 'binary'): void {
+  open(codec: 'binary' | 'jsonl' = 'binary', more: WalOptions = {}): void {
     const { world } = this;
     const snapshotBuilder = inlineSnapshotBuilder(world.storage, textFold);
-    const opened = world.tryOpen({ codec, snapshotBuilder, snapshotEveryBytes: 0 });
+    const opened = world.tryOpen({ codec, snapshotBuilder, snapshotEveryBytes: 0, ...more });
     this.#log = opened instanceof Error ? undefined : opened;
     // Records that were never acknowledged may be gone; from here on they cannot come back.
     if (this.#log !== undefined) this.#digests.length = this.#log.durableLsn + 1;
