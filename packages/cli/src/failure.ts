@@ -30,6 +30,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   ERR_QUEUE_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later, or start more workers' },
   ERR_KEY_WINDOW_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },
   ERR_DEAD_LETTERS_FULL: { exitCode: ExitCode.retryLater },
+  ERR_WAL_COPY: { exitCode: ExitCode.retryLater },
   ERR_DISK_LOW: { exitCode: ExitCode.retryLater, advice: 'free space on the disk of the leader' },
   ERR_LEADER_DRAINING: { exitCode: ExitCode.retryLater, advice: 'try again when it is back' },
   ERR_PRODUCERS_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },

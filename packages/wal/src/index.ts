@@ -16,7 +16,7 @@ export type { BuildRequest, BuiltSnapshot, Fold, FoldModule, SnapshotBuilder } f
 export { inlineSnapshotBuilder } from './snapshot/inline-builder.js';
 export { nodeStorage } from './storage/node-storage.js';
 export type { Done, OpenMode, Storage, StorageFile } from './storage/storage.js';
-export { type CopyReport, copyWal } from './upkeep/copy.js';
+export { type CopyOptions, type CopyReport, copyWal } from './upkeep/copy.js';
 export { type DumpedEntry, type DumpOptions, dumpWal } from './upkeep/dump.js';
 export { type RepairOptions, type RepairReport, repairWal } from './upkeep/repair.js';
 export type { ScrubReport } from './upkeep/scrub.js';

@@ -1,6 +1,5 @@
-import { cp, mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type Log, openLog, verifyWal } from '@troupe/wal';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { copyWal, type VerifyReport, verifyWal } from '@troupe/wal';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
@@ -11,17 +10,11 @@ export function addBackup(program: Command, tools: Tools): void {
   verb(
     program,
     'backup <folder> <target>',
-    'copy the folder of a stopped leader, and verify the copy',
+    'copy the folder of a leader, running or not, and verify the copy',
     'troupe backup ./state ./state-backup',
   ).action(async (folder: string, target: string, flags: JsonFlag) => {
     await readdir(folder);
-    // Held open for the whole copy, so that no leader starts in the middle of it.
-    const log = await open(folder);
-    try {
-      await copy(tools, flags, folder, target);
-    } finally {
-      await new Promise<void>((resolve) => log.close(() => resolve()));
-    }
+    await copy(tools, flags, folder, target);
   });
   verb(
     program,
@@ -38,28 +31,23 @@ export function addBackup(program: Command, tools: Tools): void {
 async function copy(tools: Tools, flags: JsonFlag, from: string, to: string): Promise<void> {
   await mustBeNew(to);
   await mkdir(to, { recursive: true, mode: 0o700 });
-  const names = (await readdir(from)).filter((name) => !name.startsWith('LOCK') && !name.endsWith('.sock'));
-  const bar = new ProgressBar(tools.terminal, 'copying', names.length);
-  for (const [i, name] of names.entries()) {
-    await cp(join(from, name), join(to, name), { recursive: true, errorOnExist: true, force: false });
-    bar.at(i + 1);
-  }
-  bar.end();
   try {
-    await mustBeGood(to);
+    const bar = new ProgressBar(tools.terminal, 'copying', (await readdir(from)).length);
+    const { files, retries } = await copyWal(from, to, { onFile: (count) => bar.at(count) });
+    bar.end();
+    const { lastLsn } = await mustBeGood(to);
+    print(tools, flags, { from, to, files, retries, lastLsn }, [
+      `${from} → ${to}: ${files} files, verified up to lsn ${lastLsn}`,
+    ]);
   } catch (error) {
     await rm(to, { recursive: true, force: true });
     throw error;
   }
-  const { lastLsn } = await verifyWal(to);
-  print(tools, flags, { from, to, files: names.length, lastLsn }, [
-    `${from} → ${to}: ${names.length} files, verified up to lsn ${lastLsn}`,
-  ]);
 }
 
-async function mustBeGood(folder: string): Promise<void> {
+async function mustBeGood(folder: string): Promise<VerifyReport> {
   const report = await verifyWal(folder);
-  if (report.ok) return;
+  if (report.ok) return report;
   const [first] = report.damage;
   const what =
     first === undefined ? 'it does not open' : `${first.file} at byte ${first.offset}: ${first.reason}`;
@@ -77,10 +65,4 @@ async function mustBeNew(folder: string): Promise<void> {
       ExitCode.cannotCreate,
       `${folder}: not empty; name a folder that is not there yet`,
     );
-}
-
-function open(dir: string): Promise<Log> {
-  return new Promise((resolve, reject) => {
-    openLog({ dir }, (error, log) => (error === null ? resolve(log) : reject(error)));
-  });
 }

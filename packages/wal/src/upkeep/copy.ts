@@ -20,22 +20,33 @@ export interface CopyReport {
   readonly retries: number;
 }
 
+export interface CopyOptions {
+  /** Told how many files are in the copy, after each. */
+  readonly onFile?: (files: number) => void;
+  /** How much is read at once. */
+  readonly chunkBytes?: number;
+}
+
 const TRIES_MAX = 20;
 const CHUNK_BYTES = 1024 * 1024;
 /** Marks a file that is copied anew in every try. */
 const GROWING = 'growing';
 
 /** Into an empty directory. Everything that was durable when this was called is in the copy; what came later may be. */
-export function copyWal(from: string | Storage, to: string | Storage): Promise<CopyReport> {
+export function copyWal(
+  from: string | Storage,
+  to: string | Storage,
+  options: CopyOptions = {},
+): Promise<CopyReport> {
   const source = typeof from === 'string' ? nodeStorage(from) : from;
   const target = typeof to === 'string' ? nodeStorage(to) : to;
   return new Promise((resolve, reject) => {
-    run(copy(source, target), (error, report) => (error === null ? resolve(report) : reject(error)));
+    run(copy(source, target, options), (error, report) => (error === null ? resolve(report) : reject(error)));
   });
 }
 
-export function* copy(from: Storage, to: Storage, chunkBytes = CHUNK_BYTES): Procedure<CopyReport> {
-  const copying = new Copying(from, to, chunkBytes);
+export function* copy(from: Storage, to: Storage, options: CopyOptions = {}): Procedure<CopyReport> {
+  const copying = new Copying(from, to, options);
   // It is replaced by rename, so in a log it is always there.
   yield* readFile(from, 'CURRENT');
   yield* call<void>((done) => to.mkdir('blobs', done));
@@ -55,11 +66,13 @@ class Copying {
   readonly #from: Storage;
   readonly #to: Storage;
   readonly #chunk: Buffer;
+  readonly #onFile: CopyOptions['onFile'];
 
-  constructor(from: Storage, to: Storage, chunkBytes: number) {
+  constructor(from: Storage, to: Storage, { chunkBytes = CHUNK_BYTES, onFile }: CopyOptions) {
     this.#from = from;
     this.#to = to;
     this.#chunk = Buffer.allocUnsafe(chunkBytes);
+    this.#onFile = onFile;
   }
 
   /** Undefined if something that was being copied is no longer part of the log: its file may be gone, or another one by now. */
@@ -151,6 +164,7 @@ class Copying {
       yield* call<void>((done) => this.#from.close(source, done));
     }
     this.done.set(name, mark);
+    this.#onFile?.(this.done.size);
   }
 
   *#content(source: StorageFile, target: StorageFile, end: number): Procedure<void> {

@@ -43,7 +43,7 @@ function copyMeanwhile(workload: Workload, random: SeededRandom, forgets: boolea
   const target = new FaultyStorage({ schedule: (complete) => complete() });
   const { acknowledged } = workload;
   let report: CopyReport | Error | undefined;
-  run(copy(source, target, PAGE_BYTES), (error, value) => {
+  run(copy(source, target, { chunkBytes: PAGE_BYTES }), (error, value) => {
     report = error ?? value;
   });
   const pause = 1 + random.below(8);
