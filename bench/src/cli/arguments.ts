@@ -6,6 +6,7 @@ export interface Outputs {
   readonly json?: string;
   readonly html?: string;
   readonly md?: string;
+  readonly svg?: string;
 }
 
 export interface SuiteCommand {
@@ -56,15 +57,16 @@ const valued = [
   'json',
   'html',
   'md',
+  'svg',
   'base',
   'into',
 ] as const;
 type Option = (typeof valued)[number];
 
 const allowed: Readonly<Record<'suite' | 'gate' | 'report', readonly Option[]>> = {
-  suite: ['systems', 'peers', 'only', 'scale', 'rounds', 'runtime', 'adapter', 'json', 'html', 'md'],
+  suite: ['systems', 'peers', 'only', 'scale', 'rounds', 'runtime', 'adapter', 'json', 'html', 'md', 'svg'],
   gate: ['only', 'scale', 'rounds', 'base', 'json', 'html', 'md'],
-  report: ['into', 'json', 'html', 'md'],
+  report: ['into', 'json', 'html', 'md', 'svg'],
 };
 
 function isOption(name: string): name is Option {
@@ -154,10 +156,12 @@ function outputsOf(words: Words): Outputs {
   const json = last(words, 'json');
   const html = last(words, 'html');
   const md = last(words, 'md');
+  const svg = last(words, 'svg');
   return {
     ...(json !== undefined && { json }),
     ...(html !== undefined && { html }),
     ...(md !== undefined && { md }),
+    ...(svg !== undefined && { svg }),
   };
 }
 

@@ -2,7 +2,7 @@ import { loadSuite, suiteNames } from '../runner/registry.js';
 
 const usage = `usage: npm run bench -- <suite> [options]
        npm run bench -- gate [--base <ref>] [--only a,b] [--rounds n] [--scale x]
-       npm run bench -- report <recorded.json>... [--into <page.md>] [--html f] [--md f]
+       npm run bench -- report <recorded.json>... [--into <page.md>] [--html f] [--md f] [--svg f]
        npm run bench -- --install-peers
 
   --systems a,b    which systems (default: the suite's own list)
@@ -12,7 +12,8 @@ const usage = `usage: npm run bench -- <suite> [options]
   --rounds n       fresh processes per benchmark and system (default 3)
   --runtime a,b    node, bun, deno (default node)
   --adapter file   your own actor system, one file; see bench/README.md
-  --json f --html f --md f   where results go`;
+  --json f --html f --md f   where results go
+  --svg f          a line for every benchmark that was run at three sizes or more (name-<size>)`;
 
 /** The list of suites, with what each has. */
 export async function listSuites(say: (line: string) => void): Promise<number> {

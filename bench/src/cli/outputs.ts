@@ -1,8 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { html } from '../report/html.js';
+import { lineCharts } from '../report/line-chart.js';
 import { markdown } from '../report/table.js';
 import type { Report } from '../runner/report.js';
+import { UsageError } from '../runner/usage-error.js';
 import type { Outputs } from './arguments.js';
 
 async function write(file: string, text: string): Promise<void> {
@@ -19,5 +21,11 @@ export async function writeOutputs(
   if (outputs.json !== undefined) await write(outputs.json, `${JSON.stringify(report, null, 2)}\n`);
   if (outputs.html !== undefined) await write(outputs.html, html(report));
   if (outputs.md !== undefined) await write(outputs.md, markdown(report));
-  for (const file of [outputs.json, outputs.html, outputs.md]) if (file !== undefined) say(`wrote ${file}`);
+  if (outputs.svg !== undefined) {
+    const picture = lineCharts(report);
+    if (picture === '') throw new UsageError('--svg: no benchmark was run at three sizes or more');
+    await write(outputs.svg, picture);
+  }
+  for (const file of [outputs.json, outputs.html, outputs.md, outputs.svg])
+    if (file !== undefined) say(`wrote ${file}`);
 }

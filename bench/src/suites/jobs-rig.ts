@@ -71,3 +71,9 @@ export async function fill(client: Client, count: number): Promise<void> {
     await client.submitAll(waiting, inputs);
   }
 }
+
+/** Processor time of all threads of this process: what a job costs, however busy the machine is. */
+export function cpuMicros(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}

@@ -4,6 +4,7 @@ import { scaleOf } from '#src/report/chart.js';
 import { figureText, short } from '#src/report/figure.js';
 import { html } from '#src/report/html.js';
 import { replaceBlock } from '#src/report/into.js';
+import { lineCharts, seriesOf } from '#src/report/line-chart.js';
 import { markdown, textTable } from '#src/report/table.js';
 import type { Report } from '#src/runner/report.js';
 import { rowWith } from '../sample-case.js';
@@ -86,6 +87,25 @@ reports('a generated table replaces only its own block of a page', () => {
   assert.is(replaced, page.replace('old', 'new'));
   assert.is(replaceBlock(replaced, 'core', 'new'), replaced);
   assert.throws(() => replaceBlock(page, 'jobs', 'new'), /has no '<!-- bench:jobs -->'/);
+});
+
+reports('a benchmark that was run at three sizes becomes a line, its points in the order of size', () => {
+  const sized = [1_000_000, 1_000, 10_000].map((size, i) =>
+    rowWith({ benchmark: `backlog-${size}`, opsPerSecond: 70_000 + i, low: 60_000, high: 80_000 }),
+  );
+  const pair = [200, 1_000].map((size) => rowWith({ benchmark: `run-${size}` }));
+  const many = { ...report, rows: [...sized, ...pair] };
+  const series = seriesOf(many);
+  assert.equal([...series.keys()].length, 1);
+  assert.equal(
+    [...series.values()].flat().map(({ size }) => size),
+    [1_000, 10_000, 1_000_000],
+  );
+  const picture = lineCharts(many);
+  assert.is(picture.match(/<circle/g)?.length, 3);
+  assert.match(picture, 'a &lt;machine&gt;');
+  assert.not.match(picture, 'NaN');
+  assert.is(lineCharts(report), '');
 });
 
 reports.run();

@@ -1,0 +1,82 @@
+import type { Report, Row } from '../runner/report.js';
+import { escapeHtml } from './chart.js';
+import { headlineUnit, headlineValue, short, withUnit } from './figure.js';
+
+const [width, height] = [640, 260];
+const [left, right, top, bottom] = [70, 24, 34, 46];
+const pointsMin = 3;
+
+const style = `text { font: 13px system-ui, sans-serif; fill: #5d6572; } .title { fill: #1c1f24; font-weight: 600; }
+.tick { stroke: #e2e2dc; } .line { fill: none; stroke: #c2410c; stroke-width: 2; } .point { fill: #c2410c; }
+.spread { stroke: #5d6572; stroke-width: 1.2; } .paper { fill: #fbfbf9; } .middle { text-anchor: middle; } .end { text-anchor: end; }`;
+
+interface Point {
+  readonly size: number;
+  readonly row: Row;
+}
+
+/** Rows of one system called `name-<number>` with at least three numbers: the same work at several sizes. */
+export function seriesOf(report: Report): Map<string, Point[]> {
+  const all = new Map<string, Point[]>();
+  for (const row of report.rows) {
+    const [, name, size] = /^(.+)-(\d+)$/.exec(row.benchmark) ?? [];
+    if (name === undefined || !(headlineValue(row) > 0)) continue;
+    const series = `${name} ${row.system}`;
+    all.set(series, [...(all.get(series) ?? []), { size: Number(size), row }]);
+  }
+  for (const [name, points] of all) {
+    if (points.length < pointsMin) all.delete(name);
+    else points.sort((a, b) => a.size - b.size);
+  }
+  return all;
+}
+
+function place(points: readonly Point[]): { x: (size: number) => number; y: (value: number) => number } {
+  const sizes = points.map(({ size }) => Math.log10(size));
+  const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+  const highest = 1.1 * Math.max(...points.map(({ row }) => Math.max(row.high, headlineValue(row))));
+  return {
+    x: (size) => left + ((Math.log10(size) - least) / Math.max(most - least, 1e-9)) * (width - left - right),
+    y: (value) => height - bottom - (value / highest) * (height - top - bottom),
+  };
+}
+
+function panel(name: string, points: readonly Point[], from: number): string {
+  const { x, y } = place(points);
+  const [first] = points as [Point, ...Point[]];
+  const steps = [0, 0.25, 0.5, 0.75, 1].map((part) => part * Math.max(...points.map(({ row }) => row.high)));
+  const ticks = steps.map(
+    (value) =>
+      `<path class="tick" d="M${left} ${y(value).toFixed(1)}H${width - right}"/><text class="end" x="${left - 8}" y="${(y(value) + 4).toFixed(1)}">${escapeHtml(withUnit(first.row, value))}</text>`,
+  );
+  const marks = points.map(({ size, row }) => {
+    const [at, low, high] = [x(size), y(row.low), y(row.high)].map((value) => value.toFixed(1));
+    const middle = y(headlineValue(row)).toFixed(1);
+    const title = escapeHtml(`${short(size)}: ${withUnit(row, headlineValue(row))} ${headlineUnit(row)}`);
+    return `<path class="spread" d="M${at} ${low}V${high}"/><circle class="point" cx="${at}" cy="${middle}" r="4"><title>${title}</title></circle><text class="middle" x="${at}" y="${height - bottom + 18}">${escapeHtml(short(size))}</text>`;
+  });
+  const path = points.map(({ size, row }) => `${x(size).toFixed(1)} ${y(headlineValue(row)).toFixed(1)}`);
+  const title = `${name}: ${headlineUnit(first.row)} by size (logarithmic); bars from the 10th to the 90th percentile`;
+  return [
+    `<g transform="translate(0 ${from})"><text class="title" x="${left}" y="20">${escapeHtml(title)}</text>`,
+    ...ticks,
+    `<path class="line" d="M${path.join('L')}"/>`,
+    ...marks,
+    '</g>',
+  ].join('\n');
+}
+
+/** One file with a line for every series of the report; empty where there is none. */
+export function lineCharts(report: Report): string {
+  const series = [...seriesOf(report)];
+  if (series.length === 0) return '';
+  const whole = series.length * height + 24;
+  const source = `Suite ${report.suite}, ${report.date}, scale ${report.scale}. ${report.machine}`;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${whole}" width="${width}" height="${whole}" role="img">`,
+    `<style>${style}</style><rect class="paper" width="${width}" height="${whole}"/>`,
+    ...series.map(([name, points], index) => panel(name, points, index * height)),
+    `<text x="${left}" y="${whole - 10}">${escapeHtml(source)}</text></svg>`,
+    '',
+  ].join('\n');
+}
