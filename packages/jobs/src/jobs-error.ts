@@ -43,6 +43,7 @@ export class JobSchemaError extends JobsError {
 export type RefusalCode =
   | 'ERR_QUEUE_FULL'
   | 'ERR_PAYLOAD_TOO_LARGE'
+  | 'ERR_PAYLOAD_LOST'
   | 'ERR_KEY_CONFLICT'
   | 'ERR_KEY_WINDOW_FULL'
   | 'ERR_DEAD_LETTERS_FULL'

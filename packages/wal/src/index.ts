@@ -1,4 +1,6 @@
 export { type AppendRequest, type ReplayRequest, Wal } from './actor/wal-actor.js';
+export type { BlobReader } from './blob/blob-reader.js';
+export type { BlobWriter } from './blob/blob-writer.js';
 export type { Durable } from './commit/batch-buffer.js';
 export type { CodecName } from './format/codecs.js';
 export type { Loss, SnapshotEntry } from './format/manifest.js';

@@ -3,7 +3,13 @@ import type { Command } from 'commander';
 import { wholeNumber } from '../number-option.js';
 import { ProgressBar } from '../progress-bar.js';
 import { type LeaderFlags, withLeader, withSubmitter } from '../session/leader-options.js';
-import { type PayloadFlags, readPayload, readPayloadLines } from '../session/payload-input.js';
+import {
+  jsonOfText,
+  largeFile,
+  type PayloadFlags,
+  readPayload,
+  readPayloadLines,
+} from '../session/payload-input.js';
 import { type JobFlags, plainJob, withJobOptions } from '../session/plain-job.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
@@ -62,21 +68,35 @@ async function submitOne(
   argument: string | undefined,
   flags: Flags,
 ): Promise<void> {
-  const payload = await readPayload(argument, flags);
-  await withSubmitter(flags, async (client) => {
-    tell(tools, flags, await client.submit(plainJob(exec, flags), payload, optionsOf(flags)));
-  });
+  const submit = await prepared(exec, argument, flags);
+  await withSubmitter(flags, async (client) => tell(tools, flags, await submit(client)));
 }
 
 async function runOne(tools: Tools, exec: string, argument: string | undefined, flags: Flags): Promise<void> {
-  const payload = await readPayload(argument, flags);
+  const submit = await prepared(exec, argument, flags);
   await withSubmitter(flags, async (client) => {
-    const handle = await client.submit(plainJob(exec, flags), payload, optionsOf(flags));
+    const handle = await submit(client);
     const output = await handle.result(
       flags.resultWithin === undefined ? {} : { withinMs: flags.resultWithin },
     );
     print(tools, flags, { id: handle.id, output }, [JSON.stringify(output)]);
   });
+}
+
+type Submit = (client: Client) => Promise<JobHandle<JobDefinition>>;
+
+/** A large file is read while it is sent; anything else before there is a connection, so that what is wrong with it is said first. */
+async function prepared(exec: string, argument: string | undefined, flags: Flags): Promise<Submit> {
+  const job = plainJob(exec, flags);
+  const options = optionsOf(flags);
+  const file = await largeFile(argument, flags);
+  if (file === undefined) {
+    const payload = await readPayload(argument, flags);
+    return (client) => client.submit(job, payload, options);
+  }
+  return flags.text === true
+    ? (client) => client.submitStream(job, jsonOfText(file), options)
+    : (client) => client.submitFile(job, file, options);
 }
 
 /** As many under way as the client lets in; ids in the order of the lines. */

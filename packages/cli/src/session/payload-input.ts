@@ -1,8 +1,11 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
+
+const LARGE_BYTES = 1024 * 1024;
 
 export interface PayloadFlags {
   readonly file?: string;
@@ -13,6 +16,24 @@ export interface PayloadFlags {
 export async function readPayload(argument: string | undefined, flags: PayloadFlags): Promise<unknown> {
   const { text, where } = await source(argument, flags);
   return flags.text === true ? text : parse(text, where);
+}
+
+/** The file, if the payload is one that is better not read as a whole. Whether it is JSON the worker will say. */
+export async function largeFile(
+  argument: string | undefined,
+  { file }: PayloadFlags,
+): Promise<string | undefined> {
+  if (argument !== undefined || file === undefined || file === '-') return undefined;
+  const { size } = await stat(file);
+  return size >= LARGE_BYTES ? file : undefined;
+}
+
+/** The JSON string of a text, a piece at a time. */
+export async function* jsonOfText(file: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('"');
+  for await (const text of createReadStream(file, { encoding: 'utf8' }))
+    yield Buffer.from(JSON.stringify(text).slice(1, -1));
+  yield Buffer.from('"');
 }
 
 /** One payload a line. */

@@ -7,6 +7,7 @@ import {
   type Host,
 } from '@troupe/core';
 import { actorHost } from '../actor-host.js';
+import type { StoredPayload } from '../job/stored-payload.js';
 import type { ClientHello, ToClient } from '../protocol/client-messages.js';
 import type { ClientFace, PeerPort } from '../protocol/leader-face.js';
 import { Client } from './client.js';
@@ -34,6 +35,10 @@ const handlers = {
   },
   reconnect(ctx: Context) {
     ctx.state.client.connect();
+  },
+  /** A file could not be read while it was sent. */
+  payloadLost(ctx: Context, { payload, error }: { readonly payload: StoredPayload; readonly error: Error }) {
+    ctx.state.client.payloadLost(payload, error);
   },
   /** What an earlier connection still brings is not for this one. */
   fromLeader(
@@ -63,6 +68,8 @@ export interface ClientArgs {
   readonly leader: ClientFace;
   /** Names the numbering of its submits; a new one unless given. */
   readonly token?: string | undefined;
+  /** Large files are read while they are sent. */
+  readonly streams?: boolean;
   /** The client was closed: whoever holds its connection may let go. */
   readonly onClose?: () => void;
 }
@@ -80,6 +87,7 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
     client: name,
     token,
     host: actorHost(host, { run: (task) => line.run(task) }),
+    streams: args.streams ?? false,
     link: {
       open: (hello) => line.open(hello),
       send: (message) => {

@@ -2,7 +2,9 @@
 import type { JobsHost } from '../host.js';
 import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
+import { payloadOfFile, withSpooled } from '../job/node-payload-file.js';
 import { checkOptions } from '../job/option-check.js';
+import type { StoredPayload } from '../job/stored-payload.js';
 import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
 import type {
   ClientHello,
@@ -34,6 +36,8 @@ export interface ClientSetup {
   readonly token: string;
   readonly host: JobsHost;
   readonly link: ClientLink;
+  /** Large files are read while they are sent. */
+  readonly streams?: boolean;
 }
 
 /** The client as a machine with promises on its face. Collects what one turn submits and sends it in one message. */
@@ -64,6 +68,35 @@ export class Client implements HandleDesk, AsyncDisposable {
     const promise = new Promise<JobHandle<D>>(grip);
     this.offer(input, options, new PendingSubmit(this, job, settling.resolve, settling.reject));
     return promise;
+  }
+
+  /**
+   * The file holds the input as JSON. A large one is read while it is sent, and again if the connection is lost meanwhile: it must not change before
+   * the promise settles. Only the worker checks the input.
+   */
+  async submitFile<D extends JobDefinition>(
+    job: D,
+    path: string,
+    options: SubmitOptions = NO_OPTIONS,
+  ): Promise<JobHandle<D>> {
+    checkOptions('submitFile', options, SUBMIT_OPTIONS);
+    const payload = await payloadOfFile(path, this.setup.streams === true);
+    await this.room();
+    return new Promise((resolve, reject) => {
+      const pending = new PendingSubmit(this, job, resolve, reject);
+      this.drafter.fillWith(pending.item, job, payload, options);
+      this.submitter.add(pending);
+      this.scheduleFlush();
+    });
+  }
+
+  /** As `submitFile` for what can be read only once: it goes through a file in the folder for temporary ones. */
+  submitStream<D extends JobDefinition>(
+    job: D,
+    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    options: SubmitOptions = NO_OPTIONS,
+  ): Promise<JobHandle<D>> {
+    return withSpooled(chunks, (path) => this.submitFile(job, path, options));
   }
 
   /** All or none, in one record. */
@@ -195,6 +228,11 @@ export class Client implements HandleDesk, AsyncDisposable {
     }
   }
 
+  /** What cannot be read cannot be sent, however often. */
+  payloadLost(payload: StoredPayload, error: Error): void {
+    this.submitter.giveUp(payload, error.message);
+  }
+
   /** What is unanswered may or may not have been taken. */
   close(): void {
     if (this.closed) return;
@@ -260,6 +298,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     this.connected = true;
     this.tag = message.tag;
     this.outstandingMax = message.outstandingMax;
+    this.drafter.payloadBytesMax = message.payloadBytesMax;
     this.drafter.announce();
     this.submitter.rewind();
     this.scheduleFlush();

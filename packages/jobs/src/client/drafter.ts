@@ -3,7 +3,7 @@ import type { JobDefinition } from '../job/define-job.js';
 import { checkOptions, numberWithin, text } from '../job/option-check.js';
 import { type Payload, payloadOfText } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
-import { JobDefinitionError } from '../jobs-error.js';
+import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import type { ClientMessage } from '../protocol/client-messages.js';
 import type { Draft } from './submitter.js';
 
@@ -19,6 +19,8 @@ export const NO_OPTIONS: SubmitOptions = {};
 
 /** Turns inputs into submits: checked, encoded, under the number by which the leader knows their definition. */
 export class Drafter {
+  /** As the leader said at the last hello. */
+  payloadBytesMax = Number.POSITIVE_INFINITY;
   private readonly refs = new Map<JobDefinition, number>();
   private readonly send: (message: ClientMessage) => void;
 
@@ -34,6 +36,15 @@ export class Drafter {
       return checked.then((value) => this.fillIn(draft, job, input, value, options));
     this.fillIn(draft, job, input, checked, options);
     return undefined;
+  }
+
+  /** As `fill` for an input that is encoded already. */
+  fillWith(draft: Draft, job: JobDefinition, payload: Payload, options: SubmitOptions): void {
+    this.mustFit(payload);
+    draft.key = options.key ?? '';
+    draft.ref = this.refOf(job);
+    draft.payload = payload;
+    draft.delayMs = options.runAfterMs ?? 0;
   }
 
   /** The connection is new: the leader's session knows no definition yet. */
@@ -52,7 +63,15 @@ export class Drafter {
     draft.key = options.key ?? job.key?.(checked) ?? '';
     draft.ref = this.refOf(job);
     draft.payload = encodeInput(job, input);
+    this.mustFit(draft.payload);
     draft.delayMs = options.runAfterMs ?? 0;
+  }
+
+  /** Refused here rather than after it has been sent. */
+  private mustFit({ length }: Payload): void {
+    if (length <= this.payloadBytesMax) return;
+    const size = `payload of ${length} bytes, at most ${this.payloadBytesMax}`;
+    throw new JobRefusedError('ERR_PAYLOAD_TOO_LARGE', size, 0);
   }
 
   private refOf(job: JobDefinition): number {

@@ -1,4 +1,5 @@
 // Hot path: `add` and `receipts` run once per job or batch.
+import type { Payload } from '../job/payload.js';
 import type { ClientMessage, Receipt, SubmitItem } from '../protocol/client-messages.js';
 import { Ring } from '../queue/ring.js';
 
@@ -107,6 +108,16 @@ export class Submitter {
     while (this.window.peek()?.answered === true && this.window.size > this.unsent) {
       this.window.shift();
       this.low += 1;
+    }
+  }
+
+  /** The one with this payload is answered here, by nobody else. */
+  giveUp(payload: Payload, problem: string): void {
+    for (let i = 0; i < this.window.size; i += 1) {
+      const one = this.window.at(i);
+      if (!(one instanceof Outstanding) || one.item.payload !== payload) continue;
+      const refusal = { code: 'ERR_PAYLOAD_LOST', problem, retryAfterMs: 0 } as const;
+      return this.receipts([{ seq: one.item.seq, jobs: [], lsn: 0, duplicate: false, refusal }]);
     }
   }
 

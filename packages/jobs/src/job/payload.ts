@@ -1,9 +1,13 @@
+import assert from 'node:assert/strict';
+import { StoredPayload } from './stored-payload.js';
+
 /**
  * A run of bytes. A small one in ASCII is the text itself (each character is one byte): it costs 16 bytes beside its content
- * and pins nothing, where a typed array costs two hundred or pins a slab. Any other is a byte array of its own. A string here is
+ * and pins nothing, where a typed array costs two hundred or pins a slab. Any other is a byte array of its own, or stays on the disk. A string here is
  * ASCII, always: whoever makes one has looked, so nobody who reads one looks again.
  */
-export type Payload = string | Uint8Array;
+export type InlinePayload = string | Uint8Array;
+export type Payload = InlinePayload | StoredPayload;
 
 /** From this size on a payload is held outside the JavaScript heap. */
 export const TEXT_PAYLOAD_BYTES_MAX = 4_096;
@@ -29,7 +33,7 @@ export function payloadOfBytes(bytes: Uint8Array): Payload {
 }
 
 /** The same of a part of a buffer. */
-export function payloadOfPart(buffer: Buffer, from: number, to: number): Payload {
+export function payloadOfPart(buffer: Buffer, from: number, to: number): InlinePayload {
   if (to - from <= TEXT_PAYLOAD_BYTES_MAX) {
     const text = buffer.toString('latin1', from, to);
     if (!BEYOND_ASCII.test(text)) return text;
@@ -39,15 +43,24 @@ export function payloadOfPart(buffer: Buffer, from: number, to: number): Payload
 
 export function payloadText(payload: Payload): string {
   if (typeof payload === 'string') return payload;
+  mustBeHere(payload);
   return Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString('utf8');
 }
 
 export function payloadBytes(payload: Payload): Uint8Array {
+  mustBeHere(payload);
   return typeof payload === 'string' ? Buffer.from(payload, 'latin1') : payload;
+}
+
+/** Whoever wants the content of a stored payload has to read it first. */
+function mustBeHere(payload: Payload): asserts payload is InlinePayload {
+  if (payload instanceof StoredPayload)
+    assert.fail(`payload ${payload.sha256} is on the disk, not in memory`);
 }
 
 /** The hash under which a key remembers its payload: FNV-1a twice with different seeds, 53 bits. */
 export function payloadHash(exec: string, payload: Payload): number {
+  if (payload instanceof StoredPayload) return payload.hash;
   let low = 0x811c9dc5;
   let high = 0x01000193;
   for (let i = 0; i < exec.length; i += 1) {

@@ -1,9 +1,25 @@
-import { type Fold, FULL, type Log, openLog, REFUSED, type WalOptions } from '@troupe/wal';
+import {
+  type BlobRef,
+  type BlobWriter,
+  type Fold,
+  FULL,
+  type Log,
+  openLog,
+  REFUSED,
+  type WalOptions,
+} from '@troupe/wal';
+import { type PayloadStore, type PayloadWriter, StoredPayload } from '../job/stored-payload.js';
 import { JournalFailedError } from '../jobs-error.js';
 import type { Journal, JournalReader, OpenJournal } from './journal.js';
 
 /** Above any entry a leader writes: a payload at its limit, or a whole batch, with its framing. */
 const ENTRY_BYTES_MAX = 12 * 1024 * 1024 - 4_096;
+
+interface Append {
+  readonly entries: readonly Uint8Array[];
+  readonly done: Appended;
+  readonly stored: ReadonlyMap<number, StoredPayload>;
+}
 
 type Appended = (error: Error | undefined, firstLsn: number) => void;
 
@@ -34,20 +50,27 @@ function foldInto(reader: JournalReader, log: Log): Fold<undefined> {
 class WalJournal implements Journal {
   private readonly log: Log;
   /** Appends that found the log's buffer full; the first may be half done. */
-  private readonly waiting: [entries: readonly Uint8Array[], done: Appended][] = [];
+  private readonly waiting: Append[] = [];
+  readonly payloads: PayloadStore;
 
   constructor(log: Log) {
     this.log = log;
+    this.payloads = payloadStore(log);
   }
 
   get low(): boolean {
     return this.log.refusal() !== undefined;
   }
 
-  append(entries: readonly Uint8Array[], done: Appended): void {
+  append(
+    entries: readonly Uint8Array[],
+    done: Appended,
+    stored: ReadonlyMap<number, StoredPayload> = NONE,
+  ): void {
+    const append = { entries, done, stored };
     // What waits for room goes first.
-    if (this.waiting.length > 0) this.waiting.push([entries, done]);
-    else this.appendFrom(entries, 0, this.log.nextLsn, done);
+    if (this.waiting.length > 0) this.waiting.push(append);
+    else this.appendFrom(append, 0, this.log.nextLsn);
   }
 
   snapshot(done: (error: Error | undefined, lsn: number) => void): void {
@@ -61,25 +84,27 @@ class WalJournal implements Journal {
   private resume(from: number, firstLsn: number): void {
     const half = this.waiting.shift();
     if (half === undefined) return;
-    this.appendFrom(half[0], from, firstLsn, half[1]);
+    this.appendFrom(half, from, firstLsn);
     while (this.waiting.length > 0) {
       const held = this.waiting.length;
-      const [entries, done] = this.waiting.shift() as [readonly Uint8Array[], Appended];
-      this.appendFrom(entries, 0, this.log.nextLsn, done);
+      this.appendFrom(this.waiting.shift() as Append, 0, this.log.nextLsn);
       // Full again: what did not fit stands at the head once more.
       if (this.waiting.length >= held) return;
     }
   }
 
   /** Nothing comes between two parts of one append: others wait behind it. */
-  private appendFrom(entries: readonly Uint8Array[], from: number, firstLsn: number, done: Appended): void {
+  private appendFrom(append: Append, from: number, firstLsn: number): void {
+    const { entries, done, stored } = append;
     for (let i = from; i < entries.length; i += 1) {
       const last = i === entries.length - 1;
       const durable = last ? (error: Error | null) => done(error ?? undefined, firstLsn) : undefined;
       // Refusing submits when space is short is the leader's business; what it has decided to write must be written.
-      const lsn = this.log.append(entries[i] as Uint8Array, durable, ESSENTIAL);
+      const named = stored.get(i);
+      const options = named === undefined ? ESSENTIAL : { ...ESSENTIAL, blob: blobOf(named) };
+      const lsn = this.log.append(entries[i] as Uint8Array, durable, options);
       if (lsn === FULL) {
-        this.waiting.unshift([entries, done]);
+        this.waiting.unshift(append);
         this.log.onRoom(() => this.resume(i, firstLsn));
         return;
       }
@@ -92,3 +117,34 @@ class WalJournal implements Journal {
 }
 
 const ESSENTIAL = { essential: true };
+const NONE: ReadonlyMap<number, StoredPayload> = new Map();
+
+function blobOf({ sha256, length }: StoredPayload): BlobRef {
+  return { sha256, bytes: length };
+}
+
+/** Large payloads are blobs of the log: it keeps them as long as a record or a snapshot names them. */
+function payloadStore(log: Log): PayloadStore {
+  return {
+    write() {
+      const writer = log.writeBlob();
+      return writer === undefined ? undefined : payloadWriter(writer);
+    },
+    open: (payload) => log.readBlobInPieces(blobOf(payload)),
+    release: (payload) => log.releaseBlob(blobOf(payload)),
+  };
+}
+
+function payloadWriter(writer: BlobWriter): PayloadWriter {
+  return {
+    write: (chunk, done) => writer.write(chunk, done),
+    finish: (done) =>
+      writer.finish((error, ref) => {
+        if (error === null) done(null, new StoredPayload(ref.sha256, ref.bytes));
+        else done(error, NOTHING);
+      }),
+    abandon: () => writer.abandon(),
+  };
+}
+
+const NOTHING = new StoredPayload('', 0);

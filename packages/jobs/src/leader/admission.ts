@@ -1,9 +1,11 @@
 import { payloadHash } from '../job/payload.js';
+import { StoredPayload } from '../job/stored-payload.js';
 import type { RefusalCode } from '../jobs-error.js';
 import { windowKey } from '../ledger/ledger.js';
 import type { Refusal, SubmitItem } from '../protocol/client-messages.js';
 import type { ClientSession } from './client-session.js';
 import type { LeaderContext } from './leader-context.js';
+import { RECORD_BYTES_MAX } from './leader-limits.js';
 
 const KEY_BYTES_MAX = 512;
 const DELAY_MS_MAX = 366 * 24 * 3_600_000;
@@ -46,6 +48,10 @@ export function admit(
   }
   if (item.payload.length > limits.payloadBytesMax) {
     const size = `payload of ${item.payload.length} bytes, at most ${limits.payloadBytesMax}`;
+    return refuse('ERR_PAYLOAD_TOO_LARGE', size, 0);
+  }
+  if (item.payload.length > RECORD_BYTES_MAX && !(item.payload instanceof StoredPayload)) {
+    const size = `payload of ${item.payload.length} bytes, at most ${RECORD_BYTES_MAX} where it is not streamed`;
     return refuse('ERR_PAYLOAD_TOO_LARGE', size, 0);
   }
   const key = item.key === '' ? '' : windowKey(policy.spec.exec, item.key);
@@ -94,8 +100,7 @@ function judgeKey(
 
 function malformed(item: SubmitItem): string | undefined {
   if (!Number.isSafeInteger(item.seq) || item.seq < 1) return 'the submit has no valid number';
-  if (typeof item.payload !== 'string' && !(item.payload instanceof Uint8Array))
-    return 'the payload is not bytes';
+  if (!isPayload(item.payload)) return 'the payload is not bytes';
   if (typeof item.key !== 'string' || item.key.length > KEY_BYTES_MAX) {
     return `the key is not a text of at most ${KEY_BYTES_MAX} characters`;
   }
@@ -103,6 +108,10 @@ function malformed(item: SubmitItem): string | undefined {
   if (!(delay >= 0 && delay <= DELAY_MS_MAX))
     return `a delay of ${delay} ms, 0 to ${DELAY_MS_MAX} are allowed`;
   return undefined;
+}
+
+function isPayload(value: unknown): boolean {
+  return typeof value === 'string' || value instanceof Uint8Array || value instanceof StoredPayload;
 }
 
 function refuse(code: RefusalCode, problem: string, retryAfterMs: number): Admission {

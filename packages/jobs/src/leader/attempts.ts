@@ -3,6 +3,7 @@ import { retryDelayMs } from '../job/retry.js';
 import type { JobFailure } from '../jobs-error.js';
 import type { Job } from '../ledger/job.js';
 import type { AssignRecord, DeadReason, DeadRecord, RequeueRecord, RequeueType } from '../ledger/record.js';
+import type { LostPayload } from '../protocol/leader-face.js';
 import type { AttemptEnd, AttemptRef } from '../protocol/worker-messages.js';
 import type { LeaderContext } from './leader-context.js';
 import { RECORD_BYTES_MAX } from './leader-limits.js';
@@ -10,7 +11,7 @@ import { Lease, leaseOf } from './lease.js';
 import type { WorkerSession } from './worker-session.js';
 
 /** Why an attempt came to nothing, beyond what a worker can report. */
-type Fate = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released';
+type Fate = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'payload-lost';
 
 /** Attempts: handed out, ended by their worker, taken back from it. */
 export class Attempts {
@@ -112,6 +113,17 @@ export class Attempts {
     this.end(lease, end.outcome, end.outcome === 'released' ? undefined : end.failure);
   }
 
+  payloadLost(session: WorkerSession, { job: no, attempt, problem }: LostPayload): void {
+    const job = this.context.ledger.jobs.get(no);
+    const lease = job === undefined ? undefined : leaseOf(job);
+    if (lease === undefined || lease.attempt !== attempt || lease.session !== session) return;
+    // What was spent for it comes back: the worker has not used it, and will not.
+    session.spent -= 1;
+    session.spentBytes -= lease.job.payload.length;
+    this.context.fleet.refresh(session);
+    this.end(lease, 'payload-lost', { name: 'PayloadLost', code: 'ERR_PAYLOAD_LOST', message: problem });
+  }
+
   /** Ends a running attempt that did not succeed: the same record sends it back to wait or to the dead letters. */
   end(lease: Lease, fate: Fate, failure: JobFailure | undefined): void {
     const { job } = lease;
@@ -168,7 +180,8 @@ export class Attempts {
       case 'released':
         return this.requeue(job, 'release', 0, undefined);
       case 'final':
-        return this.bury(job, 'final', failure);
+      case 'payload-lost':
+        return this.bury(job, fate, failure);
       case 'crashed':
         if (job.crashes + 1 >= retry.crashes) return this.bury(job, 'quarantined', failure);
         // The first lost worker is bad luck; from the second on the job waits as if it had failed.

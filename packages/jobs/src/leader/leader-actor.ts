@@ -1,8 +1,9 @@
 import { type ActorContext, type ActorDefinition, type AnyRef, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host.js';
+import type { PayloadStore } from '../job/stored-payload.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
 import type { ClientHello, ClientMessage, LeaderOverview, ToClient } from '../protocol/client-messages.js';
-import type { PeerPort } from '../protocol/leader-face.js';
+import type { LostPayload, PeerPort } from '../protocol/leader-face.js';
 import type {
   PulseBeat,
   PulseHello,
@@ -15,6 +16,7 @@ import type { Leader } from './leader.js';
 import type { Session } from './leader-context.js';
 import { type LeaderOptions, openLeader } from './open-leader.js';
 import type { PulseSession } from './pulse-session.js';
+import { type PayloadLost, WholePort } from './whole-port.js';
 
 export interface LeaderArgs extends Omit<LeaderOptions, 'host'> {
   readonly host: Host;
@@ -72,7 +74,12 @@ const handlers = {
     { hello, port }: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> },
   ) {
     ctx.state.part(port.ref);
-    ctx.state.sessions.set(port, ctx.state.lead.openWorker(hello, port));
+    const { payloads } = ctx.state.lead;
+    // Only a connection of the full dialect reads from the disk while it sends.
+    const isWhole = port.streams !== true && payloads !== undefined;
+    const lost: PayloadLost = (lostOne) => LeaderActor.self(ctx).tell.payloadLost({ ...lostOne, port });
+    const outlet = isWhole ? new WholePort(port, payloads, lost) : port;
+    ctx.state.sessions.set(port, ctx.state.lead.openWorker(hello, outlet));
     ctx.watch(port.ref);
   },
   fromWorker(
@@ -95,6 +102,12 @@ const handlers = {
     // Which of its two hellos a connection said last decides what it is believed.
     if (session?.kind === 'pulse') ctx.state.lead.fromPulse(session, beat);
   },
+  /** The payload of a job that was to be sent is damaged or missing. */
+  payloadLost(ctx: Context, { port, ...lost }: LostPayload & { readonly port: AnyPort }) {
+    const session = ctx.state.sessions.get(port);
+    if (session?.kind === 'worker') ctx.state.lead.payloadLost(session, lost);
+  },
+  payloads: (ctx: Context): PayloadStore | undefined => ctx.state.lead.payloads,
   /** The connection behind a port is gone. */
   lost(ctx: Context, port: AnyPort) {
     const session = ctx.state.sessions.get(port);
@@ -151,11 +164,14 @@ function opened(journal: Journal, isServing: () => boolean, tell: { run(task: ()
     get low() {
       return journal.low;
     },
-    append: (entries, done) =>
-      journal.append(entries, (error, lsn) => {
+    append: (entries, done, stored) => {
+      const appended = (error: Error | undefined, lsn: number): void => {
         if (isServing()) tell.run(() => done(error, lsn));
         else done(error, lsn);
-      }),
+      };
+      journal.append(entries, appended, stored);
+    },
+    payloads: journal.payloads,
     snapshot: (done) => journal.snapshot(done),
     close: (done) => journal.close(done),
   };

@@ -1,8 +1,10 @@
 import type { JobsHost, JobsTimer } from '../host.js';
+import type { PayloadStore } from '../job/stored-payload.js';
 import type { Journal } from '../journal/journal.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/record.js';
 import type { ClientHello, ClientMessage, LeaderOverview } from '../protocol/client-messages.js';
+import type { LostPayload } from '../protocol/leader-face.js';
 import type { PulseBeat, PulseHello, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { WaitingRoom } from '../queue/waiting-room.js';
 import { Aftermath } from './aftermath.js';
@@ -147,6 +149,18 @@ export class Leader implements LeaderContext {
     if (session.kind === 'client') session.closed = true;
     else if (session.kind === 'pulse') this.watch.closePulse(session);
     else this.reception.lost(session);
+    this.wake();
+  }
+
+  /** Where large payloads are, if the journal keeps any. */
+  get payloads(): PayloadStore | undefined {
+    return this.journal.payloads;
+  }
+
+  /** The job cannot be run by anybody: it is dead, with its reason; the worker never had it. */
+  payloadLost(session: WorkerSession, lost: LostPayload): void {
+    this.readClock();
+    this.attempts.payloadLost(session, lost);
     this.wake();
   }
 

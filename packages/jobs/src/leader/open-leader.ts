@@ -13,7 +13,7 @@ import {
   DEFAULT_LEADER_TIMES,
   type LeaderLimits,
   type LeaderTimes,
-  RECORD_BYTES_MAX,
+  PAYLOAD_BYTES_MAX,
 } from './leader-limits.js';
 
 export interface LeaderOptions {
@@ -33,8 +33,8 @@ export function openLeader(
 ): void {
   const limits = { ...DEFAULT_LEADER_LIMITS, ...options.limits };
   const times = { ...DEFAULT_LEADER_TIMES, ...options.times };
-  if (!(limits.payloadBytesMax <= RECORD_BYTES_MAX)) {
-    const problem = `payloadBytesMax of ${limits.payloadBytesMax}, at most ${RECORD_BYTES_MAX}`;
+  if (!(limits.payloadBytesMax <= PAYLOAD_BYTES_MAX)) {
+    const problem = `payloadBytesMax of ${limits.payloadBytesMax}, at most ${PAYLOAD_BYTES_MAX}`;
     return done(new JobDefinitionError('limits', problem));
   }
   const ledger = new Ledger();

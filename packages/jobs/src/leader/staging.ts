@@ -1,4 +1,6 @@
 // Hot path: one journal append per turn, no promise, no object per record beyond the record itself.
+
+import { StoredPayload } from '../job/stored-payload.js';
 import { JournalFailedError } from '../jobs-error.js';
 import type { Journal } from '../journal/journal.js';
 import { ByteWriter } from '../ledger/byte-writer.js';
@@ -22,6 +24,8 @@ export class Batch<From> {
   private readonly lastRecords: number[] = [];
   private readonly cuts: number[] = [];
   private readonly writer = new ByteWriter();
+  /** What an entry names beside the log: at most one each. */
+  readonly stored = new Map<number, StoredPayload>();
   appendedAt = 0;
   private entryStart = 0;
 
@@ -30,6 +34,7 @@ export class Batch<From> {
   }
 
   add(record: LedgerRecord, from: From | undefined, tag: number): void {
+    if (record.type === 'enqueue' && record.payload instanceof StoredPayload) this.refer(record.payload);
     encodeRecord(record, this.writer);
     const { size } = this;
     this.records[size] = record;
@@ -75,8 +80,14 @@ export class Batch<From> {
     this.size = 0;
     this.lastRecords.length = 0;
     this.cuts.length = 0;
+    this.stored.clear();
     this.entryStart = 0;
     this.writer.reset();
+  }
+
+  private refer(payload: StoredPayload): void {
+    if (this.stored.has(this.cuts.length)) this.cut();
+    this.stored.set(this.cuts.length, payload);
   }
 
   private cut(): void {
@@ -130,7 +141,8 @@ export class Staging<From> {
     this.filling = this.spare.pop() ?? new Batch();
     batch.appendedAt = now;
     this.atJournal.push(batch);
-    this.journal.append(batch.entries(), (error, firstLsn) => this.appended(error, firstLsn));
+    const appended = (error: Error | undefined, firstLsn: number): void => this.appended(error, firstLsn);
+    this.journal.append(batch.entries(), appended, batch.stored.size === 0 ? undefined : batch.stored);
   }
 
   private appended(error: Error | undefined, firstLsn: number): void {

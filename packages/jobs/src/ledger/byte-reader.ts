@@ -1,5 +1,7 @@
-import { type Payload, payloadOfPart } from '../job/payload.js';
+import { type InlinePayload, type Payload, payloadOfPart } from '../job/payload.js';
+import { StoredPayload } from '../job/stored-payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
+import { SHA256_BYTES, STORED_MARK } from './byte-writer.js';
 
 /** Reads what {@link ByteWriter} wrote. Never reads beyond `end`: a short record is corruption, not an exception. */
 export class ByteReader {
@@ -14,6 +16,11 @@ export class ByteReader {
     this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.at = 0;
     this.end = bytes.byteLength;
+  }
+
+  /** Bytes read so far. */
+  get position(): number {
+    return this.at;
   }
 
   get done(): boolean {
@@ -58,7 +65,20 @@ export class ByteReader {
     return from === this.at ? '' : this.buffer.toString('utf8', from, this.at);
   }
 
-  payload(): Payload {
+  /** From the log only: a peer must not name what others have stored. */
+  anyPayload(): Payload {
+    const start = this.at;
+    if (this.int() !== STORED_MARK) {
+      this.at = start;
+      return this.payload();
+    }
+    this.need(SHA256_BYTES);
+    const sha256 = this.buffer.toString('hex', this.at, this.at + SHA256_BYTES);
+    this.at += SHA256_BYTES;
+    return new StoredPayload(sha256, this.int());
+  }
+
+  payload(): InlinePayload {
     const from = this.span();
     const length = this.at - from;
     if (this.owned && length * 2 > this.end)

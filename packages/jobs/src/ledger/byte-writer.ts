@@ -1,7 +1,10 @@
 // Hot path: no allocation per value.
 import type { Payload } from '../job/payload.js';
+import { StoredPayload } from '../job/stored-payload.js';
 
 const FIRST_BYTES = 64 * 1024;
+export const STORED_MARK = Number.MAX_SAFE_INTEGER;
+export const SHA256_BYTES = 32;
 /** Below 128, so that the length is one byte. */
 const SHORT_CHARS = 64;
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
@@ -67,12 +70,21 @@ export class ByteWriter {
   }
 
   payload(value: Payload): void {
+    if (value instanceof StoredPayload) return this.stored(value);
     const bytes = value.length;
     this.int(bytes);
     this.room(bytes);
     if (typeof value === 'string') this.buffer.write(value, this.at, bytes, 'latin1');
     else this.buffer.set(value, this.at);
     this.at += bytes;
+  }
+
+  /** In the place of a length stands one that no payload has. */
+  private stored(value: StoredPayload): void {
+    this.int(STORED_MARK);
+    this.room(SHA256_BYTES);
+    this.at += this.buffer.write(value.sha256, this.at, 'hex');
+    this.int(value.length);
   }
 
   /** The bytes written since the start. The writer never touches them again. */

@@ -113,7 +113,7 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: ByteReader
       const policy = read.int();
       const dueAt = read.time();
       const key = read.text();
-      return { type, at, producer, seq, low, job, policy, dueAt, key, payload: read.payload() };
+      return { type, at, producer, seq, low, job, policy, dueAt, key, payload: read.anyPayload() };
     }
     case 'assign':
       return { type, at, job: read.int(), attempt: read.int(), worker: read.text() };
@@ -169,7 +169,7 @@ function decodeSubmission(read: ByteReader): Submission {
   const policy = read.int();
   const dueAt = read.time();
   const key = read.text();
-  return { job, policy, dueAt, key, payload: read.payload() };
+  return { job, policy, dueAt, key, payload: read.anyPayload() };
 }
 
 function decodeMany<T>(read: ByteReader, one: (read: ByteReader) => T): T[] {

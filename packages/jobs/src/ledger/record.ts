@@ -79,7 +79,7 @@ export interface RequeueRecord {
   readonly failure: JobFailure | undefined;
 }
 
-export type DeadReason = 'failed' | 'final' | 'timed-out' | 'quarantined';
+export type DeadReason = 'failed' | 'final' | 'timed-out' | 'quarantined' | 'payload-lost';
 
 export interface DeadRecord {
   readonly type: 'dlq';

@@ -181,7 +181,7 @@ function decodeJob(ledger: Ledger, read: ByteReader): void {
   const key = read.text();
   const dueAt = read.time();
   const counts = { attempt: read.int(), failures: read.int(), crashes: read.int(), worker: read.text() };
-  const job = Object.assign(new Job(no, policy, client, at, key, read.payload(), dueAt), counts);
+  const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
   job.failure = decodeFailure(read);
   job.state = state;
   ledger.jobs.add(job);

@@ -2,6 +2,7 @@
 import { defineJob } from '../job/define-job.js';
 import type { JobSpec } from '../job/job-spec.js';
 import type { Payload } from '../job/payload.js';
+import { STORED_BYTES_MIN } from '../job/stored-payload.js';
 import type { RefusalCode } from '../jobs-error.js';
 import type { ByteReader } from '../ledger/byte-reader.js';
 import type { ByteWriter } from '../ledger/byte-writer.js';
@@ -72,6 +73,23 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
     default:
       return message satisfies never;
   }
+}
+
+/** The beginning of a Submit frame with one large payload, which fills the rest of it. */
+export interface SubmitHead {
+  readonly low: number;
+  readonly item: SubmitItem;
+  /** Where its payload begins, and how long it is said to be. */
+  readonly at: number;
+  readonly length: number;
+}
+
+/** Throws while too little of the frame is there. The payload of the item is empty. */
+export function readSubmitHead(from: ByteReader): SubmitHead {
+  const low = from.int();
+  const item = readItemHead(from, from.int());
+  const length = from.int();
+  return { low, item, at: from.position, length };
 }
 
 /** Undefined for a type that no client sends. */
@@ -170,14 +188,21 @@ export function readToClient(type: number, from: ByteReader): ToClient | undefin
 
 function encodeSubmits(low: number, items: readonly SubmitItem[], out: ByteWriter, emit: Emit): void {
   out.int(low);
+  const start = out.length;
   for (const item of items) {
+    // Alone in its frame the receiver can put it on the disk while it comes.
+    if (item.payload.length >= STORED_BYTES_MIN && out.length > start) {
+      emit(JobFrame.Submit, out);
+      out.int(low);
+    }
     out.int(item.seq);
     writeItem(out, item);
     if (out.length < FRAME_BYTES) continue;
     emit(JobFrame.Submit, out);
     out.int(low);
   }
-  emit(JobFrame.Submit, out);
+  if (out.length > start) emit(JobFrame.Submit, out);
+  else out.reset();
 }
 
 function writeItem(out: ByteWriter, item: SubmitItem): void {
@@ -190,12 +215,17 @@ function writeItem(out: ByteWriter, item: SubmitItem): void {
 }
 
 function readItem(from: ByteReader, seq: number): SubmitItem {
+  const item = readItemHead(from, seq);
+  item.payload = from.payload();
+  return item;
+}
+
+function readItemHead(from: ByteReader, seq: number): SubmitItem & { payload: Payload } {
   const ref = from.int();
   const flags = from.byte();
   const key = (flags & HAS_KEY) === 0 ? '' : from.text();
   const delayMs = (flags & HAS_DELAY) === 0 ? 0 : from.int();
-  const payload: Payload = from.payload();
-  return { seq, ref, payload, key, delayMs, want: (flags & WANT) !== 0 };
+  return { seq, ref, payload: '', key, delayMs, want: (flags & WANT) !== 0 };
 }
 
 function encodeReceipts(items: readonly Receipt[], out: ByteWriter, emit: Emit): void {

@@ -1,11 +1,13 @@
 // Hot path: one frame carries a whole batch; `settle` runs once per receipt.
-import type { CloseReason, Connection, ConnectionHandler, Frame } from '@troupe/transport';
+import type { CloseReason, Connection, ConnectionHandler, Frame, IncomingBody } from '@troupe/transport';
+import type { StoredPayload } from '../job/stored-payload.js';
 import type { ByteReader } from '../ledger/byte-reader.js';
-import type { ClientMessage, ToClient } from '../protocol/client-messages.js';
+import type { ClientMessage, Receipt, ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-face.js';
 import { encodeToClient, readClient, readClientHello } from './client-codec.js';
 import { Inlet } from './inlet.js';
 import { JobFrame } from './job-frame.js';
+import { LargeSubmit } from './large-submit.js';
 import { MessageMalformedError } from './network-error.js';
 import { Outlet } from './outlet.js';
 import { boundName, type PeerSetup } from './peer-setup.js';
@@ -20,13 +22,18 @@ export class ClientPeer implements ConnectionHandler {
   private readonly out = new WireWriter();
   /** Submits not answered yet, by the frame they came in: how many are left, and what each counts in bytes. */
   private readonly owed: { items: number; readonly bytesEach: number }[] = [];
+  /** What is on the disk for a submit that has no answer yet. */
+  private readonly storing = new Map<number, StoredPayload>();
   private port: PeerPort<ToClient> | undefined = undefined;
 
   constructor(setup: PeerSetup<ToClient>) {
     this.setup = setup;
     this.connection = setup.connection;
-    this.inlet = new Inlet(setup.connection, setup.bodyBytesMax, (type, from, bytes) =>
-      this.take(type, from, bytes),
+    this.inlet = new Inlet(
+      setup.connection,
+      setup.bodyBytesMax,
+      (type, from, bytes) => this.take(type, from, bytes),
+      (type, incoming) => this.divert(type, incoming),
     );
     this.outlet = new Outlet(setup.connection, setup);
   }
@@ -46,10 +53,54 @@ export class ClientPeer implements ConnectionHandler {
 
   /** In the session's actor: a client that does not read holds up nobody but itself (A37). */
   deliver(message: ToClient): void {
-    if (message.kind === 'receipts') for (let i = message.items.length; i > 0; i -= 1) this.settle();
+    if (message.kind === 'receipts') this.answered(message.items);
     else if (message.kind === 'answer') this.settle();
     encodeToClient(message, this.out, this.outlet.post);
     if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
+  }
+
+  private answered(receipts: readonly Receipt[]): void {
+    for (const { seq, duplicate, refusal } of receipts) {
+      this.settle();
+      if (this.storing.size === 0) continue;
+      const payload = this.storing.get(seq);
+      this.storing.delete(seq);
+      // No record names what was stored for it. Where no answer comes any more it stays until the next start: better than too early.
+      if (payload !== undefined && (duplicate || refusal !== undefined))
+        this.setup.payloads?.release(payload);
+    }
+  }
+
+  /** A large payload goes to the disk while it comes. */
+  private divert(type: number, incoming: IncomingBody): boolean {
+    const { payloads } = this.setup;
+    if (type !== JobFrame.Submit || payloads === undefined) return false;
+    new LargeSubmit(incoming, payloads, {
+      whole: (bytes) => this.inlet.whole(type, bytes),
+      broken: () => this.connection.close(),
+      refused: ({ item }) => this.refuse(item.seq),
+      stored: ({ low, item }, payload, bytes) => {
+        this.storing.set(item.seq, payload);
+        this.submit({ kind: 'submit', low, items: [{ ...item, payload }] }, bytes);
+      },
+    });
+    return true;
+  }
+
+  private submit(message: ClientMessage, bytes: number): void {
+    if (this.port === undefined) return this.connection.close();
+    this.count(message, bytes);
+    this.setup.leader.fromClient({ message, port: this.port });
+  }
+
+  private refuse(seq: number): void {
+    const refusal = {
+      code: 'ERR_DISK_LOW',
+      problem: 'the disk is nearly full',
+      retryAfterMs: 1_000,
+    } as const;
+    const receipt = { seq, jobs: [], lsn: 0, duplicate: false, refusal };
+    encodeToClient({ kind: 'receipts', items: [receipt] }, this.out, this.outlet.post);
   }
 
   private take(type: number, from: ByteReader, bytes: number): void {

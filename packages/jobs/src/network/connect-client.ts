@@ -51,10 +51,12 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
   const link = new LeaderLink(options, name, codec, {
     onUp: () => ends.ref?.tell.reconnect(),
     onDown: () => ends.ref?.tell.lost(),
+    onLost: (payload, error) => ends.ref?.tell.payloadLost({ payload, error }),
   });
   const { client, ref } = spawnClient((definition, ...rest) => system.spawn(definition, ...rest), {
     name,
     host,
+    streams: true,
     // One numbering that nobody uses, shared by all who only look: a probe every second must not fill the leader's table.
     token: options.submits === false ? 'looks-only' : undefined,
     leader: {

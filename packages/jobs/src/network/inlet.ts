@@ -1,8 +1,9 @@
 // Hot path: `receive` runs for every frame.
 import {
   type Connection,
-  type Frame,
+  Frame,
   type IncomingBody,
+  NO_HEADER,
   TransportError,
   unpackBody,
 } from '@troupe/transport';
@@ -12,21 +13,31 @@ import { ByteReader } from '../ledger/byte-reader.js';
 /** Handles one message. What it throws as a malformed message ends the connection, and nothing else. */
 export type TakeMessage = (type: number, from: ByteReader, bytes: number) => void;
 
+/** Reads a body in pieces by itself, if it says so. */
+export type DivertBody = (type: number, incoming: IncomingBody) => boolean;
+
 /** What arrives from one peer, as whole messages. */
 export class Inlet {
   private readonly connection: Connection;
   private readonly bytesMax: number;
   private readonly take: TakeMessage;
+  private readonly divert: DivertBody | undefined;
 
-  constructor(connection: Connection, bytesMax: number, take: TakeMessage) {
+  constructor(connection: Connection, bytesMax: number, take: TakeMessage, divert?: DivertBody) {
     this.connection = connection;
     this.bytesMax = bytesMax;
     this.take = take;
+    this.divert = divert;
   }
 
   receive(frame: Frame): void {
     if (frame.incoming === null) this.read(frame, frame.body, false);
-    else this.collect(frame, frame.incoming);
+    else if (this.divert?.(frame.type, frame.incoming) !== true) this.collect(frame, frame.incoming);
+  }
+
+  /** Takes a body that came whole after all: its pieces, put together. */
+  whole(type: number, bytes: Buffer): void {
+    this.read(new Frame(type, NO_HEADER, bytes, null), bytes, true);
   }
 
   private read(frame: Frame, body: Uint8Array, owned: boolean): void {
@@ -63,7 +74,7 @@ const RESERVED_BYTES_MAX = 16 * 1024 * 1024;
 const FIRST_BYTES = 64 * 1024;
 
 /** Chunks of one body, put together in one buffer as they come. */
-class Gathering {
+export class Gathering {
   private buffer: Buffer;
   private at = 0;
 

@@ -1,5 +1,6 @@
 import type { ActorRef, ActorSystem, Host } from '@troupe/core';
 import type { Compression, Connection, ConnectionHandler } from '@troupe/transport';
+import type { PayloadStore } from '../job/stored-payload.js';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-face.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
@@ -18,6 +19,7 @@ export interface DoorSetup {
   readonly bodyBytesMax: number;
   readonly waitingBytesMax: number;
   readonly compress?: Compression | undefined;
+  readonly payloads?: PayloadStore | undefined;
 }
 
 /** Gives every connection its session: an actor, and the peer that fits its role and dialect. */
@@ -48,10 +50,16 @@ export class LeaderDoor {
   }
 
   private peerSetup<Out>(connection: Connection, ref: ActorRef<typeof SessionActor>): PeerSetup<Out> {
-    const { system, leader, bodyBytesMax, waitingBytesMax, compress } = this.setup;
+    const { system, leader, bodyBytesMax, waitingBytesMax, compress, payloads } = this.setup;
+    const streams = connection.session.dialect === 'full';
     const access = accessOf(connection.session);
-    const port = (): PeerPort<Out> => ({ ref, access, send: (message) => ref.tell.deliver(message) });
+    const port = (): PeerPort<Out> => ({
+      ref,
+      access,
+      streams,
+      send: (message) => ref.tell.deliver(message),
+    });
     const gone = (): void => void system.stop(ref);
-    return { connection, leader, bodyBytesMax, waitingBytesMax, compress, port, gone };
+    return { connection, leader, bodyBytesMax, waitingBytesMax, compress, payloads, port, gone };
   }
 }

@@ -7,6 +7,7 @@ import {
   nodeNet,
   type Role,
 } from '@troupe/transport';
+import type { StoredPayload } from '../job/stored-payload.js';
 import type { ByteReader } from '../ledger/byte-reader.js';
 import type { ByteWriter } from '../ledger/byte-writer.js';
 import type { PeerPort } from '../protocol/leader-face.js';
@@ -29,6 +30,8 @@ export interface LinkEvents {
   /** There is a connection: time to say hello. */
   onUp(): void;
   onDown(): void;
+  /** A file could not be read while it was sent. */
+  onLost?(payload: StoredPayload, error: Error): void;
 }
 
 interface Refusable {
@@ -114,6 +117,7 @@ export class LeaderLink<Hello, Message, Answer extends Refusable> {
       compress: this.options.compress,
       // What waits here is bounded by the submits or attempts that this side may have open.
       waitingBytesMax: Number.POSITIVE_INFINITY,
+      onLost: (payload, error) => events.onLost?.(payload, error),
     });
     const inlet = new Inlet(connection, 256 * 1024 * 1024, (type, from) => this.take(type, from, connection));
     this.outlet = outlet;

@@ -136,7 +136,8 @@ export class LeaderServer implements AsyncDisposable {
     await this.overview();
   }
 
-  listen(): Promise<void> {
+  async listen(): Promise<void> {
+    const payloads = await this.system.ask(this.leader).payloads();
     const { address, profile, auth, tls, insecure, onEvent, net = nodeNet, transportLimits } = this.options;
     const door = new LeaderDoor({
       system: this.system,
@@ -146,6 +147,7 @@ export class LeaderServer implements AsyncDisposable {
       bodyBytesMax: this.options.limits?.payloadBytesMax ?? 256 * 1024 * 1024,
       waitingBytesMax: WAITING_BYTES_MAX,
       compress: this.options.compress,
+      payloads,
     });
     return new Promise((resolve, reject) => {
       this.listener = new Listener({

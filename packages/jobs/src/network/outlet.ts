@@ -7,8 +7,9 @@ import {
   type PackedBody,
   packBody,
 } from '@troupe/transport';
+import { FilePayload, type StoredPayload } from '../job/stored-payload.js';
 import type { ByteWriter } from '../ledger/byte-writer.js';
-import { WireWriter } from './wire-writer.js';
+import { type WirePiece, WireWriter } from './wire-writer.js';
 
 /** The connection copies bodies below this, so they may be sent from a buffer that is used again. */
 const COPIED_BYTES = 16 * 1024;
@@ -21,12 +22,18 @@ export interface OutletOptions {
   readonly compress?: Compression | undefined;
   /** More than this waiting for a peer that does not read ends the connection. */
   readonly waitingBytesMax: number;
+  /** Opens what is stored; a peer that is sent none needs it not. */
+  readonly open?: ((payload: StoredPayload) => BodySource) | undefined;
+  /** A stored payload could not be read to its end. */
+  readonly onLost?: ((payload: StoredPayload, error: Error) => void) | undefined;
 }
 
 interface Parcel {
   readonly type: number;
-  readonly pieces: readonly Uint8Array[];
+  readonly pieces: readonly WirePiece[];
   readonly length: number;
+  /** What of it is in memory. */
+  readonly held: number;
 }
 
 /**
@@ -58,7 +65,9 @@ export class Outlet {
       }
     }
     const { length } = out;
-    this.queue({ type, length, pieces: out instanceof WireWriter ? out.takePieces() : [out.take()] });
+    const pieces = out instanceof WireWriter ? out.takePieces() : [out.take()];
+    const held = pieces.reduce((sum, piece) => sum + (piece instanceof Uint8Array ? piece.length : 0), 0);
+    this.queue({ type, length, pieces, held });
   };
 
   /** The connection has room again. */
@@ -68,9 +77,9 @@ export class Outlet {
   }
 
   private queue(parcel: Parcel): void {
-    if (parcel.length > WHOLE_BYTES_MAX) this.large.push(parcel);
+    if (parcel.length > WHOLE_BYTES_MAX || parcel.held < parcel.length) this.large.push(parcel);
     else this.waiting.push(parcel);
-    this.waitingBytes += parcel.length;
+    this.waitingBytes += parcel.held;
     this.pump();
     if (this.waitingBytes <= this.options.waitingBytesMax) return;
     this.connection.destroy({ kind: 'slow-reader' });
@@ -87,8 +96,10 @@ export class Outlet {
 
   private sendWhole({ type, pieces }: Parcel): boolean {
     const { compress } = this.options;
-    const [first] = pieces;
-    const bytes = first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
+    // What is read while it is sent goes in pieces: here there are bytes only.
+    const all = pieces as readonly Uint8Array[];
+    const [first] = all;
+    const bytes = first !== undefined && all.length === 1 ? first : Buffer.concat(all);
     const isWorthIt = compress !== undefined && bytes.length >= WORTH_PACKING_BYTES;
     const { compression, rawLen, body }: PackedBody = isWorthIt ? packBody(bytes, compress) : { body: bytes };
     const sent = this.connection.send(
@@ -105,11 +116,14 @@ export class Outlet {
 
   private pumpLarge(): void {
     while (this.large.length > 0) {
-      const { type, pieces, length } = this.large[0] as Parcel;
-      const body = this.connection.sendBody(type, NO_HEADER, bodyFromPieces(pieces, length), {
+      const { type, pieces, length, held } = this.large[0] as Parcel;
+      const source = new PieceSource(pieces, length, this.options.open);
+      const body = this.connection.sendBody(type, NO_HEADER, source, {
         compress: this.options.compress,
         onOutcome: (outcome) => {
-          this.waitingBytes -= length;
+          this.waitingBytes -= held;
+          const { lost } = source;
+          if (outcome.kind === 'failed' && lost !== undefined) this.options.onLost?.(lost, outcome.error);
           // The receiver would wait for ever for the rest of it; with a new connection everything is said again.
           if (outcome.kind !== 'sent') this.connection.destroy();
           this.pumpLarge();
@@ -117,31 +131,80 @@ export class Outlet {
       });
       if (body === 'full') return;
       this.large.shift();
-      if (body === 'closed') this.waitingBytes -= length;
+      if (body === 'closed') this.waitingBytes -= held;
       if (body === 'too-large') this.connection.destroy();
     }
   }
 }
 
-/** Pulled piece by piece; nothing is put together first. */
-function bodyFromPieces(pieces: readonly Uint8Array[], length: number): BodySource {
-  let piece = 0;
-  let at = 0;
-  return {
-    length,
-    read(bytesMax, done) {
-      while (piece < pieces.length && at === pieces[piece]?.length) {
-        piece += 1;
-        at = 0;
-      }
-      const current = pieces[piece];
-      if (current === undefined) return done(null, null);
-      const chunk = current.subarray(at, at + bytesMax);
-      at += chunk.length;
-      done(null, chunk);
-    },
-    close() {
-      piece = pieces.length;
-    },
-  };
+/** Pulled piece by piece; nothing is put together first, and what is elsewhere is opened when its turn comes. */
+class PieceSource implements BodySource {
+  readonly length: number;
+  /** The stored payload that could not be read. */
+  lost: StoredPayload | undefined = undefined;
+  private readonly pieces: readonly WirePiece[];
+  private readonly open: OutletOptions['open'];
+  private piece = 0;
+  private at = 0;
+  private source: BodySource | undefined = undefined;
+
+  constructor(pieces: readonly WirePiece[], length: number, open: OutletOptions['open']) {
+    this.pieces = pieces;
+    this.length = length;
+    this.open = open;
+  }
+
+  read(bytesMax: number, done: (error: Error | null, chunk: Uint8Array | null) => void): void {
+    const current = this.pieces[this.piece];
+    if (current === undefined) return done(null, null);
+    if (!(current instanceof Uint8Array)) return this.readElsewhere(current, bytesMax, done);
+    const chunk = current.subarray(this.at, this.at + bytesMax);
+    this.at += chunk.length;
+    if (this.at === current.length) this.advance();
+    if (chunk.length === 0) this.read(bytesMax, done);
+    else done(null, chunk);
+  }
+
+  close(): void {
+    this.source?.close();
+    this.piece = this.pieces.length;
+  }
+
+  private advance(): void {
+    this.piece += 1;
+    this.at = 0;
+  }
+
+  private fail(
+    piece: StoredPayload,
+    error: Error,
+    done: (error: Error | null, chunk: Uint8Array | null) => void,
+  ): void {
+    this.lost = piece;
+    done(error, null);
+  }
+
+  private readElsewhere(
+    piece: StoredPayload,
+    bytesMax: number,
+    done: (error: Error | null, chunk: Uint8Array | null) => void,
+  ): void {
+    try {
+      this.source ??= piece instanceof FilePayload ? piece.open() : this.open?.(piece);
+    } catch (error) {
+      // The file is not there any more.
+      return this.fail(piece, error as Error, done);
+    }
+    this.source?.read(bytesMax, (error, chunk) => {
+      if (error !== null) return this.fail(piece, error, done);
+      this.at += chunk?.length ?? 0;
+      const isOver = chunk === null ? this.at < piece.length : this.at > piece.length;
+      if (isOver) return this.fail(piece, new Error(`${this.at} bytes, ${piece.length} were expected`), done);
+      if (chunk !== null) return done(null, chunk);
+      this.source?.close();
+      this.source = undefined;
+      this.advance();
+      this.read(bytesMax, done);
+    });
+  }
 }

@@ -1,9 +1,19 @@
 import type { Compression, Connection, Session } from '@troupe/transport';
-import type { ClientFace, PeerAccess, PeerPort, PulseFace, WorkerFace } from '../protocol/leader-face.js';
+import type { PayloadStore } from '../job/stored-payload.js';
+import type {
+  ClientFace,
+  LostPayload,
+  PeerAccess,
+  PeerPort,
+  PulseFace,
+  WorkerFace,
+} from '../protocol/leader-face.js';
+import type { ToWorker } from '../protocol/worker-messages.js';
 
 /** What a connection sees of its leader. */
 export interface LeaderFaces extends ClientFace, WorkerFace, PulseFace {
   lost(port: PeerPort<never>): void;
+  payloadLost(message: LostPayload & { readonly port: PeerPort<ToWorker> }): void;
 }
 
 /** Everything one connection at a leader needs. */
@@ -13,6 +23,8 @@ export interface PeerSetup<Out> {
   readonly bodyBytesMax: number;
   readonly waitingBytesMax: number;
   readonly compress?: Compression | undefined;
+  /** Where large payloads go and come from, without being in memory as a whole. */
+  readonly payloads?: PayloadStore | undefined;
   /** A new session: messages for it come back through the session's actor. */
   readonly port: () => PeerPort<Out>;
   /** The connection is over: its actor ends. */

@@ -1,12 +1,16 @@
 import type { Payload } from '../job/payload.js';
+import { StoredPayload } from '../job/stored-payload.js';
 import { ByteWriter } from '../ledger/byte-writer.js';
 
 /** From here on a payload travels by reference: it is not changed once it is somebody's payload, and a copy costs more than a second piece. */
 const BY_REFERENCE_BYTES = 256 * 1024;
 
+/** A part of a frame: bytes, or what is read while the frame is sent. */
+export type WirePiece = Uint8Array | StoredPayload;
+
 /** A writer that does not copy large payloads. What it holds is a list of pieces then. */
 export class WireWriter extends ByteWriter {
-  private pieces: Uint8Array[] = [];
+  private pieces: WirePiece[] = [];
   private piecesBytes = 0;
 
   override get length(): number {
@@ -14,21 +18,19 @@ export class WireWriter extends ByteWriter {
   }
 
   override payload(value: Payload): void {
-    if (typeof value === 'string' || value.length < BY_REFERENCE_BYTES) return super.payload(value);
+    const isElsewhere = value instanceof StoredPayload;
+    if (!isElsewhere && (typeof value === 'string' || value.length < BY_REFERENCE_BYTES))
+      return super.payload(value);
     this.int(value.length);
     this.piecesBytes += super.length + value.length;
     this.pieces.push(super.take(), value);
   }
 
   /** Everything written, in order; the writer starts anew. */
-  takePieces(): readonly Uint8Array[] {
+  takePieces(): readonly WirePiece[] {
     const { pieces } = this;
     this.pieces = [];
     this.piecesBytes = 0;
     return super.length === 0 ? pieces : [...pieces, super.take()];
-  }
-
-  override take(): Buffer {
-    return this.pieces.length === 0 ? super.take() : Buffer.concat(this.takePieces());
   }
 }

@@ -1,7 +1,8 @@
 import type { CloseReason, Connection, ConnectionHandler, Frame } from '@troupe/transport';
+import { StoredPayload } from '../job/stored-payload.js';
 import type { ByteReader } from '../ledger/byte-reader.js';
 import type { PeerPort } from '../protocol/leader-face.js';
-import type { Credit, ToWorker } from '../protocol/worker-messages.js';
+import type { Assignment, AttemptRef, Credit, ToWorker } from '../protocol/worker-messages.js';
 import { Inlet } from './inlet.js';
 import { JobFrame } from './job-frame.js';
 import { MessageMalformedError } from './network-error.js';
@@ -21,12 +22,20 @@ export class WorkerPeer implements ConnectionHandler {
   private credit: Credit = { jobs: 0, bytes: 0 };
   private cpu = 0;
   private lagMs = 0;
+  /** Which attempt a payload on the disk was sent for. */
+  private readonly streamed = new WeakMap<StoredPayload, AttemptRef>();
 
   constructor(setup: PeerSetup<ToWorker>) {
     this.setup = setup;
     this.connection = setup.connection;
     this.inlet = new Inlet(setup.connection, setup.bodyBytesMax, (type, from) => this.take(type, from));
-    this.outlet = new Outlet(setup.connection, setup);
+    const { waitingBytesMax, compress, payloads } = setup;
+    this.outlet = new Outlet(setup.connection, {
+      waitingBytesMax,
+      compress,
+      open: payloads?.open,
+      onLost: (payload, error) => this.payloadLost(payload, error),
+    });
   }
 
   onFrame(frame: Frame): void {
@@ -43,8 +52,22 @@ export class WorkerPeer implements ConnectionHandler {
   }
 
   deliver(message: ToWorker): void {
+    if (message.kind === 'assign') this.remember(message.items);
     encodeToWorker(message, this.out, this.outlet.post);
     if (message.kind === 'refused') this.connection.close();
+  }
+
+  private remember(items: readonly Assignment[]): void {
+    for (const item of items) {
+      if (item.payload instanceof StoredPayload) this.streamed.set(item.payload, item);
+    }
+  }
+
+  private payloadLost(payload: StoredPayload, error: Error): void {
+    const attempt = this.streamed.get(payload);
+    if (attempt === undefined || this.port === undefined) return;
+    const { job, attempt: number } = attempt;
+    this.setup.leader.payloadLost({ job, attempt: number, problem: error.message, port: this.port });
   }
 
   private take(type: number, from: ByteReader): void {

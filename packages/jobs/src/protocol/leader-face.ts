@@ -1,6 +1,13 @@
 import type { AnyRef } from '@troupe/core';
 import type { ClientHello, ClientMessage, ToClient } from './client-messages.js';
-import type { PulseBeat, PulseHello, ToWorker, WorkerHello, WorkerMessage } from './worker-messages.js';
+import type {
+  AttemptRef,
+  PulseBeat,
+  PulseHello,
+  ToWorker,
+  WorkerHello,
+  WorkerMessage,
+} from './worker-messages.js';
 
 /** What a peer may do, where its connection has proved who it is. `subject` is `job.submit.{group}` and its like. */
 export interface PeerAccess {
@@ -16,7 +23,14 @@ export interface PeerPort<Message> {
   readonly ref: AnyRef;
   /** Everything is allowed, unless given. */
   readonly access?: PeerAccess | undefined;
+  /** It reads stored payloads by itself, while it sends them. */
+  readonly streams?: boolean | undefined;
   send(message: Message): void;
+}
+
+/** An attempt whose payload cannot be read from the disk. */
+export interface LostPayload extends AttemptRef {
+  readonly problem: string;
 }
 
 /** What a worker sees of a leader: in the same process, or behind a connection. */

@@ -1,7 +1,9 @@
 // Storing, reading and removing blobs beside the log.
 
+import { BlobReader } from '../blob/blob-reader.js';
 import { blobName, readBlob, writeBlob } from '../blob/blob-store.js';
 import { BlobUse } from '../blob/blob-use.js';
+import { BlobWriter, type BlobWriterParts } from '../blob/blob-writer.js';
 import type { BlobRef } from '../format/record.js';
 import type { WalHost } from '../host/host.js';
 import { moveIntoPlace, removeIfThere } from '../storage/durable-file.js';
@@ -24,9 +26,18 @@ export class Blobs {
     this.#draftPrefix = draftPrefix;
   }
 
+  write(judge: BlobWriterParts['judge']): BlobWriter {
+    const publish: BlobWriterParts['publish'] = (draft, ref, done) =>
+      this.#door.add(() => this.#publish(draft, ref), done);
+    return new BlobWriter({ storage: this.#storage, draft: this.#draft(), publish, judge });
+  }
+
+  readInPieces(ref: BlobRef): BlobReader {
+    return new BlobReader(this.#storage, ref);
+  }
+
   put(bytes: Uint8Array, done: Done<BlobRef>): void {
-    this.#drafts += 1;
-    const draft = `blobs/${this.#draftPrefix}-${this.#drafts}.tmp`;
+    const draft = this.#draft();
     run(writeBlob(this.#storage, this.#host, bytes, draft), (error, ref) => {
       if (error !== null) return done(error, ref);
       this.#door.add(
@@ -53,6 +64,11 @@ export class Blobs {
       () => this.#forget(lsn),
       () => undefined,
     );
+  }
+
+  #draft(): string {
+    this.#drafts += 1;
+    return `blobs/${this.#draftPrefix}-${this.#drafts}.tmp`;
   }
 
   *#publish(draft: string, ref: BlobRef): Procedure<void> {

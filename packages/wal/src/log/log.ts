@@ -1,6 +1,8 @@
 // The log with callbacks: what the Promise face and the actor are shells of. It knows no promise and no real time, so a
 // simulator can drive it through the two ports.
 
+import type { BlobReader } from '../blob/blob-reader.js';
+import type { BlobWriter } from '../blob/blob-writer.js';
 import type { Durable } from '../commit/batch-buffer.js';
 import { Committer } from '../commit/committer.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
@@ -156,12 +158,24 @@ export class Log {
     const refusal = this.refusal(options);
     if (refusal !== undefined) return done(refusal, undefined as never);
     this.#blobs.put(bytes, (error, ref) => {
-      if (error === null) return done(null, ref);
-      if (DiskSpace.isShortage(error)) return done(new WalDiskLowError(undefined, bytes.length), ref);
-      const fatal = error instanceof WalError ? error : new WalIoError('storing a blob', error);
-      this.#fail(fatal);
-      done(fatal, ref);
+      done(error === null ? null : this.#judgeBlob(error, bytes.length), ref);
     });
+  }
+
+  /** As `putBlob` for content that comes in pieces; undefined while `refusal` says why. */
+  writeBlob(): BlobWriter | undefined {
+    return this.refusal() === undefined
+      ? this.#blobs.write((error, bytes) => this.#judgeBlob(error, bytes))
+      : undefined;
+  }
+
+  /** No record will refer to a blob that was stored. */
+  releaseBlob(ref: BlobRef): void {
+    this.#blobs.use.released(ref);
+  }
+
+  readBlobInPieces(ref: BlobRef): BlobReader {
+    return this.#blobs.readInPieces(ref);
   }
 
   readBlob(ref: BlobRef, done: Done<Buffer>): void {
@@ -271,6 +285,14 @@ export class Log {
     }
     if (store.snapshotFellBack !== undefined)
       onEvent({ kind: 'snapshot-fell-back', reason: store.snapshotFellBack });
+  }
+
+  /** A full disk is no reason to end; anything else is. */
+  #judgeBlob(error: Error, bytes: number): WalError {
+    if (DiskSpace.isShortage(error)) return new WalDiskLowError(undefined, bytes);
+    const fatal = error instanceof WalError ? error : new WalIoError('storing a blob', error);
+    this.#fail(fatal);
+    return fatal;
   }
 
   #tellRoom(): void {

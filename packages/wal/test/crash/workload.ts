@@ -1,7 +1,7 @@
 // One script that makes a log do everything it can: single and grouped appends, seals, blobs, rotation, snapshots, trim,
 // clean and unclean ends. What was appended and what was acknowledged is written down as it happens.
 
-import { FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalOptions } from '@troupe/wal';
+import { type BlobRef, FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalOptions } from '@troupe/wal';
 import type { SeededRandom } from '@troupe/wal/testing';
 import { digestOf, textFold } from '../text-fold.js';
 import { textOf, World, type WorldOptions } from '../world.js';
@@ -19,6 +19,7 @@ export class Workload {
   #acknowledged = 0;
   #log: Log | undefined;
   #next = 0;
+  #blobs = 0;
 
   constructor(options: WorldOptions = {}) {
     this.world = new World(options);
@@ -99,16 +100,27 @@ export class Workload {
       for (const [index, payload] of payloads.entries()) this.#note(last - count + 1 + index, payload, 7);
   }
 
+  /** Whole and in pieces by turns. */
   appendBlob(bytes: number): void {
     const payload = Buffer.alloc(bytes, this.#next);
     this.#next += 1;
-    this.#log?.putBlob(payload, (error, blob) => {
+    this.#blobs += 1;
+    this.#store(payload, this.#blobs % 2 === 0, (error, blob) => {
       if (error !== null) return;
       const head = Buffer.from(`blob ${blob.bytes}`);
       const lsn =
         this.#log?.append(head, (failed, acked) => this.#acknowledge(failed, acked), { type: 7, blob }) ?? 0;
       if (lsn > 0) this.#note(lsn, head, 7, blob);
     });
+  }
+
+  #store(payload: Buffer, inPieces: boolean, done: (error: Error | null, blob: BlobRef) => void): void {
+    if (!inPieces) return this.#log?.putBlob(payload, done);
+    const writer = this.#log?.writeBlob();
+    const half = Math.ceil(payload.length / 2);
+    writer?.write(payload.subarray(0, half), () => undefined);
+    writer?.write(payload.subarray(half), () => undefined);
+    writer?.finish(done);
   }
 
   snapshot(): void {

@@ -1,0 +1,31 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { bodyFromFile } from '@troupe/transport';
+import { type Payload, payloadOfBytes } from './payload.js';
+import { FilePayload, STORED_BYTES_MIN } from './stored-payload.js';
+
+/** The content of a file as a payload: small ones are read now, large ones while they are sent, where that is possible. */
+export async function payloadOfFile(path: string, streams: boolean): Promise<Payload> {
+  const { size } = await stat(path);
+  if (!streams || size < STORED_BYTES_MIN) return payloadOfBytes(await readFile(path));
+  return new FilePayload(size, () => bodyFromFile(path));
+}
+
+/** What can be read only once, in a file from which it can be sent again. `use` has it for as long as it runs. */
+export async function withSpooled<T>(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  use: (path: string) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'troupe-submit-'));
+  try {
+    const path = join(folder, 'payload');
+    await pipeline(Readable.from(chunks, { objectMode: false }), createWriteStream(path, { mode: 0o600 }));
+    return await use(path);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

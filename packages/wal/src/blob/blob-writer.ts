@@ -1,0 +1,160 @@
+// A blob that arrives in pieces. At most two blocks of it are in memory: one being filled, one being written.
+
+import { createHash } from 'node:crypto';
+import type { BlobRef } from '../format/record.js';
+import { removeIfThere, syncFile, writeFully } from '../storage/durable-file.js';
+import { call, type Procedure, run } from '../storage/procedure.js';
+import type { Done, Storage, StorageFile } from '../storage/storage.js';
+
+const BLOCK_BYTES = 1024 * 1024;
+const SPARE_BLOCKS_MAX = 8;
+/** Fresh memory costs a page fault for every page of it: blocks are used again. */
+const spare: Buffer[] = [];
+
+export interface BlobWriterParts {
+  readonly storage: Storage;
+  readonly draft: string;
+  /** Gives the synced draft its name. */
+  readonly publish: (draft: string, ref: BlobRef, done: Done<void>) => void;
+  /** What a failure means for the log. */
+  readonly judge: (error: Error, bytes: number) => Error;
+}
+
+interface Held {
+  readonly chunk: Uint8Array;
+  readonly done: (error: Error | null) => void;
+}
+
+export class BlobWriter {
+  readonly #parts: BlobWriterParts;
+  readonly #hash = createHash('sha256');
+  #file: StorageFile | undefined;
+  #block: Buffer | undefined;
+  #filled = 0;
+  #position = 0;
+  #isWriting = true;
+  #held: Held[] = [];
+  #finish: Done<BlobRef> | undefined;
+  #error: Error | undefined;
+  #isOver = false;
+
+  constructor(parts: BlobWriterParts) {
+    this.#parts = parts;
+    parts.storage.open(parts.draft, 'create', (error, file) => {
+      if (error === null) this.#file = file;
+      this.#wrote(error);
+    });
+  }
+
+  /** Copies the chunk. `done`, now or later: more may come. Those that wait keep their order. */
+  write(chunk: Uint8Array, done: (error: Error | null) => void): void {
+    if (this.#error !== undefined || this.#isOver)
+      return done(this.#error ?? new Error('the blob is closed'));
+    if (this.#held.length > 0) this.#held.push({ chunk, done });
+    else this.#take({ chunk, done });
+  }
+
+  /** Durable and under its name when `done` is called. Then a record may refer to it. */
+  finish(done: Done<BlobRef>): void {
+    this.#finish = done;
+    this.#go();
+  }
+
+  /** What came so far is not wanted. */
+  abandon(): void {
+    this.#error ??= new Error('the blob was given up');
+    this.#go();
+  }
+
+  #take({ chunk, done }: Held): void {
+    let at = 0;
+    while (at < chunk.length) {
+      this.#block ??= spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      const room = this.#block.length - this.#filled;
+      const part = chunk.subarray(at, at + room);
+      this.#block.set(part, this.#filled);
+      this.#filled += part.length;
+      at += part.length;
+      if (this.#filled < this.#block.length) break;
+      if (this.#isWriting) {
+        this.#held.unshift({ chunk: chunk.subarray(at), done });
+        return;
+      }
+      this.#writeBlock();
+    }
+    done(null);
+  }
+
+  /** Hashed while the disk works. */
+  #writeBlock(): void {
+    const block = this.#block as Buffer;
+    const bytes = block.subarray(0, this.#filled);
+    const position = this.#position;
+    this.#block = undefined;
+    this.#filled = 0;
+    this.#position += bytes.length;
+    this.#isWriting = true;
+    run(writeFully(this.#parts.storage, this.#file as StorageFile, bytes, position), (error) => {
+      if (spare.length < SPARE_BLOCKS_MAX) spare.push(block);
+      this.#wrote(error);
+    });
+    this.#hash.update(bytes);
+  }
+
+  #wrote(error: Error | null): void {
+    this.#isWriting = false;
+    if (error !== null) this.#error ??= this.#parts.judge(error, this.#position);
+    this.#go();
+  }
+
+  #go(): void {
+    if (this.#isWriting || this.#isOver) return;
+    if (this.#error !== undefined) return this.#giveUp(this.#error);
+    if (this.#held.length > 0) {
+      this.#writeBlock();
+      // As much as the next block holds; the rest waits for this one.
+      for (let held = this.#held.shift(); held !== undefined; held = this.#held.shift()) {
+        const waiting = this.#held.length;
+        this.#take(held);
+        if (this.#held.length > waiting) return;
+      }
+      return;
+    }
+    if (this.#finish === undefined) return;
+    if (this.#filled > 0) this.#writeBlock();
+    else this.#seal(this.#finish);
+  }
+
+  #seal(done: Done<BlobRef>): void {
+    const { storage, draft, publish } = this.#parts;
+    const file = this.#file as StorageFile;
+    this.#isOver = true;
+    const ref: BlobRef = { sha256: this.#hash.digest('hex'), bytes: this.#position };
+    const close = function* (): Procedure<void> {
+      yield* syncFile(storage, file);
+      yield* call<void>((closed) => storage.close(file, closed));
+    };
+    run(close(), (error) => {
+      if (error !== null) return done(this.#parts.judge(error, ref.bytes), ref);
+      publish(draft, ref, (failed) =>
+        done(failed === null ? null : this.#parts.judge(failed, ref.bytes), ref),
+      );
+    });
+  }
+
+  #giveUp(error: Error): void {
+    this.#isOver = true;
+    const { storage, draft } = this.#parts;
+    const file = this.#file;
+    const held = this.#held;
+    this.#held = [];
+    const finish = this.#finish;
+    const told = (): void => {
+      for (const one of held) one.done(error);
+      finish?.(error, undefined as never);
+    };
+    if (file === undefined) return told();
+    // A draft that cannot be removed is only space, and the next open removes it.
+    storage.close(file, () => run(removeIfThere(storage, draft), told));
+  }
+}
