@@ -32,8 +32,8 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
   batchMax: 10_000,
 };
 
-/** The most a payload may have, streamed to the disk: a blob of the log. */
-export const PAYLOAD_BYTES_MAX = 2 ** 32 - 1;
+/** The most a payload may have, streamed to the disk: with what stands around it, a body that every peer takes. */
+export const PAYLOAD_BYTES_MAX = 255 * 1024 * 1024;
 
 /** The most one record may carry: any log holds that inline, with its framing. */
 export const RECORD_BYTES_MAX = 11 * 1024 * 1024;

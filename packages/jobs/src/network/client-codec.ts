@@ -201,7 +201,8 @@ function encodeSubmits(low: number, items: readonly SubmitItem[], out: ByteWrite
     emit(JobFrame.Submit, out);
     out.int(low);
   }
-  if (out.length > start) emit(JobFrame.Submit, out);
+  // Behind a frame that was cut there may be nothing left to say.
+  if (out.length > start || items.length === 0) emit(JobFrame.Submit, out);
   else out.reset();
 }
 

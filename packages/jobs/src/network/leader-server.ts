@@ -7,6 +7,7 @@ import {
   type ListenerAuth,
   type ListenerEvent,
   type ListenTls,
+  limitsOf,
   type Net,
   nodeNet,
   type Profile,
@@ -24,6 +25,9 @@ import { SessionsActor, type SpawnSession } from './session-actor.js';
 
 /** What one peer may have waiting here before it is cut off. Payloads in it are mostly references into the ledger. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024;
+
+/** What may stand around a payload: numbers and a key. */
+const FRAMING_BYTES = 64 * 1024;
 
 export interface LeaderServerOptions {
   /** The folder of the log. */
@@ -158,7 +162,7 @@ export class LeaderServer implements AsyncDisposable {
         ...(auth === undefined ? {} : { auth }),
         ...(tls === undefined ? {} : { tls }),
         ...(insecure === undefined ? {} : { insecure }),
-        ...(transportLimits === undefined ? {} : { limits: transportLimits }),
+        limits: { ...this.bodyLimit(), ...transportLimits },
         onConnection: door.admit,
         onListening: (at) => {
           this.bound = at;
@@ -170,6 +174,13 @@ export class LeaderServer implements AsyncDisposable {
         },
       });
     });
+  }
+
+  /** A payload that the leader would take must not fail at the door. */
+  private bodyLimit(): Partial<Limits> {
+    const payloadBytesMax = this.options.limits?.payloadBytesMax ?? 0;
+    const isTight = payloadBytesMax + FRAMING_BYTES > limitsOf('public').bodyBytesMax;
+    return isTight ? { bodyBytesMax: limitsOf('trusted').bodyBytesMax } : {};
   }
 
   /** Where it listens. */

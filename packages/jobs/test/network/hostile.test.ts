@@ -183,25 +183,24 @@ hostile(
   },
 );
 
-hostile('a healthy client hardly feels strangers, floods, storms and peers that never read', async () => {
-  await using folder = await stateFolder();
-  await using leader = await leaderRole(folder.dir);
-  await using _worker = await workerRole(leader.port, 'w', 64);
-  await using client = await connectClient({ address: { port: leader.port }, name: 'healthy' });
-  const { port } = leader;
-  await p99(client, 300);
-  const baseline = await p99(client, 1_000);
+const ROUNDS_MIN = 3;
+const ROUNDS_MAX = 8;
+/** One slice of another process on the same processor. */
+const NOISE_MS = 5;
+const STRANGERS = [
+  'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+  '\u0016\u0003\u0001\u0002\u0000',
+  'SSH-2.0-OpenSSH\r\n',
+  '\u00ff\u00ff\u00ff\u00ff\n',
+];
+
+/** Strangers one after another, two hundred silent connections, and a client that floods and reads nothing; until it is disposed of. */
+async function attack(port: number): Promise<AsyncDisposable> {
   const stop = new AbortController();
   const { signal } = stop;
-  const strangers = [
-    'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
-    '\u0016\u0003\u0001\u0002\u0000',
-    'SSH-2.0-OpenSSH\r\n',
-    '\u00ff\u00ff\u00ff\u00ff\n',
-  ];
   const storm = async (): Promise<void> => {
     for (let i = 0; !signal.aborted; i += 1) {
-      assert.is(await raw(port, Buffer.from(strangers[i % strangers.length] ?? '', 'latin1')), 0);
+      assert.is(await raw(port, Buffer.from(STRANGERS[i % STRANGERS.length] ?? '', 'latin1')), 0);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
@@ -222,16 +221,36 @@ hostile('a healthy client hardly feels strangers, floods, storms and peers that 
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  const attack = Promise.all([storm(), storm(), flooding()]);
-  const during = await p99(client, 2_000);
-  stop.abort();
-  await attack;
-  for (const socket of idle) socket.destroy();
-  flood.connection.destroy();
-  await flood.closed;
-  console.log(`  p99 ${baseline.toFixed(1)} ms alone, ${during.toFixed(1)} ms under attack`);
-  // On a machine that does other things too, a few milliseconds are noise.
-  assert.ok(during < 2 * baseline + 100, `p99 ${during.toFixed(1)} ms, ${baseline.toFixed(1)} ms alone`);
+  const attacks = Promise.all([storm(), storm(), flooding()]);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await attacks;
+      for (const socket of idle) socket.destroy();
+      flood.connection.destroy();
+      await flood.closed;
+    },
+  };
+}
+
+hostile('a healthy client hardly feels strangers, floods, storms and peers that never read', async () => {
+  await using folder = await stateFolder();
+  await using leader = await leaderRole(folder.dir);
+  await using _worker = await workerRole(leader.port, 'w', 64);
+  await using client = await connectClient({ address: { port: leader.port }, name: 'healthy' });
+  const { port } = leader;
+  await p99(client, 300);
+  // What else the machine does is felt by both; the quietest round of each is compared.
+  let alone = Number.POSITIVE_INFINITY;
+  let attacked = Number.POSITIVE_INFINITY;
+  const isFelt = (): boolean => attacked >= 2 * alone + NOISE_MS;
+  for (let round = 0; round < ROUNDS_MIN || (round < ROUNDS_MAX && isFelt()); round += 1) {
+    alone = Math.min(alone, await p99(client, 500));
+    await using _attack = await attack(port);
+    attacked = Math.min(attacked, await p99(client, 700));
+  }
+  console.log(`  p99 ${alone.toFixed(1)} ms alone, ${attacked.toFixed(1)} ms under attack`);
+  assert.not.ok(isFelt(), `p99 ${attacked.toFixed(1)} ms, ${alone.toFixed(1)} ms alone`);
   assert.ok(leader.alive);
 });
 
