@@ -200,15 +200,21 @@ export class Pipelines {
     const taken = cell.queue.take();
     const envelope = slot === ENVELOPE ? (taken as Envelope) : undefined;
     if (envelope !== undefined && envelope.deadline < 0) return lifecycle.expired(cell, envelope);
+    if ((cell.kind.pipeline as Pipeline).isQuiet) return this.runQuietly(cell, slot, taken, envelope);
+    const passage = this.passageOf(cell, slot, taken, envelope);
+    const verdict = this.enter(cell, passage);
+    if (verdict === undefined) this.run(cell, passage);
+    else this.obey(cell, passage, slot, verdict);
+  }
+
+  private passageOf(cell: ActorCell, slot: number, taken: unknown, envelope: Envelope | undefined): Passage {
     const passage =
       envelope === undefined
         ? new Passage(cell, slot, taken, undefined)
         : new Passage(cell, envelope.handler, envelope.payload, envelope);
     this.timeIsKnown = false;
     if (this.hasRetried) passage.retries = this.retries.get(cell) ?? 0;
-    const verdict = this.enter(cell, passage);
-    if (verdict === undefined) this.run(cell, passage);
-    else this.obey(cell, passage, slot, verdict);
+    return passage;
   }
 
   /** The message does not reach its handler. */
@@ -263,24 +269,19 @@ export class Pipelines {
   }
 
   private run(cell: ActorCell, passage: Passage): void {
-    const { invoker, host } = this.runtime;
     const { isTimed } = cell.kind.pipeline as Pipeline;
-    if (isTimed) this.startedAt = host.now();
-    const { envelope } = passage;
-    invoker.envelope = envelope;
-    invoker.currentHandler = envelope === undefined ? passage.handler : ENVELOPE;
-    invoker.currentPayload = envelope ?? passage.payload;
+    this.begin(cell, isTimed, passage.envelope, passage.handler, passage.payload);
     let result: unknown;
     let promise: Promise<unknown> | undefined;
     try {
       result = this.call(cell, passage);
       if (typeof result === 'object' && result !== null) promise = promiseOf(result);
     } catch (error) {
-      invoker.endMessage();
+      this.runtime.invoker.endMessage();
       this.failed(cell, passage, error, isTimed ? this.sinceStart() : Number.NaN);
       return;
     }
-    if (invoker.endMessage()) {
+    if (this.end(cell)) {
       this.timeIsKnown = false;
       this.leave(cell, passage, { kind: 'held' });
     } else if (promise !== undefined) {
@@ -288,6 +289,65 @@ export class Pipelines {
     } else {
       this.handled(cell, passage, result, isTimed ? this.sinceStart() : Number.NaN);
     }
+  }
+
+  /** The same where no hook is called before a handler or after one that went well: only the others need a passage. */
+  private runQuietly(cell: ActorCell, slot: number, taken: unknown, envelope: Envelope | undefined): void {
+    const { isTimed } = cell.kind.pipeline as Pipeline;
+    const number = envelope === undefined ? slot : envelope.handler;
+    const payload = envelope === undefined ? taken : envelope.payload;
+    this.begin(cell, isTimed, envelope, number, payload);
+    let result: unknown;
+    let promise: Promise<unknown> | undefined;
+    try {
+      result = (cell.kind.handlers[number] as Run)(cell, payload);
+      if (typeof result === 'object' && result !== null) promise = promiseOf(result);
+    } catch (error) {
+      this.runtime.invoker.endMessage();
+      const passage = this.enteredOf(cell, slot, taken, envelope);
+      this.failed(cell, passage, error, isTimed ? this.sinceStart() : Number.NaN);
+      return;
+    }
+    if (this.end(cell)) {
+      this.leave(cell, this.enteredOf(cell, slot, taken, envelope), { kind: 'held' });
+    } else if (promise !== undefined) {
+      const passage = this.enteredOf(cell, slot, taken, envelope);
+      this.await(cell, passage, promise, isTimed ? this.startedAt : this.runtime.executor.coarseNow);
+    } else {
+      if (this.hasRetried) this.retries.delete(cell);
+      if (envelope !== undefined) this.runtime.lifecycle.answer(envelope, result);
+    }
+  }
+
+  /** Hooks without a `beforeMessage` have always been entered. */
+  private enteredOf(cell: ActorCell, slot: number, taken: unknown, envelope: Envelope | undefined): Passage {
+    const passage = this.passageOf(cell, slot, taken, envelope);
+    passage.entered = (cell.kind.pipeline as Pipeline).messages.length;
+    return passage;
+  }
+
+  private begin(
+    cell: ActorCell,
+    isTimed: boolean,
+    envelope: Envelope | undefined,
+    handler: number,
+    payload: unknown,
+  ): void {
+    const { invoker } = this.runtime;
+    if (isTimed) this.startedAt = this.runtime.host.now();
+    invoker.envelope = envelope;
+    // Only a stash asks which message is being handled.
+    if (cell.kind.spec.stashMax === undefined) return;
+    invoker.currentHandler = envelope === undefined ? handler : ENVELOPE;
+    invoker.currentPayload = envelope ?? payload;
+  }
+
+  /** True when the handler put its message aside. */
+  private end(cell: ActorCell): boolean {
+    const { invoker } = this.runtime;
+    if (invoker.stashed || cell.kind.spec.stashMax !== undefined) return invoker.endMessage();
+    invoker.envelope = undefined;
+    return false;
   }
 
   /** What the hooks after the handler see as `now` is also where its time ends. */

@@ -12,6 +12,8 @@ export class Pipeline {
   readonly mourners: readonly Middleware[];
   /** Whether a message that was handled well has anything to do with `Middleware.afterMessage`. */
   readonly wantsHandled: boolean;
+  /** Nothing is done with a message before its handler, nor after one that went well. */
+  readonly isQuiet: boolean;
   /** Whether somebody wants to know how long handlers take. */
   readonly isTimed: boolean;
   /** By place in `messages`: the place in `senders`, or -1. */
@@ -26,6 +28,8 @@ export class Pipeline {
     this.mourners = this.senders.filter((m) => m.onLost !== undefined);
     const after = middleware.filter((m) => m.afterMessage !== undefined);
     this.wantsHandled = after.some((m) => wants(m, 'handled'));
+    const before = middleware.some((m) => m.beforeMessage !== undefined);
+    this.isQuiet = !before && !this.wantsHandled && this.wrappers.length === 0;
     this.isTimed = after.some((m) => m.timesHandlers !== false);
     this.senderOfMessage = this.messages.map((m) => this.senders.indexOf(m));
   }
