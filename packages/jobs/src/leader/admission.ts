@@ -1,7 +1,7 @@
 import { payloadHash } from '../job/payload.js';
 import { StoredPayload } from '../job/stored-payload.js';
 import type { RefusalCode } from '../jobs-error.js';
-import { windowKey } from '../ledger/ledger.js';
+import { windowKey } from '../ledger/key-window.js';
 import type { Refusal, SubmitItem } from '../protocol/client-messages.js';
 import type { ClientSession } from './client-session.js';
 import type { LeaderContext } from './leader-context.js';

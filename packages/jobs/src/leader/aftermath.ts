@@ -65,6 +65,8 @@ export class Aftermath {
         return this.treated(record, from as ClientSession, tag);
       case 'producer':
         return this.parts.reception.welcome(from as ClientSession);
+      case 'policy_drop':
+        return this.parts.reception.policies.dropped(record);
       case 'policy':
       case 'genesis':
       case 'limits':

@@ -1,7 +1,7 @@
 // Hot path: `submit` and `enqueued` run once per job.
 import { payloadHash } from '../job/payload.js';
 import type { Job, Policy } from '../ledger/job.js';
-import { windowKey } from '../ledger/ledger.js';
+import { windowKey } from '../ledger/key-window.js';
 import type { Producer } from '../ledger/producer.js';
 import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../ledger/record.js';
 import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
@@ -29,6 +29,8 @@ export class Intake {
   }
 
   submit(session: ClientSession, low: number, item: SubmitItem): void {
+    // One that waited here for another to land: its client says it again in its next session.
+    if (session.closed) return;
     const producer = this.producerOf(session);
     const problem = badNumber(producer, item.seq, low);
     if (problem !== undefined) return this.refuse(session, item.seq, problem);
@@ -66,6 +68,7 @@ export class Intake {
   }
 
   submitAll(session: ClientSession, message: ClientMessage & { kind: 'submit_all' }): void {
+    if (session.closed) return;
     const { seq, items } = message;
     const first = items[0];
     if (first === undefined || items.length > this.context.limits.batchMax) {

@@ -1,4 +1,4 @@
-import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../ledger/ledger.js';
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../ledger/ledger-limits.js';
 
 /** Every bound of a leader. Reaching one gives a named refusal, never growth. */
 export interface LeaderLimits extends LedgerLimits {

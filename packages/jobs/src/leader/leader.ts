@@ -146,7 +146,7 @@ export class Leader implements LeaderContext {
 
   /** The connection is gone. A worker keeps its attempts for the grace. */
   closed(session: Session | PulseSession): void {
-    if (session.kind === 'client') session.closed = true;
+    if (session.kind === 'client') this.reception.parted(session);
     else if (session.kind === 'pulse') this.watch.closePulse(session);
     else this.reception.lost(session);
     this.wake();

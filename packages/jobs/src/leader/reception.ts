@@ -1,5 +1,4 @@
-import { specProblem, specText } from '../job/job-spec.js';
-import type { Policy } from '../ledger/job.js';
+import { specProblem } from '../job/job-spec.js';
 import type { ClientHello, ClientMessage, SessionRefusalCode } from '../protocol/client-messages.js';
 import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { Attempts } from './attempts.js';
@@ -8,6 +7,7 @@ import type { Desk } from './desk.js';
 import type { Numbering } from './flight.js';
 import type { LeaderContext } from './leader-context.js';
 import type { LeaseWatch } from './lease-watch.js';
+import { PolicyBook } from './policy-book.js';
 import { isSubjectPattern } from './subject.js';
 import { awaitOutcome } from './waiters.js';
 import { type WorkerPort, WorkerSession } from './worker-session.js';
@@ -20,9 +20,8 @@ export class Reception {
   private readonly context: LeaderContext;
   private readonly attempts: Attempts;
   private readonly watch: LeaseWatch;
-  private readonly policies = new Map<string, Policy>();
+  readonly policies: PolicyBook;
   private readonly producers = new Map<string, Numbering>();
-  private nextPolicy: number;
   private nextProducer: number;
 
   constructor(context: LeaderContext, attempts: Attempts, watch: LeaseWatch) {
@@ -30,9 +29,8 @@ export class Reception {
     this.attempts = attempts;
     this.watch = watch;
     const { ledger } = context;
-    this.nextPolicy = ledger.nextPolicy;
+    this.policies = new PolicyBook(context);
     this.nextProducer = ledger.nextProducer;
-    for (const policy of ledger.policies.values()) this.policies.set(specText(policy.spec), policy);
     for (const producer of ledger.producers.values()) {
       this.producers.set(producerKey(producer.client, producer.token), { producer: producer.no, high: 0 });
     }
@@ -90,6 +88,7 @@ export class Reception {
 
   private enlist(session: ClientSession, key: string): false {
     const { client, token } = session;
+    this.forgetProducers();
     session.numbers = { producer: this.nextProducer, high: 0 };
     this.nextProducer += 1;
     this.producers.set(key, session.numbers);
@@ -102,6 +101,15 @@ export class Reception {
     } as const;
     this.context.stage(record, session);
     return false;
+  }
+
+  /** Those the ledger has let go must not outnumber those it has. */
+  private forgetProducers(): void {
+    const { ledger } = this.context;
+    if (this.producers.size <= 2 * ledger.producers.size + 64) return;
+    for (const [key, { producer }] of this.producers) {
+      if (producer < ledger.nextProducer && !ledger.producers.has(producer)) this.producers.delete(key);
+    }
   }
 
   /** A client that was silent for a whole window has lost its numbering; it must say hello again before it submits. */
@@ -173,6 +181,12 @@ export class Reception {
     this.context.observe?.({ kind: 'worker', worker: session.name, liveness: 'lost' });
   }
 
+  /** The client's connection is gone. */
+  parted(session: ClientSession): void {
+    session.closed = true;
+    this.policies.parted(session);
+  }
+
   fromClient(session: ClientSession, message: ClientMessage, desk: Desk): void {
     switch (message.kind) {
       case 'define':
@@ -197,22 +211,9 @@ export class Reception {
     }
     const problem = specProblem(message.spec);
     if (problem !== undefined) return this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
-    const text = specText(message.spec);
-    let policy = this.policies.get(text);
-    if (policy === undefined) {
-      if (this.policies.size >= this.context.limits.policiesMax) {
-        return this.refuse(
-          session,
-          'ERR_SESSION_MALFORMED',
-          `${this.policies.size} job definitions are known, no room for more`,
-        );
-      }
-      policy = { no: this.nextPolicy, spec: message.spec };
-      this.nextPolicy += 1;
-      this.policies.set(text, policy);
-      this.context.stage({ type: 'policy', at: this.context.at(), policy: policy.no, spec: policy.spec });
-    }
-    session.refs.set(message.ref, policy);
+    if (this.policies.define(session, message.ref, message.spec)) return;
+    const full = `${this.policies.size} job definitions are in use, no room for more`;
+    this.refuse(session, 'ERR_SESSION_MALFORMED', full);
   }
 
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
@@ -253,7 +254,7 @@ export class Reception {
   private refuse(session: ClientSession | WorkerSession, code: SessionRefusalCode, problem: string): void {
     session.say({ kind: 'refused', code, problem });
     session.flush();
-    if (session.kind === 'client') session.closed = true;
+    if (session.kind === 'client') this.parted(session);
     else this.lost(session);
   }
 }

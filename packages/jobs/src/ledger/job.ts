@@ -5,9 +5,16 @@ import type { JobFailure } from '../jobs-error.js';
 export type JobState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled';
 
 /** A spec with the number under which the records know it. */
-export interface Policy {
+export class Policy {
   readonly no: number;
   readonly spec: JobSpec;
+  /** How many jobs of the ledger refer to it, ended ones included. */
+  jobs = 0;
+
+  constructor(no: number, spec: JobSpec) {
+    this.no = no;
+    this.spec = spec;
+  }
 }
 
 /** How a job ended. */

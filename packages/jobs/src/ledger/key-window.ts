@@ -8,6 +8,11 @@ export interface KeyEntry {
   readonly expiresAt: number;
 }
 
+/** Keys of different execs do not meet. */
+export function windowKey(exec: string, key: string): string {
+  return `${exec}/${key}`;
+}
+
 /** Idempotency keys for a fixed time. Bounded by its user, who refuses when it is full; it forgets only by age. */
 export class KeyWindow {
   private readonly byKey = new Map<string, KeyEntry>();

@@ -2,9 +2,10 @@ import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { TimedHeap } from '../queue/timed-heap.js';
 import { TimedQueue } from '../queue/timed-queue.js';
-import { Job, type JobEnd, type JobState, type Policy } from './job.js';
+import { Job, type JobEnd, type JobState, Policy } from './job.js';
 import { JobTable } from './job-table.js';
-import { KeyWindow } from './key-window.js';
+import { KeyWindow, windowKey } from './key-window.js';
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
 import { Producer } from './producer.js';
 import type {
   AckRecord,
@@ -17,19 +18,6 @@ import type {
   RequeueRecord,
   Submission,
 } from './record.js';
-
-/** What retention and windows obey. They decide what `apply` forgets, so they are in the log too. */
-export interface LedgerLimits {
-  readonly resultsMax: number;
-  readonly resultsBytesMax: number;
-  readonly keyWindowMs: number;
-}
-
-export const DEFAULT_LEDGER_LIMITS: LedgerLimits = {
-  resultsMax: 10_000,
-  resultsBytesMax: 256 * 1024 * 1024,
-  keyWindowMs: 24 * 3_600_000,
-};
 
 const PRODUCER_SWEEP_MS = 60_000;
 
@@ -97,8 +85,12 @@ export class Ledger {
         this.tag = record.tag;
         return;
       case 'policy':
-        this.policies.set(record.policy, { no: record.policy, spec: record.spec });
+        this.policies.set(record.policy, new Policy(record.policy, record.spec));
         this.nextPolicy = Math.max(this.nextPolicy, record.policy + 1);
+        return;
+      case 'policy_drop':
+        // A job may have come to refer to one between the wish and the record.
+        for (const no of record.policies) if (this.policies.get(no)?.jobs === 0) this.policies.delete(no);
         return;
       case 'producer':
         this.producers.set(
@@ -132,6 +124,7 @@ export class Ledger {
     const job = new Job(from.job, policy, producer.client, at, from.key, from.payload, from.dueAt);
     this.nextJob = from.job + 1;
     this.jobs.add(job);
+    policy.jobs += 1;
     this.accepted += 1;
     this.counts.queued += 1;
     this.liveBytes += job.payload.length;
@@ -269,6 +262,7 @@ export class Ledger {
   private drop(job: Job): void {
     if (this.jobs.get(job.no) !== job) return;
     this.jobs.remove(job);
+    job.policy.jobs -= 1;
     this.counts[job.state] -= 1;
     this.resultBytes -= job.end?.result?.length ?? 0;
     this.dropped += 1;
@@ -302,9 +296,4 @@ export class Ledger {
     }
     return job;
   }
-}
-
-/** Keys of different execs do not meet. */
-export function windowKey(exec: string, key: string): string {
-  return `${exec}/${key}`;
 }

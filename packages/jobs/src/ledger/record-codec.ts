@@ -24,6 +24,7 @@ const TYPES = [
   'purge',
   'tick',
   'limits',
+  'policy_drop',
 ] as const satisfies readonly LedgerRecord['type'][];
 const NUMBERS = new Map<string, number>(TYPES.map((type, index) => [type, index + 1]));
 
@@ -71,6 +72,10 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
     case 'purge':
       out.int(record.jobs.length);
       for (const job of record.jobs) out.int(job);
+      return;
+    case 'policy_drop':
+      out.int(record.policies.length);
+      for (const policy of record.policies) out.int(policy);
       return;
     case 'genesis':
       return out.text(record.tag);
@@ -139,6 +144,8 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: ByteReader
     case 'redrive':
     case 'purge':
       return { type, at, jobs: decodeMany(read, (one) => one.int()) };
+    case 'policy_drop':
+      return { type, at, policies: decodeMany(read, (one) => one.int()) };
     case 'genesis':
       return { type, at, tag: read.text() };
     case 'policy':

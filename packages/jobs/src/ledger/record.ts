@@ -16,6 +16,13 @@ export interface PolicyRecord {
   readonly spec: JobSpec;
 }
 
+/** Nobody refers to these any more. Those that a job refers to when this is applied stay. */
+export interface PolicyDropRecord {
+  readonly type: 'policy_drop';
+  readonly at: number;
+  readonly policies: readonly number[];
+}
+
 export interface ProducerRecord {
   readonly type: 'producer';
   readonly at: number;
@@ -127,6 +134,7 @@ export interface TickRecord {
 export type LedgerRecord =
   | GenesisRecord
   | PolicyRecord
+  | PolicyDropRecord
   | ProducerRecord
   | EnqueueRecord
   | EnqueueAllRecord

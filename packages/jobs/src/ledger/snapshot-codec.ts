@@ -2,7 +2,7 @@ import type { JobSpec } from '../job/job-spec.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { ByteReader } from './byte-reader.js';
 import { ByteWriter } from './byte-writer.js';
-import { Job, type JobEnd, type JobState } from './job.js';
+import { Job, type JobEnd, type JobState, Policy } from './job.js';
 import type { KeyEntry } from './key-window.js';
 import type { Ledger } from './ledger.js';
 import { Producer } from './producer.js';
@@ -20,7 +20,7 @@ const JOBS = 4;
 
 /**
  * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not: the leader that
- * wrote its record may refer to it in any later one.
+ * wrote its record may refer to it in any later one, until it writes that it will not.
  */
 export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   const out = new ByteWriter();
@@ -107,7 +107,7 @@ function encodePolicies(ledger: Ledger, out: ByteWriter): void {
 function decodePolicies(ledger: Ledger, read: ByteReader): void {
   for (let left = read.int(); left > 0; left -= 1) {
     const no = read.int();
-    ledger.policies.set(no, { no, spec: JSON.parse(read.text()) as JobSpec });
+    ledger.policies.set(no, new Policy(no, JSON.parse(read.text()) as JobSpec));
   }
 }
 
@@ -185,6 +185,7 @@ function decodeJob(ledger: Ledger, read: ByteReader): void {
   job.failure = decodeFailure(read);
   job.state = state;
   ledger.jobs.add(job);
+  policy.jobs += 1;
   ledger.counts[state] += 1;
   if (state === 'queued' || state === 'running') ledger.liveBytes += job.payload.length;
   else ledger.settle(job, decodeEnd(read));

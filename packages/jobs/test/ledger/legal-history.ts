@@ -32,6 +32,8 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, dice: readon
   const queued = pick(ledger, 'queued', which);
   const running = pick(ledger, 'running', which);
   const dead = pick(ledger, 'dead', which);
+  // Dropped where no job refers to it, kept where one does.
+  if (what < 0.02) return { type: 'policy_drop', at, policies: [2] };
   if (what < 0.3 || (queued === undefined && running === undefined)) return enqueue(ledger, at, seq, detail);
   if (what < 0.55 && queued !== undefined) {
     return {
@@ -62,7 +64,11 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, dice: readon
 function enqueue(ledger: Ledger, at: number, seq: number, detail: number): LedgerRecord {
   const job = ledger.nextJob;
   const payload = 'p'.repeat(Math.floor(detail * 60));
-  const from = { policy: detail < 0.8 ? 1 : 2, dueAt: detail < 0.1 ? at + 50 : 0, payload };
+  const from = {
+    policy: detail < 0.8 || !ledger.policies.has(2) ? 1 : 2,
+    dueAt: detail < 0.1 ? at + 50 : 0,
+    payload,
+  };
   const low = Math.max(0, seq - 1 - Math.floor(detail * 5));
   if (detail < 0.9) {
     const key = detail < 0.4 ? `k${job}` : '';

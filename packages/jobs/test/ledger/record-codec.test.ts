@@ -51,6 +51,7 @@ const records: fc.Arbitrary<LedgerRecord> = fc.oneof(
   fc.record({ type: of('cancel'), at, job: number, reason: text }),
   fc.record({ type: of('redrive', 'purge'), at, jobs: fc.array(number) }),
   fc.record({ type: of('tick'), at }),
+  fc.record({ type: of('policy_drop'), at, policies: fc.array(number) }),
   fc.record({ type: of('limits'), at, resultsMax: number, resultsBytesMax: number, keyWindowMs: number }),
 );
 

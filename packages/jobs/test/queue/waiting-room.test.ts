@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Job } from '#src/ledger/job.js';
+import { Job, Policy } from '#src/ledger/job.js';
 import type { ExecQueue } from '#src/queue/lane.js';
 import { WaitingRoom } from '#src/queue/waiting-room.js';
 import { specOf } from '../ledger/legal-history.js';
@@ -11,7 +11,7 @@ const rooms = suite('waiting room');
 let nextNo = 1;
 const known = new Map<number, Job>();
 function job(exec: string, client: string, dueAt = 0): Job {
-  const policy = { no: 1, spec: specOf(exec) };
+  const policy = new Policy(1, specOf(exec));
   nextNo += 1;
   const made = new Job(nextNo, policy, client, 0, '', '', dueAt);
   known.set(nextNo, made);

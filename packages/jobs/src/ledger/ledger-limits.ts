@@ -1,0 +1,12 @@
+/** What retention and windows obey. They decide what `apply` forgets, so they are in the log too. */
+export interface LedgerLimits {
+  readonly resultsMax: number;
+  readonly resultsBytesMax: number;
+  readonly keyWindowMs: number;
+}
+
+export const DEFAULT_LEDGER_LIMITS: LedgerLimits = {
+  resultsMax: 10_000,
+  resultsBytesMax: 256 * 1024 * 1024,
+  keyWindowMs: 24 * 3_600_000,
+};
