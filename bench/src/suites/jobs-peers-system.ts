@@ -12,6 +12,8 @@ import { type PeerServer, serverMissing, startServer } from './jobs-peers-server
 export interface JobSystem {
   /** `lane`: which of the outstanding ones it is; a lane keeps to one client, as a caller would. */
   run(payload: string, lane: number): Promise<unknown>;
+  /** The same with the payload in a file, where the system can read it while it sends. */
+  runFile?(path: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -100,6 +102,10 @@ async function openTroupe({ outstanding, workers = 1, clients = 1 }: Shape): Pro
   );
   return {
     run: (payload, lane) => (all[lane % all.length] as (typeof all)[number]).run(noop, payload),
+    runFile: async (path) => {
+      const handle = await (all[0] as (typeof all)[number]).submitFile(noop, path);
+      return handle.result();
+    },
     close: async () => {
       for (const client of all) client.close();
       await ended(worker);

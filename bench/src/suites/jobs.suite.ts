@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Case, Measurement, Suite, Trial } from '../runner/suite.js';
 import {
   DURABILITY,
@@ -84,20 +87,30 @@ const TEN_MB = 10_000_000;
 const large: Case = {
   benchmark: 'payload-10m',
   unit: 'MB',
-  note: `payloads of 10 MB, 4 outstanding, MB of payload a second; ${DURABILITY}`,
+  note: `payloads of 10 MB, 4 outstanding, MB of payload a second; troupe sends them from a file and has them parsed by the worker; ${DURABILITY}`,
   systems: ['troupe', 'bullmq', 'rabbitmq'],
   repeat,
   timeoutMs,
   async prepare({ system, scale }) {
     const load = { jobs: scaled(40, scale), outstanding: 4, bytes: TEN_MB };
     const opened = await openSystem(system, load);
+    const { runFile } = opened;
+    const folder = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
+    const file = join(folder, 'payload.json');
+    await writeFile(file, JSON.stringify('x'.repeat(TEN_MB - 2)));
     return {
       async run() {
-        const measured = await drive((payload, lane) => opened.run(payload, lane), load);
+        const measured = await drive(
+          (payload, lane) => (runFile === undefined ? opened.run(payload, lane) : runFile(file)),
+          load,
+        );
         const mb = (jobs: number): number => (jobs * TEN_MB) / 1_000_000;
         return { ...measured, attempted: mb(measured.attempted), completed: mb(measured.completed) };
       },
-      close: () => opened.close(),
+      close: async () => {
+        await opened.close();
+        await rm(folder, { recursive: true, force: true });
+      },
     };
   },
 };
