@@ -1,5 +1,5 @@
 // timeout: 180s
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -38,6 +38,21 @@ jobs(
     );
   },
 );
+
+jobs('a large file is read while it is sent, as JSON or as a text', async () => {
+  await using s = await stage();
+  await using _worker = await workerOf(s.at, s.dir);
+  const to = ['--leader', s.at];
+  const file = join(s.dir, 'large.json');
+  await writeFile(file, `[20,${' '.repeat(2_000_000)}22]`);
+  assert.equal(await troupe(['run', 'math.add', '--file', file, ...to]), { code: 0, out: '42\n', err: '' });
+  const text = 'so "é" it\n is 🎭 '.repeat(100_000);
+  await writeFile(file, text);
+  const [sent] = lines(await troupe(['submit', 'nobody.serves', '--text', '--file', file, '--json', ...to]));
+  const [shown] = lines(await troupe(['show', String(sent?.['id']), '--json', ...to]));
+  assert.is(shown?.['payloadBytes'], Buffer.byteLength(JSON.stringify(text)));
+  assert.is((await readdir(join(s.dir, 'state', 'blobs'))).length, 2);
+});
 
 jobs('submit --lines makes a job of every line, in order', async () => {
   await using s = await stage();

@@ -120,6 +120,34 @@ tls('a listener refuses a dialer with no, an expired, a foreign or an unknown ce
   }
 });
 
+// Both at once: the certificate opens the door, the key says who it is.
+tls('with keys and a client authority a peer needs both, and is who its key says', async () => {
+  const directory = new Directory([
+    { subject: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['mail.*'] },
+    { subject: 'pdf-worker', certificate: 'troupe:pdf-worker', work: ['pdf.*'] },
+  ]);
+  const auth = { kind: 'hmac', directory } as const;
+  await using server = guarded({ auth, tls: { ...good, clientCa: ours.cert } });
+  const certificate = ours.issue({ name: 'worker', uri: 'troupe:pdf-worker' });
+  const { connection } = await server.dial({ tls: { ca: ours.cert, ...certificate }, auth: hmac });
+  assert.is(connection.session.subject, 'ann');
+  const there = connectionOf(first(server.accepted));
+  assert.ok(there.permits('submit', 'mail.send'));
+  assert.not.ok(there.permits('work', 'pdf.merge'));
+  const foreign = theirs.issue({ name: 'worker', uri: 'troupe:pdf-worker' });
+  const wrongKey = { ...hmac, key: '22'.repeat(32) };
+  const table = [
+    ['the key alone', { tls: { ca: ours.cert }, auth: hmac }],
+    ['a foreign certificate', { tls: { ca: ours.cert, ...foreign }, auth: hmac }],
+    ['a wrong key', { tls: { ca: ours.cert, ...certificate }, auth: wrongKey }],
+    ['the certificate alone', { tls: { ca: ours.cert, ...certificate }, auth: { kind: 'mtls' } }],
+  ] as const;
+  for (const [what, peer] of table) {
+    assert.is.not(await refusalOf(server.dial(peer)), 'connected', what);
+    assert.is(server.accepted.length, 1, what);
+  }
+});
+
 tls('bytes that are not TLS get no more than an alert', async () => {
   await using server = guarded();
   const port = await server.port();
