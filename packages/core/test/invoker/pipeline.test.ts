@@ -540,4 +540,62 @@ pipeline('a hook is left with the outcomes it wants, and the others with all', a
   assert.equal(lines, ['+all', '+picky', '-all handled', '+all', '+picky', '-picky failed', '-all failed']);
 });
 
+// Where no hook looks at messages that go well, they take a shorter way; what goes wrong must find its hooks all the same.
+pipeline('hooks that only want failures see each of them, and nothing else changes', async () => {
+  const seen: unknown[] = [];
+  const onlyFailures: Middleware = {
+    name: 'only-failures',
+    outcomes: ['failed'],
+    timesHandlers: false,
+    afterMessage: ({ message, payload, retries, asked }, outcome) => {
+      seen.push([message, payload, outcome.kind, retries, asked]);
+      return message === 'shaky' && retries < 2 ? { retryAfterMs: 1 } : undefined;
+    },
+  };
+  const Worker = defineActor('worker', {
+    state: () => ({ tries: 0, open: false }),
+    handlers: {
+      get: (_ctx, n: number) => n,
+      later: async (_ctx, n: number) => n,
+      shaky(ctx, n: number) {
+        ctx.state.tries += 1;
+        if (ctx.state.tries < 3) throw new Error('shaky');
+        return n;
+      },
+      async bad(_ctx, _n: number): Promise<number> {
+        throw new Error('bad');
+      },
+      aside(ctx, n: number) {
+        if (!ctx.state.open) ctx.stash();
+        return n;
+      },
+      open(ctx) {
+        ctx.state.open = true;
+        ctx.unstash();
+      },
+    },
+    retryable: ['shaky'],
+    stashMax: 5,
+  });
+  await using test = createTestSystem({ middleware: [onlyFailures] });
+  const ref = test.system.spawn(Worker);
+  const answers = Promise.allSettled([
+    ref.ask.get(1),
+    ref.ask.later(2),
+    ref.ask.aside(3),
+    ref.ask.shaky(4),
+    ref.ask.bad(5),
+  ]);
+  await test.advance(10);
+  ref.tell.open();
+  await test.advance(10);
+  const told = (await answers).map((answer) => (answer.status === 'fulfilled' ? answer.value : 'failed'));
+  assert.equal(told, [1, 2, 3, 4, 'failed']);
+  assert.equal(seen, [
+    ['shaky', 4, 'failed', 0, true],
+    ['shaky', 4, 'failed', 1, true],
+    ['bad', 5, 'failed', 0, true],
+  ]);
+});
+
 pipeline.run();
