@@ -144,4 +144,21 @@ jobs('workers ls and check say how the fleet is', async () => {
   assert.is(await worker.end(), 0);
 });
 
+// A20: a busy worker is not a dead one, and people can see which it is.
+jobs('workers ls and show say that a worker is blocked, and for how long', async () => {
+  await using s = await stage();
+  const to = ['--leader', s.at];
+  await using worker = await workerOf(s.at, s.dir);
+  const id = (await troupe(['submit', 'cpu.spin', '3600000', ...to])).out.trim();
+  let listed = '';
+  // It is blocked for an hour: the first second or two are before anybody can know.
+  while (!listed.includes('blocked')) listed = (await troupe(['workers', 'ls', ...to])).out;
+  assert.match(listed, /\nw1~\S+ +blocked for \d+ s +1\/\d+ +0 /);
+  assert.match((await troupe(['show', id, ...to])).out, /worker +w1~\S+ \(blocked for \d+ s\)/);
+  const [shown] = lines(await troupe(['show', id, '--json', ...to]));
+  assert.equal([shown?.['state'], shown?.['liveness']], ['running', 'blocked']);
+  assert.ok(Number(shown?.['blockedMs']) >= 1_000);
+  await worker.end('SIGKILL');
+});
+
 jobs.run();

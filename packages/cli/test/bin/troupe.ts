@@ -111,6 +111,7 @@ export const add = handle(job('math.add'), ([a, b]) => a + b);
 export const others = [
   handle(job('math.fail'), () => { throw new Error('it never works'); }),
   handle(job('text.echo'), (value) => value),
+  handle(job('cpu.spin'), (ms) => { const until = Date.now() + ms; while (Date.now() < until); return 'spun'; }),
 ];
 `;
 

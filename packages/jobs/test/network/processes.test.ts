@@ -30,23 +30,26 @@ processes('leader, worker and client in three processes run a job over TCP', asy
 });
 
 // A3, A12: the connection of a worker is the worker.
-processes('a worker that is killed loses its job to another within two seconds', async () => {
+processes('a worker that is killed loses all its jobs to another within two seconds', async () => {
   await using folder = await stateFolder();
   await using leader = await leaderRole(folder.dir);
-  await using first = await workerRole(leader.port, 'w1');
+  await using first = await workerRole(leader.port, 'w1', 4);
   await using client = await connectClient({ address: { port: leader.port } });
-  const handle = await client.submit(Second, 0);
-  await first.event((event) => event.kind === 'started');
-  await using second = await workerRole(leader.port, 'w2');
+  const handles = await Promise.all([0, 1, 2, 3].map((i) => client.submit(Second, i)));
+  for (const i of [0, 1, 2, 3])
+    await first.event((event) => event.kind === 'started' && event['input'] === i);
+  await using second = await workerRole(leader.port, 'w2', 4);
   const killedAt = performance.now();
   await first.kill();
-  await second.event((event) => event.kind === 'started');
+  for (const i of [0, 1, 2, 3])
+    await second.event((event) => event.kind === 'started' && event['input'] === i);
   const tookMs = performance.now() - killedAt;
-  assert.ok(tookMs < 2_000, `started elsewhere after ${Math.round(tookMs)} ms`);
-  assert.is(await handle.result(), 'w2');
-  const view = await handle.inspect();
-  assert.is(view.attempt, 2);
-  assert.is(view.crashes, 1);
+  assert.ok(tookMs < 2_000, `all started elsewhere after ${Math.round(tookMs)} ms`);
+  for (const handle of handles) {
+    assert.is(await handle.result(), 'w2');
+    const view = await handle.inspect();
+    assert.equal([view.attempt, view.crashes], [2, 1]);
+  }
 });
 
 // A13, A35, B18: a worker is its name and its process, not its connection.
