@@ -14,9 +14,13 @@ import {
 } from '#src/network/client-codec.js';
 import { FRAME_BYTES, JobFrame } from '#src/network/job-frame.js';
 import {
+  encodePulse,
+  encodePulseHello,
   encodeToWorker,
   encodeWorker,
   encodeWorkerHello,
+  readPulse,
+  readPulseHello,
   readToWorker,
   readWorker,
   readWorkerHello,
@@ -202,6 +206,19 @@ codec('what workers and leaders say to each other is read as it was said', () =>
   };
   const [frame] = framesOf(encodeWorkerHello, hello);
   assert.equal(readWorkerHello(new ByteReader(frame?.bytes ?? Buffer.alloc(0))), hello);
+  const [withPulse] = framesOf(encodeWorkerHello, { ...hello, pulse: 'token' });
+  assert.is(readWorkerHello(new ByteReader(withPulse?.bytes ?? Buffer.alloc(0))).pulse, 'token');
+});
+
+codec('what a pulse says survives the wire', () => {
+  const hello = { worker: 'w', incarnation: 'i', token: 't' };
+  const [first] = framesOf(encodePulseHello, hello);
+  assert.equal([first?.type, readPulseHello(new ByteReader(first?.bytes ?? Buffer.alloc(0)))], [79, hello]);
+  const [beat] = framesOf(encodePulse, { blockedMs: 1_234.4 });
+  assert.equal(
+    [beat?.type, readPulse(new ByteReader(beat?.bytes ?? Buffer.alloc(0)))],
+    [80, { blockedMs: 1_234 }],
+  );
 });
 
 codec('a long list is cut into frames that together say the same', () => {

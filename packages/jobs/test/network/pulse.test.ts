@@ -7,12 +7,15 @@ import {
   type LeaderServerOptions,
   startLeader,
 } from '@troupe/jobs';
-import { Directory } from '@troupe/transport';
+import { type DialerAuth, Directory } from '@troupe/transport';
 import { Authority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LeaderLink, type LinkCodec } from '#src/network/leader-link.js';
+import { encodePulseHello, encodeWorker, readToWorker } from '#src/network/worker-codec.js';
+import type { AttemptEnd, PulseHello, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { stateFolder, workerRole } from './role.js';
-import { BriefSpin, Spin } from './trial-jobs.js';
+import { BriefSpin, Nap, Spin } from './trial-jobs.js';
 
 const pulse = suite('pulse');
 
@@ -211,6 +214,58 @@ pulse('a pulse has the key and the certificates of its worker', async () => {
   assert.match(blocked.kind === 'worker' ? blocked.worker : '', /^crew\/w1~/);
   assert.is(await handle.result(), 'w1');
   await ranOnce(handle, at.events);
+});
+
+/** Says hello as a pulse, then what only a worker may say; resolves with the answer. */
+async function impostor(at: Watched, auth: DialerAuth, hello: PulseHello): Promise<ToWorker> {
+  const codec: LinkCodec<PulseHello, WorkerMessage, ToWorker> = {
+    role: 'worker',
+    hello: encodePulseHello,
+    message: encodeWorker,
+    answer: (type, from) => readToWorker(type, from),
+  };
+  return new Promise((resolve) => {
+    const link = new LeaderLink({ address: at.leader.address, auth }, 'impostor', codec, {
+      onUp: () => {
+        const port = {
+          ref: undefined as never,
+          send: (answer: ToWorker) => {
+            link.close();
+            resolve(answer);
+          },
+        };
+        link.open(hello, port);
+        const ends: AttemptEnd[] = [{ outcome: 'ok', job: 1, attempt: 1, result: '"forged"' }];
+        const credit = { jobs: 1, bytes: 1 };
+        link.send({ kind: 'report', ends, credit, cpu: 0, lagMs: 0, runMs: 0 }, port);
+      },
+      onDown: () => undefined,
+    });
+  });
+}
+
+// A13, A35: neither the name nor the incarnation of a worker is a secret; its identity and its token are.
+pulse('nobody else can speak for a worker, and a pulse cannot speak like one', async () => {
+  await using folder = await stateFolder();
+  const keyOf = (digit: string): string => digit.repeat(64);
+  const rules = { work: ['>'], submit: ['>'], observe: ['>'] };
+  const directory = new Directory([
+    { subject: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], ...rules },
+    { subject: 'eve', keys: [{ id: 'k-eve', key: keyOf('e') }], ...rules },
+  ]);
+  const crew = { kind: 'hmac', keyId: 'k-crew', key: keyOf('d') } as const;
+  const eve = { kind: 'hmac', keyId: 'k-eve', key: keyOf('e') } as const;
+  await using at = await watched(folder.dir, { auth: { kind: 'hmac', directory } });
+  await using worker = await workerRole(at.port, 'w1', 4, { auth: crew });
+  await using client = await connectClient({ address: at.leader.address, auth: crew });
+  const handle = await client.submit(Nap, 1_500);
+  await worker.event((event) => event['exec'] === 'nap');
+  const incarnation = (await client.overview()).workers[0]?.worker.split('~')[1] ?? '';
+  for (const auth of [crew, eve]) {
+    const answer = await impostor(at, auth, { worker: 'w1', incarnation, token: 'f'.repeat(32) });
+    assert.is(answer.kind, 'refused');
+  }
+  assert.is(await handle.result(), 'w1', 'nothing that was forged was believed');
 });
 
 pulse('a process whose worker has closed ends by itself', async () => {
