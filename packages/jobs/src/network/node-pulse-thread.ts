@@ -18,3 +18,5 @@ parentPort?.on('message', ({ seat, order }: PulseNotice) => {
   if (order === undefined) watches.delete(seat);
   else watches.set(seat, new PulseWatch(order, ticks, nodeHost));
 });
+// Everything is loaded: from now on it needs nothing of the main loop.
+parentPort?.postMessage('awake');

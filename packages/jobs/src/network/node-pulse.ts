@@ -7,11 +7,15 @@ import type { PulseOrder } from './pulse-watch.js';
 
 /** What watches over one worker of this process. */
 export interface PulseSeat {
+  /** Runs when the thread is awake, or has failed to be: a job before that would not be watched over. */
+  whenAwake(run: () => void): void;
   watch(order: PulseOrder): void;
   leave(): void;
 }
 
 interface PulseThread {
+  /** Undefined once it is awake. */
+  waiting: (() => void)[] | undefined;
   readonly worker: Worker;
   readonly ticks: Int32Array;
   timer: NodeJS.Timeout | undefined;
@@ -30,6 +34,10 @@ export function takePulseSeat(): PulseSeat {
   // Before there is a connection, so that it is awake when the first job comes.
   thread ??= startThread();
   return {
+    whenAwake: (run) => {
+      if (thread?.waiting === undefined) run();
+      else thread.waiting.push(run);
+    },
     watch: (order) => {
       if (hasLeft) return;
       thread ??= startThread();
@@ -59,6 +67,7 @@ function startThread(): PulseThread {
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
   });
   const started: PulseThread = {
+    waiting: [],
     worker,
     ticks: new Int32Array(shared),
     timer: undefined,
@@ -66,6 +75,7 @@ function startThread(): PulseThread {
   };
   // It must never be the reason why a process stays.
   worker.unref();
+  worker.once('message', () => awake(started));
   worker.once('error', (error) => {
     if (thread !== started) return;
     endThread(started);
@@ -75,7 +85,14 @@ function startThread(): PulseThread {
   return started;
 }
 
+function awake(started: PulseThread): void {
+  const waiting = started.waiting ?? [];
+  started.waiting = undefined;
+  for (const run of waiting) run();
+}
+
 function endThread(ending: PulseThread): void {
+  awake(ending);
   clearInterval(ending.timer);
   thread = undefined;
   void ending.worker.terminate();

@@ -62,7 +62,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
     load: sharedLoad(),
     host,
     leader: {
-      helloWorker: ({ hello, port }) => link.open(hello, port),
+      helloWorker: ({ hello, port }) => voice.greet(() => link.open(hello, port)),
       fromWorker: ({ message, port }) => link.send(message, port),
     },
   });
@@ -116,6 +116,8 @@ export class RemoteWorker implements AsyncDisposable {
 interface Voice {
   readonly codec: LinkCodec<WorkerHello, WorkerMessage, ToWorker>;
   readonly seat: PulseSeat | undefined;
+  /** Says hello once the pulse is awake; only the last hello that was meant to be said by then is. */
+  readonly greet: (open: () => void) => void;
 }
 
 /** How a worker speaks, and what speaks for it while it cannot: every session that begins is shown to its pulse. */
@@ -147,7 +149,15 @@ function voiceOf(options: StartWorkerOptions): Voice {
       return answer;
     },
   };
-  return { codec, seat };
+  let latest: (() => void) | undefined;
+  const greet = (open: () => void): void => {
+    if (seat === undefined) return open();
+    latest = open;
+    seat.whenAwake(() => {
+      if (latest === open) open();
+    });
+  };
+  return { codec, seat, greet };
 }
 
 let load: LoadMeter | undefined;

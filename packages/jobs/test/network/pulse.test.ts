@@ -15,7 +15,7 @@ import { LeaderLink, type LinkCodec } from '#src/network/leader-link.js';
 import { encodePulseHello, encodeWorker, readToWorker } from '#src/network/worker-codec.js';
 import type { AttemptEnd, PulseHello, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
 import { stateFolder, workerRole } from './role.js';
-import { BriefSpin, Nap, Spin } from './trial-jobs.js';
+import { BriefSpin, LongSpin, Nap, Spin } from './trial-jobs.js';
 
 const pulse = suite('pulse');
 
@@ -132,12 +132,12 @@ pulse('a blocked worker that is killed is gone: its job runs elsewhere within tw
   await using at = await watched(folder.dir);
   await using first = await workerRole(at.port, 'w1');
   await using client = await connectClient({ address: at.leader.address });
-  const handle = await client.submit(Spin, 3_600_000);
+  const handle = await client.submit(LongSpin, 3_600_000);
   await at.seen(isBlocked);
   await using second = await workerRole(at.port, 'w2');
   const killedAt = performance.now();
   await first.kill();
-  await second.event((event) => event['exec'] === 'spin');
+  await second.event((event) => event['exec'] === 'long-spin');
   const tookMs = performance.now() - killedAt;
   assert.ok(tookMs < 2_000, `started elsewhere after ${Math.round(tookMs)} ms`);
   assert.is(await handle.result(), 'w2');

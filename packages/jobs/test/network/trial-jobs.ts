@@ -23,6 +23,8 @@ export const Spin = defineJob('trial.spin', {
   leaseMs: 2_000,
   retry: { baseMs: 10 },
 });
+/** The same, with a lease that does not end during a test. */
+export const LongSpin = defineJob('trial.long-spin', { input: aNumber, output: anything });
 /** The same, with three seconds to run. */
 export const BriefSpin = defineJob('trial.brief-spin', {
   input: aNumber,
@@ -41,6 +43,7 @@ export function trialHandlers(name: string, started: (exec: string, input: unkno
   };
   return [
     handle(Spin, (ms, { attempt }) => spin('spin', ms, attempt)),
+    handle(LongSpin, (ms, { attempt }) => spin('long-spin', ms, attempt)),
     handle(BriefSpin, (ms, { attempt }) => spin('brief-spin', ms, attempt)),
     handle(Echo, (input) => {
       started('echo', input);
