@@ -29,7 +29,8 @@ if (role === 'leader') {
       slots: slots ?? 1,
       bytesMax: 2 ** 30,
       cpuCap: 1,
-      host: { ...nodeHost, log: () => undefined },
+      // A thousand workers in one process hold each other up: each would warn of it, and have a second connection for its pulse.
+      ...((count ?? 1) > 1 ? { host: { ...nodeHost, log: () => undefined } } : {}),
       handlers: [handle(noop, () => null)],
     });
   }
