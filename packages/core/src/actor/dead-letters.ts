@@ -40,7 +40,7 @@ export class DeadLetters implements DeadLetterOffice<ActorCell> {
       events.publish({ kind: 'dead-letter', letter });
     }
     if (envelope === undefined) return;
-    if (envelope.context !== undefined) this.runtime.pipelines.lost(cell, envelope, reason);
+    if (envelope.context !== undefined) this.runtime.sendHooks.lost(cell, envelope, reason);
     asks.undelivered(envelope, why ?? reason);
   }
 }

@@ -38,7 +38,7 @@ export class Passage implements MessageView {
   }
 
   get now(): number {
-    return this.cell.kind.runtime.pipelines.now;
+    return this.cell.kind.runtime.messageHooks.now;
   }
   get recently(): number {
     return this.cell.kind.runtime.executor.coarseNow;

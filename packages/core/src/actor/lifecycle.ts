@@ -103,16 +103,16 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   }
 
   runThroughPipeline(cell: ActorCell): void {
-    this.runtime.pipelines.runNext(cell);
+    this.runtime.messageHooks.runNext(cell);
     this.attended(cell);
   }
 
   enterTurn(cell: ActorCell): number {
-    return this.runtime.pipelines.enterTurn(cell);
+    return this.runtime.turnHooks.enterTurn(cell);
   }
 
   leaveTurn(cell: ActorCell, code: InvokeCode, entered: number): void {
-    this.runtime.pipelines.leaveTurn(cell, code, entered);
+    this.runtime.turnHooks.leaveTurn(cell, code, entered);
   }
 
   /** Kill first, then what settled, then the lane in order, then stop: a stop lets earlier decisions be made. */

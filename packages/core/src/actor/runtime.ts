@@ -24,10 +24,11 @@ import type { AnyDefinition } from './definition.js';
 import { Kind } from './kind.js';
 import { ActorLifecycle } from './lifecycle.js';
 import { Lineage } from './lineage.js';
-import { Pipelines } from './pipelines.js';
+import { MessageHooks } from './message-hooks.js';
 import type { RefBase } from './ref-class.js';
 import { Registry } from './registry.js';
 import { Restarts } from './restarts.js';
+import { SendHooks } from './send-hooks.js';
 import type { FailureReport } from './signal.js';
 import type { SpawnOptions } from './spawn-options.js';
 import { Stashes } from './stash.js';
@@ -36,6 +37,7 @@ import { Supervisor } from './supervisor.js';
 import { Suspensions } from './suspension.js';
 import { Timers } from './timers.js';
 import { trailOf } from './trail.js';
+import { TurnHooks } from './turn-hooks.js';
 import { TurnWarnings } from './turn-warnings.js';
 
 const NO_MIDDLEWARE: readonly Middleware[] = [];
@@ -63,7 +65,9 @@ export class Runtime {
   readonly stashes: Stashes;
   readonly timers: Timers;
   readonly asks: Asks;
-  readonly pipelines: Pipelines;
+  readonly sendHooks = new SendHooks(this);
+  readonly turnHooks = new TurnHooks(this);
+  readonly messageHooks = new MessageHooks(this);
   readonly deadLetters: DeadLetters;
   readonly guardian: ActorCell;
   /** Set by the system: what happens when a failure reaches the guardian. */
@@ -86,8 +90,7 @@ export class Runtime {
     this.ready = new ReadyQueueCoordinator<ActorCell>(executor, pressure, options.queuedMax, this.recorder);
     pressure.attach(this.ready);
     this.deadLetters = new DeadLetters(this);
-    this.pipelines = new Pipelines(this);
-    this.delivery = new Delivery<ActorCell>(this.ready, this.deadLetters, this.pipelines, this.recorder);
+    this.delivery = new Delivery<ActorCell>(this.ready, this.deadLetters, this.sendHooks, this.recorder);
     this.lineage = new Lineage((slot) => this.ready.slots.mailboxes[slot]);
     this.wheel = new TimerWheel(host, () => this.wheel.advance(host.now()));
     this.timers = new Timers(this);

@@ -43,7 +43,7 @@ class CellTimer extends TimerNode implements ActorTimer {
     this.target = target;
     this.handler = handler;
     this.payload = payload;
-    this.arming = timers.runtime.pipelines.armingOf(terms.owner);
+    this.arming = timers.runtime.sendHooks.armingOf(terms.owner);
   }
 
   get active(): boolean {
@@ -164,7 +164,7 @@ export class Timers {
     const { arming, handler, payload } = timer;
     const { cell } = target;
     if (arming === undefined) cell.kind.delivery.tell(cell, handler, payload);
-    else this.runtime.pipelines.sendArmed(arming, () => cell.kind.delivery.tell(cell, handler, payload));
+    else this.runtime.sendHooks.sendArmed(arming, () => cell.kind.delivery.tell(cell, handler, payload));
   }
 
   end(timer: CellTimer): void {

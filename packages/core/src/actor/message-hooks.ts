@@ -1,50 +1,22 @@
-import { HandlerTimeoutError, MiddlewareError, toError } from '../errors.js';
+import { MiddlewareError, toError } from '../errors.js';
 import type { Middleware, Outcome, RetryRequest, Verdict } from '../invoker/middleware.js';
 import { mustBePossible, mustBeTime, type Pipeline, wants } from '../invoker/pipeline.js';
-import { FAULT, SETTLED } from '../mailbox/status.js';
-import type { DeadLetterReason } from '../message/dead-letter.js';
 import { ENVELOPE, type Envelope } from '../message/envelope.js';
 import type { ResumeCondition } from '../message/suspension.js';
-import type { InvokeCode, InvokeResult } from '../ready/invoke-result.js';
-import { COMPLETED, FAILED, STOPPED, YIELDED } from '../ready/invoke-result.js';
-import { TimerNode } from '../timer-wheel.js';
 import { Awaiting, park } from './awaiting.js';
 import type { ActorCell } from './cell.js';
 import type { ResumeOn } from './context.js';
-import { Arming, Lost, Passage, Sending, Turn } from './hook-views.js';
+import { armLimit } from './handler-limit.js';
+import { hookFailed } from './hook-failure.js';
+import { Passage } from './hook-views.js';
 import type { Runtime } from './runtime.js';
 
 /** What keeps a message from its handler. */
 type Denial = Exclude<Verdict, { readonly verdict: 'continue' }>;
 type Run = (context: unknown, payload: unknown) => unknown;
 
-const COMPLETED_ALL: InvokeResult = Object.freeze({ kind: 'completed', readyHint: false });
-const COMPLETED_BUT_READY: InvokeResult = Object.freeze({ kind: 'completed', readyHint: true });
-const HAS_YIELDED: InvokeResult = Object.freeze({ kind: 'yielded' });
-const HAS_STOPPED: InvokeResult = Object.freeze({ kind: 'stopped' });
-const SETTLEMENT: ResumeCondition = Object.freeze({ on: 'settled' });
-const IS_AWAITING: InvokeResult = Object.freeze({
-  kind: 'suspended',
-  reason: 'awaiting',
-  resumeOn: SETTLEMENT,
-});
-
-/** Ends an asynchronous handler that takes too long. */
-class HandlerLimit extends TimerNode {
-  private readonly onLate: () => void;
-
-  constructor(onLate: () => void) {
-    super();
-    this.onLate = onLate;
-  }
-
-  override expire(): void {
-    this.onLate();
-  }
-}
-
-/** Runs messages and turns through an actor's middleware. Hooks that were entered are left again, in reverse. */
-export class Pipelines {
+/** Runs messages through an actor's middleware. Hooks that were entered are left again, in reverse. */
+export class MessageHooks {
   private readonly runtime: Runtime;
   /** How often the message at the head of a mailbox was put back, by actor. */
   private readonly retries = new WeakMap<ActorCell, number>();
@@ -56,32 +28,8 @@ export class Pipelines {
   /** When the handler at work was called; of a handler that awaits, when it was awaited. */
   private startedAt = 0;
 
-  /** Set while a timer sends. */
-  private armedBy: Arming | undefined = undefined;
-
   constructor(runtime: Runtime) {
     this.runtime = runtime;
-  }
-
-  /** What a timer remembers of the message in whose handling it is armed; undefined when nobody gave it a context. */
-  armingOf(owner: ActorCell): Arming | undefined {
-    const { pipeline } = owner.kind;
-    if (pipeline === undefined || !pipeline.hasSendHook) return undefined;
-    const { delivery, invoker } = this.runtime;
-    const own = delivery.sender === owner ? invoker.envelope : undefined;
-    const envelope = owner.extras?.awaiting?.envelope ?? own;
-    if (envelope?.context === undefined) return undefined;
-    return new Arming(pipeline, envelope.context);
-  }
-
-  /** Runs the send of a timer, so that the send hooks see what it goes back to. */
-  sendArmed(arming: Arming, send: () => void): void {
-    this.armedBy = arming;
-    try {
-      send();
-    } finally {
-      this.armedBy = undefined;
-    }
   }
 
   get now(): number {
@@ -91,107 +39,6 @@ export class Pipelines {
     }
     return this.time;
   }
-
-  // Sends -------------------------------------------------------------------------------------------------------
-
-  /** A send hook that throws must not reach the sender: the message goes without its context, the actor has failed. */
-  contextFor(cell: ActorCell, envelope: Envelope): unknown {
-    const { senders } = cell.kind.pipeline as Pipeline;
-    // An ask after an await knows both; a tell is made where they are known.
-    const sender = (envelope.sender as ActorCell | undefined) ?? this.runtime.delivery.sender;
-    const cause = (envelope.cause ?? this.runtime.invoker.envelope)?.context;
-    const sending = new Sending(cell, envelope.handler, envelope.payload, sender);
-    if (senders.length === 1) return this.contextBy(senders[0] as Middleware, cell, sending, cause);
-    const contexts: unknown[] = [];
-    for (let i = 0; i < senders.length; i += 1) {
-      contexts.push(this.contextBy(senders[i] as Middleware, cell, sending, cause));
-    }
-    return contexts;
-  }
-
-  private contextBy(middleware: Middleware, cell: ActorCell, sending: Sending, cause: unknown): unknown {
-    try {
-      if (cause !== undefined) sending.cause = sending.sender?.kind.pipeline?.contextOf(cause, middleware);
-      if (this.armedBy !== undefined) sending.armedBy = this.armedBy.contextFor(middleware);
-      return middleware.onSend?.(sending);
-    } catch (error) {
-      const failure = new MiddlewareError(middleware.name, 'onSend', toError(error));
-      this.runtime.lifecycle.failed(cell, failure, sending.handler, undefined);
-      return undefined;
-    }
-  }
-
-  /** Whoever gave the message a context may have something to end. It is nobody's failure: there is no handler to fail. */
-  lost(cell: ActorCell, envelope: Envelope, reason: DeadLetterReason): void {
-    const { pipeline } = cell.kind;
-    if (pipeline === undefined || pipeline.mourners.length === 0) return;
-    for (const middleware of pipeline.mourners) {
-      const context = pipeline.contextOf(envelope.context, middleware);
-      if (context === undefined) continue;
-      try {
-        middleware.onLost?.(new Lost(cell, envelope, reason, context));
-      } catch (error) {
-        const { message } = new MiddlewareError(middleware.name, 'onLost', toError(error));
-        this.runtime.log('error', `${cell.path}: ${message}`, { path: cell.path, error });
-      }
-    }
-  }
-
-  // Turns -------------------------------------------------------------------------------------------------------
-
-  enterTurn(cell: ActorCell): number {
-    const { turns } = cell.kind.pipeline as Pipeline;
-    if (turns.length === 0) return 0;
-    const view = new Turn(cell, this.runtime.host.now());
-    this.turn = view;
-    for (let i = 0; i < turns.length; i += 1) {
-      const middleware = turns[i] as Middleware;
-      try {
-        middleware.beforeTurn?.(view);
-      } catch (error) {
-        this.hookFailed(cell, middleware, 'beforeTurn', error);
-        return i;
-      }
-    }
-    return turns.length;
-  }
-
-  leaveTurn(cell: ActorCell, code: InvokeCode, entered: number): void {
-    const view = this.turn;
-    if (view === undefined) return;
-    this.turn = undefined;
-    view.endedAt = this.runtime.host.now();
-    view.handled = this.runtime.invoker.handled;
-    const { turns } = cell.kind.pipeline as Pipeline;
-    const result = this.resultOf(cell, code);
-    for (let i = entered - 1; i >= 0; i -= 1) {
-      const middleware = turns[i] as Middleware;
-      try {
-        middleware.afterTurn?.(view, result);
-      } catch (error) {
-        this.hookFailed(cell.ref.cell, middleware, 'afterTurn', error);
-      }
-    }
-  }
-
-  private turn: Turn | undefined = undefined;
-
-  /** The integer of the hot path as the union that hooks see. */
-  private resultOf(cell: ActorCell, code: InvokeCode): InvokeResult {
-    if (code === COMPLETED) return cell.queue.length > 0 ? COMPLETED_BUT_READY : COMPLETED_ALL;
-    if (code === YIELDED) return HAS_YIELDED;
-    if (code === STOPPED) return HAS_STOPPED;
-    const failure = cell.extras?.failure;
-    if (code === FAILED || ((cell.status & FAULT) !== 0 && failure !== undefined)) {
-      return { kind: 'failed', error: failure?.error };
-    }
-    const open = cell.extras?.suspensions.at(-1);
-    if (open !== undefined)
-      return { kind: 'suspended', reason: open.reason, resumeOn: conditionOf(open.until) };
-    return IS_AWAITING;
-  }
-
-  // Messages ----------------------------------------------------------------------------------------------------
 
   runNext(cell: ActorCell): void {
     const { ready, lifecycle } = this.runtime;
@@ -261,7 +108,7 @@ export class Pipelines {
         }
         passage.entered += 1;
       } catch (error) {
-        this.hookFailed(cell, middleware, 'beforeMessage', error);
+        hookFailed(cell, middleware, 'beforeMessage', error);
         return { verdict: 'refuse', why: `middleware ${middleware.name} failed` };
       }
     }
@@ -399,7 +246,7 @@ export class Pipelines {
     );
     park(cell, promise, awaiting);
     ready.pressure.relieveIfCaughtUp(cell);
-    const limit = passage.limit === undefined ? undefined : this.limit(passage, awaiting);
+    const limit = passage.limit === undefined ? undefined : armLimit(cell, limitOf(passage), awaiting);
     const settled = (): void => {
       if (limit !== undefined) wheel.cancel(limit);
     };
@@ -408,23 +255,6 @@ export class Pipelines {
       settled();
       this.leave(cell, passage, { kind: 'abandoned', ms: took() });
     };
-  }
-
-  private limit(passage: Passage, awaiting: Awaiting): HandlerLimit {
-    const { host, ready, wheel } = this.runtime;
-    const { cell } = passage;
-    const withinMs = limitOf(passage);
-    const limit = new HandlerLimit(() => {
-      if (awaiting.settled || cell.extras?.awaiting !== awaiting) return;
-      awaiting.settled = true;
-      awaiting.error = { thrown: new HandlerTimeoutError(cell.path, passage.message, withinMs) };
-      cell.extras.abort?.abort();
-      cell.extras.abort = undefined;
-      cell.status |= SETTLED;
-      ready.registerReady(cell);
-    });
-    wheel.arm(limit, host.now() + withinMs);
-    return limit;
   }
 
   private handled(cell: ActorCell, passage: Passage, reply: unknown, ms: number): void {
@@ -475,15 +305,10 @@ export class Pipelines {
           retry = asked;
         }
       } catch (error) {
-        this.hookFailed(cell, middleware, 'afterMessage', error);
+        hookFailed(cell, middleware, 'afterMessage', error);
       }
     }
     return retry;
-  }
-
-  private hookFailed(cell: ActorCell, middleware: Middleware, hook: string, error: unknown): void {
-    const failure = new MiddlewareError(middleware.name, hook, toError(error));
-    this.runtime.lifecycle.failed(cell, failure, -1, undefined, hook);
   }
 }
 
@@ -495,11 +320,6 @@ function promiseOf(result: object): Promise<unknown> | undefined {
 
 function limitOf(passage: Passage): number {
   return passage.limit?.withinMs ?? Number.POSITIVE_INFINITY;
-}
-
-function conditionOf(until: ResumeOn): ResumeCondition {
-  if (until.on === 'capacity') return { on: 'capacity' };
-  return until.on === 'settled' ? { on: 'settled' } : until;
 }
 
 /** A held message waits for a time or an event; the other two conditions mean the actor's own mailbox and promise. */
