@@ -1,5 +1,5 @@
-export type { ClientLink } from './client/client.js';
 export { Client } from './client/client.js';
+export type { ClientLink } from './client/client-link.js';
 export type { SubmitOptions } from './client/drafter.js';
 export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';

@@ -1,5 +1,4 @@
 // Hot path: `submit` and `settle` run once per job.
-import type { JobsHost } from '../host.js';
 import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
 import { payloadOfFile, withSpooled } from '../job/node-payload-file.js';
@@ -7,38 +6,20 @@ import { checkOptions } from '../job/option-check.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
 import type {
-  ClientHello,
   ClientMessage,
   JobView,
   LeaderOverview,
   Receipt,
   ToClient,
 } from '../protocol/client-messages.js';
+import type { ClientSetup } from './client-link.js';
 import { DeskCalls } from './desk-calls.js';
 import { Drafter, NO_OPTIONS, SUBMIT_OPTIONS, type SubmitOptions } from './drafter.js';
 import { type HandleDesk, JobHandle } from './job-handle.js';
 import { Outcomes } from './outcomes.js';
 import { CLOSED, type Pending, PendingRun, PendingSubmit, problemOf, receiptOf } from './pending.js';
+import { grip, settling } from './promise-grip.js';
 import { type Draft, Submitter } from './submitter.js';
-
-/** How a client reaches its leader. */
-export interface ClientLink {
-  open(hello: ClientHello): void;
-  send(message: ClientMessage): void;
-  /** The client was closed and will send nothing more. */
-  close?(): void;
-}
-
-const DEFAULT_OUTSTANDING_MAX = 1_024;
-
-export interface ClientSetup {
-  readonly client: string;
-  readonly token: string;
-  readonly host: JobsHost;
-  readonly link: ClientLink;
-  /** Large files are read while they are sent. */
-  readonly streams?: boolean;
-}
 
 /** The client as a machine with promises on its face. Collects what one turn submits and sends it in one message. */
 export class Client implements HandleDesk, AsyncDisposable {
@@ -47,8 +28,6 @@ export class Client implements HandleDesk, AsyncDisposable {
   private readonly outcomes: Outcomes;
   private readonly drafter = new Drafter((message) => this.send(message));
   private readonly calls = new DeskCalls((message) => this.send(message));
-  private readonly blocked: (() => void)[] = [];
-  private outstandingMax = DEFAULT_OUTSTANDING_MAX;
   private tag = '';
   private connected = false;
   private flushScheduled = false;
@@ -209,8 +188,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     switch (message.kind) {
       case 'receipts':
         this.submitter.receipts(message.items);
-        while (this.blocked.length > 0 && this.submitter.outstanding < this.outstandingMax)
-          this.blocked.shift()?.();
+        this.submitter.letIn();
         return;
       case 'outcomes':
         for (const outcome of message.items) this.outcomes.settle(outcome);
@@ -242,7 +220,6 @@ export class Client implements HandleDesk, AsyncDisposable {
     this.outcomes.abandon(error);
     for (const one of this.submitter.abandon()) one.settled(CLOSED);
     this.calls.close();
-    for (const wake of this.blocked.splice(0)) wake();
     this.setup.link.close?.();
   }
 
@@ -254,7 +231,7 @@ export class Client implements HandleDesk, AsyncDisposable {
   private offer(input: unknown, options: SubmitOptions, pending: Pending): void {
     try {
       const filling = this.drafter.fill(pending.item, pending.definition, input, options);
-      if (filling !== undefined || this.submitter.outstanding >= this.outstandingMax) {
+      if (filling !== undefined || this.submitter.isFull) {
         this.offerLater(filling, pending).catch((error: unknown) => pending.reject(error as Error));
         return;
       }
@@ -275,9 +252,7 @@ export class Client implements HandleDesk, AsyncDisposable {
   }
 
   private async room(): Promise<void> {
-    while (this.submitter.outstanding >= this.outstandingMax && !this.closed) {
-      await new Promise<void>((resolve) => this.blocked.push(resolve));
-    }
+    while (this.submitter.isFull && !this.closed) await this.submitter.room();
     if (this.closed) throw new ClientClosedError();
   }
 
@@ -297,7 +272,7 @@ export class Client implements HandleDesk, AsyncDisposable {
   private welcomed(message: ToClient & { kind: 'welcome' }): void {
     this.connected = true;
     this.tag = message.tag;
-    this.outstandingMax = message.outstandingMax;
+    this.submitter.outstandingMax = message.outstandingMax;
     this.drafter.payloadBytesMax = message.payloadBytesMax;
     this.drafter.announce();
     this.submitter.rewind();
@@ -319,16 +294,4 @@ export class Client implements HandleDesk, AsyncDisposable {
       if (this.connected) for (const message of this.submitter.take()) this.setup.link.send(message);
     });
   }
-}
-
-/** The two ends of the promise that was made last. Read at once, so that a submit needs no closure of its own. */
-const settling: { resolve: (value: unknown) => void; reject: (error: Error) => void } = {
-  resolve: () => undefined,
-  reject: () => undefined,
-};
-
-function grip(resolve: (value: never) => void, reject: (error: Error) => void): void {
-  // Whoever makes the promise knows its type.
-  settling.resolve = resolve as (value: unknown) => void;
-  settling.reject = reject;
 }

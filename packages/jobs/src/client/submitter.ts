@@ -41,6 +41,8 @@ class OutstandingBatch {
   }
 }
 
+const DEFAULT_OUTSTANDING_MAX = 1_024;
+
 /**
  * Numbers submits and keeps each until it is answered. After a reconnect everything unanswered goes out again under its old
  * number, so nothing is lost and nothing doubled.
@@ -51,6 +53,23 @@ export class Submitter {
   private unsent = 0;
   private low = 0;
   outstanding = 0;
+  outstandingMax = DEFAULT_OUTSTANDING_MAX;
+  private readonly blocked: (() => void)[] = [];
+
+  get isFull(): boolean {
+    return this.outstanding >= this.outstandingMax;
+  }
+
+  /** Resolves when there may be room; look again. */
+  room(): Promise<void> {
+    return new Promise((resolve) => this.blocked.push(resolve));
+  }
+
+  /** As many as there is room for, in the order in which they came. Each looks again. */
+  letIn(): void {
+    if (this.blocked.length === 0) return;
+    for (const wake of this.blocked.splice(0, Math.max(0, this.outstandingMax - this.outstanding))) wake();
+  }
 
   add(one: Outstanding): void {
     one.item.seq = this.nextSeq;
@@ -129,6 +148,7 @@ export class Submitter {
     }
     this.unsent = 0;
     this.outstanding = 0;
+    for (const wake of this.blocked.splice(0)) wake();
     return left;
   }
 }

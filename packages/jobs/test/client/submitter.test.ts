@@ -79,4 +79,30 @@ submitter('the mark that goes with a message never covers a number without an an
   assert.is(message?.kind === 'submit' ? message.low : -1, 1);
 });
 
+submitter(
+  'whoever waits for room is let in by turns, as many as there is room for, and all at the end',
+  async () => {
+    const one = new Submitter();
+    one.outstandingMax = 2;
+    const entered: number[] = [];
+    const enter = async (name: number): Promise<void> => {
+      while (one.isFull) await one.room();
+      one.add(new Played(nobody));
+      entered.push(name);
+    };
+    const all = [1, 2, 3, 4, 5].map(enter);
+    const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    await settle();
+    assert.equal([entered, one.outstanding], [[1, 2], 2]);
+    one.take();
+    one.receipts([receipt(1)]);
+    one.letIn();
+    await settle();
+    assert.equal([entered, one.outstanding], [[1, 2, 3], 2]);
+    one.abandon();
+    await Promise.all(all.slice(0, 4));
+    assert.equal(entered, [1, 2, 3, 4, 5]);
+  },
+);
+
 submitter.run();

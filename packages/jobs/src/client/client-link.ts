@@ -1,0 +1,19 @@
+import type { JobsHost } from '../host.js';
+import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
+
+/** How a client reaches its leader. */
+export interface ClientLink {
+  open(hello: ClientHello): void;
+  send(message: ClientMessage): void;
+  /** The client was closed and will send nothing more. */
+  close?(): void;
+}
+
+export interface ClientSetup {
+  readonly client: string;
+  readonly token: string;
+  readonly host: JobsHost;
+  readonly link: ClientLink;
+  /** Large files are read while they are sent. */
+  readonly streams?: boolean;
+}
