@@ -44,8 +44,11 @@ const features: Readonly<Record<string, Feature>> = {
   },
   'without-counts': {
     cuts: [
-      { file: invoker, text: 'slots.count(slot, this.handled);' },
-      { file: invoker, text: 'ready.slots.count(mailbox.slot, handled);' },
+      { file: coordinator, text: 'this.slots.countEach(this.entries, counted, head, mask);' },
+      {
+        file: invoker,
+        text: 'if (handled !== 1)\n            ready.slots.count(mailbox.slot, handled - 1);',
+      },
     ],
   },
   'without-bounds': {

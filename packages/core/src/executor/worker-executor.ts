@@ -118,7 +118,7 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
       let spent = false;
       while (!spent && !ready.isEmpty()) {
         const left = invoker.serve(this.checkEvery);
-        ready.countLap();
+        ready.countTurns();
         this.doneUnseen += this.checkEvery - left;
         if (left <= 0) spent = this.checkSlice();
       }
@@ -151,10 +151,11 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   }
 
   private report(ms: number): void {
-    const { turns, lastRun } = this.invoker;
+    const { lastRun } = this.invoker;
+    const { turns } = this.ready;
     const handled = this.doneUnseen - turns;
     this.doneUnseen = 0;
-    this.invoker.turns = 0;
+    this.ready.turns = 0;
     if (this.closeLooks > 0) this.closeLooks -= 1;
     if (lastRun === undefined) return;
     if (this.watch?.looked({ mailbox: lastRun, turns, handled, ms }) !== true) return;

@@ -33,8 +33,7 @@ export interface Lifecycle<M extends Mailbox> {
 export class MessageInvoker<M extends Mailbox = Mailbox> {
   /** Messages handled in the last turn. */
   handled = 0;
-  /** Turns given since the executor looked last, and who had the last of them. */
-  turns = 0;
+  /** Who had the last turn. */
   lastRun: M | undefined = undefined;
   /** The handler that the last batch or envelope ended with, or NO_RIDE. */
   lastHandler = NO_RIDE;
@@ -61,16 +60,13 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
    */
   serve(allowance: number): number {
     const { ready } = this;
-    const { slots } = ready;
     let left = allowance;
     let mailbox: M | undefined;
     while (left > 0 && !ready.isEmpty()) {
       const handler = ready.nextHandler;
       const payload = ready.nextPayload;
       mailbox = ready.take();
-      const { slot } = mailbox;
-      ready.running = slot;
-      this.turns += 1;
+      ready.running = mailbox.slot;
       if (handler === NO_RIDE || (mailbox.status & (INTERRUPTED | SPECIAL)) !== 0) {
         left -= this.endTurn(mailbox, this.invoke(mailbox, handler, payload));
         continue;
@@ -88,9 +84,8 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
       } catch (error) {
         this.caught(mailbox, error, handler, payload);
       }
-      if (mailbox.status === SCHEDULED && mailbox.queue.length === 0) {
+      if (mailbox.status === SCHEDULED && mailbox.queue.length === 0 && this.handled === 1) {
         mailbox.status = IDLE;
-        slots.count(slot, this.handled);
         left -= 2;
       } else {
         left -= this.endTurn(mailbox, this.afterRide(mailbox));
@@ -104,7 +99,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   /** Returns what the turn takes of the allowance. */
   private endTurn(mailbox: M, code: InvokeCode): number {
     const { handled, ready } = this;
-    ready.slots.count(mailbox.slot, handled);
+    if (handled !== 1) ready.slots.count(mailbox.slot, handled - 1);
     ready.handleInvokeResult(mailbox, code);
     return handled + 1;
   }

@@ -65,7 +65,7 @@ export class StepExecutor implements Executor<ActorCell> {
     if (this.choose !== undefined) ready.promote(Math.floor(this.choose() * ready.depth));
     const startedAt = this.now();
     const left = invoker.serve(1);
-    ready.countLap();
+    ready.countTurns();
     const { lastRun } = invoker;
     if (lastRun !== undefined) {
       this.watch?.looked({ mailbox: lastRun, turns: 1, handled: -left, ms: this.now() - startedAt });
