@@ -1,7 +1,7 @@
 import type * as Core from '@troupe/core';
 import type { Case, RunContext, Suite, Trial } from '../runner/suite.js';
 import { type Build, buildWithout, featureNames, optionsWithout } from './features-build.js';
-import { inTurns, type Side } from './middleware-turns.js';
+import { inTurns, type Side } from './in-turns.js';
 
 const BATCH = 500;
 

@@ -1,9 +1,9 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseSample } from '#src/runner/sample.js';
-import { inTurns, type Side } from '#src/suites/middleware-turns.js';
+import { inTurns, type Side } from '#src/suites/in-turns.js';
 
-const turns = suite('middleware-turns');
+const turns = suite('in-turns');
 
 let sink = 0;
 
