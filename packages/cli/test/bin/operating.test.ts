@@ -184,7 +184,7 @@ operating('a worker module that is not there, or has no handler, says so', async
     [65, `troupe: module ${join(s.dir, 'empty.mjs')}: exports no handler; export handle(job, run)\n`],
   );
   await using worker = await workerOf(s.at, s.dir);
-  assert.equal((await worker.first)['execs'], ['math.add', 'math.fail', 'text.echo']);
+  assert.equal((await worker.first)['execs'], ['math.add', 'math.fail', 'text.echo', 'cpu.spin']);
 });
 
 operating('bench measures and counts', async () => {
