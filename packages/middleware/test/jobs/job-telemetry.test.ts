@@ -77,7 +77,7 @@ function total(points: readonly Point[] | undefined, labels: Readonly<Record<str
     .reduce((sum, { value }) => sum + value, 0);
 }
 
-jobs('every metric that the issue names is there, with the right number', async () => {
+jobs('every metric is there, with the right number', async () => {
   const recorder = openRecorder();
   await using shop = await open(jobTelemetry(providers(recorder)));
   await work(shop);
