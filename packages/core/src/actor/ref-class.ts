@@ -42,21 +42,20 @@ export abstract class RefBase implements AnyRef {
 type AskTerms = { readonly sender: ActorCell | undefined; readonly withinMs: number | undefined };
 
 /**
- * Builds the ref class of a definition: one method per handler on each face, made once, here. A face is made anew at
- * every use (`ref.tell`); the compiler removes that allocation where it matters, and an idle actor holds none. It holds
+ * Builds the ref class of a definition: one method per handler on each face, made once, here. The face of `tell` is the ref
+ * itself, so a send makes no object (ADR 0027); only where a handler has the name of something that a ref has already, it
+ * is an object of its own, as the other faces are. A face is made anew at every use, and an idle actor holds none. It holds
  * the ref, not the cell: one that was kept over a restart still reaches the actor. What it holds has names that no
  * handler can have.
  *
  * It is evaluated anew for each definition (see `ownCopyOf`), so it must refer to nothing outside itself.
  */
-function buildRefClass(Base: typeof RefBase, idle: number, handlerNames: readonly string[]): RefClass {
-  // Not a subclass: a constructor without `super` is inlined, and its allocation removed, in the sender's own code.
-  class Tell {
-    readonly '~ref': RefBase;
-    constructor(ref: RefBase) {
-      this['~ref'] = ref;
-    }
-  }
+function buildRefClass(
+  Base: typeof RefBase,
+  idle: number,
+  handlerNames: readonly string[],
+  taken: readonly string[],
+): RefClass {
   class Face {
     readonly '~ref': RefBase;
     constructor(ref: RefBase) {
@@ -70,12 +69,47 @@ function buildRefClass(Base: typeof RefBase, idle: number, handlerNames: readonl
       this['~terms'] = terms;
     }
   }
+  class Tell extends Face {}
   class Offer extends Face {}
   class Send extends Face {}
   class Ask extends Face {}
   class TellAs extends FaceAs<ActorCell> {}
   class AskAs extends FaceAs<AskTerms> {}
   class TimerAs extends FaceAs<TimerTerms> {}
+
+  class Ref extends Base {
+    get '~ref'(): this {
+      return this;
+    }
+    get tell(): object {
+      return this;
+    }
+    get offer(): Offer {
+      return new Offer(this);
+    }
+    get send(): Send {
+      return new Send(this);
+    }
+    get ask(): Ask {
+      return new Ask(this);
+    }
+    override tellAs(sender: ActorCell): TellAs {
+      return new TellAs(this, sender);
+    }
+    override askAs(sender: ActorCell | undefined, withinMs: number | undefined): AskAs {
+      return new AskAs(this, { sender, withinMs });
+    }
+    override timer(terms: TimerTerms): TimerAs {
+      return new TimerAs(this, terms);
+    }
+  }
+  class RefBesideTell extends Ref {
+    override get tell(): object {
+      return new Tell(this);
+    }
+  }
+  const clashes = handlerNames.some((name) => name in Ref.prototype || taken.includes(name));
+  const TellFace = clashes ? Tell : Ref;
 
   const method = (
     face: { readonly prototype: object },
@@ -86,7 +120,7 @@ function buildRefClass(Base: typeof RefBase, idle: number, handlerNames: readonl
   };
 
   handlerNames.forEach((name, handler) => {
-    method(Tell, name, function (this: Tell, payload?: unknown): void {
+    method(TellFace, name, function (this: { readonly '~ref': RefBase }, payload?: unknown): void {
       const cell = this['~ref'].cell;
       // The short way is taken here, not in `tell`: see `Delivery`.
       if (cell.status === idle) cell.kind.delivery.rouse(cell, handler, payload);
@@ -115,29 +149,7 @@ function buildRefClass(Base: typeof RefBase, idle: number, handlerNames: readonl
     });
   });
 
-  return class Ref extends Base {
-    get tell(): Tell {
-      return new Tell(this);
-    }
-    get offer(): Offer {
-      return new Offer(this);
-    }
-    get send(): Send {
-      return new Send(this);
-    }
-    get ask(): Ask {
-      return new Ask(this);
-    }
-    override tellAs(sender: ActorCell): TellAs {
-      return new TellAs(this, sender);
-    }
-    override askAs(sender: ActorCell | undefined, withinMs: number | undefined): AskAs {
-      return new AskAs(this, { sender, withinMs });
-    }
-    override timer(terms: TimerTerms): TimerAs {
-      return new TimerAs(this, terms);
-    }
-  };
+  return clashes ? RefBesideTell : Ref;
 }
 
 let copies = 0;
@@ -158,6 +170,9 @@ function ownCopyOf<F extends (...args: never[]) => unknown>(build: F): F {
   }
 }
 
+/** Beside what stands on the prototype: its own field, and what would make a promise of a ref, or send when it is printed. */
+const TAKEN: readonly string[] = ['cell', 'then', 'toJSON'];
+
 export function makeRefClass(handlerNames: readonly string[]): RefClass {
-  return ownCopyOf(buildRefClass)(RefBase, IDLE, handlerNames);
+  return ownCopyOf(buildRefClass)(RefBase, IDLE, handlerNames, TAKEN);
 }

@@ -9,6 +9,12 @@ import { NO_SLOT } from '../ready/slots.js';
 
 type Run = (context: unknown, payload: unknown) => unknown;
 
+// Constants of this module are part of the compiled loop; imported ones would be loaded and checked at every use (ADR 0028).
+const AT_REST = IDLE;
+const HAS_TURN = SCHEDULED;
+const NEEDS_CARE = INTERRUPTED | SPECIAL;
+const WITHOUT_RIDE = NO_RIDE;
+
 /** What the invoker leaves to the actor itself. */
 export interface Lifecycle<M extends Mailbox> {
   /** Handles everything in the signal lane. */
@@ -60,22 +66,23 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
    */
   serve(allowance: number): number {
     const { ready } = this;
-    let left = allowance;
+    let left = allowance | 0;
     let mailbox: M | undefined;
     while (left > 0 && !ready.isEmpty()) {
       const handler = ready.nextHandler;
       const payload = ready.nextPayload;
       mailbox = ready.take();
       ready.running = mailbox.slot;
-      if (handler === NO_RIDE || (mailbox.status & (INTERRUPTED | SPECIAL)) !== 0) {
-        left -= this.endTurn(mailbox, this.invoke(mailbox, handler, payload));
+      if (handler === WITHOUT_RIDE || (mailbox.status & NEEDS_CARE) !== 0) {
+        left = (left - this.endTurn(mailbox, this.invoke(mailbox, handler, payload))) | 0;
         continue;
       }
       this.handled = 1;
       try {
         if (handler >= 0) {
-          const result = (mailbox.kind.handlers[handler] as Run)(mailbox, payload);
-          if (typeof result === 'object' && result !== null) {
+          const run = mailbox.kind.handlers[handler] as Run;
+          const result = run(mailbox, payload);
+          if (result !== undefined && typeof result === 'object' && result !== null) {
             this.lifecycle.returned(mailbox, result, handler, undefined);
           }
         } else {
@@ -84,11 +91,11 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
       } catch (error) {
         this.caught(mailbox, error, handler, payload);
       }
-      if (mailbox.status === SCHEDULED && mailbox.queue.length === 0 && this.handled === 1) {
-        mailbox.status = IDLE;
-        left -= 2;
+      if (mailbox.status === HAS_TURN && mailbox.queue.length === 0 && this.handled === 1) {
+        mailbox.status = AT_REST;
+        left = (left - 2) | 0;
       } else {
-        left -= this.endTurn(mailbox, this.afterRide(mailbox));
+        left = (left - this.endTurn(mailbox, this.afterRide(mailbox))) | 0;
       }
     }
     this.lastRun = mailbox;

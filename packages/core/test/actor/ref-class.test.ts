@@ -27,6 +27,64 @@ refClass('the methods of a definition are made once', async () => {
   assert.is(one.tell.add, other.tell.add);
 });
 
+refClass('a send makes no object: a ref is its own face for tell', async () => {
+  await using system = createSystem();
+  const ref = system.spawn(define());
+  assert.is(ref.tell, ref.tell);
+});
+
+refClass('handlers may have the names of what a ref has itself', async () => {
+  await using system = createSystem();
+  const got: string[] = [];
+  const note = (name: string) => (_ctx: unknown, payload: number) => {
+    got.push(`${name} ${payload}`);
+    return name;
+  };
+  const Awkward = defineActor('awkward', {
+    state: () => undefined,
+    handlers: {
+      path: note('path'),
+      tell: note('tell'),
+      cell: note('cell'),
+      toString: note('toString'),
+      constructor: note('constructor'),
+    },
+  });
+  const ref = system.spawn(Awkward, undefined, { name: 'awkward' });
+  ref.tell.path(1);
+  ref.tell.tell(2);
+  ref.tell.cell(3);
+  ref.tell.toString(4);
+  assert.is(await ref.ask.constructor(5), 'constructor');
+  assert.equal(got, ['path 1', 'tell 2', 'cell 3', 'toString 4', 'constructor 5']);
+  assert.is(ref.path, '/awkward');
+  assert.is(`${ref}`, 'ref(/awkward)');
+});
+
+refClass('a handler named then makes no promise of a ref, and one named toJSON no message of its text', async () => {
+  await using system = createSystem();
+  let calls = 0;
+  const Awkward = defineActor('awkward', {
+    state: () => undefined,
+    handlers: {
+      // biome-ignore lint/suspicious/noThenProperty: the name is what is tested
+      then: () => {
+        calls += 1;
+      },
+      toJSON: () => {
+        calls += 1;
+      },
+      calls: () => calls,
+    },
+  });
+  const ref = system.spawn(Awkward);
+  assert.is(await Promise.resolve(ref), ref);
+  assert.is(await ref.ask.calls(), 0);
+  ref.tell.then();
+  ref.tell.toJSON();
+  assert.is(await ref.ask.calls(), 2);
+});
+
 refClass('actors work where code may not be made from strings', async () => {
   const program = `
     import { createSystem, defineActor } from '@troupe/core';
