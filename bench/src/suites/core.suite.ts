@@ -3,7 +3,7 @@ import { erlangCommand } from '../adapters/erlang.js';
 import type { System } from '../adapters/system.js';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
 import { ask, askConcurrent, asyncHandler } from '../workloads/core/asking.js';
-import { bare } from '../workloads/core/bare.js';
+import { bare, mingle } from '../workloads/core/bare.js';
 import { countingOf } from '../workloads/core/counting.js';
 import { createOf } from '../workloads/core/create.js';
 import { crowd } from '../workloads/core/crowd.js';
@@ -35,7 +35,10 @@ function workloadCase(workload: Workload, systems: readonly string[] = everybody
     ...(workload.note !== undefined && { note: workload.note }),
     prepare(context) {
       const byHand = context.system === 'floor' ? bare[workload.name]?.(context.scale) : undefined;
-      if (byHand !== undefined) return { run: () => timed(byHand) };
+      if (byHand !== undefined) {
+        mingle();
+        return { run: () => timed(byHand) };
+      }
       return workloadTrial(workload, context, (system) => crowd(system, fewKinds));
     },
     command: (context, repeat) => erlangCommand('core_bench', workload.name, context, repeat),

@@ -33,6 +33,31 @@ function drain(): void {
   }
 }
 
+/**
+ * The crowd of the floor: as many other receivers as the crowd of a system brings along. With only the two of a benchmark
+ * in the process, the compiler puts both into the loop, and what is measured holds no call any more.
+ */
+export function mingle(hops = 20_000): void {
+  let noted = 0;
+  const passOn: Receive = (left) => {
+    push(note, left);
+    if (typeof left === 'number' && left > 0) push(passBack, left - 1);
+  };
+  const passBack: Receive = (left) => {
+    push(noteToo, { left });
+    if (typeof left === 'number' && left > 0) push(passOn, left - 1);
+  };
+  const note: Receive = (about) => {
+    if (about !== undefined) noted += 1;
+  };
+  const noteToo: Receive = (about) => {
+    if (about !== note) noted += 1;
+  };
+  push(passOn, hops);
+  drain();
+  if (noted !== hops + 1) throw new Error(`${noted} of ${hops + 1} notes arrived`);
+}
+
 function mailbox(capacity: number): (number | undefined)[] {
   return new Array<number | undefined>(2 ** Math.ceil(Math.log2(capacity + 1))).fill(undefined);
 }

@@ -9,6 +9,8 @@ import type { AnyDefinition, LooseSpec } from './definition.js';
 import type { Runtime } from './runtime.js';
 
 export const THROUGHPUT_DEFAULT = 300;
+/** A kind that nobody has seen at work yet gets so many messages in a turn. */
+const TURN_FIRST = 16;
 export const CAPACITY_DEFAULT = 1_000;
 export const STOP_WITHIN_MS_DEFAULT = 5_000;
 
@@ -21,6 +23,7 @@ export class Kind implements MailboxKind {
   readonly lowWater: number;
   readonly overflow: OverflowPolicy;
   readonly throughput: number;
+  turnMax: number;
   readonly levels: readonly number[] | undefined;
   readonly hasPipeline: boolean;
   readonly hasSendHook: boolean;
@@ -55,6 +58,7 @@ export class Kind implements MailboxKind {
       this.overflow === 'mute-sender' || this.overflow === 'grow' ? Number.POSITIVE_INFINITY : this.capacity;
     this.lowWater = Math.floor(this.capacity / 2);
     this.throughput = spec.throughput ?? THROUGHPUT_DEFAULT;
+    this.turnMax = Math.min(this.throughput, TURN_FIRST);
     const levels = spec.mailbox?.levels as Readonly<Record<string, (typeof LEVELS)[number]>> | undefined;
     this.levels = levels && names.map((name) => LEVELS.indexOf(levels[name] ?? 'normal'));
     this.hasPipeline = pipeline !== undefined;

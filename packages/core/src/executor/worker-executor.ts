@@ -9,6 +9,8 @@ import type { TurnWatch } from './turn-watch.js';
 
 /** How often the pump asks whether its slice is spent, in messages; a clock read costs as much as a message. */
 const CHECK_EVERY_MAX = 512;
+/** In every turn of the event loop the first look is near and each further one at most twice as far. */
+const CHECK_EVERY_FIRST = 32;
 const ARMS_PER_CHECK = 16;
 /** Turns that are looked at one by one after a long time that several turns shared. */
 const CLOSE_LOOKS = 4096;
@@ -34,7 +36,7 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   private turnOpen = false;
   private turnStart = 0;
   private arms = 0;
-  private checkEvery = 64;
+  private checkEvery = CHECK_EVERY_FIRST;
   private readonly pumpNow = () => this.pump();
   /** Turns and messages together since the last look at the clock. */
   private doneUnseen = 0;
@@ -107,6 +109,7 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   private openTurn(): void {
     this.turnOpen = true;
     this.arms = 0;
+    this.checkEvery = Math.min(this.checkEvery, CHECK_EVERY_FIRST);
     this.turnStart = this.host.now();
     this.coarseNow = this.turnStart;
     this.host.later(this.closeTurn);
@@ -120,7 +123,7 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
         const left = invoker.serve(this.checkEvery);
         ready.countTurns();
         this.doneUnseen += this.checkEvery - left;
-        if (left <= 0) spent = this.checkSlice();
+        if (left <= 0 || invoker.isLookDue) spent = this.checkSlice();
       }
     } finally {
       // Also when the host's clock throws: whoever is ready must not wait for ever.
@@ -135,10 +138,12 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     const done = this.doneUnseen;
     const now = this.host.now();
     this.coarseNow = now;
+    this.invoker.pace(now - before, this.slice.ms);
     this.report(now - before);
     const perMessage = (now - before) / done;
     const next = Math.ceil(this.slice.ms / 8 / Math.max(perMessage, 1e-6));
-    this.checkEvery = this.closeLooks > 0 ? 1 : Math.max(1, Math.min(next, CHECK_EVERY_MAX));
+    const most = Math.min(2 * this.checkEvery, CHECK_EVERY_MAX);
+    this.checkEvery = this.closeLooks > 0 ? 1 : Math.max(1, Math.min(next, most));
     return now - this.turnStart >= this.slice.ms;
   }
 

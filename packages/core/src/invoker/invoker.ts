@@ -11,9 +11,13 @@ type Run = (context: unknown, payload: unknown) => unknown;
 
 // Constants of this module are part of the compiled loop; imported ones would be loaded and checked at every use (ADR 0028).
 const AT_REST = IDLE;
+const ENDS_BATCH = INTERRUPTED;
 const HAS_TURN = SCHEDULED;
 const NEEDS_CARE = INTERRUPTED | SPECIAL;
 const WITHOUT_RIDE = NO_RIDE;
+
+/** Messages in a turn that make a look at the clock worth its price. */
+const LONG_TURN = 64;
 
 /** What the invoker leaves to the actor itself. */
 export interface Lifecycle<M extends Mailbox> {
@@ -37,8 +41,10 @@ export interface Lifecycle<M extends Mailbox> {
 
 /** Runs a bounded batch of messages of one mailbox: the only place where user handlers are called and caught. */
 export class MessageInvoker<M extends Mailbox = Mailbox> {
-  /** Messages handled in the last turn. */
-  handled = 0;
+  /** Messages handled in the turn; 1 between turns, so that the most frequent one need not be written down. */
+  handled = 1;
+  /** The last turn was as long as its kind is allowed: somebody should look at the clock and tell `pace`. */
+  isLookDue = false;
   /** Who had the last turn. */
   lastRun: M | undefined = undefined;
   /** The handler that the last batch or envelope ended with, or NO_RIDE. */
@@ -60,9 +66,9 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
 
   /**
    * Gives ready actors their turns until the allowance (turns and messages together) is used up or nobody is ready, and
-   * returns what is left of it. A turn is the message that rode with the ready entry, then up to `throughput` from the
-   * mailbox. The most frequent one, a plain message to an actor with nothing else to do, is all in this loop: the
-   * compiler does not inline a function into it that has itself grown large by inlining.
+   * returns what is left of it; earlier when a look at the clock is due. A turn is the message that rode with the ready
+   * entry, then up to `turnMax` from the mailbox. The most frequent one, a plain message to an actor with nothing else to
+   * do, is all in this loop: the compiler does not inline a function into it that has itself grown large by inlining.
    */
   serve(allowance: number): number {
     const { ready } = this;
@@ -75,9 +81,9 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
       ready.running = mailbox.slot;
       if (handler === WITHOUT_RIDE || (mailbox.status & NEEDS_CARE) !== 0) {
         left = (left - this.endTurn(mailbox, this.invoke(mailbox, handler, payload))) | 0;
+        if (this.isLookDue) break;
         continue;
       }
-      this.handled = 1;
       try {
         if (handler >= 0) {
           const run = mailbox.kind.handlers[handler] as Run;
@@ -96,6 +102,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
         left = (left - 2) | 0;
       } else {
         left = (left - this.endTurn(mailbox, this.afterRide(mailbox))) | 0;
+        if (this.isLookDue) break;
       }
     }
     this.lastRun = mailbox;
@@ -106,9 +113,19 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   /** Returns what the turn takes of the allowance. */
   private endTurn(mailbox: M, code: InvokeCode): number {
     const { handled, ready } = this;
+    this.handled = 1;
     if (handled !== 1) ready.slots.count(mailbox.slot, handled - 1);
     ready.handleInvokeResult(mailbox, code);
     return handled + 1;
+  }
+
+  /** What the due look has shown: so long took what was done since the look before, and so long it may take. */
+  pace(tookMs: number, sliceMs: number): void {
+    if (!this.isLookDue || this.lastRun === undefined) return;
+    this.isLookDue = false;
+    const { kind } = this.lastRun;
+    if (tookMs > sliceMs) kind.turnMax = Math.max(1, Math.floor((kind.turnMax * sliceMs) / tookMs));
+    else if (tookMs < sliceMs / 2) kind.turnMax = Math.min(2 * kind.turnMax, kind.throughput);
   }
 
   /** A turn that begins without a ride, or that needs care. */
@@ -169,23 +186,27 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
    */
   private runBatch(mailbox: M): InvokeCode {
     const queue = mailbox.queue;
-    const throughput = mailbox.kind.throughput;
-    const waiting = queue.length;
-    const most = Math.min(waiting, throughput);
+    const most = Math.min(queue.length, mailbox.kind.turnMax);
     let left = most;
     let handler = NO_RIDE;
     while (left > 0) {
       left -= 1;
       handler = queue.peek();
       this.run(mailbox, handler, queue.take());
-      if ((mailbox.status & INTERRUPTED) !== 0) break;
+      if ((mailbox.status & ENDS_BATCH) !== 0) break;
     }
     const taken = most - left;
     if (handler >= 0) this.lastHandler = handler;
     this.handled += taken;
     this.ready.queued -= taken;
     if ((mailbox.status & INTERRUPTED) !== 0) return HALTED;
+    this.isLookDue = this.isLong(mailbox, taken);
     return queue.length === 0 ? COMPLETED : YIELDED;
+  }
+
+  /** As many messages as its kind may have at a time, and there is something to learn from how long they took. */
+  private isLong({ kind }: M, messages: number): boolean {
+    return messages >= kind.turnMax && (messages >= LONG_TURN || kind.turnMax < kind.throughput);
   }
 
   /** Signals, gates, hooks and levels: everything that is not a plain batch. */
@@ -202,13 +223,16 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   }
 
   private attend(mailbox: M): InvokeCode {
-    let left = mailbox.kind.throughput;
+    let left = mailbox.kind.turnMax;
     for (;;) {
       if ((mailbox.status & SIGNALLED) !== 0) this.lifecycle.handleSignals(mailbox);
       if ((mailbox.status & TERMINATED) !== 0) return STOPPED;
       if ((mailbox.status & GATED) !== 0) return HALTED;
       if (mailbox.queue.length === 0) return COMPLETED;
-      if (left === 0) return YIELDED;
+      if (left === 0) {
+        this.isLookDue = this.isLong(mailbox, this.handled);
+        return YIELDED;
+      }
       left -= 1;
       this.handled += 1;
       this.runNext(mailbox);

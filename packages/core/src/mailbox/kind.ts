@@ -14,7 +14,10 @@ export interface MailboxKind {
   readonly overflow: OverflowPolicy;
   /** Level of each handler, 0 first; undefined when all are equal. */
   readonly levels: readonly number[] | undefined;
+  /** Messages of one actor in a turn, at most. */
   readonly throughput: number;
+  /** Messages in a turn as far as they are known to fit into a slice of time; up to `throughput` (ADR 0029). */
+  turnMax: number;
   /** Messages run through middleware one by one. */
   readonly hasPipeline: boolean;
   /** A middleware wants to give every message sent here a context. */

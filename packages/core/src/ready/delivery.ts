@@ -14,6 +14,11 @@ import { NO_SLOT } from './slots.js';
 /** Whoever goes on sending to a mailbox that is over its capacity is pressed when it begins, then every 64 messages. */
 const PRESS_MASK = 63;
 
+// Constants of this module are part of the compiled send; imported ones would be loaded and checked at every use (ADR 0028).
+const HAS_TURN = SCHEDULED;
+const SAYS_HOW = SCHEDULED | CLOSED | SPECIAL;
+const NOBODYS_QUEUE = NO_QUEUE;
+
 export type Delivered = 'accepted' | 'full' | 'closed';
 
 /** Where messages end that reach no handler. */
@@ -56,7 +61,7 @@ export class Delivery<M extends Mailbox = Mailbox> {
 
   /** Only for an idle mailbox. */
   rouse(mailbox: M, handler: number, payload: unknown): void {
-    mailbox.status = SCHEDULED;
+    mailbox.status = HAS_TURN;
     this.ready.registerWithRide(mailbox.slot, handler, payload);
   }
 
@@ -84,8 +89,8 @@ export class Delivery<M extends Mailbox = Mailbox> {
     const ready = this.ready;
     const kind = mailbox.kind;
     if (
-      (mailbox.status & (SCHEDULED | CLOSED | SPECIAL)) === SCHEDULED &&
-      queue !== NO_QUEUE &&
+      (mailbox.status & SAYS_HOW) === HAS_TURN &&
+      queue !== NOBODYS_QUEUE &&
       queue.length < kind.hardCapacity &&
       ready.queued < ready.queuedMax
     ) {

@@ -5,6 +5,9 @@ import type { Host } from '../host.js';
 import type { MessageInvoker } from '../invoker/invoker.js';
 import type { ReadyQueueCoordinator } from '../ready/coordinator.js';
 
+/** What a turn may take in virtual time before the next ones of its kind are made shorter, as in production. */
+const SLICE_MS = 1;
+
 /**
  * Runs one ready actor at a time, when told. With a seed it chooses among the ready ones by chance: every order it
  * takes is one that production could take, and the same seed takes the same order again.
@@ -66,10 +69,10 @@ export class StepExecutor implements Executor<ActorCell> {
     const startedAt = this.now();
     const left = invoker.serve(1);
     ready.countTurns();
+    const ms = this.now() - startedAt;
+    invoker.pace(ms, SLICE_MS);
     const { lastRun } = invoker;
-    if (lastRun !== undefined) {
-      this.watch?.looked({ mailbox: lastRun, turns: 1, handled: -left, ms: this.now() - startedAt });
-    }
+    if (lastRun !== undefined) this.watch?.looked({ mailbox: lastRun, turns: 1, handled: -left, ms });
     return true;
   }
 }

@@ -106,6 +106,68 @@ executor(
   },
 );
 
+/** Each message of `ms` moves the clock by so much; `longest` is the longest time that passed without a turn of the loop. */
+function slowHost(): { readonly host: Host; readonly clock: { now: number; longest: number } } {
+  const clock = { now: 0, longest: 0 };
+  let turnedAt = 0;
+  const host: Host = {
+    ...nodeHost,
+    now: () => clock.now,
+    later: (run) =>
+      nodeHost.later(() => {
+        clock.longest = Math.max(clock.longest, clock.now - turnedAt);
+        turnedAt = clock.now;
+        run();
+      }),
+    log: () => undefined,
+  };
+  return { host, clock };
+}
+
+function defineSlow(clock: { now: number }) {
+  return defineActor('slow', {
+    state: () => ({ n: 0 }),
+    handlers: {
+      work: (ctx, ms: number) => {
+        clock.now += ms;
+        ctx.state.n += 1;
+      },
+      get: (ctx) => ctx.state.n,
+    },
+  });
+}
+
+executor('the backlog of one slow actor does not hold the loop longer than its first few messages (E30)', async () => {
+  const { host, clock } = slowHost();
+  await using system = createSystem({ host });
+  const ref = system.spawn(defineSlow(clock));
+  for (let i = 0; i < 900; i += 1) ref.tell.work(1);
+  assert.is(await system.ask(ref, { withinMs: 60_000 }).get(), 900);
+  assert.ok(clock.longest <= 20, `the loop was held for ${clock.longest} ms by messages of 1 ms`);
+  clock.longest = 0;
+  for (let i = 0; i < 900; i += 1) ref.tell.work(1);
+  assert.is(await system.ask(ref, { withinMs: 60_000 }).get(), 1_800);
+  assert.ok(clock.longest <= 4, `known to be slow, it still held the loop for ${clock.longest} ms`);
+});
+
+executor('a kind that was quick and turns slow is given shorter turns from then on (E30)', async () => {
+  const { host, clock } = slowHost();
+  await using system = createSystem({ host });
+  const Slow = defineSlow(clock);
+  const ref = system.spawn(Slow);
+  for (let i = 0; i < 10_000; i += 1) ref.tell.work(0);
+  assert.is(await ref.ask.get(), 10_000);
+  const long: number[] = [];
+  for (let round = 0; round < 3; round += 1) {
+    clock.longest = 0;
+    for (let i = 0; i < 600; i += 1) ref.tell.work(1);
+    await system.ask(ref, { withinMs: 60_000 }).get();
+    long.push(clock.longest);
+  }
+  assert.ok((long[0] ?? 0) <= 320, `${long}`);
+  assert.ok(Math.max(...long.slice(1)) <= 4, `${long}`);
+});
+
 executor('an actor that sends to itself for ever does not keep the loop from its timers (E30)', async () => {
   const system = createSystem();
   const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
