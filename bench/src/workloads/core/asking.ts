@@ -47,7 +47,9 @@ export const askConcurrent: Workload = {
       const adder = system.spawn(Adder);
       let answered = 0;
       for (let count = 0; count < flights; count += 1) {
-        const answers = await Promise.all(Array.from({ length: flight }, (_, index) => next(adder, index)));
+        const asked = new Array<Promise<number>>(flight);
+        for (let index = 0; index < flight; index += 1) asked[index] = next(adder, index);
+        const answers = await Promise.all(asked);
         for (let index = 0; index < flight; index += 1) if (answers[index] === index + 1) answered += 1;
       }
       system.stop(adder);

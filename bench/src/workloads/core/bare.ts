@@ -203,7 +203,8 @@ function askConcurrent(scale: number): Prepared {
   return async (): Promise<Outcome> => {
     let answered = 0;
     for (let count = 0; count < flights; count += 1) {
-      const asked = Array.from({ length: flight }, (_, index) => question(index));
+      const asked = new Array<Promise<number>>(flight);
+      for (let index = 0; index < flight; index += 1) asked[index] = question(index);
       drain();
       const answers = await Promise.all(asked);
       for (let index = 0; index < flight; index += 1) if (answers[index] === index + 1) answered += 1;

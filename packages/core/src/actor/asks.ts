@@ -187,7 +187,7 @@ export class Asks implements ReplyPort {
     const waited = this.runtime.host.now() - sentAt;
     const activity = describeActivity(target, envelope);
     this.close(envelope);
-    envelope.deadline = -1;
+    envelope.due = -1;
     reject(new AskTimeoutError(target.path, this.nameOf(target, envelope.handler), waited, activity));
   }
 

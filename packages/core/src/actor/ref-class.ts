@@ -39,6 +39,8 @@ export abstract class RefBase implements AnyRef {
   abstract timer(terms: TimerTerms): object;
 }
 
+type Faced = { readonly '~ref': RefBase };
+type FacedAs<Terms> = Faced & { readonly '~terms': Terms };
 type AskTerms = { readonly sender: ActorCell | undefined; readonly withinMs: number | undefined };
 
 /**
@@ -56,26 +58,30 @@ function buildRefClass(
   handlerNames: readonly string[],
   taken: readonly string[],
 ): RefClass {
-  class Face {
-    readonly '~ref': RefBase;
-    constructor(ref: RefBase) {
-      this['~ref'] = ref;
-    }
-  }
-  class FaceAs<Terms> extends Face {
-    readonly '~terms': Terms;
-    constructor(ref: RefBase, terms: Terms) {
-      super(ref);
-      this['~terms'] = terms;
-    }
-  }
-  class Tell extends Face {}
-  class Offer extends Face {}
-  class Send extends Face {}
-  class Ask extends Face {}
-  class TellAs extends FaceAs<ActorCell> {}
-  class AskAs extends FaceAs<AskTerms> {}
-  class TimerAs extends FaceAs<TimerTerms> {}
+  // Made by a function, not derived from one class: a constructor without `super` is inlined in the sender's own code.
+  const face = () =>
+    class Face {
+      readonly '~ref': RefBase;
+      constructor(ref: RefBase) {
+        this['~ref'] = ref;
+      }
+    };
+  const faceAs = <Terms>() =>
+    class FaceAs {
+      readonly '~ref': RefBase;
+      readonly '~terms': Terms;
+      constructor(ref: RefBase, terms: Terms) {
+        this['~ref'] = ref;
+        this['~terms'] = terms;
+      }
+    };
+  const Tell = face();
+  const Offer = face();
+  const Send = face();
+  const Ask = face();
+  const TellAs = faceAs<ActorCell>();
+  const AskAs = faceAs<AskTerms>();
+  const TimerAs = faceAs<TimerTerms>();
 
   class Ref extends Base {
     get '~ref'(): this {
@@ -84,22 +90,22 @@ function buildRefClass(
     get tell(): object {
       return this;
     }
-    get offer(): Offer {
+    get offer(): object {
       return new Offer(this);
     }
-    get send(): Send {
+    get send(): object {
       return new Send(this);
     }
-    get ask(): Ask {
+    get ask(): object {
       return new Ask(this);
     }
-    override tellAs(sender: ActorCell): TellAs {
+    override tellAs(sender: ActorCell): object {
       return new TellAs(this, sender);
     }
-    override askAs(sender: ActorCell | undefined, withinMs: number | undefined): AskAs {
+    override askAs(sender: ActorCell | undefined, withinMs: number | undefined): object {
       return new AskAs(this, { sender, withinMs });
     }
-    override timer(terms: TimerTerms): TimerAs {
+    override timer(terms: TimerTerms): object {
       return new TimerAs(this, terms);
     }
   }
@@ -120,31 +126,31 @@ function buildRefClass(
   };
 
   handlerNames.forEach((name, handler) => {
-    method(TellFace, name, function (this: { readonly '~ref': RefBase }, payload?: unknown): void {
+    method(TellFace, name, function (this: Faced, payload?: unknown): void {
       const cell = this['~ref'].cell;
       // The short way is taken here, not in `tell`: see `Delivery`.
       if (cell.status === idle) cell.kind.delivery.rouse(cell, handler, payload);
       else cell.kind.delivery.post(cell, handler, payload);
     });
-    method(Offer, name, function (this: Offer, payload?: unknown): Delivered {
+    method(Offer, name, function (this: Faced, payload?: unknown): Delivered {
       const cell = this['~ref'].cell;
       return cell.kind.delivery.offer(cell, handler, payload);
     });
-    method(Send, name, function (this: Send, payload?: unknown): Promise<void> {
+    method(Send, name, function (this: Faced, payload?: unknown): Promise<void> {
       return this['~ref'].cell.kind.runtime.asks.send(this['~ref'], handler, payload);
     });
-    method(Ask, name, function (this: Ask, payload?: unknown): Promise<unknown> {
+    method(Ask, name, function (this: Faced, payload?: unknown): Promise<unknown> {
       const cell = this['~ref'].cell;
       return cell.kind.runtime.asks.ask(cell, handler, payload);
     });
-    method(TellAs, name, function (this: TellAs, payload?: unknown): void {
+    method(TellAs, name, function (this: FacedAs<ActorCell>, payload?: unknown): void {
       this['~ref'].cell.kind.runtime.asks.tellAs(this['~terms'], this['~ref'].cell, handler, payload);
     });
-    method(AskAs, name, function (this: AskAs, payload?: unknown): Promise<unknown> {
+    method(AskAs, name, function (this: FacedAs<AskTerms>, payload?: unknown): Promise<unknown> {
       const { sender, withinMs } = this['~terms'];
       return this['~ref'].cell.kind.runtime.asks.askAs(sender, this['~ref'].cell, handler, payload, withinMs);
     });
-    method(TimerAs, name, function (this: TimerAs, payload?: unknown): ActorTimer {
+    method(TimerAs, name, function (this: FacedAs<TimerTerms>, payload?: unknown): ActorTimer {
       return this['~ref'].cell.kind.runtime.timers.arm(this['~terms'], this['~ref'], handler, payload);
     });
   });

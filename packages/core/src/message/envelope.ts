@@ -22,8 +22,6 @@ export class Envelope extends TimerNode {
   readonly sender: Mailbox | undefined;
   /** What the sender was handling when it sent this: together they form the call chain. */
   cause: Envelope | undefined;
-  /** Monotonic milliseconds after which nobody wants the reply; infinite for a tell without one. */
-  deadline: number;
   sentAt: number;
   /** One opaque slot for middleware (a trace context, say). */
   context: unknown;
@@ -46,9 +44,17 @@ export class Envelope extends TimerNode {
     this.payload = payload;
     this.sender = sender;
     this.cause = cause;
-    this.deadline = deadline;
+    this.due = deadline;
     this.sentAt = sentAt;
     this.context = undefined;
+  }
+
+  /**
+   * Monotonic milliseconds after which nobody wants the reply, below 0 once it has passed; infinite for a tell without one.
+   * It is when the timer is due: a second field would be a second number on the heap.
+   */
+  get deadline(): number {
+    return this.due;
   }
 
   override expire(): void {

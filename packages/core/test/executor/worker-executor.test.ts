@@ -137,18 +137,21 @@ function defineSlow(clock: { now: number }) {
   });
 }
 
-executor('the backlog of one slow actor does not hold the loop longer than its first few messages (E30)', async () => {
-  const { host, clock } = slowHost();
-  await using system = createSystem({ host });
-  const ref = system.spawn(defineSlow(clock));
-  for (let i = 0; i < 900; i += 1) ref.tell.work(1);
-  assert.is(await system.ask(ref, { withinMs: 60_000 }).get(), 900);
-  assert.ok(clock.longest <= 20, `the loop was held for ${clock.longest} ms by messages of 1 ms`);
-  clock.longest = 0;
-  for (let i = 0; i < 900; i += 1) ref.tell.work(1);
-  assert.is(await system.ask(ref, { withinMs: 60_000 }).get(), 1_800);
-  assert.ok(clock.longest <= 4, `known to be slow, it still held the loop for ${clock.longest} ms`);
-});
+executor(
+  'the backlog of one slow actor does not hold the loop longer than its first few messages (E30)',
+  async () => {
+    const { host, clock } = slowHost();
+    await using system = createSystem({ host });
+    const ref = system.spawn(defineSlow(clock));
+    for (let i = 0; i < 900; i += 1) ref.tell.work(1);
+    assert.is(await system.ask(ref, { withinMs: 60_000 }).get(), 900);
+    assert.ok(clock.longest <= 20, `the loop was held for ${clock.longest} ms by messages of 1 ms`);
+    clock.longest = 0;
+    for (let i = 0; i < 900; i += 1) ref.tell.work(1);
+    assert.is(await system.ask(ref, { withinMs: 60_000 }).get(), 1_800);
+    assert.ok(clock.longest <= 4, `known to be slow, it still held the loop for ${clock.longest} ms`);
+  },
+);
 
 executor('a kind that was quick and turns slow is given shorter turns from then on (E30)', async () => {
   const { host, clock } = slowHost();
