@@ -67,6 +67,7 @@ function readWhole(source: BodySource, done: (error: Error | null, bytes: Uint8A
       }
       whole.set(chunk, at);
       at += chunk.length;
+      source.release?.(chunk);
       next();
     });
   next();

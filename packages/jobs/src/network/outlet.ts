@@ -147,6 +147,8 @@ class PieceSource implements BodySource {
   private piece = 0;
   private at = 0;
   private source: BodySource | undefined = undefined;
+  /** Chunks on their way, in order, and where they came from. */
+  private readonly lent: { readonly chunk: Uint8Array; readonly source: BodySource }[] = [];
 
   constructor(pieces: readonly WirePiece[], length: number, open: OutletOptions['open']) {
     this.pieces = pieces;
@@ -163,6 +165,14 @@ class PieceSource implements BodySource {
     if (this.at === current.length) this.advance();
     if (chunk.length === 0) this.read(bytesMax, done);
     else done(null, chunk);
+  }
+
+  release(chunk: Uint8Array): void {
+    const [first] = this.lent;
+    // Pieces that are in memory anyway are nobody's to have back.
+    if (first?.chunk !== chunk) return;
+    this.lent.shift();
+    first.source.release?.(chunk);
   }
 
   close(): void {
@@ -195,13 +205,17 @@ class PieceSource implements BodySource {
       // The file is not there any more.
       return this.fail(piece, error as Error, done);
     }
-    this.source?.read(bytesMax, (error, chunk) => {
+    const { source } = this;
+    source?.read(bytesMax, (error, chunk) => {
       if (error !== null) return this.fail(piece, error, done);
       this.at += chunk?.length ?? 0;
       const isOver = chunk === null ? this.at < piece.length : this.at > piece.length;
       if (isOver) return this.fail(piece, new Error(`${this.at} bytes, ${piece.length} were expected`), done);
-      if (chunk !== null) return done(null, chunk);
-      this.source?.close();
+      if (chunk !== null) {
+        this.lent.push({ chunk, source });
+        return done(null, chunk);
+      }
+      source.close();
       this.source = undefined;
       this.advance();
       this.read(bytesMax, done);

@@ -1,4 +1,5 @@
 // timeout: 120s
+import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -172,6 +173,32 @@ stored('a file is submitted without being read whole, a stream through a file of
     assert.is(await streamed.result(), `${20 * MIB} abc abc`);
   } finally {
     await rm(file);
+  }
+});
+
+stored('many large payloads at once reach their handlers unchanged', async () => {
+  await using folder = await stateFolder();
+  await using leader = await open(folder.dir);
+  await using client = await connectClient({ address: leader.address });
+  const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+  await using _worker = await startWorker({
+    address: leader.address,
+    name: 'w',
+    slots: 4,
+    handlers: [handle(Measure, digest)],
+    cpuCap: 1,
+  });
+  // No two stretches alike: memory that is used again too early would show.
+  const texts = Array.from({ length: 6 }, () => randomBytes(2 * MIB + 1_000).toString('hex'));
+  const files = texts.map((_, i) => join(folder.dir, '..', `${basename(folder.dir)}-${i}.json`));
+  await Promise.all(files.map((file, i) => writeFile(file, JSON.stringify(texts[i]))));
+  try {
+    for (let round = 0; round < 3; round += 1) {
+      const results = files.map(async (file) => (await client.submitFile(Measure, file)).result());
+      assert.equal(await Promise.all(results), texts.map(digest));
+    }
+  } finally {
+    await Promise.all(files.map((file) => rm(file)));
   }
 });
 

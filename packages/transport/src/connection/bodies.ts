@@ -2,12 +2,12 @@ import type { Limits } from '../access/limits.js';
 import { BodyBrokenError, TransportError } from '../errors.js';
 import { unpackBody } from '../frame/compression.js';
 import { FrameType } from '../frame/frame-type.js';
-import type { FrameWriter } from '../frame/frame-writer.js';
 import type { FrameHeader } from '../frame/header.js';
 import type { Capacity } from '../handshake/hello.js';
 import { ANSWERS, type AnswerName } from './answer.js';
 import type { BodySource } from './body-source.js';
 import { IncomingBody } from './incoming-body.js';
+import type { Outbox } from './outbox.js';
 import { OutgoingBody, type OutgoingBodyOptions } from './outgoing-body.js';
 
 const CHUNK_HEAD_BYTES = 5;
@@ -31,7 +31,7 @@ const NO_PARTS: Parts = { body: null, last: false };
 /** The bodies in pieces of one connection, both ways (docs/wire-protocol.md §6). */
 export class Bodies {
   readonly #limits: Limits;
-  readonly #writer: FrameWriter;
+  readonly #outbox: Outbox;
   readonly #wake: () => void;
   readonly #incoming = new Map<number, IncomingBody>();
   #outgoing: OutgoingBody[] = [];
@@ -40,9 +40,9 @@ export class Bodies {
   #lastOut = 0;
   #parts: Parts = NO_PARTS;
 
-  constructor(limits: Limits, writer: FrameWriter, wake: () => void) {
+  constructor(limits: Limits, outbox: Outbox, wake: () => void) {
     this.#limits = limits;
-    this.#writer = writer;
+    this.#outbox = outbox;
     this.#wake = wake;
   }
 
@@ -64,7 +64,11 @@ export class Bodies {
   ): OutgoingBody {
     this.#lastOut += 1;
     const body = new OutgoingBody(this.#lastOut, source, peer, options, this.#wake);
-    this.#writer.message(type, { ...header, bodyId: body.id, bodyLength: source.length }, new Uint8Array(0));
+    this.#outbox.writer.message(
+      type,
+      { ...header, bodyId: body.id, bodyLength: source.length },
+      new Uint8Array(0),
+    );
     this.#outgoing.push(body);
     return body;
   }
@@ -75,7 +79,7 @@ export class Bodies {
     while (idle < this.#outgoing.length && hasRoom()) {
       this.#turn = this.#turn % this.#outgoing.length;
       const body = this.#outgoing[this.#turn] as OutgoingBody; // turn < length
-      idle = body.step(this.#writer) ? 0 : idle + 1;
+      idle = body.step(this.#outbox) ? 0 : idle + 1;
       if (body.over) this.#outgoing.splice(this.#turn, 1);
       else this.#turn += 1;
     }
@@ -115,7 +119,7 @@ export class Bodies {
     const payload = Buffer.alloc(8);
     payload.writeUInt32LE(bodyId, 0);
     payload.writeUInt32LE(bytes, 4);
-    this.#writer.frame(FrameType.BodyCredit, payload);
+    this.#outbox.writer.frame(FrameType.BodyCredit, payload);
     this.#wake();
   }
 
@@ -248,6 +252,6 @@ export class Bodies {
     const payload = Buffer.alloc(6);
     payload.writeUInt32LE(bodyId, 0);
     payload.writeUInt16LE(code, 4);
-    this.#writer.frame(type, payload);
+    this.#outbox.writer.frame(type, payload);
   }
 }

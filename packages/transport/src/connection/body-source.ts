@@ -3,6 +3,8 @@ export interface BodySource {
   readonly length?: number | undefined;
   /** Calls `done` once, now or later, with at least one byte and at most `bytesMax`, with null at the end, or with an error. */
   read(bytesMax: number, done: (error: Error | null, chunk: Uint8Array | null) => void): void;
+  /** This chunk has left the process: its memory may be used again. Chunks of a connection that breaks off never come back. */
+  release?(chunk: Uint8Array): void;
   /** No further read follows. */
   close(): void;
 }

@@ -65,7 +65,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.#parts = parts;
     this.#socket = parts.socket;
     const { limits, clock } = parts;
-    this.#bodies = new Bodies(limits, this.#outbox.writer, () => this.#arm());
+    this.#bodies = new Bodies(limits, this.#outbox, () => this.#arm());
     this.#liveness = new Liveness(limits, clock.now());
     this.#alarm = new Alarm(clock, () => this.#look());
     this.#intake = new Intake(limits, { shut: () => this.#shut(), open: () => this.#open() });
@@ -316,7 +316,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
       if (!this.#socket.write(pieces)) {
         this.#congested = true;
         this.#outbox.stalled(pieces);
-      }
+      } else if (this.#socket.heldBytes === 0) this.#outbox.left();
     }
     if (wrote) this.#wroteAt(this.#parts.clock.now());
     if (this.#reason === null || this.#outbox.bytes > 0 || this.#ended) return;

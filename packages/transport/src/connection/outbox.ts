@@ -1,7 +1,15 @@
 import { FrameWriter } from '../frame/frame-writer.js';
+import type { BodySource } from './body-source.js';
 
 /** Handed to the socket at once at most. Small enough that a peer must take this much within the write deadline, or is gone. */
 const WRITE_BYTES_MAX = 256 * 1024;
+
+/** A chunk that travels by reference, and where its last byte stands among all bytes ever written to this peer. */
+interface Lent {
+  readonly endsAt: number;
+  readonly chunk: Uint8Array;
+  readonly source: BodySource;
+}
 
 /** Everything that waits to be written to one peer, in order, counted. The socket's own share counts until it has drained. */
 export class Outbox {
@@ -10,6 +18,8 @@ export class Outbox {
   #first = 0;
   #queuedBytes = 0;
   #inSocketBytes = 0;
+  #handedBytes = 0;
+  #lent: Lent[] = [];
 
   get bytes(): number {
     return this.writer.bytes + this.#queuedBytes + this.#inSocketBytes;
@@ -33,7 +43,25 @@ export class Outbox {
       }
     }
     this.#queuedBytes -= WRITE_BYTES_MAX - room;
+    this.#handedBytes += WRITE_BYTES_MAX - room;
     return pieces;
+  }
+
+  /** The chunk just written is told back to its source when it has left. */
+  lend(chunk: Uint8Array, source: BodySource): void {
+    const endsAt = this.#handedBytes + this.#queuedBytes + this.writer.bytes;
+    if (source.release !== undefined) this.#lent.push({ endsAt, chunk, source });
+  }
+
+  /** The socket holds nothing of what it was given. */
+  left(): void {
+    let count = 0;
+    for (const { endsAt, chunk, source } of this.#lent) {
+      if (endsAt > this.#handedBytes) break;
+      count += 1;
+      source.release?.(chunk);
+    }
+    if (count > 0) this.#lent.splice(0, count);
   }
 
   /** The socket said it has enough: what it was given still counts. */
@@ -43,6 +71,7 @@ export class Outbox {
 
   drained(): void {
     this.#inSocketBytes = 0;
+    this.left();
   }
 
   #gather(): void {

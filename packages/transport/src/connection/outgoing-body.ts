@@ -5,6 +5,7 @@ import type { FrameWriter } from '../frame/frame-writer.js';
 import type { Compression } from '../frame/header.js';
 import { ANSWERS } from './answer.js';
 import type { BodySource } from './body-source.js';
+import type { Outbox } from './outbox.js';
 
 /** How an outgoing body ended. 'sent' means handed to the socket, not received. */
 export type BodyOutcome =
@@ -65,12 +66,17 @@ export class OutgoingBody {
   }
 
   /** Writes at most one chunk; false when there is none to write now. */
-  step(writer: FrameWriter): boolean {
+  step(outbox: Outbox): boolean {
     if (this.#over) return false;
     if (this.#chunk === null && !this.#atEnd && this.#error === null) this.#readAhead();
-    if (this.#error !== null) return this.#abort(writer, this.#error);
-    if (this.#chunk !== null) return this.#writeChunk(writer, this.#chunk);
-    return this.#atEnd && this.#finish(writer);
+    if (this.#error !== null) return this.#abort(outbox.writer, this.#error);
+    if (this.#chunk !== null) {
+      const chunk = this.#chunk;
+      this.#writeChunk(outbox.writer, chunk);
+      outbox.lend(chunk, this.#source);
+      return true;
+    }
+    return this.#atEnd && this.#finish(outbox.writer);
   }
 
   end(outcome: BodyOutcome): void {
@@ -97,20 +103,19 @@ export class OutgoingBody {
     now = false;
   }
 
-  #writeChunk(writer: FrameWriter, chunk: Uint8Array): boolean {
+  #writeChunk(writer: FrameWriter, chunk: Uint8Array): void {
     this.#chunk = null;
     this.#creditBytes -= chunk.length;
     this.#sentBytes += chunk.length;
     const packed = this.#options.compress === undefined ? null : packBody(chunk, this.#options.compress);
     if (packed?.compression === undefined) {
       writer.chunk(FrameType.BodyChunk, this.id, 0, chunk);
-      return true;
+      return;
     }
     const rawLen = Buffer.alloc(4);
     rawLen.writeUInt32LE(chunk.length);
     const method = packed.compression === 'gzip' ? 1 : 2;
     writer.chunk(FrameType.BodyChunk, this.id, method << 4, Buffer.concat([rawLen, packed.body]));
-    return true;
   }
 
   #finish(writer: FrameWriter): boolean {

@@ -38,6 +38,8 @@ export interface NetSocket {
   attach(handler: SocketHandler): void;
   /** Takes all pieces, in order. False: write no more before `onDrain`. */
   write(pieces: readonly Buffer[]): boolean;
+  /** Written, and not yet taken by the operating system: those pieces must not change. */
+  readonly heldBytes: number;
   pause(): void;
   resume(): void;
   /** Sends what is written, then tells the peer that there is no more. */

@@ -49,6 +49,10 @@ export class NodeSocket implements NetSocket {
     return takesMore;
   }
 
+  get heldBytes(): number {
+    return this.#socket.writableLength;
+  }
+
   pause(): void {
     this.#paused = true;
     this.#socket.pause();

@@ -60,6 +60,8 @@ export type LinkWorld = (
 class MemorySocket implements NetSocket {
   readonly remote: string;
   readonly channel = PLAIN;
+  /** Its pipe copies. */
+  readonly heldBytes = 0;
   readonly #out: MemoryPipe;
   readonly #into: MemoryPipe;
   readonly #onClosed: () => void;

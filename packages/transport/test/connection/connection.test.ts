@@ -327,6 +327,31 @@ connection('sends no further than the window while nobody reads the body', () =>
   assert.is(pulled, 160_000);
 });
 
+connection('chunks come back to their source in order, when they have left and not before', () => {
+  const world = openWorld();
+  const { log } = world.dial();
+  world.clock.advance(10);
+  world.network.stall('peer', 'leader');
+  const given: Uint8Array[] = [];
+  const back: Uint8Array[] = [];
+  connectionOf(log).sendBody(64, NO_HEADER, {
+    read: (bytesMax, done) => {
+      const chunk = Buffer.alloc(bytesMax);
+      given.push(chunk);
+      done(null, chunk);
+    },
+    release: (chunk) => back.push(chunk),
+    close: () => undefined,
+  });
+  world.clock.advance(100);
+  assert.ok(given.length > 0);
+  assert.is(back.length, 0, 'they wait in a socket that is full');
+  world.network.heal('peer', 'leader');
+  world.clock.advance(100);
+  assert.ok(back.length > 2);
+  assert.ok(back.every((chunk, i) => chunk === given[i]));
+});
+
 connection('a reader can stop a body, and a source can fail', () => {
   const world = openWorld();
   const { log } = world.dial();

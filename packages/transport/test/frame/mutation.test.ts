@@ -6,6 +6,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeAnswer, encodeAnswer } from '#src/connection/answer.js';
 import { Bodies } from '#src/connection/bodies.js';
+import { Outbox } from '#src/connection/outbox.js';
 import { readHeader } from '#src/frame/header-reader.js';
 import { decodeHello, encodeHello } from '#src/handshake/hello.js';
 import { decodeWelcome, encodeWelcome } from '#src/handshake/welcome.js';
@@ -126,7 +127,7 @@ function mutate(chance: Chance, frames: readonly Buffer[]): Buffer {
 /** Runs one input through everything that reads bytes of strangers. Returns how many frames came out. */
 function digest(bytes: Buffer, cut: number): number {
   let frames = 0;
-  const bodies = new Bodies(limitsOf('public'), new FrameWriter(), () => undefined);
+  const bodies = new Bodies(limitsOf('public'), new Outbox(), () => undefined);
   const decoder = new FrameDecoder(
     {
       onFrame: (type, view, start, end) => {

@@ -1,4 +1,5 @@
-// A blob read in pieces. Its last piece is given only when all of it was what its name says.
+// A blob read in pieces: from memory while it is still there, else from its file. Its last piece is given only when all of it was what
+// its name says.
 
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
@@ -6,31 +7,55 @@ import { call, type Procedure, run } from '../storage/procedure.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
 import { blobName } from './blob-store.js';
+import { BLOCK_BYTES, type BlockPool } from './block-pool.js';
+import type { WarmBlobs } from './warm-blobs.js';
 
-const BLOCK_BYTES = 1024 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+export interface BlobMemory {
+  readonly pool: BlockPool;
+  readonly warm: WarmBlobs;
+}
 
 export class BlobReader {
   readonly length: number;
   readonly #storage: Storage;
+  readonly #memory: BlobMemory;
   readonly #ref: BlobRef;
   readonly #hash = createHash('sha256');
+  /** Blocks still to be given, where they never left memory. */
+  readonly #warm: Buffer[];
+  /** Of those, how many nobody has released yet. */
+  #warmHeld: number;
+  /** Given and not released, oldest first. The last one may be given in part only. */
+  readonly #given: Buffer[] = [];
+  #releasedBlocks = 0;
+  #releasedBytes = 0;
   #file: StorageFile | undefined;
-  #block: Buffer = Buffer.alloc(0);
+  #block: Buffer = EMPTY;
   #at = 0;
   #position = 0;
   #isReading = false;
   #isClosed = false;
 
-  constructor(storage: Storage, ref: BlobRef) {
+  constructor(storage: Storage, memory: BlobMemory, ref: BlobRef) {
     this.#storage = storage;
+    this.#memory = memory;
     this.#ref = ref;
     this.length = ref.bytes;
+    this.#warm = memory.warm.take(ref);
+    this.#warmHeld = this.#warm.length;
   }
 
   /** Calls `done` once, now or later, with at most `bytesMax`, with null at the end, or with a WalBlobError or what the disk said. */
   read(bytesMax: number, done: (error: Error | null, chunk: Uint8Array | null) => void): void {
     if (this.#at < this.#block.length) return done(null, this.#next(bytesMax));
     if (this.#position === this.#ref.bytes) return done(null, null);
+    const warm = this.#warm.shift();
+    if (warm !== undefined) {
+      this.#give(warm);
+      return done(null, this.#next(bytesMax));
+    }
     this.#isReading = true;
     run(this.#readBlock(), (error) => {
       this.#isReading = false;
@@ -39,8 +64,26 @@ export class BlobReader {
     });
   }
 
+  /** Nobody looks at this piece any more. Pieces come back in the order they were given; those that do not are left to V8. */
+  release(chunk: Uint8Array): void {
+    this.#releasedBytes += chunk.length;
+    const blockEnd = Math.min((this.#releasedBlocks + 1) * BLOCK_BYTES, this.length);
+    if (this.#releasedBytes < blockEnd) return;
+    this.#releasedBlocks += 1;
+    this.#memory.pool.give(this.#given.shift() as Buffer); // pieces of it were given
+    if (this.#warmHeld === 0) return;
+    this.#warmHeld -= 1;
+    this.#memory.warm.discount(1);
+  }
+
   close(): void {
+    if (this.#isClosed) return;
     this.#isClosed = true;
+    const unread = this.#warm.splice(0);
+    this.#memory.warm.drop(unread);
+    // What is still being sent is a few pieces, and may never come back.
+    this.#memory.warm.discount(this.#warmHeld - unread.length);
+    this.#warmHeld = 0;
     if (!this.#isReading) this.#letGo();
   }
 
@@ -50,20 +93,27 @@ export class BlobReader {
     return chunk;
   }
 
+  #give(memory: Buffer): void {
+    this.#block = memory.subarray(0, Math.min(BLOCK_BYTES, this.#ref.bytes - this.#position));
+    this.#at = 0;
+    this.#position += this.#block.length;
+    this.#given.push(memory);
+  }
+
   *#readBlock(): Procedure<void> {
     const { sha256, bytes } = this.#ref;
     this.#file ??= yield* this.#open();
     const file = this.#file;
-    const block = Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, bytes - this.#position));
-    const count = yield* call<number>((done) => this.#storage.read(file, block, this.#position, done));
+    const position = this.#position;
+    const memory = this.#memory.pool.take();
+    const block = memory.subarray(0, Math.min(BLOCK_BYTES, bytes - position));
+    const count = yield* call<number>((done) => this.#storage.read(file, block, position, done));
     if (count !== block.length)
       throw new WalBlobError(sha256, `ends ${block.length - count} bytes too early`);
     this.#hash.update(block);
-    this.#position += count;
-    if (this.#position === bytes && this.#hash.digest('hex') !== sha256)
+    if (position + count === bytes && this.#hash.digest('hex') !== sha256)
       throw new WalBlobError(sha256, 'the content is not what its name says');
-    this.#block = block;
-    this.#at = 0;
+    this.#give(memory);
   }
 
   *#open(): Procedure<StorageFile> {

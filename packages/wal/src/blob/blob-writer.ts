@@ -1,18 +1,18 @@
-// A blob that arrives in pieces. At most two blocks of it are in memory: one being filled, one being written.
+// A blob that arrives in pieces. Two blocks of it are in memory, one being filled, one being written, and those behind them as long as
+// there is room for blobs that are read soon.
 
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
 import { removeIfThere, syncFile, writeFully } from '../storage/durable-file.js';
 import { call, type Procedure, run } from '../storage/procedure.js';
 import type { Done, Storage, StorageFile } from '../storage/storage.js';
-
-const BLOCK_BYTES = 1024 * 1024;
-const SPARE_BLOCKS_MAX = 8;
-/** Fresh memory costs a page fault for every page of it: blocks are used again. */
-const spare: Buffer[] = [];
+import type { BlockPool } from './block-pool.js';
+import type { WarmBlobs } from './warm-blobs.js';
 
 export interface BlobWriterParts {
   readonly storage: Storage;
+  readonly pool: BlockPool;
+  readonly warm: WarmBlobs;
   readonly draft: string;
   /** Gives the synced draft its name. */
   readonly publish: (draft: string, ref: BlobRef, done: Done<void>) => void;
@@ -30,6 +30,8 @@ export class BlobWriter {
   readonly #hash = createHash('sha256');
   #file: StorageFile | undefined;
   #block: Buffer | undefined;
+  /** All blocks written so far, or nothing: half a blob is of no use. */
+  #kept: Buffer[] | undefined = [];
   #filled = 0;
   #position = 0;
   #isWriting = true;
@@ -69,7 +71,7 @@ export class BlobWriter {
   #take({ chunk, done }: Held): void {
     let at = 0;
     while (at < chunk.length) {
-      this.#block ??= spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      this.#block ??= this.#parts.pool.take();
       const room = this.#block.length - this.#filled;
       const part = chunk.subarray(at, at + room);
       this.#block.set(part, this.#filled);
@@ -95,10 +97,25 @@ export class BlobWriter {
     this.#position += bytes.length;
     this.#isWriting = true;
     run(writeFully(this.#parts.storage, this.#file as StorageFile, bytes, position), (error) => {
-      if (spare.length < SPARE_BLOCKS_MAX) spare.push(block);
+      this.#keep(block);
       this.#wrote(error);
     });
     this.#hash.update(bytes);
+  }
+
+  #keep(block: Buffer): void {
+    const { pool, warm } = this.#parts;
+    if (this.#kept !== undefined && warm.admit()) {
+      this.#kept.push(block);
+      return;
+    }
+    pool.give(block);
+    this.#forget();
+  }
+
+  #forget(): void {
+    if (this.#kept !== undefined) this.#parts.warm.drop(this.#kept);
+    this.#kept = undefined;
   }
 
   #wrote(error: Error | null): void {
@@ -134,16 +151,23 @@ export class BlobWriter {
       yield* syncFile(storage, file);
       yield* call<void>((closed) => storage.close(file, closed));
     };
+    const finished = (error: Error | null): void => {
+      if (error !== null) {
+        this.#forget();
+        return done(this.#parts.judge(error, ref.bytes), ref);
+      }
+      if (this.#kept !== undefined) this.#parts.warm.keep(ref, this.#kept);
+      done(null, ref);
+    };
     run(close(), (error) => {
-      if (error !== null) return done(this.#parts.judge(error, ref.bytes), ref);
-      publish(draft, ref, (failed) =>
-        done(failed === null ? null : this.#parts.judge(failed, ref.bytes), ref),
-      );
+      if (error === null) publish(draft, ref, finished);
+      else finished(error);
     });
   }
 
   #giveUp(error: Error): void {
     this.#isOver = true;
+    this.#forget();
     const { storage, draft } = this.#parts;
     const file = this.#file;
     const held = this.#held;

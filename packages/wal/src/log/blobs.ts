@@ -4,6 +4,8 @@ import { BlobReader } from '../blob/blob-reader.js';
 import { blobName, readBlob, writeBlob } from '../blob/blob-store.js';
 import { BlobUse } from '../blob/blob-use.js';
 import { BlobWriter, type BlobWriterParts } from '../blob/blob-writer.js';
+import { BlockPool } from '../blob/block-pool.js';
+import { WarmBlobs } from '../blob/warm-blobs.js';
 import type { BlobRef } from '../format/record.js';
 import type { WalHost } from '../host/host.js';
 import { moveIntoPlace, removeIfThere } from '../storage/durable-file.js';
@@ -16,6 +18,8 @@ export class Blobs {
   readonly #storage: Storage;
   readonly #host: WalHost;
   readonly #draftPrefix: string;
+  readonly #pool = new BlockPool();
+  readonly #warm = new WarmBlobs(this.#pool);
   /** Names in blobs/ change one at a time: else removing a blob could hit one that was just stored again. */
   readonly #door = new Chores();
   #drafts = 0;
@@ -29,11 +33,18 @@ export class Blobs {
   write(judge: BlobWriterParts['judge']): BlobWriter {
     const publish: BlobWriterParts['publish'] = (draft, ref, done) =>
       this.#door.add(() => this.#publish(draft, ref), done);
-    return new BlobWriter({ storage: this.#storage, draft: this.#draft(), publish, judge });
+    const memory = { pool: this.#pool, warm: this.#warm };
+    return new BlobWriter({ storage: this.#storage, ...memory, draft: this.#draft(), publish, judge });
   }
 
   readInPieces(ref: BlobRef): BlobReader {
-    return new BlobReader(this.#storage, ref);
+    return new BlobReader(this.#storage, { pool: this.#pool, warm: this.#warm }, ref);
+  }
+
+  /** No record will refer to it, so nobody will read it. */
+  release(ref: BlobRef): void {
+    this.use.released(ref);
+    this.#warm.drop(this.#warm.take(ref));
   }
 
   put(bytes: Uint8Array, done: Done<BlobRef>): void {

@@ -2,6 +2,7 @@
 // Drives the committer against the disk: closes a batch when the disk is free, tells the waiters when it is durable.
 
 import type { BatchWrite, Committer } from '../commit/committer.js';
+import { PAGE_BYTES } from '../format/page.js';
 import type { WalHost } from '../host/host.js';
 import type { Storage } from '../storage/storage.js';
 import { WalIoError } from '../wal-error.js';
@@ -17,6 +18,8 @@ export interface CommitLoopEvents {
 }
 
 const SLOW_MS = 1_000;
+const ALONE = { alone: true };
+const IN_COMPANY = { alone: false };
 
 export class CommitLoop {
   batches = 0;
@@ -61,6 +64,10 @@ export class CommitLoop {
   }
 
   pump(): void {
+    this.#start(IN_COMPANY);
+  }
+
+  #start(options: { readonly alone: boolean }): void {
     if (this.#stopped || this.#write !== undefined) return;
     const write = this.#committer.next();
     if (this.#committer.retired.length > 0 || this.#committer.starved) this.#events.onSegmentsChanged();
@@ -71,7 +78,8 @@ export class CommitLoop {
     this.#write = write;
     this.#writeStartedAt = this.#host.now();
     this.#watchSlow();
-    this.#storage.writeDurable(write.file, write.bytes, write.position, this.#onWritten);
+    const how = write.records === 1 && write.bytes.length === PAGE_BYTES ? options : IN_COMPANY;
+    this.#storage.writeDurable(write.file, write.bytes, write.position, this.#onWritten, how);
   }
 
   /** Calls back once nothing is in flight and nothing waits. */
@@ -95,7 +103,8 @@ export class CommitLoop {
 
   readonly #flush = (): void => {
     this.#flushDue = false;
-    this.pump();
+    // Nothing was being written, so this record came by itself; under load batches have more than one (ADR 0092).
+    this.#start(ALONE);
   };
 
   readonly #onWritten = (error: Error | null, count: number): void => {

@@ -171,7 +171,7 @@ export class Log {
 
   /** No record will refer to a blob that was stored. */
   releaseBlob(ref: BlobRef): void {
-    this.#blobs.use.released(ref);
+    this.#blobs.release(ref);
   }
 
   readBlobInPieces(ref: BlobRef): BlobReader {

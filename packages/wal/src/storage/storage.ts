@@ -24,8 +24,17 @@ export interface Storage {
   read(file: StorageFile, into: Uint8Array, position: number, done: Done<number>): void;
   /** Bytes written; the caller must compare. */
   write(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void;
-  /** As write, and what was written is on stable storage when `done` is called without an error. */
-  writeDurable(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void;
+  /**
+   * As write, and what was written is on stable storage when `done` is called without an error. `alone`: a page that nothing else
+   * waits beside, so the call may wait for the disk itself where that is short; `done` follows later all the same.
+   */
+  writeDurable(
+    file: StorageFile,
+    bytes: Uint8Array,
+    position: number,
+    done: Done<number>,
+    options?: { readonly alone: boolean },
+  ): void;
   sync(file: StorageFile, done: Done): void;
 
   /** Size in bytes, undefined if there is no such file. */

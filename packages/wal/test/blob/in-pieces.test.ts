@@ -79,9 +79,15 @@ pieces('a chunk waits while two blocks are full, and no longer', () => {
   assert.equal(taken, [0, 1, 2, 3]);
 });
 
+/** Takes a blob out of memory: from now on it is read from its file. */
+function cool(log: Log, ref: BlobRef): void {
+  log.readBlobInPieces(ref).close();
+}
+
 pieces('the last piece of a damaged blob is not given', () => {
   const { world, log } = opened();
   const ref = store(world, log, content(2 * MIB), MIB);
+  cool(log, ref);
   const { disk } = world.storage;
   disk.flip(`blobs/${ref.sha256}`, 2 * MIB - 5, 1);
   const reader = log.readBlobInPieces(ref);
@@ -95,6 +101,92 @@ pieces('the last piece of a damaged blob is not given', () => {
     (error: unknown) => error instanceof WalBlobError,
   );
   assert.is(given, MIB);
+});
+
+pieces('a blob just written is read from memory, once', () => {
+  const { world, log } = opened();
+  const bytes = content(3 * MIB + 17);
+  const ref = store(world, log, bytes, MIB);
+  world.storage.disk.flip(`blobs/${ref.sha256}`, 5, 1);
+  assert.ok(readAll(world, log.readBlobInPieces(ref)).equals(bytes));
+  assert.throws(
+    () => readAll(world, log.readBlobInPieces(ref)),
+    (error: unknown) => error instanceof WalBlobError,
+  );
+});
+
+pieces('a blob that came back from the disk is the same as the one in memory', () => {
+  const { world, log } = opened();
+  const bytes = content(2 * MIB + 100);
+  const ref = store(world, log, bytes, 65_536);
+  cool(log, ref);
+  assert.ok(readAll(world, log.readBlobInPieces(ref)).equals(bytes));
+});
+
+pieces('of blobs that nobody reads the latest 64 MiB stay in memory', () => {
+  const { world, log } = opened();
+  const stored = Array.from({ length: 9 }, (_, i) =>
+    store(world, log, Buffer.alloc(8 * MIB, i + 1), 4 * MIB),
+  );
+  const isWarm = (ref: BlobRef): boolean => {
+    let isThere = false;
+    const reader = log.readBlobInPieces(ref);
+    // What comes from the disk comes later.
+    reader.read(1, () => {
+      isThere = true;
+    });
+    const answer = isThere;
+    world.settle();
+    reader.close();
+    return answer;
+  };
+  assert.equal(stored.map(isWarm), [false, ...Array.from({ length: 8 }, () => true)]);
+});
+
+pieces('a blob larger than the room for it is written all the same, and takes no room', () => {
+  const { world, log } = opened();
+  const large = store(world, log, Buffer.alloc(65 * MIB, 7), 4 * MIB);
+  const small = store(world, log, content(MIB), MIB);
+  let fromMemory = 0;
+  log.readBlobInPieces(large).read(1, () => {
+    fromMemory += 1;
+  });
+  log.readBlobInPieces(small).read(1, () => {
+    fromMemory += 10;
+  });
+  assert.is(fromMemory, 10);
+  world.settle();
+});
+
+pieces('memory is used again once its pieces came back, and not before', () => {
+  const { world, log } = opened();
+  const first = content(MIB);
+  const ref = store(world, log, first, MIB);
+  const reader = log.readBlobInPieces(ref);
+  const part = world.wait<Uint8Array | null>((done) => reader.read(MIB, (error, one) => done(error, one)));
+  if (part === null) throw new Error('there is a first piece');
+  store(world, log, Buffer.alloc(3 * MIB, 9), MIB);
+  assert.ok(first.equals(part), 'a piece on its way was overwritten');
+  reader.release(part);
+  reader.close();
+  store(world, log, Buffer.alloc(3 * MIB, 9), MIB);
+  assert.is(part[0], 9, 'released memory was not used again');
+});
+
+pieces('readers that end early give back the room they took', () => {
+  const { world, log } = opened();
+  for (let i = 0; i < 20; i += 1) {
+    const ref = store(world, log, Buffer.alloc(8 * MIB, i + 1), 4 * MIB);
+    const reader = log.readBlobInPieces(ref);
+    let chunk: Uint8Array | null = null;
+    reader.read(100_000, (_error, one) => {
+      chunk = one;
+    });
+    assert.ok(chunk !== null, `blob ${i} was not in memory`);
+    reader.close();
+    // Comes late, as from a connection that writes its last bytes.
+    if (i % 2 === 0) reader.release(chunk);
+  }
 });
 
 pieces('a blob that was released goes with the second snapshot, one that is still to be named stays', () => {
