@@ -491,4 +491,29 @@ leaders('short jobs go to one worker in a row, long ones side by side', () => {
   assert.equal(spread(100), [4, 4]);
 });
 
+/** Two clients with four jobs each, and one worker whose jobs take so long. Whose jobs does it get, in order? */
+function turns(runMs: number): string {
+  const rig = new LeaderRig();
+  const clients = ['a', 'b'].map((name) => rig.client(name));
+  for (let i = 0; i < 8; i += 1) nth(clients, 0).submit('warm up');
+  const worker = rig.worker({ slots: 8 });
+  const ends = worker
+    .assigned()
+    .map(({ job, attempt }) => ({ outcome: 'ok', job, attempt, result: '1' }) as const);
+  // Its slots come back when both clients have lined up.
+  worker.report(ends, 0, 8 * runMs);
+  for (let i = 0; i < 4; i += 1) for (const client of clients) client.submit(`${i}`);
+  worker.report([], 8);
+  return worker
+    .assigned()
+    .slice(8)
+    .map((one) => one.client)
+    .join('');
+}
+
+leaders('a row of short jobs comes from one client, long ones by turns', () => {
+  assert.is(turns(0.1), 'aaaabbbb');
+  assert.is(turns(100), 'abababab');
+});
+
 leaders.run();
