@@ -428,12 +428,13 @@ leaders('the receipt of a wanted outcome rides with it, and comes alone where th
   const rig = new LeaderRig();
   const worker = rig.worker({ slots: 2 });
   const client = rig.client();
-  const say = (seq: number): void =>
+  const say = (seq: number, payload = `${seq}`): void =>
     client.say({
       kind: 'submit',
       low: 0,
-      items: [{ seq, ref: 1, payload: `${seq}`, key: '', delayMs: 0, want: true }],
+      items: [{ seq, ref: 1, payload, key: '', delayMs: 0, want: true }],
     });
+  rig.beat(100, worker);
   say(1);
   assert.is(worker.assigned().length, 1);
   assert.is(client.receipts().length, 0);
@@ -443,9 +444,12 @@ leaders('the receipt of a wanted outcome rides with it, and comes alone where th
     ['receipts', 'outcomes'],
   );
   say(2);
+  rig.beat(500, worker);
   assert.is(client.receipts().length, 1);
-  rig.advance(100);
+  rig.beat(500, worker);
   assert.is(client.receipts().length, 2);
+  say(3, 'x'.repeat(5_000));
+  assert.is(client.receipts().length, 3, 'a large payload counts until it is answered');
 });
 
 leaders('a client with many submits open is not kept waiting for their receipts', () => {
