@@ -7,7 +7,7 @@ export const suite: Suite = {
   name: 'jobs-embedded',
   title:
     'jobs in one process: durable submit → run → durable ack, cost under a backlog, memory, restart (fsync before every answer)',
-  systems: ['troupe', 'floor'],
+  systems: ['troupe', 'floor', 'log'],
   cases: [
     runLoop(100_000, 1_000),
     runLoop(40_000, 200),

@@ -42,21 +42,29 @@ export async function openRig(slots: number, dir?: string): Promise<Rig> {
   };
 }
 
-/** Keeps `window` of them going until `count` have settled; returns how many did. */
+export function isAnswerTo(n: number, result: unknown): boolean {
+  return (result as { n: number }).n === n;
+}
+
+/** Keeps `window` of them going until `count` have settled; returns how many settled with what is `right`. */
 export function windowed(
   count: number,
   window: number,
   start: (n: number) => Promise<unknown>,
+  right: (n: number, result: unknown) => boolean = () => true,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     let started = 0;
     let settled = 0;
+    let correct = 0;
     const next = (): void => {
       if (started === count) return;
       started += 1;
-      start(started).then(() => {
+      const n = started;
+      start(n).then((result) => {
         settled += 1;
-        if (settled === count) resolve(settled);
+        if (right(n, result)) correct += 1;
+        if (settled === count) resolve(correct);
         else next();
       }, reject);
     };

@@ -1,4 +1,5 @@
 import type { JobDefinition } from '../job/define-job.js';
+import { EMPTY_PAYLOAD } from '../job/payload.js';
 import { ClientClosedError, JobRefusedError } from '../jobs-error.js';
 import type { Receipt } from '../protocol/client-messages.js';
 import { type HandleDesk, JobHandle, type SubmitReceipt } from './job-handle.js';
@@ -35,8 +36,10 @@ export class PendingRun extends Outstanding implements Pending, Waiter {
   /** At once: the outcome may be right behind the receipt. */
   settled(receipt: Receipt): void {
     const error = problemOf(receipt);
-    if (error !== undefined) this.reject(error);
-    else this.outcomes.add(receipt.jobs[0] as number, this);
+    if (error !== undefined) return this.reject(error);
+    // The leader has it on its disk: it will not be sent again, and need not wait here for the outcome.
+    this.item.payload = EMPTY_PAYLOAD;
+    this.outcomes.add(receipt.jobs[0] as number, this);
   }
 }
 

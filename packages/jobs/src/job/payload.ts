@@ -18,14 +18,16 @@ const POOLED_BYTES_MAX = 64 * 1024;
 
 export const EMPTY_PAYLOAD: Payload = '';
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the question is exactly whether every character is ASCII.
-const BEYOND_ASCII = /[^\x00-\x7f]/;
-
 /** The bytes of a JSON text in UTF-8. An ASCII text is its own bytes. */
 export function payloadOfText(text: string): Payload {
-  if (text.length <= TEXT_PAYLOAD_BYTES_MAX && !BEYOND_ASCII.test(text)) return text;
+  if (text.length <= TEXT_PAYLOAD_BYTES_MAX && isAscii(text)) return text;
   const bytes = Buffer.from(text, 'utf8');
   return bytes.length > POOLED_BYTES_MAX ? bytes : payloadOfBytes(bytes);
+}
+
+/** Only ASCII takes one byte a character. Counting bytes is several times as fast as looking at characters one by one. */
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
 }
 
 /** Copies, so that the caller's buffer is not pinned. */
@@ -37,7 +39,7 @@ export function payloadOfBytes(bytes: Uint8Array): Payload {
 export function payloadOfPart(buffer: Buffer, from: number, to: number): InlinePayload {
   if (to - from <= TEXT_PAYLOAD_BYTES_MAX) {
     const text = buffer.toString('latin1', from, to);
-    if (!BEYOND_ASCII.test(text)) return text;
+    if (isAscii(text)) return text;
   }
   return new Uint8Array(buffer.subarray(from, to));
 }

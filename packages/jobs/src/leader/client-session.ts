@@ -11,6 +11,8 @@ export interface ClientPort {
 
 /** Receipts that may wait for an outcome to ride with. Far below any window, so that a client never stands still for them. */
 const RECEIPTS_HELD_MAX = 32;
+/** Larger payloads count against what a client may have in flight until their receipt has left: theirs does not wait (ADR 0087). */
+const HELD_PAYLOAD_BYTES_MAX = 4_096;
 
 /**
  * One connection of one client. What it is told collects here during a turn and leaves in one message each. Identity is this
@@ -28,7 +30,7 @@ export class ClientSession {
   /** In the leader's list of sessions that have something to send. */
   listed = false;
   private readonly port: ClientPort;
-  /** It has receipts that nobody waits for; the leader's tick lets them go at the latest. */
+  /** It has receipts that nobody waits for; the leader's beat lets them go at the latest. */
   holding = false;
   private receipts: Receipt[] = [];
   private isUrgent = false;
@@ -56,10 +58,15 @@ export class ClientSession {
     return access.permits(action, `job.${action}.${job.policy.spec.group}`);
   }
 
-  /** `wanted`: the client waits for the outcome, the receipt may come with it. */
-  receipt(receipt: Receipt, wanted = false): void {
+  receipt(receipt: Receipt): void {
     this.receipts.push(receipt);
-    if (!wanted) this.isUrgent = true;
+    this.isUrgent = true;
+  }
+
+  /** The client waits for the outcome of this one; the receipt may come with it. */
+  receiptOfWanted(receipt: Receipt, payloadBytes: number): void {
+    this.receipts.push(receipt);
+    if (payloadBytes > HELD_PAYLOAD_BYTES_MAX) this.isUrgent = true;
   }
 
   outcome(outcome: JobOutcome): void {

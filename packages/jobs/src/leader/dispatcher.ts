@@ -4,6 +4,9 @@ import type { ExecQueue } from '../queue/lane.js';
 import type { Attempts } from './attempts.js';
 import type { LeaderContext } from './leader-context.js';
 
+const ROW = { goesOn: true };
+const JOB = { goesOn: false };
+
 /** Brings work that may run together with credit that may run it, whatever came first (A1). */
 export class Dispatcher {
   private readonly context: LeaderContext;
@@ -41,9 +44,9 @@ export class Dispatcher {
         stalled.push(exec);
         continue;
       }
-      room.take(exec);
-      room.giveBack(exec);
       this.attempts.grant(no, bytes, session);
+      room.take(exec, !isAlone && fleet.rowGoesOn ? ROW : JOB);
+      room.giveBack(exec);
     }
     for (const exec of stalled) room.giveBack(exec);
     this.armDueTimer(wall);

@@ -45,6 +45,11 @@ export class Fleet {
     session.openIndex = -1;
   }
 
+  /** The worker that got the latest job may get the next one too. */
+  get rowGoesOn(): boolean {
+    return this.favourite !== undefined && this.inARow > 0 && this.favourite.openIndex >= 0;
+  }
+
   newRound(): void {
     this.favourite = undefined;
   }
@@ -52,8 +57,12 @@ export class Fleet {
   /** The one that got the job before, as long as its jobs are so short that one message with many of them is worth more than company. */
   pick(exec: ExecQueue, bytes: number): WorkerSession | undefined {
     const { favourite } = this;
-    const goesOn = favourite !== undefined && this.inARow > 0 && favourite.openIndex >= 0;
-    if (goesOn && favourite.serves(exec.exec, exec.group) && favourite.fits(bytes)) {
+    if (
+      favourite !== undefined &&
+      this.rowGoesOn &&
+      favourite.serves(exec.exec, exec.group) &&
+      favourite.fits(bytes)
+    ) {
       this.inARow -= 1;
       return favourite;
     }

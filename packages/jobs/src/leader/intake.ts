@@ -91,9 +91,10 @@ export class Intake {
   enqueued(record: EnqueueRecord, session: ClientSession, tag: number, lsn: number): void {
     this.landed(record);
     const receipt = { seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined };
-    session.receipt(receipt, tag < 0);
     this.context.list(session);
-    if (tag < 0) awaitOutcome(this.context, record.job, session);
+    if (tag > 0) return session.receipt(receipt);
+    session.receiptOfWanted(receipt, record.payload.length);
+    awaitOutcome(this.context, record.job, session);
   }
 
   enqueuedAll(record: EnqueueAllRecord, session: ClientSession, jobs: readonly number[], lsn: number): void {

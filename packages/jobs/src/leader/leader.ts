@@ -66,6 +66,7 @@ export class Leader implements LeaderContext {
   private stopped = false;
   private lastNow: number;
   private turnAt = 0;
+  private hurryAt = 0;
   private ticker: JobsTimer;
   private whenIdle: (() => void) | undefined;
 
@@ -275,7 +276,10 @@ export class Leader implements LeaderContext {
     this.time += Math.min(now - this.lastNow, 2 * this.times.tickMs);
     this.lastNow = now;
     this.watch.sweep();
-    this.voices.hurry();
+    if (this.time >= this.hurryAt) {
+      this.voices.hurry();
+      this.hurryAt = this.time + this.times.beatMs;
+    }
     const { ledger } = this;
     const nextAt = Math.min(ledger.ended.nextAt, ledger.dead.nextAt, ledger.keys.nextAt);
     if (this.staging.idle && nextAt <= this.at()) this.stage({ type: 'tick', at: this.at() });

@@ -11,7 +11,7 @@ import { LargeSubmit } from './large-submit.js';
 import { MessageMalformedError } from './network-error.js';
 import { Outlet } from './outlet.js';
 import { boundName, type PeerSetup } from './peer-setup.js';
-import { WireWriter } from './wire-writer.js';
+import { wireWriter } from './wire-writer.js';
 
 /** A client of the full dialect, on one connection. Who it is was settled by the handshake, not by what it says (A13). */
 export class ClientPeer implements ConnectionHandler {
@@ -19,7 +19,6 @@ export class ClientPeer implements ConnectionHandler {
   private readonly connection: Connection;
   private readonly inlet: Inlet;
   private readonly outlet: Outlet;
-  private readonly out = new WireWriter();
   /** Submits not answered yet, by the frame they came in: how many are left, and what each counts in bytes. */
   private readonly owed: { items: number; readonly bytesEach: number }[] = [];
   /** What is on the disk for a submit that has no answer yet. */
@@ -55,7 +54,7 @@ export class ClientPeer implements ConnectionHandler {
   deliver(message: ToClient): void {
     if (message.kind === 'receipts') this.answered(message.items);
     else if (message.kind === 'answer') this.settle();
-    encodeToClient(message, this.out, this.outlet.post);
+    encodeToClient(message, wireWriter(), this.outlet.post);
     if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
   }
 
@@ -100,7 +99,7 @@ export class ClientPeer implements ConnectionHandler {
       retryAfterMs: 1_000,
     } as const;
     const receipt = { seq, jobs: [], lsn: 0, duplicate: false, refusal };
-    encodeToClient({ kind: 'receipts', items: [receipt] }, this.out, this.outlet.post);
+    encodeToClient({ kind: 'receipts', items: [receipt] }, wireWriter(), this.outlet.post);
   }
 
   private take(type: number, from: ByteReader, bytes: number): void {

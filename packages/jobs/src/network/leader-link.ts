@@ -15,7 +15,7 @@ import type { Emit } from './client-codec.js';
 import { type DialOptions, hopeless, RECONNECT, unreachable } from './dial-options.js';
 import { Inlet } from './inlet.js';
 import { Outlet } from './outlet.js';
-import { WireWriter } from './wire-writer.js';
+import { wireWriter } from './wire-writer.js';
 
 /** How one role speaks. */
 export interface LinkCodec<Hello, Message, Answer> {
@@ -46,7 +46,6 @@ export class LeaderLink<Hello, Message, Answer extends Refusable> {
   private readonly options: DialOptions;
   private readonly codec: LinkCodec<Hello, Message, Answer>;
   private readonly host: Host;
-  private readonly out = new WireWriter();
   private readonly dialer: Dialer;
   private outlet: Outlet | undefined = undefined;
   private connection: Connection | undefined = undefined;
@@ -99,12 +98,12 @@ export class LeaderLink<Hello, Message, Answer extends Refusable> {
   open(hello: Hello, port: PeerPort<Answer>): void {
     if (this.outlet === undefined) return;
     this.port = port;
-    this.codec.hello(hello, this.out, this.outlet.post);
+    this.codec.hello(hello, wireWriter(), this.outlet.post);
   }
 
   send(message: Message, port: PeerPort<Answer>): void {
     if (this.outlet !== undefined && port === this.port)
-      this.codec.message(message, this.out, this.outlet.post);
+      this.codec.message(message, wireWriter(), this.outlet.post);
   }
 
   close(): void {

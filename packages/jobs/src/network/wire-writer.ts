@@ -26,6 +26,12 @@ export class WireWriter extends ByteWriter {
     this.pieces.push(super.take(), value);
   }
 
+  override reset(): void {
+    super.reset();
+    this.pieces = [];
+    this.piecesBytes = 0;
+  }
+
   /** Everything written, in order; the writer starts anew. */
   takePieces(): readonly WirePiece[] {
     const { pieces } = this;
@@ -33,4 +39,15 @@ export class WireWriter extends ByteWriter {
     this.piecesBytes = 0;
     return super.length === 0 ? pieces : [...pieces, super.take()];
   }
+}
+
+const shared = new WireWriter();
+
+/**
+ * The writer of all connections of this process: a message is encoded and posted in one go, so one buffer is enough and stays in the
+ * processor's cache. Empty, whatever became of the message before.
+ */
+export function wireWriter(): WireWriter {
+  shared.reset();
+  return shared;
 }

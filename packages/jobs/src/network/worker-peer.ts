@@ -8,7 +8,7 @@ import { JobFrame } from './job-frame.js';
 import { MessageMalformedError } from './network-error.js';
 import { Outlet } from './outlet.js';
 import { boundName, type PeerSetup } from './peer-setup.js';
-import { WireWriter } from './wire-writer.js';
+import { wireWriter } from './wire-writer.js';
 import { encodeToWorker, readPulse, readPulseHello, readWorker, readWorkerHello } from './worker-codec.js';
 
 /** A worker of the full dialect, or its pulse, on one connection. */
@@ -17,7 +17,6 @@ export class WorkerPeer implements ConnectionHandler {
   private readonly connection: Connection;
   private readonly inlet: Inlet;
   private readonly outlet: Outlet;
-  private readonly out = new WireWriter();
   private port: PeerPort<ToWorker> | undefined = undefined;
   private credit: Credit = { jobs: 0, bytes: 0 };
   private cpu = 0;
@@ -53,7 +52,7 @@ export class WorkerPeer implements ConnectionHandler {
 
   deliver(message: ToWorker): void {
     if (message.kind === 'assign') this.remember(message.items);
-    encodeToWorker(message, this.out, this.outlet.post);
+    encodeToWorker(message, wireWriter(), this.outlet.post);
     if (message.kind === 'refused') this.connection.close();
   }
 

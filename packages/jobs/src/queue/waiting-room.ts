@@ -102,13 +102,16 @@ export class WaitingRoom {
     }
   }
 
-  /** Takes the job `peek` showed; its client has one more running. */
-  take(exec: ExecQueue): void {
-    const lane = exec.round.shift() as Lane;
+  /** Takes the job `peek` showed; its client has one more running. Its turn is over, unless it `goesOn` (ADR 0086). */
+  take(exec: ExecQueue, { goesOn }: { readonly goesOn: boolean }): void {
+    const lane = exec.round.peek() as Lane;
     lane.jobs.shift();
     lane.share.running += 1;
+    const isEmpty = this.head(lane) === 0;
+    if (goesOn && !isEmpty) return;
+    exec.round.shift();
     lane.inRound = false;
-    if (this.head(lane) === 0) this.retire(lane);
+    if (isEmpty) this.retire(lane);
     else this.join(lane);
   }
 

@@ -1,3 +1,4 @@
+import { EMPTY_PAYLOAD, type Payload } from '../job/payload.js';
 import type { AbortReason, JobFailure } from '../jobs-error.js';
 import { AttemptAbortedError, JobSchemaError, JobsError, NonRetryableError } from '../jobs-error.js';
 import type { Assignment, AttemptEnd } from '../protocol/worker-messages.js';
@@ -6,18 +7,37 @@ const MESSAGE_CHARS_MAX = 4_000;
 
 /** One assignment in this worker: running, or ended and not yet settled by the leader. */
 export class Attempt {
-  readonly assignment: Assignment;
+  readonly job: number;
+  readonly number: number;
+  readonly client: string;
+  readonly runMs: number;
+  readonly outputBytes: number;
+  readonly payloadBytes: number;
   end: AttemptEnd | undefined = undefined;
   /** On the host's monotonic clock, like the time when it may run no longer. */
   readonly startedAt: number;
   readonly deadline: number;
   aborted: AbortReason | undefined = undefined;
+  private payload: Payload;
   private controller: AbortController | undefined = undefined;
 
   constructor(assignment: Assignment, now: number) {
-    this.assignment = assignment;
+    this.job = assignment.job;
+    this.number = assignment.attempt;
+    this.client = assignment.client;
+    this.runMs = assignment.runMs;
+    this.outputBytes = assignment.outputBytes;
+    this.payload = assignment.payload;
+    this.payloadBytes = assignment.payload.length;
     this.startedAt = now;
     this.deadline = now + assignment.runMs;
+  }
+
+  /** Once: an attempt waits for the leader longer than it runs, and its payload should not wait with it. */
+  takePayload(): Payload {
+    const { payload } = this;
+    this.payload = EMPTY_PAYLOAD;
+    return payload;
   }
 
   /** Made when first asked for: most handlers never do, and it costs more than a small job. */
@@ -36,7 +56,7 @@ export class Attempt {
   }
 
   private reason(jobId: string, reason: AbortReason): AttemptAbortedError {
-    return new AttemptAbortedError(jobId, this.assignment.attempt, reason);
+    return new AttemptAbortedError(jobId, this.number, reason);
   }
 }
 
@@ -66,12 +86,12 @@ export function failed(
   outcome: 'failed' | 'final' | 'timed-out',
   failure: JobFailure,
 ): AttemptEnd {
-  return { outcome, job: attempt.assignment.job, attempt: attempt.assignment.attempt, failure };
+  return { outcome, job: attempt.job, attempt: attempt.number, failure };
 }
 
 /** Given back, and counted as nothing. */
 export function released(attempt: Attempt): AttemptEnd {
-  return { outcome: 'released', job: attempt.assignment.job, attempt: attempt.assignment.attempt };
+  return { outcome: 'released', job: attempt.job, attempt: attempt.number };
 }
 
 /** One number for both. Two attempts of one job that are 1,024 apart are never in one hand. */

@@ -16,7 +16,7 @@ export function runHandler(
   finish: Finish,
 ): boolean {
   try {
-    const value: unknown = JSON.parse(payloadText(attempt.assignment.payload));
+    const value: unknown = JSON.parse(payloadText(attempt.takePayload()));
     const input = checkValue(handled.job.exec, 'input', handled.job.input, value);
     const output =
       input instanceof Promise
@@ -63,7 +63,7 @@ function succeed(attempt: Attempt, output: unknown, finish: Finish): void {
   } catch (error) {
     return finish(attempt, failed(attempt, 'final', failureOf(error)));
   }
-  const { job, attempt: number, outputBytes } = attempt.assignment;
+  const { job, number, outputBytes } = attempt;
   if (result.length > outputBytes) {
     const message = `output of ${result.length} bytes, at most ${outputBytes}`;
     return finish(attempt, failed(attempt, 'final', { name: 'OutputTooLarge', message }));

@@ -17,6 +17,7 @@ export class Reporter {
   /** Run time of the attempts that ended since the last report. */
   private ranMs = 0;
   private beatMs = 0;
+  private reportedAt = 0;
   private isOpen = false;
   private isScheduled = false;
   private timer: JobsTimer | undefined = undefined;
@@ -41,6 +42,7 @@ export class Reporter {
   close(): void {
     this.isOpen = false;
     this.timer?.cancel();
+    this.timer = undefined;
   }
 
   add(end: AttemptEnd, ranMs: number): void {
@@ -67,7 +69,18 @@ export class Reporter {
     this.ranMs = 0;
     const credit = slots.credit();
     send({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs });
-    this.timer?.cancel();
-    this.timer = host.setTimer(this.beatMs, () => this.report());
+    this.reportedAt = host.now();
+    if (this.timer === undefined) this.beatIn(this.beatMs);
+  }
+
+  /** One timer for many reports: it looks at the clock when it goes off, and nobody moves it. */
+  private beatIn(ms: number): void {
+    const { host } = this.setup;
+    this.timer = host.setTimer(ms, () => {
+      this.timer = undefined;
+      const restMs = this.reportedAt + this.beatMs - host.now();
+      if (restMs > 0) this.beatIn(restMs);
+      else this.report();
+    });
   }
 }

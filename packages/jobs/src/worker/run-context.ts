@@ -13,15 +13,15 @@ export class RunContext implements AttemptContext {
   }
 
   get jobId(): string {
-    return jobId(this.tag, this.current.assignment.job);
+    return jobId(this.tag, this.current.job);
   }
 
   get attempt(): number {
-    return this.current.assignment.attempt;
+    return this.current.number;
   }
 
   get client(): string {
-    return this.current.assignment.client;
+    return this.current.client;
   }
 
   get signal(): AbortSignal {

@@ -65,7 +65,7 @@ export class Worker {
     this.finish = (attempt, end) => {
       if (attempt.end !== undefined) return;
       attempt.end = end;
-      this.slots.giveBack(attempt.assignment.payload.length);
+      this.slots.giveBack(attempt.payloadBytes);
       this.reporter.add(end, host.now() - attempt.startedAt);
     };
   }
@@ -76,8 +76,8 @@ export class Worker {
     this.connected = false;
     const ends: AttemptEnd[] = [];
     const held = [];
-    for (const { assignment, end } of this.attempts.values()) {
-      held.push({ job: assignment.job, attempt: assignment.attempt });
+    for (const { job, number, end } of this.attempts.values()) {
+      held.push({ job, attempt: number });
       if (end !== undefined) ends.push(end);
     }
     this.reporter.restart(ends);
@@ -174,7 +174,7 @@ export class Worker {
   /** The signal first; whether or not the handler listens, its attempt is over. */
   private runTimeOver(attempt: Attempt): void {
     this.abortAttempt(attempt, 'run-time');
-    const message = `still running after ${attempt.assignment.runMs} ms`;
+    const message = `still running after ${attempt.runMs} ms`;
     this.finish(attempt, failed(attempt, 'timed-out', { name: 'RunTimeExceeded', message }));
   }
 
@@ -195,7 +195,7 @@ export class Worker {
   }
 
   private abortAttempt(attempt: Attempt, reason: AbortReason): void {
-    attempt.abort(jobId(this.tag, attempt.assignment.job), reason);
+    attempt.abort(jobId(this.tag, attempt.job), reason);
   }
 
   private settled(job: number, number: number): void {

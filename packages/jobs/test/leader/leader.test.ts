@@ -428,12 +428,13 @@ leaders('the receipt of a wanted outcome rides with it, and comes alone where th
   const rig = new LeaderRig();
   const worker = rig.worker({ slots: 2 });
   const client = rig.client();
-  const say = (seq: number): void =>
+  const say = (seq: number, payload = `${seq}`): void =>
     client.say({
       kind: 'submit',
       low: 0,
-      items: [{ seq, ref: 1, payload: `${seq}`, key: '', delayMs: 0, want: true }],
+      items: [{ seq, ref: 1, payload, key: '', delayMs: 0, want: true }],
     });
+  rig.beat(100, worker);
   say(1);
   assert.is(worker.assigned().length, 1);
   assert.is(client.receipts().length, 0);
@@ -443,9 +444,12 @@ leaders('the receipt of a wanted outcome rides with it, and comes alone where th
     ['receipts', 'outcomes'],
   );
   say(2);
+  rig.beat(500, worker);
   assert.is(client.receipts().length, 1);
-  rig.advance(100);
+  rig.beat(500, worker);
   assert.is(client.receipts().length, 2);
+  say(3, 'x'.repeat(5_000));
+  assert.is(client.receipts().length, 3, 'a large payload counts until it is answered');
 });
 
 leaders('a client with many submits open is not kept waiting for their receipts', () => {
@@ -489,6 +493,31 @@ leaders('short jobs go to one worker in a row, long ones side by side', () => {
   assert.equal(spread(0.1), [0, 8]);
   assert.equal(spread(0.5), [4, 4]);
   assert.equal(spread(100), [4, 4]);
+});
+
+/** Two clients with four jobs each, and one worker whose jobs take so long. Whose jobs does it get, in order? */
+function turns(runMs: number): string {
+  const rig = new LeaderRig();
+  const clients = ['a', 'b'].map((name) => rig.client(name));
+  for (let i = 0; i < 8; i += 1) nth(clients, 0).submit('warm up');
+  const worker = rig.worker({ slots: 8 });
+  const ends = worker
+    .assigned()
+    .map(({ job, attempt }) => ({ outcome: 'ok', job, attempt, result: '1' }) as const);
+  // Its slots come back when both clients have lined up.
+  worker.report(ends, 0, 8 * runMs);
+  for (let i = 0; i < 4; i += 1) for (const client of clients) client.submit(`${i}`);
+  worker.report([], 8);
+  return worker
+    .assigned()
+    .slice(8)
+    .map((one) => one.client)
+    .join('');
+}
+
+leaders('a row of short jobs comes from one client, long ones by turns', () => {
+  assert.is(turns(0.1), 'aaaabbbb');
+  assert.is(turns(100), 'abababab');
 });
 
 leaders.run();

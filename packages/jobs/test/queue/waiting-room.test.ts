@@ -21,14 +21,14 @@ function job(exec: string, client: string, dueAt = 0): Job {
 const waits = (no: number): boolean => known.get(no)?.state === 'queued';
 
 /** Takes every job that may run, as a dispatch with endless credit would. */
-function drain(room: WaitingRoom, max = Number.POSITIVE_INFINITY): Job[] {
+function drain(room: WaitingRoom, max = Number.POSITIVE_INFINITY, goesOn = false): Job[] {
   const taken: Job[] = [];
   while (taken.length < max) {
     const exec = room.nextExec();
     if (exec === undefined) break;
     const next = known.get(room.peek(exec));
     if (next === undefined) continue;
-    room.take(exec);
+    room.take(exec, { goesOn });
     room.giveBack(exec);
     next.state = 'running';
     taken.push(next);
@@ -42,6 +42,15 @@ rooms('execs take turns, and inside an exec the clients take turns', () => {
   for (const one of all) room.add(one, 0);
   const order = drain(room).map((one) => `${one.policy.spec.exec}${one.client}`);
   assert.equal(order, ['aann', 'bann', 'abob', 'bann', 'aann']);
+});
+
+rooms('a client whose turn goes on keeps it until its jobs or its cap are over', () => {
+  const room = new WaitingRoom(2, waits);
+  for (const client of ['ann', 'bob', 'ann', 'bob', 'ann']) room.add(job('a', client), 0);
+  const inARow = drain(room, Number.POSITIVE_INFINITY, true).map((one) => one.client);
+  assert.equal(inARow, ['ann', 'ann', 'bob', 'bob']);
+  room.release('ann');
+  assert.is(drain(room)[0]?.client, 'ann');
 });
 
 // A29: a client at its cap stands aside; the others of the same exec go on, and its own order holds.

@@ -1,0 +1,72 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { JobsHost } from '#src/host.js';
+import type { WorkerMessage } from '#src/protocol/worker-messages.js';
+import { Reporter } from '#src/worker/reporter.js';
+import { Slots } from '#src/worker/slots.js';
+import { DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
+
+const reporters = suite('reporter');
+
+/** A reporter on a clock of its own, with the times at which it spoke. */
+class Played {
+  readonly saidAt: number[] = [];
+  timersSet = 0;
+  readonly reporter: Reporter;
+  private now = 0;
+  private timers: { at: number; run: () => void }[] = [];
+
+  constructor() {
+    const host: JobsHost = {
+      now: () => this.now,
+      wallNow: () => this.now,
+      random: () => 0,
+      setTimer: (ms, run) => {
+        const timer = { at: this.now + ms, run };
+        this.timers.push(timer);
+        this.timersSet += 1;
+        const cancel = (): void => {
+          this.timers = this.timers.filter((one) => one !== timer);
+        };
+        return { cancel };
+      },
+      soon: (run) => run(),
+      later: (run) => run(),
+    };
+    const load = { cpu: () => 0, lagMs: () => 0 };
+    const slots = new Slots(DEFAULT_WORKER_SETTINGS, host, load, () => undefined);
+    slots.restart();
+    const send = (_message: WorkerMessage): void => void this.saidAt.push(this.now);
+    this.reporter = new Reporter({ host, load, slots, send });
+  }
+
+  advance(ms: number): void {
+    for (let i = 0; i < ms; i += 1) {
+      this.now += 1;
+      const due = this.timers.filter((one) => one.at <= this.now);
+      this.timers = this.timers.filter((one) => one.at > this.now);
+      for (const { run } of due) run();
+    }
+  }
+}
+
+reporters('a beat comes one beat after the last report, whatever that was', () => {
+  const played = new Played();
+  played.reporter.open(100);
+  played.advance(40);
+  played.reporter.add({ outcome: 'released', job: 1, attempt: 1 }, 0);
+  played.advance(200);
+  assert.equal(played.saidAt, [0, 40, 140, 240]);
+});
+
+reporters('reports do not set timers, and a closed reporter has none', () => {
+  const played = new Played();
+  played.reporter.open(100);
+  for (let job = 1; job <= 50; job += 1) played.reporter.add({ outcome: 'released', job, attempt: 1 }, 0);
+  assert.is(played.timersSet, 1);
+  played.reporter.close();
+  played.advance(500);
+  assert.is(played.saidAt.length, 51);
+});
+
+reporters.run();
