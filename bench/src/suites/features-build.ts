@@ -22,11 +22,11 @@ const delivery = 'ready/delivery.js';
 
 /** The same statement stands in two places, which differ in their margin. */
 function lookAtResult(margin: string): Cut {
-  const look = `if (typeof result === 'object' && result !== null) {
+  const look = `if (result !== undefined && typeof result === 'object' && result !== null) {
 ${margin}    this.lifecycle.returned(mailbox, result, handler, undefined);
 ${margin}}
 `;
-  const call = 'const result = mailbox.kind.handlers[handler](mailbox, payload);';
+  const call = 'const result = run(mailbox, payload);';
   return { file: invoker, text: `\n${margin}${call}\n${margin}${look}`, instead: `\n${margin}${call}\n` };
 }
 
@@ -44,19 +44,16 @@ const features: Readonly<Record<string, Feature>> = {
   },
   'without-counts': {
     cuts: [
-      { file: coordinator, text: 'this.slots.countEach(this.entries, counted, head, mask);' },
-      {
-        file: invoker,
-        text: 'if (handled !== 1)\n            ready.slots.count(mailbox.slot, handled - 1);',
-      },
+      { file: invoker, text: 'ready.slots.count(mailbox.slot, 1);' },
+      { file: invoker, text: 'ready.slots.count(mailbox.slot, handled);' },
     ],
   },
   'without-bounds': {
     cuts: [
       {
         file: delivery,
-        text: 'queue !== NO_QUEUE &&\n            queue.length < kind.hardCapacity &&\n            ready.queued < ready.queuedMax',
-        instead: 'queue !== NO_QUEUE',
+        text: 'queue !== NOBODYS_QUEUE &&\n            queue.length < kind.hardCapacity &&\n            ready.queued < ready.queuedMax',
+        instead: 'queue !== NOBODYS_QUEUE',
       },
       {
         file: delivery,
@@ -93,10 +90,10 @@ const features: Readonly<Record<string, Feature>> = {
     cuts: [
       {
         file: invoker,
-        text: 'if (handler === NO_RIDE || (mailbox.status & (INTERRUPTED | SPECIAL)) !== 0) {',
-        instead: 'if (handler === NO_RIDE) {',
+        text: 'if (handler === WITHOUT_RIDE || (mailbox.status & NEEDS_CARE) !== 0) {',
+        instead: 'if (handler === WITHOUT_RIDE) {',
       },
-      { file: invoker, text: 'if ((mailbox.status & INTERRUPTED) !== 0)\n                break;' },
+      { file: invoker, text: 'if ((mailbox.status & ENDS_BATCH) !== 0)\n                break;' },
     ],
   },
   'without-forgetting': {

@@ -189,7 +189,7 @@ class System implements ActorSystem {
       actors: ready.slots.live,
       ready: ready.depth,
       queued: ready.queued + ready.rides + stashes.held,
-      handled: ready.handledTotal,
+      handled: ready.slots.handledTotal,
       deadLetters: deadLetters.total,
       timers: wheel.live,
     };
@@ -291,7 +291,7 @@ class System implements ActorSystem {
     return {
       system: this.name,
       cause: this.cause,
-      handled: ready.handledTotal,
+      handled: ready.slots.handledTotal,
       deadLetters: deadLetters.total,
       unfinished: this.ending.unfinished,
     };

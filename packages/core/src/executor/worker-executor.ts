@@ -40,6 +40,8 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   private readonly pumpNow = () => this.pump();
   /** Turns and messages together since the last look at the clock. */
   private doneUnseen = 0;
+  /** Entries of the ready ring that were taken before the last look. */
+  private takenSeen = 0;
   private closeLooks = 0;
   private readonly closeTurn = () => {
     this.turnOpen = false;
@@ -121,7 +123,6 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
       let spent = false;
       while (!spent && !ready.isEmpty()) {
         const left = invoker.serve(this.checkEvery);
-        ready.countTurns();
         this.doneUnseen += this.checkEvery - left;
         if (left <= 0 || invoker.isLookDue) spent = this.checkSlice();
       }
@@ -157,10 +158,10 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
 
   private report(ms: number): void {
     const { lastRun } = this.invoker;
-    const { turns } = this.ready;
+    const turns = this.ready.taken - this.takenSeen;
     const handled = this.doneUnseen - turns;
     this.doneUnseen = 0;
-    this.ready.turns = 0;
+    this.takenSeen = this.ready.taken;
     if (this.closeLooks > 0) this.closeLooks -= 1;
     if (lastRun === undefined) return;
     if (this.watch?.looked({ mailbox: lastRun, turns, handled, ms }) !== true) return;

@@ -54,7 +54,7 @@ function viewOf(cell: ActorCell, levels: number, childrenMax: number): ActorView
     notRunning: (status & GATED) === 0 ? undefined : { why: describeActivity(cell), forMs: gatedFor(cell) },
     depth: cell.queue.length,
     stashed,
-    handled: runtime.ready.handledBy(cell.slot),
+    handled: runtime.ready.slots.handledBy(cell.slot),
     restarts: extras?.restarts ?? 0,
     timers: extras?.timers?.count ?? 0,
     watchers: extras?.watchers?.size ?? 0,

@@ -99,6 +99,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
       }
       if (mailbox.status === HAS_TURN && mailbox.queue.length === 0 && this.handled === 1) {
         mailbox.status = AT_REST;
+        ready.slots.count(mailbox.slot, 1);
         left = (left - 2) | 0;
       } else {
         left = (left - this.endTurn(mailbox, this.afterRide(mailbox))) | 0;
@@ -114,7 +115,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   private endTurn(mailbox: M, code: InvokeCode): number {
     const { handled, ready } = this;
     this.handled = 1;
-    if (handled !== 1) ready.slots.count(mailbox.slot, handled - 1);
+    ready.slots.count(mailbox.slot, handled);
     ready.handleInvokeResult(mailbox, code);
     return handled + 1;
   }
@@ -144,8 +145,9 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   private run(mailbox: M, handler: number, payload: unknown): void {
     try {
       if (handler >= 0) {
-        const result = (mailbox.kind.handlers[handler] as Run)(mailbox, payload);
-        if (typeof result === 'object' && result !== null) {
+        const run = mailbox.kind.handlers[handler] as Run;
+        const result = run(mailbox, payload);
+        if (result !== undefined && typeof result === 'object' && result !== null) {
           this.lifecycle.returned(mailbox, result, handler, undefined);
         }
       } else {
@@ -163,7 +165,8 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     }
     this.envelope = envelope;
     this.lastHandler = envelope.handler;
-    const result = (mailbox.kind.handlers[envelope.handler] as Run)(mailbox, envelope.payload);
+    const run = mailbox.kind.handlers[envelope.handler] as Run;
+    const result = run(mailbox, envelope.payload);
     this.envelope = undefined;
     const { stashed } = this;
     this.stashed = false;

@@ -47,16 +47,13 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   /** The slot of the actor whose handler runs right now: what it sends is attributed to it. */
   running = NO_SLOT;
   awake = false;
-  /** Turns that were counted since somebody set it to 0. */
-  turns = 0;
 
   private entries = new Int32Array(4 * ENTRIES_FIRST);
   private payloads: unknown[] = new Array<unknown>(ENTRIES_FIRST).fill(undefined);
   private mask = ENTRIES_FIRST - 1;
   private head = 0;
   private tail = 0;
-  /** How far the turns are counted, and how many entries were taken before the lap that this is on; see `countTurns`. */
-  private counted = 0;
+  /** Entries taken before the lap that `head` is on. */
   private lapped = 0;
   private readonly waker: Waker;
   private readonly recorder: FlightRecorder | undefined;
@@ -92,7 +89,7 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     this.payloads[tail] = payload;
     const next = (tail + 1) & this.mask;
     this.tail = next;
-    if (next === this.counted) this.makeRoom();
+    if (next === this.head) this.grow();
     if (!this.awake) this.waker.wake();
   }
 
@@ -108,39 +105,9 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     return this.taken + this.depth;
   }
 
-  /**
-   * Counts the turns that were given since the last time: one message each, for the actor that the entry names. Turns with
-   * more or less tell the difference to the slots themselves. One walk over integers costs a fraction of a count per turn.
-   */
-  countTurns(): void {
-    const { counted, head, mask } = this;
-    if (counted === head) return;
-    this.turns += (head - counted) & mask;
-    this.lapped = this.taken - head;
-    this.counted = head;
-    this.slots.countEach(this.entries, counted, head, mask);
-  }
-
-  /** Messages that whoever has the slot has handled before the present turn. */
-  handledBy(slot: number): number {
-    this.countTurns();
-    return this.slots.handledBy(slot) - (slot === this.running ? 1 : 0);
-  }
-
-  /** Messages handled by all actors there ever were, but not those of the present turn. */
-  get handledTotal(): number {
-    this.countTurns();
-    return this.slots.handledTotal - (this.running === NO_SLOT ? 0 : 1);
-  }
-
-  private get taken(): number {
-    return this.lapped + this.head + (this.head < this.counted ? this.mask + 1 : 0);
-  }
-
-  /** The place behind the last entry was taken but not counted yet, or there is none left. */
-  private makeRoom(): void {
-    this.countTurns();
-    if (this.tail === this.head) this.grow();
+  /** Entries taken since the system began: as many as turns were given. */
+  get taken(): number {
+    return this.lapped + this.head;
   }
 
   /** The handler of the message that rode with the entry taken last, NO_RIDE when there was none or it is not known. */
@@ -177,7 +144,9 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   take(): M {
     const head = this.head;
     this.payloads[head] = undefined;
-    this.head = (head + 1) & this.mask;
+    const next = (head + 1) & this.mask;
+    this.head = next;
+    if (next === 0) this.lapped += head + 1;
     return this.slots.mailboxes[this.entries[head << 2] as number] as M;
   }
 
@@ -203,7 +172,6 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   handleInvokeResult(mailbox: M, code: InvokeCode): void {
     mailbox.status &= ~SCHEDULED;
     if (code === STOPPED || (mailbox.status & TERMINATED) !== 0) {
-      this.countTurns();
       this.slots.release(mailbox.slot);
       this.recorder?.bury(mailbox.slot, this.sequence);
       return;
@@ -228,7 +196,6 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     this.entries = nextEntries;
     this.payloads = nextPayloads;
     this.lapped = this.taken;
-    this.counted = 0;
     this.mask = 2 * size - 1;
     this.head = 0;
     this.tail = size;

@@ -57,18 +57,7 @@ export class Slots<M extends Mailbox> {
     return this.generations[slot] ?? 0;
   }
 
-  /** One message more for whoever has the slot of each of these ready entries. */
-  countEach(entries: Int32Array, from: number, to: number, mask: number): void {
-    const { handled } = this;
-    for (let at = from; at !== to; at = (at + 1) & mask) {
-      const slot = entries[at << 2] as number;
-      const count = (handled[slot] as number) + 1;
-      handled[slot] = count;
-      if (count > HANDLED_MAX) this.spill(slot, count);
-    }
-  }
-
-  /** Whoever has the slot has handled so many more than was counted. */
+  /** Whoever has the slot has handled so many more. */
   count(slot: number, messages: number): void {
     const handled = (this.handled[slot] as number) + messages;
     this.handled[slot] = handled;

@@ -68,7 +68,6 @@ export class StepExecutor implements Executor<ActorCell> {
     if (this.choose !== undefined) ready.promote(Math.floor(this.choose() * ready.depth));
     const startedAt = this.now();
     const left = invoker.serve(1);
-    ready.countTurns();
     const ms = this.now() - startedAt;
     invoker.pace(ms, SLICE_MS);
     const { lastRun } = invoker;

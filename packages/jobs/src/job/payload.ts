@@ -20,13 +20,13 @@ export const EMPTY_PAYLOAD: Payload = '';
 
 /** The bytes of a JSON text in UTF-8. An ASCII text is its own bytes. */
 export function payloadOfText(text: string): Payload {
-  if (text.length <= TEXT_PAYLOAD_BYTES_MAX && isAscii(text)) return text;
+  if (text.length <= TEXT_PAYLOAD_BYTES_MAX && isAsciiText(text)) return text;
   const bytes = Buffer.from(text, 'utf8');
   return bytes.length > POOLED_BYTES_MAX ? bytes : payloadOfBytes(bytes);
 }
 
 /** Only ASCII takes one byte a character. Counting bytes is several times as fast as looking at characters one by one. */
-function isAscii(text: string): boolean {
+function isAsciiText(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
 }
 
@@ -39,7 +39,7 @@ export function payloadOfBytes(bytes: Uint8Array): Payload {
 export function payloadOfPart(buffer: Buffer, from: number, to: number): InlinePayload {
   if (to - from <= TEXT_PAYLOAD_BYTES_MAX) {
     const text = buffer.toString('latin1', from, to);
-    if (isAscii(text)) return text;
+    if (isAsciiText(text)) return text;
   }
   return new Uint8Array(buffer.subarray(from, to));
 }
