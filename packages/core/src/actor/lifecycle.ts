@@ -167,7 +167,9 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   private returnToLane(cell: ActorCell, signals: readonly Signal[]): void {
     const heir = cell.ref.cell;
     if (signals.length === 0 || (heir.status & TERMINATED) !== 0) return;
-    heir.needExtras().signals.unshift(...signals);
+    const extras = heir.needExtras();
+    // Not by spreading: an argument list has a limit, the children that may end together have none.
+    extras.signals = signals.concat(extras.signals);
     heir.status |= SIGNALS;
     this.runtime.ready.registerReady(heir);
   }

@@ -150,4 +150,98 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
+scale('300,000 asks that end in the same millisecond all say so', async () => {
+  await using world = createTestSystem();
+  const Hung = defineActor('hung', {
+    handlers: { ask: () => 1 },
+    mailbox: { capacity: 1_000_000 },
+  });
+  const hung = world.system.spawn(Hung);
+  world.system.suspend(hung);
+  const startedAt = performance.now();
+  const ends = new Map<string, number>();
+  for (let i = 0; i < 300_000; i += 1) {
+    world.system
+      .ask(hung, { withinMs: 10 })
+      .ask()
+      .catch(({ code }: { code: string }) => ends.set(code, (ends.get(code) ?? 0) + 1));
+  }
+  await world.advance(10);
+  assert.equal([...ends], [['ERR_ASK_TIMEOUT', 300_000]]);
+  assert.ok(performance.now() - startedAt < 60_000, `${performance.now() - startedAt} ms`);
+});
+
+scale('a parent that awaits while 300,000 watched children end is told of each', async () => {
+  await using world = createTestSystem();
+  const Mortal = defineActor('mortal', { handlers: { leave: (ctx) => ctx.stop() } });
+  const told = { count: 0 };
+  const refs: ActorRef<typeof Mortal>[] = [];
+  let open = (): void => undefined;
+  const until = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const Parent = defineActor('parent', {
+    handlers: {
+      fill(ctx, count: number) {
+        for (let i = 0; i < count; i += 1) {
+          const ref = ctx.spawn(Mortal);
+          ctx.watch(ref);
+          refs.push(ref);
+        }
+      },
+      hold: () => until,
+    },
+    terminated: () => {
+      told.count += 1;
+    },
+  });
+  const parent = world.system.spawn(Parent);
+  parent.tell.fill(300_000);
+  await world.settle();
+  parent.tell.hold();
+  for (const ref of refs) ref.tell.leave();
+  await world.settle();
+  assert.is(told.count, 0);
+  open();
+  await world.settle();
+  assert.is(told.count, 300_000);
+});
+
+scale('20,000 siblings that restart together take time in proportion', async () => {
+  const took = async (count: number): Promise<number> => {
+    await using world = createTestSystem();
+    const started = { count: 0 };
+    const Part = defineActor('part', {
+      handlers: {
+        crash() {
+          throw new Error('crash');
+        },
+      },
+      started: () => {
+        started.count += 1;
+      },
+    });
+    const Machine = defineActor('machine', {
+      handlers: {
+        build(ctx) {
+          for (let i = 1; i < count; i += 1) ctx.spawn(Part);
+          return ctx.spawn(Part);
+        },
+      },
+      supervise: { strategy: 'one-for-all', restarts: 1, withinMs: 1_000 },
+    });
+    const built = world.system.spawn(Machine).ask.build();
+    await world.settle();
+    const startedAt = performance.now();
+    (await built).tell.crash();
+    await world.settle();
+    assert.is(started.count, 2 * count);
+    return performance.now() - startedAt;
+  };
+  await took(1_000);
+  const small = await took(5_000);
+  const large = await took(20_000);
+  assert.ok(large < 4 * small * 2 + 500, `5,000 in ${small} ms, 20,000 in ${large} ms`);
+});
+
 scale.run();
