@@ -1,6 +1,7 @@
 import { AWAITING, FENCED, SETTLED, TERMINATED } from '../mailbox/status.js';
 import type { Envelope } from '../message/envelope.js';
 import type { ActorCell } from './cell.js';
+import type { Stashed } from './stash.js';
 
 /** What is done in the actor's own turn once it has settled. */
 export type Continuation = (cell: ActorCell, awaiting: Awaiting) => void;
@@ -19,6 +20,8 @@ export class Awaiting {
   settled = false;
   /** The actor is killed or restarted and will not take the result. */
   onDropped: (() => void) | undefined = undefined;
+  /** Its handler has set its own message aside before it awaited. */
+  stashed: Stashed | undefined = undefined;
   value: unknown = undefined;
   error: { readonly thrown: unknown } | undefined = undefined;
   /** How it listens to native promises, which call back once: only with these can it be used again. */

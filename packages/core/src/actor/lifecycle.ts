@@ -63,6 +63,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       extras.spareAwaiting = undefined;
       awaiting.useAgain(what, handler, envelope, now);
     }
+    awaiting.stashed = this.runtime.stashes.freshOf(cell);
     park(cell, promise, awaiting);
   }
 
@@ -76,10 +77,11 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   }
 
   private readonly handlerSettled = (cell: ActorCell, awaiting: Awaiting): void => {
-    const { envelope, error } = awaiting;
+    const { envelope, error, stashed } = awaiting;
     noteSlow(cell, awaiting.what, this.runtime.executor.now() - awaiting.startedAt);
     if (error !== undefined) {
-      this.failed(cell, error.thrown, awaiting.handler, envelope);
+      const asked = stashed === undefined ? envelope : this.runtime.stashes.takeOut(cell, stashed);
+      this.failed(cell, error.thrown, awaiting.handler, asked);
     } else if (envelope?.resolve !== undefined) {
       this.answer(envelope, awaiting.value);
     }
@@ -92,12 +94,19 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   /** To the head of the mailbox again. */
   putBack(cell: ActorCell, handler: number, payload: unknown): void {
+    this.takeOutOfStash(cell);
     if (cell.queue === NO_QUEUE) cell.queue = new MessageQueue();
     cell.queue.unshift(handler, payload);
     this.runtime.ready.queued += 1;
   }
 
+  private takeOutOfStash(cell: ActorCell): void {
+    const stashed = this.runtime.stashes.freshOf(cell);
+    if (stashed !== undefined) this.runtime.stashes.takeOut(cell, stashed);
+  }
+
   attended(cell: ActorCell): void {
+    this.runtime.stashes.messageEnded();
     const timeout = cell.extras?.timers?.receiveTimeout;
     if (timeout !== undefined) timeout.lastMessageAt = this.runtime.executor.coarseNow;
   }
@@ -129,9 +138,11 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const awaiting = extras.awaiting as Awaiting;
     extras.awaiting = undefined;
     awaiting.onSettled(cell, awaiting);
+    this.attended(cell);
     if (awaiting.onSettled === this.handlerSettled && awaiting.isReusable && cell.isCurrent) {
       awaiting.value = undefined;
       awaiting.envelope = undefined;
+      awaiting.stashed = undefined;
       extras.spareAwaiting = awaiting;
     }
     if ((cell.status & FAULT) === 0 && extras.postponed.length > 0) {
@@ -216,6 +227,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   ): void {
     const error = toError(thrown);
     const message = hook ?? (cell.kind.definition['~handlerNames'][handler] as string);
+    if (hook === undefined) this.takeOutOfStash(cell);
     if (envelope !== undefined) this.runtime.asks.failed(envelope, error);
     if ((cell.status & OVERLOADED) !== 0) this.runtime.ready.pressure.relieve(cell);
     if ((cell.status & (TERMINATED | FENCED)) !== 0) return;
