@@ -48,7 +48,8 @@ export type EventListener = (event: RuntimeEvent) => void;
 
 /** Whoever wants to know. With no listener an event is not even made. */
 export class EventStream {
-  private listeners: readonly EventListener[] = [];
+  /** One object per subscription: the same function may have two, and each has an end of its own. */
+  private subscriptions: readonly { readonly listener: EventListener }[] = [];
   private readonly onListenerError: (error: unknown) => void;
 
   constructor(onListenerError: (error: unknown) => void) {
@@ -56,20 +57,21 @@ export class EventStream {
   }
 
   get hasListeners(): boolean {
-    return this.listeners.length > 0;
+    return this.subscriptions.length > 0;
   }
 
   /** Returns the function that ends the subscription. */
   subscribe(listener: EventListener): () => void {
-    this.listeners = [...this.listeners, listener];
+    const subscription = { listener };
+    this.subscriptions = [...this.subscriptions, subscription];
     return () => {
-      this.listeners = this.listeners.filter((known) => known !== listener);
+      this.subscriptions = this.subscriptions.filter((known) => known !== subscription);
     };
   }
 
   /** A listener that throws is reported and does not reach the runtime or the other listeners. */
   publish(event: RuntimeEvent): void {
-    for (const listener of this.listeners) {
+    for (const { listener } of this.subscriptions) {
       try {
         listener(event);
       } catch (error) {
