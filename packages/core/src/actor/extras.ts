@@ -31,7 +31,8 @@ export class Extras {
   postponed: Signal[] = [];
   firstChild = NO_SLOT;
   lastChild = NO_SLOT;
-  watchers: Set<ActorCell['ref']> | undefined = undefined;
+  /** Who watches it, and by which of its refs. */
+  watchers: Map<ActorCell['ref'], ActorCell['ref']> | undefined = undefined;
   watching: Set<ActorCell['ref']> | undefined = undefined;
   suspensions: Suspension[] = [];
   awaiting: Awaiting | undefined = undefined;
