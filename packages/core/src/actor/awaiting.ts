@@ -20,6 +20,8 @@ export class Awaiting {
   settled = false;
   /** The actor is killed or restarted and will not take the result. */
   onDropped: (() => void) | undefined = undefined;
+  /** What it has asked last, for as long as that is open: whom it waits for, as far as anybody can know. */
+  asked: Envelope | undefined = undefined;
   /** Its handler has set its own message aside before it awaited. */
   stashed: Stashed | undefined = undefined;
   value: unknown = undefined;
@@ -69,6 +71,7 @@ const nativeThen = Promise.prototype.then;
 export function park(cell: ActorCell, promise: PromiseLike<unknown>, awaiting: Awaiting): void {
   cell.needExtras().awaiting = awaiting;
   cell.status |= AWAITING;
+  awaiting.asked = cell.kind.runtime.asks.takeLatest(cell);
   if (promise instanceof Promise) {
     awaiting.listeners ??= listenersOf(cell, awaiting);
     nativeThen.call(promise, awaiting.listeners.fulfilled, awaiting.listeners.rejected);

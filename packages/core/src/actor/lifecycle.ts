@@ -143,6 +143,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       awaiting.value = undefined;
       awaiting.envelope = undefined;
       awaiting.stashed = undefined;
+      awaiting.asked = undefined;
       extras.spareAwaiting = awaiting;
     }
     if ((cell.status & FAULT) === 0 && extras.postponed.length > 0) {
