@@ -13,7 +13,10 @@ export type RuntimeEvent =
       readonly directive: string;
       readonly attempt: number;
       readonly attemptsMax: number;
-      /** Who sent what to whom before it, oldest first; empty when the recorder is off. */
+      /**
+       * Who sent what to whom before it, oldest first; empty when the recorder is off. Looked up when it is first read, so read
+       * it while you are told: later sends push older ones out.
+       */
       readonly trail: readonly string[];
     }
   | { readonly kind: 'restarted'; readonly path: string; readonly restarts: number }

@@ -6,8 +6,10 @@ import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './actor/defin
 import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './actor/ref.js';
 import type { RefBase } from './actor/ref-class.js';
 import { mustBeDefinition, Runtime } from './actor/runtime.js';
+import type { FailureReport } from './actor/signal.js';
 import type { SpawnOptions } from './actor/spawn-options.js';
-import { messageOf, OptionError, toError } from './errors.js';
+import { trailOf } from './actor/trail.js';
+import { boundedError, messageOf, OptionError, toError } from './errors.js';
 import type { EventListener, StopReason } from './events.js';
 import { Slice } from './executor/slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
@@ -33,6 +35,8 @@ export interface SystemReport {
   readonly system: string;
   /** Undefined when it was shut down; else the failure that reached the guardian. */
   readonly cause: Error | undefined;
+  /** Who sent what to whom before that failure, oldest first; empty without one, or when the recorder is off. */
+  readonly trail: readonly string[];
   readonly handled: number;
   readonly deadLetters: number;
   /** What the shutdown did not wait for any longer. */
@@ -114,13 +118,14 @@ class System implements ActorSystem {
   private readonly runtime: Runtime;
   private readonly ending: Shutdown;
   private cause: Error | undefined = undefined;
+  private trail: readonly string[] = [];
 
   constructor(host: Host, settings: SystemSettings, options: SystemOptions) {
     this.name = settings.name;
     const executor =
       options.executor?.(host) ?? new WorkerExecutor<ActorCell>(host, new Slice(settings.slice));
     this.runtime = new Runtime(host, settings, executor, Guardian);
-    this.runtime.onGuardianFailed = (report) => this.failedAtRoot(report.error);
+    this.runtime.onGuardianFailed = (report) => this.failedAtRoot(report);
     let stopped: (report: SystemReport) => void;
     this.whenStopped = new Promise((resolve) => {
       stopped = resolve;
@@ -206,7 +211,7 @@ class System implements ActorSystem {
       try {
         told(found as unknown as ActorRef<D> | undefined);
       } catch (thrown) {
-        const error = toError(thrown);
+        const error = boundedError(toError(thrown));
         this.runtime.log('error', `watchName(${path}) threw: ${messageOf(error)}`, { path, error });
       }
     });
@@ -236,9 +241,12 @@ class System implements ActorSystem {
     await this.shutdown();
   }
 
-  private failedAtRoot(error: Error): void {
+  private failedAtRoot(report: FailureReport): void {
+    const error = boundedError(report.error);
+    const trail = trailOf(this.runtime, report.origin.slot);
     this.cause = error;
-    this.runtime.log('error', `system ${this.name} stops: ${messageOf(error)}`, { error });
+    this.trail = trail;
+    this.runtime.log('error', `system ${this.name} stops: ${messageOf(error)}`, { error, trail });
     void this.shutdown();
   }
 
@@ -291,6 +299,7 @@ class System implements ActorSystem {
     return {
       system: this.name,
       cause: this.cause,
+      trail: this.trail,
       handled: ready.handledTotal,
       deadLetters: deadLetters.total,
       unfinished: this.ending.unfinished,

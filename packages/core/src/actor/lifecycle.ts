@@ -225,6 +225,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     handler: number,
     envelope: Envelope | undefined,
     hook?: string,
+    origin = cell,
   ): void {
     const error = toError(thrown);
     const message = hook ?? (cell.kind.definition['~handlerNames'][handler] as string);
@@ -239,7 +240,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     }
     const unresumable = hook !== undefined && UNRESUMABLE.includes(hook);
     const at = this.runtime.executor.coarseNow;
-    const report: FailureReport = { child: cell, error, message, at, unresumable };
+    const report: FailureReport = { child: cell, origin, error, message, at, unresumable };
     cell.status |= FAULT;
     cell.needExtras().failure = report;
     this.runtime.supervisor.report(cell, report);

@@ -1,4 +1,4 @@
-import { MisuseError, messageOf, SystemStoppedError, toError } from '../errors.js';
+import { boundedError, MisuseError, messageOf, SystemStoppedError, toError } from '../errors.js';
 import { EventStream } from '../events.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host, LogLevel } from '../host.js';
@@ -152,36 +152,33 @@ export class Runtime {
     this.onGuardianFailed(report);
   }
 
+  /** The line's fields are the event. The trail is looked up only for those who read it: that takes longer than a restart. */
   logFailure(
     cell: ActorCell,
     message: string,
-    error: Error,
+    failure: Error,
     directive: string,
     attempt: number,
-    max: number,
+    attemptsMax: number,
   ): void {
-    const path = cell.path;
-    const count = max > 0 ? `, attempt ${attempt} of ${max}` : '';
-    this.log('error', `${path}.${message} failed: ${messageOf(error)} → ${directive}${count}`, {
+    const { path, slot } = cell;
+    const count = attemptsMax > 0 ? `, attempt ${attempt} of ${attemptsMax}` : '';
+    const trail = lazy(() => trailOf(this, slot));
+    const { hasListeners } = this.events;
+    const event = {
+      kind: 'failed' as const,
       path,
       message,
+      error: boundedError(failure, hasListeners ? {} : { stack: 'unread' }),
       directive,
       attempt,
-      attemptsMax: max,
-      error,
-    });
-    if (!this.events.hasListeners) return;
-    const trail = trailOf(this, cell);
-    this.events.publish({
-      kind: 'failed',
-      path,
-      message,
-      error,
-      directive,
-      attempt,
-      attemptsMax: max,
-      trail,
-    });
+      attemptsMax,
+      get trail() {
+        return trail();
+      },
+    };
+    this.log('error', `${path}.${message} failed: ${messageOf(failure)} → ${directive}${count}`, event);
+    if (hasListeners) this.events.publish(event);
   }
 
   reportStale(cell: ActorCell, what: string): void {
@@ -266,4 +263,12 @@ export class Runtime {
 export function mustBeDefinition(value: unknown): asserts value is AnyDefinition {
   const known = typeof value === 'object' && value !== null && '~spec' in value;
   if (!known) throw new MisuseError('spawn: needed a definition made by defineActor');
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
