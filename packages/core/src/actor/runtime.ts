@@ -74,8 +74,11 @@ export class Runtime {
   onGuardianFailed: (report: FailureReport) => void = () => undefined;
   /** Lines that the host's log threw on. */
   logsLost = 0;
-  /** Weak: a spawn with middleware of its own makes a list of its own, which ends with the last actor that has it. */
-  private readonly kinds = new WeakMap<readonly Middleware[], Map<AnyDefinition, Kind>>();
+  /**
+   * Weak: a spawn with middleware of its own makes a list of its own, and a definition may be made for one actor; each ends
+   * with the last actor that has it.
+   */
+  private readonly kinds = new WeakMap<readonly Middleware[], WeakMap<AnyDefinition, Kind>>();
   private lastKind: Kind | undefined = undefined;
 
   constructor(host: Host, options: SystemSettings, executor: Executor<ActorCell>, guardian: AnyDefinition) {
@@ -246,7 +249,7 @@ export class Runtime {
       return last;
     let byDefinition = this.kinds.get(middleware);
     if (byDefinition === undefined) {
-      byDefinition = new Map();
+      byDefinition = new WeakMap();
       this.kinds.set(middleware, byDefinition);
     }
     let kind = byDefinition.get(definition);
