@@ -83,10 +83,7 @@ export class Shutdown {
       );
   }
 
-  begin(options: ShutdownOptions): void {
-    const { withinMs } = options;
-    if (withinMs !== undefined && !(withinMs >= 0))
-      throw new OptionError('withinMs', withinMs, 'needed a number of at least 0');
+  begin({ withinMs }: ShutdownOptions): void {
     if (this.hasBegun) return;
     this.limit = withinMs;
     this.endsAt = this.host.now() + Math.min(withinMs ?? WITHIN_MS_DEFAULT, WITHIN_MS_MAX);

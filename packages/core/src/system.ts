@@ -4,6 +4,7 @@ import type { SuspensionToken } from './actor/context.js';
 import { defineActor } from './actor/define.js';
 import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './actor/definition.js';
 import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './actor/ref.js';
+import { cellOfRef } from './actor/ref-argument.js';
 import type { RefBase } from './actor/ref-class.js';
 import { mustBeDefinition, Runtime } from './actor/runtime.js';
 import type { FailureReport } from './actor/signal.js';
@@ -18,8 +19,16 @@ import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { inspectActor } from './inspect/inspect.js';
 import { textOfTree } from './inspect/tree-text.js';
 import { TERMINATED } from './mailbox/status.js';
+import { isLegalPath, PATH_RULE } from './name.js';
 import { nodeHost } from './node-host.js';
-import { type SystemOptions, type SystemSettings, settingsOf } from './options.js';
+import {
+  aFunction,
+  checkTimeLimit,
+  onlyKnown,
+  type SystemOptions,
+  type SystemSettings,
+  settingsOf,
+} from './options.js';
 import {
   Shutdown,
   type ShutdownOptions,
@@ -148,28 +157,33 @@ class System implements ActorSystem {
   }
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H> {
+    cellOfRef('ask.ref', ref);
     return (ref as unknown as RefBase).askAs(undefined, options?.withinMs) as AskFace<H>;
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
+    mustBeDefinition(definition);
+    if (typeof path !== 'string') throw new OptionError('lookup.path', path, 'needed a string');
     return this.runtime.registry.find(definition, path) as unknown as ActorRef<D> | undefined;
   }
 
-  stop(ref: AnyRef, options?: StopOptions): Promise<StopReason> {
-    return this.end(ref, (cell) => cell.requestStop(), options?.withinMs);
+  stop(ref: AnyRef, options: StopOptions = {}): Promise<StopReason> {
+    checkTimeLimit('stop', options);
+    return this.end(cellOfRef('stop.ref', ref), (cell) => cell.requestStop(), options.withinMs);
   }
 
-  drain(ref: AnyRef, options?: StopOptions): Promise<StopReason> {
-    const { withinMs = DRAIN_WITHIN_MS_DEFAULT } = options ?? {};
-    return this.end(ref, (cell) => cell.requestDrain(), withinMs, false);
+  drain(ref: AnyRef, options: StopOptions = {}): Promise<StopReason> {
+    checkTimeLimit('drain', options);
+    const { withinMs = DRAIN_WITHIN_MS_DEFAULT } = options;
+    return this.end(cellOfRef('drain.ref', ref), (cell) => cell.requestDrain(), withinMs, false);
   }
 
   kill(ref: AnyRef): Promise<StopReason> {
-    return this.end(ref, (cell) => cell.requestKill(), undefined);
+    return this.end(cellOfRef('kill.ref', ref), (cell) => cell.requestKill(), undefined);
   }
 
   suspend(ref: AnyRef, reason?: string): SuspensionToken {
-    const { cell } = ref as RefBase;
+    const cell = cellOfRef('suspend.ref', ref);
     if ((cell.status & TERMINATED) !== 0) return { active: false, resume: () => undefined };
     const why = reason === undefined ? 'operator' : { user: reason };
     return this.runtime.suspensions.suspend(
@@ -185,6 +199,7 @@ class System implements ActorSystem {
   }
 
   subscribe(listener: EventListener): () => void {
+    aFunction('subscribe.listener', listener);
     return this.runtime.events.subscribe(listener);
   }
 
@@ -206,6 +221,8 @@ class System implements ActorSystem {
     told: (ref: ActorRef<D> | undefined) => void,
   ): () => void {
     mustBeDefinition(definition);
+    if (!isLegalPath(path)) throw new OptionError('watchName.path', path, PATH_RULE);
+    aFunction('watchName.told', told);
     return this.runtime.registry.watch(path, (ref) => {
       const found = ref?.cell.kind.definition === definition ? ref : undefined;
       try {
@@ -218,8 +235,12 @@ class System implements ActorSystem {
   }
 
   inspect(options: InspectOptions & { readonly under?: AnyRef } = {}): ActorView {
+    onlyKnown('inspect', options, ['levels', 'childrenMax', 'under']);
     const { under, ...rest } = options;
-    return inspectActor(under === undefined ? this.runtime.guardian : (under as RefBase).cell, rest);
+    return inspectActor(
+      under === undefined ? this.runtime.guardian : cellOfRef('inspect.under', under),
+      rest,
+    );
   }
 
   tree(options: InspectOptions & { readonly under?: AnyRef } = {}): string {
@@ -231,6 +252,7 @@ class System implements ActorSystem {
   }
 
   shutdown(options: ShutdownOptions = {}): Promise<SystemReport> {
+    checkTimeLimit('shutdown', options);
     const { guardian } = this.runtime;
     const isFirst = !this.ending.hasBegun && (guardian.status & TERMINATED) === 0;
     if (isFirst) this.ending.begin(options);
@@ -251,14 +273,11 @@ class System implements ActorSystem {
   }
 
   private end(
-    ref: AnyRef,
+    cell: ActorCell,
     ask: (cell: ActorCell) => void,
     withinMs: number | undefined,
     explicit = true,
   ): Promise<StopReason> {
-    if (withinMs !== undefined && !(withinMs >= 0))
-      throw new OptionError('withinMs', withinMs, 'needed a number of at least 0');
-    const { cell } = ref as RefBase;
     if ((cell.status & TERMINATED) !== 0) return Promise.resolve(cell.stopReason);
     return new Promise((resolve) => {
       cell.needExtras().onStopped.push(resolve);
