@@ -65,7 +65,6 @@ export class Suspensions {
     this.arm(suspension, until);
     cell.needExtras().suspensions.push(suspension);
     cell.status += SUSPENSION;
-    runtime.ready.pressure.relieveIfCaughtUp(cell);
     if (runtime.events.hasListeners) runtime.events.publish({ kind: 'suspended', path: cell.path, reason });
     return suspension;
   }
