@@ -109,6 +109,8 @@ export interface SystemStats {
   readonly handled: number;
   readonly deadLetters: number;
   readonly timers: number;
+  /** Lines that the host's log threw on. */
+  readonly logsLost: number;
 }
 
 /** Its time to stop is the shutdown's business. */
@@ -212,6 +214,7 @@ class System implements ActorSystem {
       handled: ready.handledTotal,
       deadLetters: deadLetters.total,
       timers: wheel.live,
+      logsLost: this.runtime.logsLost,
     };
   }
 

@@ -147,6 +147,7 @@ errors('a log that throws stops nobody', async () => {
   const pong = ref.ask.ping();
   await test.settle();
   assert.is(await pong, 'pong');
+  assert.is(test.system.stats().logsLost, 1);
 });
 
 const huge = 'x'.repeat(2 ** 20);

@@ -87,6 +87,8 @@ function listenersOf(cell: ActorCell, awaiting: Awaiting): Listeners {
       if (settle(cell, awaiting, value, undefined)) executor.resume(cell);
     },
     rejected: (thrown) => {
+      // A promise calls back once: somebody else has settled this, and given the handler up.
+      if (awaiting.settled) return givenUp(cell, awaiting.what, thrown);
       if (settle(cell, awaiting, undefined, { thrown })) executor.resume(cell);
     },
   };
@@ -107,6 +109,10 @@ function listenToThenable(cell: ActorCell, thenable: PromiseLike<unknown>, await
   }
 }
 
+function givenUp({ kind, path }: ActorCell, what: string, thrown: unknown): void {
+  kind.runtime.logUnheard(`${path}: ${what} settled after it had been given up`, { path, what }, thrown);
+}
+
 /** True when the actor has now something to do. */
 function settle(
   cell: ActorCell,
@@ -119,7 +125,7 @@ function settle(
   awaiting.value = value;
   awaiting.error = error;
   if ((cell.status & (FENCED | TERMINATED)) !== 0) {
-    cell.kind.runtime.reportStale(cell, `${awaiting.what} settled`);
+    cell.kind.runtime.reportStale(cell, `${awaiting.what} settled`, error);
     return false;
   }
   if (cell.extras?.awaiting !== awaiting) return false;

@@ -160,6 +160,10 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 
   spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D> {
     this.mustBeCurrent('spawn');
+    if (this.extras?.stopping?.restart !== undefined)
+      throw new MisuseError(
+        `${this.path}: spawn: its children have ended for its restart; spawn in \`started\``,
+      );
     return this.kind.runtime.spawn(this, definition, rest[0], rest[1]).ref as unknown as ActorRef<D>;
   }
 

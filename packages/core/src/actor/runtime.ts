@@ -184,13 +184,19 @@ export class Runtime {
     if (hasListeners) this.events.publish(event);
   }
 
-  reportStale(cell: ActorCell, what: string): void {
+  /** `rejection`: the error of a handler whose result nobody takes any more. */
+  reportStale(cell: ActorCell, what: string, rejection?: { readonly thrown: unknown }): void {
     const path = cell.path;
-    this.log('warn', `${path}: ${what} was refused: the context is from before a restart or stop`, {
-      path,
-      what,
-    });
+    const text = `${path}: ${what} was refused: the context is from before a restart or stop`;
+    if (rejection === undefined) this.log('warn', text, { path, what });
+    else this.logUnheard(text, { path, what }, rejection.thrown);
     if (this.events.hasListeners) this.events.publish({ kind: 'stale-context', path, what });
+  }
+
+  /** An error that comes too late to be a failure is at least said. */
+  logUnheard(text: string, fields: Readonly<Record<string, unknown>>, thrown: unknown): void {
+    const error = boundedError(toError(thrown));
+    this.log('warn', `${text}; it had failed: ${messageOf(error)}`, { ...fields, error });
   }
 
   loggerFor(cell: ActorCell): Logger {
