@@ -36,7 +36,7 @@ export interface ActorContext<S = unknown> {
   /** Undefined for actors spawned by the system itself. */
   readonly parent: AnyRef | undefined;
   readonly children: readonly AnyRef[];
-  /** Fires when the actor is asked to stop, is killed or restarted. */
+  /** Fires when the actor is asked to stop, is killed or restarted. A listener that throws is an uncaught exception. */
   readonly abort: AbortSignal;
   readonly log: Logger;
   /** Monotonic milliseconds. */
@@ -50,7 +50,7 @@ export interface ActorContext<S = unknown> {
   drain(ref?: AnyRef): void;
   /** Now: nothing is waited for. */
   kill(ref?: AnyRef): void;
-  /** `terminated` will be called exactly once when that actor has stopped, also when it already has. */
+  /** `terminated` will be called exactly once when that actor has stopped, also when it already has. Ends with this incarnation. */
   watch(ref: AnyRef): void;
   unwatch(ref: AnyRef): void;
   /** From now on the two end together: when one has ended, the other is stopped. */
@@ -72,6 +72,7 @@ export interface ActorContext<S = unknown> {
   stash(): void;
   /** Puts everything set aside back before the other messages, oldest first. */
   unstash(): void;
+  /** From the next message on. The name is checked here, at run time: phases are inferred from the handlers that call this. */
   become(phase: string): void;
 
   /** Handles no messages until the condition is met or the token resumed. Suspensions nest. */
