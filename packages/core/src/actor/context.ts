@@ -28,8 +28,9 @@ export interface Logger {
 /**
  * What a handler may do. Valid until the actor is restarted or stopped; what is tried with it afterwards is refused
  * and reported. Nothing here is global: time, chance and log come from the system's host.
+ * `Phase`: the names that `become` takes.
  */
-export interface ActorContext<S = unknown> {
+export interface ActorContext<S = unknown, Phase extends string = string> {
   state: S;
   readonly self: AnyRef;
   readonly path: string;
@@ -72,8 +73,8 @@ export interface ActorContext<S = unknown> {
   stash(): void;
   /** Puts everything set aside back before the other messages, oldest first. */
   unstash(): void;
-  /** From the next message on. The name is checked here, at run time: phases are inferred from the handlers that call this. */
-  become(phase: string): void;
+  /** Handles messages as that phase says, from the next one on. */
+  become(phase: Phase): void;
 
   /** Handles no messages until the condition is met or the token resumed. Suspensions nest. */
   suspend(reason: SuspendReason, until: ResumeOn): SuspensionToken;
