@@ -37,7 +37,7 @@ export class DeathWatch {
     const others = (signal: Signal): boolean =>
       signal.kind !== 'terminated' || (signal.ref as RefBase).cell.ref !== watched.cell.ref;
     own.signals = own.signals.filter(others);
-    own.postponed = own.postponed.filter(others);
+    own.postponed?.keepOnly(others);
   }
 
   forget(watcher: ActorCell): void {

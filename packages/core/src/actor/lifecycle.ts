@@ -20,6 +20,7 @@ import { Awaiting, park } from './awaiting.js';
 import type { ActorCell } from './cell.js';
 import type { Extras } from './extras.js';
 import { runHook } from './hooks.js';
+import { Postponed } from './postponed.js';
 import type { Runtime } from './runtime.js';
 import { type FailureReport, isOfIncarnation, type Signal } from './signal.js';
 import { noteSlow } from './turn-warnings.js';
@@ -146,9 +147,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       awaiting.asked = undefined;
       extras.spareAwaiting = awaiting;
     }
-    if ((cell.status & FAULT) === 0 && extras.postponed.length > 0) {
-      this.returnToLane(cell, extras.postponed.splice(0));
-    }
+    this.handlePostponed(cell, extras);
     const stopping = extras.stopping;
     if (stopping?.stage === 'current-message' && (cell.status & AWAITING) === 0)
       this.runtime.stops.continueStop(cell, stopping);
@@ -168,10 +167,21 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
         );
       }
       if ((cell.status & (AWAITING | FAULT)) !== 0 && isOfIncarnation(signal)) {
+        extras.postponed ??= new Postponed();
         extras.postponed.push(signal);
       } else {
         this.handle(cell, signal);
       }
+    }
+  }
+
+  /** Until one of them awaits or fails: those after it wait for that. */
+  private handlePostponed(cell: ActorCell, { postponed }: Extras): void {
+    if (postponed === undefined) return;
+    while ((cell.status & (AWAITING | FAULT | FENCED | TERMINATED)) === 0) {
+      const signal = postponed.take();
+      if (signal === undefined) return;
+      this.handle(cell, signal);
     }
   }
 
@@ -255,7 +265,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     cell.status &= ~FAULT;
     if (cell.extras !== undefined) {
       cell.extras.failure = undefined;
-      this.returnToLane(cell, cell.extras.postponed.splice(0));
+      this.handlePostponed(cell, cell.extras);
     }
     for (const child of this.runtime.lineage.childrenOf(cell)) {
       const failure = child.extras?.failure;

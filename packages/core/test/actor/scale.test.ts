@@ -249,4 +249,37 @@ scale('20,000 siblings that restart together take time in proportion', async () 
   assert.ok(large < 4 * small * 2 + 500, `5,000 in ${small} ms, 20,000 in ${large} ms`);
 });
 
+scale('a parent whose `terminated` awaits is told of 40,000 ends in proportion', async () => {
+  const took = async (count: number): Promise<number> => {
+    await using world = createTestSystem();
+    const Mortal = defineActor('mortal', { handlers: {} });
+    const told: number[] = [];
+    const Parent = defineActor('parent', {
+      handlers: {
+        fill(ctx, count: number) {
+          for (let i = 0; i < count; i += 1) ctx.watch(ctx.spawn(Mortal));
+          for (const ref of ctx.children) ctx.stop(ref);
+        },
+      },
+      async terminated(_ctx, { ref }) {
+        await Promise.resolve();
+        told.push(Number(ref.id.split('.')[0]));
+      },
+    });
+    world.system.spawn(Parent).tell.fill(count);
+    const startedAt = performance.now();
+    await world.settle();
+    assert.is(told.length, count);
+    assert.ok(
+      told.every((slot, i) => i === 0 || slot > (told[i - 1] as number)),
+      'in order',
+    );
+    return performance.now() - startedAt;
+  };
+  await took(1_000);
+  const small = await took(10_000);
+  const large = await took(40_000);
+  assert.ok(large < 4 * small * 2 + 500, `10,000 in ${small} ms, 40,000 in ${large} ms`);
+});
+
 scale.run();
