@@ -208,6 +208,63 @@ export function messageOf(error: Error): string {
   }
 }
 
+/**
+ * What an error may say where it leaves the runtime (events, log lines, reports), in characters each for text and stack:
+ * one of 100 MB would do more harm on its way to a disk or a collector than the failure it tells of.
+ */
+const ERROR_TEXT_MAX = 16_384;
+const CAUSES_MAX = 8;
+
+/**
+ * The error itself if it is of ordinary size, with its causes; else a copy, cut, of its name, text, stack, code and causes.
+ * A stack is made when it is first read, which takes longer than a restart: `stack: 'unread'` judges by the rest alone.
+ */
+export function boundedError(error: Error, look: { readonly stack?: 'unread' } = {}): Error {
+  try {
+    if (isOrdinary(error, look.stack === 'unread', 0)) return error;
+  } catch {
+    // Whatever cannot be looked at is copied as far as it can be.
+  }
+  return cutCopyOf(error, 0);
+}
+
+function isOrdinary(error: Error, stackUnread: boolean, depth: number): boolean {
+  const { name, message, cause } = error;
+  if (name.length > SHOWN_MAX || message.length > ERROR_TEXT_MAX) return false;
+  if (!stackUnread && (error.stack?.length ?? 0) > ERROR_TEXT_MAX) return false;
+  if (!(cause instanceof Error)) return typeof cause !== 'string' || cause.length <= ERROR_TEXT_MAX;
+  return depth < CAUSES_MAX && isOrdinary(cause, stackUnread, depth + 1);
+}
+
+function cutCopyOf(error: Error, depth: number): Error {
+  const copy = new Error(textOf(error, 'message', ERROR_TEXT_MAX) ?? 'a message that cannot be read');
+  copy.name = textOf(error, 'name', SHOWN_MAX) ?? 'Error';
+  copy.stack = textOf(error, 'stack', ERROR_TEXT_MAX) ?? `${copy.name}: ${copy.message}`;
+  const code = textOf(error, 'code', SHOWN_MAX);
+  if (code !== undefined) Object.assign(copy, { code });
+  const cause = depth < CAUSES_MAX ? causeOf(error) : undefined;
+  if (cause !== undefined) copy.cause = cutCopyOf(cause, depth + 1);
+  return copy;
+}
+
+function textOf(error: Error, key: 'name' | 'message' | 'stack' | 'code', max: number): string | undefined {
+  try {
+    const text = (error as Partial<Record<typeof key, unknown>>)[key];
+    if (typeof text !== 'string') return undefined;
+    return text.length > max ? `${text.slice(0, max)}…` : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function causeOf(error: Error): Error | undefined {
+  try {
+    return error.cause instanceof Error ? error.cause : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** A short text for any value; proxies that throw and huge strings included. */
 export function describe(value: unknown): string {
   try {

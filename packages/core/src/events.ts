@@ -13,7 +13,10 @@ export type RuntimeEvent =
       readonly directive: string;
       readonly attempt: number;
       readonly attemptsMax: number;
-      /** Who sent what to whom before it, oldest first; empty when the recorder is off. */
+      /**
+       * Who sent what to whom before it, oldest first; empty when the recorder is off. Looked up when it is first read, so read
+       * it while you are told: later sends push older ones out.
+       */
       readonly trail: readonly string[];
     }
   | { readonly kind: 'restarted'; readonly path: string; readonly restarts: number }
@@ -48,7 +51,8 @@ export type EventListener = (event: RuntimeEvent) => void;
 
 /** Whoever wants to know. With no listener an event is not even made. */
 export class EventStream {
-  private listeners: readonly EventListener[] = [];
+  /** One object per subscription: the same function may have two, and each has an end of its own. */
+  private subscriptions: readonly { readonly listener: EventListener }[] = [];
   private readonly onListenerError: (error: unknown) => void;
 
   constructor(onListenerError: (error: unknown) => void) {
@@ -56,20 +60,21 @@ export class EventStream {
   }
 
   get hasListeners(): boolean {
-    return this.listeners.length > 0;
+    return this.subscriptions.length > 0;
   }
 
   /** Returns the function that ends the subscription. */
   subscribe(listener: EventListener): () => void {
-    this.listeners = [...this.listeners, listener];
+    const subscription = { listener };
+    this.subscriptions = [...this.subscriptions, subscription];
     return () => {
-      this.listeners = this.listeners.filter((known) => known !== listener);
+      this.subscriptions = this.subscriptions.filter((known) => known !== subscription);
     };
   }
 
   /** A listener that throws is reported and does not reach the runtime or the other listeners. */
   publish(event: RuntimeEvent): void {
-    for (const listener of this.listeners) {
+    for (const { listener } of this.subscriptions) {
       try {
         listener(event);
       } catch (error) {

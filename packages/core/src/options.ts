@@ -164,6 +164,14 @@ export function checkSpawnOptions(options: SpawnOptions): void {
   if (options.middleware !== undefined) checkMiddleware(options.middleware);
 }
 
+/** `stop`, `drain` and `shutdown` take nothing but a time. */
+export function checkTimeLimit(what: string, options: { readonly withinMs?: number }): void {
+  onlyKnown(what, options, ['withinMs']);
+  const { withinMs } = options;
+  if (withinMs !== undefined && !(typeof withinMs === 'number' && withinMs >= 0))
+    throw new OptionError(`${what}.withinMs`, withinMs, 'needed a number of at least 0');
+}
+
 export function checkPolicy(policy: SupervisionPolicy): void {
   onlyKnown('supervise', policy, ['strategy', 'restarts', 'withinMs', 'restartsTotal', 'backoff', 'decide']);
   if (policy.strategy !== undefined)
@@ -228,11 +236,11 @@ function anArray(option: string, value: unknown): void {
   if (!Array.isArray(value)) throw new OptionError(option, value, 'needed an array');
 }
 
-function aFunction(option: string, value: unknown): void {
+export function aFunction(option: string, value: unknown): void {
   if (typeof value !== 'function') throw new OptionError(option, value, 'needed a function');
 }
 
-function onlyKnown(what: string, given: object, known: readonly string[]): void {
+export function onlyKnown(what: string, given: object, known: readonly string[]): void {
   anObject(what, given);
   for (const key of Object.keys(given)) {
     if (!known.includes(key))

@@ -1,4 +1,4 @@
-import { OptionError, SystemStoppedError, toError } from './errors.js';
+import { messageOf, OptionError, SystemStoppedError, toError } from './errors.js';
 import type { Host } from './host.js';
 
 /**
@@ -11,7 +11,10 @@ export type ShutdownPhase = 'stop-accepting' | 'drain' | 'actors' | 'resources';
 export const SHUTDOWN_PHASES: readonly ShutdownPhase[] = ['stop-accepting', 'drain', 'actors', 'resources'];
 
 export interface ShutdownOptions {
-  /** All phases together. Each gets an equal share of what is left; what it does not use goes to the next. Default 10,000. */
+  /**
+   * All phases together. Each gets an equal share of what is left; what it does not use goes to the next. Default 10,000;
+   * more than 2³¹ − 1 (25 days), infinity included, counts as that.
+   */
   readonly withinMs?: number;
 }
 
@@ -31,6 +34,8 @@ interface Task {
 }
 
 const WITHIN_MS_DEFAULT = 10_000;
+/** The longest time of a host's timer; it takes a longer one for none at all. */
+const WITHIN_MS_MAX = 2 ** 31 - 1;
 
 /** How the actors are stopped: begun here, ended by `actorsStopped`. */
 export interface ActorsPort {
@@ -78,13 +83,10 @@ export class Shutdown {
       );
   }
 
-  begin(options: ShutdownOptions): void {
-    const { withinMs } = options;
-    if (withinMs !== undefined && !(withinMs >= 0))
-      throw new OptionError('withinMs', withinMs, 'needed a number of at least 0');
+  begin({ withinMs }: ShutdownOptions): void {
     if (this.hasBegun) return;
     this.limit = withinMs;
-    this.endsAt = this.host.now() + (withinMs ?? WITHIN_MS_DEFAULT);
+    this.endsAt = this.host.now() + Math.min(withinMs ?? WITHIN_MS_DEFAULT, WITHIN_MS_MAX);
     this.enter(0);
   }
 
@@ -137,7 +139,7 @@ export class Shutdown {
 
   private start(phase: ShutdownPhase, name: string, run: ShutdownTask): Promise<void> {
     const failed = (thrown: unknown): void => {
-      this.unfinished.push({ phase, name, why: `failed: ${toError(thrown).message}` });
+      this.unfinished.push({ phase, name, why: `failed: ${messageOf(toError(thrown))}` });
     };
     try {
       return Promise.resolve(run()).then(() => undefined, failed);

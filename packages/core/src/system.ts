@@ -4,10 +4,13 @@ import type { SuspensionToken } from './actor/context.js';
 import { defineActor } from './actor/define.js';
 import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './actor/definition.js';
 import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './actor/ref.js';
+import { cellOfRef } from './actor/ref-argument.js';
 import type { RefBase } from './actor/ref-class.js';
 import { mustBeDefinition, Runtime } from './actor/runtime.js';
+import type { FailureReport } from './actor/signal.js';
 import type { SpawnOptions } from './actor/spawn-options.js';
-import { messageOf, OptionError, toError } from './errors.js';
+import { trailOf } from './actor/trail.js';
+import { boundedError, messageOf, OptionError, toError } from './errors.js';
 import type { EventListener, StopReason } from './events.js';
 import { Slice } from './executor/slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
@@ -16,8 +19,16 @@ import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { inspectActor } from './inspect/inspect.js';
 import { textOfTree } from './inspect/tree-text.js';
 import { TERMINATED } from './mailbox/status.js';
+import { isLegalPath, PATH_RULE } from './name.js';
 import { nodeHost } from './node-host.js';
-import { type SystemOptions, type SystemSettings, settingsOf } from './options.js';
+import {
+  aFunction,
+  checkTimeLimit,
+  onlyKnown,
+  type SystemOptions,
+  type SystemSettings,
+  settingsOf,
+} from './options.js';
 import {
   Shutdown,
   type ShutdownOptions,
@@ -33,6 +44,8 @@ export interface SystemReport {
   readonly system: string;
   /** Undefined when it was shut down; else the failure that reached the guardian. */
   readonly cause: Error | undefined;
+  /** Who sent what to whom before that failure, oldest first; empty without one, or when the recorder is off. */
+  readonly trail: readonly string[];
   readonly handled: number;
   readonly deadLetters: number;
   /** What the shutdown did not wait for any longer. */
@@ -96,6 +109,8 @@ export interface SystemStats {
   readonly handled: number;
   readonly deadLetters: number;
   readonly timers: number;
+  /** Lines that the host's log threw on. */
+  readonly logsLost: number;
 }
 
 /** Its time to stop is the shutdown's business. */
@@ -114,13 +129,14 @@ class System implements ActorSystem {
   private readonly runtime: Runtime;
   private readonly ending: Shutdown;
   private cause: Error | undefined = undefined;
+  private trail: readonly string[] = [];
 
   constructor(host: Host, settings: SystemSettings, options: SystemOptions) {
     this.name = settings.name;
     const executor =
       options.executor?.(host) ?? new WorkerExecutor<ActorCell>(host, new Slice(settings.slice));
     this.runtime = new Runtime(host, settings, executor, Guardian);
-    this.runtime.onGuardianFailed = (report) => this.failedAtRoot(report.error);
+    this.runtime.onGuardianFailed = (report) => this.failedAtRoot(report);
     let stopped: (report: SystemReport) => void;
     this.whenStopped = new Promise((resolve) => {
       stopped = resolve;
@@ -143,28 +159,33 @@ class System implements ActorSystem {
   }
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H> {
+    cellOfRef('ask.ref', ref);
     return (ref as unknown as RefBase).askAs(undefined, options?.withinMs) as AskFace<H>;
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
+    mustBeDefinition(definition);
+    if (typeof path !== 'string') throw new OptionError('lookup.path', path, 'needed a string');
     return this.runtime.registry.find(definition, path) as unknown as ActorRef<D> | undefined;
   }
 
-  stop(ref: AnyRef, options?: StopOptions): Promise<StopReason> {
-    return this.end(ref, (cell) => cell.requestStop(), options?.withinMs);
+  stop(ref: AnyRef, options: StopOptions = {}): Promise<StopReason> {
+    checkTimeLimit('stop', options);
+    return this.end(cellOfRef('stop.ref', ref), (cell) => cell.requestStop(), options.withinMs);
   }
 
-  drain(ref: AnyRef, options?: StopOptions): Promise<StopReason> {
-    const { withinMs = DRAIN_WITHIN_MS_DEFAULT } = options ?? {};
-    return this.end(ref, (cell) => cell.requestDrain(), withinMs, false);
+  drain(ref: AnyRef, options: StopOptions = {}): Promise<StopReason> {
+    checkTimeLimit('drain', options);
+    const { withinMs = DRAIN_WITHIN_MS_DEFAULT } = options;
+    return this.end(cellOfRef('drain.ref', ref), (cell) => cell.requestDrain(), withinMs, false);
   }
 
   kill(ref: AnyRef): Promise<StopReason> {
-    return this.end(ref, (cell) => cell.requestKill(), undefined);
+    return this.end(cellOfRef('kill.ref', ref), (cell) => cell.requestKill(), undefined);
   }
 
   suspend(ref: AnyRef, reason?: string): SuspensionToken {
-    const { cell } = ref as RefBase;
+    const cell = cellOfRef('suspend.ref', ref);
     if ((cell.status & TERMINATED) !== 0) return { active: false, resume: () => undefined };
     const why = reason === undefined ? 'operator' : { user: reason };
     return this.runtime.suspensions.suspend(
@@ -180,6 +201,7 @@ class System implements ActorSystem {
   }
 
   subscribe(listener: EventListener): () => void {
+    aFunction('subscribe.listener', listener);
     return this.runtime.events.subscribe(listener);
   }
 
@@ -192,6 +214,7 @@ class System implements ActorSystem {
       handled: ready.slots.handledTotal,
       deadLetters: deadLetters.total,
       timers: wheel.live,
+      logsLost: this.runtime.logsLost,
     };
   }
 
@@ -201,20 +224,26 @@ class System implements ActorSystem {
     told: (ref: ActorRef<D> | undefined) => void,
   ): () => void {
     mustBeDefinition(definition);
+    if (!isLegalPath(path)) throw new OptionError('watchName.path', path, PATH_RULE);
+    aFunction('watchName.told', told);
     return this.runtime.registry.watch(path, (ref) => {
       const found = ref?.cell.kind.definition === definition ? ref : undefined;
       try {
         told(found as unknown as ActorRef<D> | undefined);
       } catch (thrown) {
-        const error = toError(thrown);
+        const error = boundedError(toError(thrown));
         this.runtime.log('error', `watchName(${path}) threw: ${messageOf(error)}`, { path, error });
       }
     });
   }
 
   inspect(options: InspectOptions & { readonly under?: AnyRef } = {}): ActorView {
+    onlyKnown('inspect', options, ['levels', 'childrenMax', 'under']);
     const { under, ...rest } = options;
-    return inspectActor(under === undefined ? this.runtime.guardian : (under as RefBase).cell, rest);
+    return inspectActor(
+      under === undefined ? this.runtime.guardian : cellOfRef('inspect.under', under),
+      rest,
+    );
   }
 
   tree(options: InspectOptions & { readonly under?: AnyRef } = {}): string {
@@ -226,6 +255,7 @@ class System implements ActorSystem {
   }
 
   shutdown(options: ShutdownOptions = {}): Promise<SystemReport> {
+    checkTimeLimit('shutdown', options);
     const { guardian } = this.runtime;
     const isFirst = !this.ending.hasBegun && (guardian.status & TERMINATED) === 0;
     if (isFirst) this.ending.begin(options);
@@ -236,21 +266,21 @@ class System implements ActorSystem {
     await this.shutdown();
   }
 
-  private failedAtRoot(error: Error): void {
+  private failedAtRoot(report: FailureReport): void {
+    const error = boundedError(report.error);
+    const trail = trailOf(this.runtime, report.origin.slot);
     this.cause = error;
-    this.runtime.log('error', `system ${this.name} stops: ${messageOf(error)}`, { error });
+    this.trail = trail;
+    this.runtime.log('error', `system ${this.name} stops: ${messageOf(error)}`, { error, trail });
     void this.shutdown();
   }
 
   private end(
-    ref: AnyRef,
+    cell: ActorCell,
     ask: (cell: ActorCell) => void,
     withinMs: number | undefined,
     explicit = true,
   ): Promise<StopReason> {
-    if (withinMs !== undefined && !(withinMs >= 0))
-      throw new OptionError('withinMs', withinMs, 'needed a number of at least 0');
-    const { cell } = ref as RefBase;
     if ((cell.status & TERMINATED) !== 0) return Promise.resolve(cell.stopReason);
     return new Promise((resolve) => {
       cell.needExtras().onStopped.push(resolve);
@@ -291,6 +321,7 @@ class System implements ActorSystem {
     return {
       system: this.name,
       cause: this.cause,
+      trail: this.trail,
       handled: ready.slots.handledTotal,
       deadLetters: deadLetters.total,
       unfinished: this.ending.unfinished,

@@ -109,13 +109,11 @@ export class TimerWheel {
     }
   }
 
-  /** Buckets are filled from the front, so the last node found was armed first. */
+  /** From its end: a bucket is filled from the front, so its last node was armed first. */
   private collect(bucket: number, now: number, due: TimerNode[]): void {
-    const from = due.length;
-    for (let node = this.heads[bucket]; node !== undefined; node = node.after) {
-      if (node.due <= now) due.push(node);
-    }
-    if (due.length - from > 1) due.push(...due.splice(from).reverse());
+    let node = this.heads[bucket];
+    while (node?.after !== undefined) node = node.after;
+    for (; node !== undefined; node = node.before) if (node.due <= now) due.push(node);
   }
 
   private nextTick(): number {

@@ -9,7 +9,7 @@ import {
 import { createTestSystem, ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { describe, messageOf, toError } from '#src/errors.js';
+import { boundedError, describe, messageOf, toError } from '#src/errors.js';
 
 const errors = suite('errors');
 
@@ -147,6 +147,84 @@ errors('a log that throws stops nobody', async () => {
   const pong = ref.ask.ping();
   await test.settle();
   assert.is(await pong, 'pong');
+  assert.is(test.system.stats().logsLost, 1);
+});
+
+const huge = 'x'.repeat(2 ** 20);
+const HUGE: Readonly<Record<string, () => Error>> = {
+  'a text': () => new RangeError(huge),
+  'a stack': () => Object.assign(new RangeError('small'), { stack: huge }),
+  'a name': () => Object.assign(new RangeError('small'), { name: huge, message: huge }),
+  'a code': () => Object.assign(new RangeError(huge), { code: huge }),
+  'a cause': () => new RangeError('small', { cause: new Error('middle', { cause: new Error(huge) }) }),
+  'a chain of causes': () => {
+    let error = new RangeError('innermost');
+    for (let i = 0; i < 10_000; i += 1) error = new RangeError('outer', { cause: error });
+    return error;
+  },
+};
+
+function lengthOf(error: unknown): number {
+  if (!(error instanceof Error)) return 0;
+  const { code = '' } = error as { code?: string };
+  return (
+    error.name.length +
+    error.message.length +
+    (error.stack ?? '').length +
+    code.length +
+    lengthOf(error.cause)
+  );
+}
+
+errors('an error that leaves the runtime is bounded in size, whatever of it is huge', async () => {
+  for (const [name, make] of Object.entries(HUGE)) {
+    const bounded = boundedError(make());
+    assert.ok(lengthOf(bounded) < 300_000, `${name}: ${lengthOf(bounded)}`);
+    assert.instance(bounded, Error, name);
+    assert.match(bounded.name, /^(RangeError|x+…)$/, name);
+  }
+  const Thrower = defineActor('thrower', {
+    handlers: {
+      bad: (_ctx, name: string): never => {
+        throw HUGE[name]?.();
+      },
+    },
+  });
+  for (const name of Object.keys(HUGE)) {
+    const host = new ManualHost();
+    const test = createTestSystem({ host, supervise: { restarts: 0 } });
+    const told: unknown[] = [];
+    test.system.subscribe((event) => {
+      if (event.kind === 'failed') told.push(event.error);
+      if (event.kind === 'system-stopping') told.push(event.cause);
+    });
+    test.system.spawn(Thrower).tell.bad(name);
+    await test.settle();
+    told.push((await test.system.whenStopped).cause, ...host.logged.map(({ fields }) => fields.error));
+    assert.is(told.length, 5, name);
+    assert.ok(told.every((error) => error instanceof Error && lengthOf(error) < 300_000));
+  }
+});
+
+errors('an error of ordinary size leaves the runtime as itself', () => {
+  const error = new RangeError('r', { cause: new Error('why') });
+  assert.is(boundedError(error), error);
+});
+
+errors('a hostile error leaves the runtime as one that can be read', () => {
+  for (const [name, make] of Object.entries(hostile)) {
+    const error = boundedError(toError(make()));
+    for (let i = 0; i < 3; i += 1) {
+      assert.type(error.message, 'string', name);
+      assert.ok(`${error.name}${error.message}${error.stack}`.length < 40_000, name);
+    }
+  }
+});
+
+errors('a circle of causes ends', () => {
+  const error = new Error('a');
+  error.cause = new Error('b', { cause: error });
+  assert.instance(boundedError(error), Error);
 });
 
 errors('every error has its own name, a stable code and its values', async () => {

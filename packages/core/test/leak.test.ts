@@ -2,6 +2,9 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createSystem, defineActor } from '@troupe/core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -18,6 +21,27 @@ leak('after a million actors and ten million messages the heap is where it was',
     growth < 0.05,
     `the heap grew by ${(100 * growth).toFixed(1)} %, from ${before} to ${after} bytes`,
   );
+});
+
+leak('a definition that was made for one actor is not kept when that has ended', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  await using system = createSystem({ warn: false });
+  const made: WeakRef<object>[] = [];
+  for (let i = 0; i < 20; i += 1) {
+    const Once = defineActor('once', { handlers: { ping: () => 'pong' } });
+    made.push(new WeakRef(Once));
+    const ref = system.spawn(Once);
+    assert.is(await ref.ask.ping(), 'pong');
+    await system.stop(ref);
+  }
+  // Nothing that a WeakRef was made of is collected in the same turn of the loop.
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve);
+  });
+  collect();
+  const kept = made.filter((one) => one.deref() !== undefined).length;
+  assert.ok(kept <= 2, `${kept} of 20 are still there`);
 });
 
 leak.run();

@@ -225,4 +225,114 @@ options('a list of middleware is copied: what is pushed later changes nothing (E
   assert.is(called, 0);
 });
 
+options('whatever is not a ref is refused where one is needed, before anything happens', async () => {
+  await using test = createTestSystem();
+  /** What a caller without a compiler may do. */
+  type Loose = Readonly<Record<string, (...given: unknown[]) => unknown>>;
+  const loose = test.system as unknown as Loose;
+  for (const given of [undefined, null, 42, 'ref', {}, { cell: {} }, () => undefined]) {
+    for (const call of ['stop', 'drain', 'kill', 'suspend', 'ask'])
+      assert.is(refusal(() => loose[call]?.(given)).option, `${call}.ref`);
+    if (given !== undefined)
+      assert.is(refusal(() => loose.inspect?.({ under: given })).option, 'inspect.under');
+    const refused: string[] = [];
+    const Actor = defineActor('actor', {
+      handlers: {
+        all(ctx) {
+          const own = ctx as unknown as Loose;
+          for (const call of ['watch', 'unwatch', 'link', 'unlink'])
+            refused.push(refusal(() => own[call]?.(given)).option);
+          for (const call of ['after', 'every']) refused.push(refusal(() => own[call]?.(10, given)).option);
+          const until = { on: 'capacity', of: given };
+          refused.push(refusal(() => own.suspend?.({ user: 'x' }, until)).option);
+          if (given === undefined) return;
+          for (const call of ['stop', 'drain', 'kill'])
+            refused.push(refusal(() => own[call]?.(given)).option);
+        },
+      },
+    });
+    const ref = test.system.spawn(Actor);
+    ref.tell.all();
+    await test.settle();
+    assert.equal(
+      refused,
+      ['watch.ref', 'unwatch.ref', 'link.ref', 'unlink.ref', 'after.ref', 'every.ref', 'suspend.of'].concat(
+        given === undefined ? [] : ['stop.ref', 'drain.ref', 'kill.ref'],
+      ),
+    );
+    assert.equal(test.system.inspect({ under: ref }).status, ['idle']);
+  }
+});
+
+options('what a system is asked for must make sense', async () => {
+  await using test = createTestSystem();
+  const Actor = defineActor('actor', { handlers });
+  const ref = test.system.spawn(Actor, undefined, { name: 'a' });
+  const told = (): void => undefined;
+  const cases: readonly (readonly [call: string, given: readonly unknown[], option: string])[] = [
+    ['lookup', [Actor, undefined], 'lookup.path'],
+    ['lookup', [Actor, 42], 'lookup.path'],
+    ['subscribe', [5], 'subscribe.listener'],
+    ['subscribe', [undefined], 'subscribe.listener'],
+    ['watchName', [Actor, 'x', 5], 'watchName.told'],
+    ['watchName', [Actor, 'a//b', told], 'watchName.path'],
+    ['watchName', [Actor, '', told], 'watchName.path'],
+    ['watchName', [Actor, 'a/', told], 'watchName.path'],
+    ['watchName', [Actor, undefined, told], 'watchName.path'],
+    ['shutdown', [{ withinms: 5 }], 'shutdown.withinms'],
+    ['shutdown', [{ withinMs: '5' }], 'shutdown.withinMs'],
+    ['shutdown', [5], 'shutdown'],
+    ['shutdown', [null], 'shutdown'],
+    ['stop', [ref, { withinms: 5 }], 'stop.withinms'],
+    ['stop', [ref, { withinMs: '5' }], 'stop.withinMs'],
+    ['stop', [ref, 5], 'stop'],
+    ['drain', [ref, { withinms: 5 }], 'drain.withinms'],
+    ['inspect', [{ unter: ref }], 'inspect.unter'],
+    ['inspect', [null], 'inspect'],
+    ['tree', [{ unter: ref }], 'inspect.unter'],
+    ['suspend', [ref, 5], 'suspend.reason'],
+  ];
+  const loose = test.system as unknown as Readonly<Record<string, (...given: unknown[]) => unknown>>;
+  for (const [call, given, option] of cases)
+    assert.is(refusal(() => loose[call]?.(...given)).option, option, `${call} ${option}`);
+  assert.throws(
+    () => loose.lookup?.({}, 'a'),
+    (error: unknown) => error instanceof MisuseError,
+  );
+  assert.is(test.system.lookup(Actor, 'a'), ref);
+  assert.type(test.system.watchName(Actor, '/$1.0/kid', told), 'function');
+});
+
+options('a suspension needs a reason and a way to end', async () => {
+  await using test = createTestSystem();
+  const cases: readonly (readonly [reason: unknown, until: unknown, option: string])[] = [
+    ['operator', { on: 'nonsense' }, 'suspend.on'],
+    ['operator', undefined, 'suspend.on'],
+    ['operator', {}, 'suspend.on'],
+    ['operator', { on: 'after', ms: -1 }, 'suspend.after.ms'],
+    ['operator', { on: 'after', ms: '5' }, 'suspend.after.ms'],
+    ['operator', { on: 'event', key: 5 }, 'suspend.event.key'],
+    ['operator', { on: 'settled', promise: 5 }, 'suspend.settled.promise'],
+    [undefined, { on: 'after', ms: 1 }, 'suspend.reason'],
+    [{ user: 5 }, { on: 'after', ms: 1 }, 'suspend.reason'],
+  ];
+  const refused: string[] = [];
+  const Actor = defineActor('actor', {
+    handlers: {
+      all(ctx) {
+        const suspend = ctx.suspend.bind(ctx) as (reason: unknown, until: unknown) => unknown;
+        for (const [reason, until] of cases) refused.push(refusal(() => suspend(reason, until)).option);
+      },
+    },
+  });
+  const ref = test.system.spawn(Actor);
+  ref.tell.all();
+  await test.settle();
+  assert.equal(
+    refused,
+    cases.map(([, , option]) => option),
+  );
+  assert.equal(test.system.inspect({ under: ref }).status, ['idle']);
+});
+
 options.run();

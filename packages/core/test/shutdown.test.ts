@@ -211,4 +211,35 @@ shutdown('is bounded in time under load, and every message is accounted for', as
   assert.is(system.stats().queued, 0);
 });
 
+shutdown('a limit that no host timer can hold is as long as the longest', async () => {
+  for (const withinMs of [Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 40]) {
+    const system = createSystem();
+    const Slow = defineActor('slow', {
+      handlers: {},
+      stopping: () => new Promise((resolve) => setTimeout(resolve, 30)),
+    });
+    system.spawn(Slow);
+    const report = await system.shutdown({ withinMs });
+    assert.equal(report.unfinished, []);
+  }
+});
+
+shutdown('a task whose error cannot be read twice is reported and holds nobody up', async () => {
+  const world = createTestSystem();
+  world.system.onShutdown('drain', 'hostile', () => {
+    let reads = 0;
+    throw Object.defineProperty(new Error('x'), 'message', {
+      get() {
+        reads += 1;
+        if (reads > 1) throw new Error('only once');
+        return 'once';
+      },
+    });
+  });
+  const report = await endOf(world, world.system.shutdown({ withinMs: 400 }));
+  assert.equal(report.unfinished, [
+    { phase: 'drain', name: 'hostile', why: 'failed: a message that cannot be read' },
+  ]);
+});
+
 shutdown.run();

@@ -162,6 +162,28 @@ system('events name what happens, in order', async () => {
   assert.ok(events.includes('system-stopping'));
 });
 
+system('the end of one subscription ends no other, not even one of the same function', async () => {
+  const world = createSystem({ host });
+  let told = 0;
+  const listener = (): void => {
+    told += 1;
+  };
+  const endFirst = world.subscribe(listener);
+  world.subscribe(listener);
+  endFirst();
+  endFirst();
+  world.spawn(Counter);
+  assert.is(told, 1);
+  const names: (string | undefined)[] = [];
+  const endWatch = world.watchName(Counter, 'n', () => undefined);
+  endWatch();
+  world.watchName(Counter, 'n', (ref) => names.push(ref?.path));
+  endWatch();
+  world.spawn(Counter, undefined, { name: 'n' });
+  assert.equal(names, [undefined, '/n']);
+  await world.shutdown();
+});
+
 system('shutdown ends everything once, and says how', async () => {
   const world = createSystem({ name: 'bank', host });
   for (let i = 0; i < 10; i += 1) world.spawn(Counter).tell.add(1);

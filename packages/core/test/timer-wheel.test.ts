@@ -130,4 +130,13 @@ wheel('closing tells whatever still waits, once', () => {
   assert.is(timers.live, 0);
 });
 
+wheel('fires 300,000 that are due in the same millisecond, in the order of their arming', () => {
+  const { host, timers, fired, note } = setUp();
+  const count = 300_000;
+  for (let i = 0; i < count; i += 1) timers.arm(note(String(i)), 5);
+  host.moveTo(5);
+  assert.is(fired.length, count);
+  assert.ok(fired.every(({ name }, i) => name === String(i)));
+});
+
 wheel.run();

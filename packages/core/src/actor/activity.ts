@@ -3,13 +3,17 @@ import type { Envelope } from '../message/envelope.js';
 import type { SuspendReason } from '../message/suspension.js';
 import type { ActorCell } from './cell.js';
 
+/** Where a mailbox is longer, a question is not looked for in it: all of them may run out of time together. */
+const LOOKED_THROUGH_MAX = 10_000;
+
 /** What an actor is doing, for people: the end of an ask's time-out message, and of a line in the tree. */
 export function describeActivity(cell: ActorCell, asked?: Envelope): string {
   const doing = whatItDoes(cell);
-  const place = asked === undefined ? -1 : cell.queue.placeOf(asked);
-  return place < 0
-    ? doing
-    : `${doing}; this message is number ${place + 1} of ${cell.queue.length} in its mailbox`;
+  if (asked === undefined) return doing;
+  const { length } = cell.queue;
+  if (length > LOOKED_THROUGH_MAX) return `${doing}; ${length} messages are in its mailbox`;
+  const place = cell.queue.placeOf(asked);
+  return place < 0 ? doing : `${doing}; this message is number ${place + 1} of ${length} in its mailbox`;
 }
 
 function whatItDoes(cell: ActorCell): string {

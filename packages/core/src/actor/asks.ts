@@ -22,6 +22,8 @@ import type { Runtime } from './runtime.js';
 export class Asks implements ReplyPort {
   private readonly runtime: Runtime;
   private readonly withinMs: number;
+  /** The last ask of a handler that does not await yet: should it do so, this is what it waits for. */
+  private latest: Envelope | undefined = undefined;
   private readonly onExpire = (envelope: Envelope): void => this.expired(envelope);
 
   constructor(runtime: Runtime, withinMs: number) {
@@ -145,9 +147,15 @@ export class Asks implements ReplyPort {
       envelope.resolve = resolve;
       envelope.reject = reject;
     });
-    if (sender !== undefined && this.isCycle(sender, target, cause)) {
-      this.refuse(envelope, new AskCycleError(this.pathOfCycle(sender, target, cause)));
-      return promise;
+    if (sender !== undefined) {
+      if (this.isCycle(sender, target, cause)) {
+        this.refuse(envelope, new AskCycleError(this.pathOfCycle(sender, target, cause)));
+        return promise;
+      }
+      const awaiting = sender.extras?.awaiting;
+      if (awaiting === undefined) this.latest = envelope;
+      else awaiting.asked = envelope;
+      if ((target.status & AWAITING) !== 0) this.watchForCircle(envelope, sender, target);
     }
     if (sender === target) target.signal({ kind: 'self-asked', envelope });
     this.runtime.wheel.arm(envelope, deadline);
@@ -162,6 +170,43 @@ export class Asks implements ReplyPort {
     if (target === sender) return true;
     for (let call = cause; call !== undefined; call = call.cause) if (call.sender === target) return true;
     return false;
+  }
+
+  /** What this handler, which begins to await, has asked last and so waits for. */
+  takeLatest(cell: ActorCell): Envelope | undefined {
+    const { latest } = this;
+    this.latest = undefined;
+    // The clock stands still while a handler runs: what was asked at another time was asked by another one.
+    return latest?.sender === cell && latest.sentAt === this.runtime.executor.coarseNow ? latest : undefined;
+  }
+
+  /**
+   * The target waits, directly or through others, for the sender, which handles something else. If the sender goes on to
+   * await, neither can ever go on: refused when the event loop has turned once and all of them still wait.
+   */
+  private watchForCircle(envelope: Envelope, sender: ActorCell, target: ActorCell): void {
+    if (target === sender || this.waitsFrom(target, sender) === undefined) return;
+    this.runtime.host.later(() => {
+      if (!isOpen(envelope) || sender.extras?.awaiting?.asked !== envelope) return;
+      const waits = this.waitsFrom(target, sender);
+      if (waits === undefined || !waits.every(isHeldUp)) return;
+      const path = waits.map((asked) => (asked.target as ActorCell).path);
+      this.refuse(envelope, new AskCycleError([target.path, ...path, target.path]));
+    });
+  }
+
+  /** The questions that lead from one waiting actor to another: whom it waits for, whom that one waits for, and so on. */
+  private waitsFrom(waiting: ActorCell, until: ActorCell): Envelope[] | undefined {
+    const waits: Envelope[] = [];
+    let cell = waiting;
+    while (cell !== until) {
+      const asked = cell.extras?.awaiting?.asked;
+      // A circle that was closed elsewhere leads nowhere.
+      if (asked === undefined || !isOpen(asked) || waits.includes(asked)) return undefined;
+      waits.push(asked);
+      cell = (asked.target as ActorCell).ref.cell;
+    }
+    return waits;
   }
 
   private pathOfCycle(sender: ActorCell, target: ActorCell, cause: Envelope | undefined): string[] {
@@ -201,4 +246,14 @@ export class Asks implements ReplyPort {
   private nameOf(cell: ActorCell, handler: number): string {
     return cell.kind.definition['~handlerNames'][handler] as string;
   }
+}
+
+function isOpen(envelope: Envelope): boolean {
+  return envelope.resolve !== undefined;
+}
+
+/** Only its target itself can answer: it stands in its mailbox or is being handled. A reply for later may come from anywhere. */
+function isHeldUp(envelope: Envelope): boolean {
+  const { cell } = (envelope.target as ActorCell).ref;
+  return cell.extras?.awaiting?.envelope === envelope || cell.queue.placeOf(envelope) >= 0;
 }

@@ -1,6 +1,7 @@
 import { AWAITING, FENCED, SETTLED, TERMINATED } from '../mailbox/status.js';
 import type { Envelope } from '../message/envelope.js';
 import type { ActorCell } from './cell.js';
+import type { Stashed } from './stash.js';
 
 /** What is done in the actor's own turn once it has settled. */
 export type Continuation = (cell: ActorCell, awaiting: Awaiting) => void;
@@ -19,6 +20,10 @@ export class Awaiting {
   settled = false;
   /** The actor is killed or restarted and will not take the result. */
   onDropped: (() => void) | undefined = undefined;
+  /** What it has asked last, for as long as that is open: whom it waits for, as far as anybody can know. */
+  asked: Envelope | undefined = undefined;
+  /** Its handler has set its own message aside before it awaited. */
+  stashed: Stashed | undefined = undefined;
   value: unknown = undefined;
   error: { readonly thrown: unknown } | undefined = undefined;
   /** How it listens to native promises, which call back once: only with these can it be used again. */
@@ -66,6 +71,7 @@ const nativeThen = Promise.prototype.then;
 export function park(cell: ActorCell, promise: PromiseLike<unknown>, awaiting: Awaiting): void {
   cell.needExtras().awaiting = awaiting;
   cell.status |= AWAITING;
+  awaiting.asked = cell.kind.runtime.asks.takeLatest(cell);
   if (promise instanceof Promise) {
     awaiting.listeners ??= listenersOf(cell, awaiting);
     nativeThen.call(promise, awaiting.listeners.fulfilled, awaiting.listeners.rejected);
@@ -81,6 +87,8 @@ function listenersOf(cell: ActorCell, awaiting: Awaiting): Listeners {
       if (settle(cell, awaiting, value, undefined)) executor.resume(cell);
     },
     rejected: (thrown) => {
+      // A promise calls back once: somebody else has settled this, and given the handler up.
+      if (awaiting.settled) return givenUp(cell, awaiting.what, thrown);
       if (settle(cell, awaiting, undefined, { thrown })) executor.resume(cell);
     },
   };
@@ -101,6 +109,10 @@ function listenToThenable(cell: ActorCell, thenable: PromiseLike<unknown>, await
   }
 }
 
+function givenUp({ kind, path }: ActorCell, what: string, thrown: unknown): void {
+  kind.runtime.logUnheard(`${path}: ${what} settled after it had been given up`, { path, what }, thrown);
+}
+
 /** True when the actor has now something to do. */
 function settle(
   cell: ActorCell,
@@ -113,7 +125,7 @@ function settle(
   awaiting.value = value;
   awaiting.error = error;
   if ((cell.status & (FENCED | TERMINATED)) !== 0) {
-    cell.kind.runtime.reportStale(cell, `${awaiting.what} settled`);
+    cell.kind.runtime.reportStale(cell, `${awaiting.what} settled`, error);
     return false;
   }
   if (cell.extras?.awaiting !== awaiting) return false;

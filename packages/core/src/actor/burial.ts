@@ -43,7 +43,15 @@ export class Burial {
     if ((parent.status & (STOPPING | STOP_ASKED | KILL_ASKED)) !== 0) return false;
     const error = new ChildEndedError(cell.path, reason);
     const at = runtime.executor.coarseNow;
-    const report = { child: cell, error, message: reason, at, ended: reason, unresumable: false };
+    const report = {
+      child: cell,
+      origin: cell,
+      error,
+      message: reason,
+      at,
+      ended: reason,
+      unresumable: false,
+    };
     extras.group?.left(cell.ref);
     extras.stopping = undefined;
     extras.failure = report;

@@ -23,6 +23,7 @@ import { Extras } from './extras.js';
 import type { Kind } from './kind.js';
 import { link, unlink } from './links.js';
 import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf, TellFace } from './ref.js';
+import { cellOfRef } from './ref-argument.js';
 import type { RefBase } from './ref-class.js';
 import type { Signal } from './signal.js';
 import type { SpawnOptions } from './spawn-options.js';
@@ -159,6 +160,10 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 
   spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D> {
     this.mustBeCurrent('spawn');
+    if (this.extras?.stopping?.restart !== undefined)
+      throw new MisuseError(
+        `${this.path}: spawn: its children have ended for its restart; spawn in \`started\``,
+      );
     return this.kind.runtime.spawn(this, definition, rest[0], rest[1]).ref as unknown as ActorRef<D>;
   }
 
@@ -176,21 +181,25 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 
   watch(ref: AnyRef): void {
     this.mustBeCurrent('watch');
+    cellOfRef('watch.ref', ref);
     this.kind.runtime.deathWatch.watch(this, ref as RefBase);
   }
 
   unwatch(ref: AnyRef): void {
     this.mustBeCurrent('unwatch');
+    cellOfRef('unwatch.ref', ref);
     this.kind.runtime.deathWatch.unwatch(this, ref as RefBase);
   }
 
   link(ref: AnyRef): void {
     this.mustBeCurrent('link');
+    cellOfRef('link.ref', ref);
     link(this, ref as RefBase);
   }
 
   unlink(ref: AnyRef): void {
     this.mustBeCurrent('unlink');
+    cellOfRef('unlink.ref', ref);
     unlink(this, ref as RefBase);
   }
 
@@ -264,7 +273,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   private mayEnd(ref: AnyRef | undefined, verb: string): ActorCell | undefined {
     this.mustBeCurrent(verb);
     if (ref === undefined) return this;
-    const cell = (ref as RefBase).cell;
+    const cell = cellOfRef(`${verb}.ref`, ref);
     if ((cell.status & TERMINATED) !== 0 || cell === this) return cell === this ? this : undefined;
     if (this.kind.runtime.lineage.parentOf(cell.slot) !== this) {
       throw new MisuseError(
@@ -281,7 +290,9 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     options: TimerOptions | undefined,
     repeat: boolean,
   ): TimerFace<H> {
-    this.mustBeCurrent(repeat ? 'every' : 'after');
+    const verb = repeat ? 'every' : 'after';
+    this.mustBeCurrent(verb);
+    cellOfRef(`${verb}.ref`, ref);
     const terms = { owner: this, ms, repeat, key: options?.key };
     return (ref as unknown as RefBase).timer(terms) as TimerFace<H>;
   }

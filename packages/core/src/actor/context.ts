@@ -28,15 +28,16 @@ export interface Logger {
 /**
  * What a handler may do. Valid until the actor is restarted or stopped; what is tried with it afterwards is refused
  * and reported. Nothing here is global: time, chance and log come from the system's host.
+ * `Phase`: the names that `become` takes.
  */
-export interface ActorContext<S = unknown> {
+export interface ActorContext<S = unknown, Phase extends string = string> {
   state: S;
   readonly self: AnyRef;
   readonly path: string;
   /** Undefined for actors spawned by the system itself. */
   readonly parent: AnyRef | undefined;
   readonly children: readonly AnyRef[];
-  /** Fires when the actor is asked to stop, is killed or restarted. */
+  /** Fires when the actor is asked to stop, is killed or restarted. A listener that throws is an uncaught exception. */
   readonly abort: AbortSignal;
   readonly log: Logger;
   /** Monotonic milliseconds. */
@@ -50,7 +51,7 @@ export interface ActorContext<S = unknown> {
   drain(ref?: AnyRef): void;
   /** Now: nothing is waited for. */
   kill(ref?: AnyRef): void;
-  /** `terminated` will be called exactly once when that actor has stopped, also when it already has. */
+  /** `terminated` will be called exactly once when that actor has stopped, also when it already has. Ends with this incarnation. */
   watch(ref: AnyRef): void;
   unwatch(ref: AnyRef): void;
   /** From now on the two end together: when one has ended, the other is stopped. */
@@ -72,7 +73,8 @@ export interface ActorContext<S = unknown> {
   stash(): void;
   /** Puts everything set aside back before the other messages, oldest first. */
   unstash(): void;
-  become(phase: string): void;
+  /** Handles messages as that phase says, from the next one on. */
+  become(phase: Phase): void;
 
   /** Handles no messages until the condition is met or the token resumed. Suspensions nest. */
   suspend(reason: SuspendReason, until: ResumeOn): SuspensionToken;

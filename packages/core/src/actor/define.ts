@@ -8,7 +8,6 @@ import type {
   HandlersFor,
   LooseSpec,
   NoPhases,
-  PhasesFor,
   WithPhases,
 } from './definition.js';
 import type { ActorRef } from './ref.js';
@@ -19,11 +18,12 @@ import { makeRefClass } from './ref-class.js';
  * and a ref offers exactly those.
  */
 export function defineActor<
-  const H extends HandlersFor<S>,
+  const H extends HandlersFor<S, Phase>,
   S = undefined,
   A = void,
-  const P extends PhasesFor<S> = NoPhases,
->(name: string, spec: ActorSpec<S, A, H, P>): ActorDefinition<WithPhases<H, P>, S, A> {
+  const P extends Readonly<Record<string, HandlersFor<S, Phase>>> = NoPhases,
+  Phase extends string = never,
+>(name: string, spec: ActorSpec<S, A, H, P, Phase>): ActorDefinition<WithPhases<H, P>, S, A> {
   const loose = spec as unknown as LooseSpec;
   checkSpec(name, loose);
   const handlerNames = [

@@ -13,7 +13,9 @@ export type HandlerMap = Readonly<Record<string, (ctx: never, payload: never) =>
 export type PayloadArgs<F> = F extends (ctx: never, ...payload: infer P) => unknown ? P : never;
 
 /** Handlers as they are written for a state S. A payload's type is the annotation of the handler's second parameter. */
-export type HandlersFor<S> = Readonly<Record<string, (ctx: ActorContext<S>, payload: never) => unknown>>;
+export type HandlersFor<S, Phase extends string = string> = Readonly<
+  Record<string, (ctx: ActorContext<S, Phase>, payload: never) => unknown>
+>;
 
 export interface MailboxOptions<K extends string = string> {
   /** Messages waiting before the overflow policy acts. Default 1,000. */
@@ -29,29 +31,39 @@ export interface Terminated {
   readonly reason: StopReason;
 }
 
-type Hook<S, Rest extends readonly unknown[] = []> = (ctx: ActorContext<S>, ...rest: Rest) => unknown;
+type Hook<S, Phase extends string, Rest extends readonly unknown[] = []> = (
+  ctx: ActorContext<S, Phase>,
+  ...rest: Rest
+) => unknown;
 
 /** Everything about a kind of actor. Hooks may be asynchronous: messages wait for them. */
-export interface ActorSpec<S, A, H extends HandlersFor<S>, P extends PhasesFor<S> = NoPhases> {
+export interface ActorSpec<
+  S,
+  A,
+  H extends HandlersFor<S, Phase>,
+  P extends Readonly<Record<string, HandlersFor<S, Phase>>> = NoPhases,
+  Phase extends string = string,
+> {
   /** Makes the state: once at the start and again at every restart. */
   readonly state?: (args: A) => S;
   readonly handlers: H;
   /** Handlers that exist only in a phase; `ctx.become` moves between phases, the first is where it starts. */
-  // The intersection gives the handlers in it their context type; P alone is its empty default until it is inferred.
-  readonly phases?: P & PhasesFor<S>;
+  // The intersection gives the handlers in it their context type, and the names to `become`; P alone is its empty default
+  // until it is inferred.
+  readonly phases?: P & PhasesFor<S, Phase>;
   /** A message that is not legal in the present phase: a dead letter (default), or stashed until the next `become`. */
   readonly illegal?: 'dead-letter' | 'stash';
-  readonly started?: Hook<S>;
+  readonly started?: Hook<S, Phase>;
   /** Before its children are stopped. */
-  readonly stopping?: Hook<S>;
+  readonly stopping?: Hook<S, Phase>;
   /** After its children have stopped: the last thing it does. */
-  readonly stopped?: Hook<S>;
+  readonly stopped?: Hook<S, Phase>;
   /** With the old state, before a restart. */
-  readonly restarting?: Hook<S, [error: Error]>;
+  readonly restarting?: Hook<S, Phase, [error: Error]>;
   /** An actor that it watches has stopped. */
-  readonly terminated?: Hook<S, [terminated: Terminated]>;
+  readonly terminated?: Hook<S, Phase, [terminated: Terminated]>;
   /** No message came for `ctx.receiveTimeout`. */
-  readonly idle?: Hook<S>;
+  readonly idle?: Hook<S, Phase>;
   readonly mailbox?: MailboxOptions<Extract<keyof H, string>>;
   /** Its policy for its own children. */
   readonly supervise?: SupervisionPolicy;
@@ -66,7 +78,9 @@ export interface ActorSpec<S, A, H extends HandlersFor<S>, P extends PhasesFor<S
   readonly middleware?: readonly Middleware[];
 }
 
-export type PhasesFor<S> = Readonly<Record<string, HandlersFor<S>>>;
+export type PhasesFor<S, Phase extends string = string> = {
+  readonly [Name in Phase]: HandlersFor<S, Phase>;
+};
 export type NoPhases = Readonly<Record<never, never>>;
 
 /** The handlers of all phases together with the common ones: what a ref offers. */

@@ -6,6 +6,7 @@ import type { RestartWindow } from '../supervision/restart-window.js';
 import type { Awaiting } from './awaiting.js';
 import type { ActorCell } from './cell.js';
 import type { GroupRestart } from './group-restart.js';
+import type { Postponed } from './postponed.js';
 import type { FailureReport, Signal } from './signal.js';
 import type { Stash } from './stash.js';
 import type { Suspension } from './suspension.js';
@@ -28,10 +29,11 @@ export class Extras {
   name: string | undefined = undefined;
   signals: Signal[] = [];
   /** Signals that run user code and so wait for an asynchronous handler to settle. */
-  postponed: Signal[] = [];
+  postponed: Postponed | undefined = undefined;
   firstChild = NO_SLOT;
   lastChild = NO_SLOT;
-  watchers: Set<ActorCell['ref']> | undefined = undefined;
+  /** Who watches it, and by which of its refs. */
+  watchers: Map<ActorCell['ref'], ActorCell['ref']> | undefined = undefined;
   watching: Set<ActorCell['ref']> | undefined = undefined;
   suspensions: Suspension[] = [];
   awaiting: Awaiting | undefined = undefined;
@@ -64,7 +66,7 @@ export class Extras {
 
   /** What the old incarnation had set going ends with it; name, watchers, limits and the mailbox stay. */
   endIncarnation(): void {
-    this.postponed = [];
+    this.postponed = undefined;
     this.awaiting = undefined;
     this.spareAwaiting = undefined;
     this.abort = undefined;

@@ -12,9 +12,16 @@ const LEAVING = STOPPING | STOP_ASKED | KILL_ASKED | TERMINATED;
  * One that ends meanwhile is no longer waited for.
  */
 export class GroupRestart {
-  private readonly resting = new Set<RefBase>();
   private readonly report: FailureReport;
-  private members: RefBase[];
+  /** In order of birth; also those who have left or begun anew since. */
+  private members: readonly RefBase[];
+  /** Those who have still to begin anew. */
+  private readonly open: Set<RefBase>;
+  private readonly resting = new Set<RefBase>();
+  /** Everyone behind this place rests or has left. */
+  private youngest: number;
+  /** Everyone before this place has begun anew or left. */
+  private eldest = 0;
   private begun = false;
   /** Whose turn it is: to come to rest, or once all rest, to begin anew. */
   private awaited: RefBase | undefined = undefined;
@@ -24,6 +31,8 @@ export class GroupRestart {
   constructor(members: readonly ActorCell[], report: FailureReport) {
     this.report = report;
     this.members = members.map((cell) => cell.ref);
+    this.open = new Set(this.members);
+    this.youngest = members.length - 1;
     for (const cell of members) cell.needExtras().group = this;
   }
 
@@ -34,18 +43,18 @@ export class GroupRestart {
 
   /** More that a further failure concerns, in order of birth; some may be in it already. */
   join(cells: readonly ActorCell[]): void {
-    const known = new Set(this.members);
     const { lineage } = this.report.child.kind.runtime;
     for (const cell of cells) {
-      if (known.has(cell.ref)) continue;
       cell.needExtras().group = this;
-      known.add(cell.ref);
+      this.open.add(cell.ref);
     }
     const [first] = cells;
     const parent = first === undefined ? undefined : lineage.parentOf(first.slot);
     if (parent === undefined) return;
     const siblings = lineage.childrenOf(parent).map((cell) => cell.ref);
-    this.members = siblings.filter((ref) => known.has(ref));
+    this.members = siblings.filter((ref) => this.open.has(ref));
+    this.youngest = this.members.length - 1;
+    this.eldest = 0;
   }
 
   rests(cell: ActorCell): void {
@@ -54,35 +63,48 @@ export class GroupRestart {
   }
 
   left(ref: RefBase): void {
-    if (!this.members.includes(ref)) return;
-    this.members = this.members.filter((member) => member !== ref);
-    this.resting.delete(ref);
-    if (ref.cell.extras !== undefined) ref.cell.extras.group = undefined;
+    if (!this.open.has(ref)) return;
+    this.dismiss(ref);
     if (this.begun) this.next();
   }
 
-  /** It has begun anew, or never will: the next one's turn. */
+  /** It has begun anew, or never will: the next one's turn. Should it fail again meanwhile, it has to join again. */
   passed(cell: ActorCell): void {
-    if (cell.extras !== undefined) cell.extras.group = undefined;
-    // Should it fail again while the others are still to begin, it has to come to rest again.
-    this.resting.delete(cell.ref);
-    this.members = this.members.filter((member) => member !== cell.ref);
+    this.dismiss(cell.ref);
     this.next();
   }
 
   private next(): void {
-    const youngest = this.members.findLast((member) => !this.resting.has(member));
-    const awaited = youngest ?? this.members[0];
+    const youngest = this.youngestToRest();
+    const awaited = youngest ?? this.eldestToBegin();
     // Somebody else has left: whoever is on the way already is not asked twice.
     if (awaited === this.awaited && (youngest === undefined) === this.beginning) return;
     this.awaited = awaited;
     this.beginning = youngest === undefined;
-    if (youngest === undefined) {
-      awaited?.cell.signal({ kind: 'incarnate' });
-    } else if ((youngest.cell.status & LEAVING) !== 0) {
-      this.left(youngest);
-    } else {
-      youngest.cell.signal({ kind: 'directive', directive: 'restart', report: this.report });
+    if (youngest === undefined) awaited?.cell.signal({ kind: 'incarnate' });
+    else youngest.cell.signal({ kind: 'directive', directive: 'restart', report: this.report });
+  }
+
+  private youngestToRest(): RefBase | undefined {
+    for (; this.youngest >= 0; this.youngest -= 1) {
+      const member = this.members[this.youngest] as RefBase;
+      if (!this.open.has(member) || this.resting.has(member)) continue;
+      const isOnItsWay = member === this.awaited && !this.beginning;
+      if (isOnItsWay || (member.cell.status & LEAVING) === 0) return member;
+      this.dismiss(member);
     }
+    return undefined;
+  }
+
+  private eldestToBegin(): RefBase | undefined {
+    while (this.eldest < this.members.length && !this.open.has(this.members[this.eldest] as RefBase))
+      this.eldest += 1;
+    return this.members[this.eldest];
+  }
+
+  private dismiss(ref: RefBase): void {
+    this.open.delete(ref);
+    this.resting.delete(ref);
+    if (ref.cell.extras !== undefined) ref.cell.extras.group = undefined;
   }
 }

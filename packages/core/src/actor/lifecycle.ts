@@ -20,6 +20,7 @@ import { Awaiting, park } from './awaiting.js';
 import type { ActorCell } from './cell.js';
 import type { Extras } from './extras.js';
 import { runHook } from './hooks.js';
+import { Postponed } from './postponed.js';
 import type { Runtime } from './runtime.js';
 import { type FailureReport, isOfIncarnation, type Signal } from './signal.js';
 import { noteSlow } from './turn-warnings.js';
@@ -63,6 +64,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       extras.spareAwaiting = undefined;
       awaiting.useAgain(what, handler, envelope, now);
     }
+    awaiting.stashed = this.runtime.stashes.freshOf(cell);
     park(cell, promise, awaiting);
   }
 
@@ -76,10 +78,11 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   }
 
   private readonly handlerSettled = (cell: ActorCell, awaiting: Awaiting): void => {
-    const { envelope, error } = awaiting;
+    const { envelope, error, stashed } = awaiting;
     noteSlow(cell, awaiting.what, this.runtime.executor.now() - awaiting.startedAt);
     if (error !== undefined) {
-      this.failed(cell, error.thrown, awaiting.handler, envelope);
+      const asked = stashed === undefined ? envelope : this.runtime.stashes.takeOut(cell, stashed);
+      this.failed(cell, error.thrown, awaiting.handler, asked);
     } else if (envelope?.resolve !== undefined) {
       this.answer(envelope, awaiting.value);
     }
@@ -92,12 +95,19 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   /** To the head of the mailbox again. */
   putBack(cell: ActorCell, handler: number, payload: unknown): void {
+    this.takeOutOfStash(cell);
     if (cell.queue === NO_QUEUE) cell.queue = new MessageQueue();
     cell.queue.unshift(handler, payload);
     this.runtime.ready.queued += 1;
   }
 
+  private takeOutOfStash(cell: ActorCell): void {
+    const stashed = this.runtime.stashes.freshOf(cell);
+    if (stashed !== undefined) this.runtime.stashes.takeOut(cell, stashed);
+  }
+
   attended(cell: ActorCell): void {
+    this.runtime.stashes.messageEnded();
     const timeout = cell.extras?.timers?.receiveTimeout;
     if (timeout !== undefined) timeout.lastMessageAt = this.runtime.executor.coarseNow;
   }
@@ -129,14 +139,15 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const awaiting = extras.awaiting as Awaiting;
     extras.awaiting = undefined;
     awaiting.onSettled(cell, awaiting);
+    this.attended(cell);
     if (awaiting.onSettled === this.handlerSettled && awaiting.isReusable && cell.isCurrent) {
       awaiting.value = undefined;
       awaiting.envelope = undefined;
+      awaiting.stashed = undefined;
+      awaiting.asked = undefined;
       extras.spareAwaiting = awaiting;
     }
-    if ((cell.status & FAULT) === 0 && extras.postponed.length > 0) {
-      this.returnToLane(cell, extras.postponed.splice(0));
-    }
+    this.handlePostponed(cell, extras);
     const stopping = extras.stopping;
     if (stopping?.stage === 'current-message' && (cell.status & AWAITING) === 0)
       this.runtime.stops.continueStop(cell, stopping);
@@ -156,6 +167,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
         );
       }
       if ((cell.status & (AWAITING | FAULT)) !== 0 && isOfIncarnation(signal)) {
+        extras.postponed ??= new Postponed();
         extras.postponed.push(signal);
       } else {
         this.handle(cell, signal);
@@ -163,11 +175,23 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     }
   }
 
+  /** Until one of them awaits or fails: those after it wait for that. */
+  private handlePostponed(cell: ActorCell, { postponed }: Extras): void {
+    if (postponed === undefined) return;
+    while ((cell.status & (AWAITING | FAULT | FENCED | TERMINATED)) === 0) {
+      const signal = postponed.take();
+      if (signal === undefined) return;
+      this.handle(cell, signal);
+    }
+  }
+
   /** For the present incarnation, which a restart may just have put in the place of `cell`. */
   private returnToLane(cell: ActorCell, signals: readonly Signal[]): void {
     const heir = cell.ref.cell;
     if (signals.length === 0 || (heir.status & TERMINATED) !== 0) return;
-    heir.needExtras().signals.unshift(...signals);
+    const extras = heir.needExtras();
+    // Not by spreading: an argument list has a limit, the children that may end together have none.
+    extras.signals = signals.concat(extras.signals);
     heir.status |= SIGNALS;
     this.runtime.ready.registerReady(heir);
   }
@@ -211,9 +235,11 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     handler: number,
     envelope: Envelope | undefined,
     hook?: string,
+    origin = cell,
   ): void {
     const error = toError(thrown);
     const message = hook ?? (cell.kind.definition['~handlerNames'][handler] as string);
+    if (hook === undefined) this.takeOutOfStash(cell);
     if (envelope !== undefined) this.runtime.asks.failed(envelope, error);
     if ((cell.status & OVERLOADED) !== 0) this.runtime.ready.pressure.relieve(cell);
     if ((cell.status & (TERMINATED | FENCED)) !== 0) return;
@@ -224,7 +250,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     }
     const unresumable = hook !== undefined && UNRESUMABLE.includes(hook);
     const at = this.runtime.executor.coarseNow;
-    const report: FailureReport = { child: cell, error, message, at, unresumable };
+    const report: FailureReport = { child: cell, origin, error, message, at, unresumable };
     cell.status |= FAULT;
     cell.needExtras().failure = report;
     this.runtime.supervisor.report(cell, report);
@@ -239,7 +265,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     cell.status &= ~FAULT;
     if (cell.extras !== undefined) {
       cell.extras.failure = undefined;
-      this.returnToLane(cell, cell.extras.postponed.splice(0));
+      this.handlePostponed(cell, cell.extras);
     }
     for (const child of this.runtime.lineage.childrenOf(cell)) {
       const failure = child.extras?.failure;

@@ -8,7 +8,8 @@ import type { RefBase } from './ref-class.js';
  * Actors that end together: when one of two linked actors has ended, for whatever reason, the other is stopped. A restart
  * is no end, so links outlive it.
  */
-export function link(cell: ActorCell, other: RefBase): void {
+export function link(cell: ActorCell, to: RefBase): void {
+  const other = to.cell.ref;
   if (other === cell.ref) throw new MisuseError(`${cell.path}: link: an actor cannot be linked to itself`);
   if ((other.cell.status & TERMINATED) !== 0) {
     cell.requestStop();
@@ -18,7 +19,8 @@ export function link(cell: ActorCell, other: RefBase): void {
   linksOf(other.cell).add(cell.ref);
 }
 
-export function unlink(cell: ActorCell, other: RefBase): void {
+export function unlink(cell: ActorCell, from: RefBase): void {
+  const other = from.cell.ref;
   cell.extras?.links?.delete(other);
   other.cell.extras?.links?.delete(cell.ref);
 }

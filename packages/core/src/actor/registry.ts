@@ -53,8 +53,8 @@ export class Registry {
     all.add(told);
     told(this.named.get(absolute));
     return () => {
-      all.delete(told);
-      if (all.size === 0) this.watchers.delete(absolute);
+      // A second call must not end those who have come since.
+      if (all.delete(told) && all.size === 0) this.watchers.delete(absolute);
     };
   }
 

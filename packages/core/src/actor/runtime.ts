@@ -1,4 +1,4 @@
-import { MisuseError, messageOf, SystemStoppedError, toError } from '../errors.js';
+import { boundedError, MisuseError, messageOf, SystemStoppedError, toError } from '../errors.js';
 import { EventStream } from '../events.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host, LogLevel } from '../host.js';
@@ -74,8 +74,11 @@ export class Runtime {
   onGuardianFailed: (report: FailureReport) => void = () => undefined;
   /** Lines that the host's log threw on. */
   logsLost = 0;
-  /** Weak: a spawn with middleware of its own makes a list of its own, which ends with the last actor that has it. */
-  private readonly kinds = new WeakMap<readonly Middleware[], Map<AnyDefinition, Kind>>();
+  /**
+   * Weak: a spawn with middleware of its own makes a list of its own, and a definition may be made for one actor; each ends
+   * with the last actor that has it.
+   */
+  private readonly kinds = new WeakMap<readonly Middleware[], WeakMap<AnyDefinition, Kind>>();
   private lastKind: Kind | undefined = undefined;
 
   constructor(host: Host, options: SystemSettings, executor: Executor<ActorCell>, guardian: AnyDefinition) {
@@ -152,45 +155,48 @@ export class Runtime {
     this.onGuardianFailed(report);
   }
 
+  /** The line's fields are the event. The trail is looked up only for those who read it: that takes longer than a restart. */
   logFailure(
     cell: ActorCell,
     message: string,
-    error: Error,
+    failure: Error,
     directive: string,
     attempt: number,
-    max: number,
+    attemptsMax: number,
   ): void {
-    const path = cell.path;
-    const count = max > 0 ? `, attempt ${attempt} of ${max}` : '';
-    this.log('error', `${path}.${message} failed: ${messageOf(error)} → ${directive}${count}`, {
+    const { path, slot } = cell;
+    const count = attemptsMax > 0 ? `, attempt ${attempt} of ${attemptsMax}` : '';
+    const trail = lazy(() => trailOf(this, slot));
+    const { hasListeners } = this.events;
+    const event = {
+      kind: 'failed' as const,
       path,
       message,
+      error: boundedError(failure, hasListeners ? {} : { stack: 'unread' }),
       directive,
       attempt,
-      attemptsMax: max,
-      error,
-    });
-    if (!this.events.hasListeners) return;
-    const trail = trailOf(this, cell);
-    this.events.publish({
-      kind: 'failed',
-      path,
-      message,
-      error,
-      directive,
-      attempt,
-      attemptsMax: max,
-      trail,
-    });
+      attemptsMax,
+      get trail() {
+        return trail();
+      },
+    };
+    this.log('error', `${path}.${message} failed: ${messageOf(failure)} → ${directive}${count}`, event);
+    if (hasListeners) this.events.publish(event);
   }
 
-  reportStale(cell: ActorCell, what: string): void {
+  /** `rejection`: the error of a handler whose result nobody takes any more. */
+  reportStale(cell: ActorCell, what: string, rejection?: { readonly thrown: unknown }): void {
     const path = cell.path;
-    this.log('warn', `${path}: ${what} was refused: the context is from before a restart or stop`, {
-      path,
-      what,
-    });
+    const text = `${path}: ${what} was refused: the context is from before a restart or stop`;
+    if (rejection === undefined) this.log('warn', text, { path, what });
+    else this.logUnheard(text, { path, what }, rejection.thrown);
     if (this.events.hasListeners) this.events.publish({ kind: 'stale-context', path, what });
+  }
+
+  /** An error that comes too late to be a failure is at least said. */
+  logUnheard(text: string, fields: Readonly<Record<string, unknown>>, thrown: unknown): void {
+    const error = boundedError(toError(thrown));
+    this.log('warn', `${text}; it had failed: ${messageOf(error)}`, { ...fields, error });
   }
 
   loggerFor(cell: ActorCell): Logger {
@@ -249,7 +255,7 @@ export class Runtime {
       return last;
     let byDefinition = this.kinds.get(middleware);
     if (byDefinition === undefined) {
-      byDefinition = new Map();
+      byDefinition = new WeakMap();
       this.kinds.set(middleware, byDefinition);
     }
     let kind = byDefinition.get(definition);
@@ -266,4 +272,12 @@ export class Runtime {
 export function mustBeDefinition(value: unknown): asserts value is AnyDefinition {
   const known = typeof value === 'object' && value !== null && '~spec' in value;
   if (!known) throw new MisuseError('spawn: needed a definition made by defineActor');
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }

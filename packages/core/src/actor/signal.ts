@@ -6,6 +6,8 @@ import type { AnyRef } from './ref.js';
 /** A failure on its way to the parent. */
 export interface FailureReport {
   readonly child: ActorCell;
+  /** Where it began: below the child, when it was escalated. */
+  readonly origin: ActorCell;
   readonly error: Error;
   /** Name of the handler or hook that failed. */
   readonly message: string;

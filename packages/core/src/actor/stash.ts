@@ -1,18 +1,30 @@
 import { MisuseError } from '../errors.js';
 import { MessageQueue, NO_QUEUE } from '../mailbox/queue.js';
+import { ENVELOPE, type Envelope } from '../message/envelope.js';
 import { NO_RIDE } from '../ready/coordinator.js';
 import type { ActorCell } from './cell.js';
 import type { Runtime } from './runtime.js';
 
 export const STASH_MAX_DEFAULT = 1_000;
 
-/** Messages put aside, oldest first. */
-export type Stash = { readonly handler: number; readonly payload: unknown }[];
+/** A message put aside. */
+export interface Stashed {
+  readonly handler: number;
+  readonly payload: unknown;
+}
 
-/** Sets messages aside and puts them back. What is stashed is not lost: a restart puts it back, a stop buries it. */
+/** Oldest first. */
+export type Stash = Stashed[];
+
+/**
+ * Sets messages aside and puts them back. What is stashed is not lost: a restart puts it back, a stop buries it. A message
+ * whose handler stashes it and then fails was handled all the same, and is taken out again.
+ */
 export class Stashes {
   /** Messages set aside in all actors together. */
   held = 0;
+  /** What the handler at work has set aside, until its message has ended. */
+  private fresh: { readonly cell: ActorCell; readonly message: Stashed } | undefined = undefined;
   private readonly runtime: Runtime;
 
   constructor(runtime: Runtime) {
@@ -27,20 +39,43 @@ export class Stashes {
     if (invoker.currentHandler === NO_RIDE || this.runtime.delivery.sender !== cell) {
       throw new MisuseError(`${cell.path}: stash: only while a message is handled, before any await`);
     }
-    this.put(cell, invoker.currentHandler, invoker.currentPayload);
+    const message = this.put(cell, invoker.currentHandler, invoker.currentPayload);
+    this.fresh = { cell, message };
     invoker.stashed = true;
   }
 
-  put(cell: ActorCell, handler: number, payload: unknown): void {
+  /** What the handler at work, which is this actor's, has set aside. */
+  freshOf(cell: ActorCell): Stashed | undefined {
+    return this.fresh?.cell === cell ? this.fresh.message : undefined;
+  }
+
+  messageEnded(): void {
+    this.fresh = undefined;
+  }
+
+  /** Its handler has failed, so it counts as handled; the envelope, if it came in one, waits for an answer. */
+  takeOut(cell: ActorCell, message: Stashed): Envelope | undefined {
+    const stash = cell.extras?.stash;
+    const place = stash?.lastIndexOf(message) ?? -1;
+    if (place < 0) return undefined;
+    stash?.splice(place, 1);
+    this.held -= 1;
+    this.runtime.invoker.handled += 1;
+    return message.handler === ENVELOPE ? (message.payload as Envelope) : undefined;
+  }
+
+  put(cell: ActorCell, handler: number, payload: unknown): Stashed {
     const extras = cell.needExtras();
     extras.stash ??= [];
     const max = cell.kind.spec.stashMax ?? STASH_MAX_DEFAULT;
     if (extras.stash.length >= max) {
       throw new MisuseError(`${cell.path}: stash: ${max} messages are set aside already (stashMax)`);
     }
-    extras.stash.push({ handler, payload });
+    const message = { handler, payload };
+    extras.stash.push(message);
     this.held += 1;
     this.runtime.invoker.discount();
+    return message;
   }
 
   unstash(cell: ActorCell): void {

@@ -147,7 +147,7 @@ export class Supervisor {
 
   private escalate(parent: ActorCell, report: FailureReport, decision: Decision): void {
     const error = new EscalatedError(report.child.path, decision.why, report.error);
-    this.runtime.lifecycle.failed(parent, error, -1, undefined, 'supervise');
+    this.runtime.lifecycle.failed(parent, error, -1, undefined, 'supervise', report.origin);
   }
 
   /** In order of birth. */

@@ -5,6 +5,7 @@ import { TimerNode } from '../timer-wheel.js';
 import type { ActorCell } from './cell.js';
 import type { ResumeOn, SuspensionToken } from './context.js';
 import type { Extras } from './extras.js';
+import { cellOfRef } from './ref-argument.js';
 import type { RefBase } from './ref-class.js';
 import type { Runtime } from './runtime.js';
 
@@ -55,6 +56,8 @@ export class Suspensions {
   }
 
   suspend(cell: ActorCell, reason: SuspendReason, until: ResumeOn, byOperator = false): Suspension {
+    if (typeof reason !== 'string' && typeof reason?.user !== 'string')
+      throw new OptionError('suspend.reason', reason, 'needed a reason, or { user } with one of your own');
     const { ref } = cell;
     const { runtime } = this;
     const since = runtime.executor.now();
@@ -62,7 +65,6 @@ export class Suspensions {
     this.arm(suspension, until);
     cell.needExtras().suspensions.push(suspension);
     cell.status += SUSPENSION;
-    runtime.ready.pressure.relieveIfCaughtUp(cell);
     if (runtime.events.hasListeners) runtime.events.publish({ kind: 'suspended', path: cell.path, reason });
     return suspension;
   }
@@ -85,19 +87,21 @@ export class Suspensions {
   }
 
   private arm(suspension: Suspension, until: ResumeOn): void {
-    switch (until.on) {
+    switch (until?.on) {
       case 'after':
-        if (!(until.ms >= 0))
+        if (!(typeof until.ms === 'number' && until.ms >= 0))
           throw new OptionError('suspend.after.ms', until.ms, 'needed a number of at least 0');
         this.runtime.wheel.arm(suspension, suspension.since + until.ms);
         return;
       case 'event': {
+        if (typeof until.key !== 'string')
+          throw new OptionError('suspend.event.key', until.key, 'needed a string');
         const waiting = this.byKey.get(until.key) ?? new Set();
         this.byKey.set(until.key, waiting.add(suspension));
         return;
       }
       case 'capacity': {
-        const target = (until.of as RefBase).cell;
+        const target = cellOfRef('suspend.of', until.of);
         if (this.runtime.delivery.isFull(target)) {
           this.runtime.ready.pressure.await(target, () => suspension.resume());
         } else {
@@ -107,11 +111,18 @@ export class Suspensions {
       }
       case 'settled': {
         const resume = (): void => suspension.resume();
+        if (typeof until.promise?.then !== 'function')
+          throw new OptionError('suspend.settled.promise', until.promise, 'needed a promise');
         until.promise.then(resume, resume);
         return;
       }
       default:
         until satisfies never;
+        throw new OptionError(
+          'suspend.on',
+          (until as { on?: unknown } | undefined)?.on,
+          'needed one of after, event, capacity, settled',
+        );
     }
   }
 

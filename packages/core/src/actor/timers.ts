@@ -1,5 +1,5 @@
 import { OptionError } from '../errors.js';
-import { SPECIAL } from '../mailbox/status.js';
+import { AWAITING, FAULT, SPECIAL } from '../mailbox/status.js';
 import { TimerNode } from '../timer-wheel.js';
 import type { ActorCell } from './cell.js';
 import type { Arming } from './hook-views.js';
@@ -77,27 +77,24 @@ class ReceiveTimeout extends TimerNode {
   lastMessageAt: number;
   readonly ms: number;
   private readonly cell: ActorCell;
-  private readonly rearm: (timeout: ReceiveTimeout, due: number) => void;
 
-  constructor(
-    cell: ActorCell,
-    ms: number,
-    now: number,
-    rearm: (timeout: ReceiveTimeout, due: number) => void,
-  ) {
+  constructor(cell: ActorCell, ms: number, now: number) {
     super();
     this.cell = cell;
     this.ms = ms;
     this.lastMessageAt = now;
-    this.rearm = rearm;
   }
 
+  /** Whoever still handles a message, or waits for its parent, is not idle: its time begins when that is over. */
   override expire(): void {
-    const due = this.lastMessageAt + this.ms;
-    if (due > this.due) return this.rearm(this, due);
-    this.lastMessageAt = this.due;
-    this.cell.signal({ kind: 'idle' });
-    this.rearm(this, this.due + this.ms);
+    const { host, wheel } = this.cell.kind.runtime;
+    const now = host.now();
+    if ((this.cell.status & (AWAITING | FAULT)) !== 0) this.lastMessageAt = now;
+    if (this.lastMessageAt + this.ms <= now) {
+      this.lastMessageAt = now;
+      this.cell.signal({ kind: 'idle' });
+    }
+    wheel.arm(this, this.lastMessageAt + this.ms);
   }
 }
 
@@ -202,9 +199,7 @@ export class Timers {
       throw new OptionError('receiveTimeout.ms', ms, `needed a number from 1 to ${MS_MAX}`);
     cell.status |= SPECIAL;
     const now = this.runtime.executor.now();
-    own.receiveTimeout = new ReceiveTimeout(cell, ms, now, (timeout, due) =>
-      this.runtime.wheel.arm(timeout, due),
-    );
+    own.receiveTimeout = new ReceiveTimeout(cell, ms, now);
     this.runtime.wheel.arm(own.receiveTimeout, now + ms);
   }
 

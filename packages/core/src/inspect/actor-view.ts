@@ -8,7 +8,8 @@ export type StatusWord =
   | 'suspended'
   | 'failed'
   | 'draining'
-  | 'stopping';
+  | 'stopping'
+  | 'terminated';
 
 /** One actor, as it was at the moment of the look. */
 export interface ActorView {
@@ -25,6 +26,7 @@ export interface ActorView {
   /** Messages in its mailbox. */
   readonly depth: number;
   readonly stashed: number;
+  /** 0 of an actor that is gone: its place may be somebody else's by now. */
   readonly handled: number;
   readonly restarts: number;
   readonly timers: number;

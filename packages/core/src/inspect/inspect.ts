@@ -11,6 +11,7 @@ import {
   SCHEDULED,
   STOPPING,
   SUSPENDED,
+  TERMINATED,
 } from '../mailbox/status.js';
 import type { ActorView, InspectOptions, StatusWord } from './actor-view.js';
 
@@ -54,7 +55,7 @@ function viewOf(cell: ActorCell, levels: number, childrenMax: number): ActorView
     notRunning: (status & GATED) === 0 ? undefined : { why: describeActivity(cell), forMs: gatedFor(cell) },
     depth: cell.queue.length,
     stashed,
-    handled: runtime.ready.slots.handledBy(cell.slot),
+    handled: (status & TERMINATED) === 0 ? runtime.ready.slots.handledBy(cell.slot) : 0,
     restarts: extras?.restarts ?? 0,
     timers: extras?.timers?.count ?? 0,
     watchers: extras?.watchers?.size ?? 0,
@@ -66,6 +67,8 @@ function viewOf(cell: ActorCell, levels: number, childrenMax: number): ActorView
 }
 
 function wordsOf(status: number): readonly StatusWord[] {
+  // The other bits of one that is gone have another meaning, see `ActorCell.bury`.
+  if ((status & TERMINATED) !== 0) return ['terminated'];
   const words = WORDS.filter(([bit]) => (status & bit) !== 0).map(([, word]) => word);
   return words.length === 0 ? ['idle'] : words;
 }

@@ -8,12 +8,13 @@ import {
   isFailure,
   type Later,
   OptionError,
+  type RefOf,
   UndeliveredError,
 } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { gate } from '../inside.js';
+import { gate, inside } from '../inside.js';
 
 const asks = suite('asks');
 
@@ -225,6 +226,181 @@ asks('a circle of asks is refused at once, with its path', async () => {
   while (own instanceof ActorFailedError) own = own.cause as Error;
   assert.instance(own, AskCycleError);
   assert.equal((own as AskCycleError).cycle, ['/b', '/b']);
+});
+
+type Pings = RefOf<{ readonly ping: (ctx: never) => string | Later<string> }>;
+
+/** Asks another, in time or after it was let in, and says how that ended. */
+const Peer = defineActor('peer', {
+  state: () => ({ ends: [] as string[] }),
+  handlers: {
+    async ask(ctx, { of, first }: { of: () => Pings; first?: Promise<void> }): Promise<string> {
+      await first;
+      const end = await ctx
+        .ask(of())
+        .ping()
+        .catch((error: AskCycleError | AskTimeoutError) =>
+          error instanceof AskCycleError ? error.cycle.join(' ') : error.code,
+        );
+      ctx.state.ends.push(end);
+      return end;
+    },
+    askWithoutWaiting(ctx, { of, thenRestMs }: { of: () => Pings; thenRestMs: number }): void {
+      ctx.suspend({ user: 'rest' }, { on: 'after', ms: thenRestMs });
+      void ctx
+        .ask(of())
+        .ping()
+        .then(
+          (end) => ctx.state.ends.push(end),
+          (error: Error) => ctx.state.ends.push(error.message),
+        );
+    },
+    ping: () => 'pong',
+    ends: (ctx) => [...ctx.state.ends],
+  },
+});
+type Peers = ActorRef<typeof Peer>;
+
+function peers(test: ReturnType<typeof createTestSystem>) {
+  const [a, b, c] = ['a', 'b', 'c'].map((name) => test.system.spawn(Peer, undefined, { name }));
+  return { a: a as Peers, b: b as Peers, c: c as Peers };
+}
+
+asks('two that ask each other out of nowhere are not left to their deadlines', async () => {
+  for (const late of ['a', 'b', 'both', 'none']) {
+    await using test = createTestSystem();
+    const { a, b } = peers(test);
+    const until = gate();
+    const first = until.promise;
+    a.tell.ask({ of: () => b, ...(late === 'a' || late === 'both' ? { first } : {}) });
+    b.tell.ask({ of: () => a, ...(late === 'b' || late === 'both' ? { first } : {}) });
+    await test.settle();
+    until.open();
+    await test.settle();
+    const ends = [a.ask.ends(), b.ask.ends()];
+    await test.settle();
+    const [endOfA, endOfB] = (await Promise.all(ends)) as [string[], string[]];
+    // Whoever asked last is refused, and so free to answer the other.
+    const byB = endOfA[0] === 'pong';
+    assert.equal(byB ? endOfB : endOfA, [byB ? '/a /b /a' : '/b /a /b'], late);
+    assert.equal(byB ? endOfA : endOfB, ['pong'], late);
+  }
+});
+
+asks('a circle of waits is found through those in between', async () => {
+  await using test = createTestSystem();
+  const { a, b, c } = peers(test);
+  const until = gate();
+  a.tell.ask({ of: () => b });
+  b.tell.ask({ of: () => c });
+  c.tell.ask({ of: () => a, first: until.promise });
+  const answers = [a.ask.ends(), b.ask.ends(), c.ask.ends()];
+  await test.settle();
+  until.open();
+  await test.settle();
+  assert.equal(await Promise.all(answers), [['pong'], ['pong'], ['/a /b /c /a']]);
+});
+
+asks('a child that asks its waiting parent in `started` is refused, on the real pump and clock', async () => {
+  await using system = createSystem();
+  const ends: unknown[] = [];
+  const Child = defineActor('child', {
+    state: (args: { parent: () => Pings }) => args,
+    handlers: { ready: () => 'ready' },
+    async started(ctx) {
+      ends.push(await failure(ctx.ask(ctx.state.parent()).ping()));
+    },
+  });
+  const Parent = defineActor('parent', {
+    handlers: {
+      ping: () => 'pong',
+      async begin(ctx): Promise<string> {
+        const child = ctx.spawn(Child, { parent: () => Parent.self(ctx) });
+        return ctx.ask(child).ready();
+      },
+    },
+  });
+  const parent = system.spawn(Parent, undefined, { name: 'p' });
+  assert.is(await parent.ask.begin(), 'ready');
+  assert.instance(ends[0], AskCycleError);
+});
+
+asks('an ask that its asker does not wait for is not refused, however stuck the others are', async () => {
+  await using test = createTestSystem();
+  const { a, b } = peers(test);
+  const held = test.system.suspend(a);
+  a.tell.askWithoutWaiting({ of: () => b, thenRestMs: 5 });
+  b.tell.ask({ of: () => a });
+  await test.settle();
+  held.resume();
+  await test.advance(5);
+  const ends = [a.ask.ends(), b.ask.ends()];
+  await test.settle();
+  assert.equal(await Promise.all(ends), [['pong'], ['pong']]);
+});
+
+asks('what an earlier handler asked is not what the present one waits for', async () => {
+  await using test = createTestSystem();
+  const { a, b, c } = peers(test);
+  const [first, second] = [gate(), gate()];
+  b.tell.ask({ of: () => a, first: first.promise });
+  a.tell.askWithoutWaiting({ of: () => b, thenRestMs: 1 });
+  await test.advance(1);
+  a.tell.ask({ of: () => c, first: second.promise });
+  await test.settle();
+  first.open();
+  await test.settle();
+  second.open();
+  await test.settle();
+  const ends = [a.ask.ends(), b.ask.ends()];
+  await test.settle();
+  assert.equal(await Promise.all(ends), [['pong', 'pong'], ['pong']]);
+});
+
+asks('an ask of one who waits for a reply that may come from anywhere is not refused', async () => {
+  await using test = createTestSystem();
+  const { c } = peers(test);
+  const kept: Later<string>[] = [];
+  const Promiser = defineActor('promiser', {
+    handlers: {
+      ping(ctx) {
+        const later = ctx.later<string>();
+        kept.push(later);
+        return later;
+      },
+      relay: async (ctx): Promise<string> => ctx.ask(c).ping(),
+    },
+  });
+  const promiser = test.system.spawn(Promiser);
+  c.tell.ask({ of: () => promiser });
+  await test.settle();
+  const relayed = promiser.ask.relay();
+  await test.settle();
+  kept[0]?.reply('from outside');
+  await test.settle();
+  assert.is(await relayed, 'pong');
+});
+
+asks('an ask that has ended keeps nothing of what led to it', async () => {
+  await using test = createTestSystem();
+  let longest = 0;
+  const Hop = defineActor('hop', {
+    handlers: {
+      go(ctx, left: number): number {
+        let chain = 0;
+        for (let call = inside(test.system).invoker.envelope; call !== undefined; call = call.cause)
+          chain += 1;
+        longest = Math.max(longest, chain);
+        if (left > 0) void ctx.ask(left % 2 === 0 ? one : other).go(left - 1);
+        return left;
+      },
+    },
+  });
+  const [one, other] = [test.system.spawn(Hop), test.system.spawn(Hop)];
+  const answer = one.ask.go(1_000);
+  await test.settle();
+  assert.is(await answer, 1_000);
+  assert.ok(longest <= 2, `${longest} asks in a chain`);
 });
 
 asks('an actor that asks itself without waiting is answered', async () => {

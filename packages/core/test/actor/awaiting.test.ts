@@ -212,4 +212,35 @@ awaiting('ten thousand awaiting actors are each resumed by their own promise', a
   );
 });
 
+awaiting('what a handler throws when nobody takes it any more is logged with its error', async () => {
+  const limit = [{ name: 'limit', beforeMessage: () => ({ verdict: 'continue', withinMs: 10 }) as const }];
+  await using test = createTestSystem({ middleware: limit });
+  const Slow = defineActor('slow', {
+    handlers: { hold: async (_ctx, until: Promise<void>) => until },
+  });
+  const lines = (): readonly string[] =>
+    test.host.logged
+      .filter(({ fields }) => (fields.error as Error | undefined)?.message === 'late')
+      .map(({ message }) => message);
+  const killed = test.system.spawn(Slow, undefined, { name: 'killed' });
+  const first = gate();
+  killed.tell.hold(first.promise);
+  await test.settle();
+  void test.system.kill(killed);
+  await test.settle();
+  first.break(new Error('late'));
+  await test.settle();
+  assert.is(lines().length, 1);
+  assert.match(lines()[0] ?? '', '/killed');
+  assert.match(lines()[0] ?? '', 'late');
+  const timed = test.system.spawn(Slow, undefined, { name: 'timed' });
+  const second = gate();
+  timed.tell.hold(second.promise);
+  await test.advance(10);
+  second.break(new Error('late'));
+  await test.settle();
+  assert.is(lines().length, 2);
+  assert.match(lines()[1] ?? '', '/timed');
+});
+
 awaiting.run();

@@ -1,4 +1,4 @@
-import { type AnyRef, defineActor, MisuseError } from '@troupe/core';
+import { type AnyRef, defineActor, MisuseError, spawnPool } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -189,6 +189,43 @@ deathWatch('an actor cannot watch itself', async () => {
   await test.settle();
   assert.is(errors.length, 1);
   assert.instance(errors[0], MisuseError);
+});
+
+deathWatch('of a pool the watcher is told by the ref it has watched, and nothing is kept', async () => {
+  await using test = createTestSystem();
+  const refs: AnyRef[] = [];
+  const Curious = defineActor('curious', {
+    handlers: {
+      watch: (ctx, ref: AnyRef) => ctx.watch(ref),
+      unwatch: (ctx, ref: AnyRef) => ctx.unwatch(ref),
+      link: (ctx, ref: AnyRef) => ctx.link(ref),
+    },
+    terminated: (_ctx, { ref }) => void refs.push(ref),
+  });
+  const curious = test.system.spawn(Curious);
+  const ended = spawnPool(test.system, Mortal, { size: 2 });
+  curious.tell.watch(ended);
+  await test.settle();
+  void test.system.stop(ended);
+  await test.settle();
+  curious.tell.watch(ended);
+  await test.settle();
+  assert.is(refs.length, 2);
+  assert.ok(refs.every((ref) => ref === ended));
+  assert.is(cellOf(curious).extras?.watching?.size, 0);
+  const forgotten = spawnPool(test.system, Mortal, { size: 2 });
+  curious.tell.watch(forgotten);
+  curious.tell.unwatch(forgotten);
+  await test.settle();
+  void test.system.stop(forgotten);
+  await test.settle();
+  assert.is(refs.length, 2);
+  const linked = spawnPool(test.system, Mortal, { size: 2 });
+  curious.tell.link(linked);
+  await test.settle();
+  void test.system.stop(curious);
+  await test.settle();
+  assert.is(cellOf(linked).stopReason, 'stopped');
 });
 
 deathWatch.run();

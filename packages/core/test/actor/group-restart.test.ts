@@ -369,4 +369,39 @@ group('the abort signal fires at a stop of an actor that has nothing else to end
   assert.is(signal?.aborted, true);
 });
 
+group('siblings that are all on their way out are passed over, however many they are', async () => {
+  await using world = createTestSystem();
+  let begun = 0;
+  const Leaver = defineActor('leaver', {
+    handlers: {
+      crash() {
+        throw new Error('crash');
+      },
+    },
+    started: () => {
+      begun += 1;
+    },
+  });
+  const Machine = defineActor('machine', {
+    handlers: {
+      build(ctx) {
+        const first = ctx.spawn(Leaver);
+        return { first, others: Array.from({ length: 20_000 }, () => ctx.spawn(Leaver)) };
+      },
+    },
+    supervise: { strategy: 'one-for-all', restarts: 3, withinMs: 1_000, backoff: { fromMs: 10, toMs: 10 } },
+  });
+  const built = world.system.spawn(Machine).ask.build();
+  await world.settle();
+  const { first, others } = await built;
+  begun = 0;
+  first.tell.crash();
+  await world.settle();
+  for (const ref of others) void world.system.stop(ref);
+  // The back-off ends before any of them has had a turn to stop in.
+  world.host.moveTo(20);
+  await world.settle();
+  assert.is(begun, 1);
+});
+
 group.run();

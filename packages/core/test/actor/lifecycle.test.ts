@@ -439,4 +439,34 @@ lifecycle('a suspension of a stopped actor does nothing, and does not change how
   assert.is(await test.system.stop(ref), 'stopped');
 });
 
+lifecycle('nothing is spawned between the end of the children and the next incarnation', async () => {
+  await using test = createTestSystem();
+  const Child = defineActor('child', { handlers: {} });
+  const errors: unknown[] = [];
+  const Parent = defineActor('parent', {
+    handlers: {
+      fail: (): never => {
+        throw new Error('x');
+      },
+    },
+    restarting(ctx) {
+      try {
+        ctx.spawn(Child);
+      } catch (error) {
+        errors.push(error);
+      }
+    },
+    started: (ctx) => void ctx.spawn(Child),
+  });
+  const parent = test.system.spawn(Parent);
+  await test.settle();
+  for (let i = 0; i < 3; i += 1) {
+    parent.tell.fail();
+    await test.settle();
+  }
+  assert.is(test.system.inspect({ under: parent }).children.length, 1);
+  assert.is(errors.length, 3);
+  assert.ok(errors.every((error) => error instanceof MisuseError));
+});
+
 lifecycle.run();

@@ -17,7 +17,7 @@ function defineDoor(illegal: 'dead-letter' | 'stash') {
       fail: (): never => {
         throw new Error('x');
       },
-      lost: (ctx) => ctx.become('nowhere'),
+      lost: (ctx) => ctx.become('nowhere' as 'closed'),
     },
     phases: {
       closed: {

@@ -1,5 +1,7 @@
 // timeout: 300s, alone
 // Bounds here are generous: they catch what grows with the square, not what is a little slower (that is for bench).
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { type ActorRef, createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
@@ -7,6 +9,8 @@ import * as assert from 'uvu/assert';
 
 const scale = suite('scale');
 
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
 const quiet: Host = { ...nodeHost, log: () => undefined };
 
 scale('100,000 restarts in a storm take time in proportion and leave nothing behind', async () => {
@@ -41,7 +45,7 @@ scale('100,000 restarts in a storm take time in proportion and leave nothing beh
   assert.is(system.inspect({ under: broken }).restarts, 110_000);
   assert.is(system.stats().actors, 2);
   assert.ok(large < 4 * small * 4 + 1_000, `20,000 in ${small} ms, 80,000 in ${large} ms`);
-  assert.ok(heapUsed() - heapBefore < 30e6, `grew by ${heapUsed() - heapBefore} bytes`);
+  assert.ok(heapUsed() - heapBefore < 10e6, `grew by ${heapUsed() - heapBefore} bytes`);
 });
 
 scale('a long restart window does not make restarts slower and slower', async () => {
@@ -147,7 +151,135 @@ scale('100,000 timers are armed and cancelled in little time', async () => {
 });
 
 function heapUsed(): number {
+  collect();
   return process.memoryUsage().heapUsed;
 }
+
+scale('300,000 asks that end in the same millisecond all say so', async () => {
+  await using world = createTestSystem();
+  const Hung = defineActor('hung', {
+    handlers: { ask: () => 1 },
+    mailbox: { capacity: 1_000_000 },
+  });
+  const hung = world.system.spawn(Hung);
+  world.system.suspend(hung);
+  const startedAt = performance.now();
+  const ends = new Map<string, number>();
+  for (let i = 0; i < 300_000; i += 1) {
+    world.system
+      .ask(hung, { withinMs: 10 })
+      .ask()
+      .catch(({ code }: { code: string }) => ends.set(code, (ends.get(code) ?? 0) + 1));
+  }
+  await world.advance(10);
+  assert.equal([...ends], [['ERR_ASK_TIMEOUT', 300_000]]);
+  assert.ok(performance.now() - startedAt < 60_000, `${performance.now() - startedAt} ms`);
+});
+
+scale('a parent that awaits while 300,000 watched children end is told of each', async () => {
+  await using world = createTestSystem();
+  const Mortal = defineActor('mortal', { handlers: { leave: (ctx) => ctx.stop() } });
+  const told = { count: 0 };
+  const refs: ActorRef<typeof Mortal>[] = [];
+  let open = (): void => undefined;
+  const until = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const Parent = defineActor('parent', {
+    handlers: {
+      fill(ctx, count: number) {
+        for (let i = 0; i < count; i += 1) {
+          const ref = ctx.spawn(Mortal);
+          ctx.watch(ref);
+          refs.push(ref);
+        }
+      },
+      hold: () => until,
+    },
+    terminated: () => {
+      told.count += 1;
+    },
+  });
+  const parent = world.system.spawn(Parent);
+  parent.tell.fill(300_000);
+  await world.settle();
+  parent.tell.hold();
+  for (const ref of refs) ref.tell.leave();
+  await world.settle();
+  assert.is(told.count, 0);
+  open();
+  await world.settle();
+  assert.is(told.count, 300_000);
+});
+
+scale('20,000 siblings that restart together take time in proportion', async () => {
+  const took = async (count: number): Promise<number> => {
+    await using world = createTestSystem();
+    const started = { count: 0 };
+    const Part = defineActor('part', {
+      handlers: {
+        crash() {
+          throw new Error('crash');
+        },
+      },
+      started: () => {
+        started.count += 1;
+      },
+    });
+    const Machine = defineActor('machine', {
+      handlers: {
+        build(ctx) {
+          for (let i = 1; i < count; i += 1) ctx.spawn(Part);
+          return ctx.spawn(Part);
+        },
+      },
+      supervise: { strategy: 'one-for-all', restarts: 1, withinMs: 1_000 },
+    });
+    const built = world.system.spawn(Machine).ask.build();
+    await world.settle();
+    const startedAt = performance.now();
+    (await built).tell.crash();
+    await world.settle();
+    assert.is(started.count, 2 * count);
+    return performance.now() - startedAt;
+  };
+  await took(1_000);
+  const small = await took(5_000);
+  const large = await took(20_000);
+  assert.ok(large < 4 * small * 2 + 500, `5,000 in ${small} ms, 20,000 in ${large} ms`);
+});
+
+scale('a parent whose `terminated` awaits is told of 40,000 ends in proportion', async () => {
+  const took = async (count: number): Promise<number> => {
+    await using world = createTestSystem();
+    const Mortal = defineActor('mortal', { handlers: {} });
+    const told: number[] = [];
+    const Parent = defineActor('parent', {
+      handlers: {
+        fill(ctx, count: number) {
+          for (let i = 0; i < count; i += 1) ctx.watch(ctx.spawn(Mortal));
+          for (const ref of ctx.children) ctx.stop(ref);
+        },
+      },
+      async terminated(_ctx, { ref }) {
+        await Promise.resolve();
+        told.push(Number(ref.id.split('.')[0]));
+      },
+    });
+    world.system.spawn(Parent).tell.fill(count);
+    const startedAt = performance.now();
+    await world.settle();
+    assert.is(told.length, count);
+    assert.ok(
+      told.every((slot, i) => i === 0 || slot > (told[i - 1] as number)),
+      'in order',
+    );
+    return performance.now() - startedAt;
+  };
+  await took(1_000);
+  const small = await took(10_000);
+  const large = await took(40_000);
+  assert.ok(large < 4 * small * 2 + 500, `10,000 in ${small} ms, 40,000 in ${large} ms`);
+});
 
 scale.run();

@@ -139,22 +139,59 @@ stash('only while a message is handled, before any await, and only where it is d
   );
 });
 
-stash('a handler that stashes and then rejects is a failure, not an unheard rejection', async () => {
+stash('a handler that stashes and then rejects is a failure, and its message was handled', async () => {
   await using test = createTestSystem();
   const errors: Error[] = [];
   test.system.subscribe((event) => {
     if (event.kind === 'failed') errors.push(event.error);
   });
   const ref = test.system.spawn(Desk);
-  const asked = test.system
-    .ask(ref, { withinMs: 20 })
-    .stashAndReject()
-    .catch((error: { code: string }) => error.code);
+  const asked = ref.ask.stashAndReject().catch((error: { code: string }) => error.code);
+  ref.tell.stashAndReject();
   await test.settle();
-  void test.system.kill(ref);
-  await test.advance(20);
-  assert.is(await asked, 'ERR_UNDELIVERED');
-  assert.match(errors[0]?.message ?? '', 'after stash');
+  assert.is(await asked, 'ERR_ACTOR_FAILED');
+  assert.equal(
+    errors.map((error) => error.message),
+    ['after stash', 'after stash'],
+  );
+  assert.equal([test.system.stats().handled, test.system.stats().queued], [2, 0]);
 });
+
+async function thrownAfterStash(middleware: readonly Middleware[]): Promise<void> {
+  await using test = createTestSystem({ middleware, supervise: { restarts: 10 } });
+  let runs = 0;
+  const Torn = defineActor('torn', {
+    handlers: {
+      put(ctx, _n: number): number {
+        runs += 1;
+        ctx.stash();
+        throw new Error('after stash');
+      },
+      keep: (ctx, _n: number) => ctx.stash(),
+      fail: (): never => {
+        throw new Error('x');
+      },
+    },
+    stashMax: 3,
+  });
+  const ref = test.system.spawn(Torn);
+  const asked = ref.ask.put(1).catch((error: { code: string }) => error.code);
+  ref.tell.put(2);
+  await test.settle();
+  assert.is(await asked, 'ERR_ACTOR_FAILED');
+  assert.is(runs, 2);
+  assert.equal([test.system.stats().handled, test.system.stats().queued], [2, 0]);
+  ref.tell.keep(3);
+  ref.tell.fail();
+  await test.settle();
+  assert.is(test.system.stats().queued, 1, 'a failure takes out nothing but its own message');
+}
+
+stash('a message that was set aside and then failed was handled: it is not run again', () =>
+  thrownAfterStash([]),
+);
+stash('a message that was set aside and then failed was handled, with middleware', () =>
+  thrownAfterStash(look),
+);
 
 stash.run();

@@ -1,8 +1,8 @@
 import { type ActorTimer, defineActor, OptionError } from '@troupe/core';
-import { createTestSystem } from '@troupe/core/testing';
+import { createTestSystem, ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf } from '../inside.js';
+import { cellOf, gate } from '../inside.js';
 
 const timers = suite('timers');
 
@@ -131,6 +131,49 @@ timers('a million timers are armed and cancelled without a trace', async () => {
   test.system.spawn(Armer).tell.go();
   await test.settle();
   assert.is(test.system.stats().timers, 0);
+});
+
+timers('an actor that awaits is not idle; its time begins when the handler has settled', async () => {
+  await using test = createTestSystem();
+  const idle: number[] = [];
+  const Slow = defineActor('slow', {
+    handlers: {
+      idleAfter: (ctx, ms: number) => ctx.receiveTimeout(ms),
+      hold: async (_ctx, until: Promise<void>) => until,
+    },
+    idle: (ctx) => void idle.push(ctx.now()),
+  });
+  const ref = test.system.spawn(Slow);
+  ref.tell.idleAfter(100);
+  const until = gate();
+  ref.tell.hold(until.promise);
+  await test.advance(1_010);
+  assert.equal(idle, []);
+  until.open();
+  await test.advance(99);
+  assert.equal(idle, []);
+  await test.advance(1);
+  assert.equal(idle, [1_110]);
+});
+
+timers('an idle time that passed while nothing could run counts once', async () => {
+  class Blocked extends ManualHost {
+    blockedMs = 0;
+    override now(): number {
+      return super.now() + this.blockedMs;
+    }
+  }
+  const host = new Blocked();
+  await using test = createTestSystem({ host });
+  const ref = test.system.spawn(Clock);
+  ref.tell.idleAfter(100);
+  await test.settle();
+  host.blockedMs = 1_000;
+  for (const at of [100, 199]) {
+    host.moveTo(at);
+    await test.settle();
+  }
+  assert.equal(seenOf(ref), ['idle 1100']);
 });
 
 timers.run();

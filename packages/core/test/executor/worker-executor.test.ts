@@ -255,4 +255,30 @@ executor('a clock that throws once does not stop the pump', async () => {
   assert.is(await counter.ask.get(), 1_000);
 });
 
+executor('bursts that follow each other in microtasks do not keep the loop from turning', async () => {
+  let time = 0;
+  const host: Host = { ...nodeHost, now: () => time, log: () => undefined };
+  await using system = createSystem({ host, slice: { msMin: 1, msMax: 1 } });
+  const Slow = defineActor('slow', {
+    handlers: {
+      work: () => {
+        time += 0.01;
+        return time;
+      },
+    },
+  });
+  const ref = system.spawn(Slow);
+  let turns = 0;
+  let done = false;
+  const count = (): void => {
+    turns += 1;
+    if (!done) setImmediate(count);
+  };
+  setImmediate(count);
+  // Each ask is a burst of its own: the pump has come to rest before the next.
+  for (let i = 0; i < 2_000; i += 1) await ref.ask.work();
+  done = true;
+  assert.ok(turns >= 10, `20 ms of asks in slices of 1 ms let the loop turn ${turns} times only`);
+});
+
 executor.run();

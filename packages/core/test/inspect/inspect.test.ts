@@ -134,4 +134,22 @@ inspect('an actor that is gone can still be looked at', async () => {
   assert.is(world.system.inspect({ under: clerk }).activity, 'stopped');
 });
 
+inspect('of an actor that is gone nothing is shown that belongs to the next one in its slot', async () => {
+  await using world = createTestSystem();
+  for (const how of ['stop', 'drain', 'kill'] as const) {
+    const gone = world.system.spawn(Clerk, undefined, { name: how });
+    void world.system[how](gone);
+    await world.settle();
+    const next = world.system.spawn(Clerk);
+    for (let i = 0; i < 7; i += 1) next.tell.add();
+    await world.settle();
+    assert.is(gone.id.split('.')[0], next.id.split('.')[0], 'the same slot');
+    const view = world.system.inspect({ under: gone });
+    assert.equal(view.status, ['terminated']);
+    assert.is(view.handled, 0);
+    void world.system.stop(next);
+    await world.settle();
+  }
+});
+
 inspect.run();

@@ -273,4 +273,20 @@ pressure('muting cannot deadlock: in any graph of senders every message is handl
   );
 });
 
+pressure('a receiver that is suspended by an operator releases those it has muted', async () => {
+  await using test = createTestSystem();
+  const sink = test.system.spawn(Sink);
+  const source = test.system.spawn(Source, { to: sink });
+  source.tell.burst(10);
+  source.tell.burst(1);
+  test.step();
+  assert.is.not(cellOf(source).status & MUTED, 0);
+  const held = test.system.suspend(sink);
+  await test.settle();
+  assert.is((cellOf(source).state as { ran: number }).ran, 2);
+  held.resume();
+  await test.settle();
+  assert.is((cellOf(sink).state as { seen: number }).seen, 11);
+});
+
 pressure.run();

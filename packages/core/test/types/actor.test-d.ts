@@ -1,5 +1,6 @@
 // What is inferred from a definition, and what must not compile.
 import {
+  type ActorContext,
   type ActorRef,
   type ActorTimer,
   type AnyRef,
@@ -199,3 +200,46 @@ defineActor('x', {});
 defineActor('x', { handlers: {}, supervise: { strategy: 'all' } });
 // @ts-expect-error there is no such option
 createSystem({ nmae: 'x' });
+
+const Lamp = defineActor('lamp', {
+  state: (_args: { readonly watts: number }) => ({ switched: 0 }),
+  handlers: {
+    blow(ctx) {
+      ctx.become('broken');
+      // @ts-expect-error there is no such phase
+      ctx.become('exploded');
+    },
+  },
+  phases: {
+    dark: {
+      switch(ctx, by: string) {
+        ctx.state.switched += by.length;
+        ctx.become('lit');
+        // @ts-expect-error there is no such phase
+        ctx.become('lt');
+      },
+    },
+    lit: { dim: (ctx, to: number) => ctx.state.switched * to },
+    broken: {},
+  },
+  started(ctx) {
+    ctx.become('lit');
+    // @ts-expect-error there is no such phase
+    ctx.become('unlit');
+  },
+});
+declare const lamp: ActorRef<typeof Lamp>;
+lamp.tell.switch('me');
+const dimmed: Promise<number> = lamp.ask.dim(2);
+void dimmed;
+defineActor('plain', {
+  handlers: {
+    // @ts-expect-error an actor without phases has none to become
+    go: (ctx) => ctx.become('anything'),
+  },
+});
+/** A function for actors of any kind takes their contexts, whatever their phases are. */
+function anyContext(ctx: ActorContext<unknown>): void {
+  ctx.become('checked when it is called');
+}
+defineActor('helped', { handlers: { go: (ctx) => anyContext(ctx) }, phases: { one: {} } });

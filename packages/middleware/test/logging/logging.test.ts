@@ -52,11 +52,13 @@ lines('one line per failure, with path, message, directive, attempt n of m and t
   assert.is((err as Error).message, 'a negative amount');
   assert.type(logId, 'string');
   assert.equal(fields, {
+    kind: 'failed',
     path: '/ann',
     message: 'pay',
     directive: 'restart',
     attempt: 1,
     attemptsMax: 3,
+    trail: ['outside → /ann.pay'],
     payload: { cents: -1, pin: '[redacted]' },
   });
   assert.is(second.fields['attempt'], 2);

@@ -1,0 +1,122 @@
+import { type ActorRef, defineActor, type RuntimeEvent } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { inside } from '../inside.js';
+
+const trail = suite('trail');
+
+const Last = defineActor('last', {
+  handlers: {
+    note() {},
+    crash() {
+      throw new Error('crash');
+    },
+  },
+});
+
+const First = defineActor('first', {
+  state: (args: { last: ActorRef<typeof Last> }) => args,
+  handlers: {
+    pass: (ctx) => ctx.tell(ctx.state.last).note(),
+    strike: (ctx) => ctx.tell(ctx.state.last).crash(),
+  },
+});
+
+type Failed = Extract<RuntimeEvent, { readonly kind: 'failed' }>;
+
+function watched(options: Parameters<typeof createTestSystem>[0] = {}) {
+  const test = createTestSystem(options);
+  const failures: Failed[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'failed') failures.push(event);
+  });
+  const last = test.system.spawn(Last, undefined, { name: 'last' });
+  const first = test.system.spawn(First, { last }, { name: 'first' });
+  return { test, failures, first, last };
+}
+
+trail('a failure is told with what led to it: in the event and in the log line', async () => {
+  const { test, failures, first } = watched();
+  await using _ = test;
+  first.tell.strike();
+  await test.settle();
+  const told = ['outside → /first.strike', '/first → /last.crash'];
+  assert.equal(failures[0]?.trail, told);
+  assert.equal(test.host.logged.find(({ level }) => level === 'error')?.fields.trail, told);
+});
+
+trail('the report of a system that failed has it too, from where the failure began', async () => {
+  const { test, first } = watched({ supervise: { restarts: 0 } });
+  first.tell.strike();
+  await test.settle();
+  const { cause, trail: told } = await test.system.whenStopped;
+  assert.match(cause?.message ?? '', 'crash');
+  assert.equal(told, ['outside → /first.strike', '/first → /last.crash']);
+  const calm = createTestSystem();
+  await calm[Symbol.asyncDispose]();
+  assert.equal((await calm.system.whenStopped).trail, []);
+});
+
+trail('it is looked up only for those who read it, and once', async () => {
+  const { test, failures, first } = watched();
+  await using _ = test;
+  const { recorder } = inside(test.system);
+  let looks = 0;
+  const look = recorder?.trailOf.bind(recorder);
+  Object.assign(recorder ?? {}, {
+    trailOf: (...args: Parameters<NonNullable<typeof look>>) => {
+      looks += 1;
+      return look?.(...args);
+    },
+  });
+  first.tell.strike();
+  await test.settle();
+  assert.is(looks, 0);
+  assert.is(failures[0]?.trail, failures[0]?.trail);
+  assert.is(looks, 1);
+});
+
+trail('without a recorder it is empty', async () => {
+  const { test, failures, first } = watched({ recorder: false });
+  await using _ = test;
+  first.tell.strike();
+  await test.settle();
+  assert.equal(failures[0]?.trail, []);
+});
+
+trail('a sender that is gone does not lend its messages to the next one in its slot', async () => {
+  const { test, failures, first, last } = watched();
+  await using _ = test;
+  const slot = first.id.split('.')[0];
+  first.tell.pass();
+  await test.settle();
+  void test.system.stop(first);
+  await test.settle();
+  const next = test.system.spawn(First, { last }, { name: 'next' });
+  assert.is(next.id.split('.')[0], slot, 'the same slot');
+  next.tell.strike();
+  await test.settle();
+  assert.equal(failures[0]?.trail, [
+    `$${slot} (gone) → /last.note`,
+    'outside → /next.strike',
+    '/next → /last.crash',
+  ]);
+});
+
+trail('what a former actor in its slot was sent did not lead to a failure', async () => {
+  const { test, failures, last } = watched();
+  await using _ = test;
+  const slot = last.id.split('.')[0];
+  last.tell.note();
+  await test.settle();
+  void test.system.stop(last);
+  await test.settle();
+  const next = test.system.spawn(Last, undefined, { name: 'next' });
+  assert.is(next.id.split('.')[0], slot, 'the same slot');
+  next.tell.crash();
+  await test.settle();
+  assert.equal(failures[0]?.trail, ['outside → /next.crash']);
+});
+
+trail.run();
