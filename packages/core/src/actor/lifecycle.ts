@@ -211,6 +211,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     handler: number,
     envelope: Envelope | undefined,
     hook?: string,
+    unresumable: boolean = hook !== undefined && UNRESUMABLE.includes(hook),
   ): void {
     const error = toError(thrown);
     const message = hook ?? (cell.kind.definition['~handlerNames'][handler] as string);
@@ -222,7 +223,6 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       this.runtime.logFailure(cell, message, error, 'ignored: it is stopping', 0, 0);
       return;
     }
-    const unresumable = hook !== undefined && UNRESUMABLE.includes(hook);
     const at = this.runtime.executor.coarseNow;
     const report: FailureReport = { child: cell, error, message, at, unresumable };
     cell.status |= FAULT;

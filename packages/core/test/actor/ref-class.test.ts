@@ -61,29 +61,32 @@ refClass('handlers may have the names of what a ref has itself', async () => {
   assert.is(`${ref}`, 'ref(/awkward)');
 });
 
-refClass('a handler named then makes no promise of a ref, and one named toJSON no message of its text', async () => {
-  await using system = createSystem();
-  let calls = 0;
-  const Awkward = defineActor('awkward', {
-    state: () => undefined,
-    handlers: {
-      // biome-ignore lint/suspicious/noThenProperty: the name is what is tested
-      then: () => {
-        calls += 1;
+refClass(
+  'a handler named then makes no promise of a ref, and one named toJSON no message of its text',
+  async () => {
+    await using system = createSystem();
+    let calls = 0;
+    const Awkward = defineActor('awkward', {
+      state: () => undefined,
+      handlers: {
+        // biome-ignore lint/suspicious/noThenProperty: the name is what is tested
+        then: () => {
+          calls += 1;
+        },
+        toJSON: () => {
+          calls += 1;
+        },
+        calls: () => calls,
       },
-      toJSON: () => {
-        calls += 1;
-      },
-      calls: () => calls,
-    },
-  });
-  const ref = system.spawn(Awkward);
-  assert.is(await Promise.resolve(ref), ref);
-  assert.is(await ref.ask.calls(), 0);
-  ref.tell.then();
-  ref.tell.toJSON();
-  assert.is(await ref.ask.calls(), 2);
-});
+    });
+    const ref = system.spawn(Awkward);
+    assert.is(await Promise.resolve(ref), ref);
+    assert.is(await ref.ask.calls(), 0);
+    ref.tell.then();
+    ref.tell.toJSON();
+    assert.is(await ref.ask.calls(), 2);
+  },
+);
 
 refClass('actors work where code may not be made from strings', async () => {
   const program = `
