@@ -7,7 +7,7 @@ import type { Middleware } from '../invoker/middleware.js';
 import { Pipeline } from '../invoker/pipeline.js';
 import type { Handler } from '../mailbox/kind.js';
 import { CLOSED } from '../mailbox/status.js';
-import { checkSpawnOptions, type SystemSettings } from '../options.js';
+import { checkSpawnOptions, mustDiffer, type SystemSettings } from '../options.js';
 import { ReadyQueueCoordinator } from '../ready/coordinator.js';
 import { Delivery } from '../ready/delivery.js';
 import { FlightRecorder } from '../ready/flight-recorder.js';
@@ -75,8 +75,11 @@ export class Runtime {
   onGuardianFailed: (report: FailureReport) => void = () => undefined;
   /** Lines that the host's log threw on. */
   logsLost = 0;
-  /** Weak: a spawn with middleware of its own makes a list of its own, which ends with the last actor that has it. */
-  private readonly kinds = new WeakMap<readonly Middleware[], Map<AnyDefinition, Kind>>();
+  /**
+   * Weak: a spawn with middleware of its own makes a list of its own, which ends with the last actor that has it, and so
+   * does a definition that was made for one actor.
+   */
+  private readonly kinds = new WeakMap<readonly Middleware[], WeakMap<AnyDefinition, Kind>>();
   private lastKind: Kind | undefined = undefined;
 
   constructor(host: Host, options: SystemSettings, executor: Executor<ActorCell>, guardian: AnyDefinition) {
@@ -231,12 +234,13 @@ export class Runtime {
       return last;
     let byDefinition = this.kinds.get(middleware);
     if (byDefinition === undefined) {
-      byDefinition = new Map();
+      byDefinition = new WeakMap();
       this.kinds.set(middleware, byDefinition);
     }
     let kind = byDefinition.get(definition);
     if (kind === undefined) {
       const all = [...middleware, ...(definition['~spec'].middleware ?? [])];
+      mustDiffer(all);
       kind = new Kind(this, definition, Pipeline.of(all));
       byDefinition.set(definition, kind);
     }
