@@ -22,7 +22,7 @@ export class IllegalMessages {
 
   /** Whether that message has no handler at present. */
   has(cell: ActorCell, handler: number): boolean {
-    return cell.kind.phase !== undefined && this.standIns.has(cell.kind.handlers[handler] as Handler);
+    return this.standIns.has(cell.kind.handlers[handler] as Handler);
   }
 
   isSetAside(cell: ActorCell): boolean {

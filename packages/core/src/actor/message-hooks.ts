@@ -37,7 +37,8 @@ export class MessageHooks {
     const taken = cell.queue.take();
     const envelope = slot === ENVELOPE ? (taken as Envelope) : undefined;
     if (envelope !== undefined && envelope.deadline < 0) return lifecycle.expired(cell, envelope);
-    const isLegal = !illegal.has(cell, envelope === undefined ? slot : envelope.handler);
+    const isLegal =
+      cell.kind.phase === undefined || !illegal.has(cell, envelope === undefined ? slot : envelope.handler);
     if (isLegal && (cell.kind.pipeline as Pipeline).isQuiet) return this.run(cell, slot, taken, undefined);
     const passage = this.passageOf(cell, slot, taken);
     const verdict = enter(cell, passage);
@@ -109,32 +110,41 @@ export class MessageHooks {
   /** Without a passage in a quiet pipeline, where only a message that does not go well needs one. */
   private run(cell: ActorCell, slot: number, taken: unknown, entered: Passage | undefined): void {
     const { runtime } = this;
-    const { isTimed, wantsHandled } = cell.kind.pipeline as Pipeline;
+    const { handlers, pipeline } = cell.kind;
+    const { isTimed, wantsHandled, wrappers } = pipeline as Pipeline;
     const envelope = slot === ENVELOPE ? (taken as Envelope) : undefined;
+    const run = handlers[envelope === undefined ? slot : envelope.handler] as Run;
     const startedAt = isTimed ? runtime.host.now() : Number.NaN;
     this.begin(cell, slot, taken, envelope);
     let result: unknown;
     let promise: PromiseLike<unknown> | undefined;
     try {
-      result = this.call(cell, slot, taken, entered);
-      promise = promiseOf(result);
+      result =
+        entered !== undefined && wrappers.length > 0
+          ? this.wrapped(cell, entered, run, 0)
+          : run(cell, envelope === undefined ? taken : envelope.payload);
+      if (typeof result === 'object' && result !== null) promise = promiseOf(result);
     } catch (error) {
       runtime.invoker.endMessage();
       const passage = entered ?? this.quietPassageOf(cell, slot, taken);
       this.failed(cell, passage, error, this.timeSince(startedAt));
       return;
     }
-    if (this.end(cell)) {
-      this.clock.moveOn();
-      leave(cell, entered ?? this.quietPassageOf(cell, slot, taken), { kind: 'held' });
-    } else if (promise !== undefined) {
+    const isSetAside = this.end(cell);
+    if (isSetAside || promise !== undefined) {
       const passage = entered ?? this.quietPassageOf(cell, slot, taken);
-      this.await(cell, passage, promise, isTimed ? startedAt : runtime.executor.coarseNow);
+      if (isSetAside) this.setAside(cell, passage);
+      else if (promise !== undefined) this.await(cell, passage, promise, startedAt);
     } else if (wantsHandled) {
       this.handled(cell, entered as Passage, result, this.timeSince(startedAt));
     } else if (envelope !== undefined) {
       runtime.lifecycle.answer(envelope, result);
     }
+  }
+
+  private setAside(cell: ActorCell, passage: Passage): void {
+    this.clock.moveOn();
+    leave(cell, passage, { kind: 'held' });
   }
 
   private begin(cell: ActorCell, slot: number, taken: unknown, envelope: Envelope | undefined): void {
@@ -160,16 +170,6 @@ export class MessageHooks {
     return Number.isNaN(startedAt) ? startedAt : this.clock.now - startedAt;
   }
 
-  private call(cell: ActorCell, slot: number, taken: unknown, entered: Passage | undefined): unknown {
-    const { handlers, pipeline } = cell.kind;
-    if (entered !== undefined && (pipeline as Pipeline).wrappers.length > 0) {
-      return this.wrapped(cell, entered, handlers[entered.handler] as Run, 0);
-    }
-    if (slot !== ENVELOPE) return (handlers[slot] as Run)(cell, taken);
-    const { handler, payload } = taken as Envelope;
-    return (handlers[handler] as Run)(cell, payload);
-  }
-
   private wrapped(cell: ActorCell, passage: Passage, handler: Run, index: number): unknown {
     const pipeline = cell.kind.pipeline as Pipeline;
     const wrapper = pipeline.wrappers[index];
@@ -188,7 +188,9 @@ export class MessageHooks {
     }
   }
 
-  private await(cell: ActorCell, passage: Passage, promise: PromiseLike<unknown>, startedAt: number): void {
+  private await(cell: ActorCell, passage: Passage, promise: PromiseLike<unknown>, calledAt: number): void {
+    // A handler that takes its time is timed in any case.
+    const startedAt = Number.isNaN(calledAt) ? this.runtime.executor.coarseNow : calledAt;
     const limit = passage.limit === undefined ? undefined : new HandlerLimit(cell, limitOf(passage));
     const awaiting = new Awaiting(
       passage.message,
@@ -245,8 +247,7 @@ export class MessageHooks {
   }
 }
 
-function promiseOf(result: unknown): PromiseLike<unknown> | undefined {
-  if (typeof result !== 'object' || result === null) return undefined;
+function promiseOf(result: object): PromiseLike<unknown> | undefined {
   return typeof (result as PromiseLike<unknown>).then === 'function'
     ? (result as PromiseLike<unknown>)
     : undefined;

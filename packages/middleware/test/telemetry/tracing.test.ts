@@ -487,7 +487,10 @@ tracing('a huge error is cut in its span', async () => {
     },
   });
   const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
-  await system.spawn(Huge).ask.fail().catch(() => undefined);
+  await system
+    .spawn(Huge)
+    .ask.fail()
+    .catch(() => undefined);
   await system.shutdown();
   const { status, events } = recorder.span('process huge.fail');
   assert.ok((status.message ?? '').length < 20_000);
