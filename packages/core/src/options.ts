@@ -214,25 +214,32 @@ const HOOKS = [
 /** A copy: what is pushed to the list afterwards changes nothing (E32). */
 function checkMiddleware(middleware: readonly Middleware[]): readonly Middleware[] {
   anArray('middleware', middleware);
-  const names = new Set<string>();
   for (const one of middleware) {
     anObject('middleware', one);
     const { name } = one;
     if (typeof name !== 'string' || name.length === 0)
       throw new OptionError('middleware.name', name, 'needed a name');
-    if (names.has(name)) throw new OptionError('middleware.name', name, 'needed a name that is used once');
-    names.add(name);
     for (const hook of HOOKS) if (one[hook] !== undefined) aFunction(`${name}.${hook}`, one[hook]);
   }
+  mustDiffer(middleware);
   return [...middleware];
 }
 
-function anObject(option: string, value: unknown): asserts value is object {
+/** In one list, and in all lists of one actor together: twice the same would hold, count and answer itself. */
+export function mustDiffer(middleware: readonly Middleware[]): void {
+  const names = new Set<string>();
+  for (const { name } of middleware) {
+    if (names.has(name)) throw new OptionError('middleware.name', name, 'needed a name that is used once');
+    names.add(name);
+  }
+}
+
+export function anObject(option: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new OptionError(option, value, 'needed an object');
 }
 
-function anArray(option: string, value: unknown): void {
+export function anArray(option: string, value: unknown): void {
   if (!Array.isArray(value)) throw new OptionError(option, value, 'needed an array');
 }
 
@@ -252,7 +259,7 @@ export function onlyKnown(what: string, given: object, known: readonly string[])
   }
 }
 
-function whole(option: string, value: number, least: number): number {
+export function whole(option: string, value: number, least: number): number {
   if (!Number.isSafeInteger(value) || value < least)
     throw new OptionError(option, value, `needed a whole number of at least ${least}`);
   return value;
@@ -265,6 +272,6 @@ function atLeast(option: string, value: number, least: number): number {
   return value;
 }
 
-function oneOf(option: string, value: unknown, legal: readonly unknown[]): void {
+export function oneOf(option: string, value: unknown, legal: readonly unknown[]): void {
   if (!legal.includes(value)) throw new OptionError(option, value, `needed one of ${legal.join(', ')}`);
 }

@@ -335,4 +335,22 @@ options('a suspension needs a reason and a way to end', async () => {
   assert.equal(test.system.inspect({ under: ref }).status, ['idle']);
 });
 
+options('an actor has no two middleware of one name, whichever lists they come from', async () => {
+  const one: Middleware = { name: 'one', beforeTurn: () => undefined };
+  const other: Middleware = { name: 'one', afterTurn: () => undefined };
+  await using test = createTestSystem({ middleware: [one] });
+  const plain = defineActor('plain', { handlers });
+  for (const spawn of [
+    () => test.system.spawn(plain, undefined, { middleware: [one] }),
+    () => test.system.spawn(plain, undefined, { middleware: [other] }),
+    () => test.system.spawn(defineActor('own', { handlers, middleware: [one] })),
+  ]) {
+    assert.throws(
+      spawn,
+      (error: unknown) => error instanceof OptionError && error.option === 'middleware.name',
+    );
+  }
+  assert.is(test.system.stats().actors, 1);
+});
+
 options.run();

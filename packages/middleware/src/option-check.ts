@@ -2,6 +2,8 @@ import { OptionError } from '@troupe/core';
 
 /** Refuses options nobody knows: a misspelt limit must not become no limit. */
 export function onlyKnown(what: string, given: object, known: readonly string[]): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new OptionError(what, given, 'needed an object');
   for (const [key, value] of Object.entries(given)) {
     if (!known.includes(key)) throw new OptionError(`${what}.${key}`, value, 'there is no such option');
   }

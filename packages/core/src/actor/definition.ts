@@ -105,6 +105,8 @@ export interface AnyDefinition {
   readonly '~spec': LooseSpec;
   readonly '~refClass': RefClass;
   readonly '~handlerNames': readonly string[];
+  /** Of a pool: the kind of actor it stands for. */
+  readonly '~routees'?: AnyDefinition;
 }
 
 /** A kind of actor: the contract that refs, spawns and tests share. Made by `defineActor`. */

@@ -4,34 +4,54 @@ import { TimerNode } from '../timer-wheel.js';
 import type { Awaiting } from './awaiting.js';
 import type { ActorCell } from './cell.js';
 
-/** Ends an asynchronous handler that takes too long: its signal is aborted, then it has failed. */
-class HandlerLimit extends TimerNode {
+/**
+ * The time that an asynchronous handler has. When it is over the handler's signal is aborted, and it has failed: as soon
+ * as it settles, or, when it takes no notice, after one turn of the event loop. One that took no notice runs on, so
+ * nothing else may run on the state it has (ADR 0114).
+ */
+export class HandlerLimit extends TimerNode {
+  /** Set when the time is over. */
+  error: HandlerTimeoutError | undefined = undefined;
+  /** It was given up while it was running. */
+  isCutOff = false;
   private readonly cell: ActorCell;
   private readonly withinMs: number;
-  private readonly awaiting: Awaiting;
+  private awaiting: Awaiting | undefined = undefined;
 
-  constructor(cell: ActorCell, withinMs: number, awaiting: Awaiting) {
+  constructor(cell: ActorCell, withinMs: number) {
     super();
     this.cell = cell;
     this.withinMs = withinMs;
+  }
+
+  begin(awaiting: Awaiting): void {
+    const { host, wheel } = this.cell.kind.runtime;
     this.awaiting = awaiting;
+    wheel.arm(this, host.now() + this.withinMs);
+  }
+
+  end(): void {
+    const { extras, kind } = this.cell;
+    kind.runtime.wheel.cancel(this);
+    this.awaiting = undefined;
+    // The next message gets a signal of its own; one that was given up is to see the old one.
+    if (this.error !== undefined && !this.isCutOff && extras !== undefined) extras.abort = undefined;
   }
 
   override expire(): void {
     const { cell, awaiting } = this;
-    if (awaiting.settled || cell.extras?.awaiting !== awaiting) return;
+    if (awaiting === undefined || awaiting.settled) return;
+    this.error = new HandlerTimeoutError(cell.path, awaiting.what, this.withinMs);
+    cell.extras?.abort?.abort();
+    cell.kind.runtime.host.later(() => this.cutOff());
+  }
+
+  private cutOff(): void {
+    const { cell, awaiting } = this;
+    if (awaiting === undefined || awaiting.settled) return;
+    this.isCutOff = true;
     awaiting.settled = true;
-    awaiting.error = { thrown: new HandlerTimeoutError(cell.path, awaiting.what, this.withinMs) };
-    cell.extras.abort?.abort();
-    cell.extras.abort = undefined;
     cell.status |= SETTLED;
     cell.kind.runtime.ready.registerReady(cell);
   }
-}
-
-export function armLimit(cell: ActorCell, withinMs: number, awaiting: Awaiting): TimerNode {
-  const { host, wheel } = cell.kind.runtime;
-  const limit = new HandlerLimit(cell, withinMs, awaiting);
-  wheel.arm(limit, host.now() + withinMs);
-  return limit;
 }

@@ -19,12 +19,13 @@ type Allowed = Extract<Verdict, { readonly verdict: 'continue' }>;
  */
 export class Passage implements MessageView {
   context: unknown = undefined;
-  retries = 0;
   entered = 0;
   /** The tightest limit that a hook has set for an asynchronous handler. */
   limit: Allowed | undefined = undefined;
   /** What the handler itself threw, to tell it from what a wrapper around it threw. */
   thrown: { readonly error: unknown } | undefined = undefined;
+  /** Its handler was given up at its time limit and runs on: another try would run beside it. */
+  isCutOff = false;
   readonly cell: ActorCell;
   readonly handler: number;
   readonly payload: unknown;
@@ -38,7 +39,7 @@ export class Passage implements MessageView {
   }
 
   get now(): number {
-    return this.cell.kind.runtime.messageHooks.now;
+    return this.cell.kind.runtime.messageHooks.clock.now;
   }
   get recently(): number {
     return this.cell.kind.runtime.executor.coarseNow;
@@ -63,7 +64,10 @@ export class Passage implements MessageView {
     return deadline === Number.POSITIVE_INFINITY ? deadline : deadline - this.now;
   }
   get retryable(): boolean {
-    return this.cell.kind.spec.retryable?.includes(this.message) ?? false;
+    return !this.isCutOff && (this.cell.kind.spec.retryable?.includes(this.message) ?? false);
+  }
+  get retries(): number {
+    return this.cell.kind.runtime.messageHooks.retriesOf(this.envelope);
   }
 }
 

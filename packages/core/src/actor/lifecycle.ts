@@ -28,6 +28,15 @@ import { noteSlow } from './turn-warnings.js';
 /** Resuming would meet the same failure at once, for ever: there is no state, or no turn gets through. */
 const UNRESUMABLE: readonly string[] = ['state', 'beforeTurn', 'afterTurn'];
 
+/** Where it failed, when it was not in a handler that came to its end. */
+interface FailureCircumstances {
+  readonly hook?: string;
+  /** Who failed first, when the failure was handed up. */
+  readonly origin?: ActorCell;
+  /** The handler may still be running: its state cannot be gone on with. */
+  readonly isCutOff?: boolean;
+}
+
 /**
  * What the invoker leaves to the actor: what becomes of a reply, a promise or a throw, and its signals. How it begins and
  * begins anew is in `Restarts`, how it ends in `Stops`.
@@ -224,7 +233,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   private notify(cell: ActorCell, hook: 'terminated' | 'idle', rest: unknown[]): void {
     if ((cell.status & STOPPING) !== 0) return;
     runHook(cell, hook, rest, (settled, awaiting) => {
-      if (awaiting.error !== undefined) this.failed(settled, awaiting.error.thrown, -1, undefined, hook);
+      if (awaiting.error !== undefined) this.failed(settled, awaiting.error.thrown, -1, undefined, { hook });
     });
   }
 
@@ -234,8 +243,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     thrown: unknown,
     handler: number,
     envelope: Envelope | undefined,
-    hook?: string,
-    origin = cell,
+    { hook, origin = cell, isCutOff = false }: FailureCircumstances = {},
   ): void {
     const error = toError(thrown);
     const message = hook ?? (cell.kind.definition['~handlerNames'][handler] as string);
@@ -248,8 +256,8 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       this.runtime.logFailure(cell, message, error, 'ignored: it is stopping', 0, 0);
       return;
     }
-    const unresumable = hook !== undefined && UNRESUMABLE.includes(hook);
     const at = this.runtime.executor.coarseNow;
+    const unresumable = isCutOff || (hook !== undefined && UNRESUMABLE.includes(hook));
     const report: FailureReport = { child: cell, origin, error, message, at, unresumable };
     cell.status |= FAULT;
     cell.needExtras().failure = report;

@@ -41,7 +41,8 @@ export class Registry {
     const ref = this.named.get(absolute);
     if (ref === undefined) return undefined;
     const found = ref.cell.kind.definition;
-    if (found !== definition) throw new LookupError(absolute, definition.name, found.name);
+    if (found !== definition && found['~routees'] !== definition)
+      throw new LookupError(absolute, definition.name, found.name);
     return ref;
   }
 

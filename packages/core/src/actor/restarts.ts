@@ -41,7 +41,7 @@ export class Restarts {
     try {
       cell.state = make(cell.args);
     } catch (error) {
-      this.runtime.lifecycle.failed(cell, error, -1, undefined, 'state');
+      this.runtime.lifecycle.failed(cell, error, -1, undefined, { hook: 'state' });
     }
   }
 
@@ -49,7 +49,7 @@ export class Restarts {
     if ((cell.status & (FAULT | STOPPING)) !== 0) return;
     runHook(cell, 'started', [], (settled, awaiting) => {
       if (awaiting.error !== undefined)
-        this.runtime.lifecycle.failed(settled, awaiting.error.thrown, -1, undefined, 'started');
+        this.runtime.lifecycle.failed(settled, awaiting.error.thrown, -1, undefined, { hook: 'started' });
     });
   }
 

@@ -7,8 +7,7 @@ import type { Middleware } from '../invoker/middleware.js';
 import { Pipeline } from '../invoker/pipeline.js';
 import type { Handler } from '../mailbox/kind.js';
 import { CLOSED } from '../mailbox/status.js';
-import { ENVELOPE } from '../message/envelope.js';
-import { checkSpawnOptions, type SystemSettings } from '../options.js';
+import { checkSpawnOptions, mustDiffer, type SystemSettings } from '../options.js';
 import { ReadyQueueCoordinator } from '../ready/coordinator.js';
 import { Delivery } from '../ready/delivery.js';
 import { FlightRecorder } from '../ready/flight-recorder.js';
@@ -21,6 +20,7 @@ import type { Logger } from './context.js';
 import { DeadLetters } from './dead-letters.js';
 import { DeathWatch } from './death-watch.js';
 import type { AnyDefinition } from './definition.js';
+import { IllegalMessages } from './illegal-messages.js';
 import { Kind } from './kind.js';
 import { ActorLifecycle } from './lifecycle.js';
 import { Lineage } from './lineage.js';
@@ -67,7 +67,8 @@ export class Runtime {
   readonly asks: Asks;
   readonly sendHooks = new SendHooks(this);
   readonly turnHooks = new TurnHooks(this);
-  readonly messageHooks = new MessageHooks(this);
+  readonly messageHooks: MessageHooks;
+  readonly illegal = new IllegalMessages(this);
   readonly deadLetters: DeadLetters;
   readonly guardian: ActorCell;
   /** Set by the system: what happens when a failure reaches the guardian. */
@@ -85,6 +86,7 @@ export class Runtime {
     this.host = host;
     this.options = options;
     this.executor = executor;
+    this.messageHooks = new MessageHooks(this);
     this.events = new EventStream((error) =>
       this.log('error', `an event listener threw: ${messageOf(toError(error))}`, {}),
     );
@@ -142,7 +144,7 @@ export class Runtime {
 
   /** A message that has no handler in the present phase. */
   illegalHandler(name: string): Handler {
-    return ((cell: ActorCell, payload: unknown) => this.illegal(cell, name, payload)) as unknown as Handler;
+    return this.illegal.handlerFor(name);
   }
 
   /** A restart begins in the first phase again. */
@@ -216,26 +218,6 @@ export class Runtime {
     }
   }
 
-  private illegal(cell: ActorCell, name: string, payload: unknown): unknown {
-    const { envelope } = this.invoker;
-    const handler = cell.kind.definition['~handlerNames'].indexOf(name);
-    if (cell.kind.spec.illegal === 'stash') {
-      this.stashes.put(cell, envelope === undefined ? handler : ENVELOPE, envelope ?? payload);
-      this.invoker.stashed = envelope !== undefined;
-      return undefined;
-    }
-    const why = `not legal in phase ${cell.kind.phase}`;
-    this.invoker.discount();
-    this.deadLetters.undelivered(
-      cell,
-      envelope === undefined ? handler : ENVELOPE,
-      envelope ?? payload,
-      'illegal',
-      why,
-    );
-    return undefined;
-  }
-
   private applyOptions(cell: ActorCell, options: SpawnOptions): void {
     if (options.name !== undefined) this.registry.add(cell, options.name);
     if (options.restart !== undefined) cell.needExtras().restartType = options.restart;
@@ -261,6 +243,7 @@ export class Runtime {
     let kind = byDefinition.get(definition);
     if (kind === undefined) {
       const all = [...middleware, ...(definition['~spec'].middleware ?? [])];
+      mustDiffer(all);
       kind = new Kind(this, definition, Pipeline.of(all));
       byDefinition.set(definition, kind);
     }

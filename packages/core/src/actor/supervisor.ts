@@ -147,7 +147,10 @@ export class Supervisor {
 
   private escalate(parent: ActorCell, report: FailureReport, decision: Decision): void {
     const error = new EscalatedError(report.child.path, decision.why, report.error);
-    this.runtime.lifecycle.failed(parent, error, -1, undefined, 'supervise', report.origin);
+    this.runtime.lifecycle.failed(parent, error, -1, undefined, {
+      hook: 'supervise',
+      origin: report.origin,
+    });
   }
 
   /** In order of birth. */

@@ -3,7 +3,7 @@ import { defineActor } from '../actor/define.js';
 import type { ActorDefinition } from '../actor/definition.js';
 import type { RefOf } from '../actor/ref.js';
 import type { RefBase } from '../actor/ref-class.js';
-import { OptionError } from '../errors.js';
+import { onlyKnown, whole } from '../options.js';
 import type { Spawner } from '../routing/pool.js';
 
 const CAPACITY_DEFAULT = 16;
@@ -30,12 +30,15 @@ export interface Inbox<T> extends AsyncIterableIterator<T>, AsyncDisposable {
  * `offer` says full and `send` waits. Leaving the loop stops the actor; its end ends the loop, after what is buffered.
  */
 export function fromActor<T>(owner: Spawner, options: InboxOptions = {}): Inbox<T> {
-  const { capacity = CAPACITY_DEFAULT, name } = options;
-  if (!Number.isSafeInteger(capacity) || capacity < 1)
-    throw new OptionError('fromActor.capacity', capacity, 'needed a whole number of at least 1');
+  onlyKnown('fromActor', options, ['name', 'capacity']);
+  const { name } = options;
+  const capacity = whole('fromActor.capacity', options.capacity ?? CAPACITY_DEFAULT, 1);
   const buffer = new ReadBuffer<T>(capacity);
   const definition = inboxOf(capacity) as ActorDefinition<InboxHandlers<T>, ReadBuffer<T>, ReadBuffer<T>>;
   const ref = owner.spawn(definition, buffer, name === undefined ? {} : { name }) as RefOf<InboxHandlers<T>>;
+  const { cell } = ref as unknown as RefBase;
+  // Not a hook: a kill runs none.
+  cell.needExtras().onStopped.push(() => buffer.close());
   const stop = (): void => (ref as unknown as RefBase).cell.requestStop();
   return {
     ref,
@@ -69,7 +72,6 @@ function inboxOf(capacity: number): unknown {
     state: (buffer: ReadBuffer<unknown>) => buffer,
     handlers,
     mailbox: { capacity },
-    stopped: (ctx) => ctx.state.close(),
   });
   definitions.set(capacity, made);
   return made;

@@ -3,7 +3,7 @@ import type { RefOf } from '../actor/ref.js';
 import { OptionError } from '../errors.js';
 
 export interface ToActorOptions {
-  /** Ends the transfer after the item under way. */
+  /** Ends the transfer. An item that waits for room by then is delivered when there is some, but not waited for or counted. */
   readonly signal?: AbortSignal;
 }
 
@@ -31,9 +31,25 @@ export async function toActor<T, H extends HandlerMap>(
   let sent = 0;
   if (isAborted()) return sent;
   for await (const item of source) {
-    await send.call(ref.send, item);
+    if (isAborted() || !(await isTaken(send.call(ref.send, item), options.signal))) break;
     sent += 1;
     if (isAborted()) break;
   }
   return sent;
+}
+
+/** False when the transfer was ended while the item waited for room. */
+async function isTaken(sending: Promise<void>, signal: AbortSignal | undefined): Promise<boolean> {
+  const taken = sending.then(() => true);
+  if (signal === undefined) return taken;
+  let leave = (): void => undefined;
+  const aborted = new Promise<boolean>((resolve) => {
+    leave = () => resolve(false);
+  });
+  signal.addEventListener('abort', leave);
+  try {
+    return await Promise.race([taken, aborted]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
 }

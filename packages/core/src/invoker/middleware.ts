@@ -18,7 +18,7 @@ export interface MessageView {
   readonly remainingMs: number;
   /** What this middleware's own `onSend` returned. */
   readonly context: unknown;
-  /** True when the handler is declared `retryable`. */
+  /** True when the handler is declared `retryable`; false for one that was given up at its time limit and runs on. */
   readonly retryable: boolean;
   /** How often this message was put back for another try. */
   readonly retries: number;
@@ -70,7 +70,7 @@ export interface TurnView {
 }
 
 export type Verdict =
-  /** With `withinMs`: an asynchronous handler that has not settled by then is aborted and has failed. */
+  /** With `withinMs`: an asynchronous handler that has not settled by then is aborted and has failed (ADR 0114). */
   | { readonly verdict: 'continue'; readonly withinMs?: number }
   /** The message stays at the head of its mailbox; the actor is suspended until the condition is met. */
   | { readonly verdict: 'hold'; readonly reason: SuspendReason; readonly resumeOn: ResumeCondition }
@@ -83,7 +83,10 @@ export type Verdict =
 export type Outcome =
   | { readonly kind: 'handled'; readonly reply: unknown; readonly ms: number }
   | { readonly kind: 'failed'; readonly error: Error; readonly ms: number }
-  /** A later middleware did not let it through: nothing was handled, and what was counted must be given back. */
+  /**
+   * A later middleware or the actor's phase did not let it through, or its handler put it aside: nothing was handled, and
+   * what was counted must be given back.
+   */
   | { readonly kind: 'held' }
   | { readonly kind: 'refused'; readonly why: string }
   /** The actor was killed or restarted while its handler was awaiting: how it would have ended is not known. */

@@ -4,9 +4,13 @@ import { MessageQueue } from './queue.js';
 export type Level = 'high' | 'normal' | 'low';
 export const LEVELS: readonly Level[] = ['high', 'normal', 'low'];
 
-/** A user lane with a fixed set of levels: the highest non-empty level first, first in first out within one. */
+/**
+ * A user lane with a fixed set of levels: the highest non-empty level first, first in first out within one. What was put
+ * back is before all of them: its turn had come already.
+ */
 export class LevelledQueue extends MessageQueue {
-  private readonly lanes: readonly MessageQueue[] = LEVELS.map(() => new MessageQueue());
+  private readonly putBack = new MessageQueue();
+  private readonly lanes: readonly MessageQueue[] = [this.putBack, ...LEVELS.map(() => new MessageQueue())];
   private readonly levelOf: readonly number[];
 
   constructor(levelOf: readonly number[]) {
@@ -20,7 +24,7 @@ export class LevelledQueue extends MessageQueue {
   }
 
   override unshift(handler: number, payload: unknown): void {
-    this.laneOf(handler, payload).unshift(handler, payload);
+    this.putBack.unshift(handler, payload);
     this.length += 1;
   }
 
@@ -51,6 +55,6 @@ export class LevelledQueue extends MessageQueue {
   /** An envelope (negative handler number) carries its handler itself. */
   private laneOf(handler: number, payload: unknown): MessageQueue {
     const named = handler >= 0 ? handler : (payload as { readonly handler: number }).handler;
-    return this.lanes[this.levelOf[named] ?? 1] as MessageQueue;
+    return this.lanes[1 + (this.levelOf[named] ?? 1)] as MessageQueue;
   }
 }

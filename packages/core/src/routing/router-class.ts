@@ -14,14 +14,13 @@ export abstract class RouterBase extends RefBase {
   readonly runtime: Runtime;
   readonly definition: AnyDefinition;
   /** Undefined: everyone gets everything. */
-  readonly picker: Picker | undefined;
-  members: readonly Member[] = [];
+  picker: Picker | undefined = undefined;
+  private members: readonly Member[] = [];
 
-  constructor(cell: ActorCell, definition: AnyDefinition, picker: Picker | undefined) {
+  constructor(cell: ActorCell, definition: AnyDefinition) {
     super(cell);
     this.runtime = cell.kind.runtime;
     this.definition = definition;
-    this.picker = picker;
   }
 
   use(members: readonly Member[]): void {
@@ -99,26 +98,30 @@ interface AskTerms {
   readonly withinMs: number | undefined;
 }
 
+/** What a face holds has names that no handler can have. */
 class Face {
-  readonly router: RouterBase;
+  readonly '~router': RouterBase;
   constructor(router: RouterBase) {
-    this.router = router;
+    this['~router'] = router;
   }
 }
 
 class FaceAs<Terms> extends Face {
-  readonly terms: Terms;
+  readonly '~terms': Terms;
   constructor(router: RouterBase, terms: Terms) {
     super(router);
-    this.terms = terms;
+    this['~terms'] = terms;
   }
 }
 
-export type RouterClass = new (
-  cell: ActorCell,
-  definition: AnyDefinition,
-  picker: Picker | undefined,
-) => RouterBase;
+/** A router with its faces. */
+export interface FacedRouter extends RouterBase {
+  tellAs(sender: ActorCell): object;
+  askAs(sender: ActorCell | undefined, withinMs: number | undefined): object;
+  timer(terms: TimerTerms): object;
+}
+
+export type RouterClass = new (cell: ActorCell, definition: AnyDefinition) => FacedRouter;
 
 const classes = new WeakMap<AnyDefinition, RouterClass>();
 
@@ -144,36 +147,36 @@ function makeRouterClass(handlerNames: readonly string[]): RouterClass {
 
   handlerNames.forEach((name, handler) => {
     method(Tell, name, function (this: Tell, payload?: unknown): void {
-      this.router.tellTo(this.router.targetsOf(handler, payload), handler, payload);
+      this['~router'].tellTo(this['~router'].targetsOf(handler, payload), handler, payload);
     });
     method(All, name, function (this: All, payload?: unknown): void {
-      this.router.tellTo(this.router.routees, handler, payload);
+      this['~router'].tellTo(this['~router'].routees, handler, payload);
     });
     method(Offer, name, function (this: Offer, payload?: unknown): Delivered {
-      return this.router.offerTo(this.router.targetsOf(handler, payload), handler, payload);
+      return this['~router'].offerTo(this['~router'].targetsOf(handler, payload), handler, payload);
     });
     method(Send, name, function (this: Send, payload?: unknown): Promise<void> {
-      return this.router.sendTo(handler, payload);
+      return this['~router'].sendTo(handler, payload);
     });
     method(TellAs, name, function (this: TellAs, payload?: unknown): void {
-      const { router, terms } = this;
+      const { '~router': router, '~terms': terms } = this;
       const targets = router.targetsOf(handler, payload);
       if (targets.length === 0) router.tellTo(targets, handler, payload);
       for (const { cell } of targets) router.runtime.asks.tellAs(terms, cell, handler, payload);
     });
     method(AskAs, name, function (this: AskAs, payload?: unknown): Promise<unknown> {
-      return this.router.askOne(this.terms.sender, handler, payload, this.terms.withinMs);
+      return this['~router'].askOne(this['~terms'].sender, handler, payload, this['~terms'].withinMs);
     });
     method(Gather, name, function (this: Gather, payload?: unknown): Promise<unknown> {
-      return gatherReplies(this.router, this.terms.sender, handler, payload, this.terms.withinMs);
+      return gatherReplies(this['~router'], this['~terms'].sender, handler, payload, this['~terms'].withinMs);
     });
     method(First, name, function (this: First, payload?: unknown): Promise<unknown> {
-      return firstReply(this.router, this.terms.sender, handler, payload, this.terms.withinMs);
+      return firstReply(this['~router'], this['~terms'].sender, handler, payload, this['~terms'].withinMs);
     });
     method(TimerAs, name, function (this: TimerAs, payload?: unknown): ActorTimer {
-      const routee = this.router.choose(handler, payload);
+      const routee = this['~router'].choose(handler, payload);
       if (routee instanceof NoRouteeError) throw routee;
-      return this.router.runtime.timers.arm(this.terms, routee, handler, payload);
+      return this['~router'].runtime.timers.arm(this['~terms'], routee, handler, payload);
     });
   });
 

@@ -1,12 +1,14 @@
 import type { ActorCell } from '../actor/cell.js';
 import type { AnyDefinition } from '../actor/definition.js';
 import type { ActorRef } from '../actor/ref.js';
-import type { RefBase } from '../actor/ref-class.js';
+import { RefBase } from '../actor/ref-class.js';
+import { mustBeDefinition } from '../actor/runtime.js';
 import { MisuseError, OptionError } from '../errors.js';
+import { anArray } from '../options.js';
 import { type DirectRouting, pickerFor } from './picker.js';
-import { routerClassOf } from './router-class.js';
+import { type RouterBase, routerClassOf } from './router-class.js';
 import type { RouterRef } from './router-face.js';
-import type { Routing } from './routing.js';
+import { checkRouting, type Routing } from './routing.js';
 
 /** Routings that need no pool behind them. */
 export type GroupRouting = Exclude<Routing, { readonly pull: unknown }>;
@@ -20,32 +22,66 @@ export function router<D extends AnyDefinition>(
   routees: readonly ActorRef<D>[],
   routing: GroupRouting = 'round-robin',
 ): RouterRef<D> {
+  mustBeDefinition(definition);
+  anArray('router.routees', routees);
+  checkRouting('router.routing', routing);
+  if (typeof routing === 'object' && 'pull' in routing)
+    throw new OptionError('router.routing', routing, 'needed a routing without pull, which needs a pool');
   const refs = routees as unknown as readonly RefBase[];
   const [first] = refs;
   if (first === undefined) throw new OptionError('router.routees', routees, 'needed at least one routee');
   const names = definition['~handlerNames'];
   for (const ref of refs) mustOffer(names, ref);
   const { host } = first.cell.kind.runtime;
-  const picker =
-    routing === 'broadcast' ? undefined : pickerFor(routing as DirectRouting, () => host.random());
-  const made = new (routerClassOf(definition))(first.cell, definition, picker);
+  const made = new (groupClassOf(definition))(first.cell, definition, refs.length);
+  if (routing !== 'broadcast') made.picker = pickerFor(routing as DirectRouting, () => host.random());
   made.use(refs.map((ref, serial) => ({ ref, serial })));
-  const path = `router of ${refs.length} ${definition.name}`;
-  Object.defineProperties(made, {
-    path: { value: path },
-    id: { value: path },
-    toString: { value: () => path },
-    cell: {
-      get(): ActorCell {
-        throw new MisuseError(`${path}: is no actor; watch, suspend or stop its routees`);
-      },
-    },
-  });
   return made as unknown as RouterRef<D>;
+}
+
+type GroupClass = new (cell: ActorCell, definition: AnyDefinition, size: number) => RouterBase;
+
+const classes = new WeakMap<AnyDefinition, GroupClass>();
+
+function groupClassOf(definition: AnyDefinition): GroupClass {
+  const known = classes.get(definition) ?? makeGroupClass(definition);
+  classes.set(definition, known);
+  return known;
+}
+
+function makeGroupClass(definition: AnyDefinition): GroupClass {
+  return class extends routerClassOf(definition) {
+    private readonly title: string;
+
+    constructor(cell: ActorCell, of: AnyDefinition, size: number) {
+      super(cell, of);
+      this.title = `router of ${size} ${of.name}`;
+      const title = this.title;
+      // In the place of the field of every ref: whoever treats it as an actor is told.
+      Object.defineProperty(this, 'cell', {
+        get(): ActorCell {
+          throw new MisuseError(`${title}: is no actor; watch, suspend or stop its routees`);
+        },
+      });
+    }
+
+    override get path(): string {
+      return this.title;
+    }
+
+    override get id(): string {
+      return this.title;
+    }
+
+    override toString(): string {
+      return this.title;
+    }
+  };
 }
 
 /** Messages travel as numbers: a routee must have the same messages in the same order. */
 function mustOffer(names: readonly string[], ref: RefBase): void {
+  if (!(ref instanceof RefBase)) throw new OptionError('router.routees', ref, 'needed refs of actors');
   const own = ref.cell.kind.definition['~handlerNames'];
   if (names.length === own.length && names.every((name, at) => own[at] === name)) return;
   throw new OptionError('router.routees', ref.path, `needed an actor with the messages ${names.join(', ')}`);

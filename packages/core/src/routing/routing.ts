@@ -1,3 +1,6 @@
+import { OptionError } from '../errors.js';
+import { onlyKnown, whole } from '../options.js';
+
 /** Gives the key that a message belongs to: equal keys reach the same routee. */
 export type KeyOf = (message: string, payload: unknown) => string | number;
 
@@ -26,7 +29,27 @@ export type Routing =
   | { readonly hash: KeyOf }
   | { readonly pull: PullOptions };
 
-export const ROUTINGS_BY_NAME: readonly string[] = ['round-robin', 'random', 'least-loaded', 'broadcast'];
+const ROUTINGS_BY_NAME: readonly unknown[] = ['round-robin', 'random', 'least-loaded', 'broadcast'];
+
+export function checkRouting(option: string, routing: Routing): void {
+  if (ROUTINGS_BY_NAME.includes(routing)) return;
+  if (typeof routing !== 'object' || routing === null || !('hash' in routing || 'pull' in routing))
+    throw new OptionError(
+      option,
+      routing,
+      `needed one of ${ROUTINGS_BY_NAME.join(', ')}, or { hash } or { pull }`,
+    );
+  if ('hash' in routing) {
+    onlyKnown(option, routing, ['hash']);
+    if (typeof routing.hash !== 'function')
+      throw new OptionError(`${option}.hash`, routing.hash, 'needed a function that gives the key');
+    return;
+  }
+  onlyKnown(option, routing, ['pull']);
+  onlyKnown(`${option}.pull`, routing.pull, ['window', 'attempts']);
+  whole(`${option}.pull.window`, routing.pull.window ?? 1, 1);
+  whole(`${option}.pull.attempts`, routing.pull.attempts ?? 1, 1);
+}
 
 export function nameOfRouting(routing: Routing): string {
   if (typeof routing === 'string') return routing;

@@ -1,8 +1,8 @@
 import type { ActorCell } from '../actor/cell.js';
 import type { SuspensionToken } from '../actor/context.js';
 import type { RefBase } from '../actor/ref-class.js';
-import { ActorFailedError, UndeliveredError } from '../errors.js';
-import { CLOSED, DRAINING, FENCED, STOPPING, TERMINATED } from '../mailbox/status.js';
+import { ActorFailedError, NoRouteeError, UndeliveredError } from '../errors.js';
+import { CLOSED, DRAINING, FAULT, FENCED, STOPPING, TERMINATED } from '../mailbox/status.js';
 import { ENVELOPE, Envelope } from '../message/envelope.js';
 import type { Later } from '../message/later.js';
 import type { Member } from './picker.js';
@@ -11,7 +11,7 @@ import type { PullOptions } from './routing.js';
 interface Work {
   readonly handler: number;
   readonly payload: unknown;
-  /** The message as it came, when somebody waits for the reply. */
+  /** The message as it came, when it came as an envelope. */
   readonly source: Envelope | undefined;
   readonly later: Later<unknown>;
   attempts: number;
@@ -28,7 +28,8 @@ const UNTIL_FREE = {
 /**
  * Work on its way through a pull pool. A worker has at most `window` messages; while nobody has room the pool's own
  * mailbox is suspended, so that work waits there, where it is bounded and where no dying worker can take it along.
- * What a worker had when it ended comes back and is given out before anything newer.
+ * What a worker had when it ended comes back and is given out before anything newer. When the last worker has ended for
+ * good, what is left is given up.
  */
 export class WorkQueue {
   private readonly window: number;
@@ -49,18 +50,29 @@ export class WorkQueue {
   /** The keeper has been started, or its workers have changed. */
   use(keeper: ActorCell, members: readonly Member[]): void {
     this.members = members;
+    this.attend(keeper.ref, keeper.ref);
     for (const { ref } of members) this.attend(keeper.ref, ref);
     this.giveOut(keeper.ref);
   }
 
-  /** A worker that was stopping is open again when it begins anew: then somebody has to give out what waited for it. */
-  private attend(keeper: RefBase, worker: RefBase): void {
-    const extras = worker.cell.needExtras();
+  /** Somebody works, or will: the workers of a keeper that is restarted come back with it. */
+  hasWorkers(keeper: ActorCell): boolean {
+    if ((keeper.status & TERMINATED) !== 0) return false;
+    if ((keeper.status & FAULT) !== 0 || keeper.extras?.stopping?.restart !== undefined) return true;
+    return this.members.some(({ ref }) => (ref.cell.status & TERMINATED) === 0);
+  }
+
+  /**
+   * Looks again when a worker or the keeper has ended. A worker that was stopping is open again when it begins anew:
+   * then somebody has to give out what waited for it.
+   */
+  private attend(keeper: RefBase, ending: RefBase): void {
+    const extras = ending.cell.needExtras();
     if (this.attended.has(extras)) return;
     this.attended.add(extras);
     extras.onStopped.push(() => {
       this.attended.delete(extras);
-      if ((worker.cell.status & TERMINATED) === 0) this.attend(keeper, worker);
+      if ((ending.cell.status & TERMINATED) === 0) this.attend(keeper, ending);
       this.giveOut(keeper);
     });
   }
@@ -76,18 +88,21 @@ export class WorkQueue {
 
   /** A drain waits until everything given out is done. A stop gives up what nobody has begun. */
   finish(keeper: ActorCell): Promise<void> | undefined {
-    if ((keeper.status & DRAINING) === 0) this.giveUp(keeper);
-    if (this.outstanding + this.returned.length === 0 || (keeper.status & DRAINING) === 0) return undefined;
+    if ((keeper.status & DRAINING) === 0) {
+      this.giveUp(keeper, (message) => new UndeliveredError(keeper.path, message, 'the pool has stopped'));
+      return undefined;
+    }
+    if (this.outstanding + this.returned.length === 0) return undefined;
     return new Promise((resolve) => {
       this.onFinished = resolve;
     });
   }
 
-  private giveUp(keeper: ActorCell): void {
+  private giveUp(keeper: ActorCell, errorFor: (message: string) => Error): void {
     for (const { handler, payload, later } of this.returned.splice(0)) {
       const message = keeper.kind.definition['~handlerNames'][handler] as string;
       keeper.kind.runtime.deadLetters.unrouted(keeper.path, message, payload);
-      later.refuse(new UndeliveredError(keeper.path, message, 'the pool has stopped'));
+      later.refuse(errorFor(message));
     }
   }
 
@@ -97,13 +112,19 @@ export class WorkQueue {
       if (worker === undefined) break;
       this.give(keeper, worker, this.returned.shift() as Work);
     }
-    this.openOrClose(keeper.cell);
+    const { cell } = keeper;
+    if (!this.hasWorkers(cell))
+      this.giveUp(cell, (message) => new NoRouteeError(cell.path, message, 'all workers have ended'));
+    this.openOrClose(cell);
     if (this.outstanding + this.returned.length === 0) this.onFinished?.();
   }
 
-  /** Opens again only when half of the places are free: opening for each single message would cost more than the work. */
+  /**
+   * Opens again only when half of the places are free: opening for each single message would cost more than the work. Open
+   * too when there is nobody left, so that what waits is given up.
+   */
   private openOrClose(keeper: ActorCell): void {
-    const free = this.freePlaces();
+    const free = this.hasWorkers(keeper) ? this.freePlaces() : this.window;
     if (free === 0 && this.closed?.active !== true && (keeper.status & ENDING) === 0) {
       this.closed = keeper.kind.runtime.suspensions.suspend(keeper, 'backpressure', UNTIL_FREE);
     } else if (free > 0 && 2 * free >= this.window && this.closed?.active === true) {
@@ -113,12 +134,21 @@ export class WorkQueue {
 
   private give(keeper: RefBase, worker: RefBase, work: Work): void {
     const { runtime } = keeper.cell.kind;
+    const { source } = work;
+    if (hasExpired(source)) {
+      runtime.deadLetters.undelivered(keeper.cell, ENVELOPE, source, 'expired');
+      return;
+    }
     const { cell } = worker;
-    const deadline = work.source?.deadline ?? Number.POSITIVE_INFINITY;
+    const deadline = source?.deadline ?? Number.POSITIVE_INFINITY;
     const now = runtime.executor.now();
-    const envelope = new Envelope(cell, work.handler, work.payload, keeper.cell, work.source, deadline, now);
+    const envelope = new Envelope(cell, work.handler, work.payload, keeper.cell, source, deadline, now);
     envelope.resolve = (reply) => this.done(keeper, worker, () => work.later.reply(reply));
     envelope.reject = (error) => this.failed(keeper, worker, work, error);
+    if (deadline !== Number.POSITIVE_INFINITY) {
+      envelope.onExpire = letExpire;
+      runtime.wheel.arm(envelope, deadline);
+    }
     work.attempts += 1;
     this.outstanding += 1;
     this.out.set(worker, (this.out.get(worker) ?? 0) + 1);
@@ -127,7 +157,7 @@ export class WorkQueue {
 
   private failed(keeper: RefBase, worker: RefBase, work: Work, error: Error): void {
     const again = error instanceof ActorFailedError ? work.attempts < this.attemptsMax : isLost(error);
-    if (again && (keeper.cell.status & STOPPING) === 0) {
+    if (again && !hasExpired(work.source) && !isStopping(keeper.cell)) {
       // It had its turn and was taken from it: not an attempt of its own.
       if (isLost(error)) work.attempts -= 1;
       this.returned.unshift(work);
@@ -171,4 +201,19 @@ export class WorkQueue {
 /** The worker ended with the work, in its hands or at its door. */
 function isLost(error: Error): boolean {
   return error instanceof UndeliveredError;
+}
+
+/** Nobody waits for the reply any more. */
+function hasExpired(source: Envelope | undefined): boolean {
+  return source !== undefined && source.deadline < 0;
+}
+
+/** At the worker's door it is not begun any more; one that is being worked on goes on. The asker hears from its own deadline. */
+function letExpire(envelope: Envelope): void {
+  envelope.due = -1;
+}
+
+/** One that drains finishes what it has, whoever has to do it. */
+function isStopping({ status }: ActorCell): boolean {
+  return (status & STOPPING) !== 0 && (status & DRAINING) === 0;
 }

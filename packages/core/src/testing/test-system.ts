@@ -38,7 +38,7 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
         if (steps > STEPS_MAX)
           throw new Error(`still not settled after ${STEPS_MAX} turns: something keeps itself busy`);
       }
-      if (host.runCallbacks()) continue;
+      // What was put off comes after all that promises bring about, as on a real event loop.
       await microtasksDone();
       if (executor.readyCount === 0 && !host.runCallbacks()) return;
     }

@@ -263,4 +263,37 @@ adapt('leaving the loop stops the actor', async () => {
   );
 });
 
+adapt('the reader of an inbox is told when its actor is killed', async () => {
+  await using world = createTestSystem();
+  const inbox = fromActor<number>(world.system);
+  const next = inbox.next();
+  void world.system.kill(inbox.ref);
+  await world.settle();
+  assert.equal(await next, { done: true, value: undefined });
+});
+
+adapt('a transfer can be ended while it waits for room', async () => {
+  await using world = createTestSystem();
+  const Full = defineActor('full', {
+    handlers: { take: (_ctx, _n: number) => new Promise<void>(() => undefined) },
+    mailbox: { capacity: 2, overflow: 'reject' },
+  });
+  const full = world.system.spawn(Full);
+  const abort = new AbortController();
+  const transfer = toActor([1, 2, 3, 4, 5, 6], full, 'take', { signal: abort.signal });
+  await world.settle();
+  abort.abort();
+  assert.is(await transfer, 3);
+  void world.system.kill(full);
+  await world.settle();
+});
+
+adapt('a misspelt option of an inbox is refused', async () => {
+  await using world = createTestSystem();
+  assert.throws(
+    () => fromActor(world.system, { capacty: 4 } as never),
+    (error: unknown) => error instanceof OptionError,
+  );
+});
+
 adapt.run();

@@ -36,18 +36,19 @@ levels('the highest level goes first, first in first out within one', () => {
   ]);
 });
 
-levels('an envelope has the level of its handler, a message put back is first in its level', () => {
+levels('an envelope has the level of its handler, a message put back is before all levels', () => {
   const queue = new LevelledQueue([HIGH, NORMAL]);
   const envelope = { handler: 0 };
   queue.push(1, 'n1');
   queue.push(-1, envelope);
   queue.unshift(1, 'n0');
-  assert.is(queue.placeOf('n0'), 1);
+  assert.is(queue.placeOf('n0'), 0);
+  assert.is(queue.placeOf(envelope), 1);
   assert.is(queue.placeOf('n1'), 2);
   assert.is(queue.placeOf('nobody'), -1);
-  assert.is(queue.peek(), -1);
-  assert.is(queue.take(), envelope);
+  assert.is(queue.peek(), 1);
   assert.is(queue.take(), 'n0');
+  assert.is(queue.take(), envelope);
   assert.is(queue.take(), 'n1');
 });
 

@@ -2,6 +2,7 @@ import { defineActor, NoRouteeError, OptionError, type PoolOptions, spawnPool } 
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { cellOf } from '../inside.js';
 
 const pool = suite('pool');
 
@@ -254,6 +255,12 @@ pool('bad options are refused before anything is started', async () => {
     { size: 1, args, mailbox: { capacity: 5 } },
     { size: 1, args: { index: 1 } },
     { size: 1, args, name: 'a/b' },
+    { size: 1, args, sizes: 2 },
+    { size: 1, args, routing: { pull: { windw: 2 } } },
+    { size: 1, args, routing: { push: {} } },
+    { size: 1, args, routing: null },
+    undefined,
+    null,
   ];
   for (const options of bad) {
     assert.throws(
@@ -264,6 +271,149 @@ pool('bad options are refused before anything is started', async () => {
   assert.is(world.system.stats().actors, 1);
   const one = spawnPool(world.system, Worker, { size: 1, args });
   assert.throws(() => one.resize(0), /whole number of at least 1/);
+});
+
+pool('a drain lets every routee finish its backlog, also after a failure', async () => {
+  for (const routing of ['round-robin', 'random', 'least-loaded'] as const) {
+    const { world, workers } = open({ routing });
+    await using _ = world;
+    let finish = (): void => undefined;
+    const until = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    for (const routee of workers.routees) {
+      void routee.ask.slow(until);
+      routee.tell.crash('on the way');
+    }
+    await world.settle();
+    for (let n = 0; n < 20; n += 1) workers.tell.work(String(n));
+    const drained = world.system.drain(workers);
+    await world.settle();
+    assert.is(workers.offer.work('late'), 'closed');
+    assert.equal(seen, []);
+    finish();
+    await world.settle();
+    assert.is(await drained, 'drained');
+    assert.is(seen.length, 20, routing);
+    assert.is(world.system.stats().deadLetters, 0);
+  }
+});
+
+pool('a drain takes no longer than it may', async () => {
+  const { world, workers } = open();
+  await using _ = world;
+  void workers.routees[0]?.ask.slow(new Promise(() => undefined)).catch(() => undefined);
+  await world.settle();
+  const drained = world.system.drain(workers, { withinMs: 60_000 });
+  let how: unknown;
+  void drained.then((reason) => {
+    how = reason;
+  });
+  await world.advance(59_999);
+  assert.is(how, undefined);
+  await world.advance(1);
+  assert.is(how, 'killed');
+});
+
+pool('a routee that is not wanted any more is killed when it takes too long', async () => {
+  const { world, workers } = open();
+  await using _ = world;
+  void workers.routees[2]?.ask.slow(new Promise(() => undefined)).catch(() => undefined);
+  await world.settle();
+  workers.resize(2);
+  await world.advance(29_999);
+  assert.is(world.system.stats().actors, 5);
+  await world.advance(1);
+  assert.is(world.system.stats().actors, 4);
+});
+
+pool('arguments that throw reach whoever asked, and leave everything as it was', async () => {
+  await using world = createTestSystem();
+  const limit = { most: 2 };
+  const args = (index: number) => {
+    if (index >= limit.most) throw new RangeError(`no ${index}`);
+    return { index };
+  };
+  assert.throws(() => spawnPool(world.system, Worker, { size: 3, name: 'workers', args }), /no 2/);
+  await world.advance(10_000);
+  assert.is(world.system.stats().actors, 1);
+  const workers = spawnPool(world.system, Worker, { size: 2, name: 'workers', args });
+  assert.throws(() => workers.resize(4), /no 2/);
+  assert.is(workers.size, 2);
+  assert.is(workers.routees.length, 2);
+  limit.most = 4;
+  workers.resize(4);
+  await world.settle();
+  assert.equal(
+    workers.routees.map(({ path }) => path),
+    [0, 1, 2, 3].map((index) => `/workers/${index}`),
+  );
+});
+
+pool('a pool whose routees cannot be spawned leaves nothing behind', async () => {
+  const twice = { name: 'twice', beforeTurn: () => undefined };
+  await using world = createTestSystem({ middleware: [twice] });
+  const Own = defineActor('own', { handlers: {}, middleware: [twice] });
+  assert.throws(() => spawnPool(world.system, Own, { size: 1, name: 'own' }), /used once/);
+  await world.advance(10_000);
+  assert.is(world.system.stats().actors, 1);
+});
+
+pool('a pool that has stopped is not resized', async () => {
+  const { world, workers } = open();
+  await using _ = world;
+  void world.system.stop(workers);
+  await world.settle();
+  assert.throws(() => workers.resize(5), /the pool is stopping or has stopped/);
+  assert.is(workers.size, 3);
+});
+
+pool('a pool is found by its name, and is the ref that its watchers are told of', async () => {
+  for (const routing of ['round-robin', { pull: {} }] as const) {
+    const { world, workers } = open({ routing });
+    await using _ = world;
+    assert.is(world.system.lookup(Worker, '/workers'), workers);
+    assert.is(world.system.lookup(Worker, '/workers/1'), workers.routees[1]);
+    let told: unknown;
+    const Watcher = defineActor('watcher', {
+      handlers: {},
+      started: (ctx) => ctx.watch(workers),
+      terminated: (_ctx, { ref }) => {
+        told = ref;
+      },
+    });
+    world.system.spawn(Watcher);
+    await world.settle();
+    void world.system.stop(workers);
+    await world.settle();
+    assert.is(told, workers);
+    assert.is(world.system.lookup(Worker, '/workers'), undefined);
+  }
+});
+
+pool('handlers may have any name', async () => {
+  await using world = createTestSystem();
+  const Any = defineActor('any', {
+    handlers: { router: () => 'router', terms: () => 'terms', members: () => 'members', plan: () => 'plan' },
+  });
+  const any = spawnPool(world.system, Any, { size: 1 });
+  any.tell.router();
+  any.all.terms();
+  assert.is(any.offer.router(), 'accepted');
+  const replies = [any.ask.router(), any.ask.terms(), any.ask.members(), any.first().terms(), any.ask.plan()];
+  await world.settle();
+  assert.equal(await Promise.all(replies), ['router', 'terms', 'members', 'terms', 'plan']);
+});
+
+pool('pull pools with equal mailboxes are of one kind', async () => {
+  await using world = createTestSystem();
+  const kinds = new Set(
+    [{ capacity: 7 }, { capacity: 7 }, { capacity: 8 }].map((mailbox) => {
+      const args = (index: number) => ({ index });
+      return cellOf(spawnPool(world.system, Worker, { size: 1, args, routing: { pull: {} }, mailbox })).kind;
+    }),
+  );
+  assert.is(kinds.size, 2);
 });
 
 pool.run();

@@ -36,6 +36,24 @@ group('a router with no routees is refused', () => {
   );
 });
 
+group('bad use is refused with a typed error', async () => {
+  await using world = createTestSystem();
+  const refs = [world.system.spawn(Echo, { tag: 'a' })];
+  for (const bad of [
+    () => router(Echo, undefined as never),
+    () => router(Echo, [{}] as never),
+    () => router(Echo, refs, 'nonsense' as never),
+    () => router(Echo, refs, { pull: {} } as never),
+    () => router(Echo, refs, { hash: 1 } as never),
+  ]) {
+    assert.throws(bad, (error: unknown) => error instanceof OptionError);
+  }
+  assert.throws(
+    () => router({} as never, refs),
+    (error: unknown) => error instanceof MisuseError,
+  );
+});
+
 group('is no actor: it cannot be watched or stopped', async () => {
   await using world = createTestSystem();
   const one = router(Echo, [world.system.spawn(Echo, { tag: 'a' })]);

@@ -144,7 +144,7 @@ pull('a drain finishes all that was given out and all that waits', async () => {
 });
 
 pull('a stop refuses what nobody has begun, whoever had it before', async () => {
-  const { world, workers } = open(1, { window: 2 }, 'temporary');
+  const { world, workers } = open(2, {}, 'temporary');
   await using _ = world;
   const replies = [1, 2, 3].map((n) => workers.ask.job(n).catch((error: { code?: string }) => error.code));
   await world.settle();
@@ -152,13 +152,103 @@ pull('a stop refuses what nobody has begun, whoever had it before', async () => 
   await world.settle();
   const stopped = world.system.stop(workers);
   await world.settle();
-  assert.is(await stopped, 'stopped');
-  let ended: unknown = 'somebody still waits';
-  void Promise.all(replies).then((codes) => {
-    ended = codes;
-  });
+  gates.get(2)?.();
   await world.settle();
-  assert.equal(ended, ['ERR_UNDELIVERED', 'ERR_UNDELIVERED', 'ERR_UNDELIVERED']);
+  assert.is(await stopped, 'stopped');
+  assert.equal(await Promise.all(replies), ['ERR_UNDELIVERED', 20, 'ERR_UNDELIVERED']);
+});
+
+pull('when the last worker has ended, work is given up and the pool says so', async () => {
+  const { world, workers } = open(2, {}, 'temporary');
+  await using _ = world;
+  const codes: unknown[] = [];
+  for (const n of [1, 2, 3, 4]) {
+    workers.ask.job(n).catch((error: { code?: string }) => codes.push(error.code));
+  }
+  await world.settle();
+  const letters: string[] = [];
+  world.system.subscribe((event) => {
+    if (event.kind === 'dead-letter' && event.letter.to === '/pool')
+      letters.push(`${event.letter.reason} ${event.letter.payload}`);
+  });
+  for (const routee of workers.routees) void world.system.kill(routee);
+  await world.settle();
+  assert.equal(codes, Array(4).fill('ERR_NO_ROUTEE'), 'those given out and those that wait');
+  assert.equal(letters.sort(), ['unrouted 1', 'unrouted 2', 'unrouted 3', 'unrouted 4']);
+  assert.is(workers.offer.job(5), 'closed');
+  for (const refused of [workers.ask.job(6), workers.send.job(7)]) {
+    assert.is(
+      await (refused as Promise<unknown>).catch((error: { code?: string }) => error.code),
+      'ERR_NO_ROUTEE',
+    );
+  }
+  workers.tell.job(8);
+  assert.is(letters.at(-1), 'unrouted 8');
+  workers.resize(3);
+  const again = workers.ask.flaky(9);
+  crashes = 5;
+  await world.settle();
+  assert.is(await again, 9, 'new workers work');
+  const drained = world.system.drain(workers);
+  await world.settle();
+  assert.is(await drained, 'drained');
+});
+
+pull('a kill gives up what had come back, and says so', async () => {
+  const { world, workers } = open(2, {}, 'temporary');
+  await using _ = world;
+  workers.tell.job(1);
+  workers.tell.job(2);
+  await world.settle();
+  void world.system.kill(workers.routees[0] as (typeof workers.routees)[number]);
+  await world.settle();
+  const before = world.system.stats().deadLetters;
+  void world.system.kill(workers);
+  await world.settle();
+  assert.is(world.system.stats().deadLetters - before, 1);
+});
+
+pull('a drain gives what a worker leaves behind to another', async () => {
+  const { world, workers } = open(2);
+  await using _ = world;
+  const replies = [1, 2].map((n) => workers.ask.job(n));
+  await world.settle();
+  const drained = world.system.drain(workers);
+  await world.settle();
+  void world.system.kill(workers.routees[0] as (typeof workers.routees)[number]);
+  await world.settle();
+  gates.get(2)?.();
+  await world.settle();
+  gates.get(1)?.();
+  await world.settle();
+  assert.is(await drained, 'drained');
+  assert.equal(await Promise.all(replies), [10, 20]);
+});
+
+pull('a question whose asker has given up is not begun', async () => {
+  const { world, workers } = open(2, { window: 2 });
+  await using _ = world;
+  for (const n of [1, 2]) workers.tell.job(n);
+  await world.settle();
+  const asked = [3, 4, 5, 6].map((n) =>
+    world.system
+      .ask(workers, { withinMs: 20 })
+      .job(n)
+      .catch((error: { code?: string }) => error.code),
+  );
+  await world.advance(30);
+  assert.equal(await Promise.all(asked), Array(4).fill('ERR_ASK_TIMEOUT'));
+  for (const n of [1, 2]) gates.get(n)?.();
+  await world.settle();
+  assert.equal([...gates.keys()], [1, 2]);
+  assert.equal(done, [1, 2]);
+  assert.is(world.system.stats().deadLetters, 4);
+  assert.is(world.system.stats().timers, 0);
+  const next = workers.ask.job(7);
+  await world.settle();
+  gates.get(7)?.();
+  await world.settle();
+  assert.is(await next, 70);
 });
 
 pull('work survives a restart of the pool itself', async () => {

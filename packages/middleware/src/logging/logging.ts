@@ -9,7 +9,9 @@ import {
   type TurnView,
 } from '@troupe/core';
 import { LRUMapWithDelete } from 'mnemonist';
+import { boundedError } from '../bounded-error.js';
 import type { Equipment } from '../equip.js';
+import type { Figure, Measured } from '../figure.js';
 import { aName, oneOf, onlyKnown, whole } from '../option-check.js';
 import { Redaction } from './redaction.js';
 import { consoleSink, type Sink } from './sink.js';
@@ -42,12 +44,13 @@ interface Note {
  * Structured lines: everything the runtime and `ctx.log` have to say, one line per failure with what its supervisor
  * decided, and a sample of turns. Needs `createEquippedSystem`; as a plain middleware it only writes the sampled turns.
  */
-export function logging(options: LoggingOptions = {}): Equipment {
+export function logging(options: LoggingOptions = {}): Equipment & Measured {
   onlyKnown('logging', options, ['name', 'sink', 'level', 'everyTurn', 'redact', 'payloads']);
   const log = new Logging(options);
-  const { name, wrapHost, afterMessage } = log;
-  const base: Equipment = {
+  const { name, figures, wrapHost, afterMessage } = log;
+  const base: Equipment & Measured = {
     name,
+    figures,
     wrapHost,
     timesHandlers: false,
     outcomes: ['failed'],
@@ -61,6 +64,7 @@ class Logging {
   readonly name: string;
   readonly wantsTurns: boolean;
   readonly wantsPayloads: boolean;
+  readonly figures: readonly Figure[];
   private readonly sink: Sink;
   private readonly least: number;
   private readonly everyTurn: number;
@@ -69,6 +73,7 @@ class Logging {
   private readonly turnIds = new WeakMap<TurnView, string>();
   private turns = 0;
   private ids = 0;
+  private lost = 0;
   /** Tells the lines of this process and system from those of others. */
   private readonly origin = Math.random().toString(36).slice(2, 8);
 
@@ -80,6 +85,16 @@ class Logging {
     this.redaction = new Redaction(checkList(options.redact ?? []));
     this.wantsTurns = this.least === 0 && this.everyTurn > 0;
     this.wantsPayloads = options.payloads ?? true;
+    this.figures = [
+      {
+        name: 'troupe.logging.lost',
+        kind: 'counter',
+        unit: '{line}',
+        about: 'Lines that the sink threw on.',
+        labels: { 'troupe.middleware.name': this.name },
+        read: () => this.lost,
+      },
+    ];
   }
 
   readonly wrapHost = (host: Host): Host => ({
@@ -95,7 +110,9 @@ class Logging {
   readonly afterMessage = (message: MessageView, outcome: Outcome): undefined => {
     if (outcome.kind !== 'failed') return;
     const { path, payload } = message;
-    this.notes.set(path, { message: message.message, payload, logId: this.nextId() });
+    // The copy, which is bounded: a failure that is tried again is never written down, and its note stays for a while.
+    const copy = this.redaction.copyOf(payload);
+    this.notes.set(path, { message: message.message, payload: copy, logId: this.nextId() });
   };
 
   readonly beforeTurn = (turn: TurnView): void => {
@@ -117,7 +134,7 @@ class Logging {
   private write(entry: LogEntry): void {
     const { error, ...rest } = entry.fields;
     const fields = this.redaction.copyOf(rest) as Record<string, unknown>;
-    if (error !== undefined) fields['err'] = error;
+    if (error !== undefined) fields['err'] = error instanceof Error ? boundedError(error) : error;
     if (typeof rest['directive'] === 'string') Object.assign(fields, this.noteOn(rest));
     this.line(entry.level, fields, entry.message);
   }
@@ -128,11 +145,17 @@ class Logging {
     const note = this.notes.get(path);
     if (note === undefined || note.message !== fields['message']) return { logId: this.nextId() };
     this.notes.delete(path);
-    return { logId: note.logId, payload: this.redaction.copyOf(note.payload) };
+    return { logId: note.logId, payload: note.payload };
   }
 
   private line(level: LogLevel, fields: Readonly<Record<string, unknown>>, text: string): void {
-    if (LEVELS.indexOf(level) >= this.least) this.sink[level](fields, text);
+    if (LEVELS.indexOf(level) < this.least) return;
+    try {
+      this.sink[level](fields, text);
+    } catch {
+      // A sink that throws must not take the actor down that the line is about.
+      this.lost += 1;
+    }
   }
 
   private nextId(): string {

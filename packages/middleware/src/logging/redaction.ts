@@ -1,3 +1,5 @@
+import { boundedError } from '../bounded-error.js';
+
 const REDACTED = '[redacted]';
 const CUT = '[…]';
 const DEPTH_MAX = 6;
@@ -35,7 +37,8 @@ export class Redaction {
       return value.length > TEXT_MAX ? `${value.slice(0, TEXT_MAX)}${CUT}` : value;
     if (typeof value === 'function') return `[function ${value.name}]`;
     if (typeof value === 'symbol') return String(value);
-    if (typeof value !== 'object' || value === null || value instanceof Error) return value;
+    if (value instanceof Error) return boundedError(value);
+    if (typeof value !== 'object' || value === null) return value;
     if (value instanceof Date) return value.toISOString();
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     if (path.length >= DEPTH_MAX) return CUT;

@@ -31,7 +31,8 @@ export interface RateLimit extends Middleware, Measured {
 const processWide = new RateLimits();
 
 /**
- * At most so many messages per second reach a handler. One token per message; what is not handled gives its token back.
+ * At most so many messages per second reach a handler. Names are known in the whole process, or within the `limits` that
+ * are given. One token per message; what is not handled gives its token back.
  * A message without a token stays at the head of its mailbox, and the actor is suspended for `rate-limit` until the
  * exact time at which there is one.
  */
@@ -89,7 +90,10 @@ class RateLimiter implements RateLimit {
     const { limit } = this;
     // At an earlier time there are fewer tokens, never more: the clock is read only if that time has none.
     let ms = bucket.take(message.recently, limit.rate);
-    if (ms !== 0) ms = bucket.take(message.now, limit.rate);
+    if (ms !== 0) {
+      bucket.keepTo(message.now, limit.rate);
+      ms = bucket.take(message.now, limit.rate);
+    }
     if (ms === 0) {
       limit.consumed += 1;
       return undefined;

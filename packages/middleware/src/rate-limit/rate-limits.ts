@@ -34,16 +34,20 @@ export class Limit {
   }
 }
 
-/** Limits by name: whoever names the same limit shares its tokens (E16). */
+/** Limits by name: whoever names the same limit shares its tokens (E16). A name is free again when nobody uses it. */
 export class RateLimits {
-  private readonly byName = new Map<string, Limit>();
+  private readonly byName = new Map<string, WeakRef<Limit>>();
+  private readonly unused = new FinalizationRegistry<string>((name) => {
+    if (this.byName.get(name)?.deref() === undefined) this.byName.delete(name);
+  });
 
   /** Refuses a name that is in use with other numbers: one of the two callers would be wrong about its limit. */
   limit(name: string, rate: Rate, keysMax: number): Limit {
-    const known = this.byName.get(name);
+    const known = this.byName.get(name)?.deref();
     if (known === undefined) {
       const limit = new Limit(rate, keysMax);
-      this.byName.set(name, limit);
+      this.byName.set(name, new WeakRef(limit));
+      this.unused.register(limit, name);
       return limit;
     }
     const same =

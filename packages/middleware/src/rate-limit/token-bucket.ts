@@ -31,6 +31,14 @@ export class TokenBucket {
     return 0;
   }
 
+  /**
+   * To be called with the exact time. No bucket is further from full than a whole burst: one that is was filled by
+   * another clock, that of another system, and would wait for it. It begins anew.
+   */
+  keepTo(now: number, rate: Rate): void {
+    if (this.fullAt > now + rate.burst * rate.msPerToken + EPSILON_MS) this.fullAt = now;
+  }
+
   /** Gives a token back that was taken for nothing. */
   giveBack(rate: Rate): void {
     this.fullAt -= rate.msPerToken;

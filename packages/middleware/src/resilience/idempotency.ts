@@ -5,7 +5,10 @@ import { above, aFunction, aName, onlyKnown, whole } from '../option-check.js';
 
 export interface IdempotencyOptions {
   readonly name?: string;
-  /** The key of a message, or undefined for one that may be handled any number of times. */
+  /**
+   * The key of a message, or undefined for one that may be handled any number of times. Keys are those of all actors that
+   * have this middleware together: a message for everyone in a pool needs `message.path` in its key.
+   */
   readonly key: (message: MessageView) => string | undefined;
   /** Keys remembered; beyond it the one not seen for longest is forgotten. Default 10,000. */
   readonly keysMax?: number;

@@ -15,8 +15,9 @@ export interface Timeout extends Middleware, Measured {
 }
 
 /**
- * Gives asynchronous handlers a time limit: `ctx.abort` fires, the handler has failed with ERR_HANDLER_TIMEOUT, and
- * what it does afterwards reaches nobody. A synchronous handler cannot be stopped by anything on its own thread.
+ * Gives asynchronous handlers a time limit: `ctx.abort` fires, and the handler has failed with ERR_HANDLER_TIMEOUT. One
+ * that takes no notice of the signal runs on, but reaches nobody: it is not tried again, and its actor begins anew. A
+ * synchronous handler cannot be stopped by anything on its own thread.
  */
 export function timeout(options: TimeoutOptions): Timeout {
   onlyKnown('timeout', options, ['name', 'withinMs', 'messages']);

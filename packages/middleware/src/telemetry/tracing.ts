@@ -11,6 +11,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { MessageView, Outcome, SendView } from '@troupe/core';
+import { boundedError } from '../bounded-error.js';
 import type { LabelSet, LabelSets } from './label-sets.js';
 import { LinkedContext } from './linked-context.js';
 import { Trail } from './trail.js';
@@ -85,9 +86,10 @@ export class Tracing {
     trail.runs += 1;
     span.setAttribute('troupe.message.outcome', outcome.kind);
     if (outcome.kind === 'failed') {
-      span.recordException(outcome.error, at);
+      const error = boundedError(outcome.error);
+      span.recordException(error, at);
       span.setAttribute('error.type', this.labels.errorType(outcome.error));
-      span.setStatus({ code: SpanStatusCode.ERROR, message: outcome.error.message });
+      span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });
     } else if (outcome.kind !== 'handled') {
       const why = outcome.kind === 'refused' ? outcome.why : 'the actor was killed or restarted meanwhile';
       span.setAttribute('error.type', outcome.kind);

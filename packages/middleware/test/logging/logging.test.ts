@@ -156,4 +156,38 @@ lines('the runtime keeps its own clock and chance behind the sink', () => {
   assert.ok(fired);
 });
 
+lines('a sink that throws loses its line, and nobody else anything', async () => {
+  const broken = (): never => {
+    throw new Error('EPIPE');
+  };
+  const sink = { debug: broken, info: broken, warn: broken, error: broken };
+  const log = logging({ level: 'debug', everyTurn: 1, sink });
+  await using system = createEquippedSystem({ name: 'broken', middleware: [log] });
+  const teller = system.spawn(Teller);
+  assert.is(await teller.ask.note('x'), true);
+  assert.is(await teller.ask.pay({ cents: 1, pin: '' }), 1);
+  assert.ok((log.figures[0]?.read() ?? 0) >= 3);
+});
+
+lines('a huge error is cut, and so are its causes', async () => {
+  const Huge = defineActor('huge', {
+    handlers: {
+      fail: (): number => {
+        throw new Error('x'.repeat(1_000_000), { cause: new RangeError('y'.repeat(1_000_000)) });
+      },
+    },
+  });
+  const { system, sink } = open({});
+  await system
+    .spawn(Huge)
+    .ask.fail()
+    .catch(() => undefined);
+  const line = sink.lines.find(({ fields }) => fields['err'] !== undefined);
+  const error = line?.fields['err'] as Error;
+  assert.instance(error, Error);
+  assert.ok(lineOf('error', '', line?.fields ?? {}, line?.text ?? '').length < 100_000);
+  assert.is((error.cause as Error).name, 'RangeError');
+  await system.shutdown();
+});
+
 lines.run();

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Middleware } from '@troupe/core';
 import { createMiddlewareRig } from '@troupe/core/testing';
 import { RateLimits, rateLimit } from '@troupe/middleware';
@@ -146,6 +148,44 @@ limits('impossible rates and names used with other numbers are refused', () => {
   rateLimit({ name: 'same', perSecond: 1 }, shared);
   assert.not.throws(() => rateLimit({ name: 'same', perSecond: 1 }, shared));
   assert.throws(() => rateLimit({ name: 'same', perSecond: 2 }, shared), /choose another name/);
+});
+
+limits(
+  'systems with clocks of their own may share a name: neither waits for the time of the other',
+  async () => {
+    const shared = new RateLimits();
+    const handledAfter = async (ms: number): Promise<number> => {
+      await using rig = createMiddlewareRig(rateLimit({ name: 'bank', perSecond: 1, burst: 1 }, shared));
+      await rig.advance(ms);
+      rig.ref.tell.work(1);
+      rig.ref.tell.work(2);
+      await rig.advance(1_000);
+      return rig.ran.length;
+    };
+    assert.is(await handledAfter(100_000), 2);
+    assert.is(await handledAfter(0), 2);
+  },
+);
+
+limits('options that are no object are refused with a typed error', () => {
+  for (const options of [undefined, null, 5, []])
+    assert.throws(() => rateLimit(options as never), /needed an object/);
+});
+
+limits('a name that nobody uses any more is forgotten', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const shared = new RateLimits();
+  const rate = { msPerToken: 1, burst: 1 };
+  shared.limit('gone', rate, 1);
+  const kept = shared.limit('kept', rate, 1);
+  const known = (shared as unknown as { readonly byName: ReadonlyMap<string, unknown> }).byName;
+  for (let round = 0; round < 50 && known.size > 1; round += 1) {
+    collect();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.equal([...known.keys()], ['kept']);
+  assert.is(shared.limit('kept', rate, 1), kept);
 });
 
 limits.run();

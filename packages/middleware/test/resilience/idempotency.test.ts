@@ -111,4 +111,30 @@ keys('impossible options are refused', () => {
   assert.throws(() => idempotency({ key: 'id' as never }), /idempotency.key/);
 });
 
+keys('a first message that is not done after a minute is not waited for any longer', async () => {
+  await using rig = createMiddlewareRig(idempotency({ key }), {
+    handle: (payload) => ((payload as Order).cents === 1 ? new Promise(() => undefined) : 'second'),
+  });
+  const other = rig.spawn('other');
+  rig.ref.tell.work({ id: 'a', cents: 1 });
+  await rig.settle();
+  other.tell.work({ id: 'a', cents: 2 });
+  await rig.advance(60_000);
+  assert.is(rig.ran.length, 1);
+  await rig.advance(20);
+  assert.is(rig.ran.length, 2);
+});
+
+keys('a key is one for all actors, unless it names its actor', async () => {
+  const ranWith = async (own: boolean): Promise<number> => {
+    const each = idempotency({ key: (message) => (own ? `${message.path} ${key(message)}` : key(message)) });
+    await using rig = createMiddlewareRig(each);
+    for (const ref of [rig.ref, rig.spawn('b'), rig.spawn('c')]) ref.tell.work({ id: 'x', cents: 1 });
+    await rig.advance(100);
+    return rig.ran.length;
+  };
+  assert.is(await ranWith(false), 1);
+  assert.is(await ranWith(true), 3);
+});
+
 keys.run();

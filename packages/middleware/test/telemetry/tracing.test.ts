@@ -477,4 +477,24 @@ function msOf([seconds, nanos]: readonly [number, number]): number {
   return seconds * 1_000 + nanos / 1e6;
 }
 
+tracing('a huge error is cut in its span', async () => {
+  const recorder = openRecorder();
+  const Huge = defineActor('huge', {
+    handlers: {
+      fail: (): number => {
+        throw new Error('x'.repeat(1_000_000));
+      },
+    },
+  });
+  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  await system
+    .spawn(Huge)
+    .ask.fail()
+    .catch(() => undefined);
+  await system.shutdown();
+  const { status, events } = recorder.span('process huge.fail');
+  assert.ok((status.message ?? '').length < 20_000);
+  assert.ok(JSON.stringify(events).length < 60_000);
+});
+
 tracing.run();

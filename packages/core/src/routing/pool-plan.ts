@@ -1,0 +1,146 @@
+import type { ActorCell } from '../actor/cell.js';
+import type { AnyDefinition } from '../actor/definition.js';
+import type { RefBase } from '../actor/ref-class.js';
+import type { SpawnOptions } from '../actor/spawn-options.js';
+import { MisuseError, OptionError } from '../errors.js';
+import { CLOSED, DRAINING } from '../mailbox/status.js';
+import { whole } from '../options.js';
+import { keeperOf } from './keeper.js';
+import { type DirectRouting, type Picker, pickerFor } from './picker.js';
+import type { PoolSettings } from './pool.js';
+import type { PoolRouter } from './pool-router.js';
+import { WorkQueue } from './work-queue.js';
+
+/** How long a routee that is not wanted any more, or a pool that is stopped, may take. */
+const RETIRE_WITHIN_MS = 30_000;
+const POOL_SIZE_MAX = 65_536;
+
+export function mustBeSize(size: number): void {
+  whole('pool.size', size, 1);
+  if (size > POOL_SIZE_MAX) throw new OptionError('pool.size', size, `needed at most ${POOL_SIZE_MAX}`);
+}
+
+/** Where a routee stands, for the life of the pool: also the next keeper's routee there gets these. */
+interface Place {
+  readonly serial: number;
+  readonly args: unknown;
+  ref: RefBase | undefined;
+}
+
+/** What a pool is, over all restarts of its keeper: its routees' places and the router in front of them. */
+export class PoolPlan {
+  readonly keeper: AnyDefinition;
+  readonly work: WorkQueue | undefined;
+  /** The ref of its keeper, which the next keeper at its place in a tree gets too. */
+  keeperRef: PoolRouter | undefined = undefined;
+  private readonly definition: AnyDefinition;
+  private readonly options: PoolSettings & { readonly args?: ((index: number) => unknown) | undefined };
+  private readonly places: Place[] = [];
+  private serials = 0;
+
+  constructor(
+    definition: AnyDefinition,
+    options: PoolSettings & { readonly args?: ((index: number) => unknown) | undefined },
+  ) {
+    this.definition = definition;
+    this.options = options;
+    const { routing } = options;
+    const pull = typeof routing === 'object' && 'pull' in routing ? routing.pull : undefined;
+    this.work = pull === undefined ? undefined : new WorkQueue(pull);
+    this.keeper = keeperOf(definition, pull === undefined ? undefined : (options.mailbox ?? {}));
+    this.places.push(...this.newPlaces(options.size));
+  }
+
+  get size(): number {
+    return this.places.length;
+  }
+
+  keeperOptions(): SpawnOptions {
+    const { name, supervise } = this.options;
+    return { ...(name === undefined ? {} : { name }), ...(supervise === undefined ? {} : { supervise }) };
+  }
+
+  /** Fills the pool, for a keeper that has just been spawned. One that cannot be filled is not left behind. */
+  open(keeper: ActorCell): PoolRouter {
+    try {
+      this.fill(keeper);
+    } catch (error) {
+      keeper.markReleased();
+      keeper.requestKill();
+      throw error;
+    }
+    return this.keeperRef as PoolRouter;
+  }
+
+  /** Starts those that are missing: all of them at the beginning and after a restart, the new ones after a resize. */
+  fill(keeper: ActorCell): void {
+    const present = new Set<RefBase>(keeper.children as readonly RefBase[]);
+    for (const place of this.places) {
+      if (place.ref === undefined || !present.has(place.ref)) place.ref = this.start(keeper, place);
+    }
+    const members = this.places.map(({ serial, ref }) => ({ serial, ref: ref as RefBase }));
+    this.keeperRef?.use(members);
+    this.work?.use(keeper, members);
+  }
+
+  /** Nothing has changed when it throws: arguments are user code. */
+  resize(size: number): void {
+    mustBeSize(size);
+    const { cell: keeper } = this.keeperRef as PoolRouter;
+    if ((keeper.status & CLOSED) !== 0)
+      throw new MisuseError(`${keeper.path}: resize: the pool is stopping or has stopped`);
+    const more = this.newPlaces(size - this.places.length);
+    for (const { ref } of this.places.splice(size)) {
+      const { cell } = ref as RefBase;
+      cell.markReleased();
+      keeper.kind.runtime.timers.killAfter(cell, RETIRE_WITHIN_MS);
+      cell.requestDrain();
+    }
+    this.places.push(...more);
+    this.fill(keeper);
+  }
+
+  /** The keeper ends. A drain lets everybody finish first, for as long as whoever drains it allows. */
+  finish(keeper: ActorCell): Promise<void> | undefined {
+    const isDrained = (keeper.status & DRAINING) !== 0;
+    if (!isDrained) keeper.kind.runtime.timers.killAfter(keeper, RETIRE_WITHIN_MS);
+    if (this.work !== undefined) return this.work.finish(keeper);
+    return isDrained ? allDrained(keeper.children as readonly RefBase[]) : undefined;
+  }
+
+  pickerFor(keeper: RefBase): Picker | undefined {
+    const { routing = 'round-robin' } = this.options;
+    const { work } = this;
+    if (routing === 'broadcast') return undefined;
+    if (work !== undefined)
+      return { pick: () => (work.hasWorkers(keeper.cell) ? keeper : undefined), use: () => undefined };
+    const { host } = keeper.cell.kind.runtime;
+    return pickerFor(routing as DirectRouting, () => host.random());
+  }
+
+  private newPlaces(count: number): Place[] {
+    const places: Place[] = [];
+    for (let serial = this.serials; places.length < count; serial += 1) {
+      places.push({ serial, args: this.options.args?.(serial), ref: undefined });
+    }
+    this.serials += places.length;
+    return places;
+  }
+
+  private start(keeper: ActorCell, { serial, args, ref }: Place): RefBase {
+    const options = { name: String(serial), restart: this.options.restart ?? ('permanent' as const) };
+    return keeper.kind.runtime.spawn(keeper, this.definition, args, options, ref).ref;
+  }
+}
+
+/** Settles when everybody has finished its backlog and ended. */
+async function allDrained(refs: readonly RefBase[]): Promise<void> {
+  const ends = refs.map(
+    ({ cell }) =>
+      new Promise((resolve) => {
+        cell.needExtras().onStopped.push(resolve);
+        cell.requestDrain();
+      }),
+  );
+  await Promise.all(ends);
+}

@@ -1,0 +1,249 @@
+import { defineActor, type Middleware } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { gate } from '../inside.js';
+
+const hooks = suite('message hooks');
+
+/** Asks for another try of whatever has failed. */
+const again: Middleware = {
+  name: 'again',
+  afterMessage: (_message, { kind }) => (kind === 'failed' ? { retryAfterMs: 100 } : undefined),
+};
+
+function limit(withinMs: number): Middleware {
+  return { name: 'limit', beforeMessage: () => ({ verdict: 'continue', withinMs }) };
+}
+
+function diary(lines: string[]): Middleware {
+  return {
+    name: 'diary',
+    beforeMessage: ({ payload, retries }) => void lines.push(`${payload} try ${retries}`),
+    afterMessage: ({ payload }, { kind }) => void lines.push(`${payload} ${kind}`),
+  };
+}
+
+function door(illegal: 'stash' | 'dead-letter', stashMax = 10) {
+  return defineActor('door', {
+    handlers: {},
+    phases: {
+      closed: { open: (ctx) => ctx.become('opened') },
+      opened: { enter: (_ctx, n: number) => n },
+    },
+    illegal,
+    stashMax,
+  });
+}
+
+hooks('a message set aside by its phase was held, and is handled when its phase has come', async () => {
+  const lines: string[] = [];
+  await using test = createTestSystem({ middleware: [diary(lines)] });
+  const ref = test.system.spawn(door('stash'));
+  ref.tell.enter(1);
+  const asked = ref.ask.enter(2);
+  ref.tell.open();
+  await test.settle();
+  assert.is(await asked, 2);
+  assert.equal(
+    lines.filter((line) => !line.includes('try')),
+    ['1 held', '2 held', 'undefined handled', '1 handled', '2 handled'],
+  );
+  assert.is(test.system.stats().handled, 3);
+});
+
+hooks('the same where hooks want only what was held', async () => {
+  const held: unknown[] = [];
+  const quiet: Middleware = {
+    name: 'quiet',
+    outcomes: ['held', 'failed'],
+    afterMessage: ({ payload }, { kind }) => void held.push(`${payload} ${kind}`),
+  };
+  await using test = createTestSystem({ middleware: [quiet] });
+  const ref = test.system.spawn(door('stash', 1));
+  ref.tell.enter(1);
+  ref.tell.enter(2);
+  await test.settle();
+  assert.equal(held, ['1 held', '2 failed', '1 held'], 'a full stash is a failure, a restart puts back');
+});
+
+hooks('a message that its phase does not know was refused', async () => {
+  const lines: string[] = [];
+  await using test = createTestSystem({ middleware: [diary(lines)] });
+  const ref = test.system.spawn(door('dead-letter'));
+  const letters: string[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'dead-letter') letters.push(`${event.letter.reason} ${event.letter.payload}`);
+  });
+  ref.tell.enter(1);
+  const asked = ref.ask.enter(2).catch((error: { reason?: string }) => error.reason);
+  await test.settle();
+  assert.is(await asked, 'not legal in phase closed');
+  assert.equal(lines, ['1 try 0', '1 refused', '2 try 0', '2 refused']);
+  assert.equal(letters, ['illegal 1', 'illegal 2']);
+  assert.is(test.system.stats().handled, 0);
+});
+
+const Late = defineActor('late', {
+  state: () => ({ n: 0 }),
+  handlers: {
+    deaf: async (ctx, until: Promise<void>) => {
+      running += 1;
+      most = Math.max(most, running);
+      await until;
+      running -= 1;
+      ctx.state.n += 1;
+    },
+    heedful: (ctx, wait: Promise<void>) => {
+      running += 1;
+      most = Math.max(most, running);
+      const { abort } = ctx;
+      return new Promise<void>((resolve, reject) => {
+        void wait.then(resolve);
+        abort.addEventListener('abort', () => {
+          running -= 1;
+          reject(new Error('gave up'));
+        });
+      });
+    },
+    n: (ctx) => ctx.state.n,
+    more: (ctx) => {
+      ctx.state.n += 100;
+    },
+  },
+  retryable: ['deaf', 'heedful'],
+});
+let running = 0;
+let most = 0;
+
+hooks('a handler that runs on after its time limit is not tried again beside itself', async () => {
+  running = 0;
+  most = 0;
+  await using test = createTestSystem({ middleware: [again, limit(20)] });
+  const ref = test.system.spawn(Late);
+  const until = gate();
+  const asked = ref.ask
+    .deaf(until.promise)
+    .catch((error: { cause?: { code?: string } }) => error.cause?.code);
+  await test.advance(1_000);
+  assert.is(await asked, 'ERR_HANDLER_TIMEOUT');
+  assert.is(most, 1);
+  const n = ref.ask.n();
+  until.open();
+  await test.settle();
+  assert.is(await n, 0);
+});
+
+hooks('a handler that runs on after its time limit never meets a resumed state', async () => {
+  await using test = createTestSystem({ middleware: [limit(20)], supervise: { decide: () => 'resume' } });
+  const ref = test.system.spawn(Late);
+  const until = gate();
+  ref.tell.more();
+  ref.tell.deaf(until.promise);
+  await test.advance(30);
+  until.open();
+  await test.settle();
+  const n = ref.ask.n();
+  await test.settle();
+  assert.is(await n, 0, 'the next incarnation has a state of its own');
+});
+
+hooks('a handler that heeds its signal can be tried again, and resumed', async () => {
+  running = 0;
+  most = 0;
+  let tries = 0;
+  const twice: Middleware = {
+    name: 'twice',
+    afterMessage: (message, { kind }) => {
+      if (kind !== 'failed') return undefined;
+      tries += 1;
+      return message.retries === 0 ? { retryAfterMs: 10 } : undefined;
+    },
+  };
+  await using test = createTestSystem({
+    middleware: [twice, limit(20)],
+    supervise: { decide: () => 'resume' },
+  });
+  const ref = test.system.spawn(Late);
+  ref.tell.more();
+  const asked = ref.ask
+    .heedful(new Promise(() => undefined))
+    .catch((error: { cause?: { code?: string } }) => error.cause?.code);
+  const quick = ref.ask.heedful(Promise.resolve());
+  const n = ref.ask.n();
+  await test.advance(1_000);
+  assert.is(await asked, 'ERR_HANDLER_TIMEOUT');
+  assert.is(tries, 2);
+  assert.is(most, 1);
+  assert.is(await quick, undefined, 'the next message has a signal of its own');
+  assert.is(await n, 100);
+});
+
+const Stubborn = defineActor('stubborn', {
+  handlers: {
+    fail: (_ctx, what: string): number => {
+      throw new Error(what);
+    },
+    urgent: () => undefined,
+  },
+  retryable: ['fail'],
+  mailbox: { levels: { urgent: 'high' } },
+});
+
+hooks('tries are counted by message: a question that expires leaves none behind', async () => {
+  const lines: string[] = [];
+  await using test = createTestSystem({ middleware: [diary(lines), again] });
+  const ref = test.system.spawn(Stubborn);
+  const asked = test.system
+    .ask(ref, { withinMs: 50 })
+    .fail('a')
+    .catch((error: { code?: string }) => error.code);
+  ref.tell.fail('b');
+  await test.advance(210);
+  assert.is(await asked, 'ERR_ASK_TIMEOUT');
+  assert.equal(
+    lines.filter((line) => line.includes('try')),
+    ['a try 0', 'b try 0', 'b try 1'],
+  );
+});
+
+hooks('nothing overtakes a message between its tries, whatever its level', async () => {
+  const lines: string[] = [];
+  await using test = createTestSystem({ middleware: [diary(lines), again] });
+  const ref = test.system.spawn(Stubborn);
+  ref.tell.fail('x');
+  for (let round = 0; round < 3; round += 1) {
+    await test.advance(50);
+    ref.tell.urgent();
+    await test.advance(50);
+  }
+  assert.equal(
+    lines.filter((line) => line.includes('try')),
+    ['x try 0', 'x try 1', 'x try 2', 'x try 3'],
+  );
+});
+
+hooks('nothing overtakes a message that is held, whatever its level', async () => {
+  const order: string[] = [];
+  let holds = 2;
+  const hold: Middleware = {
+    name: 'hold',
+    beforeMessage: ({ message }) => {
+      if (message !== 'fail' || holds === 0) {
+        order.push(message);
+        return message === 'fail' ? { verdict: 'answer', reply: undefined } : undefined;
+      }
+      holds -= 1;
+      return { verdict: 'hold', reason: { user: 'hold' }, resumeOn: { on: 'after', ms: 10 } };
+    },
+  };
+  await using test = createTestSystem({ middleware: [hold] });
+  const ref = test.system.spawn(Stubborn);
+  ref.tell.fail('x');
+  await test.settle();
+  ref.tell.urgent();
+  await test.advance(100);
+  assert.equal(order, ['fail', 'urgent']);
+});
+
+hooks.run();
