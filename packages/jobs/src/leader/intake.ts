@@ -88,8 +88,8 @@ export class Intake {
   }
 
   /** After the record has been applied: its client is told. */
-  enqueued(record: EnqueueRecord, session: ClientSession, tag: number, lsn: number): void {
-    this.landed(record);
+  enqueued(record: EnqueueRecord, job: Job, session: ClientSession, tag: number, lsn: number): void {
+    this.landed(record, job);
     const receipt = { seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined };
     session.receipt(receipt, tag < 0);
     this.context.list(session);
@@ -97,15 +97,15 @@ export class Intake {
   }
 
   enqueuedAll(record: EnqueueAllRecord, session: ClientSession, jobs: readonly number[], lsn: number): void {
-    for (const job of record.jobs) this.landed(job);
+    for (const from of record.jobs) this.landed(from, this.context.ledger.jobs.get(from.job) as Job);
     session.receipt({ seq: record.seq, jobs, lsn, duplicate: false, refusal: undefined });
     this.context.list(session);
     for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
-  private landed(from: Submission): void {
-    const { ledger, room } = this.context;
-    const job = ledger.jobs.get(from.job) as Job;
+  /** Its record has just been applied, so the ledger has it. */
+  private landed(from: Submission, job: Job): void {
+    const { room } = this.context;
     const session = this.flight.land();
     this.context.observe?.({ kind: 'accepted', job: job.no, exec: job.policy.spec.exec });
     if (from.key !== '') this.flight.keys.delete(windowKey(job.policy.spec.exec, from.key));

@@ -264,8 +264,8 @@ export class Leader implements LeaderContext {
     tag: number,
     lsn: number,
   ): void => {
-    this.ledger.apply(record);
-    this.aftermath.act(record, from, tag, lsn);
+    const job = this.ledger.apply(record);
+    this.aftermath.act(record, job, from, tag, lsn);
   };
 
   private tick(): void {

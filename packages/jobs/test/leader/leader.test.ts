@@ -491,4 +491,41 @@ leaders('short jobs go to one worker in a row, long ones side by side', () => {
   assert.equal(spread(100), [4, 4]);
 });
 
+const shortLived = specOf('one', { doneMs: 10, deadMs: 1e6 });
+
+// What is kept longest pushes out what is kept shortest, the job that has just ended included.
+leaders('a job whose result finds no room has ended all the same, and its client is told', () => {
+  for (const limits of [{ resultsMax: 1 }, { resultsMax: 0 }, { resultsBytesMax: 1 }]) {
+    const rig = new LeaderRig({ limits });
+    const worker = rig.worker({ slots: 2 });
+    const patient = rig.client();
+    patient.submit('kept long');
+    worker.ok(nth(worker.assigned(), 0), '1');
+    const hasty = new PlayedClient(rig, 'bob', 't1', shortLived);
+    hasty.submit('gone at once');
+    worker.ok(nth(worker.assigned(), 1), '22');
+    assert.equal(
+      hasty.outcomes().map((one) => [one.state, one.result]),
+      [['done', '22']],
+      JSON.stringify(limits),
+    );
+    assert.is(rig.counts()['running'], 0);
+    assert.is(worker.session.leases.length, 0);
+    assert.equal(rig.restarted().counts(), rig.counts());
+  }
+});
+
+leaders('a cancel that finds no room for its outcome is answered', () => {
+  const rig = new LeaderRig({ limits: { resultsMax: 0 } });
+  const client = rig.client();
+  client.submit('waits');
+  client.say({ kind: 'call', call: 7, request: { ask: 'cancel', job: 1, reason: 'enough' } });
+  const answers = client.heard.flatMap((message) => (message.kind === 'answer' ? [message.answer] : []));
+  assert.equal(answers, [{ answer: 'cancelled', state: 'cancelled' }]);
+  assert.equal(
+    client.outcomes().map((one) => one.state),
+    ['cancelled'],
+  );
+});
+
 leaders.run();
