@@ -53,7 +53,7 @@ export class Fleet {
   pick(exec: ExecQueue, bytes: number): WorkerSession | undefined {
     const { favourite } = this;
     const goesOn = favourite !== undefined && this.inARow > 0 && favourite.openIndex >= 0;
-    if (goesOn && favourite.serves(exec.exec, exec.group) && favourite.fits(bytes)) {
+    if (goesOn && favourite.serves(exec) && favourite.fits(bytes)) {
       this.inARow -= 1;
       return favourite;
     }
@@ -71,7 +71,7 @@ export class Fleet {
     for (let i = 0; i < count && compared < COMPARED_MAX; i += 1) {
       this.cursor = this.cursor + 1 < count ? this.cursor + 1 : 0;
       const session = this.open[this.cursor] as WorkerSession;
-      if (!session.serves(exec.exec, exec.group) || !session.fits(bytes)) continue;
+      if (!session.serves(exec) || !session.fits(bytes)) continue;
       compared += 1;
       const score = session.score;
       if (score >= bestScore) continue;
@@ -79,10 +79,5 @@ export class Fleet {
       bestScore = score;
     }
     return best;
-  }
-
-  /** Whether anybody with credit could take this job: the question the invariant asks. */
-  couldTake(exec: string, group: string, bytes: number): boolean {
-    return this.open.some((session) => session.serves(exec, group) && session.fits(bytes));
   }
 }

@@ -132,6 +132,7 @@ export class LeaderRig {
       incarnation: '1',
       slots: 2,
       execs: ['one'],
+      patterns: ['job.assign.>'],
       held: [],
       ...options,
     });
@@ -194,6 +195,7 @@ interface PlayedWorkerOptions {
   readonly incarnation: string;
   readonly slots: number;
   readonly execs: readonly string[];
+  readonly patterns: readonly string[];
   readonly held: readonly AttemptRef[];
   readonly pulse?: string;
 }
@@ -205,7 +207,7 @@ export class PlayedWorker {
   private granted: number;
 
   constructor(rig: LeaderRig, options: PlayedWorkerOptions) {
-    const { name, incarnation, slots, execs, held, pulse = '' } = options;
+    const { name, incarnation, slots, execs, patterns, held, pulse = '' } = options;
     this.rig = rig;
     this.granted = slots - held.length;
     this.session = rig.leader.openWorker(
@@ -214,9 +216,9 @@ export class PlayedWorker {
         incarnation,
         slots,
         execs,
+        patterns,
         held,
         pulse,
-        patterns: ['job.assign.>'],
         credit: { jobs: this.granted, bytes: 1_000_000 },
       },
       { send: (message) => this.heard.push(message) },

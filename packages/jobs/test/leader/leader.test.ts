@@ -388,6 +388,25 @@ leaders('a worker gets only jobs it has code for', () => {
   assert.is(able.assigned().length, 1);
 });
 
+leaders('a job goes to a worker of its own group, whichever group the leader met first', () => {
+  for (const order of [
+    ['g', 'other'],
+    ['other', 'g'],
+  ]) {
+    const rig = new LeaderRig();
+    const ours = rig.worker({ name: 'ours', patterns: ['job.assign.g.*'] });
+    const coder = rig.worker({ name: 'coder', execs: ['g/one'] });
+    for (const group of order) {
+      const client = new PlayedClient(rig, group, 't1', { ...specOf('one'), group });
+      for (const n of [1, 2, 3]) client.submit(`${group} ${n}`);
+    }
+    const got = [...ours.assigned(), ...coder.assigned()].map((one) => String(one.payload));
+    assert.equal(got.sort(), ['g 1', 'g 2', 'g 3'], `${order.join()}`);
+    const theirs = rig.worker({ name: 'theirs', slots: 9, patterns: ['job.assign.other.>'] });
+    assert.is(theirs.assigned().length, 3);
+  }
+});
+
 leaders('the less loaded worker is preferred', () => {
   const rig = new LeaderRig();
   const [busy, calm] = [rig.worker({ name: 'busy', slots: 4 }), rig.worker({ name: 'calm', slots: 4 })];
