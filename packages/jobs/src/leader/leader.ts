@@ -65,6 +65,7 @@ export class Leader implements LeaderContext {
   private turnScheduled = false;
   private stopped = false;
   private lastNow: number;
+  private readonly recordEpoch: number;
   private turnAt = 0;
   private ticker: JobsTimer;
   private whenIdle: (() => void) | undefined;
@@ -93,6 +94,7 @@ export class Leader implements LeaderContext {
     const { intake, attempts, desk, reception } = this;
     this.aftermath = new Aftermath(this, { intake, attempts, desk, reception });
     this.lastNow = setup.host.now();
+    this.recordEpoch = Math.max(setup.host.wallNow(), this.ledger.now) - this.lastNow;
     this.readClock();
     this.restore();
     this.ticker = setup.host.setTimer(setup.times.tickMs, () => this.tick());
@@ -190,8 +192,9 @@ export class Leader implements LeaderContext {
     return this.turnAt;
   }
 
+  /** The wall clock is looked at once, when the leader starts (ADR 0094): set back, it would hold up every delay; set forward, end it. */
   private readClock(): void {
-    this.turnAt = Math.max(this.host.wallNow(), this.ledger.now, this.turnAt);
+    this.turnAt = Math.floor(this.recordEpoch + this.host.now());
   }
 
   get lsn(): number {

@@ -14,6 +14,8 @@ import { specOf } from '../ledger/legal-history.js';
 /** A leader alone, on time that is moved by hand and a journal in memory; workers and clients are played by the test. */
 export class LeaderRig {
   now = 0;
+  /** How far the wall clock has been set forward, or back. */
+  wallStepMs = 0;
   readonly log: MemoryLog;
   leader!: Leader;
   failJournal = false;
@@ -27,13 +29,16 @@ export class LeaderRig {
 
   constructor(
     options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes>; log?: MemoryLog } = {},
+    clock = { now: 0, wallStepMs: 0 },
   ) {
     this.options = options;
+    this.now = clock.now;
+    this.wallStepMs = clock.wallStepMs;
     this.log = options.log ?? { entries: [] };
     const put = (run: () => void): void => void this.due.push(run);
     const host: JobsHost = {
       now: () => this.now,
-      wallNow: () => 1_000_000 + this.now,
+      wallNow: () => 1_000_000_000 + this.now + this.wallStepMs,
       random: () => 0.5,
       soon: put,
       later: put,
@@ -87,9 +92,8 @@ export class LeaderRig {
 
   /** The process dies; another one reads what it left. */
   restarted(): LeaderRig {
-    const rig = new LeaderRig({ ...this.options, log: { entries: [...this.log.entries] } });
-    rig.now = this.now;
-    return rig;
+    const { now, wallStepMs } = this;
+    return new LeaderRig({ ...this.options, log: { entries: [...this.log.entries] } }, { now, wallStepMs });
   }
 
   settle(): void {

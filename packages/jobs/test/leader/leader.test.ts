@@ -547,4 +547,67 @@ leaders('a cancel that finds no room for its outcome is answered', () => {
   );
 });
 
+const HOUR_MS = 3_600_000;
+
+for (const stepMs of [-10 * 365 * 24 * HOUR_MS, -HOUR_MS, -1_000, 1_000, HOUR_MS]) {
+  leaders(`delays and retries take as long as asked for when the wall clock is set by ${stepMs} ms`, () => {
+    const rig = new LeaderRig();
+    const worker = rig.worker({ slots: 4 });
+    const client = rig.client();
+    client.submit('delayed before', { delayMs: 500 });
+    rig.wallStepMs = stepMs;
+    client.submit('delayed after', { delayMs: 500 });
+    client.submit('retried');
+    worker.fail(nth(worker.assigned(), 0));
+    const texts = (): string[] => worker.assigned().map((one) => `${String(one.payload)} ${one.attempt}`);
+    rig.beat(400, worker);
+    assert.equal(texts(), ['retried 1'], 'nothing early');
+    rig.beat(200, worker);
+    assert.equal(texts().sort(), ['delayed after 1', 'delayed before 1', 'retried 1']);
+    rig.beat(1_000, worker);
+    assert.ok(texts().includes('retried 2'));
+  });
+}
+
+// The machine ran an hour fast, was set right, and the leader started again.
+leaders('after a restart with the clock set back no delay is longer than it was asked for', () => {
+  const before = new LeaderRig();
+  before.wallStepMs = HOUR_MS;
+  const fast = before.restarted();
+  const client = fast.client();
+  client.submit('old', { delayMs: 500 });
+  fast.wallStepMs = 0;
+  const rig = fast.restarted();
+  rig.client('bob').submit('new', { delayMs: 100 });
+  const worker = rig.worker({ slots: 4 });
+  rig.beat(600, worker);
+  assert.equal(
+    worker.assigned().map((one) => one.payload),
+    ['new', 'old'],
+  );
+});
+
+leaders('the time that passes while no leader runs counts for a delay', () => {
+  const before = new LeaderRig();
+  before.client().submit('x', { delayMs: 5_000 });
+  before.now += 4_900;
+  const rig = before.restarted();
+  const worker = rig.worker();
+  rig.beat(200, worker);
+  assert.is(worker.assigned().length, 1);
+});
+
+leaders('results go and keys are freed at their time, with the wall clock set back meanwhile', () => {
+  const rig = new LeaderRig({ limits: { keyWindowMs: 2_000 } });
+  const worker = rig.worker();
+  const client = new PlayedClient(rig, 'ann', 't1', specOf('one', { doneMs: 500, deadMs: 500 }));
+  client.submit('x', { key: 'k' });
+  worker.ok(nth(worker.assigned(), 0));
+  rig.wallStepMs = -HOUR_MS;
+  rig.beat(900, worker);
+  assert.is(rig.leader.ledger.counts.done, 0);
+  rig.beat(1_500, worker);
+  assert.is(rig.leader.ledger.keys.size, 0);
+});
+
 leaders.run();
