@@ -108,7 +108,7 @@ export class Intake {
     const { room } = this.context;
     const session = this.flight.land();
     this.context.observe?.({ kind: 'accepted', job: job.no, exec: job.policy.spec.exec });
-    if (from.key !== '') this.flight.keys.delete(windowKey(job.policy.spec.exec, from.key));
+    if (from.key !== '') this.flight.keys.delete(windowKey(job.client, job.policy.spec.exec, from.key));
     if (session !== undefined) this.attempts.landed(job, session);
     else if (from.dueAt !== 0) room.add(job, this.context.at());
   }
@@ -137,7 +137,8 @@ export class Intake {
     if (next === 0) return undefined;
     return items.map((item) => {
       const policy = session.refs.get(item.ref);
-      const key = item.key === '' || policy === undefined ? '' : windowKey(policy.spec.exec, item.key);
+      const isKeyed = item.key !== '' && policy !== undefined;
+      const key = isKeyed ? windowKey(session.client, policy.spec.exec, item.key) : '';
       const earlier = key === '' ? undefined : this.context.ledger.keys.get(key);
       if (earlier !== undefined && earlier.job !== next) return earlier.job;
       next += 1;

@@ -134,7 +134,7 @@ export class Ledger {
     if (seq !== 0) producer.taken(seq, from.job, low, at);
     if (from.key === '') return job;
     const hash = payloadHash('', from.payload);
-    const key = windowKey(policy.spec.exec, from.key);
+    const key = windowKey(job.client, policy.spec.exec, from.key);
     this.keys.add({ key, job: from.job, hash, expiresAt: this.now + this.limits.keyWindowMs });
     return job;
   }
@@ -275,6 +275,9 @@ export class Ledger {
     this.counts[job.state] -= 1;
     this.resultBytes -= job.end?.result?.length ?? 0;
     this.dropped += 1;
+    // What was done is not done again while its key is remembered; what came to nothing may be asked for anew (ADR 0096).
+    if (job.key !== '' && job.state !== 'done')
+      this.keys.free(windowKey(job.client, job.policy.spec.exec, job.key), job.no);
   }
 
   private move(job: Job, to: JobState): void {

@@ -264,6 +264,12 @@ export class PlayedWorker {
     this.report([{ outcome: 'failed', job: attempt.job, attempt: attempt.attempt, failure }]);
   }
 
+  /** Fails for good. */
+  final(attempt: AttemptRef): void {
+    const failure = { name: 'Error', message: 'never' };
+    this.report([{ outcome: 'final', job: attempt.job, attempt: attempt.attempt, failure }]);
+  }
+
   lose(): void {
     this.rig.leader.closed(this.session);
     this.rig.settle();

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { specOf } from '../ledger/legal-history.js';
-import { LeaderRig, PlayedClient } from './leader-rig.js';
+import { LeaderRig, PlayedClient, type PlayedWorker } from './leader-rig.js';
 
 const leaders = suite('leader');
 
@@ -608,6 +608,65 @@ leaders('results go and keys are freed at their time, with the wall clock set ba
   assert.is(rig.leader.ledger.counts.done, 0);
   rig.beat(1_500, worker);
   assert.is(rig.leader.ledger.keys.size, 0);
+});
+
+leaders(
+  'a key answers with its job while the window lasts if the job was done, also when the result has gone',
+  () => {
+    const rig = new LeaderRig();
+    const worker = rig.worker();
+    const client = new PlayedClient(rig, 'ann', 't1', specOf('one', { doneMs: 100, deadMs: 100 }));
+    client.submit('x', { key: 'k' });
+    worker.ok(nth(worker.assigned(), 0));
+    rig.beat(500, worker);
+    assert.is(rig.leader.ledger.jobs.size, 0);
+    for (const one of [rig, rig.restarted()]) {
+      const again = new PlayedClient(one, 'bob', 't2');
+      const receipt = again.submit('x', { key: 'k' });
+      assert.equal([receipt?.jobs, receipt?.duplicate], [[1], true]);
+      assert.is(again.submit('y', { key: 'k' })?.refusal?.code, 'ERR_KEY_CONFLICT');
+    }
+    assert.is(worker.assigned().length, 1);
+  },
+);
+
+leaders(
+  'a key is free again once its job was purged, has expired undone or was cancelled and forgotten',
+  () => {
+    const ends: Record<string, (client: PlayedClient, worker: PlayedWorker) => void> = {
+      purged: (client, worker) => {
+        worker.final(nth(worker.assigned(), 0));
+        client.say({ kind: 'call', call: 1, request: { ask: 'purge', jobs: [1] } });
+      },
+      'expired among the dead letters': (_client, worker) => worker.final(nth(worker.assigned(), 0)),
+      'cancelled and forgotten': (client) =>
+        client.say({ kind: 'call', call: 1, request: { ask: 'cancel', job: 1, reason: '' } }),
+    };
+    for (const [name, end] of Object.entries(ends)) {
+      const rig = new LeaderRig();
+      const worker = rig.worker();
+      const keep = { doneMs: 300, deadMs: name === 'purged' ? 1e6 : 300 };
+      const client = new PlayedClient(rig, 'ann', 't1', specOf('one', keep));
+      client.submit('x', { key: 'k' });
+      end(client, worker);
+      if (name !== 'purged') {
+        assert.equal(client.submit('x', { key: 'k' })?.jobs, [1], `${name}: known while it is kept`);
+        rig.beat(600, worker);
+      }
+      for (const one of [rig, rig.restarted()]) {
+        const receipt = new PlayedClient(one, 'ann', 't2').submit('other', { key: 'k' });
+        assert.equal([receipt?.jobs, receipt?.duplicate], [[2], false], name);
+      }
+    }
+  },
+);
+
+leaders('keys of two identities do not meet; two names of one identity share theirs', () => {
+  const rig = new LeaderRig();
+  const jobs = ['ann/a', 'ann/b', 'urn://x/a', 'urn://y/a', 'local', 'other'].map(
+    (name) => new PlayedClient(rig, name, 't1').submit('x', { key: 'k' })?.jobs[0],
+  );
+  assert.equal(jobs, [1, 1, 2, 3, 4, 4]);
 });
 
 leaders.run();

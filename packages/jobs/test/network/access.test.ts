@@ -85,6 +85,18 @@ access('an identity submits where its rules let it, and sees and cancels only it
   assert.is((await job.inspect()).state, 'cancelled');
 });
 
+access('one identity does not meet the keys of another, whatever it calls itself', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'c' });
+  await using too = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'x/y' });
+  await using eve = await connectClient({ address, auth: authOf('k-eve', 'c'), name: 'ann/c' });
+  const first = await ann.submit(Echo, 1, { key: 'k' });
+  assert.is((await too.submit(Echo, 1, { key: 'k' })).id, first.id);
+  assert.not.equal((await eve.submit(Echo, 2, { key: 'k' })).id, first.id);
+});
+
 access('a worker gets only work its rules let it have; dead letters are for operators', async () => {
   await using folder = await stateFolder();
   await using leader = await guarded(folder.dir);
