@@ -238,6 +238,7 @@ export class Leader implements LeaderContext {
     this.dispatcher.dispatch();
     // The disk first: it works while the others are told.
     this.staging.flush(this.host.now());
+    if (this.desk.walk()) this.wake();
     this.voices.speak();
     if (this.whenIdle !== undefined && this.staging.idle && this.waiting.length === 0) this.whenIdle();
   }

@@ -38,6 +38,9 @@ export type ClientMessage =
   | { readonly kind: 'call'; readonly call: number; readonly request: DeskRequest }
   | { readonly kind: 'beat' };
 
+/** How many jobs one redrive or purge names at most. */
+export const TREATED_MAX = 1_000;
+
 export type DeskRequest =
   | { readonly ask: 'cancel'; readonly job: number; readonly reason: string }
   | { readonly ask: 'inspect'; readonly job: number }

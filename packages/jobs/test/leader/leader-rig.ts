@@ -149,6 +149,7 @@ export class LeaderRig {
 
 export class PlayedClient {
   readonly heard: ToClient[] = [];
+  onHeard: (message: ToClient) => void = () => undefined;
   readonly session: ClientSession;
   private readonly rig: LeaderRig;
   private seq = 0;
@@ -160,7 +161,11 @@ export class PlayedClient {
     spec: JobSpec = specOf('one', { doneMs: 1e6, deadMs: 1e6 }),
   ) {
     this.rig = rig;
-    this.session = rig.leader.openClient({ client, token }, { send: (message) => this.heard.push(message) });
+    const send = (message: ToClient): void => {
+      this.heard.push(message);
+      this.onHeard(message);
+    };
+    this.session = rig.leader.openClient({ client, token }, { send });
     rig.settle();
     this.say({ kind: 'define', ref: 1, spec });
   }
