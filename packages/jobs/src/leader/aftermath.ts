@@ -72,10 +72,10 @@ export class Aftermath {
       case 'redrive':
       case 'purge':
         return this.treated(record, from as ClientSession, tag);
-      case 'producer':
-        return this.parts.reception.welcome(from as ClientSession);
       case 'policy_drop':
         return this.parts.reception.policies.dropped(record);
+      case 'producer':
+      case 'producer_drop':
       case 'policy':
       case 'genesis':
       case 'limits':

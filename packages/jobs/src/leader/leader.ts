@@ -19,6 +19,7 @@ import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, Session } from './leader-context.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
 import { LeaseWatch } from './lease-watch.js';
+import { ProducerBook } from './producer-book.js';
 import type { PulseSession } from './pulse-session.js';
 import { Reception } from './reception.js';
 import { type Batch, Staging } from './staging.js';
@@ -86,10 +87,11 @@ export class Leader implements LeaderContext {
       (error) => this.fail(error, setup.onFatal),
     );
     this.attempts = new Attempts(this);
-    this.intake = new Intake(this, this.attempts);
+    const producers = new ProducerBook(this);
+    this.intake = new Intake(this, this.attempts, producers);
     this.watch = new LeaseWatch(this, this.attempts);
     this.desk = new Desk(this, this.watch);
-    this.reception = new Reception(this, this.attempts, this.watch);
+    this.reception = new Reception(this, this.attempts, this.watch, producers);
     this.dispatcher = new Dispatcher(this, this.attempts, () => this.wake());
     const { intake, attempts, desk, reception } = this;
     this.aftermath = new Aftermath(this, { intake, attempts, desk, reception });

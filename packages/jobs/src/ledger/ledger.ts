@@ -101,6 +101,9 @@ export class Ledger {
         );
         this.nextProducer = Math.max(this.nextProducer, record.producer + 1);
         return undefined;
+      case 'producer_drop':
+        for (const no of record.producers) this.producers.delete(no);
+        return undefined;
       case 'limits':
         this.limits = record;
         this.trim();

@@ -36,7 +36,9 @@ export type ClientMessage =
     }
   | { readonly kind: 'await'; readonly jobs: readonly number[] }
   | { readonly kind: 'call'; readonly call: number; readonly request: DeskRequest }
-  | { readonly kind: 'beat' };
+  | { readonly kind: 'beat' }
+  /** The client is closed: none of its numbers will be sent again. */
+  | { readonly kind: 'bye' };
 
 /** How many jobs one redrive or purge names at most. */
 export const TREATED_MAX = 1_000;
