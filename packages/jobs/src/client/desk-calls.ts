@@ -1,4 +1,4 @@
-import { ClientClosedError, JobDefinitionError } from '../jobs-error.js';
+import { ClientClosedError, ForbiddenError, JobDefinitionError } from '../jobs-error.js';
 import {
   type ClientMessage,
   type DeskAnswer,
@@ -37,6 +37,7 @@ export class DeskCalls {
 
   async overview(): Promise<LeaderOverview> {
     const answer = await this.call({ ask: 'overview' });
+    if (answer.answer === 'forbidden') throw new ForbiddenError('overview', answer.needed);
     if (answer.answer !== 'overview')
       throw new JobDefinitionError('overview', 'the leader gave another answer');
     return answer.overview;

@@ -56,6 +56,11 @@ export class ClientSession {
     return access.permits(action, `job.${action}.${job.policy.spec.group}`);
   }
 
+  /** Counts and workers are nobody's jobs: who may look at them is a rule of its own. */
+  get maySeeLeader(): boolean {
+    return this.port.access?.permits('observe', 'leader.observe') ?? true;
+  }
+
   /** `wanted`: the client waits for the outcome, the receipt may come with it. */
   receipt(receipt: Receipt, wanted = false): void {
     this.receipts.push(receipt);

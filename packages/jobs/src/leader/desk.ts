@@ -14,6 +14,7 @@ import type { LeaseWatch } from './lease-watch.js';
 import type { WorkerSession } from './worker-session.js';
 
 const REASON_CHARS_MAX = 500;
+const FORBIDDEN: DeskAnswer = { answer: 'forbidden', needed: 'observe on leader.observe' };
 
 /** Questions and orders of clients and operators: cancel, inspect, list, redrive, purge. Answers show durable state only. */
 export class Desk {
@@ -49,6 +50,7 @@ export class Desk {
       case 'list':
         return this.walks.start(session, call, request, this.context.ledger.jobs);
       case 'overview':
+        if (!session.maySeeLeader) return this.answer(session, call, FORBIDDEN);
         return this.answer(session, call, { answer: 'overview', overview: this.overview() });
       case 'redrive':
       case 'purge':

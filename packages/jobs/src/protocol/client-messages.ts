@@ -132,7 +132,9 @@ export type DeskAnswer =
   | { readonly answer: 'jobs'; readonly views: readonly JobView[] }
   | { readonly answer: 'overview'; readonly overview: LeaderOverview }
   | { readonly answer: 'count'; readonly count: number }
-  | { readonly answer: 'unknown'; readonly job: number };
+  | { readonly answer: 'unknown'; readonly job: number }
+  /** `needed`: the rule that would let it. */
+  | { readonly answer: 'forbidden'; readonly needed: string };
 
 export type ToClient =
   /** The session is over: nothing sent on it counts. */

@@ -97,6 +97,16 @@ access('one identity does not meet the keys of another, whatever it calls itself
   assert.not.equal((await eve.submit(Echo, 2, { key: 'k' })).id, first.id);
 });
 
+access('counts and workers are shown to those whose rules say so', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
+  await using ops = await connectClient({ address, auth: authOf('k-ops', 'f') });
+  assert.is(await codeOf(ann.overview()), 'ERR_FORBIDDEN');
+  assert.is((await ops.overview()).counts.queued, 0);
+});
+
 access('a worker gets only work its rules let it have; dead letters are for operators', async () => {
   await using folder = await stateFolder();
   await using leader = await guarded(folder.dir);
