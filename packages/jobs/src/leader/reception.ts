@@ -14,6 +14,8 @@ import { type WorkerPort, WorkerSession } from './worker-session.js';
 
 const NAME = /^[\w.:@/-]{1,128}$/;
 const SLOTS_MAX = 65_536;
+/** Definitions one session may announce: what it says must not grow here without end. */
+const DEFINES_MAX = 4_096;
 
 /** Who comes in, who goes, and everything they say that is not a submit. */
 export class Reception {
@@ -141,6 +143,9 @@ export class Reception {
   }
 
   private define(session: ClientSession, message: ClientMessage & { kind: 'define' }): void {
+    if (session.refs.size + session.forbidden.size >= DEFINES_MAX && !session.refs.has(message.ref)) {
+      return this.refuse(session, 'ERR_SESSION_MALFORMED', `more than ${DEFINES_MAX} job definitions`);
+    }
     if (!session.maySubmit(message.spec.group)) {
       session.forbidden.add(message.ref);
       return;

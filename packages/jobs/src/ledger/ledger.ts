@@ -5,7 +5,7 @@ import { TimedQueue } from '../queue/timed-queue.js';
 import { Job, type JobEnd, type JobState, Policy } from './job.js';
 import { JobTable } from './job-table.js';
 import { KeyWindow, windowKey } from './key-window.js';
-import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
+import { FIRST_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
 import { Producer } from './producer.js';
 import type {
   AckRecord,
@@ -49,7 +49,7 @@ export class Ledger {
   readonly ended = new TimedQueue<Job>();
   readonly dead = new TimedHeap<Job>();
 
-  constructor(limits: LedgerLimits = DEFAULT_LEDGER_LIMITS) {
+  constructor(limits: LedgerLimits = FIRST_LEDGER_LIMITS) {
     this.limits = limits;
   }
 

@@ -1,5 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Ledger } from '#src/ledger/ledger.js';
 import { specOf } from '../ledger/legal-history.js';
 import { LeaderRig, PlayedClient, type PlayedWorker } from './leader-rig.js';
 
@@ -508,6 +509,22 @@ leaders('short jobs go to one worker in a row, long ones side by side', () => {
   assert.equal(spread(0.1), [0, 8]);
   assert.equal(spread(0.5), [4, 4]);
   assert.equal(spread(100), [4, 4]);
+});
+
+leaders('a session that defines without end is ended', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  for (let ref = 2; ref < 4_200; ref += 1) client.say({ kind: 'define', ref, spec: specOf('one') });
+  assert.is(client.heard.at(-1)?.kind, 'refused');
+  assert.is(client.session.refs.size, 0);
+});
+
+// Half a second of work must not push out what somebody is about to ask for.
+leaders('results are kept beside 100,000 others, unless told otherwise', () => {
+  const rig = new LeaderRig();
+  assert.ok(rig.leader.ledger.limits.resultsMax >= 100_000);
+  assert.is(rig.restarted().leader.ledger.limits.resultsMax, rig.leader.ledger.limits.resultsMax);
+  assert.is(new Ledger().limits.resultsMax, 10_000, 'what a log without the record means never changes');
 });
 
 const shortLived = specOf('one', { doneMs: 10, deadMs: 1e6 });
