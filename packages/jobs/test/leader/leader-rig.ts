@@ -7,6 +7,8 @@ import type { Leader } from '#src/leader/leader.js';
 import type { LeaderLimits, LeaderTimes } from '#src/leader/leader-limits.js';
 import { openLeader } from '#src/leader/open-leader.js';
 import type { WorkerSession } from '#src/leader/worker-session.js';
+import type { LedgerRecord } from '#src/ledger/record.js';
+import { decodeRecords } from '#src/ledger/record-codec.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
 import type { Assignment, AttemptEnd, AttemptRef, ToWorker } from '#src/protocol/worker-messages.js';
 import { specOf } from '../ledger/legal-history.js';
@@ -88,6 +90,13 @@ export class LeaderRig {
   written(): void {
     this.held?.shift()?.();
     this.settle();
+  }
+
+  /** What is durable, in order. */
+  records(): LedgerRecord[] {
+    const records: LedgerRecord[] = [];
+    for (const entry of this.log.entries) decodeRecords(entry, (record) => void records.push(record));
+    return records;
   }
 
   /** The process dies; another one reads what it left. */
@@ -211,6 +220,7 @@ interface PlayedWorkerOptions {
 
 export class PlayedWorker {
   readonly heard: ToWorker[] = [];
+  onHeard: (message: ToWorker) => void = () => undefined;
   readonly session: WorkerSession;
   private readonly rig: LeaderRig;
   private granted: number;
@@ -230,7 +240,12 @@ export class PlayedWorker {
         pulse,
         credit: { jobs: this.granted, bytes: 1_000_000 },
       },
-      { send: (message) => this.heard.push(message) },
+      {
+        send: (message) => {
+          this.heard.push(message);
+          this.onHeard(message);
+        },
+      },
     );
     rig.settle();
   }

@@ -564,6 +564,66 @@ leaders('a cancel that finds no room for its outcome is answered', () => {
   );
 });
 
+// A21: the lease stands before the worker hears of it, so no answer is too fast.
+leaders('an end that is reported in the moment of the assignment counts', () => {
+  const rig = new LeaderRig();
+  const worker = rig.worker();
+  worker.onHeard = (message) => {
+    if (message.kind === 'assign') for (const one of message.items) worker.ok(one);
+  };
+  const client = rig.client();
+  client.submit('x');
+  client.submit('y');
+  rig.beat(3_000, worker);
+  assert.equal(
+    client.outcomes().map((one) => one.state),
+    ['done', 'done'],
+  );
+  assert.equal(
+    worker.assigned().map((one) => one.attempt),
+    [1, 1],
+  );
+});
+
+// B9: a receipt means durable, and what could not be made durable is remembered by nobody.
+leaders('a submit whose write failed has no receipt, and sent again to the next leader it is taken', () => {
+  for (const key of ['', 'k']) {
+    const rig = new LeaderRig();
+    const client = rig.client();
+    rig.failJournal = true;
+    assert.is(client.submit('x', { key }), undefined);
+    assert.is(rig.fatal.length, 1);
+    assert.is(client.submit('x', { key, seq: 1 }), undefined, 'nor later: the leader has stopped');
+    const next = rig.restarted();
+    const receipt = next.client().submit('x', { key, seq: 1 });
+    assert.equal([receipt?.jobs, receipt?.duplicate, receipt?.refusal], [[1], false, undefined]);
+    assert.is(next.leader.ledger.accepted, 1);
+  }
+});
+
+// B14: the end of an attempt is in the log before the next attempt is.
+leaders('whatever ends an attempt is recorded before the next assignment of its job', () => {
+  const rig = new LeaderRig();
+  const silent = rig.worker({ name: 'silent' });
+  rig.client().submit('x');
+  const well = rig.worker({ name: 'well' });
+  rig.beat(5_000, well);
+  const third = well.assigned().at(-1);
+  if (third !== undefined) well.fail(third);
+  rig.beat(5_000, well);
+  assert.ok(silent.assigned().length === 1 && well.assigned().length >= 2);
+  let running = 0;
+  for (const record of rig.records()) {
+    if (record.type === 'assign') {
+      assert.is(running, 0, `attempt ${record.attempt} begins while ${running} runs`);
+      running = record.attempt;
+    } else if ('attempt' in record) {
+      assert.is(record.attempt, running, record.type);
+      running = 0;
+    }
+  }
+});
+
 const HOUR_MS = 3_600_000;
 
 for (const stepMs of [-10 * 365 * 24 * HOUR_MS, -HOUR_MS, -1_000, 1_000, HOUR_MS]) {
