@@ -7,7 +7,7 @@ import type { ClientSession } from './client-session.js';
 export type ListRequest = DeskRequest & { readonly ask: 'list' };
 
 /** What one turn may look at. A job that is shown costs more than one that is passed by. */
-const VISITS_A_TURN = 1_024;
+const VISITS_A_TURN = 256;
 const VISITS_A_VIEW = 8;
 const PAGE_MAX = 1_000;
 
