@@ -95,6 +95,10 @@ export class SimRecords {
       );
   }
 
+  isInWindow(earlier: Life, later: Life): boolean {
+    return earlier.at + this.rules.keyWindowMs > later.at;
+  }
+
   private entry(bytes: Uint8Array, lsn: number): void {
     if (lsn <= this.lastLsn) return;
     this.lastLsn = lsn;
@@ -189,7 +193,7 @@ export class SimRecords {
     const key = `${spec.exec}/${from.key}`;
     const before = this.byKey.get(key);
     this.byKey.set(key, life);
-    if (before === undefined || before.at + this.rules.keyWindowMs <= at) return;
+    if (before === undefined || !this.isInWindow(before, life)) return;
     if (!['purged', 'dead', 'cancelled'].includes(before.fate))
       this.problems.push(
         `key ${key} led to job ${life.no}, and to job ${before.no}, which is ${before.fate}`,
