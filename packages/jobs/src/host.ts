@@ -1,8 +1,8 @@
 /** What the roles need of their surroundings: a part of the runtime's host, so that one fits the other. */
 export interface JobsHost {
-  /** Monotonic milliseconds: leases, time-outs, beats. */
+  /** Monotonic milliseconds: leases, delays, beats. */
   now(): number;
-  /** Milliseconds since 1970: schedules and retention. */
+  /** Milliseconds since 1970: what a leader's first record is dated with. */
   wallNow(): number;
   random(): number;
   setTimer(ms: number, run: () => void): JobsTimer;

@@ -23,6 +23,7 @@ export type { AbortReason, JobFailure, RefusalCode, SchemaIssue } from './jobs-e
 export {
   AttemptAbortedError,
   ClientClosedError,
+  ForbiddenError,
   JobCancelledError,
   JobDefinitionError,
   JobFailedError,

@@ -68,6 +68,15 @@ export class JobRefusedError extends JobsError {
   }
 }
 
+/** The rules of this identity do not let it. */
+export class ForbiddenError extends JobsError {
+  override readonly code = 'ERR_FORBIDDEN';
+
+  constructor(what: string, needed: string) {
+    super(`${what}: this identity may not; it needs ${needed}`);
+  }
+}
+
 /** What is kept of the error that ended an attempt. */
 export interface JobFailure {
   readonly name: string;

@@ -8,10 +8,11 @@ import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 interface Flags extends JsonFlag {
   readonly out?: string;
-  readonly allow?: readonly string[];
+  readonly allow: readonly string[];
 }
 
 const KEY_BYTES = 32;
+const ACTIONS = ['submit', 'work', 'observe', 'cancel', 'admin'];
 
 export function addKey(program: Command, tools: Tools): void {
   const key = program.command('key').description('keys by which peers prove who they are');
@@ -22,9 +23,9 @@ export function addKey(program: Command, tools: Tools): void {
     'troupe key new billing --allow submit=job.submit.invoice --out billing.key',
   )
     .option('-o, --out <file>', 'write it there, readable by you only; else it is printed')
-    .option(
+    .requiredOption(
       '--allow <action=subject>',
-      'what it may do: submit, work, observe, cancel, admin; everything unless given',
+      'what it may do: submit, work, observe, cancel or admin on a subject, or all; may be given several times',
       collect,
     )
     .action((subject: string, flags: Flags) => make(tools, subject, flags));
@@ -32,13 +33,17 @@ export function addKey(program: Command, tools: Tools): void {
 
 function make(tools: Tools, subject: string, flags: Flags): void {
   const rules: Record<string, string[]> = {};
-  for (const text of flags.allow ?? []) {
+  for (const text of flags.allow) {
+    if (text === 'all') {
+      for (const action of ACTIONS) rules[action] = ['>'];
+      continue;
+    }
     const [action = '', pattern] = text.split('=', 2);
     if (pattern === undefined)
       throw new CliError(
         'ERR_CLI_USAGE',
         ExitCode.usage,
-        `--allow ${text}: needed action=subject, such as submit=job.submit.mail`,
+        `--allow ${text}: needed action=subject, such as submit=job.submit.mail, or all`,
       );
     rules[action] = [...(rules[action] ?? []), pattern];
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Host } from '@troupe/core';
-import { type LeaderServer, startLeader } from '@troupe/jobs';
+import { type LeaderLimits, type LeaderServer, startLeader } from '@troupe/jobs';
 import {
   type Address,
   Directory,
@@ -32,6 +32,9 @@ interface Flags extends JsonFlag {
   readonly insecure?: boolean;
   readonly payloadMax: number;
   readonly jobsMax?: number;
+  readonly resultsMax?: number;
+  readonly resultsBytesMax?: number;
+  readonly clientRunningMax?: number;
   readonly grace: number;
   readonly drainWithin: number;
   readonly compress?: 'gzip' | 'brotli';
@@ -51,6 +54,13 @@ export function addLeader(program: Command, tools: Tools): void {
     .option('--insecure', 'listen on a public address without TLS or keys all the same')
     .option('--payload-max <bytes>', 'largest payload of a job', byteCount, 8 * 1024 * 1024)
     .option('--jobs-max <n>', 'most jobs waiting and running', wholeNumber(1, 100_000_000))
+    .option('--results-max <n>', 'most results kept; 250000', wholeNumber(0, 100_000_000))
+    .option('--results-bytes-max <bytes>', 'their size together; 256m', byteCount)
+    .option(
+      '--client-running-max <n>',
+      'most jobs of one client that run at once',
+      wholeNumber(1, 100_000_000),
+    )
     .option(
       '--grace <ms>',
       'how long a worker that was cut off keeps its jobs',
@@ -101,10 +111,7 @@ function open(tools: Tools, flags: Flags, host: Host): Promise<LeaderServer> {
     host,
     dir: flags.dir,
     address,
-    limits: {
-      payloadBytesMax: flags.payloadMax,
-      ...(flags.jobsMax === undefined ? {} : { jobsMax: flags.jobsMax }),
-    },
+    limits: limitsOf(flags),
     times: { resumeGraceMs: flags.grace },
     ...(auth === undefined ? {} : { auth }),
     ...(tls === undefined ? {} : { tls }),
@@ -123,6 +130,17 @@ function open(tools: Tools, flags: Flags, host: Host): Promise<LeaderServer> {
       process.exit(failure.exitCode);
     },
   });
+}
+
+function limitsOf(flags: Flags): Partial<LeaderLimits> {
+  const { payloadMax, jobsMax, resultsMax, resultsBytesMax, clientRunningMax } = flags;
+  return {
+    payloadBytesMax: payloadMax,
+    ...(jobsMax === undefined ? {} : { jobsMax }),
+    ...(resultsMax === undefined ? {} : { resultsMax }),
+    ...(resultsBytesMax === undefined ? {} : { resultsBytesMax }),
+    ...(clientRunningMax === undefined ? {} : { clientRunningMax }),
+  };
 }
 
 function authOf(flags: Flags): ListenerAuth | undefined {

@@ -9,9 +9,6 @@ export interface KeyFile extends Omit<Entry, 'keys'> {
   readonly key?: string;
 }
 
-const RULES = ['submit', 'work', 'observe', 'cancel', 'admin'] as const;
-const EVERYTHING = Object.fromEntries(RULES.map((rule) => [rule, ['>']]));
-
 export function readKeyFile(path: string): KeyFile {
   // A key that others can read is no key.
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
@@ -44,11 +41,9 @@ export function readKeyFile(path: string): KeyFile {
   return value as KeyFile;
 }
 
-/** One identity for the leader's directory. Without any rule it may do everything. */
+/** One identity for the leader's directory. What no rule allows is forbidden. */
 export function entryOf({ id, key, ...rules }: KeyFile): Entry {
-  const isRuled = RULES.some((rule) => rules[rule] !== undefined);
-  const entry = isRuled ? rules : { ...EVERYTHING, ...rules };
-  return id === undefined || key === undefined ? entry : { ...entry, keys: [{ id, key }] };
+  return id === undefined || key === undefined ? rules : { ...rules, keys: [{ id, key }] };
 }
 
 export function authOf(path: string): DialerAuth {

@@ -85,13 +85,14 @@ operating('a damaged log is refused with 65 by the leader, by verify and by rest
 operating('keys: made private, proved by peers, refused where they are wrong', async () => {
   await using f = await folder();
   const path = (name: string): string => join(f.dir, name);
-  assert.is((await troupe(['key', 'new', 'ops', '--out', path('ops.key')])).code, 0);
+  assert.is((await troupe(['key', 'new', 'ops', '--allow', 'all', '--out', path('ops.key')])).code, 0);
   assert.is((await stat(path('ops.key'))).mode & 0o777, 0o600);
-  assert.is((await troupe(['key', 'new', 'ops', '--out', path('ops.key')])).code, 73);
+  assert.is((await troupe(['key', 'new', 'ops', '--allow', 'all', '--out', path('ops.key')])).code, 73);
+  assert.is((await troupe(['key', 'new', 'nothing'])).code, 64);
   const mail = ['key', 'new', 'mail', '--allow', 'submit=job.submit.mail', '--out', path('mail.key')];
   assert.is((await troupe(mail)).code, 0);
   assert.is((await troupe(['key', 'new', 'x', '--allow', 'submit=job..mail'])).code, 78);
-  assert.match((await troupe(['key', 'new', 'shown'])).out, /"key": "[0-9a-f]{64}"/);
+  assert.match((await troupe(['key', 'new', 'shown', '--allow', 'all'])).out, /"key": "[0-9a-f]{64}"/);
   await using s = await stage(['--key', path('ops.key'), '--key', path('mail.key')]);
   const to = ['--leader', s.at];
   const stranger = await troupe(['check', ...to]);
@@ -100,6 +101,7 @@ operating('keys: made private, proved by peers, refused where they are wrong', a
   assert.is((await troupe(['submit', 'mail.send', '1', '--key', path('mail.key'), ...to])).code, 0);
   const forbidden = await troupe(['submit', 'math.add', '1', '--key', path('mail.key'), ...to]);
   assert.is(forbidden.code, 77);
+  assert.is((await troupe(['check', '--key', path('mail.key'), ...to])).code, 77);
   assert.is((await troupe(['check', '--key', path('ops.key'), ...to])).code, 0);
   await chmod(path('ops.key'), 0o644);
   const open = await troupe(['check', '--key', path('ops.key'), ...to]);
@@ -117,7 +119,7 @@ operating('TLS with a key; a public address without them is refused', async () =
   await writeFile(path('ca.pem'), authority.cert);
   await writeFile(path('cert.pem'), cert);
   await writeFile(path('key.pem'), key);
-  await troupe(['key', 'new', 'ops', '--out', path('ops.key')]);
+  await troupe(['key', 'new', 'ops', '--allow', 'all', '--out', path('ops.key')]);
   const unsafe = await troupe(['leader', '--host', '0.0.0.0', '--port', '0', '--dir', path('state')]);
   assert.is(unsafe.code, 78);
   assert.match(
@@ -143,9 +145,8 @@ operating('peers prove themselves by certificate; a Unix socket needs no port', 
     await writeFile(path(`${name}.cert`), cert);
     await writeFile(path(`${name}.pem`), key);
   }
-  await writeFile(path('ops.json'), JSON.stringify({ subject: 'ops', certificate: 'urn:peer:ops' }), {
-    mode: 0o600,
-  });
+  const rules = { subject: 'ops', certificate: 'urn:peer:ops', submit: ['>'], observe: ['>'] };
+  await writeFile(path('ops.json'), JSON.stringify(rules), { mode: 0o600 });
   const tls = [
     '--tls-cert',
     path('leader.cert'),

@@ -215,6 +215,7 @@ export class Client implements HandleDesk, AsyncDisposable {
   close(): void {
     if (this.closed) return;
     this.closed = true;
+    this.send({ kind: 'bye' });
     this.connected = false;
     const error = new ClientClosedError();
     this.outcomes.abandon(error);

@@ -1,10 +1,11 @@
-import { ClientClosedError, JobDefinitionError } from '../jobs-error.js';
-import type {
-  ClientMessage,
-  DeskAnswer,
-  DeskRequest,
-  JobView,
-  LeaderOverview,
+import { ClientClosedError, ForbiddenError, JobDefinitionError } from '../jobs-error.js';
+import {
+  type ClientMessage,
+  type DeskAnswer,
+  type DeskRequest,
+  type JobView,
+  type LeaderOverview,
+  TREATED_MAX,
 } from '../protocol/client-messages.js';
 
 interface Call {
@@ -36,6 +37,7 @@ export class DeskCalls {
 
   async overview(): Promise<LeaderOverview> {
     const answer = await this.call({ ask: 'overview' });
+    if (answer.answer === 'forbidden') throw new ForbiddenError('overview', answer.needed);
     if (answer.answer !== 'overview')
       throw new JobDefinitionError('overview', 'the leader gave another answer');
     return answer.overview;
@@ -47,8 +49,12 @@ export class DeskCalls {
   }
 
   async treat(ask: 'redrive' | 'purge', jobs: readonly number[]): Promise<number> {
-    const answer = await this.call({ ask, jobs });
-    return answer.answer === 'count' ? answer.count : 0;
+    let count = 0;
+    for (let at = 0; at < jobs.length; at += TREATED_MAX) {
+      const answer = await this.call({ ask, jobs: jobs.slice(at, at + TREATED_MAX) });
+      if (answer.answer === 'count') count += answer.count;
+    }
+    return count;
   }
 
   answered(call: number, answer: DeskAnswer): void {

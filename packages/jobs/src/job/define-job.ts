@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { JobDefinitionError } from '../jobs-error.js';
-import type { JobSpec } from './job-spec.js';
+import { type JobSpec, OUTPUT_BYTES_MAX } from './job-spec.js';
 import { checkOptions, isFunction, numberWithin, oneOf, show, text, wholeNumber } from './option-check.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry.js';
 
@@ -20,11 +20,11 @@ export interface JobOptions<In extends StandardSchemaV1, Out extends StandardSch
   readonly limits?: {
     /** One attempt's run time; 10 min. Then its signal aborts, then the attempt is ended. */
     readonly runMs?: number;
-    /** Encoded output; 1 MiB. More is a failure that is not tried again. */
+    /** Encoded output; 1 MiB, at most 11. More is a failure that is not tried again. */
     readonly outputBytes?: number;
   };
   readonly keep?: {
-    /** How long a result can be read; 1 h. */
+    /** How long a result can be read; 1 h. Less if the leader has more results than it keeps, those that go first first. */
     readonly doneMs?: number;
     /** How long a dead letter is kept; 14 days. */
     readonly deadMs?: number;
@@ -76,7 +76,7 @@ const KNOWN_RETRY = {
   jitter: numberWithin(0, 1),
   crashes: wholeNumber(1, 1_000),
 };
-const KNOWN_LIMITS = { runMs: wholeNumber(1, MS_MAX), outputBytes: wholeNumber(0, 64 * 1024 * 1024) };
+const KNOWN_LIMITS = { runMs: wholeNumber(1, MS_MAX), outputBytes: wholeNumber(0, OUTPUT_BYTES_MAX) };
 const KNOWN_KEEP = { doneMs: wholeNumber(0, MS_MAX), deadMs: wholeNumber(0, MS_MAX) };
 
 export function defineJob<In extends StandardSchemaV1, Out extends StandardSchemaV1>(

@@ -18,6 +18,9 @@ export interface JobSpec {
   };
 }
 
+/** The most a result may have: it is one record, and any log holds that inline, with its framing. */
+export const OUTPUT_BYTES_MAX = 11 * 1024 * 1024;
+
 /** Equal specs have equal texts; the leader interns by it. */
 export function specText(spec: JobSpec): string {
   const { retry, limits, keep } = spec;
@@ -49,6 +52,8 @@ export function specProblem(spec: JobSpec): string | undefined {
   for (const [name, value] of Object.entries({ ...numbers, ...rest })) {
     if (!(typeof value === 'number' && value >= 0 && value <= MS_MAX)) return `${name} of ${String(value)}`;
   }
+  if (limits.outputBytes > OUTPUT_BYTES_MAX)
+    return `outputBytes of ${limits.outputBytes}, at most ${OUTPUT_BYTES_MAX}`;
   return retry.attempts >= 1 && retry.crashes >= 1 ? undefined : 'no attempt is allowed';
 }
 

@@ -1,6 +1,6 @@
 // Hot path: `act` runs once per record.
 import type { Job } from '../ledger/job.js';
-import type { CancelRecord, LedgerRecord, PurgeRecord, RedriveRecord } from '../ledger/record.js';
+import type { LedgerRecord, PurgeRecord, RedriveRecord } from '../ledger/record.js';
 import type { Attempts } from './attempts.js';
 import type { ClientSession } from './client-session.js';
 import type { Desk } from './desk.js';
@@ -27,21 +27,30 @@ export class Aftermath {
     this.parts = parts;
   }
 
-  /** `from` and `tag` are what the record was staged with. */
-  act(record: LedgerRecord, from: Session | undefined, tag: number, lsn: number): void {
+  /**
+   * `applied` is what `apply` returned; the ledger may have dropped it already. Where a record is about one job there is one, so the
+   * casts below are `apply`'s promise. `from` and `tag` are what the record was staged with.
+   */
+  act(
+    record: LedgerRecord,
+    applied: Job | undefined,
+    from: Session | undefined,
+    tag: number,
+    lsn: number,
+  ): void {
     const { context } = this;
     const { intake, attempts } = this.parts;
     switch (record.type) {
       case 'enqueue':
-        return intake.enqueued(record, from as ClientSession, tag, lsn);
+        return intake.enqueued(record, applied as Job, from as ClientSession, tag, lsn);
       case 'enqueue_all': {
         const jobs = intake.answers.get(record) ?? [];
         return intake.enqueuedAll(record, from as ClientSession, jobs, lsn);
       }
       case 'assign':
-        return attempts.granted(record);
+        return attempts.granted(record, applied as Job);
       case 'ack': {
-        const job = this.over(record);
+        const job = this.over(record, applied as Job);
         tellWaiters(context, job);
         const sinceSubmitMs = record.at - job.at;
         return context.observe?.({
@@ -55,18 +64,18 @@ export class Aftermath {
       case 'timeout_requeue':
       case 'worker_down_requeue':
       case 'release':
-        return context.room.addFirst(this.over(record), context.at());
+        return context.room.addFirst(this.over(record, applied as Job), context.at());
       case 'dlq':
-        return tellWaiters(context, this.over(record));
+        return tellWaiters(context, this.over(record, applied as Job));
       case 'cancel':
-        return this.cancelled(record, from as ClientSession, tag);
+        return this.cancelled(applied as Job, from as ClientSession, tag);
       case 'redrive':
       case 'purge':
         return this.treated(record, from as ClientSession, tag);
-      case 'producer':
-        return this.parts.reception.welcome(from as ClientSession);
       case 'policy_drop':
         return this.parts.reception.policies.dropped(record);
+      case 'producer':
+      case 'producer_drop':
       case 'policy':
       case 'genesis':
       case 'limits':
@@ -77,15 +86,13 @@ export class Aftermath {
     }
   }
 
-  private over(record: { readonly job: number; readonly attempt: number }): Job {
-    const job = this.context.ledger.jobs.get(record.job) as Job;
+  private over(record: { readonly attempt: number }, job: Job): Job {
     this.parts.attempts.over(job, record.attempt);
     return job;
   }
 
-  private cancelled(record: CancelRecord, session: ClientSession, call: number): void {
+  private cancelled(job: Job, session: ClientSession, call: number): void {
     const { context } = this;
-    const job = context.ledger.jobs.get(record.job) as Job;
     const lease = leaseOf(job);
     if (lease === undefined) context.room.forget(job, context.at());
     else {

@@ -56,8 +56,7 @@ export class Attempts {
     session.hold(lease);
   }
 
-  granted(record: AssignRecord): void {
-    const job = this.context.ledger.jobs.get(record.job) as Job;
+  granted(record: AssignRecord, job: Job): void {
     const lease = leaseOf(job) as Lease;
     job.pending = false;
     lease.startedAt = this.context.time;

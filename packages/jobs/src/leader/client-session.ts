@@ -1,7 +1,7 @@
 import type { Job, Policy } from '../ledger/job.js';
 import type { JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
 import type { PeerAccess } from '../protocol/leader-face.js';
-import type { Numbering } from './flight.js';
+import { type Numbering, UNNUMBERED } from './flight.js';
 
 /** Where a session's messages go. A connection, or an actor of the same process. */
 export interface ClientPort {
@@ -25,7 +25,7 @@ export class ClientSession {
   readonly refs = new Map<number, Policy>();
   /** Definitions whose group this client may not submit to. */
   readonly forbidden = new Set<number>();
-  numbers: Numbering = NOBODY;
+  numbers: Numbering = UNNUMBERED;
   closed = false;
   /** In the leader's list of sessions that have something to send. */
   listed = false;
@@ -56,6 +56,11 @@ export class ClientSession {
     const { access } = this.port;
     if (access === undefined || (action !== 'admin' && access.owns(job.client))) return true;
     return access.permits(action, `job.${action}.${job.policy.spec.group}`);
+  }
+
+  /** Counts and workers are nobody's jobs: who may look at them is a rule of its own. */
+  get maySeeLeader(): boolean {
+    return this.port.access?.permits('observe', 'leader.observe') ?? true;
   }
 
   receipt(receipt: Receipt): void {
@@ -107,5 +112,3 @@ export class ClientSession {
     }
   }
 }
-
-const NOBODY: Numbering = { producer: 0, high: 0 };

@@ -7,22 +7,34 @@ import type {
   WorkerView,
 } from '../protocol/client-messages.js';
 import type { ClientSession } from './client-session.js';
+import { JobWalks } from './job-walks.js';
 import type { LeaderContext } from './leader-context.js';
 import { leaseOf } from './lease.js';
 import type { LeaseWatch } from './lease-watch.js';
 import type { WorkerSession } from './worker-session.js';
 
-const LIST_MAX = 1_000;
 const REASON_CHARS_MAX = 500;
+const FORBIDDEN: DeskAnswer = { answer: 'forbidden', needed: 'observe on leader.observe' };
 
 /** Questions and orders of clients and operators: cancel, inspect, list, redrive, purge. Answers show durable state only. */
 export class Desk {
   private readonly context: LeaderContext;
   private readonly watch: LeaseWatch;
+  private readonly walks: JobWalks;
 
   constructor(context: LeaderContext, watch: LeaseWatch) {
     this.context = context;
     this.watch = watch;
+    this.walks = new JobWalks(
+      (job) => this.jobView(job),
+      (session, call, views) => this.answer(session, call, { answer: 'jobs', views }),
+    );
+  }
+
+  /** The share of one turn. True if there is more to do. */
+  walk(): boolean {
+    if (this.walks.size > 0) this.walks.step();
+    return this.walks.size > 0;
   }
 
   serve(session: ClientSession, call: number, request: DeskRequest): void {
@@ -36,8 +48,9 @@ export class Desk {
         return this.answer(session, call, { answer: 'job', view: this.jobView(job) });
       }
       case 'list':
-        return this.answer(session, call, { answer: 'jobs', views: this.list(session, request) });
+        return this.walks.start(session, call, request, this.context.ledger.jobs);
       case 'overview':
+        if (!session.maySeeLeader) return this.answer(session, call, FORBIDDEN);
         return this.answer(session, call, { answer: 'overview', overview: this.overview() });
       case 'redrive':
       case 'purge':
@@ -72,7 +85,7 @@ export class Desk {
     wanted: readonly number[],
   ): void {
     const { ledger } = this.context;
-    const some = wanted.slice(0, LIST_MAX).map((no) => ledger.jobs.get(no));
+    const some = wanted.map((no) => ledger.jobs.get(no));
     if (some.some((job) => job?.pending === true)) {
       return this.context.whenApplied(() => this.treatDead(session, call, type, wanted));
     }
@@ -82,20 +95,6 @@ export class Desk {
     if (dead.length === 0) return this.answer(session, call, { answer: 'count', count: 0 });
     for (const job of dead) job.pending = true;
     this.context.stage({ type, at: this.context.at(), jobs: dead.map((job) => job.no) }, session, call);
-  }
-
-  private list(session: ClientSession, request: DeskRequest & { ask: 'list' }): JobView[] {
-    const views: JobView[] = [];
-    const max = Math.max(1, Math.min(request.max, LIST_MAX));
-    const { ledger } = this.context;
-    // The dead are few and asked for most: they are found without a walk over all jobs.
-    const jobs = request.state === 'dead' ? inOrder(ledger.dead.all()) : ledger.jobs.values();
-    for (const job of jobs) {
-      if (job.state !== request.state || job.no <= request.after || !session.may('observe', job)) continue;
-      views.push(this.jobView(job));
-      if (views.length >= max) break;
-    }
-    return views;
   }
 
   overview(): LeaderOverview {
@@ -156,8 +155,4 @@ function viewOf(job: Job): JobView {
     failure: job.end?.failure ?? job.failure,
     payloadBytes: job.payload.length,
   };
-}
-
-function inOrder(jobs: readonly Job[]): Job[] {
-  return [...new Set(jobs)].sort((a, b) => a.no - b.no);
 }

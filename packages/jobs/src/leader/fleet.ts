@@ -57,12 +57,7 @@ export class Fleet {
   /** The one that got the job before, as long as its jobs are so short that one message with many of them is worth more than company. */
   pick(exec: ExecQueue, bytes: number): WorkerSession | undefined {
     const { favourite } = this;
-    if (
-      favourite !== undefined &&
-      this.rowGoesOn &&
-      favourite.serves(exec.exec, exec.group) &&
-      favourite.fits(bytes)
-    ) {
+    if (favourite !== undefined && this.rowGoesOn && favourite.serves(exec) && favourite.fits(bytes)) {
       this.inARow -= 1;
       return favourite;
     }
@@ -80,7 +75,7 @@ export class Fleet {
     for (let i = 0; i < count && compared < COMPARED_MAX; i += 1) {
       this.cursor = this.cursor + 1 < count ? this.cursor + 1 : 0;
       const session = this.open[this.cursor] as WorkerSession;
-      if (!session.serves(exec.exec, exec.group) || !session.fits(bytes)) continue;
+      if (!session.serves(exec) || !session.fits(bytes)) continue;
       compared += 1;
       const score = session.score;
       if (score >= bestScore) continue;
@@ -88,10 +83,5 @@ export class Fleet {
       bestScore = score;
     }
     return best;
-  }
-
-  /** Whether anybody with credit could take this job: the question the invariant asks. */
-  couldTake(exec: string, group: string, bytes: number): boolean {
-    return this.open.some((session) => session.serves(exec, group) && session.fits(bytes));
   }
 }

@@ -7,7 +7,12 @@ export interface Numbering {
   readonly producer: number;
   /** No number above it was ever staged, so only a number up to it can be in flight. */
   high: number;
+  /** Its client said goodbye: the record that ends it is staged. */
+  over: boolean;
 }
+
+/** Of a session that has submitted nothing. */
+export const UNNUMBERED: Numbering = { producer: 0, high: 0, over: false };
 
 /**
  * Jobs whose record is on its way to the disk: staged, and not yet in the ledger. Their numbers are consecutive, and they land

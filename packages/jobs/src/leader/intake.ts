@@ -11,6 +11,7 @@ import type { ClientSession } from './client-session.js';
 import type { Flight } from './flight.js';
 import type { LeaderContext } from './leader-context.js';
 import { RECORD_BYTES_MAX } from './leader-limits.js';
+import type { ProducerBook } from './producer-book.js';
 import { awaitOutcome } from './waiters.js';
 
 /** How far a submit's number may be ahead of what its client has answers to. */
@@ -20,25 +21,27 @@ const SEQ_WINDOW = 1_048_576;
 export class Intake {
   private readonly context: LeaderContext;
   private readonly attempts: Attempts;
+  private readonly producers: ProducerBook;
   private readonly flight: Flight;
 
-  constructor(context: LeaderContext, attempts: Attempts) {
+  constructor(context: LeaderContext, attempts: Attempts, producers: ProducerBook) {
     this.context = context;
     this.attempts = attempts;
+    this.producers = producers;
     this.flight = context.flight;
   }
 
   submit(session: ClientSession, low: number, item: SubmitItem): void {
-    // One that waited here for another to land: its client says it again in its next session.
-    if (session.closed) return;
     const producer = this.producerOf(session);
     const problem = badNumber(producer, item.seq, low);
     if (problem !== undefined) return this.refuse(session, item.seq, problem);
     if (this.answered(session, producer, item)) return;
     const admission = admit(this.context, this.flight, session, item);
-    if (admission.verdict === 'wait') return this.context.whenApplied(() => this.submit(session, low, item));
+    if (admission.verdict === 'wait') return this.later(session, () => this.submit(session, low, item));
     if (admission.verdict === 'refuse') return this.refuse(session, item.seq, admission.refusal);
     if (admission.verdict === 'same') return this.same(session, item, [admission.job]);
+    if (session.producer === 0 && !this.producers.enrol(session))
+      return this.refuse(session, item.seq, CROWDED);
     const policy = session.refs.get(item.ref) as Policy;
     const at = this.context.at();
     const job = this.flight.nextJob;
@@ -68,7 +71,6 @@ export class Intake {
   }
 
   submitAll(session: ClientSession, message: ClientMessage & { kind: 'submit_all' }): void {
-    if (session.closed) return;
     const { seq, items } = message;
     const first = items[0];
     if (first === undefined || items.length > this.context.limits.batchMax) {
@@ -78,18 +80,18 @@ export class Intake {
     const bad = badNumber(this.producerOf(session), seq, message.low);
     if (bad !== undefined) return this.refuse(session, seq, bad);
     const known = this.knownAll(session, seq, items);
-    if (known === 'wait') return this.context.whenApplied(() => this.submitAll(session, message));
+    if (known === 'wait') return this.later(session, () => this.submitAll(session, message));
     if (known === 'received') return;
     if (known !== undefined) return this.same(session, { ...first, seq }, known);
     const admissions = this.admitAll(session, items);
-    if (admissions === 'wait') return this.context.whenApplied(() => this.submitAll(session, message));
+    if (admissions === 'wait') return this.later(session, () => this.submitAll(session, message));
     if (!Array.isArray(admissions)) return this.refuse(session, seq, admissions);
     this.stageAll(session, message, admissions);
   }
 
   /** After the record has been applied: its client is told. */
-  enqueued(record: EnqueueRecord, session: ClientSession, tag: number, lsn: number): void {
-    this.landed(record);
+  enqueued(record: EnqueueRecord, job: Job, session: ClientSession, tag: number, lsn: number): void {
+    this.landed(record, job);
     const receipt = { seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined };
     this.context.list(session);
     if (tag > 0) return session.receipt(receipt);
@@ -98,18 +100,18 @@ export class Intake {
   }
 
   enqueuedAll(record: EnqueueAllRecord, session: ClientSession, jobs: readonly number[], lsn: number): void {
-    for (const job of record.jobs) this.landed(job);
+    for (const from of record.jobs) this.landed(from, this.context.ledger.jobs.get(from.job) as Job);
     session.receipt({ seq: record.seq, jobs, lsn, duplicate: false, refusal: undefined });
     this.context.list(session);
     for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
-  private landed(from: Submission): void {
-    const { ledger, room } = this.context;
-    const job = ledger.jobs.get(from.job) as Job;
+  /** Its record has just been applied, so the ledger has it. */
+  private landed(from: Submission, job: Job): void {
+    const { room } = this.context;
     const session = this.flight.land();
     this.context.observe?.({ kind: 'accepted', job: job.no, exec: job.policy.spec.exec });
-    if (from.key !== '') this.flight.keys.delete(windowKey(job.policy.spec.exec, from.key));
+    if (from.key !== '') this.flight.keys.delete(windowKey(job.client, job.policy.spec.exec, from.key));
     if (session !== undefined) this.attempts.landed(job, session);
     else if (from.dueAt !== 0) room.add(job, this.context.at());
   }
@@ -123,7 +125,7 @@ export class Intake {
       return true;
     }
     if (!this.flight.carries(session.numbers, item.seq)) return false;
-    this.context.whenApplied(() => this.submit(session, 0, item));
+    this.later(session, () => this.submit(session, 0, item));
     return true;
   }
 
@@ -138,7 +140,8 @@ export class Intake {
     if (next === 0) return undefined;
     return items.map((item) => {
       const policy = session.refs.get(item.ref);
-      const key = item.key === '' || policy === undefined ? '' : windowKey(policy.spec.exec, item.key);
+      const isKeyed = item.key !== '' && policy !== undefined;
+      const key = isKeyed ? windowKey(session.client, policy.spec.exec, item.key) : '';
       const earlier = key === '' ? undefined : this.context.ledger.keys.get(key);
       if (earlier !== undefined && earlier.job !== next) return earlier.job;
       next += 1;
@@ -197,6 +200,8 @@ export class Intake {
     });
     if (jobs.length === 0)
       return this.same(session, { ...message.items[0], seq: message.seq } as SubmitItem, answer);
+    if (session.producer === 0 && !this.producers.enrol(session))
+      return this.refuse(session, message.seq, CROWDED);
     for (const key of own.keys()) this.flight.keys.add(key);
     const low = Math.min(message.low, message.seq - 1);
     const record: EnqueueAllRecord = {
@@ -230,6 +235,13 @@ export class Intake {
     if (item.want) for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
+  /** Once what is in flight has landed. A session that has ended meanwhile says it again in its next. */
+  private later(session: ClientSession, run: () => void): void {
+    this.context.whenApplied(() => {
+      if (!session.closed && this.producers.isCurrent(session)) run();
+    });
+  }
+
   private refuse(session: ClientSession, seq: number, why: Refusal): void {
     session.receipt({ seq, jobs: [], lsn: this.context.lsn, duplicate: false, refusal: why });
     this.context.list(session);
@@ -240,6 +252,8 @@ export class Intake {
     return this.context.ledger.producers.get(session.producer);
   }
 }
+
+const CROWDED = refusal('ERR_PRODUCERS_FULL', 'too many clients that submit are remembered', 1_000);
 
 /**
  * Numbers go into records and into a window that grows with them: one far ahead of the mark would make the leader remember

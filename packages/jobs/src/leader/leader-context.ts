@@ -21,7 +21,7 @@ export interface LeaderContext {
   readonly times: LeaderTimes;
   readonly host: JobsHost;
   readonly observe: JobsObserver | undefined;
-  /** Wall time for records: never before the latest record. */
+  /** The time of records: the wall clock's when the leader started, from then on at the pace of the monotonic clock. Never goes back. */
   at(): number;
   /** The leader's own monotonic time. A stall of the leader counts as one tick of it. */
   readonly time: number;

@@ -1,4 +1,5 @@
-import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../ledger/ledger-limits.js';
+import { OUTPUT_BYTES_MAX } from '../job/job-spec.js';
+import type { LedgerLimits } from '../ledger/ledger-limits.js';
 
 /** Every bound of a leader. Reaching one gives a named refusal, never growth. */
 export interface LeaderLimits extends LedgerLimits {
@@ -19,7 +20,10 @@ export interface LeaderLimits extends LedgerLimits {
 }
 
 export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
-  ...DEFAULT_LEDGER_LIMITS,
+  // About 300 bytes of memory each, and again as much in the thread that makes a snapshot.
+  resultsMax: 250_000,
+  resultsBytesMax: 256 * 1024 * 1024,
+  keyWindowMs: 24 * 3_600_000,
   jobsMax: 2_000_000,
   jobBytesMax: 1024 * 1024 * 1024,
   payloadBytesMax: 1024 * 1024,
@@ -35,8 +39,8 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
 /** The most a payload may have, streamed to the disk: with what stands around it, a body that every peer takes. */
 export const PAYLOAD_BYTES_MAX = 255 * 1024 * 1024;
 
-/** The most one record may carry: any log holds that inline, with its framing. */
-export const RECORD_BYTES_MAX = 11 * 1024 * 1024;
+/** The most one record may carry. */
+export const RECORD_BYTES_MAX = OUTPUT_BYTES_MAX;
 
 /** Times of a leader, in milliseconds of its monotonic clock. */
 export interface LeaderTimes {

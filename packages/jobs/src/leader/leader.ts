@@ -19,6 +19,7 @@ import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, Session } from './leader-context.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
 import { LeaseWatch } from './lease-watch.js';
+import { ProducerBook } from './producer-book.js';
 import type { PulseSession } from './pulse-session.js';
 import { Reception } from './reception.js';
 import { type Batch, Staging } from './staging.js';
@@ -65,6 +66,7 @@ export class Leader implements LeaderContext {
   private turnScheduled = false;
   private stopped = false;
   private lastNow: number;
+  private readonly recordEpoch: number;
   private turnAt = 0;
   private hurryAt = 0;
   private ticker: JobsTimer;
@@ -86,14 +88,16 @@ export class Leader implements LeaderContext {
       (error) => this.fail(error, setup.onFatal),
     );
     this.attempts = new Attempts(this);
-    this.intake = new Intake(this, this.attempts);
+    const producers = new ProducerBook(this);
+    this.intake = new Intake(this, this.attempts, producers);
     this.watch = new LeaseWatch(this, this.attempts);
     this.desk = new Desk(this, this.watch);
-    this.reception = new Reception(this, this.attempts, this.watch);
+    this.reception = new Reception(this, this.attempts, this.watch, producers);
     this.dispatcher = new Dispatcher(this, this.attempts, () => this.wake());
     const { intake, attempts, desk, reception } = this;
     this.aftermath = new Aftermath(this, { intake, attempts, desk, reception });
     this.lastNow = setup.host.now();
+    this.recordEpoch = Math.max(setup.host.wallNow(), this.ledger.now) - this.lastNow;
     this.readClock();
     this.restore();
     this.ticker = setup.host.setTimer(setup.times.tickMs, () => this.tick());
@@ -191,8 +195,9 @@ export class Leader implements LeaderContext {
     return this.turnAt;
   }
 
+  /** The wall clock is looked at once, when the leader starts (ADR 0094): set back, it would hold up every delay; set forward, end it. */
   private readClock(): void {
-    this.turnAt = Math.max(this.host.wallNow(), this.ledger.now, this.turnAt);
+    this.turnAt = Math.floor(this.recordEpoch + this.host.now());
   }
 
   get lsn(): number {
@@ -236,6 +241,7 @@ export class Leader implements LeaderContext {
     this.dispatcher.dispatch();
     // The disk first: it works while the others are told.
     this.staging.flush(this.host.now());
+    if (this.desk.walk()) this.wake();
     this.voices.speak();
     if (this.whenIdle !== undefined && this.staging.idle && this.waiting.length === 0) this.whenIdle();
   }
@@ -265,8 +271,8 @@ export class Leader implements LeaderContext {
     tag: number,
     lsn: number,
   ): void => {
-    this.ledger.apply(record);
-    this.aftermath.act(record, from, tag, lsn);
+    const job = this.ledger.apply(record);
+    this.aftermath.act(record, job, from, tag, lsn);
   };
 
   private tick(): void {

@@ -4,16 +4,18 @@ import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js'
 import type { Attempts } from './attempts.js';
 import { type ClientPort, ClientSession } from './client-session.js';
 import type { Desk } from './desk.js';
-import type { Numbering } from './flight.js';
 import type { LeaderContext } from './leader-context.js';
 import type { LeaseWatch } from './lease-watch.js';
 import { PolicyBook } from './policy-book.js';
+import type { ProducerBook } from './producer-book.js';
 import { isSubjectPattern } from './subject.js';
 import { awaitOutcome } from './waiters.js';
 import { type WorkerPort, WorkerSession } from './worker-session.js';
 
 const NAME = /^[\w.:@/-]{1,128}$/;
 const SLOTS_MAX = 65_536;
+/** Definitions one session may announce: what it says must not grow here without end. */
+const DEFINES_MAX = 4_096;
 
 /** Who comes in, who goes, and everything they say that is not a submit. */
 export class Reception {
@@ -21,19 +23,14 @@ export class Reception {
   private readonly attempts: Attempts;
   private readonly watch: LeaseWatch;
   readonly policies: PolicyBook;
-  private readonly producers = new Map<string, Numbering>();
-  private nextProducer: number;
+  private readonly producers: ProducerBook;
 
-  constructor(context: LeaderContext, attempts: Attempts, watch: LeaseWatch) {
+  constructor(context: LeaderContext, attempts: Attempts, watch: LeaseWatch, producers: ProducerBook) {
     this.context = context;
     this.attempts = attempts;
     this.watch = watch;
-    const { ledger } = context;
+    this.producers = producers;
     this.policies = new PolicyBook(context);
-    this.nextProducer = ledger.nextProducer;
-    for (const producer of ledger.producers.values()) {
-      this.producers.set(producerKey(producer.client, producer.token), { producer: producer.no, high: 0 });
-    }
   }
 
   client(hello: ClientHello, port: ClientPort): ClientSession {
@@ -46,79 +43,17 @@ export class Reception {
       );
       return session;
     }
-    if (this.enrol(session)) this.welcome(session);
-    return session;
-  }
-
-  welcome(session: ClientSession): void {
+    this.producers.resume(session);
     const { outstandingMax, payloadBytesMax } = this.context.limits;
     session.say({ kind: 'welcome', tag: this.context.ledger.tag, outstandingMax, payloadBytesMax });
     this.context.list(session);
-  }
-
-  private welcomeLater(session: ClientSession): void {
-    this.context.whenApplied(() => {
-      if (session.producer < this.context.ledger.nextProducer) this.welcome(session);
-      else this.welcomeLater(session);
-    });
-  }
-
-  /** True if the producer is known already; otherwise its record is on the way. */
-  private enrol(session: ClientSession): boolean {
-    const { ledger, limits } = this.context;
-    const key = producerKey(session.client, session.token);
-    const known = this.producers.get(key);
-    if (known !== undefined) {
-      session.numbers = known;
-      const producer = ledger.producers.get(known.producer);
-      if (producer !== undefined)
-        return producer.lastAt + limits.keyWindowMs > this.context.at() || this.enlist(session, key);
-      if (known.producer >= ledger.nextProducer) {
-        // Its record is in flight, from an earlier session of the same client.
-        this.welcomeLater(session);
-        return false;
-      }
-    }
-    if (ledger.producers.size >= limits.producersMax) {
-      this.refuse(session, 'ERR_PRODUCERS_FULL', `${ledger.producers.size} client sessions are remembered`);
-      return false;
-    }
-    return this.enlist(session, key);
-  }
-
-  private enlist(session: ClientSession, key: string): false {
-    const { client, token } = session;
-    this.forgetProducers();
-    session.numbers = { producer: this.nextProducer, high: 0 };
-    this.nextProducer += 1;
-    this.producers.set(key, session.numbers);
-    const record = {
-      type: 'producer',
-      at: this.context.at(),
-      producer: session.producer,
-      client,
-      token,
-    } as const;
-    this.context.stage(record, session);
-    return false;
-  }
-
-  /** Those the ledger has let go must not outnumber those it has. */
-  private forgetProducers(): void {
-    const { ledger } = this.context;
-    if (this.producers.size <= 2 * ledger.producers.size + 64) return;
-    for (const [key, { producer }] of this.producers) {
-      if (producer < ledger.nextProducer && !ledger.producers.has(producer)) this.producers.delete(key);
-    }
+    return session;
   }
 
   /** A client that was silent for a whole window has lost its numbering; it must say hello again before it submits. */
   current(session: ClientSession, message: ClientMessage): boolean {
     if (message.kind !== 'submit' && message.kind !== 'submit_all') return true;
-    const { ledger, limits } = this.context;
-    if (session.producer >= ledger.nextProducer) return true;
-    const producer = ledger.producers.get(session.producer);
-    if (producer !== undefined && producer.lastAt + limits.keyWindowMs > this.context.at()) return true;
+    if (this.producers.isCurrent(session)) return true;
     this.refuse(session, 'ERR_SESSION_REPLACED', 'silent for too long, say hello again');
     return false;
   }
@@ -199,12 +134,18 @@ export class Reception {
       case 'beat':
         session.say({ kind: 'beat' });
         return this.context.list(session);
+      case 'bye':
+        this.producers.leave(session);
+        return this.parted(session);
       default:
         return;
     }
   }
 
   private define(session: ClientSession, message: ClientMessage & { kind: 'define' }): void {
+    if (session.refs.size + session.forbidden.size >= DEFINES_MAX && !session.refs.has(message.ref)) {
+      return this.refuse(session, 'ERR_SESSION_MALFORMED', `more than ${DEFINES_MAX} job definitions`);
+    }
     if (!session.maySubmit(message.spec.group)) {
       session.forbidden.add(message.ref);
       return;
@@ -257,10 +198,6 @@ export class Reception {
     if (session.kind === 'client') this.parted(session);
     else this.lost(session);
   }
-}
-
-function producerKey(client: string, token: string): string {
-  return `${client}\n${token}`;
 }
 
 /** Totals never promise more than the worker has. */

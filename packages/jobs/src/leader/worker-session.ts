@@ -1,6 +1,7 @@
 import type { Liveness } from '../protocol/client-messages.js';
 import type { PeerAccess } from '../protocol/leader-face.js';
 import type { Assignment, AttemptRef, ToWorker, WorkerHello } from '../protocol/worker-messages.js';
+import type { ExecQueue } from '../queue/lane.js';
 import type { Lease } from './lease.js';
 import type { PulseSession } from './pulse-session.js';
 import { subjectMatches } from './subject.js';
@@ -60,7 +61,7 @@ export class WorkerSession {
   private readonly port: WorkerPort;
   private readonly execs: ReadonlySet<string>;
   private readonly patterns: readonly string[];
-  private readonly served = new Map<string, boolean>();
+  private readonly served = new Map<ExecQueue, boolean>();
   private assigns: Assignment[] = [];
   private settled: AttemptRef[] = [];
   private aborts: Abort[] = [];
@@ -102,15 +103,18 @@ export class WorkerSession {
     return bytes <= this.grantedBytes - this.spentBytes || this.inHand === 0;
   }
 
-  serves(exec: string, group: string): boolean {
-    let serves = this.served.get(exec);
+  serves(queue: ExecQueue): boolean {
+    let serves = this.served.get(queue);
     if (serves === undefined) {
+      const { exec, group } = queue;
       const subject = `job.assign.${group}.${this.worker}`;
-      serves = this.execs.has(exec) && this.patterns.some((pattern) => subjectMatches(pattern, subject));
+      // A worker that names the group of an exec has code for that group alone; rules about groups would mean nothing otherwise.
+      serves = this.execs.has(`${group}/${exec}`) || this.execs.has(exec);
+      serves &&= this.patterns.some((pattern) => subjectMatches(pattern, subject));
       // In rules a worker is one token, whatever its name.
       const ruled = `job.assign.${group}.${this.worker.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
       serves &&= this.port.access?.permits('work', ruled) ?? true;
-      this.served.set(exec, serves);
+      this.served.set(queue, serves);
     }
     return serves;
   }

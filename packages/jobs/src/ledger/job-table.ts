@@ -46,10 +46,19 @@ export class JobTable {
   }
 
   /** In the order of their numbers. */
-  *values(): Generator<Job> {
-    const numbers = [...this.pages.keys()].sort((a, b) => a - b);
-    for (const number of numbers) {
-      for (const job of this.pages.get(number)?.jobs ?? []) if (job !== undefined) yield job;
+  values(): Generator<Job> {
+    return this.after(0);
+  }
+
+  /**
+   * Those with a larger number, in order. Numbers only grow, so pages stand in the map in that order, and a walk over it may go on
+   * after jobs have come and gone.
+   */
+  *after(no: number): Generator<Job> {
+    const first = pageNo(no);
+    for (const [number, page] of this.pages) {
+      if (number < first) continue;
+      for (const job of page.jobs) if (job !== undefined && job.no > no) yield job;
     }
   }
 

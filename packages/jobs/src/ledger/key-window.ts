@@ -8,12 +8,19 @@ export interface KeyEntry {
   readonly expiresAt: number;
 }
 
-/** Keys of different execs do not meet. */
-export function windowKey(exec: string, key: string): string {
-  return `${exec}/${key}`;
+/**
+ * Keys of different execs do not meet, nor do those of different identities. The identity that a handshake has proved stands before
+ * the last slash of the client's name (ADR 0082); names without one share their keys.
+ */
+export function windowKey(client: string, exec: string, key: string): string {
+  const slash = client.lastIndexOf('/');
+  return slash < 0 ? `${exec}/${key}` : `${client.slice(0, slash)}\n${exec}/${key}`;
 }
 
-/** Idempotency keys for a fixed time. Bounded by its user, who refuses when it is full; it forgets only by age. */
+/** Freed keys leave entries behind; up to this many beyond the living nobody minds. */
+const FREED_MAX = 64;
+
+/** Idempotency keys for a fixed time. Bounded by its user, who refuses when it is full; it forgets by age, or when it is told to. */
 export class KeyWindow {
   private readonly byKey = new Map<string, KeyEntry>();
   private readonly byAge = new Ring<KeyEntry>();
@@ -34,6 +41,14 @@ export class KeyWindow {
   add(entry: KeyEntry): void {
     this.byKey.set(entry.key, entry);
     this.byAge.push(entry);
+  }
+
+  /** The key stands for nothing any more, unless it stands for another job by now. */
+  free(key: string, job: number): void {
+    if (this.byKey.get(key)?.job !== job) return;
+    this.byKey.delete(key);
+    if (this.byAge.size > 2 * this.byKey.size + FREED_MAX)
+      this.byAge.keep((entry) => this.byKey.get(entry.key) === entry);
   }
 
   /** Ages are in order because the window is the same for all and the ledger's time never goes back. */

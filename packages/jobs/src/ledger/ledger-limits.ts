@@ -5,7 +5,8 @@ export interface LedgerLimits {
   readonly keyWindowMs: number;
 }
 
-export const DEFAULT_LEDGER_LIMITS: LedgerLimits = {
+/** What a log means that holds no `limits` record. It must stay so, or old logs would be read with other eyes. */
+export const FIRST_LEDGER_LIMITS: LedgerLimits = {
   resultsMax: 10_000,
   resultsBytesMax: 256 * 1024 * 1024,
   keyWindowMs: 24 * 3_600_000,

@@ -5,7 +5,7 @@ import { TimedQueue } from '../queue/timed-queue.js';
 import { Job, type JobEnd, type JobState, Policy } from './job.js';
 import { JobTable } from './job-table.js';
 import { KeyWindow, windowKey } from './key-window.js';
-import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
+import { FIRST_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
 import { Producer } from './producer.js';
 import type {
   AckRecord,
@@ -49,16 +49,16 @@ export class Ledger {
   readonly ended = new TimedQueue<Job>();
   readonly dead = new TimedHeap<Job>();
 
-  constructor(limits: LedgerLimits = DEFAULT_LEDGER_LIMITS) {
+  constructor(limits: LedgerLimits = FIRST_LEDGER_LIMITS) {
     this.limits = limits;
   }
 
-  apply(record: LedgerRecord): void {
+  /** Returns the one job the record is about, also where retention has dropped it by the same record. */
+  apply(record: LedgerRecord): Job | undefined {
     this.advance(record.at);
     switch (record.type) {
       case 'enqueue':
-        this.take(record, record.producer, record.seq, record.low, record.at);
-        return;
+        return this.take(record, record.producer, record.seq, record.low, record.at);
       case 'assign':
         return this.assign(record);
       case 'ack':
@@ -66,7 +66,7 @@ export class Ledger {
       case 'enqueue_all':
         for (const job of record.jobs) this.take(job, record.producer, 0, 0, record.at);
         this.producer(record.producer).taken(record.seq, record.jobs[0]?.job ?? 0, record.low, record.at);
-        return;
+        return undefined;
       case 'retry':
       case 'timeout_requeue':
       case 'worker_down_requeue':
@@ -77,33 +77,39 @@ export class Ledger {
       case 'cancel':
         return this.cancel(record);
       case 'redrive':
-        return this.redrive(record);
+        this.redrive(record);
+        return undefined;
       case 'purge':
-        return this.purge(record);
+        this.purge(record);
+        return undefined;
       case 'genesis':
         if (this.tag !== '') throw new LedgerCorruptError('a second genesis record');
         this.tag = record.tag;
-        return;
+        return undefined;
       case 'policy':
         this.policies.set(record.policy, new Policy(record.policy, record.spec));
         this.nextPolicy = Math.max(this.nextPolicy, record.policy + 1);
-        return;
+        return undefined;
       case 'policy_drop':
         // A job may have come to refer to one between the wish and the record.
         for (const no of record.policies) if (this.policies.get(no)?.jobs === 0) this.policies.delete(no);
-        return;
+        return undefined;
       case 'producer':
         this.producers.set(
           record.producer,
           new Producer(record.producer, record.client, record.token, record.at),
         );
         this.nextProducer = Math.max(this.nextProducer, record.producer + 1);
-        return;
+        return undefined;
+      case 'producer_drop':
+        for (const no of record.producers) this.producers.delete(no);
+        return undefined;
       case 'limits':
         this.limits = record;
-        return this.trim();
+        this.trim();
+        return undefined;
       case 'tick':
-        return;
+        return undefined;
       default:
         return record satisfies never;
     }
@@ -115,7 +121,7 @@ export class Ledger {
     return this.accepted === queued + running + done + dead + cancelled + this.dropped;
   }
 
-  private take(from: Submission, producerNo: number, seq: number, low: number, at: number): void {
+  private take(from: Submission, producerNo: number, seq: number, low: number, at: number): Job {
     const policy = this.policies.get(from.policy);
     if (policy === undefined)
       throw new LedgerCorruptError(`job ${from.job} refers to policy ${from.policy}, unknown`);
@@ -129,13 +135,14 @@ export class Ledger {
     this.counts.queued += 1;
     this.liveBytes += job.payload.length;
     if (seq !== 0) producer.taken(seq, from.job, low, at);
-    if (from.key === '') return;
+    if (from.key === '') return job;
     const hash = payloadHash('', from.payload);
-    const key = windowKey(policy.spec.exec, from.key);
+    const key = windowKey(job.client, policy.spec.exec, from.key);
     this.keys.add({ key, job: from.job, hash, expiresAt: this.now + this.limits.keyWindowMs });
+    return job;
   }
 
-  private assign(record: AssignRecord): void {
+  private assign(record: AssignRecord): Job {
     const job = this.expect(record.job, 'queued', record.type);
     if (record.attempt !== job.attempt + 1) {
       throw new LedgerCorruptError(`job ${job.no}: attempt ${record.attempt} assigned after ${job.attempt}`);
@@ -143,14 +150,16 @@ export class Ledger {
     this.move(job, 'running');
     job.attempt = record.attempt;
     job.worker = record.worker;
+    return job;
   }
 
-  private ack(record: AckRecord): void {
+  private ack(record: AckRecord): Job {
     const job = this.expectAttempt(record);
     this.finish(job, 'done', { at: record.at, result: record.result, reason: '', failure: undefined });
+    return job;
   }
 
-  private requeue(record: RequeueRecord): void {
+  private requeue(record: RequeueRecord): Job {
     const job = this.expectAttempt(record);
     if (record.type === 'worker_down_requeue') job.crashes += 1;
     else if (record.type !== 'release') job.failures += 1;
@@ -158,9 +167,10 @@ export class Ledger {
     job.worker = '';
     job.dueAt = record.dueAt;
     this.move(job, 'queued');
+    return job;
   }
 
-  private die(record: DeadRecord): void {
+  private die(record: DeadRecord): Job {
     const job = this.expectAttempt(record);
     if (record.reason === 'quarantined') job.crashes += 1;
     else job.failures += 1;
@@ -170,9 +180,10 @@ export class Ledger {
     // The payload stays: a dead job can be driven again.
     this.liveBytes -= job.payload.length;
     this.settle(job, { at: record.at, result: undefined, reason: record.reason, failure: job.failure });
+    return job;
   }
 
-  private cancel(record: CancelRecord): void {
+  private cancel(record: CancelRecord): Job {
     const job = this.jobs.get(record.job);
     if (job === undefined || (job.state !== 'queued' && job.state !== 'running')) {
       throw new LedgerCorruptError(`job ${record.job}: cancelled while ${job?.state ?? 'unknown'}`);
@@ -183,6 +194,7 @@ export class Ledger {
       reason: record.reason,
       failure: job.failure,
     });
+    return job;
   }
 
   /** A dead job may have gone between the wish and the record; then there is nothing to drive. */
@@ -266,6 +278,9 @@ export class Ledger {
     this.counts[job.state] -= 1;
     this.resultBytes -= job.end?.result?.length ?? 0;
     this.dropped += 1;
+    // What was done is not done again while its key is remembered; what came to nothing may be asked for anew (ADR 0096).
+    if (job.key !== '' && job.state !== 'done')
+      this.keys.free(windowKey(job.client, job.policy.spec.exec, job.key), job.no);
   }
 
   private move(job: Job, to: JobState): void {

@@ -25,6 +25,7 @@ const TYPES = [
   'tick',
   'limits',
   'policy_drop',
+  'producer_drop',
 ] as const satisfies readonly LedgerRecord['type'][];
 const NUMBERS = new Map<string, number>(TYPES.map((type, index) => [type, index + 1]));
 
@@ -76,6 +77,10 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
     case 'policy_drop':
       out.int(record.policies.length);
       for (const policy of record.policies) out.int(policy);
+      return;
+    case 'producer_drop':
+      out.int(record.producers.length);
+      for (const producer of record.producers) out.int(producer);
       return;
     case 'genesis':
       return out.text(record.tag);
@@ -146,6 +151,8 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: ByteReader
       return { type, at, jobs: decodeMany(read, (one) => one.int()) };
     case 'policy_drop':
       return { type, at, policies: decodeMany(read, (one) => one.int()) };
+    case 'producer_drop':
+      return { type, at, producers: decodeMany(read, (one) => one.int()) };
     case 'genesis':
       return { type, at, tag: read.text() };
     case 'policy':

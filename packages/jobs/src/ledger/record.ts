@@ -31,6 +31,13 @@ export interface ProducerRecord {
   readonly token: string;
 }
 
+/** These clients are closed: none of their numbers will be sent again. */
+export interface ProducerDropRecord {
+  readonly type: 'producer_drop';
+  readonly at: number;
+  readonly producers: readonly number[];
+}
+
 /** One job as it was submitted. `dueAt` 0: at once. `key` empty: none. */
 export interface Submission {
   readonly job: number;
@@ -136,6 +143,7 @@ export type LedgerRecord =
   | PolicyRecord
   | PolicyDropRecord
   | ProducerRecord
+  | ProducerDropRecord
   | EnqueueRecord
   | EnqueueAllRecord
   | AssignRecord

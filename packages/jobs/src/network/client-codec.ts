@@ -70,6 +70,8 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
       return emit(JobFrame.Call, out);
     case 'beat':
       return emit(JobFrame.Beat, out);
+    case 'bye':
+      return emit(JobFrame.Goodbye, out);
     default:
       return message satisfies never;
   }
@@ -119,6 +121,8 @@ export function readClient(type: number, from: ByteReader): ClientMessage | unde
       return { kind: 'call', call: from.int(), request: readDeskRequest(readJson(from, 'request')) };
     case JobFrame.Beat:
       return { kind: 'beat' };
+    case JobFrame.Goodbye:
+      return { kind: 'bye' };
     default:
       return undefined;
   }

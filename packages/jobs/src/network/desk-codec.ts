@@ -1,9 +1,8 @@
 import type { JobState } from '../ledger/job.js';
-import type { DeskRequest } from '../protocol/client-messages.js';
+import { type DeskRequest, TREATED_MAX } from '../protocol/client-messages.js';
 import { MessageMalformedError } from './network-error.js';
 
 const STATES: readonly JobState[] = ['queued', 'running', 'done', 'dead', 'cancelled'];
-const JOBS_MAX = 1_000;
 
 /** A question of a client or an operator, from outside: every field is looked at, none is trusted. */
 export function readDeskRequest(raw: Readonly<Record<string, unknown>>): DeskRequest {
@@ -42,8 +41,8 @@ function text(raw: Readonly<Record<string, unknown>>, field: string): string {
 
 function numbers(raw: Readonly<Record<string, unknown>>, field: string): readonly number[] {
   const value = raw[field];
-  const isList = Array.isArray(value) && value.length <= JOBS_MAX;
+  const isList = Array.isArray(value) && value.length <= TREATED_MAX;
   if (!isList || !value.every((one) => typeof one === 'number' && Number.isSafeInteger(one)))
-    throw new MessageMalformedError(`request: ${field} is not a list of at most ${JOBS_MAX} numbers`);
+    throw new MessageMalformedError(`request: ${field} is not a list of at most ${TREATED_MAX} numbers`);
   return value as readonly number[];
 }

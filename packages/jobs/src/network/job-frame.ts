@@ -21,6 +21,7 @@ export const JobFrame = {
   Ends: 78,
   PulseHello: 79,
   Pulse: 80,
+  Goodbye: 81,
 } as const;
 
 /** A list is cut into frames of about this size, so that no frame comes near the receiver's limit because of its length. */

@@ -103,6 +103,7 @@ export class MinimalClient implements ConnectionHandler {
 
   private leaveIfDone(): void {
     if (!this.isOver || this.pending.size > 0) return;
+    this.setup.leader.fromClient({ message: { kind: 'bye' }, port: this.port });
     this.setup.leader.lost(this.port);
     this.setup.gone();
   }

@@ -33,10 +33,10 @@ export interface PeerSetup<Out> {
 
 /**
  * The name the leader knows a peer by. Where the handshake has proved who it is, the claim stands behind that: a client cannot
- * take the numbering, the results or the leases of another identity (A13, A35).
+ * take the numbering, the results, the keys or the leases of another identity (A13, A35). The identity ends at the last slash.
  */
 export function boundName(session: Session, claimed: string): string {
-  return session.method === 'none' ? claimed : `${session.subject}/${claimed}`;
+  return session.method === 'none' ? claimed : `${session.subject}/${claimed.replaceAll('/', '_')}`;
 }
 
 /** What the identity of a connection may do. Undefined where the operating system is the guard, and everybody may do everything. */
@@ -44,6 +44,6 @@ export function accessOf({ method, identity, subject }: Session): PeerAccess | u
   if (method === 'none' || identity === null) return undefined;
   return {
     permits: (action, on) => identity.permits(action, on),
-    owns: (client) => client.startsWith(`${subject}/`),
+    owns: (client) => client.slice(0, Math.max(0, client.lastIndexOf('/'))) === subject,
   };
 }

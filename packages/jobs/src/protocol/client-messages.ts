@@ -36,7 +36,12 @@ export type ClientMessage =
     }
   | { readonly kind: 'await'; readonly jobs: readonly number[] }
   | { readonly kind: 'call'; readonly call: number; readonly request: DeskRequest }
-  | { readonly kind: 'beat' };
+  | { readonly kind: 'beat' }
+  /** The client is closed: none of its numbers will be sent again. */
+  | { readonly kind: 'bye' };
+
+/** How many jobs one redrive or purge names at most. */
+export const TREATED_MAX = 1_000;
 
 export type DeskRequest =
   | { readonly ask: 'cancel'; readonly job: number; readonly reason: string }
@@ -127,7 +132,9 @@ export type DeskAnswer =
   | { readonly answer: 'jobs'; readonly views: readonly JobView[] }
   | { readonly answer: 'overview'; readonly overview: LeaderOverview }
   | { readonly answer: 'count'; readonly count: number }
-  | { readonly answer: 'unknown'; readonly job: number };
+  | { readonly answer: 'unknown'; readonly job: number }
+  /** `needed`: the rule that would let it. */
+  | { readonly answer: 'forbidden'; readonly needed: string };
 
 export type ToClient =
   /** The session is over: nothing sent on it counts. */

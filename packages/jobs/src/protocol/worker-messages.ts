@@ -12,6 +12,7 @@ export interface AttemptRef {
 export interface WorkerHello {
   readonly worker: string;
   readonly incarnation: string;
+  /** What it has code for: `group/exec`, or the exec alone where it takes it in every group. */
   readonly execs: readonly string[];
   /** Which `job.assign.{group}.{worker}` it takes. */
   readonly patterns: readonly string[];

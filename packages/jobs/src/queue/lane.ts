@@ -1,16 +1,14 @@
 import { Ring } from './ring.js';
 
-/** What one client has running, and how much of it may run at once. */
+/** What one client has running. */
 export class ClientShare {
   readonly name: string;
   running = 0;
-  runningMax: number;
   /** Lanes that left their round because the client was at its cap. */
   readonly parked: Lane[] = [];
 
-  constructor(name: string, runningMax: number) {
+  constructor(name: string) {
     this.name = name;
-    this.runningMax = runningMax;
   }
 }
 
@@ -28,7 +26,7 @@ export class Lane {
   }
 }
 
-/** The lanes of one exec, taking turns. */
+/** The lanes of one exec in one group, taking turns. */
 export class ExecQueue {
   readonly exec: string;
   readonly group: string;

@@ -44,11 +44,6 @@ export class TimedHeap<T> {
     return first;
   }
 
-  /** In no particular order. */
-  all(): readonly T[] {
-    return this.values;
-  }
-
   /** Keeps what `wanted` says. */
   keep(wanted: (value: T) => boolean): void {
     const { times, orders, values } = this;

@@ -16,7 +16,8 @@ const IDLE_LANES_MAX = 256;
  * round of execs, or in the hands of a running dispatch, which puts it back (A27).
  */
 export class WaitingRoom {
-  private readonly execs = new Map<string, ExecQueue>();
+  /** By group, then by exec: a group is who may submit and who serves, so the same exec in another group is another queue. */
+  private readonly groups = new Map<string, Map<string, ExecQueue>>();
   private readonly shares = new Map<string, ClientShare>();
   private readonly round = new Ring<ExecQueue>();
   private readonly later = new TimedHeap<Job>();
@@ -25,7 +26,7 @@ export class WaitingRoom {
   private laterGone = 0;
 
   /**
-   * `runningMax`: attempts one client may have running at once, unless it is told otherwise. `waits`: whether the job of that
+   * `runningMax`: attempts one client may have running at once. `waits`: whether the job of that
    * number is still to be assigned.
    */
   constructor(runningMax: number, waits: (no: number) => boolean) {
@@ -94,7 +95,7 @@ export class WaitingRoom {
       const lane = exec.round.peek();
       if (lane === undefined) return 0;
       const job = this.head(lane);
-      if (job !== 0 && lane.share.running < lane.share.runningMax) return job;
+      if (job !== 0 && lane.share.running < this.runningMax) return job;
       exec.round.shift();
       lane.inRound = false;
       if (job === 0) this.retire(lane);
@@ -124,26 +125,13 @@ export class WaitingRoom {
   release(client: string): void {
     const share = this.shareOf(client);
     share.running -= 1;
-    while (share.parked.length > 0 && share.running < share.runningMax) {
+    while (share.parked.length > 0 && share.running < this.runningMax) {
       const lane = share.parked.shift() as Lane;
       lane.parked = false;
       this.join(lane);
       this.giveBack(lane.exec);
     }
     this.tidy(share);
-  }
-
-  cap(client: string, runningMax: number): void {
-    const share = this.shareOf(client);
-    share.runningMax = runningMax;
-    // One in, one out: lets parked lanes in if the cap has risen.
-    share.running += 1;
-    this.release(client);
-  }
-
-  /** What every client has running, for the invariants. */
-  *runningByClient(): Generator<readonly [client: string, running: number]> {
-    for (const share of this.shares.values()) yield [share.name, share.running];
   }
 
   private enter(lane: Lane, no: number, first: boolean): void {
@@ -171,9 +159,10 @@ export class WaitingRoom {
   }
 
   private tidy(share: ClientShare): void {
-    if (this.shares.size <= IDLE_LANES_MAX || share.running > 0 || share.runningMax !== this.runningMax)
-      return;
-    for (const exec of this.execs.values()) if (exec.lanes.has(share.name)) return;
+    if (this.shares.size <= IDLE_LANES_MAX || share.running > 0) return;
+    for (const execs of this.groups.values()) {
+      for (const exec of execs.values()) if (exec.lanes.has(share.name)) return;
+    }
     this.shares.delete(share.name);
   }
 
@@ -187,11 +176,7 @@ export class WaitingRoom {
   }
 
   private laneOf({ exec, group }: { readonly exec: string; readonly group: string }, client: string): Lane {
-    let queue = this.execs.get(exec);
-    if (queue === undefined) {
-      queue = new ExecQueue(exec, group);
-      this.execs.set(exec, queue);
-    }
+    const queue = this.groups.get(group)?.get(exec) ?? this.open(exec, group);
     let lane = queue.lanes.get(client);
     if (lane === undefined) {
       lane = new Lane(this.shareOf(client), queue);
@@ -200,10 +185,18 @@ export class WaitingRoom {
     return lane;
   }
 
+  private open(exec: string, group: string): ExecQueue {
+    const queue = new ExecQueue(exec, group);
+    const execs = this.groups.get(group);
+    if (execs === undefined) this.groups.set(group, new Map([[exec, queue]]));
+    else execs.set(exec, queue);
+    return queue;
+  }
+
   private shareOf(client: string): ClientShare {
     let share = this.shares.get(client);
     if (share === undefined) {
-      share = new ClientShare(client, this.runningMax);
+      share = new ClientShare(client);
       this.shares.set(client, share);
     }
     return share;

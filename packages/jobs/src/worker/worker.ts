@@ -83,7 +83,8 @@ export class Worker {
     this.reporter.restart(ends);
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
-    link.open({ worker, incarnation, execs: [...this.handlers.keys()], patterns, slots, credit, held });
+    const execs = Array.from(this.handlers.values(), ({ job }) => `${job.spec.group}/${job.exec}`);
+    link.open({ worker, incarnation, execs, patterns, slots, credit, held });
   }
 
   disconnected(): void {

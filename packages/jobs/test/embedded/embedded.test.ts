@@ -454,4 +454,25 @@ jobs(
   },
 );
 
+jobs('redrive and purge take as many ids as there are', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  const doomed = defineJob('math.doomed', { input: aNumber, output: aNumber, retry });
+  const handles = await client.submitAll(
+    doomed,
+    Array.from({ length: 1_500 }, (_, i) => i),
+  );
+  app.worker({
+    handlers: [
+      handle(doomed, () => {
+        throw new NonRetryableError('no');
+      }),
+    ],
+  });
+  await Promise.all(handles.map((one) => codeOf(one.result())));
+  assert.is(await client.purge(handles.map((one) => one.id)), 1_500);
+  assert.equal(await client.deadLetters(), []);
+});
+
 jobs.run();

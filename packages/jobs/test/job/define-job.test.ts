@@ -46,6 +46,7 @@ definition('a value out of its range names the option, the range and the value',
   assert.throws(make({ retry: { jitter: Number.NaN } }), /'jitter'/);
   assert.throws(make({ retry: { backoff: 'wild' } }), /constant, linear, exponential/);
   assert.throws(make({ group: 'a.b' }), /one token/);
+  assert.throws(make({ limits: { outputBytes: 12 * 1024 * 1024 } }), /outputBytes.*11534336/);
   assert.throws(make({ keep: null }), /'keep' must be an object/);
   assert.throws(make({ input: {} }), /Standard Schema/);
 });

@@ -7,6 +7,8 @@ import type { Leader } from '#src/leader/leader.js';
 import type { LeaderLimits, LeaderTimes } from '#src/leader/leader-limits.js';
 import { openLeader } from '#src/leader/open-leader.js';
 import type { WorkerSession } from '#src/leader/worker-session.js';
+import type { LedgerRecord } from '#src/ledger/record.js';
+import { decodeRecords } from '#src/ledger/record-codec.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
 import type { Assignment, AttemptEnd, AttemptRef, ToWorker } from '#src/protocol/worker-messages.js';
 import { specOf } from '../ledger/legal-history.js';
@@ -14,6 +16,8 @@ import { specOf } from '../ledger/legal-history.js';
 /** A leader alone, on time that is moved by hand and a journal in memory; workers and clients are played by the test. */
 export class LeaderRig {
   now = 0;
+  /** How far the wall clock has been set forward, or back. */
+  wallStepMs = 0;
   readonly log: MemoryLog;
   leader!: Leader;
   failJournal = false;
@@ -27,13 +31,16 @@ export class LeaderRig {
 
   constructor(
     options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes>; log?: MemoryLog } = {},
+    clock = { now: 0, wallStepMs: 0 },
   ) {
     this.options = options;
+    this.now = clock.now;
+    this.wallStepMs = clock.wallStepMs;
     this.log = options.log ?? { entries: [] };
     const put = (run: () => void): void => void this.due.push(run);
     const host: JobsHost = {
       now: () => this.now,
-      wallNow: () => 1_000_000 + this.now,
+      wallNow: () => 1_000_000_000 + this.now + this.wallStepMs,
       random: () => 0.5,
       soon: put,
       later: put,
@@ -85,11 +92,17 @@ export class LeaderRig {
     this.settle();
   }
 
+  /** What is durable, in order. */
+  records(): LedgerRecord[] {
+    const records: LedgerRecord[] = [];
+    for (const entry of this.log.entries) decodeRecords(entry, (record) => void records.push(record));
+    return records;
+  }
+
   /** The process dies; another one reads what it left. */
   restarted(): LeaderRig {
-    const rig = new LeaderRig({ ...this.options, log: { entries: [...this.log.entries] } });
-    rig.now = this.now;
-    return rig;
+    const { now, wallStepMs } = this;
+    return new LeaderRig({ ...this.options, log: { entries: [...this.log.entries] } }, { now, wallStepMs });
   }
 
   settle(): void {
@@ -132,6 +145,7 @@ export class LeaderRig {
       incarnation: '1',
       slots: 2,
       execs: ['one'],
+      patterns: ['job.assign.>'],
       held: [],
       ...options,
     });
@@ -144,6 +158,7 @@ export class LeaderRig {
 
 export class PlayedClient {
   readonly heard: ToClient[] = [];
+  onHeard: (message: ToClient) => void = () => undefined;
   readonly session: ClientSession;
   private readonly rig: LeaderRig;
   private seq = 0;
@@ -155,7 +170,11 @@ export class PlayedClient {
     spec: JobSpec = specOf('one', { doneMs: 1e6, deadMs: 1e6 }),
   ) {
     this.rig = rig;
-    this.session = rig.leader.openClient({ client, token }, { send: (message) => this.heard.push(message) });
+    const send = (message: ToClient): void => {
+      this.heard.push(message);
+      this.onHeard(message);
+    };
+    this.session = rig.leader.openClient({ client, token }, { send });
     rig.settle();
     this.say({ kind: 'define', ref: 1, spec });
   }
@@ -194,18 +213,20 @@ interface PlayedWorkerOptions {
   readonly incarnation: string;
   readonly slots: number;
   readonly execs: readonly string[];
+  readonly patterns: readonly string[];
   readonly held: readonly AttemptRef[];
   readonly pulse?: string;
 }
 
 export class PlayedWorker {
   readonly heard: ToWorker[] = [];
+  onHeard: (message: ToWorker) => void = () => undefined;
   readonly session: WorkerSession;
   private readonly rig: LeaderRig;
   private granted: number;
 
   constructor(rig: LeaderRig, options: PlayedWorkerOptions) {
-    const { name, incarnation, slots, execs, held, pulse = '' } = options;
+    const { name, incarnation, slots, execs, patterns, held, pulse = '' } = options;
     this.rig = rig;
     this.granted = slots - held.length;
     this.session = rig.leader.openWorker(
@@ -214,12 +235,17 @@ export class PlayedWorker {
         incarnation,
         slots,
         execs,
+        patterns,
         held,
         pulse,
-        patterns: ['job.assign.>'],
         credit: { jobs: this.granted, bytes: 1_000_000 },
       },
-      { send: (message) => this.heard.push(message) },
+      {
+        send: (message) => {
+          this.heard.push(message);
+          this.onHeard(message);
+        },
+      },
     );
     rig.settle();
   }
@@ -256,6 +282,12 @@ export class PlayedWorker {
   fail(attempt: AttemptRef): void {
     const failure = { name: 'Error', message: 'no' };
     this.report([{ outcome: 'failed', job: attempt.job, attempt: attempt.attempt, failure }]);
+  }
+
+  /** Fails for good. */
+  final(attempt: AttemptRef): void {
+    const failure = { name: 'Error', message: 'never' };
+    this.report([{ outcome: 'final', job: attempt.job, attempt: attempt.attempt, failure }]);
   }
 
   lose(): void {

@@ -1,7 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Ledger } from '#src/ledger/ledger.js';
 import { specOf } from '../ledger/legal-history.js';
-import { LeaderRig, PlayedClient } from './leader-rig.js';
+import { LeaderRig, PlayedClient, type PlayedWorker } from './leader-rig.js';
 
 const leaders = suite('leader');
 
@@ -388,6 +389,25 @@ leaders('a worker gets only jobs it has code for', () => {
   assert.is(able.assigned().length, 1);
 });
 
+leaders('a job goes to a worker of its own group, whichever group the leader met first', () => {
+  for (const order of [
+    ['g', 'other'],
+    ['other', 'g'],
+  ]) {
+    const rig = new LeaderRig();
+    const ours = rig.worker({ name: 'ours', patterns: ['job.assign.g.*'] });
+    const coder = rig.worker({ name: 'coder', execs: ['g/one'] });
+    for (const group of order) {
+      const client = new PlayedClient(rig, group, 't1', { ...specOf('one'), group });
+      for (const n of [1, 2, 3]) client.submit(`${group} ${n}`);
+    }
+    const got = [...ours.assigned(), ...coder.assigned()].map((one) => String(one.payload));
+    assert.equal(got.sort(), ['g 1', 'g 2', 'g 3'], `${order.join()}`);
+    const theirs = rig.worker({ name: 'theirs', slots: 9, patterns: ['job.assign.other.>'] });
+    assert.is(theirs.assigned().length, 3);
+  }
+});
+
 leaders('the less loaded worker is preferred', () => {
   const rig = new LeaderRig();
   const [busy, calm] = [rig.worker({ name: 'busy', slots: 4 }), rig.worker({ name: 'calm', slots: 4 })];
@@ -518,6 +538,241 @@ function turns(runMs: number): string {
 leaders('a row of short jobs comes from one client, long ones by turns', () => {
   assert.is(turns(0.1), 'aaaabbbb');
   assert.is(turns(100), 'abababab');
+});
+
+leaders('a session that defines without end is ended', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  for (let ref = 2; ref < 4_200; ref += 1) client.say({ kind: 'define', ref, spec: specOf('one') });
+  assert.is(client.heard.at(-1)?.kind, 'refused');
+  assert.is(client.session.refs.size, 0);
+});
+
+// Half a second of work must not push out what somebody is about to ask for.
+leaders('results are kept beside 100,000 others, unless told otherwise', () => {
+  const rig = new LeaderRig();
+  assert.ok(rig.leader.ledger.limits.resultsMax >= 100_000);
+  assert.is(rig.restarted().leader.ledger.limits.resultsMax, rig.leader.ledger.limits.resultsMax);
+  assert.is(new Ledger().limits.resultsMax, 10_000, 'what a log without the record means never changes');
+});
+
+const shortLived = specOf('one', { doneMs: 10, deadMs: 1e6 });
+
+// What is kept longest pushes out what is kept shortest, the job that has just ended included.
+leaders('a job whose result finds no room has ended all the same, and its client is told', () => {
+  for (const limits of [{ resultsMax: 1 }, { resultsMax: 0 }, { resultsBytesMax: 1 }]) {
+    const rig = new LeaderRig({ limits });
+    const worker = rig.worker({ slots: 2 });
+    const patient = rig.client();
+    patient.submit('kept long');
+    worker.ok(nth(worker.assigned(), 0), '1');
+    const hasty = new PlayedClient(rig, 'bob', 't1', shortLived);
+    hasty.submit('gone at once');
+    worker.ok(nth(worker.assigned(), 1), '22');
+    assert.equal(
+      hasty.outcomes().map((one) => [one.state, one.result]),
+      [['done', '22']],
+      JSON.stringify(limits),
+    );
+    assert.is(rig.counts()['running'], 0);
+    assert.is(worker.session.leases.length, 0);
+    assert.equal(rig.restarted().counts(), rig.counts());
+  }
+});
+
+leaders('a cancel that finds no room for its outcome is answered', () => {
+  const rig = new LeaderRig({ limits: { resultsMax: 0 } });
+  const client = rig.client();
+  client.submit('waits');
+  client.say({ kind: 'call', call: 7, request: { ask: 'cancel', job: 1, reason: 'enough' } });
+  const answers = client.heard.flatMap((message) => (message.kind === 'answer' ? [message.answer] : []));
+  assert.equal(answers, [{ answer: 'cancelled', state: 'cancelled' }]);
+  assert.equal(
+    client.outcomes().map((one) => one.state),
+    ['cancelled'],
+  );
+});
+
+// A21: the lease stands before the worker hears of it, so no answer is too fast.
+leaders('an end that is reported in the moment of the assignment counts', () => {
+  const rig = new LeaderRig();
+  const worker = rig.worker();
+  worker.onHeard = (message) => {
+    if (message.kind === 'assign') for (const one of message.items) worker.ok(one);
+  };
+  const client = rig.client();
+  client.submit('x');
+  client.submit('y');
+  rig.beat(3_000, worker);
+  assert.equal(
+    client.outcomes().map((one) => one.state),
+    ['done', 'done'],
+  );
+  assert.equal(
+    worker.assigned().map((one) => one.attempt),
+    [1, 1],
+  );
+});
+
+// B9: a receipt means durable, and what could not be made durable is remembered by nobody.
+leaders('a submit whose write failed has no receipt, and sent again to the next leader it is taken', () => {
+  for (const key of ['', 'k']) {
+    const rig = new LeaderRig();
+    const client = rig.client();
+    rig.failJournal = true;
+    assert.is(client.submit('x', { key }), undefined);
+    assert.is(rig.fatal.length, 1);
+    assert.is(client.submit('x', { key, seq: 1 }), undefined, 'nor later: the leader has stopped');
+    const next = rig.restarted();
+    const receipt = next.client().submit('x', { key, seq: 1 });
+    assert.equal([receipt?.jobs, receipt?.duplicate, receipt?.refusal], [[1], false, undefined]);
+    assert.is(next.leader.ledger.accepted, 1);
+  }
+});
+
+// B14: the end of an attempt is in the log before the next attempt is.
+leaders('whatever ends an attempt is recorded before the next assignment of its job', () => {
+  const rig = new LeaderRig();
+  const silent = rig.worker({ name: 'silent' });
+  rig.client().submit('x');
+  const well = rig.worker({ name: 'well' });
+  rig.beat(5_000, well);
+  const third = well.assigned().at(-1);
+  if (third !== undefined) well.fail(third);
+  rig.beat(5_000, well);
+  assert.ok(silent.assigned().length === 1 && well.assigned().length >= 2);
+  let running = 0;
+  for (const record of rig.records()) {
+    if (record.type === 'assign') {
+      assert.is(running, 0, `attempt ${record.attempt} begins while ${running} runs`);
+      running = record.attempt;
+    } else if ('attempt' in record) {
+      assert.is(record.attempt, running, record.type);
+      running = 0;
+    }
+  }
+});
+
+const HOUR_MS = 3_600_000;
+
+for (const stepMs of [-10 * 365 * 24 * HOUR_MS, -HOUR_MS, -1_000, 1_000, HOUR_MS]) {
+  leaders(`delays and retries take as long as asked for when the wall clock is set by ${stepMs} ms`, () => {
+    const rig = new LeaderRig();
+    const worker = rig.worker({ slots: 4 });
+    const client = rig.client();
+    client.submit('delayed before', { delayMs: 500 });
+    rig.wallStepMs = stepMs;
+    client.submit('delayed after', { delayMs: 500 });
+    client.submit('retried');
+    worker.fail(nth(worker.assigned(), 0));
+    const texts = (): string[] => worker.assigned().map((one) => `${String(one.payload)} ${one.attempt}`);
+    rig.beat(400, worker);
+    assert.equal(texts(), ['retried 1'], 'nothing early');
+    rig.beat(200, worker);
+    assert.equal(texts().sort(), ['delayed after 1', 'delayed before 1', 'retried 1']);
+    rig.beat(1_000, worker);
+    assert.ok(texts().includes('retried 2'));
+  });
+}
+
+// The machine ran an hour fast, was set right, and the leader started again.
+leaders('after a restart with the clock set back no delay is longer than it was asked for', () => {
+  const before = new LeaderRig();
+  before.wallStepMs = HOUR_MS;
+  const fast = before.restarted();
+  const client = fast.client();
+  client.submit('old', { delayMs: 500 });
+  fast.wallStepMs = 0;
+  const rig = fast.restarted();
+  rig.client('bob').submit('new', { delayMs: 100 });
+  const worker = rig.worker({ slots: 4 });
+  rig.beat(600, worker);
+  assert.equal(
+    worker.assigned().map((one) => one.payload),
+    ['new', 'old'],
+  );
+});
+
+leaders('the time that passes while no leader runs counts for a delay', () => {
+  const before = new LeaderRig();
+  before.client().submit('x', { delayMs: 5_000 });
+  before.now += 4_900;
+  const rig = before.restarted();
+  const worker = rig.worker();
+  rig.beat(200, worker);
+  assert.is(worker.assigned().length, 1);
+});
+
+leaders('results go and keys are freed at their time, with the wall clock set back meanwhile', () => {
+  const rig = new LeaderRig({ limits: { keyWindowMs: 2_000 } });
+  const worker = rig.worker();
+  const client = new PlayedClient(rig, 'ann', 't1', specOf('one', { doneMs: 500, deadMs: 500 }));
+  client.submit('x', { key: 'k' });
+  worker.ok(nth(worker.assigned(), 0));
+  rig.wallStepMs = -HOUR_MS;
+  rig.beat(900, worker);
+  assert.is(rig.leader.ledger.counts.done, 0);
+  rig.beat(1_500, worker);
+  assert.is(rig.leader.ledger.keys.size, 0);
+});
+
+leaders(
+  'a key answers with its job while the window lasts if the job was done, also when the result has gone',
+  () => {
+    const rig = new LeaderRig();
+    const worker = rig.worker();
+    const client = new PlayedClient(rig, 'ann', 't1', specOf('one', { doneMs: 100, deadMs: 100 }));
+    client.submit('x', { key: 'k' });
+    worker.ok(nth(worker.assigned(), 0));
+    rig.beat(500, worker);
+    assert.is(rig.leader.ledger.jobs.size, 0);
+    for (const one of [rig, rig.restarted()]) {
+      const again = new PlayedClient(one, 'bob', 't2');
+      const receipt = again.submit('x', { key: 'k' });
+      assert.equal([receipt?.jobs, receipt?.duplicate], [[1], true]);
+      assert.is(again.submit('y', { key: 'k' })?.refusal?.code, 'ERR_KEY_CONFLICT');
+    }
+    assert.is(worker.assigned().length, 1);
+  },
+);
+
+leaders(
+  'a key is free again once its job was purged, has expired undone or was cancelled and forgotten',
+  () => {
+    const ends: Record<string, (client: PlayedClient, worker: PlayedWorker) => void> = {
+      purged: (client, worker) => {
+        worker.final(nth(worker.assigned(), 0));
+        client.say({ kind: 'call', call: 1, request: { ask: 'purge', jobs: [1] } });
+      },
+      'expired among the dead letters': (_client, worker) => worker.final(nth(worker.assigned(), 0)),
+      'cancelled and forgotten': (client) =>
+        client.say({ kind: 'call', call: 1, request: { ask: 'cancel', job: 1, reason: '' } }),
+    };
+    for (const [name, end] of Object.entries(ends)) {
+      const rig = new LeaderRig();
+      const worker = rig.worker();
+      const keep = { doneMs: 300, deadMs: name === 'purged' ? 1e6 : 300 };
+      const client = new PlayedClient(rig, 'ann', 't1', specOf('one', keep));
+      client.submit('x', { key: 'k' });
+      end(client, worker);
+      if (name !== 'purged') {
+        assert.equal(client.submit('x', { key: 'k' })?.jobs, [1], `${name}: known while it is kept`);
+        rig.beat(600, worker);
+      }
+      for (const one of [rig, rig.restarted()]) {
+        const receipt = new PlayedClient(one, 'ann', 't2').submit('other', { key: 'k' });
+        assert.equal([receipt?.jobs, receipt?.duplicate], [[2], false], name);
+      }
+    }
+  },
+);
+
+leaders('keys of two identities do not meet; two names of one identity share theirs', () => {
+  const rig = new LeaderRig();
+  const jobs = ['ann/a', 'ann/b', 'urn://x/a', 'urn://y/a', 'local', 'other'].map(
+    (name) => new PlayedClient(rig, name, 't1').submit('x', { key: 'k' })?.jobs[0],
+  );
+  assert.equal(jobs, [1, 1, 2, 3, 4, 4]);
 });
 
 leaders.run();

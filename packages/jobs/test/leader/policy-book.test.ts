@@ -85,16 +85,4 @@ books('only definitions in use count against the limit', () => {
   assert.ok(wasRefused(visitor(rig, 'f')));
 });
 
-books('clients that the ledger has forgotten do not pile up beside it', () => {
-  const rig = new LeaderRig({ limits: { keyWindowMs: 1_000 } });
-  for (let i = 0; i < 40; i += 1) {
-    for (let j = 0; j < 10; j += 1) rig.leader.closed(rig.client('ann', `t${i}-${j}`).session);
-    rig.advance(3_000);
-    // Time goes on in the ledger with its records, and it looks at producers once a minute.
-    rig.advance(60_000);
-  }
-  const { reception } = rig.leader as unknown as { reception: { producers: Map<string, unknown> } };
-  assert.ok(reception.producers.size < 120, `${reception.producers.size} are kept`);
-});
-
 books.run();

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/ledger/byte-writer.js';
+import { KeyWindow } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
@@ -161,6 +162,23 @@ ledgers('a producer remembers the job of every number its client has no answer t
     [1, 2, 3, 4].map((seq) => reload(ledger).producers.get(1)?.jobOf(seq)),
     [-1, 0, 2, 3],
   );
+});
+
+ledgers('keys that are freed and taken again leave nothing behind', () => {
+  const keys = new KeyWindow();
+  for (let job = 1; job <= 1_000; job += 1) {
+    keys.add({ key: 'k', job, hash: 0, expiresAt: job });
+    keys.free('k', job - 1);
+    assert.is(keys.get('k')?.job, job);
+    keys.free('k', job);
+    assert.is(keys.get('k'), undefined);
+  }
+  keys.add({ key: 'k', job: 1_001, hash: 0, expiresAt: 1_001 });
+  assert.equal(
+    [...keys.entries()].map((entry) => entry.job),
+    [1_001],
+  );
+  assert.ok(keys.nextAt > 900, 'what was freed does not age here');
 });
 
 ledgers.run();

@@ -52,6 +52,7 @@ const records: fc.Arbitrary<LedgerRecord> = fc.oneof(
   fc.record({ type: of('redrive', 'purge'), at, jobs: fc.array(number) }),
   fc.record({ type: of('tick'), at }),
   fc.record({ type: of('policy_drop'), at, policies: fc.array(number) }),
+  fc.record({ type: of('producer_drop'), at, producers: fc.array(number) }),
   fc.record({ type: of('limits'), at, resultsMax: number, resultsBytesMax: number, keyWindowMs: number }),
 );
 

@@ -1,5 +1,13 @@
 // timeout: 60s
-import { connectClient, type JobsError, type LeaderServer, startLeader, startWorker } from '@troupe/jobs';
+import {
+  connectClient,
+  defineJob,
+  handle,
+  type JobsError,
+  type LeaderServer,
+  startLeader,
+  startWorker,
+} from '@troupe/jobs';
 import { type DialerAuth, Directory } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,6 +24,7 @@ const directory = new Directory([
   { subject: 'bob', keys: [{ id: 'k-bob', key: keyOf('b') }], submit: ['job.submit.other'] },
   { subject: 'eve', keys: [{ id: 'k-eve', key: keyOf('c') }], submit: ['job.submit.trial'] },
   { subject: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], work: ['job.assign.trial.*'] },
+  { subject: 'all', keys: [{ id: 'k-all', key: keyOf('9') }], work: ['>'] },
   { subject: 'idle', keys: [{ id: 'k-idle', key: keyOf('e') }], work: ['job.assign.other.*'] },
   { subject: 'ops', keys: [{ id: 'k-ops', key: keyOf('f') }], observe: ['>'], cancel: ['>'], admin: ['>'] },
 ]);
@@ -76,6 +85,28 @@ access('an identity submits where its rules let it, and sees and cancels only it
   assert.is((await job.inspect()).state, 'cancelled');
 });
 
+access('one identity does not meet the keys of another, whatever it calls itself', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'c' });
+  await using too = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'x/y' });
+  await using eve = await connectClient({ address, auth: authOf('k-eve', 'c'), name: 'ann/c' });
+  const first = await ann.submit(Echo, 1, { key: 'k' });
+  assert.is((await too.submit(Echo, 1, { key: 'k' })).id, first.id);
+  assert.not.equal((await eve.submit(Echo, 2, { key: 'k' })).id, first.id);
+});
+
+access('counts and workers are shown to those whose rules say so', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
+  await using ops = await connectClient({ address, auth: authOf('k-ops', 'f') });
+  assert.is(await codeOf(ann.overview()), 'ERR_FORBIDDEN');
+  assert.is((await ops.overview()).counts.queued, 0);
+});
+
 access('a worker gets only work its rules let it have; dead letters are for operators', async () => {
   await using folder = await stateFolder();
   await using leader = await guarded(folder.dir);
@@ -104,6 +135,28 @@ access('a worker gets only work its rules let it have; dead letters are for oper
   const id = ann.idOf(dead?.job ?? 0);
   assert.is(await ann.purge([id]), 0);
   assert.is(await ops.purge([id]), 1);
+});
+
+access('a group that a client may submit to does not lead to the handlers of another', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  const ran: unknown[] = [];
+  const handlers = [
+    handle(Echo, (input) => {
+      ran.push(input);
+      return input;
+    }),
+  ];
+  await using _crew = await startWorker({ address, auth: authOf('k-crew', 'd'), name: 'c', handlers });
+  await using _all = await startWorker({ address, auth: authOf('k-all', '9'), name: 'a', handlers });
+  await using bob = await connectClient({ address, auth: authOf('k-bob', 'b') });
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
+  const Disguised = defineJob(Echo.exec, { group: 'other', input: Echo.input, output: Echo.output });
+  const smuggled = await bob.submit(Disguised, 'smuggled');
+  for (let i = 0; i < 8; i += 1) await ann.run(Echo, i);
+  assert.equal(ran, [0, 1, 2, 3, 4, 5, 6, 7]);
+  assert.is((await smuggled.inspect()).state, 'queued');
 });
 
 access.run();

@@ -103,6 +103,7 @@ codec('what a client says is read as it was said', () => {
     rec({ kind: fc.constant('submit' as const), low: number, items: fc.array(item, { maxLength: 5 }) }),
     rec({ kind: fc.constant('await' as const), jobs: fc.array(number) }),
     fc.constant({ kind: 'beat' as const }),
+    fc.constant({ kind: 'bye' as const }),
     fc.constant({ kind: 'define' as const, ref: 3, spec: Echo.spec }),
     rec({
       kind: fc.constant('call' as const),

@@ -1,14 +1,16 @@
 import { FaultyStorage } from '@troupe/wal/testing';
 import { Client } from '#src/client/client.js';
 import { Submitter } from '#src/client/submitter.js';
+import { Aftermath } from '#src/leader/aftermath.js';
 import { Attempts } from '#src/leader/attempts.js';
 import { Desk } from '#src/leader/desk.js';
-import type { Leader } from '#src/leader/leader.js';
+import { Leader } from '#src/leader/leader.js';
 import { LeaseWatch } from '#src/leader/lease-watch.js';
 import { Reception } from '#src/leader/reception.js';
 import { Staging } from '#src/leader/staging.js';
 import { WorkerSession } from '#src/leader/worker-session.js';
-import { KeyWindow } from '#src/ledger/key-window.js';
+import type { Job, Policy } from '#src/ledger/job.js';
+import { KeyWindow, windowKey } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { Producer } from '#src/ledger/producer.js';
 import { WaitingRoom } from '#src/queue/waiting-room.js';
@@ -163,10 +165,10 @@ export const plantedBugs: readonly PlantedBug[] = [
         Ledger,
         'requeue',
         (original) =>
-          function requeue(this: Ledger, record: { job: number }) {
-            original.call(this, record);
-            const job = this.jobs.get(record.job);
-            if (job !== undefined) job.attempt = 0;
+          function requeue(this: Ledger, record: unknown) {
+            const job = original.call(this, record) as Job;
+            job.attempt = 0;
+            return job;
           },
       ),
   },
@@ -185,9 +187,10 @@ export const plantedBugs: readonly PlantedBug[] = [
         Ledger,
         'die',
         (original) =>
-          function die(this: { jobs: Ledger['jobs']; drop(job: unknown): void }, record: { job: number }) {
-            original.call(this, record);
-            this.drop(this.jobs.get(record.job));
+          function die(this: { drop(job: unknown): void }, record: unknown) {
+            const job = original.call(this, record);
+            this.drop(job);
+            return job;
           },
       ),
   },
@@ -212,7 +215,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         (original) =>
           function cancel(this: Ledger, record: { job: number }) {
             const job = this.jobs.get(record.job);
-            if (job?.state !== 'running') original.call(this, record);
+            return job?.state === 'running' ? job : original.call(this, record);
           },
       ),
   },
@@ -261,7 +264,7 @@ export const plantedBugs: readonly PlantedBug[] = [
         'ack',
         (original) =>
           function ack(this: Ledger, record: object) {
-            original.call(this, { ...record, result: '' });
+            return original.call(this, { ...record, result: '' });
           },
       ),
   },
@@ -275,9 +278,142 @@ export const plantedBugs: readonly PlantedBug[] = [
         (original) =>
           function requeue(this: Ledger, record: { dueAt: number }) {
             calls += 1;
-            original.call(this, { ...record, dueAt: record.dueAt + (calls % 7) });
+            return original.call(this, { ...record, dueAt: record.dueAt + (calls % 7) });
           },
       );
     },
+  },
+  {
+    name: 'looks for a job that retention has dropped by the record that ended it',
+    plant: () =>
+      swap(
+        Aftermath,
+        'act',
+        (original) =>
+          function act(
+            this: { context: Leader },
+            record: { job?: number },
+            _applied: unknown,
+            ...rest: unknown[]
+          ) {
+            const found = record.job === undefined ? undefined : this.context.ledger.jobs.get(record.job);
+            original.call(this, record, found, ...rest);
+          },
+      ),
+  },
+  {
+    name: 'lets the first group of an exec decide for all',
+    plant: () => {
+      const first = new WeakMap<object, Map<string, string>>();
+      return swap(
+        WaitingRoom,
+        'laneOf',
+        (original) =>
+          function laneOf(this: object, { exec, group }: { exec: string; group: string }, client: string) {
+            const groups = first.get(this) ?? new Map<string, string>();
+            first.set(this, groups);
+            if (!groups.has(exec)) groups.set(exec, group);
+            return original.call(this, { exec, group: groups.get(exec) }, client);
+          },
+      );
+    },
+  },
+  {
+    name: 'lets the wall clock hold up its delays',
+    plant: () =>
+      swap(
+        Leader,
+        'readClock',
+        () =>
+          function readClock(this: { turnAt: number; host: Leader['host']; ledger: Ledger }) {
+            this.turnAt = Math.max(this.host.wallNow(), this.ledger.now, this.turnAt);
+          },
+      ),
+  },
+  {
+    name: 'keeps the key of a job that was purged',
+    plant: () => swap(KeyWindow, 'free', () => () => undefined),
+  },
+  {
+    name: 'frees the key of a job that was done',
+    plant: () =>
+      swap(
+        Ledger,
+        'drop',
+        (original) =>
+          function drop(this: Ledger, job: { key: string; no: number; client: string; policy: Policy }) {
+            original.call(this, job);
+            if (job.key !== '') this.keys.free(windowKey(job.client, job.policy.spec.exec, job.key), job.no);
+          },
+      ),
+  },
+  {
+    name: 'lists dead letters that were purged',
+    plant: () =>
+      swap(
+        Desk,
+        'serve',
+        (original) =>
+          function serve(
+            this: { context: Leader; walks: { start(...args: unknown[]): void } },
+            session: unknown,
+            call: unknown,
+            request: { ask: string; state?: string },
+          ) {
+            if (request.ask !== 'list' || request.state !== 'dead')
+              return original.call(this, session, call, request);
+            // The heap of their retention, in which those that were purged stay until their time.
+            const { values } = this.context.ledger.dead as unknown as { values: Job[] };
+            return this.walks.start(session, call, request, { after: () => [...values].values() });
+          },
+      ),
+  },
+  {
+    name: 'takes the end of a connection for a goodbye',
+    plant: () =>
+      swap(
+        Reception,
+        'parted',
+        (original) =>
+          function parted(this: { producers: { leave(session: unknown): void } }, session: unknown) {
+            this.producers.leave(session);
+            original.call(this, session);
+          },
+      ),
+  },
+  {
+    name: 'does not count what a client has running',
+    plant: () =>
+      swap(
+        WaitingRoom,
+        'take',
+        (original) =>
+          function take(this: object, exec: { round: { peek(): { share: { running: number } } } }) {
+            const { share } = exec.round.peek();
+            original.call(this, exec);
+            share.running = Math.max(0, share.running - 1);
+          },
+      ),
+  },
+  {
+    name: 'drives a dead letter again with its counts spent',
+    plant: () =>
+      swap(
+        Ledger,
+        'redrive',
+        (original) =>
+          function redrive(this: Ledger, record: { jobs: number[] }) {
+            const counts = new Map(record.jobs.map((no) => [no, this.jobs.get(no)?.failures ?? 0]));
+            original.call(this, record);
+            for (const [no, failures] of counts) {
+              const job = this.jobs.get(no);
+              if (job !== undefined) job.failures = failures;
+            }
+          },
+      ),
+  },
+  {
+    name: 'forgets a purge',
+    plant: () => swap(Ledger, 'purge', () => () => undefined),
   },
 ];

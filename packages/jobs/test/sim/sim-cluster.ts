@@ -13,6 +13,7 @@ import { FaultyStorage, PERSISTENCE_MODELS, SimulatedDisk } from '@troupe/wal/te
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
 import { LeaderActor } from '#src/leader/leader-actor.js';
+import type { LeaderLimits } from '#src/leader/leader-limits.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { ledgerFold } from '#src/ledger/ledger-fold.js';
 import { decodeRecords } from '#src/ledger/record-codec.js';
@@ -22,20 +23,31 @@ import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
 import { expected, SimHistory, type SubmitOp, verdicts } from './sim-history.js';
 import { SimNet } from './sim-net.js';
+import { SimRecords } from './sim-records.js';
 import { type SimNode, SimWorld } from './sim-world.js';
 
 const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
-const common = { input: aString, output: aString, leaseMs: 400, limits: { runMs: 1_500 }, retry };
-const jobs = {
-  quick: defineJob('sim.quick', common),
-  slow: defineJob('sim.slow', common),
-  flaky: defineJob('sim.flaky', common),
-  doomed: defineJob('sim.doomed', common),
-  final: defineJob('sim.final', common),
-  poison: defineJob('sim.poison', common),
-  hung: defineJob('sim.hung', { ...common, limits: { runMs: 300 }, retry: { ...retry, attempts: 2 } }),
-};
-type Kind = keyof typeof jobs;
+
+interface Keep {
+  readonly doneMs?: number;
+  readonly deadMs?: number;
+}
+
+function jobsOf(group: string, keep: Keep) {
+  const base = { input: aString, output: aString, leaseMs: 400, limits: { runMs: 1_500 }, retry };
+  const common = { ...base, group, keep };
+  return {
+    quick: defineJob('sim.quick', common),
+    slow: defineJob('sim.slow', common),
+    flaky: defineJob('sim.flaky', common),
+    doomed: defineJob('sim.doomed', common),
+    final: defineJob('sim.final', common),
+    poison: defineJob('sim.poison', common),
+    hung: defineJob('sim.hung', { ...common, limits: { runMs: 300 }, retry: { ...retry, attempts: 2 } }),
+  };
+}
+type Jobs = ReturnType<typeof jobsOf>;
+type Kind = keyof Jobs;
 const KINDS: readonly Kind[] = [
   'quick',
   'quick',
@@ -70,7 +82,19 @@ interface Weather {
   readonly diskMs: number;
   readonly snapshotEveryBytes: number;
   readonly submits: number;
+  /** How often the leader's wall clock is set. */
+  readonly clockSteps: number;
+  /** How often an operator drives dead letters again, or removes them. */
+  readonly treatments: number;
+  readonly limits: Partial<LeaderLimits>;
+  readonly keep: Keep;
+  /** The last worker has code for another group than the others, and jobs of both are submitted. */
+  readonly twoGroups: boolean;
 }
+
+/** Off by a second, an hour, ten years. */
+const CLOCK_STEPS_MS = [1_000, 3_600_000, 3_650 * 24 * 3_600_000].flatMap((ms) => [ms, -ms]);
+const KEY_WINDOW_MS = 24 * 3_600_000;
 
 export interface SimReport {
   readonly seed: number;
@@ -93,6 +117,8 @@ export class SimCluster {
   private readonly net: SimNet;
   private readonly random: () => number;
   private readonly weather: Weather;
+  private readonly records: SimRecords;
+  private readonly jobs: { readonly main: Jobs; readonly side: Jobs };
   private readonly open = new Set<SubmitOp>();
   private readonly storage: (options: ConstructorParameters<typeof FaultyStorage>[0]) => FaultyStorage;
   private disk = new SimulatedDisk();
@@ -112,6 +138,10 @@ export class SimCluster {
     this.world = new SimWorld(seed);
     this.random = this.world.stream('plan');
     this.weather = this.drawWeather();
+    const { limits, keep } = this.weather;
+    const { keyWindowMs = KEY_WINDOW_MS, clientRunningMax = Number.POSITIVE_INFINITY } = limits;
+    this.records = new SimRecords({ keyWindowMs, clientRunningMax }, () => this.world.now);
+    this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     this.leaderNode = this.world.node('leader');
     const faults = { cut: this.weather.cutMessage, delayMs: 1 + this.random() * 10 };
     this.net = new SimNet(this.world, this.leaderNode, faults, (message) => this.sent(message as ToWorker));
@@ -163,7 +193,41 @@ export class SimCluster {
       diskMs: 0.2 + this.random() * 6,
       snapshotEveryBytes: this.random() < 0.5 ? 0 : 100_000,
       submits: 10 + Math.floor(this.random() * 30),
+      clockSteps: maybe(4),
+      treatments: maybe(8),
+      limits: this.drawLimits(),
+      keep: this.drawKeep(),
+      twoGroups: this.random() < 0.5,
     };
+  }
+
+  private drawLimits(): Partial<LeaderLimits> {
+    const upTo = (most: number): number => Math.floor(this.random() * most);
+    return {
+      ...(this.random() < 0.3 ? { resultsMax: upTo(12) } : {}),
+      ...(this.random() < 0.2 ? { resultsBytesMax: upTo(400) } : {}),
+      ...(this.random() < 0.3 ? { clientRunningMax: 1 + upTo(4) } : {}),
+      ...(this.random() < 0.2 ? { keyWindowMs: 500 + upTo(3_000) } : {}),
+      ...(this.random() < 0.2 ? { jobsMax: 5 + upTo(20) } : {}),
+      ...(this.random() < 0.2 ? { deadMax: 1 + upTo(10) } : {}),
+    };
+  }
+
+  private drawKeep(): Keep {
+    return {
+      ...(this.random() < 0.3 ? { doneMs: Math.floor(this.random() * 1_000) } : {}),
+      ...(this.random() < 0.3 ? { deadMs: Math.floor(this.random() * 1_000) } : {}),
+    };
+  }
+
+  /** Whether ended jobs may be gone before the run is over. */
+  private get forgets(): boolean {
+    const { limits, keep, clockSteps } = this.weather;
+    const { resultsMax, resultsBytesMax } = limits;
+    const { doneMs, deadMs } = keep;
+    return (
+      clockSteps > 0 || [resultsMax, resultsBytesMax, doneMs, deadMs].some((value) => value !== undefined)
+    );
   }
 
   private startLeader(): void {
@@ -190,7 +254,8 @@ export class SimCluster {
     this.leaderRef = node.system.spawn(LeaderActor, {
       host,
       times,
-      openJournal: this.journalOn(storage, walHost),
+      limits: this.weather.limits,
+      openJournal: this.records.watch(this.journalOn(storage, walHost)),
       onFatal: (error) => this.world.problem(`leader: ${error.message}`),
     });
     this.net.leaderUp(this.leaderRef);
@@ -216,8 +281,10 @@ export class SimCluster {
       lost: () => ref.tell.lost(),
       reconnect: () => ref.tell.reconnect(),
     };
+    const isSide = this.weather.twoGroups && node === this.workerNodes[WORKERS - 1];
+    const jobs = isSide ? this.jobs.side : this.jobs.main;
     const run = (kind: Kind) => (input: string, context: AttemptContext) =>
-      this.handle(kind, input, context, node);
+      this.handle(kind, input, context, node, jobs[kind].spec.group);
     const slots = 1 + Math.floor(this.random() * 4);
     const ref: ActorRef<typeof WorkerActor> = node.system.spawn(WorkerActor, {
       // Some come back under another name, as a replaced machine would: nobody then says that the old one is gone.
@@ -242,9 +309,10 @@ export class SimCluster {
     input: string,
     context: AttemptContext,
     node: SimNode,
+    group: string,
   ): string | Promise<string> {
     const job = Number.parseInt(context.jobId.split('-')[1] ?? '', 36);
-    this.history.ran(job, context.attempt, node.name, this.world.now);
+    this.history.ran(job, { attempt: context.attempt, worker: node.name, group, at: this.world.now });
     const output = expected({ payload: input }, context.attempt);
     switch (kind) {
       case 'quick':
@@ -296,6 +364,11 @@ export class SimCluster {
       const at = this.world.now + this.random() * Math.max(0, FAULTS_MS - this.world.now);
       this.world.at(at, node, () => void this.submit(spawned.client, name));
     }
+    const treatments = this.faulty ? this.weather.treatments : 0;
+    for (let i = 0; i < treatments; i += 1) {
+      const at = this.world.now + this.random() * Math.max(0, FAULTS_MS - this.world.now);
+      this.world.at(at, node, () => void this.treat(spawned.client));
+    }
   }
 
   private crashClient(node: SimNode): void {
@@ -310,19 +383,34 @@ export class SimCluster {
   private async submitAll(client: Client, name: string): Promise<void> {
     this.submitted += 1;
     const payload = `all ${this.submitted}`;
-    const op = this.history.submit(name, jobs.quick.exec, payload, '');
+    const { quick } = this.jobs.main;
+    const op = this.history.submit({
+      client: name,
+      exec: quick.exec,
+      payload,
+      key: '',
+      askedAt: this.world.now,
+    });
     this.open.add(op);
     try {
-      const handles = await client.submitAll(jobs.quick, [payload, payload, payload]);
+      const handles = await client.submitAll(quick, [payload, payload, payload]);
       op.outcome = 'ok';
       op.jobs = handles.map((one) => parseJobId(one.id.split('-')[0] ?? '', one.id));
-      await Promise.all(handles.map((one) => one.result().catch(unlessUnlucky)));
+      await Promise.all(handles.map((one) => one.result().catch((error) => this.unlessUnlucky(error))));
     } catch (error) {
       if (op.outcome === 'unknown') op.outcome = 'refused';
       else this.world.problem(`job ${op.jobs[0]}: ${String(error)}`);
     } finally {
       this.open.delete(op);
     }
+  }
+
+  /** A quick job does not fail by itself, but its worker may be lost under it as often as the policy allows. */
+  private unlessUnlucky(error: unknown): void {
+    if (this.forgets && codeOf(error) === 'ERR_JOB_UNKNOWN') return;
+    const { reason } = error as { reason?: string };
+    if (codeOf(error) !== 'ERR_JOB_FAILED' || (reason !== 'quarantined' && reason !== 'timed-out'))
+      throw error;
   }
 
   private async submit(client: Client, name: string): Promise<void> {
@@ -332,12 +420,16 @@ export class SimCluster {
     const key = keyed ? `key${Math.floor(this.random() * 6)}` : '';
     this.submitted += 1;
     const payload = keyed ? `keyed ${kind} ${key}` : `${kind} ${this.submitted}`;
-    const op = this.history.submit(name, jobs[kind].exec, payload, key);
+    const isSide = this.weather.twoGroups && this.random() < 0.4;
+    const job = (isSide ? this.jobs.side : this.jobs.main)[kind];
+    const delayMs = this.random() < 0.2 ? Math.floor(this.random() * 500) : 0;
+    const askedAt = this.world.now;
+    const op = this.history.submit({ client: name, exec: job.exec, payload, key, askedAt, delayMs });
     this.open.add(op);
-    const delayed = this.random() < 0.2 ? { runAfterMs: Math.floor(this.random() * 500) } : {};
+    const delayed = delayMs === 0 ? {} : { runAfterMs: delayMs };
     const cancelAfter = this.random() < 0.15 ? this.random() * 300 : 0;
     try {
-      const handle = await client.submit(jobs[kind], payload, keyed ? { key, ...delayed } : delayed);
+      const handle = await client.submit(job, payload, keyed ? { key, ...delayed } : delayed);
       op.outcome = 'ok';
       op.jobs = [parseJobId(handle.id.split('-')[0] ?? '', handle.id)];
       if (cancelAfter > 0) this.cancelLater(op, handle, cancelAfter);
@@ -357,9 +449,25 @@ export class SimCluster {
           if (state === 'cancelled') op.cancelAcked = this.world.now;
           for (const job of op.jobs) this.history.over(job, this.world.now);
         },
-        (error: unknown) => this.world.problem(`cancel of job ${op.jobs[0]}: ${String(error)}`),
+        (error: unknown) => {
+          // It may have ended and gone meanwhile; whether it may is judged in the end.
+          if (codeOf(error) === 'ERR_JOB_UNKNOWN') op.seen = op.seen === 'nothing' ? 'forgotten' : op.seen;
+          else this.world.problem(`cancel of job ${op.jobs[0]}: ${String(error)}`);
+        },
       );
     });
+  }
+
+  /** An operator looks at the dead letters and sends some back, or removes them. */
+  private async treat(client: Client): Promise<void> {
+    const askedAt = this.world.now;
+    const dead = await client.deadLetters();
+    for (const { job } of dead) {
+      if ((this.records.lives.get(job)?.purgedAt ?? Number.POSITIVE_INFINITY) < askedAt)
+        this.world.problem(`job ${job} is listed among the dead letters after it was purged`);
+    }
+    const some = dead.filter(() => this.random() < 0.6).map(({ job }) => client.idOf(job));
+    if (some.length > 0) await (this.random() < 0.5 ? client.purge(some) : client.redrive(some));
   }
 
   private async follow(op: SubmitOp, handle: { result(): Promise<unknown> }): Promise<void> {
@@ -367,9 +475,10 @@ export class SimCluster {
       op.result = await handle.result();
       op.seen = 'done';
     } catch (error) {
-      const code = (error as { code?: string }).code;
-      if (code !== 'ERR_JOB_FAILED' && code !== 'ERR_JOB_CANCELLED') throw error;
-      op.seen = code === 'ERR_JOB_FAILED' ? 'dead' : 'cancelled';
+      const seen = SEEN[codeOf(error)];
+      if (seen === undefined) throw error;
+      op.seen = seen;
+      if (seen === 'forgotten') return;
     }
     for (const job of op.jobs) this.history.over(job, this.world.now);
   }
@@ -391,6 +500,9 @@ export class SimCluster {
     );
     plan(weather.pause, () => this.pause(this.random() < 0.3 ? this.leaderNode : someWorker()));
     plan(weather.cutAll, () => this.net.cutSome(0.5));
+    plan(weather.clockSteps, () => {
+      this.leaderNode.wallStepMs = CLOCK_STEPS_MS[Math.floor(this.random() * CLOCK_STEPS_MS.length)] ?? 0;
+    });
   }
 
   private pause(node: SimNode): void {
@@ -410,11 +522,13 @@ export class SimCluster {
     for (const op of this.open)
       world.problem(`a ${op.exec} of ${op.client} (${op.outcome}) was never answered`);
     if (world.problems.length > 0) return;
-    // Let what is still in flight settle, then read the live state.
+    // Let what is still in flight, or was driven again, come to its end, then read the live state.
     await world.run(world.now + 3_000);
+    await world.run(world.now + HEAL_MS, () => isIdle(liveLedger(this.leaderRef)));
     const live = liveLedger(this.leaderRef);
     if (live === undefined) return world.problem('the leader is not up after healing');
-    for (const verdict of verdicts(this.history, live)) world.problem(verdict);
+    const leniency = { forgets: this.forgets, restarted: this.leaderCrashes > 0 };
+    for (const verdict of verdicts(this.history, this.records, live, leniency)) world.problem(verdict);
     if (snapshotText(live) !== snapshotText(await this.replayed()))
       world.problem('the log replayed is not the live state');
   }
@@ -465,10 +579,18 @@ export class SimCluster {
   }
 }
 
-/** A quick job does not fail by itself, but its worker may be lost under it as often as the policy allows. */
-function unlessUnlucky(error: unknown): void {
-  const { code, reason } = error as { code?: string; reason?: string };
-  if (code !== 'ERR_JOB_FAILED' || (reason !== 'quarantined' && reason !== 'timed-out')) throw error;
+const SEEN: Readonly<Record<string, SubmitOp['seen']>> = {
+  ERR_JOB_FAILED: 'dead',
+  ERR_JOB_CANCELLED: 'cancelled',
+  ERR_JOB_UNKNOWN: 'forgotten',
+};
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown }).code);
+}
+
+function isIdle(ledger: Ledger | undefined): boolean {
+  return ledger !== undefined && ledger.counts.queued + ledger.counts.running === 0;
 }
 
 const walClock = {

@@ -19,6 +19,8 @@ export class SimNode {
   life = 0;
   alive = false;
   pausedUntil = 0;
+  /** How far its wall clock is off. */
+  wallStepMs = 0;
   executor!: StepExecutor;
   system!: ActorSystem;
   callbacks: (() => void)[] = [];
@@ -63,7 +65,7 @@ export class SimNode {
     };
     return {
       now: () => world.now,
-      wallNow: () => 1_700_000_000_000 + Math.floor(world.now),
+      wallNow: () => 1_700_000_000_000 + Math.floor(world.now) + this.wallStepMs,
       random,
       setTimer: (ms, run): HostTimer => {
         // As in Node, no timer is shorter than a millisecond.
