@@ -1,6 +1,6 @@
 import type { Client, JobDefinition, JobHandle, SubmitOptions } from '@troupe/jobs';
 import type { Command } from 'commander';
-import { wholeNumber } from '../number-option.js';
+import { wholeNumber, YEAR_MS } from '../number-option.js';
 import { ProgressBar } from '../progress-bar.js';
 import { type LeaderFlags, withLeader, withSubmitter } from '../session/leader-options.js';
 import {
@@ -20,14 +20,12 @@ interface Flags extends JsonFlag, LeaderFlags, JobFlags, PayloadFlags {
   readonly resultWithin?: number;
 }
 
-const DELAY_MS_MAX = 366 * 24 * 3_600_000;
-
 function withSubmitOptions(command: Command): Command {
   return withJobOptions(withLeader(command))
     .option('-f, --file <path>', 'payload from a file; - is standard input')
     .option('-t, --text', 'the payload is text, not JSON')
     .option('--key-id <key>', 'idempotency key: the same key is the same job')
-    .option('--delay <ms>', 'not before so long', wholeNumber(0, DELAY_MS_MAX));
+    .option('--delay <ms>', 'not before so long', wholeNumber(0, YEAR_MS));
 }
 
 export function addSubmit(program: Command, tools: Tools): void {
@@ -54,11 +52,7 @@ export function addRun(program: Command, tools: Tools): void {
       "troupe run math.add '[1, 2]'",
     ),
   )
-    .option(
-      '--result-within <ms>',
-      'give up waiting after so long; the job goes on',
-      wholeNumber(1, DELAY_MS_MAX),
-    )
+    .option('--result-within <ms>', 'give up waiting after so long; the job goes on', wholeNumber(1, YEAR_MS))
     .action((exec: string, payload: string | undefined, flags: Flags) => runOne(tools, exec, payload, flags));
 }
 

@@ -36,7 +36,10 @@ operating('a limit that cannot be kept is refused at the start', async () => {
   await using f = await folder();
   const ended = await troupe(['leader', '--port', '0', '--dir', join(f.dir, 'state'), '--payload-max', '1g']);
   assert.is(ended.code, 64);
-  assert.match(ended.err, /^troupe: limits: payloadBytesMax of \d+, at most \d+\n$/);
+  assert.match(
+    ended.err,
+    /^troupe: startLeader: option .limits. cannot be used: option .payloadBytesMax. must be .*\n$/,
+  );
 });
 
 operating('wal verify, wal dump, backup and restore', async () => {
@@ -242,6 +245,7 @@ operating('mistakes are one line and 64', async () => {
     [['nonsense'], /^troupe: unknown command 'nonsense'; see troupe --help\n$/],
     [['run'], /^troupe: missing required argument 'exec'; see troupe --help\n$/],
     [['ls', '--state', 'odd'], /^troupe: .*Allowed choices are queued.*\n$/],
+    [['leader', '--payload-max', '0'], /^troupe: .*bytes above 0.*\n$/],
     [['leader', '--port', '99999999'], /^troupe: .*whole number from 0 to 65535.*\n$/],
     [['check', '--leader', 'a:b:c'], /^troupe: address 'a:b:c': needed host:port or unix:\/path\n$/],
   ];

@@ -1,6 +1,6 @@
 // Hot path: `fill` runs once per job.
-import type { JobDefinition } from '../job/define-job.js';
-import { checkOptions, numberWithin, text } from '../job/option-check.js';
+import { isDefinition, type JobDefinition } from '../job/define-job.js';
+import { checkOptions, numberWithin, show, text, YEAR_MS } from '../job/option-check.js';
 import { type Payload, payloadOfText } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
@@ -14,7 +14,8 @@ export interface SubmitOptions {
   readonly runAfterMs?: number;
 }
 
-export const SUBMIT_OPTIONS = { key: text(512), runAfterMs: numberWithin(0, 366 * 24 * 3_600_000) };
+const isKey = text(512);
+export const SUBMIT_OPTIONS = { key: isKey, runAfterMs: numberWithin(0, YEAR_MS) };
 export const NO_OPTIONS: SubmitOptions = {};
 
 /** Turns inputs into submits: checked, encoded, under the number by which the leader knows their definition. */
@@ -31,6 +32,7 @@ export class Drafter {
   /** Writes what is submitted into the draft: at once, where the schema is synchronous. */
   fill(draft: Draft, job: JobDefinition, input: unknown, options: SubmitOptions): Promise<void> | undefined {
     if (options !== NO_OPTIONS) checkOptions('submit', options, SUBMIT_OPTIONS);
+    draft.ref = this.refOf(job);
     const checked = checkValue(job.exec, 'input', job.input, input);
     if (checked instanceof Promise)
       return checked.then((value) => this.fillIn(draft, job, input, value, options));
@@ -60,8 +62,7 @@ export class Drafter {
     checked: unknown,
     options: SubmitOptions,
   ): void {
-    draft.key = options.key ?? job.key?.(checked) ?? '';
-    draft.ref = this.refOf(job);
+    draft.key = options.key ?? (job.key === undefined ? '' : keyOf(job, checked));
     draft.payload = encodeInput(job, input);
     this.mustFit(draft.payload);
     draft.delayMs = options.runAfterMs ?? 0;
@@ -77,6 +78,8 @@ export class Drafter {
   private refOf(job: JobDefinition): number {
     let ref = this.refs.get(job);
     if (ref === undefined) {
+      if (!isDefinition(job))
+        throw new JobDefinitionError('submit', `needs a job made by defineJob, got ${show(job)}`);
       ref = this.refs.size + 1;
       this.refs.set(job, ref);
       this.send({ kind: 'define', ref, spec: job.spec });
@@ -85,9 +88,27 @@ export class Drafter {
   }
 }
 
+/** What it returns travels to the leader and is kept there: a text, or the caller is told. */
+function keyOf(job: JobDefinition, checked: unknown): string {
+  const key: unknown = job.key?.(checked);
+  const problem = isKey(key);
+  if (problem !== undefined)
+    throw new JobDefinitionError(`job '${job.exec}'`, `what its key returns ${problem}`);
+  return key as string;
+}
+
 function encodeInput(job: JobDefinition, input: unknown): Payload {
-  const json = JSON.stringify(input);
+  const json = jsonOf(job, input);
   if (json === undefined)
-    throw new JobDefinitionError(`job '${job.exec}'`, 'its input cannot be written as JSON');
+    throw new JobDefinitionError(`job '${job.exec}'`, `its input cannot be written as JSON: ${show(input)}`);
   return payloadOfText(json);
+}
+
+function jsonOf(job: JobDefinition, input: unknown): string | undefined {
+  try {
+    return JSON.stringify(input);
+  } catch (error) {
+    const [problem] = (error as Error).message.split('\n');
+    throw new JobDefinitionError(`job '${job.exec}'`, `its input cannot be written as JSON: ${problem}`);
+  }
 }

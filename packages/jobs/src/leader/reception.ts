@@ -1,4 +1,5 @@
 import { specProblem } from '../job/job-spec.js';
+import { isSubjectPattern } from '../job/subject.js';
 import type { ClientHello, ClientMessage, SessionRefusalCode } from '../protocol/client-messages.js';
 import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { Attempts } from './attempts.js';
@@ -8,7 +9,6 @@ import type { Numbering } from './flight.js';
 import type { LeaderContext } from './leader-context.js';
 import type { LeaseWatch } from './lease-watch.js';
 import { PolicyBook } from './policy-book.js';
-import { isSubjectPattern } from './subject.js';
 import { awaitOutcome } from './waiters.js';
 import { type WorkerPort, WorkerSession } from './worker-session.js';
 

@@ -13,13 +13,15 @@ import {
   type Profile,
 } from '@troupe/transport';
 import type { WalOptions } from '@troupe/wal';
-import { anything, checkOptions, isFunction, text } from '../job/option-check.js';
+import { anObject, type Check, checkOptions, flag, isFunction, oneOf } from '../job/option-check.js';
 import type { OpenJournal } from '../journal/journal.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { JobsObserver } from '../leader/jobs-event.js';
 import { LeaderActor } from '../leader/leader-actor.js';
+import { LEADER_CHECKS } from '../leader/leader-checks.js';
 import type { LeaderLimits, LeaderTimes } from '../leader/leader-limits.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';
+import { rootCause } from '../root-cause.js';
 import { LeaderDoor } from './leader-door.js';
 import { SessionsActor, type SpawnSession } from './session-actor.js';
 
@@ -54,28 +56,21 @@ export interface LeaderServerOptions {
 }
 
 const KNOWN = {
-  dir: text(4_096),
-  journal: isFunction,
-  address: anything,
-  profile: anything,
-  auth: anything,
-  tls: anything,
-  insecure: anything,
-  compress: anything,
-  limits: anything,
-  times: anything,
-  transportLimits: anything,
-  wal: anything,
-  onFatal: isFunction,
-  observe: isFunction,
+  ...LEADER_CHECKS,
+  address: anObject,
+  profile: oneOf('trusted', 'public'),
+  auth: anObject,
+  tls: anObject,
+  insecure: flag,
+  compress: oneOf('gzip', 'brotli'),
+  transportLimits: anObject,
   onEvent: isFunction,
-  host: anything,
-  net: anything,
-};
+  net: anObject,
+} satisfies Readonly<Record<keyof LeaderServerOptions, Check>>;
 
 /** Opens the log, reads it to its end, and only then listens (B10). */
 export async function startLeader(options: LeaderServerOptions): Promise<LeaderServer> {
-  checkOptions('startLeader', options, KNOWN);
+  checkOptions('startLeader', options, KNOWN, ['onFatal']);
   const server = new LeaderServer(options);
   try {
     await server.recover();
@@ -238,11 +233,4 @@ export class LeaderServer implements AsyncDisposable {
       await new Promise<void>((resolve) => this.host.setTimer(20, resolve));
     }
   }
-}
-
-/** The runtime wraps what failed in where it failed; whoever starts a leader wants to know about the folder or the port. */
-function rootCause(error: unknown): unknown {
-  let root = error;
-  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
-  return root;
 }

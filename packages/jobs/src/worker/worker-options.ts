@@ -1,3 +1,7 @@
+import { type Check, listOf, numberWithin, plainName, show, wholeNumber } from '../job/option-check.js';
+import { isSubjectPattern } from '../job/subject.js';
+import { isHandled } from './handler.js';
+
 /** Bounds and times of a worker. */
 export interface WorkerSettings {
   /** Attempts at once. */
@@ -19,3 +23,19 @@ export const DEFAULT_WORKER_SETTINGS: WorkerSettings = {
   withholdMsMax: 1_300,
   patterns: ['job.assign.>'],
 };
+
+const isPattern: Check = (value) =>
+  typeof value === 'string' && isSubjectPattern(value)
+    ? undefined
+    : `must be a subject pattern such as job.assign.mail.*, got ${show(value)}`;
+
+/** Of every worker, wherever its leader is. */
+export const WORKER_CHECKS = {
+  name: plainName(100),
+  handlers: listOf(isHandled),
+  slots: wholeNumber(1, 16_384),
+  bytesMax: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+  cpuCap: numberWithin(0.01, 1),
+  withholdMsMax: numberWithin(0, 3_600_000),
+  patterns: listOf(isPattern),
+} satisfies Readonly<Record<keyof WorkerSettings | 'name' | 'handlers', Check>>;
