@@ -33,6 +33,8 @@ const KNOWN: Readonly<Record<string, Known>> = {
   ERR_WAL_COPY: { exitCode: ExitCode.retryLater },
   ERR_DISK_LOW: { exitCode: ExitCode.retryLater, advice: 'free space on the disk of the leader' },
   ERR_LEADER_DRAINING: { exitCode: ExitCode.retryLater, advice: 'try again when it is back' },
+  ERR_POLICIES_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },
+  ERR_SESSION_MALFORMED: { exitCode: ExitCode.usage },
   ERR_PRODUCERS_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },
   ERR_PAYLOAD_TOO_LARGE: { exitCode: ExitCode.data, advice: 'start the leader with a larger --payload-max' },
   ERR_KEY_CONFLICT: {

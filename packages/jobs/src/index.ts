@@ -19,7 +19,7 @@ export type { JobSpec } from './job/job-spec.js';
 export { type Payload, payloadText } from './job/payload.js';
 export type { Backoff, RetryPolicy } from './job/retry.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry.js';
-export type { AbortReason, JobFailure, RefusalCode, SchemaIssue } from './jobs-error.js';
+export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,
   ClientClosedError,
@@ -35,6 +35,7 @@ export {
   JournalFailedError,
   LedgerCorruptError,
   NonRetryableError,
+  SessionRefusedError,
 } from './jobs-error.js';
 export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';

@@ -52,6 +52,7 @@ export type RefusalCode =
   | 'ERR_EXEC_UNKNOWN'
   | 'ERR_FORBIDDEN'
   | 'ERR_PRODUCERS_FULL'
+  | 'ERR_POLICIES_FULL'
   | 'ERR_MESSAGE_MALFORMED';
 
 export class JobRefusedError extends JobsError {
@@ -65,6 +66,21 @@ export class JobRefusedError extends JobsError {
     this.code = code;
     this.retryable = retryAfterMs > 0;
     this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Why a leader ends a session. */
+export type SessionRefusalCode = 'ERR_SESSION_MALFORMED' | 'ERR_SESSION_REPLACED' | 'ERR_PRODUCERS_FULL';
+
+/** The leader does not take this client or worker, and says why. */
+export class SessionRefusedError extends JobsError {
+  override readonly code: SessionRefusalCode;
+  readonly problem: string;
+
+  constructor(code: SessionRefusalCode, problem: string) {
+    super(`session refused: ${problem}`);
+    this.code = code;
+    this.problem = problem;
   }
 }
 

@@ -4,7 +4,7 @@ import { jobId, parseJobId } from '../job/job-id.js';
 import { payloadOfFile, withSpooled } from '../job/node-payload-file.js';
 import { checkOptions } from '../job/option-check.js';
 import type { StoredPayload } from '../job/stored-payload.js';
-import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
+import { ClientClosedError, JobUnknownError, SessionRefusedError } from '../jobs-error.js';
 import type {
   ClientMessage,
   JobView,
@@ -17,21 +17,22 @@ import { DeskCalls } from './desk-calls.js';
 import { Drafter, NO_OPTIONS, SUBMIT_OPTIONS, type SubmitOptions } from './drafter.js';
 import { type HandleDesk, JobHandle } from './job-handle.js';
 import { Outcomes } from './outcomes.js';
-import { CLOSED, type Pending, PendingRun, PendingSubmit, problemOf, receiptOf } from './pending.js';
+import { type Pending, PendingRun, PendingSubmit, problemOf, receiptOf } from './pending.js';
 import { grip, settling } from './promise-grip.js';
 import { type Draft, Submitter } from './submitter.js';
 
 /** The client as a machine with promises on its face. Collects what one turn submits and sends it in one message. */
 export class Client implements HandleDesk, AsyncDisposable {
   private readonly setup: ClientSetup;
-  private readonly submitter = new Submitter();
+  private readonly submitter = new Submitter((ref, refusal) => this.drafter.refused(ref, refusal));
   private readonly outcomes: Outcomes;
   private readonly drafter = new Drafter((message) => this.send(message));
   private readonly calls = new DeskCalls((message) => this.send(message));
   private tag = '';
   private connected = false;
   private flushScheduled = false;
-  private closed = false;
+  /** Why nothing more can be asked of it. */
+  private closedBy: Error | undefined = undefined;
 
   constructor(setup: ClientSetup) {
     this.setup = setup;
@@ -98,7 +99,7 @@ export class Client implements HandleDesk, AsyncDisposable {
         if (error !== undefined) reject(error);
         else resolve(receipt.jobs.map((no) => new JobHandle(this, job, no, receiptOf(receipt))));
       };
-      this.submitter.addAll(items, { settled });
+      this.submitter.addAll(items, { settled, reject });
       this.scheduleFlush();
     });
   }
@@ -125,7 +126,7 @@ export class Client implements HandleDesk, AsyncDisposable {
   }
 
   outcome(definition: JobDefinition, job: number, withinMs: number | undefined): Promise<unknown> {
-    if (this.closed) return Promise.reject(new ClientClosedError());
+    if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
     return new Promise((resolve, reject) => {
       const isFirst =
         withinMs === undefined
@@ -213,14 +214,7 @@ export class Client implements HandleDesk, AsyncDisposable {
 
   /** What is unanswered may or may not have been taken. */
   close(): void {
-    if (this.closed) return;
-    this.closed = true;
-    this.connected = false;
-    const error = new ClientClosedError();
-    this.outcomes.abandon(error);
-    for (const one of this.submitter.abandon()) one.settled(CLOSED);
-    this.calls.close();
-    this.setup.link.close?.();
+    this.end(new ClientClosedError());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -235,7 +229,7 @@ export class Client implements HandleDesk, AsyncDisposable {
         this.offerLater(filling, pending).catch((error: unknown) => pending.reject(error as Error));
         return;
       }
-      if (this.closed) throw new ClientClosedError();
+      if (this.closedBy !== undefined) throw this.closedBy;
       this.submitter.add(pending);
       this.scheduleFlush();
     } catch (error) {
@@ -252,8 +246,8 @@ export class Client implements HandleDesk, AsyncDisposable {
   }
 
   private async room(): Promise<void> {
-    while (this.submitter.isFull && !this.closed) await this.submitter.room();
-    if (this.closed) throw new ClientClosedError();
+    while (this.submitter.isFull && this.closedBy === undefined) await this.submitter.room();
+    if (this.closedBy !== undefined) throw this.closedBy;
   }
 
   private numbersOf(ids: readonly string[]): number[] {
@@ -263,10 +257,21 @@ export class Client implements HandleDesk, AsyncDisposable {
   /** A session that was replaced starts again; one that was malformed would be so again. */
   private refused(message: ToClient & { kind: 'refused' }): void {
     this.connected = false;
-    if (message.code === 'ERR_SESSION_MALFORMED') return this.close();
+    if (message.code === 'ERR_SESSION_MALFORMED')
+      return this.end(new SessionRefusedError(message.code, message.problem));
     this.setup.host.setTimer(message.code === 'ERR_SESSION_REPLACED' ? 0 : 1_000, () => {
-      if (!this.closed) this.connect();
+      if (this.closedBy === undefined) this.connect();
     });
+  }
+
+  private end(error: Error): void {
+    if (this.closedBy !== undefined) return;
+    this.closedBy = error;
+    this.connected = false;
+    this.outcomes.abandon(error);
+    for (const one of this.submitter.abandon()) one.reject(error);
+    this.calls.close(error);
+    this.setup.link.close?.();
   }
 
   private welcomed(message: ToClient & { kind: 'welcome' }): void {

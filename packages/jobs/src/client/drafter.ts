@@ -4,7 +4,7 @@ import { checkOptions, numberWithin, show, text, YEAR_MS } from '../job/option-c
 import { type Payload, payloadOfText } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
-import type { ClientMessage } from '../protocol/client-messages.js';
+import type { ClientMessage, Refusal } from '../protocol/client-messages.js';
 import type { Draft } from './submitter.js';
 
 export interface SubmitOptions {
@@ -23,6 +23,8 @@ export class Drafter {
   /** As the leader said at the last hello. */
   payloadBytesMax = Number.POSITIVE_INFINITY;
   private readonly refs = new Map<JobDefinition, number>();
+  /** Those for which the leader had no room: said again with the next submit. */
+  private readonly unplaced = new Set<number>();
   private readonly send: (message: ClientMessage) => void;
 
   constructor(send: (message: ClientMessage) => void) {
@@ -51,7 +53,12 @@ export class Drafter {
 
   /** The connection is new: the leader's session knows no definition yet. */
   announce(): void {
+    this.unplaced.clear();
     for (const [job, ref] of this.refs) this.send({ kind: 'define', ref, spec: job.spec });
+  }
+
+  refused(ref: number, { code }: Refusal): void {
+    if (code === 'ERR_POLICIES_FULL') this.unplaced.add(ref);
   }
 
   /** The input travels as it was given; the worker's schema transforms it once. The key is of the checked value. */
@@ -82,6 +89,8 @@ export class Drafter {
         throw new JobDefinitionError('submit', `needs a job made by defineJob, got ${show(job)}`);
       ref = this.refs.size + 1;
       this.refs.set(job, ref);
+      this.send({ kind: 'define', ref, spec: job.spec });
+    } else if (this.unplaced.size > 0 && this.unplaced.delete(ref)) {
       this.send({ kind: 'define', ref, spec: job.spec });
     }
     return ref;

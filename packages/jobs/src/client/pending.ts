@@ -1,5 +1,5 @@
 import type { JobDefinition } from '../job/define-job.js';
-import { ClientClosedError, JobRefusedError } from '../jobs-error.js';
+import { JobRefusedError } from '../jobs-error.js';
 import type { Receipt } from '../protocol/client-messages.js';
 import { type HandleDesk, JobHandle, type SubmitReceipt } from './job-handle.js';
 import type { Outcomes, Waiter } from './outcomes.js';
@@ -8,7 +8,6 @@ import { Outstanding } from './submitter.js';
 /** A submit that somebody waits for. */
 export interface Pending extends Outstanding {
   readonly definition: JobDefinition;
-  reject(error: Error): void;
 }
 
 /** A `run` on its way: first it waits for the receipt, then for the outcome, as one object. */
@@ -67,11 +66,7 @@ export class PendingSubmit<D extends JobDefinition> extends Outstanding implemen
   }
 }
 
-/** Stands for the answer that will not come. */
-export const CLOSED: Receipt = { seq: 0, jobs: [], lsn: 0, duplicate: false, refusal: undefined };
-
 export function problemOf(receipt: Receipt): Error | undefined {
-  if (receipt === CLOSED) return new ClientClosedError();
   if (receipt.refusal === undefined) return undefined;
   const { code, problem, retryAfterMs } = receipt.refusal;
   return new JobRefusedError(code, problem, retryAfterMs);

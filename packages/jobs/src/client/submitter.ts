@@ -1,11 +1,13 @@
 // Hot path: `add` and `receipts` run once per job or batch.
 import type { Payload } from '../job/payload.js';
-import type { ClientMessage, Receipt, SubmitItem } from '../protocol/client-messages.js';
+import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
 import { Ring } from '../queue/ring.js';
 
 /** Who is told when a submit is answered. */
 export interface Settler {
   settled(receipt: Receipt): void;
+  /** Nobody will answer it. */
+  reject(error: Error): void;
 }
 
 /** A submit before it has its number. */
@@ -20,7 +22,12 @@ export abstract class Outstanding implements Settler {
     this.item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want };
   }
 
+  get ref(): number {
+    return this.item.ref;
+  }
+
   abstract settled(receipt: Receipt): void;
+  abstract reject(error: Error): void;
 }
 
 /** The same for a batch that is taken whole. */
@@ -39,6 +46,14 @@ class OutstandingBatch {
   settled(receipt: Receipt): void {
     this.settler.settled(receipt);
   }
+
+  reject(error: Error): void {
+    this.settler.reject(error);
+  }
+
+  get ref(): number {
+    return this.items[0]?.ref ?? 0;
+  }
 }
 
 const DEFAULT_OUTSTANDING_MAX = 1_024;
@@ -55,6 +70,11 @@ export class Submitter {
   outstanding = 0;
   outstandingMax = DEFAULT_OUTSTANDING_MAX;
   private readonly blocked: (() => void)[] = [];
+  private readonly onRefused: (ref: number, refusal: Refusal) => void;
+
+  constructor(onRefused: (ref: number, refusal: Refusal) => void) {
+    this.onRefused = onRefused;
+  }
 
   get isFull(): boolean {
     return this.outstanding >= this.outstandingMax;
@@ -121,6 +141,7 @@ export class Submitter {
       if (receipt.seq <= this.low || one === undefined || one.answered) continue;
       one.answered = true;
       this.outstanding -= 1;
+      if (receipt.refusal !== undefined) this.onRefused(one.ref, receipt.refusal);
       one.settled(receipt);
     }
     // The mark rises over everything answered without a gap.

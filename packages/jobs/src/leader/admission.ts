@@ -44,6 +44,8 @@ export function admit(
   if (policy === undefined) {
     if (session.forbidden.has(item.ref))
       return refuse('ERR_FORBIDDEN', 'this client may not submit to the group of the job', 0);
+    if (session.unplaced.has(item.ref))
+      return refuse('ERR_POLICIES_FULL', 'no room for another job definition', RETRY_AFTER_MS);
     return refuse('ERR_EXEC_UNKNOWN', `no job definition was announced as ${item.ref}`, 0);
   }
   if (item.payload.length > limits.payloadBytesMax) {

@@ -1,6 +1,8 @@
 import { specProblem } from '../job/job-spec.js';
+import { isPlainName } from '../job/option-check.js';
 import { isSubjectPattern } from '../job/subject.js';
-import type { ClientHello, ClientMessage, SessionRefusalCode } from '../protocol/client-messages.js';
+import type { SessionRefusalCode } from '../jobs-error.js';
+import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
 import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { Attempts } from './attempts.js';
 import { type ClientPort, ClientSession } from './client-session.js';
@@ -12,7 +14,6 @@ import { PolicyBook } from './policy-book.js';
 import { awaitOutcome } from './waiters.js';
 import { type WorkerPort, WorkerSession } from './worker-session.js';
 
-const NAME = /^[\w.:@/-]{1,128}$/;
 const SLOTS_MAX = 65_536;
 
 /** Who comes in, who goes, and everything they say that is not a submit. */
@@ -38,7 +39,7 @@ export class Reception {
 
   client(hello: ClientHello, port: ClientPort): ClientSession {
     const session = new ClientSession(hello.client, hello.token, port);
-    if (!NAME.test(hello.client) || !NAME.test(hello.token)) {
+    if (!isPlainName(hello.client) || !isPlainName(hello.token)) {
       this.refuse(
         session,
         'ERR_SESSION_MALFORMED',
@@ -211,9 +212,8 @@ export class Reception {
     }
     const problem = specProblem(message.spec);
     if (problem !== undefined) return this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
-    if (this.policies.define(session, message.ref, message.spec)) return;
-    const full = `${this.policies.size} job definitions are in use, no room for more`;
-    this.refuse(session, 'ERR_SESSION_MALFORMED', full);
+    if (this.policies.define(session, message.ref, message.spec)) session.unplaced.delete(message.ref);
+    else session.unplaced.add(message.ref);
   }
 
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
@@ -271,7 +271,7 @@ function creditFits(session: WorkerSession, credit: { jobs: number; bytes: numbe
 }
 
 function helloProblem(hello: WorkerHello): string | undefined {
-  if (!NAME.test(hello.worker) || !NAME.test(hello.incarnation))
+  if (!isPlainName(hello.worker) || !isPlainName(hello.incarnation))
     return 'worker and incarnation must be plain names';
   if (!Number.isInteger(hello.slots) || hello.slots < 1 || hello.slots > SLOTS_MAX)
     return `${hello.slots} slots`;

@@ -67,6 +67,10 @@ export const WorkerActor: ActorDefinition<typeof handlers, WorkerState, WorkerAr
       ...args,
       incarnation,
       host: actorHost(args.host, tell),
+      onRefused: ({ code, message }) => {
+        // One that was replaced has begun again by itself.
+        if (code !== 'ERR_SESSION_REPLACED') ctx.log.error(message, { code, worker: args.worker });
+      },
       link: {
         open: (hello) => {
           const port: PeerPort<ToWorker> = {

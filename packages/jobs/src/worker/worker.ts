@@ -1,7 +1,7 @@
 // Hot path: `start` and `finish` run once per attempt.
 import type { JobsHost } from '../host.js';
 import { jobId } from '../job/job-id.js';
-import type { AbortReason } from '../jobs-error.js';
+import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
 import type {
   Assignment,
   AttemptEnd,
@@ -33,6 +33,8 @@ export interface WorkerSetup {
   readonly host: JobsHost;
   readonly load: LoadMeter;
   readonly link: LeaderLink;
+  /** The leader has ended the session, and says why. */
+  readonly onRefused: (error: SessionRefusedError) => void;
 }
 
 /**
@@ -109,7 +111,8 @@ export class Worker {
         for (const { job, attempt, reason } of message.items) this.abort(job, attempt, reason);
         return;
       case 'refused':
-        return this.disconnected();
+        this.disconnected();
+        return this.setup.onRefused(new SessionRefusedError(message.code, message.problem));
       case 'beat':
         return;
       default:

@@ -17,6 +17,10 @@ class Played extends Outstanding {
     super(false);
     this.settled = settled;
   }
+
+  reject(): void {
+    assert.unreachable();
+  }
 }
 
 function numbers(messages: readonly ClientMessage[]): number[] {
@@ -37,12 +41,15 @@ submitter('whatever is lost between reconnects, every submit keeps its number an
   );
   void fc.assert(
     fc.property(steps, (all) => {
-      const one = new Submitter();
+      const one = new Submitter(() => undefined);
       const answered: number[] = [];
       let added = 0;
       let atLeader: number[] = [];
       const draft = () => ({ seq: 0, ref: 1, payload: 'x', key: '', delayMs: 0, want: false });
-      const told = { settled: ({ seq }: Receipt) => void answered.push(seq) };
+      const told = {
+        settled: ({ seq }: Receipt) => void answered.push(seq),
+        reject: () => assert.unreachable(),
+      };
       const answer = (seq: number): void => one.receipts([receipt(seq)]);
       for (const { what, pick } of all) {
         if (what === 'add' || what === 'batch') added += 1;
@@ -70,7 +77,7 @@ submitter('whatever is lost between reconnects, every submit keeps its number an
 const nobody = (): void => undefined;
 
 submitter('the mark that goes with a message never covers a number without an answer', () => {
-  const one = new Submitter();
+  const one = new Submitter(() => undefined);
   for (let i = 0; i < 4; i += 1) one.add(new Played(nobody));
   one.take();
   one.receipts([receipt(1), receipt(3)]);
@@ -82,7 +89,7 @@ submitter('the mark that goes with a message never covers a number without an an
 submitter(
   'whoever waits for room is let in by turns, as many as there is room for, and all at the end',
   async () => {
-    const one = new Submitter();
+    const one = new Submitter(() => undefined);
     one.outstandingMax = 2;
     const entered: number[] = [];
     const enter = async (name: number): Promise<void> => {
