@@ -3,6 +3,7 @@ export type { ClientLink } from './client/client-link.js';
 export type { SubmitOptions } from './client/drafter.js';
 export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
+export type { WaitOptions } from './client/patience.js';
 export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded.js';
 export type { JobsHost, JobsTimer } from './host.js';
@@ -36,6 +37,7 @@ export {
   LedgerCorruptError,
   NonRetryableError,
   SessionRefusedError,
+  SubmitWaitError,
 } from './jobs-error.js';
 export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';

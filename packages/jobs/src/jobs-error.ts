@@ -151,6 +151,17 @@ export class JobWaitError extends JobsError {
   }
 }
 
+/** A submit with a limit had no answer in time. It may or may not be taken; with a key it can be submitted again. */
+export class SubmitWaitError extends JobsError {
+  override readonly code = 'ERR_SUBMIT_WAIT';
+  readonly exec: string;
+
+  constructor(exec: string, withinMs: number) {
+    super(`job ${exec}: submit not answered within ${withinMs} ms; it may or may not be taken`);
+    this.exec = exec;
+  }
+}
+
 export class ClientClosedError extends JobsError {
   override readonly code = 'ERR_CLIENT_CLOSED';
 

@@ -5,9 +5,10 @@ import { type Payload, payloadOfText } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import type { ClientMessage, Refusal } from '../protocol/client-messages.js';
+import { WAIT_OPTIONS, type WaitOptions } from './patience.js';
 import type { Draft } from './submitter.js';
 
-export interface SubmitOptions {
+export interface SubmitOptions extends WaitOptions {
   /** Idempotency key: the same key within the window is the same job. */
   readonly key?: string;
   /** Not before this many milliseconds from now. */
@@ -15,7 +16,8 @@ export interface SubmitOptions {
 }
 
 const isKey = text(512);
-export const SUBMIT_OPTIONS = { key: isKey, runAfterMs: numberWithin(0, YEAR_MS) };
+export const SUBMIT_OPTIONS = { key: isKey, runAfterMs: numberWithin(0, YEAR_MS), ...WAIT_OPTIONS };
+export const SUBMIT_ALL_OPTIONS = { runAfterMs: SUBMIT_OPTIONS.runAfterMs, ...WAIT_OPTIONS };
 export const NO_OPTIONS: SubmitOptions = {};
 
 /** Turns inputs into submits: checked, encoded, under the number by which the leader knows their definition. */

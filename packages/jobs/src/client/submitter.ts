@@ -26,34 +26,30 @@ export abstract class Outstanding implements Settler {
     return this.item.ref;
   }
 
+  get seq(): number {
+    return this.item.seq;
+  }
+
   abstract settled(receipt: Receipt): void;
   abstract reject(error: Error): void;
 }
 
 /** The same for a batch that is taken whole. */
-class OutstandingBatch {
-  readonly seq: number;
-  readonly items: readonly SubmitItem[];
+export abstract class OutstandingBatch implements Settler {
+  readonly items: readonly Draft[];
+  seq = 0;
   answered = false;
-  private readonly settler: Settler;
 
-  constructor(seq: number, items: readonly SubmitItem[], settler: Settler) {
-    this.seq = seq;
+  constructor(items: readonly Draft[]) {
     this.items = items;
-    this.settler = settler;
-  }
-
-  settled(receipt: Receipt): void {
-    this.settler.settled(receipt);
-  }
-
-  reject(error: Error): void {
-    this.settler.reject(error);
   }
 
   get ref(): number {
     return this.items[0]?.ref ?? 0;
   }
+
+  abstract settled(receipt: Receipt): void;
+  abstract reject(error: Error): void;
 }
 
 const DEFAULT_OUTSTANDING_MAX = 1_024;
@@ -96,9 +92,10 @@ export class Submitter {
     this.push(one);
   }
 
-  addAll(drafts: readonly Draft[], settler: Settler): void {
-    for (const draft of drafts) draft.seq = this.nextSeq;
-    this.push(new OutstandingBatch(this.nextSeq, drafts, settler));
+  addAll(batch: OutstandingBatch): void {
+    batch.seq = this.nextSeq;
+    for (const draft of batch.items) draft.seq = this.nextSeq;
+    this.push(batch);
   }
 
   private push(one: Outstanding | OutstandingBatch): void {
@@ -144,7 +141,22 @@ export class Submitter {
       if (receipt.refusal !== undefined) this.onRefused(one.ref, receipt.refusal);
       one.settled(receipt);
     }
-    // The mark rises over everything answered without a gap.
+    this.rise();
+  }
+
+  /** Nobody waits for the answer: what was not sent will not be, what was sent may be taken. */
+  withdraw(one: Outstanding | OutstandingBatch): void {
+    if (one.answered) return;
+    one.answered = true;
+    // Without a number it was never in the window.
+    if (one.seq === 0) return;
+    this.outstanding -= 1;
+    this.rise();
+    this.letIn();
+  }
+
+  /** The mark rises over everything answered without a gap. */
+  private rise(): void {
     while (this.window.peek()?.answered === true && this.window.size > this.unsent) {
       this.window.shift();
       this.low += 1;
