@@ -48,7 +48,7 @@ export { decodeRecords } from './ledger/record-codec.js';
 export type { ConnectClientOptions } from './network/connect-client.js';
 export { connectClient } from './network/connect-client.js';
 export type { DialOptions } from './network/dial-options.js';
-export type { LeaderServerOptions } from './network/leader-server.js';
+export type { LeaderRenewal, LeaderServerOptions } from './network/leader-server.js';
 export { LeaderServer, startLeader } from './network/leader-server.js';
 export {
   LeaderRefusedError,
@@ -67,4 +67,4 @@ export type {
 export type { AttemptContext, HandledJob, Handler } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
-export type { WorkerSettings } from './worker/worker-options.js';
+export type { AttemptFailure, WorkerSettings } from './worker/worker-options.js';

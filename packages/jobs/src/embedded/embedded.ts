@@ -14,7 +14,12 @@ import { rootCause } from '../root-cause.js';
 import type { HandledJob } from '../worker/handler.js';
 import { nodeLoad } from '../worker/node-load.js';
 import { WorkerActor } from '../worker/worker-actor.js';
-import { DEFAULT_WORKER_SETTINGS, WORKER_CHECKS, type WorkerSettings } from '../worker/worker-options.js';
+import {
+  type AttemptFailure,
+  DEFAULT_WORKER_SETTINGS,
+  WORKER_CHECKS,
+  type WorkerSettings,
+} from '../worker/worker-options.js';
 import { StaffActor } from './staff-actor.js';
 
 export interface EmbeddedOptions {
@@ -35,6 +40,8 @@ export interface EmbeddedWorkerOptions extends Partial<WorkerSettings> {
   /** Stays over restarts: the leader knows by it that an earlier process is gone. */
   readonly name?: string;
   readonly handlers: readonly HandledJob[];
+  /** Told of every attempt that failed here, for a log. */
+  readonly onFailure?: (failure: AttemptFailure) => void;
 }
 
 export interface EmbeddedWorker {
@@ -117,7 +124,7 @@ export class EmbeddedJobs implements AsyncDisposable {
 
   worker(options: EmbeddedWorkerOptions): EmbeddedWorker {
     checkOptions('worker', options, WORKER_CHECKS, ['handlers']);
-    const { name = 'embedded', handlers, ...settings } = options;
+    const { name = 'embedded', handlers, onFailure, ...settings } = options;
     const spawn = this.spawn as ActorSystem['spawn'];
     const ref = spawn(WorkerActor, {
       worker: this.hired === 0 ? name : `${name}-${this.hired + 1}`,
@@ -125,6 +132,7 @@ export class EmbeddedJobs implements AsyncDisposable {
       // The handlers share this process with the leader: holding back work would hold back the acknowledgements too.
       settings: withDefaults({ ...DEFAULT_WORKER_SETTINGS, cpuCap: 1 }, settings),
       load: nodeLoad(),
+      onFailure,
       host: this.host,
       leader: this.leader.tell,
     });

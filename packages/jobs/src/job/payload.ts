@@ -15,8 +15,6 @@ export const TEXT_PAYLOAD_BYTES_MAX = 4_096;
 /** Node takes buffers up to this size from a shared pool, which a payload must not pin. Larger ones are nobody else's. */
 const POOLED_BYTES_MAX = 64 * 1024;
 
-export const EMPTY_PAYLOAD: Payload = '';
-
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the question is exactly whether every character is ASCII.
 const BEYOND_ASCII = /[^\x00-\x7f]/;
 

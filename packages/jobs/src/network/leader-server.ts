@@ -2,6 +2,7 @@ import { type ActorRef, type ActorSystem, createSystem, type Host, nodeHost } fr
 import {
   type Address,
   type Compression,
+  type Directory,
   type Limits,
   Listener,
   type ListenerAuth,
@@ -14,6 +15,7 @@ import {
 } from '@troupe/transport';
 import type { WalOptions } from '@troupe/wal';
 import { anObject, type Check, checkOptions, flag, isFunction, oneOf } from '../job/option-check.js';
+import { JobDefinitionError } from '../jobs-error.js';
 import type { OpenJournal } from '../journal/journal.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { JobsObserver } from '../leader/jobs-event.js';
@@ -27,6 +29,8 @@ import { SessionsActor, type SpawnSession } from './session-actor.js';
 
 /** What one peer may have waiting here before it is cut off. Payloads in it are mostly references into the ledger. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024;
+
+const NO_AUTH: ListenerAuth = { kind: 'none' };
 
 /** What may stand around a payload: numbers and a key. */
 const FRAMING_BYTES = 64 * 1024;
@@ -53,6 +57,14 @@ export interface LeaderServerOptions {
   readonly onEvent?: (event: ListenerEvent) => void;
   readonly host?: Host;
   readonly net?: Net;
+}
+
+/** What a running leader can be given anew. */
+export interface LeaderRenewal {
+  /** Who may do what. Sessions whose key or certificate is no longer in it, or has other rights now, end. */
+  readonly directory?: Directory;
+  /** For connections from now on. */
+  readonly tls?: ListenTls;
 }
 
 const KNOWN = {
@@ -185,6 +197,19 @@ export class LeaderServer implements AsyncDisposable {
 
   get connections(): number {
     return this.listener?.connections ?? 0;
+  }
+
+  /** Takes other keys and certificates, without a restart. One that cannot be used changes nothing. */
+  renew(renewal: LeaderRenewal): void {
+    checkOptions('renew', renewal, { directory: anObject, tls: anObject });
+    const { directory, tls } = renewal;
+    if (tls !== undefined && this.options.tls === undefined)
+      throw new JobDefinitionError('renew', 'this leader was started without TLS');
+    if (directory !== undefined && (this.options.auth ?? NO_AUTH).kind === 'none')
+      throw new JobDefinitionError('renew', 'this leader was started without keys');
+    // The certificate first: it may be refused.
+    if (tls !== undefined) this.listener?.renewTls(tls);
+    if (directory !== undefined) this.listener?.admit(directory);
   }
 
   overview(): Promise<LeaderOverview> {

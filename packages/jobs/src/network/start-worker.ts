@@ -6,7 +6,12 @@ import type { HandledJob } from '../worker/handler.js';
 import type { LoadMeter } from '../worker/load-meter.js';
 import { nodeLoad } from '../worker/node-load.js';
 import { WorkerActor } from '../worker/worker-actor.js';
-import { DEFAULT_WORKER_SETTINGS, WORKER_CHECKS, type WorkerSettings } from '../worker/worker-options.js';
+import {
+  type AttemptFailure,
+  DEFAULT_WORKER_SETTINGS,
+  WORKER_CHECKS,
+  type WorkerSettings,
+} from '../worker/worker-options.js';
 import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
 import { LeaderLink, type LinkCodec } from './leader-link.js';
 import { type PulseSeat, takePulseSeat } from './node-pulse.js';
@@ -21,6 +26,8 @@ export interface StartWorkerOptions extends DialOptions, Partial<WorkerSettings>
    * unless the clock or the network are not the real ones.
    */
   readonly pulse?: boolean;
+  /** Told of every attempt that failed here, for a log. */
+  readonly onFailure?: (failure: AttemptFailure) => void;
 }
 
 const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, pulse: flag };
@@ -28,7 +35,7 @@ const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, pulse: flag };
 /** Runs handlers for a leader elsewhere. Resolves with the first session; from then on it comes back by itself after every loss. */
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
   checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
-  const { name, handlers, host = nodeHost } = options;
+  const { name, handlers, onFailure, host = nodeHost } = options;
   const system = createSystem({ name: 'worker', host });
   const ends: { ref?: ActorRef<typeof WorkerActor> } = {};
   const voice = voiceOf(options);
@@ -41,6 +48,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
     handlers,
     settings: settingsOf(options),
     load: sharedLoad(),
+    onFailure,
     host,
     leader: {
       helloWorker: ({ hello, port }) => voice.greet(() => link.open(hello, port)),

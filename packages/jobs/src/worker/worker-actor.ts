@@ -4,7 +4,8 @@ import type { PeerPort, WorkerFace } from '../protocol/leader-face.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 import { Worker, type WorkerSetup } from './worker.js';
 
-export interface WorkerArgs extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load'> {
+export interface WorkerArgs
+  extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load' | 'onFailure'> {
   readonly host: Host;
   readonly leader: WorkerFace;
 }

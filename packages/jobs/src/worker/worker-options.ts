@@ -1,6 +1,25 @@
-import { type Check, listOf, numberWithin, plainName, show, wholeNumber } from '../job/option-check.js';
+import {
+  type Check,
+  isFunction,
+  listOf,
+  numberWithin,
+  plainName,
+  show,
+  wholeNumber,
+} from '../job/option-check.js';
 import { isSubjectPattern } from '../job/subject.js';
+import type { JobFailure } from '../jobs-error.js';
 import { isHandled } from './handler.js';
+
+/** An attempt that ended without a result: what the leader is told, and nobody else. */
+export interface AttemptFailure {
+  readonly jobId: string;
+  readonly exec: string;
+  readonly attempt: number;
+  /** Final: not tried again. */
+  readonly outcome: 'failed' | 'final' | 'timed-out';
+  readonly failure: JobFailure;
+}
 
 /** Bounds and times of a worker. */
 export interface WorkerSettings {
@@ -33,9 +52,10 @@ const isPattern: Check = (value) =>
 export const WORKER_CHECKS = {
   name: plainName(100),
   handlers: listOf(isHandled),
+  onFailure: isFunction,
   slots: wholeNumber(1, 16_384),
   bytesMax: wholeNumber(1, Number.MAX_SAFE_INTEGER),
   cpuCap: numberWithin(0.01, 1),
   withholdMsMax: numberWithin(0, 3_600_000),
   patterns: listOf(isPattern),
-} satisfies Readonly<Record<keyof WorkerSettings | 'name' | 'handlers', Check>>;
+} satisfies Readonly<Record<keyof WorkerSettings | 'name' | 'handlers' | 'onFailure', Check>>;

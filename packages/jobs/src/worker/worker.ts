@@ -17,7 +17,7 @@ import { Reporter } from './reporter.js';
 import { RunContext } from './run-context.js';
 import { RunTimes } from './run-times.js';
 import { Slots } from './slots.js';
-import type { WorkerSettings } from './worker-options.js';
+import type { AttemptFailure, WorkerSettings } from './worker-options.js';
 
 /** How a worker reaches its leader. `open` starts a session; what is sent before that, or after it broke, is lost. */
 export interface LeaderLink {
@@ -35,6 +35,7 @@ export interface WorkerSetup {
   readonly link: LeaderLink;
   /** The leader has ended the session, and says why. */
   readonly onRefused: (error: SessionRefusedError) => void;
+  readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
 }
 
 /**
@@ -67,6 +68,7 @@ export class Worker {
     this.finish = (attempt, end) => {
       if (attempt.end !== undefined) return;
       attempt.end = end;
+      if (end.outcome !== 'ok') this.tellFailure(attempt, end);
       this.slots.giveBack(attempt.assignment.payload.length);
       this.reporter.add(end, host.now() - attempt.startedAt);
     };
@@ -199,6 +201,16 @@ export class Worker {
 
   private abortAttempt(attempt: Attempt, reason: AbortReason): void {
     attempt.abort(jobId(this.tag, attempt.assignment.job), reason);
+  }
+
+  /** What was taken from it or given back did not fail here. */
+  private tellFailure(attempt: Attempt, end: AttemptEnd): void {
+    const { onFailure } = this.setup;
+    const wasTaken = attempt.aborted !== undefined && attempt.aborted !== 'run-time';
+    if (onFailure === undefined || wasTaken || end.outcome === 'ok' || end.outcome === 'released') return;
+    const { job, exec, attempt: number } = attempt.assignment;
+    const { outcome, failure } = end;
+    onFailure({ jobId: jobId(this.tag, job), exec, attempt: number, outcome, failure });
   }
 
   private settled(job: number, number: number): void {
