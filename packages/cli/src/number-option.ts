@@ -3,6 +3,9 @@ import { InvalidArgumentError } from 'commander';
 /** The longest time that is not a mistake in the unit. */
 export const YEAR_MS = 366 * 24 * 3_600_000;
 
+/** The longest time a timer can wait. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /** A parser for an option that is a whole number. */
 export function wholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {
