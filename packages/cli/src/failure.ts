@@ -22,6 +22,10 @@ const KNOWN: Readonly<Record<string, Known>> = {
   ERR_LEADER_REFUSED: { exitCode: ExitCode.notAllowed, advice: 'give the right key with --key' },
   ERR_JOB_UNKNOWN: { exitCode: ExitCode.noInput },
   ERR_JOB_FOREIGN: { exitCode: ExitCode.noInput, advice: 'is --leader the one it was submitted to?' },
+  ERR_SUBMIT_WAIT: {
+    exitCode: ExitCode.retryLater,
+    advice: 'submit again with the same --idempotency-key',
+  },
   ERR_JOB_WAIT: { exitCode: ExitCode.retryLater },
   ERR_JOB_FAILED: { exitCode: ExitCode.jobFailed, advice: 'see troupe dlq show' },
   ERR_JOB_CANCELLED: { exitCode: ExitCode.jobFailed },
@@ -33,11 +37,13 @@ const KNOWN: Readonly<Record<string, Known>> = {
   ERR_WAL_COPY: { exitCode: ExitCode.retryLater },
   ERR_DISK_LOW: { exitCode: ExitCode.retryLater, advice: 'free space on the disk of the leader' },
   ERR_LEADER_DRAINING: { exitCode: ExitCode.retryLater, advice: 'try again when it is back' },
+  ERR_POLICIES_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },
+  ERR_SESSION_MALFORMED: { exitCode: ExitCode.usage },
   ERR_PRODUCERS_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },
   ERR_PAYLOAD_TOO_LARGE: { exitCode: ExitCode.data, advice: 'start the leader with a larger --payload-max' },
   ERR_KEY_CONFLICT: {
     exitCode: ExitCode.data,
-    advice: 'use another --key-id, or the payload of the first submit',
+    advice: 'use another --idempotency-key, or the payload of the first submit',
   },
   ERR_MESSAGE_MALFORMED: { exitCode: ExitCode.data },
   ERR_FORBIDDEN: { exitCode: ExitCode.notAllowed, advice: 'use a key whose rules allow it' },
@@ -62,6 +68,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   ERR_JOURNAL_FAILED: { exitCode: ExitCode.io },
   ERR_LEDGER_CORRUPT: { exitCode: ExitCode.data, advice: 'restore a backup' },
   ERR_WAL_BLOB: { exitCode: ExitCode.data },
+  ERR_WAL_CORRUPT: { exitCode: ExitCode.data, advice: 'see troupe wal repair' },
   ERR_WAL_OPTION: { exitCode: ExitCode.usage },
 };
 

@@ -1,5 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 
+/** The longest time that is not a mistake in the unit. */
+export const YEAR_MS = 366 * 24 * 3_600_000;
+
+/** The longest time a timer can wait. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+
 /** A parser for an option that is a whole number. */
 export function wholeNumber(from: number, to: number): (text: string) => number {
   return (text) => {
@@ -15,8 +21,8 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1_024, m: 1_024 ** 2
 /** Bytes, as 4096, 512k, 16m or 1g. */
 export function byteCount(text: string): number {
   const [, digits, unit = ''] = /^(\d+)([kmg]?)$/i.exec(text) ?? [];
-  if (digits === undefined)
-    throw new InvalidArgumentError('It must be bytes, such as 4096, 512k, 16m or 1g.');
+  if (digits === undefined || Number(digits) === 0)
+    throw new InvalidArgumentError('It must be bytes above 0, such as 4096, 512k, 16m or 1g.');
   return Number(digits) * (UNITS[unit.toLowerCase()] ?? 1);
 }
 

@@ -20,7 +20,7 @@ import type { Tools } from './verb.js';
 export async function runTroupe(words: readonly string[], terminal: Terminal): Promise<number> {
   const tools: Tools = { terminal, exitCode: ExitCode.ok };
   try {
-    await programOf(tools).parseAsync(words, { from: 'user' });
+    await programOf(tools, words.includes('--json')).parseAsync(words, { from: 'user' });
     return tools.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
@@ -32,7 +32,7 @@ export async function runTroupe(words: readonly string[], terminal: Terminal): P
   }
 }
 
-function programOf(tools: Tools): Command {
+function programOf(tools: Tools, isJson: boolean): Command {
   const { terminal } = tools;
   const program = new Command('troupe')
     .description('a durable job system: leaders, workers, jobs')
@@ -43,13 +43,12 @@ function programOf(tools: Tools): Command {
       writeOut: (text) => terminal.out(text.trimEnd()),
       writeErr: (text) => terminal.err(text.trimEnd()),
       // One line, as every other error of the command.
-      outputError: (text, write) =>
-        write(
-          `troupe: ${text
-            .replace(/^error: /, '')
-            .replaceAll(/\s*\n\s*/g, ' ')
-            .trim()}; see troupe --help`,
-        ),
+      outputError: (text, write) => {
+        const plain = text.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
+        const message = `${plain.trim()}; see troupe --help`;
+        const error = { code: 'ERR_CLI_USAGE', exitCode: ExitCode.usage, message };
+        write(isJson ? JSON.stringify({ error }) : `troupe: ${message}`);
+      },
     });
   addLeader(program, tools);
   addWorker(program, tools);

@@ -17,11 +17,12 @@ export class ProgressBar {
     this.total = total;
   }
 
-  at(done: number): void {
+  /** `total`: as far as it is known by now. */
+  at(done: number, total = this.total): void {
     const now = performance.now();
-    if (!this.terminal.isInteractive || (now - this.drawnAt < EVERY_MS && done < this.total)) return;
+    if (!this.terminal.isInteractive || (now - this.drawnAt < EVERY_MS && done < total)) return;
     this.drawnAt = now;
-    this.terminal.draw(barOf(this.label, done, this.total, (now - this.startedAt) / 1_000));
+    this.terminal.draw(barOf(this.label, done, total, (now - this.startedAt) / 1_000));
   }
 
   /** Leaves the line free for what comes next. */

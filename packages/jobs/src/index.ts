@@ -3,6 +3,7 @@ export type { ClientLink } from './client/client-link.js';
 export type { SubmitOptions } from './client/drafter.js';
 export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
+export type { WaitOptions } from './client/patience.js';
 export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded.js';
 export type { JobsHost, JobsTimer } from './host.js';
@@ -19,7 +20,7 @@ export type { JobSpec } from './job/job-spec.js';
 export { type Payload, payloadText } from './job/payload.js';
 export type { Backoff, RetryPolicy } from './job/retry.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry.js';
-export type { AbortReason, JobFailure, RefusalCode, SchemaIssue } from './jobs-error.js';
+export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,
   ClientClosedError,
@@ -36,6 +37,8 @@ export {
   JournalFailedError,
   LedgerCorruptError,
   NonRetryableError,
+  SessionRefusedError,
+  SubmitWaitError,
 } from './jobs-error.js';
 export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';
@@ -46,7 +49,7 @@ export { decodeRecords } from './ledger/record-codec.js';
 export type { ConnectClientOptions } from './network/connect-client.js';
 export { connectClient } from './network/connect-client.js';
 export type { DialOptions } from './network/dial-options.js';
-export type { LeaderServerOptions } from './network/leader-server.js';
+export type { LeaderRenewal, LeaderServerOptions } from './network/leader-server.js';
 export { LeaderServer, startLeader } from './network/leader-server.js';
 export {
   LeaderRefusedError,
@@ -65,4 +68,4 @@ export type {
 export type { AttemptContext, HandledJob, Handler } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';
-export type { WorkerSettings } from './worker/worker-options.js';
+export type { AttemptFailure, WorkerSettings } from './worker/worker-options.js';

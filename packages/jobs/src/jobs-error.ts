@@ -52,6 +52,7 @@ export type RefusalCode =
   | 'ERR_EXEC_UNKNOWN'
   | 'ERR_FORBIDDEN'
   | 'ERR_PRODUCERS_FULL'
+  | 'ERR_POLICIES_FULL'
   | 'ERR_MESSAGE_MALFORMED';
 
 export class JobRefusedError extends JobsError {
@@ -74,6 +75,21 @@ export class ForbiddenError extends JobsError {
 
   constructor(what: string, needed: string) {
     super(`${what}: this identity may not; it needs ${needed}`);
+  }
+}
+
+/** Why a leader ends a session. */
+export type SessionRefusalCode = 'ERR_SESSION_MALFORMED' | 'ERR_SESSION_REPLACED' | 'ERR_PRODUCERS_FULL';
+
+/** The leader does not take this client or worker, and says why. */
+export class SessionRefusedError extends JobsError {
+  override readonly code: SessionRefusalCode;
+  readonly problem: string;
+
+  constructor(code: SessionRefusalCode, problem: string) {
+    super(`session refused: ${problem}`);
+    this.code = code;
+    this.problem = problem;
   }
 }
 
@@ -141,6 +157,17 @@ export class JobWaitError extends JobsError {
   constructor(jobId: string, withinMs: number) {
     super(`job ${jobId}: no outcome within ${withinMs} ms; it goes on, open it again by its id`);
     this.jobId = jobId;
+  }
+}
+
+/** A submit with a limit had no answer in time. It may or may not be taken; with a key it can be submitted again. */
+export class SubmitWaitError extends JobsError {
+  override readonly code = 'ERR_SUBMIT_WAIT';
+  readonly exec: string;
+
+  constructor(exec: string, withinMs: number) {
+    super(`job ${exec}: submit not answered within ${withinMs} ms; it may or may not be taken`);
+    this.exec = exec;
   }
 }
 

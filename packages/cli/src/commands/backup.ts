@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { ProgressBar } from '../progress-bar.js';
+import { mustBeApart, mustHoldLog } from '../session/log-folder.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 export function addBackup(program: Command, tools: Tools): void {
@@ -13,7 +14,7 @@ export function addBackup(program: Command, tools: Tools): void {
     'copy the folder of a leader, running or not, and verify the copy',
     'troupe backup ./state ./state-backup',
   ).action(async (folder: string, target: string, flags: JsonFlag) => {
-    await readdir(folder);
+    await mustHoldLog(folder);
     await copy(tools, flags, folder, target);
   });
   verb(
@@ -22,13 +23,14 @@ export function addBackup(program: Command, tools: Tools): void {
     'put a backup into a new folder, verified before and after',
     'troupe restore ./state-backup ./state',
   ).action(async (backup: string, folder: string, flags: JsonFlag) => {
-    await readdir(backup);
+    await mustHoldLog(backup);
     await mustBeGood(backup);
     await copy(tools, flags, backup, folder);
   });
 }
 
 async function copy(tools: Tools, flags: JsonFlag, from: string, to: string): Promise<void> {
+  await mustBeApart(from, to);
   await mustBeNew(to);
   await mkdir(to, { recursive: true, mode: 0o700 });
   try {

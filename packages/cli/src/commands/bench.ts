@@ -10,11 +10,12 @@ import { ExitCode } from '../exit-code.js';
 import { wholeNumber } from '../number-option.js';
 import { ProgressBar } from '../progress-bar.js';
 import { parseAddress } from '../session/address.js';
+import { dialOptions, type LinkFlags, withLink } from '../session/leader-options.js';
 import { quietHost } from '../session/logging-host.js';
 import { plainJob } from '../session/plain-job.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
-interface Flags extends JsonFlag {
+interface Flags extends JsonFlag, LinkFlags {
   readonly jobs: number;
   readonly outstanding: number;
   readonly bytes: number;
@@ -24,12 +25,13 @@ interface Flags extends JsonFlag {
 const Bench = plainJob('troupe.bench');
 
 export function addBench(program: Command, tools: Tools): void {
-  verb(
+  const bench = verb(
     program,
     'bench',
     'measure jobs a second, from durable submit to result',
     'troupe bench --jobs 20000 --outstanding 1000',
-  )
+  );
+  withLink(bench)
     .option('--jobs <n>', 'how many', wholeNumber(1, 100_000_000), 20_000)
     .option('--outstanding <n>', 'how many at once', wholeNumber(1, 16_384), 1_000)
     .option('--bytes <n>', 'size of a payload', wholeNumber(2, 16_000_000), 100)
@@ -38,7 +40,7 @@ export function addBench(program: Command, tools: Tools): void {
 }
 
 async function run(tools: Tools, flags: Flags): Promise<void> {
-  await using leader = await leaderOf(flags.leader);
+  await using leader = await leaderOf(flags);
   const { dial } = leader;
   await using worker = await startWorker({
     ...dial,
@@ -98,14 +100,10 @@ function drive(
 }
 
 /** A leader in a process of its own, as it would be; its folder goes with it. */
-async function leaderOf(
-  given: string | undefined,
-): Promise<AsyncDisposable & { readonly dial: DialOptions }> {
-  if (given !== undefined)
-    return {
-      dial: { address: parseAddress(given), host: quietHost },
-      [Symbol.asyncDispose]: () => Promise.resolve(),
-    };
+async function leaderOf(flags: Flags): Promise<AsyncDisposable & { readonly dial: DialOptions }> {
+  const { leader } = flags;
+  if (leader !== undefined)
+    return { dial: dialOptions({ ...flags, leader }), [Symbol.asyncDispose]: () => Promise.resolve() };
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
   const main = fileURLToPath(new URL('../main.js', import.meta.url));
   const child = spawn(

@@ -1,12 +1,15 @@
 import { Argument, type Command } from 'commander';
-import { type Tools, verb } from '../verb.js';
+import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
 export function addCompletion(program: Command, tools: Tools): void {
   verb(program, 'completion', 'print a completion script for a shell', 'source <(troupe completion bash)')
     .addArgument(new Argument('<shell>', 'which').choices(['bash', 'zsh', 'fish']))
-    .action((shell: Shell) => tools.terminal.out(shell === 'fish' ? fish(program) : bash(program, shell)));
+    .action((shell: Shell, flags: JsonFlag) => {
+      const script = shell === 'fish' ? fish(program) : bash(program, shell);
+      print(tools, flags, { shell, script }, [script]);
+    });
 }
 
 /** Every path of words that ends in verbs or options, with what may follow it. */

@@ -4,13 +4,13 @@ import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { wholeNumber } from '../number-option.js';
 import { ProgressBar } from '../progress-bar.js';
-import { type LeaderFlags, withClient, withLeader } from '../session/leader-options.js';
+import { type AskFlags, withAsk, withClient } from '../session/leader-options.js';
 import { plainJob } from '../session/plain-job.js';
 import { jobLines, shownJob, table } from '../session/show-job.js';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { print, type Tools, verb } from '../verb.js';
 import { jobsIn } from './job.js';
 
-type Flags = JsonFlag & LeaderFlags;
+type Flags = AskFlags;
 
 interface TreatFlags extends Flags {
   readonly all?: boolean;
@@ -20,10 +20,10 @@ const PAGE = 1_000;
 
 export function addDlq(program: Command, tools: Tools): void {
   const dlq = program.command('dlq').description('dead letters: jobs that ran out of attempts');
-  withLeader(verb(dlq, 'ls', 'list dead letters, oldest first', 'troupe dlq ls --max 20'))
+  withAsk(verb(dlq, 'ls', 'list dead letters, oldest first', 'troupe dlq ls --max 20'))
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), 100)
     .action((flags: Flags & { max: number }) => withClient(flags, (client) => list(tools, flags, client)));
-  withLeader(
+  withAsk(
     verb(dlq, 'show <id>', 'show one dead letter and its last error', 'troupe dlq show 2qt6g-1'),
   ).action((id: string, flags: Flags) =>
     withClient(flags, async (client) => {
@@ -42,7 +42,7 @@ export function addDlq(program: Command, tools: Tools): void {
 }
 
 function addTreatment(dlq: Command, tools: Tools, what: 'redrive' | 'purge', summary: string): void {
-  withLeader(verb(dlq, `${what} [ids...]`, summary, `troupe dlq ${what} 2qt6g-1 2qt6g-7`))
+  withAsk(verb(dlq, `${what} [ids...]`, summary, `troupe dlq ${what} 2qt6g-1 2qt6g-7`))
     .option('--all', 'all there are now')
     .action((ids: readonly string[], flags: TreatFlags) => {
       if ((ids.length === 0) === (flags.all !== true))

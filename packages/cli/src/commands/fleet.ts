@@ -2,11 +2,11 @@ import type { LeaderOverview } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.js';
 import { wholeNumber } from '../number-option.js';
-import { type LeaderFlags, withClient, withLeader } from '../session/leader-options.js';
+import { type AskFlags, withAsk, withClient } from '../session/leader-options.js';
 import { stateText, table } from '../session/show-job.js';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { print, type Tools, verb } from '../verb.js';
 
-type Flags = JsonFlag & LeaderFlags;
+type Flags = AskFlags;
 
 interface CheckFlags extends Flags {
   readonly workersMin: number;
@@ -18,7 +18,7 @@ const COUNT_MAX = 1_000_000_000;
 
 export function addFleet(program: Command, tools: Tools): void {
   const workers = program.command('workers').description('the workers of a leader');
-  withLeader(verb(workers, 'ls', 'list the workers and how they are', 'troupe workers ls')).action(
+  withAsk(verb(workers, 'ls', 'list the workers and how they are', 'troupe workers ls')).action(
     (flags: Flags) =>
       withClient(flags, async (client) => {
         const { workers: all } = await client.overview();
@@ -38,7 +38,7 @@ export function addFleet(program: Command, tools: Tools): void {
           tools.terminal.out(line);
       }),
   );
-  withLeader(
+  withAsk(
     verb(
       program,
       'check',

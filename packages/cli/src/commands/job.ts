@@ -1,30 +1,33 @@
 import type { Client, JobView } from '@troupe/jobs';
 import { type Command, Option } from 'commander';
-import { wholeNumber } from '../number-option.js';
-import { type LeaderFlags, withClient, withLeader } from '../session/leader-options.js';
+import { TIMER_MS_MAX, wholeNumber } from '../number-option.js';
+import { type AskFlags, withAsk, withClient, withPatience } from '../session/leader-options.js';
 import { plainJob } from '../session/plain-job.js';
 import { jobLines, shownJob, table } from '../session/show-job.js';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { print, type Tools, verb } from '../verb.js';
 
-type Flags = JsonFlag & LeaderFlags;
+type Flags = AskFlags;
 
 const STATES: readonly JobView['state'][] = ['queued', 'running', 'dead', 'done', 'cancelled'];
 /** Whatever the job is called: a job that exists is found by its id. */
 const SOME_JOB = plainJob('some.job');
 
 export function addJobVerbs(program: Command, tools: Tools): void {
-  withLeader(
+  withAsk(
     verb(program, 'await <id>', 'wait for the output of a job submitted earlier', 'troupe await 2qt6g-1'),
   )
-    .option('--result-within <ms>', 'give up waiting after so long; the job goes on', wholeNumber(1, 2 ** 31))
+    .option(
+      '--result-within <ms>',
+      'give up waiting after so long; the job goes on',
+      wholeNumber(1, TIMER_MS_MAX),
+    )
     .action((id: string, flags: Flags & { resultWithin?: number }) =>
-      withClient(flags, async (client) => {
-        const withinMs = flags.resultWithin;
-        const output = await client.open(SOME_JOB, id).result(withinMs === undefined ? {} : { withinMs });
+      withPatience(tools, flags, { submits: false }, async (client, deadline) => {
+        const output = await client.open(SOME_JOB, id).result(deadline.left(flags.resultWithin));
         print(tools, flags, { id, output }, [JSON.stringify(output)]);
       }),
     );
-  withLeader(
+  withAsk(
     verb(
       program,
       'cancel <id>',
@@ -39,14 +42,14 @@ export function addJobVerbs(program: Command, tools: Tools): void {
         print(tools, flags, { id, state }, [`${id} ${state}`]);
       }),
     );
-  withLeader(verb(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
+  withAsk(verb(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
     (id: string, flags: Flags) =>
       withClient(flags, async (client) => {
         const job = shownJob(id, await client.open(SOME_JOB, id).inspect());
         print(tools, flags, job, jobLines(job));
       }),
   );
-  withLeader(verb(program, 'ls', 'list jobs, oldest first', 'troupe ls --state queued --max 20'))
+  withAsk(verb(program, 'ls', 'list jobs, oldest first', 'troupe ls --state queued --max 20'))
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(STATES))
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), 100)
     .action((flags: Flags & { state?: JobView['state']; max: number }) =>
@@ -61,9 +64,11 @@ async function list(
 ): Promise<void> {
   const views: JobView[] = [];
   for (const state of flags.state === undefined ? STATES : [flags.state]) {
-    for await (const view of jobsIn(client, state, flags.max - views.length)) views.push(view);
+    for await (const view of jobsIn(client, state, flags.max)) views.push(view);
   }
-  const jobs = views.map((view) => shownJob(client.idOf(view.job), view));
+  // Each state has its own order; together the oldest come first, whatever state they are in.
+  const oldest = views.sort((a, b) => a.job - b.job).slice(0, flags.max);
+  const jobs = oldest.map((view) => shownJob(client.idOf(view.job), view));
   if (flags.json === true) {
     for (const job of jobs) print(tools, flags, job, []);
     return;

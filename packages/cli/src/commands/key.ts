@@ -4,6 +4,7 @@ import { Identity } from '@troupe/transport';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
+import { repeated } from '../repeated-option.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 interface Flags extends JsonFlag {
@@ -26,7 +27,7 @@ export function addKey(program: Command, tools: Tools): void {
     .requiredOption(
       '--allow <action=subject>',
       'what it may do: submit, work, observe, cancel or admin on a subject, or all; may be given several times',
-      collect,
+      repeated,
     )
     .action((subject: string, flags: Flags) => make(tools, subject, flags));
 }
@@ -57,8 +58,4 @@ function make(tools: Tools, subject: string, flags: Flags): void {
   }
   writeFileSync(flags.out, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
   print(tools, flags, { file: flags.out, id, subject }, [`key ${id} of ${subject} in ${flags.out}`]);
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }

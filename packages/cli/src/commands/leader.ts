@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { Host } from '@troupe/core';
-import { type LeaderLimits, type LeaderServer, startLeader } from '@troupe/jobs';
+import { type JobsEvent, type LeaderLimits, type LeaderServer, startLeader } from '@troupe/jobs';
 import {
   type Address,
   Directory,
   describeClose,
   formatAddress,
   type ListenerAuth,
+  type ListenerEvent,
   type ListenTls,
 } from '@troupe/transport';
 import { type Command, Option } from 'commander';
@@ -14,10 +15,13 @@ import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { failureOf } from '../failure.js';
 import { byteCount, wholeNumber } from '../number-option.js';
+import { repeated } from '../repeated-option.js';
 import { DEFAULT_PORT } from '../session/address.js';
+import { logLines, tellCrash } from '../session/crash-report.js';
 import { entryOf, readKeyFile } from '../session/key-file.js';
 import { loggingHost } from '../session/logging-host.js';
-import { untilSignal } from '../signals.js';
+import { onReload, untilSignal } from '../signals.js';
+import type { Terminal } from '../terminal.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 interface Flags extends JsonFlag {
@@ -47,7 +51,7 @@ export function addLeader(program: Command, tools: Tools): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'listen on a Unix socket instead')
     .requiredOption('-d, --dir <folder>', 'folder of the log; made if it is not there', './state')
-    .option('-k, --key <file>', 'a key file peers may prove; may be given several times', collect)
+    .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeated)
     .option('--tls-cert <file>', 'certificate')
     .option('--tls-key <file>', 'key of the certificate')
     .option('--tls-client-ca <file>', 'peers prove themselves by a certificate of this authority')
@@ -76,7 +80,7 @@ export function addLeader(program: Command, tools: Tools): void {
     .addOption(
       new Option('--compress <method>', 'compress what is sent where it helps').choices(['gzip', 'brotli']),
     )
-    .option('-v, --verbose', 'say who comes and goes')
+    .option('-v, --verbose', 'say who comes and goes, and what is refused')
     .action((flags: Flags) => run(tools, flags));
 }
 
@@ -84,9 +88,9 @@ async function run(tools: Tools, flags: Flags): Promise<void> {
   const { terminal } = tools;
   // What goes wrong before it serves is told once, as the reason why it does not.
   let isServing = false;
-  const host = loggingHost(({ level, message }) => {
-    if (isServing && (level === 'error' || flags.verbose === true))
-      terminal.err(`leader: ${level}: ${message}`);
+  const host = loggingHost((entry) => {
+    if (!isServing || (entry.level !== 'error' && flags.verbose !== true)) return;
+    for (const line of logLines('leader', entry)) terminal.err(line);
   });
   const leader = await open(tools, flags, host);
   isServing = true;
@@ -95,10 +99,27 @@ async function run(tools: Tools, flags: Flags): Promise<void> {
   print(tools, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
     `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
   ]);
+  onReload(() => reload(tools, flags, leader));
   const signal = await untilSignal();
   if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
   await leader.close({ withinMs: flags.drainWithin });
   print(tools, flags, { kind: 'stopped' }, ['leader stopped']);
+}
+
+/** Keys and certificates from their files again. What cannot be read changes nothing. */
+function reload(tools: Tools, flags: Flags, leader: LeaderServer): void {
+  const { terminal } = tools;
+  try {
+    const auth = authOf(flags);
+    const tls = tlsOf(flags);
+    leader.renew({
+      ...(auth === undefined || auth.kind === 'none' ? {} : { directory: auth.directory }),
+      ...(tls === undefined ? {} : { tls }),
+    });
+    print(tools, flags, { kind: 'reloaded' }, ['leader: keys and certificates read again']);
+  } catch (error) {
+    terminal.err(`leader: SIGHUP: ${failureOf(error).message}; it goes on with what it had`);
+  }
 }
 
 function open(tools: Tools, flags: Flags, host: Host): Promise<LeaderServer> {
@@ -117,18 +138,14 @@ function open(tools: Tools, flags: Flags, host: Host): Promise<LeaderServer> {
     ...(tls === undefined ? {} : { tls }),
     ...(flags.insecure === undefined ? {} : { insecure: flags.insecure }),
     ...(flags.compress === undefined ? {} : { compress: flags.compress }),
+    ...(flags.verbose === true ? { observe: (event) => tellWork(terminal, event) } : {}),
     onEvent: (event) => {
       if (event.kind === 'insecure')
         terminal.err(`leader: ${event.address} is open to everybody (--insecure)`);
-      else if (flags.verbose === true && event.kind === 'closed')
-        terminal.err(`leader: ${event.remote} ${event.subject ?? ''} ${describeClose(event.reason)}`);
+      else if (flags.verbose === true) tellPeer(terminal, event);
     },
     // Nothing that was not durable is acknowledged, so there is nothing left to do but end (D6).
-    onFatal: (error) => {
-      const failure = failureOf(error);
-      terminal.err(`troupe: leader: ${failure.message}`);
-      process.exit(failure.exitCode);
-    },
+    onFatal: (error) => process.exit(tellCrash(terminal, 'leader', error)),
   });
 }
 
@@ -141,6 +158,23 @@ function limitsOf(flags: Flags): Partial<LeaderLimits> {
     ...(resultsBytesMax === undefined ? {} : { resultsBytesMax }),
     ...(clientRunningMax === undefined ? {} : { clientRunningMax }),
   };
+}
+
+function tellPeer(terminal: Terminal, event: ListenerEvent): void {
+  if (event.kind === 'closed')
+    terminal.err(`leader: ${event.remote} ${event.subject ?? ''} ${describeClose(event.reason)}`);
+  else if (event.kind === 'refused') terminal.err(`leader: ${event.remote} not let in: ${event.why}`);
+  else if (event.kind === 'lost') terminal.err(`leader: ${event.remote} lost: ${event.error.message}`);
+}
+
+/** What an operator asks about afterwards. What goes well is in the counts. */
+function tellWork(terminal: Terminal, event: JobsEvent): void {
+  if (event.kind === 'refused') terminal.err(`leader: refused a submit of ${event.client}: ${event.code}`);
+  else if (event.kind === 'dead')
+    terminal.err(`leader: job ${event.job} (${event.exec}) is a dead letter: ${event.reason}`);
+  else if (event.kind === 'worker') terminal.err(`leader: worker ${event.worker} ${event.liveness}`);
+  else if (event.kind === 'stale')
+    terminal.err(`leader: worker ${event.worker} too late for job ${event.job}, attempt ${event.attempt}`);
 }
 
 function authOf(flags: Flags): ListenerAuth | undefined {
@@ -156,8 +190,4 @@ function tlsOf(flags: Flags): ListenTls | undefined {
     throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --tls-cert and --tls-key go together');
   const tls = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
   return tlsClientCa === undefined ? tls : { ...tls, clientCa: readFileSync(tlsClientCa) };
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }

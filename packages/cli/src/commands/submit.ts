@@ -1,8 +1,10 @@
-import type { Client, JobDefinition, JobHandle, SubmitOptions } from '@troupe/jobs';
+import type { Client, JobDefinition, JobHandle, SubmitOptions, WaitOptions } from '@troupe/jobs';
 import type { Command } from 'commander';
-import { wholeNumber } from '../number-option.js';
+import { CliError } from '../cli-error.js';
+import { ExitCode } from '../exit-code.js';
+import { TIMER_MS_MAX, wholeNumber, YEAR_MS } from '../number-option.js';
 import { ProgressBar } from '../progress-bar.js';
-import { type LeaderFlags, withLeader, withSubmitter } from '../session/leader-options.js';
+import { type AskFlags, withAsk, withPatience } from '../session/leader-options.js';
 import {
   jsonOfText,
   largeFile,
@@ -11,23 +13,22 @@ import {
   readPayloadLines,
 } from '../session/payload-input.js';
 import { type JobFlags, plainJob, withJobOptions } from '../session/plain-job.js';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { ReceiptLine } from '../session/receipt-line.js';
+import { print, type Tools, verb } from '../verb.js';
 
-interface Flags extends JsonFlag, LeaderFlags, JobFlags, PayloadFlags {
-  readonly keyId?: string;
+interface Flags extends AskFlags, JobFlags, PayloadFlags {
+  readonly idempotencyKey?: string;
   readonly delay?: number;
   readonly lines?: boolean;
   readonly resultWithin?: number;
 }
 
-const DELAY_MS_MAX = 366 * 24 * 3_600_000;
-
 function withSubmitOptions(command: Command): Command {
-  return withJobOptions(withLeader(command))
+  return withJobOptions(withAsk(command))
     .option('-f, --file <path>', 'payload from a file; - is standard input')
     .option('-t, --text', 'the payload is text, not JSON')
-    .option('--key-id <key>', 'idempotency key: the same key is the same job')
-    .option('--delay <ms>', 'not before so long', wholeNumber(0, DELAY_MS_MAX));
+    .option('--idempotency-key <key>', 'the same key is the same job, for a day')
+    .option('--delay <ms>', 'not before so long', wholeNumber(0, YEAR_MS));
 }
 
 export function addSubmit(program: Command, tools: Tools): void {
@@ -41,7 +42,9 @@ export function addSubmit(program: Command, tools: Tools): void {
   )
     .option('--lines', 'every line of the file or of standard input is the payload of one job')
     .action((exec: string, payload: string | undefined, flags: Flags) =>
-      flags.lines === true ? submitLines(tools, exec, flags) : submitOne(tools, exec, payload, flags),
+      flags.lines === true
+        ? submitLines(tools, exec, payload, flags)
+        : submitOne(tools, exec, payload, flags),
     );
 }
 
@@ -57,7 +60,7 @@ export function addRun(program: Command, tools: Tools): void {
     .option(
       '--result-within <ms>',
       'give up waiting after so long; the job goes on',
-      wholeNumber(1, DELAY_MS_MAX),
+      wholeNumber(1, TIMER_MS_MAX),
     )
     .action((exec: string, payload: string | undefined, flags: Flags) => runOne(tools, exec, payload, flags));
 }
@@ -69,21 +72,23 @@ async function submitOne(
   flags: Flags,
 ): Promise<void> {
   const submit = await prepared(exec, argument, flags);
-  await withSubmitter(flags, async (client) => tell(tools, flags, await submit(client)));
+  await withPatience(tools, flags, SUBMITS, async (client, deadline) =>
+    tell(tools, flags, await submit(client, deadline.left())),
+  );
 }
 
 async function runOne(tools: Tools, exec: string, argument: string | undefined, flags: Flags): Promise<void> {
   const submit = await prepared(exec, argument, flags);
-  await withSubmitter(flags, async (client) => {
-    const handle = await submit(client);
-    const output = await handle.result(
-      flags.resultWithin === undefined ? {} : { withinMs: flags.resultWithin },
-    );
+  await withPatience(tools, flags, SUBMITS, async (client, deadline) => {
+    const handle = await submit(client, deadline.left());
+    const output = await handle.result(deadline.left(flags.resultWithin));
     print(tools, flags, { id: handle.id, output }, [JSON.stringify(output)]);
   });
 }
 
-type Submit = (client: Client) => Promise<JobHandle<JobDefinition>>;
+const SUBMITS = { submits: true };
+
+type Submit = (client: Client, wait: WaitOptions) => Promise<JobHandle<JobDefinition>>;
 
 /** A large file is read while it is sent; anything else before there is a connection, so that what is wrong with it is said first. */
 async function prepared(exec: string, argument: string | undefined, flags: Flags): Promise<Submit> {
@@ -92,48 +97,60 @@ async function prepared(exec: string, argument: string | undefined, flags: Flags
   const file = await largeFile(argument, flags);
   if (file === undefined) {
     const payload = await readPayload(argument, flags);
-    return (client) => client.submit(job, payload, options);
+    return (client, wait) => client.submit(job, payload, { ...options, ...wait });
   }
   return flags.text === true
-    ? (client) => client.submitStream(job, jsonOfText(file), options)
-    : (client) => client.submitFile(job, file, options);
+    ? (client, wait) => client.submitStream(job, jsonOfText(file), { ...options, ...wait })
+    : (client, wait) => client.submitFile(job, file, { ...options, ...wait });
 }
 
-/** As many under way as the client lets in; ids in the order of the lines. */
-async function submitLines(tools: Tools, exec: string, flags: Flags): Promise<void> {
+/** Ids in the order of the lines, as they come. What is wrong with a line ends it, behind the ids of the lines before. */
+async function submitLines(
+  tools: Tools,
+  exec: string,
+  argument: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  if (argument !== undefined)
+    throw new CliError(
+      'ERR_CLI_USAGE',
+      ExitCode.usage,
+      'submit --lines: takes no payload argument; use --file',
+    );
+  if (flags.idempotencyKey !== undefined)
+    throw new CliError(
+      'ERR_CLI_USAGE',
+      ExitCode.usage,
+      'submit --lines: one --idempotency-key would make one job of all lines; leave it out',
+    );
   const job = plainJob(exec, flags);
-  await withSubmitter(flags, async (client) => {
-    const pending: Promise<JobHandle<JobDefinition>>[] = [];
-    for await (const payload of readPayloadLines(flags))
-      pending.push(quiet(client, job, payload, optionsOf(flags)));
-    const bar = new ProgressBar(tools.terminal, exec, pending.length);
-    for (const [i, one] of pending.entries()) {
-      tell(tools, flags, await one);
-      bar.at(i + 1);
+  const options = optionsOf(flags);
+  await withPatience(tools, flags, SUBMITS, async (client, deadline) => {
+    const bar = new ProgressBar(tools.terminal, exec, 0);
+    let read = 0;
+    const receipts = new ReceiptLine((handle) => {
+      tell(tools, flags, handle);
+      bar.at(receipts.told + 1, read);
+    });
+    try {
+      for await (const payload of readPayloadLines(flags)) {
+        read += 1;
+        await receipts.add(client.submit(job, payload, { ...options, ...deadline.left() }));
+      }
+    } finally {
+      await receipts.end();
+      bar.end();
     }
-    bar.end();
   });
-}
-
-/** The first refusal is reported; those behind it must not be unhandled. */
-function quiet(
-  client: Client,
-  job: JobDefinition,
-  payload: unknown,
-  options: SubmitOptions,
-): Promise<JobHandle<JobDefinition>> {
-  const submitted = client.submit(job, payload, options);
-  submitted.catch(() => undefined);
-  return submitted;
 }
 
 function tell(tools: Tools, flags: Flags, handle: JobHandle<JobDefinition>): void {
   print(tools, flags, { id: handle.id, ...handle.receipt }, [handle.id]);
 }
 
-function optionsOf({ keyId, delay }: Flags): SubmitOptions {
+function optionsOf({ idempotencyKey, delay }: Flags): SubmitOptions {
   return {
-    ...(keyId === undefined ? {} : { key: keyId }),
+    ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
     ...(delay === undefined ? {} : { runAfterMs: delay }),
   };
 }

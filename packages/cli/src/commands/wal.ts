@@ -1,8 +1,9 @@
 import { decodeRecords, payloadText } from '@troupe/jobs';
-import { type DumpedEntry, dumpWal, verifyWal } from '@troupe/wal';
+import { type DumpedEntry, dumpWal, type RepairReport, repairWal, verifyWal } from '@troupe/wal';
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.js';
 import { wholeNumber } from '../number-option.js';
+import { mustHoldLog } from '../session/log-folder.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 interface DumpFlags extends JsonFlag {
@@ -27,6 +28,7 @@ export function addWal(program: Command, tools: Tools): void {
     .action((folder: string, flags: DumpFlags) => dump(tools, folder, flags));
   verb(wal, 'verify <folder>', 'read a whole log and check every byte', 'troupe wal verify ./state').action(
     async (folder: string, flags: JsonFlag) => {
+      await mustHoldLog(folder);
       const report = await verifyWal(folder);
       const range = `entries ${report.firstLsn} to ${report.lastLsn} in ${report.segments} segments`;
       const end = report.wasClean ? 'closed cleanly' : 'not closed cleanly';
@@ -35,9 +37,29 @@ export function addWal(program: Command, tools: Tools): void {
       if (!report.ok) tools.exitCode = ExitCode.data;
     },
   );
+  verb(
+    wal,
+    'repair <folder>',
+    'give up what is damaged, so that the rest can be opened again',
+    'troupe wal repair ./state --accept-loss',
+  )
+    .option('--accept-loss', 'do it; without this it only says what would be lost')
+    .action(async (folder: string, flags: JsonFlag & { acceptLoss?: boolean }) => {
+      await mustHoldLog(folder);
+      const report = await repairWal(folder, { acceptLoss: flags.acceptLoss === true });
+      print(tools, flags, report, [repairText(report)]);
+    });
+}
+
+function repairText({ lost, recordsKept, quarantined, applied }: RepairReport): string {
+  const ranges = lost.map(({ from, to }) => `${from} to ${to}`).join(', ');
+  const what = `${recordsKept} records kept, ${ranges === '' ? 'none' : ranges} lost`;
+  if (!applied) return `would be: ${what}; say --accept-loss to do it`;
+  return `${what}, ${quarantined.length} files copied to quarantine/`;
 }
 
 async function dump(tools: Tools, folder: string, flags: DumpFlags): Promise<void> {
+  await mustHoldLog(folder);
   const range = {
     ...(flags.from === undefined ? {} : { from: flags.from }),
     ...(flags.to === undefined ? {} : { to: flags.to }),

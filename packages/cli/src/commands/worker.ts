@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,7 +7,11 @@ import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { share, wholeNumber } from '../number-option.js';
+import { repeated } from '../repeated-option.js';
+import { logLines } from '../session/crash-report.js';
 import { dialOptions, type LeaderFlags, withLeader } from '../session/leader-options.js';
+import { LeaderWatch } from '../session/leader-watch.js';
+import { loggingHost } from '../session/logging-host.js';
 import { untilSignal } from '../signals.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
@@ -16,6 +21,7 @@ interface Flags extends JsonFlag, LeaderFlags {
   readonly cpuCap: number;
   readonly pattern?: readonly string[];
   readonly drainWithin: number;
+  readonly verbose?: boolean;
 }
 
 export function addWorker(program: Command, tools: Tools): void {
@@ -33,8 +39,9 @@ export function addWorker(program: Command, tools: Tools): void {
     .option(
       '--pattern <subject>',
       'which job.assign.{group}.{worker} it takes; may be given several times',
-      collect,
+      repeated,
     )
+    .option('-v, --verbose', 'say what the runtime notices too')
     .option('--drain-within <ms>', 'how long running jobs have at the end', wholeNumber(0, 3_600_000), 10_000)
     .action((module: string, flags: Flags) => run(tools, module, flags));
 }
@@ -42,14 +49,32 @@ export function addWorker(program: Command, tools: Tools): void {
 async function run(tools: Tools, module: string, flags: Flags): Promise<void> {
   const handlers = await handlersOf(module);
   const name = flags.name ?? `${hostname().replaceAll(/[^\w-]/g, '-')}-${process.pid}`;
+  const { terminal } = tools;
+  // What goes wrong before it works is told once, as the reason why it does not.
+  let isWorking = false;
+  const host = loggingHost((entry) => {
+    if (!isWorking || (entry.level !== 'error' && flags.verbose !== true)) return;
+    for (const line of logLines('worker', entry)) terminal.err(line);
+  });
+  const dial = dialOptions(flags);
+  const watch = new LeaderWatch(terminal, dial.address);
   const worker = await startWorker({
-    ...dialOptions(flags),
+    ...dial,
+    host,
     name,
+    onEvent: (event) => {
+      if (isWorking) watch.hear(event);
+    },
+    onFailure: ({ jobId, exec, attempt, outcome, failure }) =>
+      terminal.err(
+        `worker: ${exec} ${jobId}, attempt ${attempt}: ${outcome}: ${failure.name}: ${failure.message}`,
+      ),
     handlers,
     slots: flags.slots,
     cpuCap: flags.cpuCap,
     ...(flags.pattern === undefined ? {} : { patterns: flags.pattern }),
   });
+  isWorking = true;
   const execs = handlers.map(({ job }) => job.exec);
   print(tools, flags, { kind: 'ready', worker: name, slots: flags.slots, execs }, [
     `worker ${name} ready, ${flags.slots} slots, runs ${execs.join(', ')}`,
@@ -62,16 +87,14 @@ async function run(tools: Tools, module: string, flags: Flags): Promise<void> {
 
 /** Everything the module exports that was made by `handle`, alone or in arrays. Nothing a peer says chooses what is loaded. */
 async function handlersOf(module: string): Promise<HandledJob[]> {
-  const url = pathToFileURL(resolve(module)).href;
+  const path = resolve(module);
+  await stat(path);
   let exported: Record<string, unknown>;
   try {
-    exported = (await import(url)) as Record<string, unknown>;
+    exported = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
   } catch (cause) {
-    const isMissing = cause instanceof Error && cause.message.includes(resolve(module));
-    const exitCode = isMissing ? ExitCode.noInput : ExitCode.data;
-    throw new CliError('ERR_CLI_MODULE', exitCode, `module ${module}: ${(cause as Error).message}`, {
-      cause,
-    });
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError('ERR_CLI_MODULE', ExitCode.data, `module ${module}: ${why}`, { cause });
   }
   const found = Object.values(exported).flat().filter(isHandled);
   if (found.length > 0) return found;
@@ -85,8 +108,4 @@ async function handlersOf(module: string): Promise<HandledJob[]> {
 function isHandled(value: unknown): value is HandledJob {
   const { job, run: handler } = (value ?? {}) as Partial<HandledJob>;
   return typeof handler === 'function' && typeof job?.exec === 'string' && typeof job.spec === 'object';
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
 }

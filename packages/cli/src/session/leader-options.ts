@@ -2,14 +2,21 @@ import { readFileSync } from 'node:fs';
 import { type Client, connectClient, type DialOptions } from '@troupe/jobs';
 import type { DialerAuth, DialTls } from '@troupe/transport';
 import { type Command, Option } from 'commander';
-import { wholeNumber } from '../number-option.js';
+import { TIMER_MS_MAX, wholeNumber } from '../number-option.js';
+import type { JsonFlag, Tools } from '../verb.js';
 import { DEFAULT_PORT, parseAddress } from './address.js';
+import { Deadline } from './deadline.js';
 import { authOf } from './key-file.js';
+import { LeaderWatch } from './leader-watch.js';
 import { quietHost } from './logging-host.js';
 
 /** How every verb that talks to a leader finds it. */
-export interface LeaderFlags {
+export interface LeaderFlags extends LinkFlags {
   readonly leader: string;
+}
+
+/** And how it speaks to it. */
+export interface LinkFlags {
   readonly key?: string;
   readonly tls?: boolean;
   readonly tlsCa?: string;
@@ -20,13 +27,31 @@ export interface LeaderFlags {
   readonly compress?: 'gzip' | 'brotli';
 }
 
+/** Of verbs that ask a leader for something and end. */
+export interface AskFlags extends LeaderFlags, JsonFlag {
+  readonly timeout?: number;
+}
+
 export function withLeader(command: Command): Command {
-  return command
-    .addOption(
+  return withLink(
+    command.addOption(
       new Option('-l, --leader <address>', 'where the leader listens: host:port or unix:/path')
         .env('TROUPE_LEADER')
         .default(`127.0.0.1:${DEFAULT_PORT}`),
-    )
+    ),
+  );
+}
+
+export function withAsk(command: Command): Command {
+  return withLeader(command).option(
+    '--timeout <ms>',
+    'give up after so long, all in all',
+    wholeNumber(1, TIMER_MS_MAX),
+  );
+}
+
+export function withLink(command: Command): Command {
+  return command
     .addOption(new Option('-k, --key <file>', 'key file of this peer').env('TROUPE_KEY'))
     .option('--tls', 'speak TLS, with the authorities of this system')
     .option('--tls-ca <file>', 'speak TLS, with this authority')
@@ -44,7 +69,7 @@ export function withLeader(command: Command): Command {
     );
 }
 
-export function dialOptions(flags: LeaderFlags): DialOptions {
+export function dialOptions(flags: LinkFlags & { readonly leader: string }): DialOptions {
   const tls = tlsOf(flags);
   const auth = proofOf(flags);
   return {
@@ -57,31 +82,53 @@ export function dialOptions(flags: LeaderFlags): DialOptions {
   };
 }
 
-/** Runs something with a client, and closes it whatever happens. */
-export async function withClient<T>(flags: LeaderFlags, run: (client: Client) => Promise<T>): Promise<T> {
-  return closing(await connectClient({ ...dialOptions(flags), name: 'cli', submits: false }), run);
+/** Asks a leader something, within the time of the command. */
+export async function withClient<T>(flags: AskFlags, run: (client: Client) => Promise<T>): Promise<T> {
+  const deadline = new Deadline(flags.timeout);
+  const client = await connectClient({ ...dialOptions(flags), ...soon(flags, deadline), ...LOOKER });
+  return closing(client, deadline.race(run(client)));
 }
 
-/** The same for a verb that submits. */
-export async function withSubmitter<T>(flags: LeaderFlags, run: (client: Client) => Promise<T>): Promise<T> {
-  return closing(await connectClient({ ...dialOptions(flags), name: 'cli' }), run);
+/** The same for a verb that may wait for long: it says so while there is no leader, and minds the time itself. */
+export async function withPatience<T>(
+  tools: Tools,
+  flags: AskFlags,
+  role: { readonly submits: boolean },
+  run: (client: Client, deadline: Deadline) => Promise<T>,
+): Promise<T> {
+  const deadline = new Deadline(flags.timeout);
+  const dial = dialOptions(flags);
+  const watch = new LeaderWatch(tools.terminal, dial.address);
+  const client = await connectClient({
+    ...dial,
+    ...soon(flags, deadline),
+    ...(role.submits ? { name: 'cli' } : LOOKER),
+    ...(flags.json === true ? {} : { onEvent: watch.hear }),
+  });
+  return closing(client, run(client, deadline));
 }
 
-async function closing<T>(client: Client, run: (client: Client) => Promise<T>): Promise<T> {
+const LOOKER = { name: 'cli', submits: false } as const;
+
+function soon({ connectWithin }: AskFlags, deadline: Deadline): { readonly withinMs?: number } {
+  return deadline.left(connectWithin);
+}
+
+async function closing<T>(client: Client, work: Promise<T>): Promise<T> {
   try {
-    return await run(client);
+    return await work;
   } finally {
     client.close();
   }
 }
 
 /** A key file, else a certificate of one's own, else nothing. */
-function proofOf({ key, tlsCert }: LeaderFlags): DialerAuth | undefined {
+function proofOf({ key, tlsCert }: LinkFlags): DialerAuth | undefined {
   if (key !== undefined) return authOf(key);
   return tlsCert === undefined ? undefined : { kind: 'mtls' };
 }
 
-function tlsOf(flags: LeaderFlags): DialTls | undefined {
+function tlsOf(flags: LinkFlags): DialTls | undefined {
   const { tls, tlsCa, tlsCert, tlsKey, tlsName } = flags;
   if (tls === undefined && tlsCa === undefined && tlsCert === undefined) return undefined;
   return {

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { defineJob, type JobDefinition } from '@troupe/jobs';
 import type { Command } from 'commander';
-import { wholeNumber } from '../number-option.js';
+import { wholeNumber, YEAR_MS } from '../number-option.js';
 
 /** The command knows no schemas: values pass as they are, and the worker checks them. */
 export const ANY: StandardSchemaV1<unknown, unknown> = {
@@ -16,19 +16,17 @@ export interface JobFlags {
   readonly keep?: number;
 }
 
-const MS_MAX = 366 * 24 * 3_600_000;
-
 export function withJobOptions(command: Command): Command {
   return command
     .option('--group <name>', 'group of the job; the first word of its name unless given')
     .option('--attempts <n>', 'failed attempts before the dead letters', wholeNumber(1, 1_000))
-    .option('--run-within <ms>', 'run time of one attempt', wholeNumber(1, MS_MAX))
+    .option('--run-within <ms>', 'run time of one attempt', wholeNumber(1, YEAR_MS))
     .option(
       '--lease <ms>',
       'silence of a worker after which the job is taken from it',
-      wholeNumber(10, MS_MAX),
+      wholeNumber(10, YEAR_MS),
     )
-    .option('--keep <ms>', 'how long the result can be read', wholeNumber(0, MS_MAX));
+    .option('--keep <ms>', 'how long the result can be read', wholeNumber(0, YEAR_MS));
 }
 
 export function plainJob(exec: string, flags: JobFlags = {}): JobDefinition {

@@ -16,7 +16,8 @@ export interface ShownJob {
   readonly worker: string | null;
   readonly reason: string | null;
   readonly failure: JobView['failure'] | null;
-  readonly payloadBytes: number;
+  /** Null once it has ended for good: its payload is no longer kept. */
+  readonly payloadBytes: number | null;
   /** How the worker is that runs it; null while nobody does. */
   readonly liveness: Liveness | null;
   /** For how long the event loop of that worker has stood; 0 unless it is blocked. */
@@ -31,7 +32,8 @@ export function stateText(liveness: Liveness, blockedMs: number): string {
 }
 
 export function shownJob(id: string, view: JobView): ShownJob {
-  const { exec, group, client, state, attempt, failures, crashes, payloadBytes } = view;
+  const { exec, group, client, state, attempt, failures, crashes } = view;
+  const isKept = state !== 'done' && state !== 'cancelled';
   return {
     id,
     exec,
@@ -47,7 +49,7 @@ export function shownJob(id: string, view: JobView): ShownJob {
     worker: view.worker === '' ? null : view.worker,
     reason: view.reason === '' ? null : view.reason,
     failure: view.failure ?? null,
-    payloadBytes,
+    payloadBytes: isKept ? view.payloadBytes : null,
     liveness: view.liveness ?? null,
     blockedMs: Math.round(view.blockedMs ?? 0),
   };
@@ -74,7 +76,7 @@ export function jobLines(job: ShownJob): string[] {
         ? null
         : `${job.failure.name}: ${job.failure.message}`,
     ],
-    ['payload', `${job.payloadBytes} bytes`],
+    ['payload', job.payloadBytes === null ? null : `${job.payloadBytes} bytes`],
   ];
   return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name.padEnd(10)} ${value}`);
 }

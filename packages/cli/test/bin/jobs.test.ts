@@ -1,9 +1,10 @@
 // timeout: 180s
+import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lines, stage, troupe, workerOf } from './troupe.js';
+import { lines, stage, start, troupe, workerOf } from './troupe.js';
 
 const jobs = suite('jobs by the command');
 
@@ -25,16 +26,20 @@ jobs(
     assert.is(ran?.['output'], 42);
     const text = await troupe(['run', 'text.echo', 'not json', '--text', ...to]);
     assert.is(text.out, '"not json"\n');
-    const [receipt] = lines(await troupe(['submit', 'math.add', '[1,1]', '--key-id', 'k', '--json', ...to]));
-    const [again] = lines(await troupe(['submit', 'math.add', '[1,1]', '--key-id', 'k', '--json', ...to]));
+    const [receipt] = lines(
+      await troupe(['submit', 'math.add', '[1,1]', '--idempotency-key', 'k', '--json', ...to]),
+    );
+    const [again] = lines(
+      await troupe(['submit', 'math.add', '[1,1]', '--idempotency-key', 'k', '--json', ...to]),
+    );
     assert.is(receipt?.['level'], 'fsync');
     assert.is(again?.['id'], receipt?.['id']);
     assert.is(again?.['duplicate'], true);
-    const conflict = await troupe(['submit', 'math.add', '[1,2]', '--key-id', 'k', ...to]);
+    const conflict = await troupe(['submit', 'math.add', '[1,2]', '--idempotency-key', 'k', ...to]);
     assert.is(conflict.code, 65);
     assert.match(
       conflict.err,
-      /^troupe: submit refused: key 'k' belongs to a job with another payload; use another --key-id/,
+      /^troupe: submit refused: key 'k' belongs to a job with another payload; use another --idempotency-key/,
     );
   },
 );
@@ -62,11 +67,47 @@ jobs('submit --lines makes a job of every line, in order', async () => {
   const ids = (await troupe(['submit', 'math.add', '--lines', ...to], { stdin })).out.trim().split('\n');
   assert.is(new Set(ids).size, 50);
   assert.is((await troupe(['await', ids[49] ?? '', ...to])).out, '50\n');
-  const bad = await troupe(['submit', 'math.add', '--lines', ...to], { stdin: '1\n{\n' });
+  const bad = await troupe(['submit', 'math.add', '--lines', ...to], { stdin: '[1,1]\n[2,2]\n{\n[3,3]\n' });
   assert.is(bad.code, 65);
+  // The jobs before the bad line are there: whoever sent them knows their ids.
+  assert.match(bad.out, /^\S+-\S+\n\S+-\S+\n$/);
   assert.is(
     bad.err,
-    'troupe: payload from standard input, line 2: not JSON; say --text to send it as a text\n',
+    'troupe: payload from standard input, line 3: not JSON; say --text to send it as a text\n',
+  );
+});
+
+jobs('submit --lines prints ids while lines still come, and refuses what would be ignored', async () => {
+  await using s = await stage();
+  const to = ['--leader', s.at];
+  const slow = start(['submit', 'math.add', '--lines', ...to]);
+  slow.stdin?.write('[1,1]\n');
+  const [chunk] = (await once(slow.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
+  assert.match(chunk.toString(), /^\S+-\S+\n$/);
+  slow.stdin?.end();
+  assert.is((await once(slow, 'exit'))[0], 0);
+  assert.is((await troupe(['submit', 'math.add', '[1,2]', '--lines', ...to])).code, 64);
+  assert.is((await troupe(['submit', 'math.add', '--lines', '--idempotency-key', 'k', ...to])).code, 64);
+});
+
+jobs('a command gives up in time, and says while it waits for a leader that is away', async () => {
+  await using s = await stage();
+  const to = ['--leader', s.at];
+  const unheard = await troupe(['run', 'nobody.serves', '1', '--timeout', '1000', ...to]);
+  assert.is(unheard.code, 75);
+  assert.match(unheard.err, /^troupe: job \S+: no outcome within \d+ ms; it goes on/);
+  const waiting = start(['run', 'nobody.serves', '1', '--timeout', '20000', ...to]);
+  while ((await troupe(['ls', ...to])).out.split('\n').length < 4);
+  await s.leader.end('SIGKILL');
+  const [chunk] = (await once(waiting.stderr as NodeJS.ReadableStream, 'data')) as [Buffer];
+  assert.match(chunk.toString(), /^troupe: leader at \S+: lost \(.*\); waiting for it\n/);
+  waiting.kill('SIGKILL');
+  await once(waiting, 'exit');
+  const nobody = await troupe(['submit', 'math.add', '1', '--timeout', '300', ...to]);
+  assert.is(nobody.code, 69);
+  assert.match(
+    nobody.err,
+    /^troupe: leader at \S+: not there \(.*\); waiting for it\ntroupe: leader at .*\n$/,
   );
 });
 
@@ -92,6 +133,13 @@ jobs('ls, show and cancel', async () => {
   const [job] = lines(await troupe(['show', second, '--json', ...to]));
   assert.is(job?.['state'], 'cancelled');
   assert.is(job?.['reason'], 'enough');
+  assert.is(job?.['payloadBytes'], null);
+  // The oldest come first, whatever state they are in.
+  await troupe(['submit', 'math.add', '[3,4]', ...to]);
+  assert.equal(
+    lines(await troupe(['ls', '--max', '2', '--json', ...to])).map(({ id }) => id),
+    [first, second],
+  );
   const awaited = await troupe(['await', second, ...to]);
   assert.is(awaited.code, 1);
   assert.is(awaited.err, `troupe: job ${second}: cancelled: enough\n`);

@@ -1,9 +1,10 @@
 // timeout: 180s
-import { chmod, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Authority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { tellCrash } from '#src/session/crash-report.js';
 import { folder, inProcess, lines, Running, stage, troupe, workerOf } from './troupe.js';
 
 const operating = suite('operating by the command');
@@ -36,13 +37,16 @@ operating('a limit that cannot be kept is refused at the start', async () => {
   await using f = await folder();
   const ended = await troupe(['leader', '--port', '0', '--dir', join(f.dir, 'state'), '--payload-max', '1g']);
   assert.is(ended.code, 64);
-  assert.match(ended.err, /^troupe: limits: payloadBytesMax of \d+, at most \d+\n$/);
+  assert.match(
+    ended.err,
+    /^troupe: startLeader: option .limits. cannot be used: option .payloadBytesMax. must be .*\n$/,
+  );
 });
 
 operating('wal verify, wal dump, backup and restore', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
-  await troupe(['submit', 'math.add', '[1,2]', '--key-id', 'first', ...to]);
+  await troupe(['submit', 'math.add', '[1,2]', '--idempotency-key', 'first', ...to]);
   const state = join(s.dir, 'state');
   const [live] = lines(await troupe(['backup', state, join(s.dir, 'live'), '--json']));
   assert.ok(Number(live?.['lastLsn']) > 0, 'the leader runs on meanwhile');
@@ -109,6 +113,103 @@ operating('keys: made private, proved by peers, refused where they are wrong', a
     [open.code, open.err],
     [78, `troupe: key file ${path('ops.key')}: others may read it; run: chmod 600 ${path('ops.key')}\n`],
   );
+});
+
+operating(
+  'SIGHUP: keys and certificates are read again, and what cannot be read changes nothing',
+  async () => {
+    await using f = await folder();
+    const path = (name: string): string => join(f.dir, name);
+    const [old, young] = [new Authority('old'), new Authority('young')];
+    const certify = async (authority: Authority): Promise<void> => {
+      const { cert, key } = authority.issue({ name: 'leader', hosts: ['localhost'] });
+      await writeFile(path('cert.pem'), cert);
+      await writeFile(path('key.pem'), key);
+    };
+    await certify(old);
+    await writeFile(path('old.pem'), old.cert);
+    await writeFile(path('young.pem'), young.cert);
+    for (const name of ['ann', 'bob'])
+      await troupe(['key', 'new', name, '--allow', 'all', '--out', path(`${name}.key`)]);
+    await copyFile(path('ann.key'), path('leader.key'));
+    const tls = ['--tls-cert', path('cert.pem'), '--tls-key', path('key.pem'), '--key', path('leader.key')];
+    await using s = await stage(tls);
+    const check = async (ca: string, key: string): Promise<number | null> => {
+      const proof = ['--tls-ca', path(ca), '--tls-name', 'localhost', '--key', path(key)];
+      return (await troupe(['check', '--leader', s.at, '--connect-within', '1000', ...proof])).code;
+    };
+    assert.equal([await check('old.pem', 'ann.key'), await check('old.pem', 'bob.key')], [0, 77]);
+    await certify(young);
+    await copyFile(path('bob.key'), path('leader.key'));
+    s.leader.child.kill('SIGHUP');
+    await s.leader.said(/"kind":"reloaded"/);
+    assert.equal([await check('young.pem', 'bob.key'), await check('young.pem', 'ann.key')], [0, 77]);
+    assert.is(await check('old.pem', 'bob.key'), 69);
+    await writeFile(path('cert.pem'), 'no certificate');
+    await copyFile(path('ann.key'), path('leader.key'));
+    s.leader.child.kill('SIGHUP');
+    await s.leader.said(/leader: SIGHUP: .*; it goes on with what it had/);
+    assert.equal([await check('young.pem', 'bob.key'), await check('young.pem', 'ann.key')], [0, 77]);
+    assert.is(await s.leader.end('SIGTERM'), 0);
+  },
+);
+
+operating('a leader and a worker tell on standard error what went wrong', async () => {
+  await using s = await stage(['--verbose']);
+  const to = ['--leader', s.at];
+  await using worker = await workerOf(s.at, s.dir);
+  await troupe(['run', 'math.fail', '1', '--attempts', '1', ...to]);
+  await worker.said(/worker: math\.fail \S+-1, attempt 1: failed: Error: it never works\n/);
+  await s.leader.said(/leader: job 1 \(math\.fail\) is a dead letter: failed\n/);
+  await troupe(['submit', 'math.add', '1', '--idempotency-key', 'k', ...to]);
+  await troupe(['submit', 'math.add', '2', '--idempotency-key', 'k', ...to]);
+  await s.leader.said(/leader: refused a submit of cli: ERR_KEY_CONFLICT\n/);
+  await s.leader.said(/leader: worker w1~\S+ joined\n/);
+});
+
+operating('what a crash was is told with where it happened, and its exit code', () => {
+  const said: string[] = [];
+  const terminal = {
+    out: () => undefined,
+    err: (line: string) => void said.push(line),
+    isInteractive: false,
+    draw: () => undefined,
+  };
+  const cause = new Error('within');
+  assert.is(tellCrash(terminal, 'leader', new TypeError('a mistake', { cause })), 70);
+  assert.is(said[0], 'troupe: leader: a mistake');
+  assert.match(
+    said[1] ?? '',
+    /TypeError: a mistake\n +at .*operating[\s\S]*\ncaused by Error: within\n +at /,
+  );
+  const disk = Object.assign(new Error('journal: EIO'), { code: 'ERR_JOURNAL_FAILED' });
+  assert.is(tellCrash(terminal, 'leader', disk), 74);
+  assert.equal(said.slice(2), ['troupe: leader: journal: EIO']);
+});
+
+operating('a folder without a log, or a target inside it, is refused', async () => {
+  await using s = await stage();
+  const other = join(s.dir, 'other');
+  await mkdir(other);
+  for (const words of [
+    ['wal', 'verify', other],
+    ['wal', 'dump', other],
+    ['wal', 'repair', other],
+    ['backup', other, join(s.dir, 'bk')],
+    ['restore', other, join(s.dir, 'bk')],
+  ]) {
+    const ended = await inProcess(words);
+    assert.equal(
+      [ended.code, ended.err],
+      [66, `troupe: ${other}: no log in it; name the --dir of a leader\n`],
+    );
+  }
+  assert.is((await inProcess(['wal', 'dump', join(s.dir, 'nowhere')])).code, 66);
+  const state = join(s.dir, 'state');
+  await s.leader.end();
+  const inside = await inProcess(['backup', state, join(state, 'bk')]);
+  assert.equal([inside.code, (await readdir(state)).includes('bk')], [64, false]);
+  assert.match((await inProcess(['wal', 'repair', state])).out, /^would be: \d+ records kept, none lost;/);
 });
 
 operating('TLS with a key; a public address without them is refused', async () => {
@@ -184,6 +285,8 @@ operating('a worker module that is not there, or has no handler, says so', async
     [empty.code, empty.err],
     [65, `troupe: module ${join(s.dir, 'empty.mjs')}: exports no handler; export handle(job, run)\n`],
   );
+  await writeFile(join(s.dir, 'data.json'), '{}');
+  assert.is((await troupe(['worker', join(s.dir, 'data.json'), '--leader', s.at])).code, 65);
   await using worker = await workerOf(s.at, s.dir);
   assert.equal((await worker.first)['execs'], ['math.add', 'math.fail', 'text.echo', 'cpu.spin']);
 });
@@ -201,6 +304,8 @@ operating('completion scripts know the verbs', async () => {
     const { code, out } = await troupe(['completion', shell]);
     assert.is(code, 0);
     for (const word of ['submit', 'redrive', 'backup']) assert.match(out, word);
+    const [json] = lines(await inProcess(['completion', shell, '--json']));
+    assert.equal([json?.['shell'], `${json?.['script']}\n`], [shell, out]);
   }
 });
 
@@ -227,6 +332,7 @@ operating('every verb has a help with an example', async () => {
     'key new',
     'wal dump',
     'wal verify',
+    'wal repair',
   ];
   for (const name of [...verbs, ...nested, 'backup', 'restore']) {
     const { code, out } = await inProcess([...name.split(' '), '--help']);
@@ -243,6 +349,7 @@ operating('mistakes are one line and 64', async () => {
     [['nonsense'], /^troupe: unknown command 'nonsense'; see troupe --help\n$/],
     [['run'], /^troupe: missing required argument 'exec'; see troupe --help\n$/],
     [['ls', '--state', 'odd'], /^troupe: .*Allowed choices are queued.*\n$/],
+    [['leader', '--payload-max', '0'], /^troupe: .*bytes above 0.*\n$/],
     [['leader', '--port', '99999999'], /^troupe: .*whole number from 0 to 65535.*\n$/],
     [['check', '--leader', 'a:b:c'], /^troupe: address 'a:b:c': needed host:port or unix:\/path\n$/],
   ];
@@ -252,6 +359,9 @@ operating('mistakes are one line and 64', async () => {
     assert.match(ended.err, line);
     assert.is(ended.out, '');
   }
+  const wrong = await inProcess(['ls', '--state', 'odd', '--json']);
+  const usage = JSON.parse(wrong.err) as { error: { code: string; exitCode: number } };
+  assert.equal([wrong.code, usage.error.code, usage.error.exitCode], [64, 'ERR_CLI_USAGE', 64]);
   const json = await troupe(['check', '--leader', '127.0.0.1:1', '--connect-within', '100', '--json']);
   const { error } = JSON.parse(json.err) as { error: { code: string; exitCode: number } };
   assert.equal([json.code, error.code, error.exitCode], [69, 'ERR_LEADER_UNREACHABLE', 69]);

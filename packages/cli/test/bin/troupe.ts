@@ -57,7 +57,8 @@ export function lines(ended: Ended): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-function start(args: readonly string[], cwd?: string): ChildProcess {
+/** The command as a process of its own, for a test that talks to it. */
+export function start(args: readonly string[], cwd?: string): ChildProcess {
   const { TROUPE_LEADER: _leader, TROUPE_KEY: _key, ...env } = process.env;
   return spawn(process.execPath, [bin, ...args], cwd === undefined ? { env } : { env, cwd });
 }
@@ -67,24 +68,35 @@ export class Running implements AsyncDisposable {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
   readonly first: Promise<Record<string, unknown>>;
+  /** What it has said on standard error. */
+  err = '';
+  private out = '';
 
   constructor(args: readonly string[], cwd?: string) {
     this.child = start([...args, '--json'], cwd);
-    let out = '';
-    let err = '';
     this.child.stderr?.on('data', (chunk: Buffer) => {
-      err += chunk.toString();
+      this.err += chunk.toString();
     });
     this.exited = new Promise((resolve) => this.child.once('exit', (code) => resolve(code)));
     this.first = new Promise((resolve, reject) => {
       this.child.stdout?.on('data', (chunk: Buffer) => {
-        out += chunk.toString();
-        if (out.includes('\n'))
-          resolve(JSON.parse(out.slice(0, out.indexOf('\n'))) as Record<string, unknown>);
+        this.out += chunk.toString();
+        if (this.out.includes('\n'))
+          resolve(JSON.parse(this.out.slice(0, this.out.indexOf('\n'))) as Record<string, unknown>);
       });
-      void this.exited.then((code) => reject(new Error(`ended with ${code} before it was ready: ${err}`)));
+      void this.exited.then((code) =>
+        reject(new Error(`ended with ${code} before it was ready: ${this.err}`)),
+      );
     });
     this.first.catch(() => undefined);
+  }
+
+  /** Until it has said so, on either stream. */
+  async said(what: RegExp): Promise<void> {
+    while (!what.test(this.out + this.err)) {
+      if (this.child.exitCode !== null) throw new Error(`ended without ${what}: ${this.out}${this.err}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
   }
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {

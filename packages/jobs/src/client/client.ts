@@ -4,38 +4,34 @@ import { jobId, parseJobId } from '../job/job-id.js';
 import { payloadOfFile, withSpooled } from '../job/node-payload-file.js';
 import { checkOptions } from '../job/option-check.js';
 import type { StoredPayload } from '../job/stored-payload.js';
-import { ClientClosedError, JobUnknownError } from '../jobs-error.js';
-import type {
-  ClientMessage,
-  JobView,
-  LeaderOverview,
-  Receipt,
-  ToClient,
-} from '../protocol/client-messages.js';
+import { ClientClosedError, JobUnknownError, SessionRefusedError } from '../jobs-error.js';
+import type { ClientMessage, JobView, LeaderOverview, ToClient } from '../protocol/client-messages.js';
 import type { ClientSetup } from './client-link.js';
 import { DeskCalls } from './desk-calls.js';
-import { Drafter, NO_OPTIONS, SUBMIT_OPTIONS, type SubmitOptions } from './drafter.js';
+import { Drafter, NO_OPTIONS, SUBMIT_ALL_OPTIONS, SUBMIT_OPTIONS, type SubmitOptions } from './drafter.js';
 import { type HandleDesk, JobHandle } from './job-handle.js';
 import { Outcomes } from './outcomes.js';
-import { CLOSED, type Pending, PendingRun, PendingSubmit, problemOf, receiptOf } from './pending.js';
+import { limitWait, type WaitOptions } from './patience.js';
+import { type Pending, PendingBatch, PendingRun, PendingSubmit } from './pending.js';
 import { grip, settling } from './promise-grip.js';
-import { type Draft, Submitter } from './submitter.js';
+import { type Draft, Outstanding, type OutstandingBatch, Submitter } from './submitter.js';
 
 /** The client as a machine with promises on its face. Collects what one turn submits and sends it in one message. */
 export class Client implements HandleDesk, AsyncDisposable {
   private readonly setup: ClientSetup;
-  private readonly submitter = new Submitter();
+  private readonly submitter = new Submitter((ref, refusal) => this.drafter.refused(ref, refusal));
   private readonly outcomes: Outcomes;
   private readonly drafter = new Drafter((message) => this.send(message));
   private readonly calls = new DeskCalls((message) => this.send(message));
   private tag = '';
   private connected = false;
   private flushScheduled = false;
-  private closed = false;
+  /** Why nothing more can be asked of it. */
+  private closedBy: Error | undefined = undefined;
 
   constructor(setup: ClientSetup) {
     this.setup = setup;
-    this.outcomes = new Outcomes(setup.host, (job) => this.idOf(job));
+    this.outcomes = new Outcomes((job) => this.idOf(job));
   }
 
   /** Resolves once the job is on the leader's disk. Waits while too many submits are unanswered. */
@@ -45,7 +41,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
     const promise = new Promise<JobHandle<D>>(grip);
-    this.offer(input, options, new PendingSubmit(this, job, settling.resolve, settling.reject));
+    this.offer(input, options, promise, new PendingSubmit(this, job, settling.resolve, settling.reject));
     return promise;
   }
 
@@ -59,14 +55,14 @@ export class Client implements HandleDesk, AsyncDisposable {
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
     checkOptions('submitFile', options, SUBMIT_OPTIONS);
-    const payload = await payloadOfFile(path, this.setup.streams === true);
-    await this.room();
-    return new Promise((resolve, reject) => {
-      const pending = new PendingSubmit(this, job, resolve, reject);
-      this.drafter.fillWith(pending.item, job, payload, options);
-      this.submitter.add(pending);
-      this.scheduleFlush();
-    });
+    const promise = new Promise<JobHandle<D>>(grip);
+    const pending = new PendingSubmit<D>(this, job, settling.resolve, settling.reject);
+    this.watch(options, promise, pending);
+    const filling = payloadOfFile(path, this.setup.streams === true).then((payload) =>
+      this.drafter.fillWith(pending.item, job, payload, options),
+    );
+    this.enter(filling, pending);
+    return promise;
   }
 
   /** As `submitFile` for what can be read only once: it goes through a file in the folder for temporary ones. */
@@ -84,23 +80,18 @@ export class Client implements HandleDesk, AsyncDisposable {
     inputs: readonly JobInput<D>[],
     options: Omit<SubmitOptions, 'key'> = NO_OPTIONS,
   ): Promise<JobHandle<D>[]> {
-    checkOptions('submitAll', options, { runAfterMs: SUBMIT_OPTIONS.runAfterMs });
+    checkOptions('submitAll', options, SUBMIT_ALL_OPTIONS);
     const items: Draft[] = [];
     for (const input of inputs) {
       const item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want: false };
       await this.drafter.fill(item, job, input, options);
       items.push(item);
     }
-    await this.room();
-    return new Promise((resolve, reject) => {
-      const settled = (receipt: Receipt): void => {
-        const error = problemOf(receipt);
-        if (error !== undefined) reject(error);
-        else resolve(receipt.jobs.map((no) => new JobHandle(this, job, no, receiptOf(receipt))));
-      };
-      this.submitter.addAll(items, { settled });
-      this.scheduleFlush();
-    });
+    const promise = new Promise<JobHandle<D>[]>(grip);
+    const pending = new PendingBatch<D>(this, job, items, settling.resolve, settling.reject);
+    this.watch(options, promise, pending);
+    this.enter(undefined, pending);
+    return promise;
   }
 
   /** Submit, and wait for the output. */
@@ -111,7 +102,12 @@ export class Client implements HandleDesk, AsyncDisposable {
   ): Promise<JobOutput<D>> {
     const promise = new Promise<JobOutput<D>>(grip);
     // The schema vouches for the type.
-    this.offer(input, options, new PendingRun(this.outcomes, job, settling.resolve, settling.reject));
+    this.offer(
+      input,
+      options,
+      promise,
+      new PendingRun(this.outcomes, job, settling.resolve, settling.reject),
+    );
     return promise;
   }
 
@@ -124,15 +120,17 @@ export class Client implements HandleDesk, AsyncDisposable {
     return jobId(this.tag, job);
   }
 
-  outcome(definition: JobDefinition, job: number, withinMs: number | undefined): Promise<unknown> {
-    if (this.closed) return Promise.reject(new ClientClosedError());
-    return new Promise((resolve, reject) => {
-      const isFirst =
-        withinMs === undefined
-          ? this.outcomes.attach(definition, job, resolve, reject)
-          : this.outcomes.attachWithin(definition, job, withinMs, resolve, reject);
-      if (isFirst) this.send({ kind: 'await', jobs: [job] });
-    });
+  outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown> {
+    if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
+    const promise = new Promise<unknown>(grip);
+    const waiter = { definition, resolve: settling.resolve, reject: settling.reject, next: undefined };
+    if (this.outcomes.add(job, waiter)) this.send({ kind: 'await', jobs: [job] });
+    const leave = (error: Error): void => {
+      this.outcomes.remove(job, waiter);
+      waiter.reject(error);
+    };
+    limitWait(this.setup.host, options, promise, leave, (withinMs) => this.outcomes.late(job, withinMs));
+    return promise;
   }
 
   async cancel(job: number, reason: string): Promise<JobView['state']> {
@@ -213,15 +211,8 @@ export class Client implements HandleDesk, AsyncDisposable {
 
   /** What is unanswered may or may not have been taken. */
   close(): void {
-    if (this.closed) return;
-    this.closed = true;
-    this.send({ kind: 'bye' });
-    this.connected = false;
-    const error = new ClientClosedError();
-    this.outcomes.abandon(error);
-    for (const one of this.submitter.abandon()) one.settled(CLOSED);
-    this.calls.close();
-    this.setup.link.close?.();
+    if (this.closedBy === undefined) this.send({ kind: 'bye' });
+    this.end(new ClientClosedError());
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -229,14 +220,18 @@ export class Client implements HandleDesk, AsyncDisposable {
     return Promise.resolve();
   }
 
-  private offer(input: unknown, options: SubmitOptions, pending: Pending): void {
+  private offer(
+    input: unknown,
+    options: SubmitOptions,
+    promise: Promise<unknown>,
+    pending: Pending & Outstanding,
+  ): void {
     try {
       const filling = this.drafter.fill(pending.item, pending.definition, input, options);
-      if (filling !== undefined || this.submitter.isFull) {
-        this.offerLater(filling, pending).catch((error: unknown) => pending.reject(error as Error));
-        return;
-      }
-      if (this.closed) throw new ClientClosedError();
+      if (options !== NO_OPTIONS) this.watch(options, promise, pending);
+      if (filling !== undefined || this.submitter.isFull || pending.answered)
+        return this.enter(filling, pending);
+      if (this.closedBy !== undefined) throw this.closedBy;
       this.submitter.add(pending);
       this.scheduleFlush();
     } catch (error) {
@@ -245,16 +240,39 @@ export class Client implements HandleDesk, AsyncDisposable {
     }
   }
 
-  private async offerLater(filling: Promise<void> | undefined, pending: Pending): Promise<void> {
-    await filling;
-    await this.room();
-    this.submitter.add(pending);
-    this.scheduleFlush();
+  /** Once it is filled and there is room, unless its caller has left by then. */
+  private enter(
+    filling: Promise<void> | undefined,
+    pending: Pending & (Outstanding | OutstandingBatch),
+  ): void {
+    const entering = async (): Promise<void> => {
+      await filling;
+      await this.room();
+      // Its place is somebody else's.
+      if (pending.answered) return this.submitter.letIn();
+      if (pending instanceof Outstanding) this.submitter.add(pending);
+      else this.submitter.addAll(pending);
+      this.scheduleFlush();
+    };
+    entering().catch((error: unknown) => pending.reject(error as Error));
+  }
+
+  /** A caller with a limit may leave before its submit is answered. */
+  private watch(
+    options: WaitOptions,
+    promise: Promise<unknown>,
+    pending: Pending & (Outstanding | OutstandingBatch),
+  ): void {
+    const leave = (error: Error): void => {
+      this.submitter.withdraw(pending);
+      pending.leave(error);
+    };
+    limitWait(this.setup.host, options, promise, leave, (withinMs) => pending.late(withinMs));
   }
 
   private async room(): Promise<void> {
-    while (this.submitter.isFull && !this.closed) await this.submitter.room();
-    if (this.closed) throw new ClientClosedError();
+    while (this.submitter.isFull && this.closedBy === undefined) await this.submitter.room();
+    if (this.closedBy !== undefined) throw this.closedBy;
   }
 
   private numbersOf(ids: readonly string[]): number[] {
@@ -264,10 +282,21 @@ export class Client implements HandleDesk, AsyncDisposable {
   /** A session that was replaced starts again; one that was malformed would be so again. */
   private refused(message: ToClient & { kind: 'refused' }): void {
     this.connected = false;
-    if (message.code === 'ERR_SESSION_MALFORMED') return this.close();
+    if (message.code === 'ERR_SESSION_MALFORMED')
+      return this.end(new SessionRefusedError(message.code, message.problem));
     this.setup.host.setTimer(message.code === 'ERR_SESSION_REPLACED' ? 0 : 1_000, () => {
-      if (!this.closed) this.connect();
+      if (this.closedBy === undefined) this.connect();
     });
+  }
+
+  private end(error: Error): void {
+    if (this.closedBy !== undefined) return;
+    this.closedBy = error;
+    this.connected = false;
+    this.outcomes.abandon(error);
+    for (const one of this.submitter.abandon()) one.reject(error);
+    this.calls.close(error);
+    this.setup.link.close?.();
   }
 
   private welcomed(message: ToClient & { kind: 'welcome' }): void {

@@ -1,4 +1,4 @@
-import { ClientClosedError, ForbiddenError, JobDefinitionError } from '../jobs-error.js';
+import { ForbiddenError, JobDefinitionError } from '../jobs-error.js';
 import {
   type ClientMessage,
   type DeskAnswer,
@@ -10,7 +10,8 @@ import {
 
 interface Call {
   readonly request: DeskRequest;
-  readonly settle: (answer: DeskAnswer | undefined) => void;
+  readonly settle: (answer: DeskAnswer) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /** Questions and orders to the leader's desk, each kept until it is answered: after a reconnect they are asked again. */
@@ -18,7 +19,7 @@ export class DeskCalls {
   private readonly calls = new Map<number, Call>();
   private readonly send: (message: ClientMessage) => void;
   private next = 1;
-  private closed = false;
+  private closedBy: Error | undefined = undefined;
 
   constructor(send: (message: ClientMessage) => void) {
     this.send = send;
@@ -68,21 +69,19 @@ export class DeskCalls {
     for (const [call, { request }] of this.calls) this.send({ kind: 'call', call, request });
   }
 
-  close(): void {
-    this.closed = true;
-    for (const { settle } of this.calls.values()) settle(undefined);
+  close(error: Error): void {
+    this.closedBy = error;
+    for (const { reject } of this.calls.values()) reject(error);
     this.calls.clear();
   }
 
-  private async call(request: DeskRequest): Promise<DeskAnswer> {
-    if (this.closed) throw new ClientClosedError();
+  private call(request: DeskRequest): Promise<DeskAnswer> {
+    if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
     const call = this.next;
     this.next += 1;
-    const answer = await new Promise<DeskAnswer | undefined>((settle) => {
-      this.calls.set(call, { request, settle });
+    return new Promise((settle, reject) => {
+      this.calls.set(call, { request, settle, reject });
       this.send({ kind: 'call', call, request });
     });
-    if (answer === undefined) throw new ClientClosedError();
-    return answer;
   }
 }

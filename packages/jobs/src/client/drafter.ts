@@ -1,20 +1,23 @@
 // Hot path: `fill` runs once per job.
-import type { JobDefinition } from '../job/define-job.js';
-import { checkOptions, numberWithin, text } from '../job/option-check.js';
+import { isDefinition, type JobDefinition } from '../job/define-job.js';
+import { checkOptions, numberWithin, show, text, YEAR_MS } from '../job/option-check.js';
 import { type Payload, payloadOfText } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
-import type { ClientMessage } from '../protocol/client-messages.js';
+import type { ClientMessage, Refusal } from '../protocol/client-messages.js';
+import { WAIT_OPTIONS, type WaitOptions } from './patience.js';
 import type { Draft } from './submitter.js';
 
-export interface SubmitOptions {
+export interface SubmitOptions extends WaitOptions {
   /** Idempotency key: the same key within the window is the same job. */
   readonly key?: string;
   /** Not before this many milliseconds from now. */
   readonly runAfterMs?: number;
 }
 
-export const SUBMIT_OPTIONS = { key: text(512), runAfterMs: numberWithin(0, 366 * 24 * 3_600_000) };
+const isKey = text(512);
+export const SUBMIT_OPTIONS = { key: isKey, runAfterMs: numberWithin(0, YEAR_MS), ...WAIT_OPTIONS };
+export const SUBMIT_ALL_OPTIONS = { runAfterMs: SUBMIT_OPTIONS.runAfterMs, ...WAIT_OPTIONS };
 export const NO_OPTIONS: SubmitOptions = {};
 
 /** Turns inputs into submits: checked, encoded, under the number by which the leader knows their definition. */
@@ -22,6 +25,8 @@ export class Drafter {
   /** As the leader said at the last hello. */
   payloadBytesMax = Number.POSITIVE_INFINITY;
   private readonly refs = new Map<JobDefinition, number>();
+  /** Those for which the leader had no room: said again with the next submit. */
+  private readonly unplaced = new Set<number>();
   private readonly send: (message: ClientMessage) => void;
 
   constructor(send: (message: ClientMessage) => void) {
@@ -31,6 +36,7 @@ export class Drafter {
   /** Writes what is submitted into the draft: at once, where the schema is synchronous. */
   fill(draft: Draft, job: JobDefinition, input: unknown, options: SubmitOptions): Promise<void> | undefined {
     if (options !== NO_OPTIONS) checkOptions('submit', options, SUBMIT_OPTIONS);
+    draft.ref = this.refOf(job);
     const checked = checkValue(job.exec, 'input', job.input, input);
     if (checked instanceof Promise)
       return checked.then((value) => this.fillIn(draft, job, input, value, options));
@@ -49,7 +55,12 @@ export class Drafter {
 
   /** The connection is new: the leader's session knows no definition yet. */
   announce(): void {
+    this.unplaced.clear();
     for (const [job, ref] of this.refs) this.send({ kind: 'define', ref, spec: job.spec });
+  }
+
+  refused(ref: number, { code }: Refusal): void {
+    if (code === 'ERR_POLICIES_FULL') this.unplaced.add(ref);
   }
 
   /** The input travels as it was given; the worker's schema transforms it once. The key is of the checked value. */
@@ -60,8 +71,7 @@ export class Drafter {
     checked: unknown,
     options: SubmitOptions,
   ): void {
-    draft.key = options.key ?? job.key?.(checked) ?? '';
-    draft.ref = this.refOf(job);
+    draft.key = options.key ?? (job.key === undefined ? '' : keyOf(job, checked));
     draft.payload = encodeInput(job, input);
     this.mustFit(draft.payload);
     draft.delayMs = options.runAfterMs ?? 0;
@@ -77,17 +87,39 @@ export class Drafter {
   private refOf(job: JobDefinition): number {
     let ref = this.refs.get(job);
     if (ref === undefined) {
+      if (!isDefinition(job))
+        throw new JobDefinitionError('submit', `needs a job made by defineJob, got ${show(job)}`);
       ref = this.refs.size + 1;
       this.refs.set(job, ref);
+      this.send({ kind: 'define', ref, spec: job.spec });
+    } else if (this.unplaced.size > 0 && this.unplaced.delete(ref)) {
       this.send({ kind: 'define', ref, spec: job.spec });
     }
     return ref;
   }
 }
 
+/** What it returns travels to the leader and is kept there: a text, or the caller is told. */
+function keyOf(job: JobDefinition, checked: unknown): string {
+  const key: unknown = job.key?.(checked);
+  const problem = isKey(key);
+  if (problem !== undefined)
+    throw new JobDefinitionError(`job '${job.exec}'`, `what its key returns ${problem}`);
+  return key as string;
+}
+
 function encodeInput(job: JobDefinition, input: unknown): Payload {
-  const json = JSON.stringify(input);
+  const json = jsonOf(job, input);
   if (json === undefined)
-    throw new JobDefinitionError(`job '${job.exec}'`, 'its input cannot be written as JSON');
+    throw new JobDefinitionError(`job '${job.exec}'`, `its input cannot be written as JSON: ${show(input)}`);
   return payloadOfText(json);
+}
+
+function jsonOf(job: JobDefinition, input: unknown): string | undefined {
+  try {
+    return JSON.stringify(input);
+  } catch (error) {
+    const [problem] = (error as Error).message.split('\n');
+    throw new JobDefinitionError(`job '${job.exec}'`, `its input cannot be written as JSON: ${problem}`);
+  }
 }

@@ -1,5 +1,7 @@
 import type { JobDefinition, JobOutput } from '../job/define-job.js';
+import { checkOptions } from '../job/option-check.js';
 import type { JobView } from '../protocol/client-messages.js';
+import { WAIT_OPTIONS, type WaitOptions } from './patience.js';
 
 /** What durability a submit has reached when it is answered. */
 export interface SubmitReceipt {
@@ -13,7 +15,7 @@ export interface SubmitReceipt {
 /** The call site's grip on the machine that talks to the leader. */
 export interface HandleDesk {
   idOf(job: number): string;
-  outcome(definition: JobDefinition, job: number, withinMs: number | undefined): Promise<unknown>;
+  outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown>;
   cancel(job: number, reason: string): Promise<JobView['state']>;
   inspect(job: number): Promise<JobView>;
 }
@@ -37,9 +39,10 @@ export class JobHandle<D extends JobDefinition> {
   }
 
   /** The output, once there is one. Rejects with JobFailedError, JobCancelledError, JobUnknownError or JobWaitError. */
-  result(options: { readonly withinMs?: number } = {}): Promise<JobOutput<D>> {
+  async result(options: WaitOptions = {}): Promise<JobOutput<D>> {
+    checkOptions('result', options, WAIT_OPTIONS);
     // The desk checks the value against this definition's output schema before it resolves.
-    return this.desk.outcome(this.definition, this.job, options.withinMs) as Promise<JobOutput<D>>;
+    return this.desk.outcome(this.definition, this.job, options) as Promise<JobOutput<D>>;
   }
 
   /** Idempotent. Resolves with the state the job is in then: 'cancelled', unless it had ended before. */

@@ -1,4 +1,3 @@
-import type { JobsHost } from '../host.js';
 import type { JobDefinition } from '../job/define-job.js';
 import { type Payload, payloadText } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
@@ -6,33 +5,24 @@ import { JobCancelledError, JobFailedError, JobUnknownError, JobWaitError } from
 import type { JobOutcome } from '../protocol/client-messages.js';
 import { NumberTable } from './number-table.js';
 
-type Resolve = (value: unknown) => void;
-type Reject = (error: Error) => void;
-
 /** One who waits; the others of the same job hang on `next`. */
 export interface Waiter {
   readonly definition: JobDefinition;
-  readonly resolve: Resolve;
-  readonly reject: Reject;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
   next: Waiter | undefined;
 }
 
 /** Who waits for which job here. One question to the leader serves all waiters of a job. */
 export class Outcomes {
   private readonly waiters = new NumberTable<Waiter>();
-  private readonly host: JobsHost;
   private readonly idOf: (job: number) => string;
 
-  constructor(host: JobsHost, idOf: (job: number) => string) {
-    this.host = host;
+  constructor(idOf: (job: number) => string) {
     this.idOf = idOf;
   }
 
   /** True for the first of a job: the leader must be asked. */
-  attach(definition: JobDefinition, job: number, resolve: Resolve, reject: Reject): boolean {
-    return this.add(job, { definition, resolve, reject, next: undefined });
-  }
-
   add(job: number, waiter: Waiter): boolean {
     const others = this.waiters.get(job);
     waiter.next = others;
@@ -40,26 +30,16 @@ export class Outcomes {
     return others === undefined;
   }
 
-  attachWithin(
-    definition: JobDefinition,
-    job: number,
-    withinMs: number,
-    resolve: Resolve,
-    reject: Reject,
-  ): boolean {
-    const timer = this.host.setTimer(withinMs, () => reject(new JobWaitError(this.idOf(job), withinMs)));
-    return this.attach(
-      definition,
-      job,
-      (value) => {
-        timer.cancel();
-        resolve(value);
-      },
-      (error) => {
-        timer.cancel();
-        reject(error);
-      },
-    );
+  /** It waits no longer. */
+  remove(job: number, waiter: Waiter): void {
+    const first = this.waiters.take(job);
+    const others: Waiter[] = [];
+    for (let one = first; one !== undefined; one = one.next) if (one !== waiter) others.push(one);
+    for (const one of others.reverse()) this.add(job, one);
+  }
+
+  late(job: number, withinMs: number): JobWaitError {
+    return new JobWaitError(this.idOf(job), withinMs);
   }
 
   jobs(): number[] {

@@ -1,11 +1,13 @@
 // Hot path: `add` and `receipts` run once per job or batch.
 import type { Payload } from '../job/payload.js';
-import type { ClientMessage, Receipt, SubmitItem } from '../protocol/client-messages.js';
+import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
 import { Ring } from '../queue/ring.js';
 
 /** Who is told when a submit is answered. */
 export interface Settler {
   settled(receipt: Receipt): void;
+  /** Nobody will answer it. */
+  reject(error: Error): void;
 }
 
 /** A submit before it has its number. */
@@ -20,25 +22,34 @@ export abstract class Outstanding implements Settler {
     this.item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want };
   }
 
+  get ref(): number {
+    return this.item.ref;
+  }
+
+  get seq(): number {
+    return this.item.seq;
+  }
+
   abstract settled(receipt: Receipt): void;
+  abstract reject(error: Error): void;
 }
 
 /** The same for a batch that is taken whole. */
-class OutstandingBatch {
-  readonly seq: number;
-  readonly items: readonly SubmitItem[];
+export abstract class OutstandingBatch implements Settler {
+  readonly items: readonly Draft[];
+  seq = 0;
   answered = false;
-  private readonly settler: Settler;
 
-  constructor(seq: number, items: readonly SubmitItem[], settler: Settler) {
-    this.seq = seq;
+  constructor(items: readonly Draft[]) {
     this.items = items;
-    this.settler = settler;
   }
 
-  settled(receipt: Receipt): void {
-    this.settler.settled(receipt);
+  get ref(): number {
+    return this.items[0]?.ref ?? 0;
   }
+
+  abstract settled(receipt: Receipt): void;
+  abstract reject(error: Error): void;
 }
 
 const DEFAULT_OUTSTANDING_MAX = 1_024;
@@ -55,6 +66,11 @@ export class Submitter {
   outstanding = 0;
   outstandingMax = DEFAULT_OUTSTANDING_MAX;
   private readonly blocked: (() => void)[] = [];
+  private readonly onRefused: (ref: number, refusal: Refusal) => void;
+
+  constructor(onRefused: (ref: number, refusal: Refusal) => void) {
+    this.onRefused = onRefused;
+  }
 
   get isFull(): boolean {
     return this.outstanding >= this.outstandingMax;
@@ -76,9 +92,10 @@ export class Submitter {
     this.push(one);
   }
 
-  addAll(drafts: readonly Draft[], settler: Settler): void {
-    for (const draft of drafts) draft.seq = this.nextSeq;
-    this.push(new OutstandingBatch(this.nextSeq, drafts, settler));
+  addAll(batch: OutstandingBatch): void {
+    batch.seq = this.nextSeq;
+    for (const draft of batch.items) draft.seq = this.nextSeq;
+    this.push(batch);
   }
 
   private push(one: Outstanding | OutstandingBatch): void {
@@ -121,9 +138,25 @@ export class Submitter {
       if (receipt.seq <= this.low || one === undefined || one.answered) continue;
       one.answered = true;
       this.outstanding -= 1;
+      if (receipt.refusal !== undefined) this.onRefused(one.ref, receipt.refusal);
       one.settled(receipt);
     }
-    // The mark rises over everything answered without a gap.
+    this.rise();
+  }
+
+  /** Nobody waits for the answer: what was not sent will not be, what was sent may be taken. */
+  withdraw(one: Outstanding | OutstandingBatch): void {
+    if (one.answered) return;
+    one.answered = true;
+    // Without a number it was never in the window.
+    if (one.seq === 0) return;
+    this.outstanding -= 1;
+    this.rise();
+    this.letIn();
+  }
+
+  /** The mark rises over everything answered without a gap. */
+  private rise(): void {
     while (this.window.peek()?.answered === true && this.window.size > this.unsent) {
       this.window.shift();
       this.low += 1;

@@ -2,17 +2,25 @@ import { type ActorRef, type ActorSystem, createSystem, type Host, nodeHost } fr
 import type { WalOptions } from '@troupe/wal';
 import type { Client } from '../client/client.js';
 import { spawnClient } from '../client/client-actor.js';
-import { anything, checkOptions, isFunction, text } from '../job/option-check.js';
+import { checkOptions, plainName, withDefaults } from '../job/option-check.js';
 import type { OpenJournal } from '../journal/journal.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { JobsObserver } from '../leader/jobs-event.js';
 import { LeaderActor } from '../leader/leader-actor.js';
+import { LEADER_CHECKS } from '../leader/leader-checks.js';
 import type { LeaderLimits, LeaderTimes } from '../leader/leader-limits.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';
+import { rootCause } from '../root-cause.js';
 import type { HandledJob } from '../worker/handler.js';
 import { nodeLoad } from '../worker/node-load.js';
 import { WorkerActor } from '../worker/worker-actor.js';
-import { DEFAULT_WORKER_SETTINGS, type WorkerSettings } from '../worker/worker-options.js';
+import {
+  type AttemptFailure,
+  DEFAULT_WORKER_SETTINGS,
+  WORKER_CHECKS,
+  type WorkerSettings,
+} from '../worker/worker-options.js';
+import { StaffActor } from './staff-actor.js';
 
 export interface EmbeddedOptions {
   /** The folder of the log. One leader at a time: a second one is refused. */
@@ -28,21 +36,12 @@ export interface EmbeddedOptions {
   readonly host?: Host;
 }
 
-const KNOWN = {
-  dir: text(4_096),
-  journal: isFunction,
-  limits: anything,
-  times: anything,
-  wal: anything,
-  onFatal: isFunction,
-  observe: isFunction,
-  host: anything,
-};
-
 export interface EmbeddedWorkerOptions extends Partial<WorkerSettings> {
   /** Stays over restarts: the leader knows by it that an earlier process is gone. */
   readonly name?: string;
   readonly handlers: readonly HandledJob[];
+  /** Told of every attempt that failed here, for a log. */
+  readonly onFailure?: (failure: AttemptFailure) => void;
 }
 
 export interface EmbeddedWorker {
@@ -52,7 +51,7 @@ export interface EmbeddedWorker {
 
 /** Leader, workers and clients in this process: the same code and the same files as over the network, and no port. */
 export async function embedded(options: EmbeddedOptions): Promise<EmbeddedJobs> {
-  checkOptions('embedded', options, KNOWN);
+  checkOptions('embedded', options, LEADER_CHECKS);
   const host = options.host ?? nodeHost;
   const jobs = new EmbeddedJobs(options, host);
   await jobs.ready();
@@ -63,6 +62,7 @@ export class EmbeddedJobs implements AsyncDisposable {
   private readonly system: ActorSystem;
   private readonly host: Host;
   private readonly leader: ActorRef<typeof LeaderActor>;
+  private spawn: ActorSystem['spawn'] | undefined = undefined;
   private readonly workers = new Set<ActorRef<typeof WorkerActor>>();
   private hired = 0;
   private readonly clients: Client[] = [];
@@ -97,6 +97,13 @@ export class EmbeddedJobs implements AsyncDisposable {
   async ready(): Promise<void> {
     try {
       await this.overview();
+      await new Promise<void>((resolve) => {
+        const onReady = (spawn: ActorSystem['spawn']): void => {
+          this.spawn = spawn;
+          resolve();
+        };
+        this.system.spawn(StaffActor, { onReady }, { name: 'staff' });
+      });
     } catch (error) {
       this.closing = Promise.resolve();
       const report = await this.system.shutdown();
@@ -105,7 +112,8 @@ export class EmbeddedJobs implements AsyncDisposable {
   }
 
   client(options: { readonly name?: string } = {}): Client {
-    const { client } = spawnClient((definition, ...rest) => this.system.spawn(definition, ...rest), {
+    checkOptions('client', options, { name: plainName(100) });
+    const { client } = spawnClient(this.spawn as ActorSystem['spawn'], {
       name: options.name ?? 'app',
       host: this.host,
       leader: this.leader.tell,
@@ -115,13 +123,16 @@ export class EmbeddedJobs implements AsyncDisposable {
   }
 
   worker(options: EmbeddedWorkerOptions): EmbeddedWorker {
-    const { name = 'embedded', handlers, ...settings } = options;
-    const ref = this.system.spawn(WorkerActor, {
+    checkOptions('worker', options, WORKER_CHECKS, ['handlers']);
+    const { name = 'embedded', handlers, onFailure, ...settings } = options;
+    const spawn = this.spawn as ActorSystem['spawn'];
+    const ref = spawn(WorkerActor, {
       worker: this.hired === 0 ? name : `${name}-${this.hired + 1}`,
       handlers,
       // The handlers share this process with the leader: holding back work would hold back the acknowledgements too.
-      settings: { ...DEFAULT_WORKER_SETTINGS, cpuCap: 1, ...settings },
+      settings: withDefaults({ ...DEFAULT_WORKER_SETTINGS, cpuCap: 1 }, settings),
       load: nodeLoad(),
+      onFailure,
       host: this.host,
       leader: this.leader.tell,
     });
@@ -171,11 +182,4 @@ export class EmbeddedJobs implements AsyncDisposable {
     await this.system.ask(ref, { withinMs: withinMs + 5_000 }).drain(withinMs);
     await this.system.stop(ref);
   }
-}
-
-/** The runtime wraps what failed in where it failed; whoever opens a folder wants to know about the folder. */
-function rootCause(error: unknown): unknown {
-  let root = error;
-  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
-  return root;
 }

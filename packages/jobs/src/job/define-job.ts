@@ -1,13 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { JobDefinitionError } from '../jobs-error.js';
-import { type JobSpec, OUTPUT_BYTES_MAX } from './job-spec.js';
-import { checkOptions, isFunction, numberWithin, oneOf, show, text, wholeNumber } from './option-check.js';
+import { isJobName, type JobSpec, SPEC_CHECKS } from './job-spec.js';
+import { checkOptions, isFunction, show, withDefaults } from './option-check.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry.js';
 
-/** A year: longer waits are a mistake in the unit. */
-const MS_MAX = 366 * 24 * 3_600_000;
-const TOKEN = /^[a-zA-Z0-9_-]+$/;
-const NAME_BYTES_MAX = 200;
+const DEFAULT_LIMITS: JobSpec['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };
+const DEFAULT_KEEP: JobSpec['keep'] = { doneMs: 3_600_000, deadMs: 14 * 24 * 3_600_000 };
 
 export interface JobOptions<In extends StandardSchemaV1, Out extends StandardSchemaV1> {
   /** One token of the subject `job.submit.{group}`; the first token of the name unless given. */
@@ -55,44 +53,16 @@ export type HandlerOutput<D extends JobDefinition> = StandardSchemaV1.InferInput
 /** What the caller gets back: the output after its schema. */
 export type JobOutput<D extends JobDefinition> = StandardSchemaV1.InferOutput<D['output']>;
 
-const KNOWN = {
-  group: (value: unknown) =>
-    typeof value === 'string' && TOKEN.test(value)
-      ? undefined
-      : `must be one token of letters, digits, _ and -, got ${show(value)}`,
-  input: isSchema,
-  output: isSchema,
-  retry: isBag,
-  leaseMs: wholeNumber(10, MS_MAX),
-  limits: isBag,
-  keep: isBag,
-  key: isFunction,
-};
-const KNOWN_RETRY = {
-  attempts: wholeNumber(1, 1_000),
-  backoff: oneOf('constant', 'linear', 'exponential'),
-  baseMs: wholeNumber(0, MS_MAX),
-  capMs: wholeNumber(0, MS_MAX),
-  jitter: numberWithin(0, 1),
-  crashes: wholeNumber(1, 1_000),
-};
-const KNOWN_LIMITS = { runMs: wholeNumber(1, MS_MAX), outputBytes: wholeNumber(0, OUTPUT_BYTES_MAX) };
-const KNOWN_KEEP = { doneMs: wholeNumber(0, MS_MAX), deadMs: wholeNumber(0, MS_MAX) };
+const KNOWN = { ...SPEC_CHECKS, input: isSchema, output: isSchema, key: isFunction };
 
 export function defineJob<In extends StandardSchemaV1, Out extends StandardSchemaV1>(
   name: string,
   options: JobOptions<In, Out>,
 ): JobDefinition<In, Out> {
   const subject = `job ${show(name)}`;
-  checkName(subject, name);
-  checkOptions(subject, options, KNOWN);
-  for (const side of ['input', 'output'] as const) {
-    if (options[side] === undefined)
-      throw new JobDefinitionError(subject, `needs a Standard Schema for its ${side}`);
-  }
-  checkOptions(`${subject} retry`, options.retry ?? {}, KNOWN_RETRY);
-  checkOptions(`${subject} limits`, options.limits ?? {}, KNOWN_LIMITS);
-  checkOptions(`${subject} keep`, options.keep ?? {}, KNOWN_KEEP);
+  const problem = isJobName(name);
+  if (problem !== undefined) throw new JobDefinitionError(subject, `its name ${problem}`);
+  checkOptions(subject, options, KNOWN, ['input', 'output']);
   return Object.freeze({
     exec: name,
     spec: specOf(name, options),
@@ -111,37 +81,25 @@ function specOf(name: string, options: Knobs): JobSpec {
   return Object.freeze({
     exec: name,
     group: options.group ?? (name.split('.')[0] as string),
-    retry: Object.freeze({ ...DEFAULT_RETRY, ...options.retry }),
+    retry: Object.freeze(withDefaults(DEFAULT_RETRY, options.retry)),
     leaseMs: options.leaseMs ?? 30_000,
-    limits: Object.freeze({
-      runMs: options.limits?.runMs ?? 600_000,
-      outputBytes: options.limits?.outputBytes ?? 1_048_576,
-    }),
-    keep: Object.freeze({
-      doneMs: options.keep?.doneMs ?? 3_600_000,
-      deadMs: options.keep?.deadMs ?? 14 * 24 * 3_600_000,
-    }),
+    limits: Object.freeze(withDefaults(DEFAULT_LIMITS, options.limits)),
+    keep: Object.freeze(withDefaults(DEFAULT_KEEP, options.keep)),
   });
 }
 
-function checkName(subject: string, name: unknown): void {
-  const problem = text(NAME_BYTES_MAX)(name);
-  if (problem !== undefined) throw new JobDefinitionError(subject, `its name ${problem}`);
-  for (const token of (name as string).split('.')) {
-    if (!TOKEN.test(token)) {
-      throw new JobDefinitionError(
-        subject,
-        'its name must be tokens of letters, digits, _ and -, joined by dots',
-      );
-    }
-  }
+/** Whether it was made by `defineJob`, of this copy of the package or another. */
+export function isDefinition(value: unknown): value is JobDefinition {
+  const { exec, spec, input, output } = (value ?? {}) as Partial<JobDefinition>;
+  return (
+    typeof exec === 'string' &&
+    spec?.exec === exec &&
+    isSchema(input) === undefined &&
+    isSchema(output) === undefined
+  );
 }
 
 function isSchema(value: unknown): string | undefined {
   const standard = (value as { '~standard'?: { validate?: unknown } } | null)?.['~standard'];
   return typeof standard?.validate === 'function' ? undefined : 'must be a Standard Schema';
-}
-
-function isBag(value: unknown): string | undefined {
-  return typeof value === 'object' && value !== null ? undefined : `must be an object, got ${show(value)}`;
 }

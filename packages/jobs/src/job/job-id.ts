@@ -6,6 +6,7 @@ export function jobId(tag: string, job: number): string {
 }
 
 export function parseJobId(tag: string, id: string): number {
+  if (typeof id !== 'string') throw new JobForeignError(String(id), tag);
   const dash = id.lastIndexOf('-');
   const digits = id.slice(dash + 1);
   const job = Number.parseInt(digits, 36);

@@ -1,3 +1,14 @@
+import {
+  bag,
+  type Check,
+  numberWithin,
+  oneOf,
+  problemIn,
+  show,
+  text,
+  wholeNumber,
+  YEAR_MS,
+} from './option-check.js';
 import type { RetryPolicy } from './retry.js';
 
 /** The part of a job definition that travels to the leader and is stored there: data only, no schema, no function. */
@@ -34,28 +45,43 @@ export function specText(spec: JobSpec): string {
   ]);
 }
 
+const NAME_BYTES_MAX = 200;
+const TOKEN = /^[a-zA-Z0-9_-]+$/;
+
+const isToken: Check = (value) =>
+  typeof value === 'string' && value.length <= NAME_BYTES_MAX && TOKEN.test(value)
+    ? undefined
+    : `must be one token of letters, digits, _ and -, got ${show(value)}`;
+
+export const isJobName: Check = (value) => {
+  const problem = text(NAME_BYTES_MAX)(value);
+  if (problem !== undefined) return problem;
+  const isWellFormed = (value as string).split('.').every((token) => TOKEN.test(token));
+  return isWellFormed
+    ? undefined
+    : `must be tokens of letters, digits, _ and -, joined by dots, got ${show(value)}`;
+};
+
+/** What of a definition travels, beside its name. */
+export const SPEC_CHECKS = {
+  group: isToken,
+  retry: bag({
+    attempts: wholeNumber(1, 1_000),
+    backoff: oneOf('constant', 'linear', 'exponential'),
+    baseMs: wholeNumber(0, YEAR_MS),
+    capMs: wholeNumber(0, YEAR_MS),
+    jitter: numberWithin(0, 1),
+    crashes: wholeNumber(1, 1_000),
+  }),
+  leaseMs: wholeNumber(10, YEAR_MS),
+  limits: bag({ runMs: wholeNumber(1, YEAR_MS), outputBytes: wholeNumber(0, OUTPUT_BYTES_MAX) }),
+  keep: bag({ doneMs: wholeNumber(0, YEAR_MS), deadMs: wholeNumber(0, YEAR_MS) }),
+};
+
+const WHOLE_SPEC = { exec: isJobName, ...SPEC_CHECKS };
+const ALL_NAMES = Object.keys(WHOLE_SPEC);
+
 /** Why a spec that came from outside cannot be kept. The bounds are those of `defineJob`. */
 export function specProblem(spec: JobSpec): string | undefined {
-  if (!/^[\w-]+(\.[\w-]+)*$/.test(spec.exec) || spec.exec.length > 200)
-    return `'${spec.exec}' is no name of a job`;
-  if (!/^[\w-]{1,200}$/.test(spec.group)) return `'${spec.group}' is no group`;
-  const { retry, limits, keep } = spec;
-  if (!['constant', 'linear', 'exponential'].includes(retry.backoff))
-    return `back-off '${retry.backoff}' is unknown`;
-  const numbers = {
-    attempts: retry.attempts,
-    crashes: retry.crashes,
-    baseMs: retry.baseMs,
-    capMs: retry.capMs,
-  };
-  const rest = { leaseMs: spec.leaseMs, ...limits, ...keep, jitter: retry.jitter };
-  for (const [name, value] of Object.entries({ ...numbers, ...rest })) {
-    if (!(typeof value === 'number' && value >= 0 && value <= MS_MAX)) return `${name} of ${String(value)}`;
-  }
-  if (limits.outputBytes > OUTPUT_BYTES_MAX)
-    return `outputBytes of ${limits.outputBytes}, at most ${OUTPUT_BYTES_MAX}`;
-  return retry.attempts >= 1 && retry.crashes >= 1 ? undefined : 'no attempt is allowed';
+  return problemIn(spec, WHOLE_SPEC, ALL_NAMES);
 }
-
-/** A year in milliseconds; nothing in a spec is larger. */
-const MS_MAX = 366 * 24 * 3_600_000;

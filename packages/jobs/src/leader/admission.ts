@@ -1,3 +1,4 @@
+import { YEAR_MS } from '../job/option-check.js';
 import { payloadHash } from '../job/payload.js';
 import { StoredPayload } from '../job/stored-payload.js';
 import type { RefusalCode } from '../jobs-error.js';
@@ -8,7 +9,6 @@ import type { LeaderContext } from './leader-context.js';
 import { RECORD_BYTES_MAX } from './leader-limits.js';
 
 const KEY_BYTES_MAX = 512;
-const DELAY_MS_MAX = 366 * 24 * 3_600_000;
 const RETRY_AFTER_MS = 1_000;
 
 /** `key` is empty where there is none. 'wait': the same key is on its way to the disk. */
@@ -44,6 +44,8 @@ export function admit(
   if (policy === undefined) {
     if (session.forbidden.has(item.ref))
       return refuse('ERR_FORBIDDEN', 'this client may not submit to the group of the job', 0);
+    if (session.unplaced.has(item.ref))
+      return refuse('ERR_POLICIES_FULL', 'no room for another job definition', RETRY_AFTER_MS);
     return refuse('ERR_EXEC_UNKNOWN', `no job definition was announced as ${item.ref}`, 0);
   }
   if (item.payload.length > limits.payloadBytesMax) {
@@ -105,8 +107,7 @@ function malformed(item: SubmitItem): string | undefined {
     return `the key is not a text of at most ${KEY_BYTES_MAX} characters`;
   }
   const delay = item.delayMs;
-  if (!(delay >= 0 && delay <= DELAY_MS_MAX))
-    return `a delay of ${delay} ms, 0 to ${DELAY_MS_MAX} are allowed`;
+  if (!(delay >= 0 && delay <= YEAR_MS)) return `a delay of ${delay} ms, 0 to ${YEAR_MS} are allowed`;
   return undefined;
 }
 

@@ -25,6 +25,8 @@ export class ClientSession {
   readonly refs = new Map<number, Policy>();
   /** Definitions whose group this client may not submit to. */
   readonly forbidden = new Set<number>();
+  /** Definitions for which there was no room when they were announced. */
+  readonly unplaced = new Set<number>();
   numbers: Numbering = UNNUMBERED;
   closed = false;
   /** In the leader's list of sessions that have something to send. */

@@ -1,5 +1,6 @@
 import type { JobsHost } from '../host.js';
-import { JobDefinitionError, LedgerCorruptError } from '../jobs-error.js';
+import { withDefaults } from '../job/option-check.js';
+import { LedgerCorruptError } from '../jobs-error.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
 import { ByteWriter } from '../ledger/byte-writer.js';
 import { Ledger } from '../ledger/ledger.js';
@@ -14,7 +15,6 @@ import {
   DEFAULT_LEADER_TIMES,
   type LeaderLimits,
   type LeaderTimes,
-  PAYLOAD_BYTES_MAX,
 } from './leader-limits.js';
 
 export interface LeaderOptions {
@@ -32,12 +32,8 @@ export function openLeader(
   options: LeaderOptions,
   done: (error: Error | undefined, leader?: Leader) => void,
 ): void {
-  const limits = { ...DEFAULT_LEADER_LIMITS, ...options.limits };
-  const times = { ...DEFAULT_LEADER_TIMES, ...options.times };
-  if (!(limits.payloadBytesMax <= PAYLOAD_BYTES_MAX)) {
-    const problem = `payloadBytesMax of ${limits.payloadBytesMax}, at most ${PAYLOAD_BYTES_MAX}`;
-    return done(new JobDefinitionError('limits', problem));
-  }
+  const limits = withDefaults(DEFAULT_LEADER_LIMITS, options.limits);
+  const times = withDefaults(DEFAULT_LEADER_TIMES, options.times);
   const ledger = new Ledger();
   let lastLsn = 0;
   const reader = {

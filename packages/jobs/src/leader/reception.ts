@@ -1,5 +1,8 @@
 import { specProblem } from '../job/job-spec.js';
-import type { ClientHello, ClientMessage, SessionRefusalCode } from '../protocol/client-messages.js';
+import { isPlainName } from '../job/option-check.js';
+import { isSubjectPattern } from '../job/subject.js';
+import type { SessionRefusalCode } from '../jobs-error.js';
+import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
 import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { Attempts } from './attempts.js';
 import { type ClientPort, ClientSession } from './client-session.js';
@@ -8,11 +11,9 @@ import type { LeaderContext } from './leader-context.js';
 import type { LeaseWatch } from './lease-watch.js';
 import { PolicyBook } from './policy-book.js';
 import type { ProducerBook } from './producer-book.js';
-import { isSubjectPattern } from './subject.js';
 import { awaitOutcome } from './waiters.js';
 import { type WorkerPort, WorkerSession } from './worker-session.js';
 
-const NAME = /^[\w.:@/-]{1,128}$/;
 const SLOTS_MAX = 65_536;
 /** Definitions one session may announce: what it says must not grow here without end. */
 const DEFINES_MAX = 4_096;
@@ -35,7 +36,7 @@ export class Reception {
 
   client(hello: ClientHello, port: ClientPort): ClientSession {
     const session = new ClientSession(hello.client, hello.token, port);
-    if (!NAME.test(hello.client) || !NAME.test(hello.token)) {
+    if (!isPlainName(hello.client) || !isPlainName(hello.token)) {
       this.refuse(
         session,
         'ERR_SESSION_MALFORMED',
@@ -152,9 +153,8 @@ export class Reception {
     }
     const problem = specProblem(message.spec);
     if (problem !== undefined) return this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
-    if (this.policies.define(session, message.ref, message.spec)) return;
-    const full = `${this.policies.size} job definitions are in use, no room for more`;
-    this.refuse(session, 'ERR_SESSION_MALFORMED', full);
+    if (this.policies.define(session, message.ref, message.spec)) session.unplaced.delete(message.ref);
+    else session.unplaced.add(message.ref);
   }
 
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
@@ -208,7 +208,7 @@ function creditFits(session: WorkerSession, credit: { jobs: number; bytes: numbe
 }
 
 function helloProblem(hello: WorkerHello): string | undefined {
-  if (!NAME.test(hello.worker) || !NAME.test(hello.incarnation))
+  if (!isPlainName(hello.worker) || !isPlainName(hello.incarnation))
     return 'worker and incarnation must be plain names';
   if (!Number.isInteger(hello.slots) || hello.slots < 1 || hello.slots > SLOTS_MAX)
     return `${hello.slots} slots`;

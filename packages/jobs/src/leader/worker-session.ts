@@ -1,10 +1,10 @@
+import { subjectMatches } from '../job/subject.js';
 import type { Liveness } from '../protocol/client-messages.js';
 import type { PeerAccess } from '../protocol/leader-face.js';
 import type { Assignment, AttemptRef, ToWorker, WorkerHello } from '../protocol/worker-messages.js';
 import type { ExecQueue } from '../queue/lane.js';
 import type { Lease } from './lease.js';
 import type { PulseSession } from './pulse-session.js';
-import { subjectMatches } from './subject.js';
 
 export interface WorkerPort {
   readonly access?: PeerAccess | undefined;

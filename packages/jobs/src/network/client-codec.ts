@@ -3,7 +3,7 @@ import { defineJob } from '../job/define-job.js';
 import type { JobSpec } from '../job/job-spec.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
-import type { RefusalCode } from '../jobs-error.js';
+import type { RefusalCode, SessionRefusalCode } from '../jobs-error.js';
 import type { ByteReader } from '../ledger/byte-reader.js';
 import type { ByteWriter } from '../ledger/byte-writer.js';
 import type {
@@ -11,7 +11,6 @@ import type {
   ClientMessage,
   JobOutcome,
   Receipt,
-  SessionRefusalCode,
   SubmitItem,
   ToClient,
 } from '../protocol/client-messages.js';

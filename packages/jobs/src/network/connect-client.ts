@@ -1,10 +1,10 @@
 import { type ActorRef, createSystem, nodeHost } from '@troupe/core';
 import type { Client } from '../client/client.js';
 import { type ClientActor, spawnClient } from '../client/client-actor.js';
-import { anything, checkOptions, isFunction, numberWithin, text } from '../job/option-check.js';
+import { checkOptions, flag, plainName } from '../job/option-check.js';
 import type { ClientHello, ClientMessage, ToClient } from '../protocol/client-messages.js';
 import { encodeClient, encodeClientHello, readToClient } from './client-codec.js';
-import type { DialOptions } from './dial-options.js';
+import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
 import { LeaderLink, type LinkCodec } from './leader-link.js';
 
 export interface ConnectClientOptions extends DialOptions {
@@ -14,20 +14,7 @@ export interface ConnectClientOptions extends DialOptions {
   readonly submits?: false;
 }
 
-const KNOWN = {
-  name: text(100),
-  submits: anything,
-  address: anything,
-  auth: anything,
-  tls: anything,
-  compress: anything,
-  withinMs: numberWithin(1, 3_600_000),
-  backoff: anything,
-  transportLimits: anything,
-  onEvent: isFunction,
-  host: anything,
-  net: anything,
-};
+const KNOWN = { ...DIAL_CHECKS, name: plainName(100), submits: flag };
 
 const codec: LinkCodec<ClientHello, ClientMessage, ToClient> = {
   role: 'client',
@@ -43,7 +30,7 @@ const codec: LinkCodec<ClientHello, ClientMessage, ToClient> = {
 
 /** A client of a leader elsewhere. Resolves with the first session; from then on it comes back by itself after every loss. */
 export async function connectClient(options: ConnectClientOptions): Promise<Client> {
-  checkOptions('connectClient', options, KNOWN);
+  checkOptions('connectClient', options, KNOWN, ['address']);
   const { name = 'client', host = nodeHost } = options;
   const system = createSystem({ name: 'client', host });
   // Filled before the first message can be handled: nothing runs before this function gives way.

@@ -12,6 +12,7 @@ import {
   type Limits,
   type Net,
 } from '@troupe/transport';
+import { anObject, type Check, isFunction, numberWithin, oneOf } from '../job/option-check.js';
 import { LeaderRefusedError, LeaderUnreachableError } from './network-error.js';
 
 /** How a client or a worker reaches its leader. */
@@ -29,6 +30,19 @@ export interface DialOptions {
   readonly host?: Host;
   readonly net?: Net;
 }
+
+export const DIAL_CHECKS = {
+  address: anObject,
+  auth: anObject,
+  tls: anObject,
+  compress: oneOf('gzip', 'brotli'),
+  withinMs: numberWithin(1, 3_600_000),
+  backoff: anObject,
+  transportLimits: anObject,
+  onEvent: isFunction,
+  host: anObject,
+  net: anObject,
+} satisfies Readonly<Record<keyof DialOptions, Check>>;
 
 /** A leader that restarts is back within a second or two: the first waits are short. */
 export const RECONNECT: Partial<Backoff> = { fromMs: 50, toMs: 2_000, jitter: 0.2, stableMs: 2_000 };

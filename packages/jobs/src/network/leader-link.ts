@@ -8,9 +8,12 @@ import {
   type Role,
 } from '@troupe/transport';
 import type { StoredPayload } from '../job/stored-payload.js';
+import { SessionRefusedError } from '../jobs-error.js';
 import type { ByteReader } from '../ledger/byte-reader.js';
 import type { ByteWriter } from '../ledger/byte-writer.js';
+import type { ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-face.js';
+import type { ToWorker } from '../protocol/worker-messages.js';
 import type { Emit } from './client-codec.js';
 import { type DialOptions, hopeless, RECONNECT, unreachable } from './dial-options.js';
 import { Inlet } from './inlet.js';
@@ -34,15 +37,11 @@ export interface LinkEvents {
   onLost?(payload: StoredPayload, error: Error): void;
 }
 
-interface Refusable {
-  readonly kind: string;
-}
-
 /**
  * The leader as a role at the other end of a socket sees it: the same faces as in one process. Keeps one connection up for good; each
  * hello begins a session on the connection of the moment, and what has no session is dropped, to be said again after the next one.
  */
-export class LeaderLink<Hello, Message, Answer extends Refusable> {
+export class LeaderLink<Hello, Message, Answer extends ToClient | ToWorker> {
   private readonly options: DialOptions;
   private readonly codec: LinkCodec<Hello, Message, Answer>;
   private readonly host: Host;
@@ -143,8 +142,15 @@ export class LeaderLink<Hello, Message, Answer extends Refusable> {
   private take(type: number, from: ByteReader, connection: Connection): void {
     const answer = this.codec.answer(type, from, connection);
     if (answer === undefined) return connection.answer('UNKNOWN_TYPE');
-    if (answer.kind === 'welcome') this.settle?.(undefined);
+    this.hear(answer);
     this.port?.send(answer);
+  }
+
+  /** What the first answer of the leader means for whoever waits for a session. One that was replaced begins again by itself. */
+  private hear(answer: ToClient | ToWorker): void {
+    if (answer.kind === 'welcome') this.settle?.(undefined);
+    else if (answer.kind === 'refused' && answer.code !== 'ERR_SESSION_REPLACED')
+      this.settle?.(new SessionRefusedError(answer.code, answer.problem));
   }
 
   private note(event: DialerEvent): void {

@@ -2,6 +2,7 @@ import { type ActorRef, type ActorSystem, createSystem, type Host, nodeHost } fr
 import {
   type Address,
   type Compression,
+  type Directory,
   type Limits,
   Listener,
   type ListenerAuth,
@@ -13,18 +14,23 @@ import {
   type Profile,
 } from '@troupe/transport';
 import type { WalOptions } from '@troupe/wal';
-import { anything, checkOptions, isFunction, text } from '../job/option-check.js';
+import { anObject, type Check, checkOptions, flag, isFunction, oneOf } from '../job/option-check.js';
+import { JobDefinitionError } from '../jobs-error.js';
 import type { OpenJournal } from '../journal/journal.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { JobsObserver } from '../leader/jobs-event.js';
 import { LeaderActor } from '../leader/leader-actor.js';
+import { LEADER_CHECKS } from '../leader/leader-checks.js';
 import type { LeaderLimits, LeaderTimes } from '../leader/leader-limits.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';
+import { rootCause } from '../root-cause.js';
 import { LeaderDoor } from './leader-door.js';
 import { SessionsActor, type SpawnSession } from './session-actor.js';
 
 /** What one peer may have waiting here before it is cut off. Payloads in it are mostly references into the ledger. */
 const WAITING_BYTES_MAX = 256 * 1024 * 1024;
+
+const NO_AUTH: ListenerAuth = { kind: 'none' };
 
 /** What may stand around a payload: numbers and a key. */
 const FRAMING_BYTES = 64 * 1024;
@@ -53,29 +59,30 @@ export interface LeaderServerOptions {
   readonly net?: Net;
 }
 
+/** What a running leader can be given anew. */
+export interface LeaderRenewal {
+  /** Who may do what. Sessions whose key or certificate is no longer in it, or has other rights now, end. */
+  readonly directory?: Directory;
+  /** For connections from now on. */
+  readonly tls?: ListenTls;
+}
+
 const KNOWN = {
-  dir: text(4_096),
-  journal: isFunction,
-  address: anything,
-  profile: anything,
-  auth: anything,
-  tls: anything,
-  insecure: anything,
-  compress: anything,
-  limits: anything,
-  times: anything,
-  transportLimits: anything,
-  wal: anything,
-  onFatal: isFunction,
-  observe: isFunction,
+  ...LEADER_CHECKS,
+  address: anObject,
+  profile: oneOf('trusted', 'public'),
+  auth: anObject,
+  tls: anObject,
+  insecure: flag,
+  compress: oneOf('gzip', 'brotli'),
+  transportLimits: anObject,
   onEvent: isFunction,
-  host: anything,
-  net: anything,
-};
+  net: anObject,
+} satisfies Readonly<Record<keyof LeaderServerOptions, Check>>;
 
 /** Opens the log, reads it to its end, and only then listens (B10). */
 export async function startLeader(options: LeaderServerOptions): Promise<LeaderServer> {
-  checkOptions('startLeader', options, KNOWN);
+  checkOptions('startLeader', options, KNOWN, ['onFatal']);
   const server = new LeaderServer(options);
   try {
     await server.recover();
@@ -192,6 +199,19 @@ export class LeaderServer implements AsyncDisposable {
     return this.listener?.connections ?? 0;
   }
 
+  /** Takes other keys and certificates, without a restart. One that cannot be used changes nothing. */
+  renew(renewal: LeaderRenewal): void {
+    checkOptions('renew', renewal, { directory: anObject, tls: anObject });
+    const { directory, tls } = renewal;
+    if (tls !== undefined && this.options.tls === undefined)
+      throw new JobDefinitionError('renew', 'this leader was started without TLS');
+    if (directory !== undefined && (this.options.auth ?? NO_AUTH).kind === 'none')
+      throw new JobDefinitionError('renew', 'this leader was started without keys');
+    // The certificate first: it may be refused.
+    if (tls !== undefined) this.listener?.renewTls(tls);
+    if (directory !== undefined) this.listener?.admit(directory);
+  }
+
   overview(): Promise<LeaderOverview> {
     return this.system.ask(this.leader, { withinMs: 600_000 }).overview();
   }
@@ -238,11 +258,4 @@ export class LeaderServer implements AsyncDisposable {
       await new Promise<void>((resolve) => this.host.setTimer(20, resolve));
     }
   }
-}
-
-/** The runtime wraps what failed in where it failed; whoever starts a leader wants to know about the folder or the port. */
-function rootCause(error: unknown): unknown {
-  let root = error;
-  while (root instanceof Error && root.cause instanceof Error) root = root.cause;
-  return root;
 }

@@ -6,7 +6,7 @@ import {
   FrameType,
 } from '@troupe/transport';
 import { payloadOfBytes } from '../job/payload.js';
-import type { SubmitItem, ToClient } from '../protocol/client-messages.js';
+import type { Refusal, SubmitItem, ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-face.js';
 import { MINIMAL_SPEC } from './minimal-spec.js';
 import type { PeerSetup } from './peer-setup.js';
@@ -17,7 +17,8 @@ export interface MinimalTimer {
 
 /**
  * A client by the original page: raw payloads, no answers. Since nobody there could try again, what the leader cannot take now is
- * offered until it can, even when the connection has ended; meanwhile its socket is not read beyond the limits.
+ * offered until it can, even when the connection has ended; meanwhile its socket is not read beyond the limits. What the leader will
+ * never take ends the connection: the one sign that the page knows.
  */
 export class MinimalClient implements ConnectionHandler {
   private readonly setup: PeerSetup<ToClient>;
@@ -39,7 +40,8 @@ export class MinimalClient implements ConnectionHandler {
   }
 
   onFrame(frame: Frame): void {
-    if (frame.type !== FrameType.SubmitJob) return this.connection.close();
+    if (frame.type !== FrameType.SubmitJob)
+      return this.connection.destroy({ kind: 'refused', answer: 'UNKNOWN_TYPE', cause: 'not a SubmitJob' });
     const payload = payloadOfBytes(frame.body);
     const item: SubmitItem = { seq: this.nextSeq, ref: 1, payload, key: '', delayMs: 0, want: false };
     this.nextSeq += 1;
@@ -56,26 +58,36 @@ export class MinimalClient implements ConnectionHandler {
   deliver(message: ToClient): void {
     if (message.kind === 'welcome') {
       this.isWelcome = true;
-      const { leader } = this.setup;
-      leader.fromClient({ message: { kind: 'define', ref: 1, spec: MINIMAL_SPEC }, port: this.port });
+      this.define();
       this.submit([...this.pending.values()]);
       this.leaveIfDone();
     } else if (message.kind === 'refused') {
       this.isWelcome = false;
       this.timer.setTimer(1_000, () => this.sayHello());
     } else if (message.kind === 'receipts') {
-      for (const { seq, refusal } of message.items) {
-        if (refusal === undefined || refusal.retryAfterMs === 0) this.settle(seq);
-        else this.later(seq, refusal.retryAfterMs);
-      }
+      for (const { seq, refusal } of message.items) this.answered(seq, refusal);
       this.leaveIfDone();
     }
+  }
+
+  private answered(seq: number, refusal: Refusal | undefined): void {
+    if (refusal !== undefined && refusal.retryAfterMs > 0) return this.later(seq, refusal);
+    if (refusal !== undefined) {
+      const answer = refusal.code === 'ERR_PAYLOAD_TOO_LARGE' ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED';
+      this.connection.destroy({ kind: 'refused', answer, cause: refusal.problem });
+    }
+    this.settle(seq);
   }
 
   private sayHello(): void {
     const { id } = this.connection.session;
     const hello = { client: 'minimal', token: id };
     this.setup.leader.helloClient({ hello, port: this.port });
+  }
+
+  private define(): void {
+    const message = { kind: 'define', ref: 1, spec: MINIMAL_SPEC } as const;
+    this.setup.leader.fromClient({ message, port: this.port });
   }
 
   private submit(items: readonly SubmitItem[]): void {
@@ -86,10 +98,12 @@ export class MinimalClient implements ConnectionHandler {
     });
   }
 
-  private later(seq: number, ms: number): void {
-    this.timer.setTimer(ms, () => {
+  private later(seq: number, { code, retryAfterMs }: Refusal): void {
+    this.timer.setTimer(retryAfterMs, () => {
       const item = this.pending.get(seq);
-      if (item !== undefined && this.isWelcome) this.submit([item]);
+      if (item === undefined || !this.isWelcome) return;
+      if (code === 'ERR_POLICIES_FULL') this.define();
+      this.submit([item]);
     });
   }
 

@@ -1,13 +1,18 @@
 import { type ActorRef, type ActorSystem, createSystem, nodeHost } from '@troupe/core';
 import { nodeNet } from '@troupe/transport';
-import { anything, checkOptions, isFunction, numberWithin, text, wholeNumber } from '../job/option-check.js';
+import { checkOptions, flag, withDefaults } from '../job/option-check.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { HandledJob } from '../worker/handler.js';
 import type { LoadMeter } from '../worker/load-meter.js';
 import { nodeLoad } from '../worker/node-load.js';
 import { WorkerActor } from '../worker/worker-actor.js';
-import { DEFAULT_WORKER_SETTINGS, type WorkerSettings } from '../worker/worker-options.js';
-import type { DialOptions } from './dial-options.js';
+import {
+  type AttemptFailure,
+  DEFAULT_WORKER_SETTINGS,
+  WORKER_CHECKS,
+  type WorkerSettings,
+} from '../worker/worker-options.js';
+import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
 import { LeaderLink, type LinkCodec } from './leader-link.js';
 import { type PulseSeat, takePulseSeat } from './node-pulse.js';
 import { encodeWorker, encodeWorkerHello, readToWorker } from './worker-codec.js';
@@ -21,33 +26,16 @@ export interface StartWorkerOptions extends DialOptions, Partial<WorkerSettings>
    * unless the clock or the network are not the real ones.
    */
   readonly pulse?: boolean;
+  /** Told of every attempt that failed here, for a log. */
+  readonly onFailure?: (failure: AttemptFailure) => void;
 }
 
-const KNOWN = {
-  name: text(100),
-  handlers: anything,
-  slots: wholeNumber(1, 16_384),
-  bytesMax: wholeNumber(1, Number.MAX_SAFE_INTEGER),
-  cpuCap: numberWithin(0.01, 1),
-  withholdMsMax: numberWithin(0, 3_600_000),
-  patterns: anything,
-  pulse: anything,
-  address: anything,
-  auth: anything,
-  tls: anything,
-  compress: anything,
-  withinMs: numberWithin(1, 3_600_000),
-  backoff: anything,
-  transportLimits: anything,
-  onEvent: isFunction,
-  host: anything,
-  net: anything,
-};
+const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, pulse: flag };
 
 /** Runs handlers for a leader elsewhere. Resolves with the first session; from then on it comes back by itself after every loss. */
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
-  checkOptions('startWorker', options, KNOWN);
-  const { name, handlers, host = nodeHost } = options;
+  checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
+  const { name, handlers, onFailure, host = nodeHost } = options;
   const system = createSystem({ name: 'worker', host });
   const ends: { ref?: ActorRef<typeof WorkerActor> } = {};
   const voice = voiceOf(options);
@@ -60,6 +48,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
     handlers,
     settings: settingsOf(options),
     load: sharedLoad(),
+    onFailure,
     host,
     leader: {
       helloWorker: ({ hello, port }) => voice.greet(() => link.open(hello, port)),
@@ -169,6 +158,6 @@ function sharedLoad(): LoadMeter {
 }
 
 function settingsOf(options: StartWorkerOptions): WorkerSettings {
-  const { slots, bytesMax, cpuCap, withholdMsMax, patterns } = { ...DEFAULT_WORKER_SETTINGS, ...options };
+  const { slots, bytesMax, cpuCap, withholdMsMax, patterns } = withDefaults(DEFAULT_WORKER_SETTINGS, options);
   return { slots, bytesMax, cpuCap, withholdMsMax, patterns };
 }

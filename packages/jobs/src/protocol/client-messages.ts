@@ -1,10 +1,7 @@
 import type { JobSpec } from '../job/job-spec.js';
 import type { Payload } from '../job/payload.js';
-import type { JobFailure, RefusalCode } from '../jobs-error.js';
+import type { JobFailure, RefusalCode, SessionRefusalCode } from '../jobs-error.js';
 import type { JobState } from '../ledger/job.js';
-
-/** Why a leader ends a session. */
-export type SessionRefusalCode = 'ERR_SESSION_MALFORMED' | 'ERR_SESSION_REPLACED' | 'ERR_PRODUCERS_FULL';
 
 /** The first word of a client. `token` is chosen once per client object and stays over reconnects: it numbers submits. */
 export interface ClientHello {

@@ -1,6 +1,5 @@
 import type { Payload } from '../job/payload.js';
-import type { JobFailure } from '../jobs-error.js';
-import type { SessionRefusalCode } from './client-messages.js';
+import type { JobFailure, SessionRefusalCode } from '../jobs-error.js';
 
 /** Names one attempt of one job: the fence on everything a worker says. */
 export interface AttemptRef {

@@ -9,6 +9,7 @@ const MESSAGE_CHARS_MAX = 4_000;
 export class Attempt {
   readonly job: number;
   readonly number: number;
+  readonly exec: string;
   readonly client: string;
   readonly runMs: number;
   readonly outputBytes: number;
@@ -24,6 +25,7 @@ export class Attempt {
   constructor(assignment: Assignment, now: number) {
     this.job = assignment.job;
     this.number = assignment.attempt;
+    this.exec = assignment.exec;
     this.client = assignment.client;
     this.runMs = assignment.runMs;
     this.outputBytes = assignment.outputBytes;

@@ -59,7 +59,7 @@ function complete(attempt: Attempt, handled: HandledJob, output: unknown, finish
 function succeed(attempt: Attempt, output: unknown, finish: Finish): void {
   let result: Payload;
   try {
-    result = payloadOfText(output === undefined ? 'null' : JSON.stringify(output));
+    result = payloadOfText(jsonOf(output));
   } catch (error) {
     return finish(attempt, failed(attempt, 'final', failureOf(error)));
   }
@@ -69,6 +69,12 @@ function succeed(attempt: Attempt, output: unknown, finish: Finish): void {
     return finish(attempt, failed(attempt, 'final', { name: 'OutputTooLarge', message }));
   }
   finish(attempt, { outcome: 'ok', job, attempt: number, result });
+}
+
+function jsonOf(output: unknown): string {
+  const json = output === undefined ? 'null' : (JSON.stringify(output) as string | undefined);
+  if (json === undefined) throw new TypeError(`output cannot be written as JSON: a ${typeof output}`);
+  return json;
 }
 
 function threw(attempt: Attempt, error: unknown, finish: Finish): void {

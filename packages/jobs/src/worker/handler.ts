@@ -1,4 +1,10 @@
-import type { HandlerInput, HandlerOutput, JobDefinition } from '../job/define-job.js';
+import {
+  type HandlerInput,
+  type HandlerOutput,
+  isDefinition,
+  type JobDefinition,
+} from '../job/define-job.js';
+import { type Check, show } from '../job/option-check.js';
 import { JobDefinitionError } from '../jobs-error.js';
 
 /** What a handler may know and use besides its input. */
@@ -23,8 +29,15 @@ export interface HandledJob {
 }
 
 export function handle<D extends JobDefinition>(job: D, run: Handler<D>): HandledJob {
+  if (!isDefinition(job))
+    throw new JobDefinitionError('handle', `needs a job made by defineJob, got ${show(job)}`);
   if (typeof run !== 'function')
     throw new JobDefinitionError(`job '${job.exec}'`, 'its handler must be a function');
   // The worker passes what the input schema returned, which is what the handler's type asks for.
   return { job, run: run as HandledJob['run'] };
 }
+
+export const isHandled: Check = (value) => {
+  const { job, run } = (value ?? {}) as Partial<HandledJob>;
+  return typeof run === 'function' && isDefinition(job) ? undefined : 'must be made by handle(job, run)';
+};

@@ -4,7 +4,8 @@ import type { PeerPort, WorkerFace } from '../protocol/leader-face.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 import { Worker, type WorkerSetup } from './worker.js';
 
-export interface WorkerArgs extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load'> {
+export interface WorkerArgs
+  extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load' | 'onFailure'> {
   readonly host: Host;
   readonly leader: WorkerFace;
 }
@@ -67,6 +68,10 @@ export const WorkerActor: ActorDefinition<typeof handlers, WorkerState, WorkerAr
       ...args,
       incarnation,
       host: actorHost(args.host, tell),
+      onRefused: ({ code, message }) => {
+        // One that was replaced has begun again by itself.
+        if (code !== 'ERR_SESSION_REPLACED') ctx.log.error(message, { code, worker: args.worker });
+      },
       link: {
         open: (hello) => {
           const port: PeerPort<ToWorker> = {

@@ -1,3 +1,26 @@
+import {
+  type Check,
+  isFunction,
+  listOf,
+  numberWithin,
+  plainName,
+  show,
+  wholeNumber,
+} from '../job/option-check.js';
+import { isSubjectPattern } from '../job/subject.js';
+import type { JobFailure } from '../jobs-error.js';
+import { isHandled } from './handler.js';
+
+/** An attempt that ended without a result: what the leader is told, and nobody else. */
+export interface AttemptFailure {
+  readonly jobId: string;
+  readonly exec: string;
+  readonly attempt: number;
+  /** Final: not tried again. */
+  readonly outcome: 'failed' | 'final' | 'timed-out';
+  readonly failure: JobFailure;
+}
+
 /** Bounds and times of a worker. */
 export interface WorkerSettings {
   /** Attempts at once. */
@@ -19,3 +42,20 @@ export const DEFAULT_WORKER_SETTINGS: WorkerSettings = {
   withholdMsMax: 1_300,
   patterns: ['job.assign.>'],
 };
+
+const isPattern: Check = (value) =>
+  typeof value === 'string' && isSubjectPattern(value)
+    ? undefined
+    : `must be a subject pattern such as job.assign.mail.*, got ${show(value)}`;
+
+/** Of every worker, wherever its leader is. */
+export const WORKER_CHECKS = {
+  name: plainName(100),
+  handlers: listOf(isHandled),
+  onFailure: isFunction,
+  slots: wholeNumber(1, 16_384),
+  bytesMax: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+  cpuCap: numberWithin(0.01, 1),
+  withholdMsMax: numberWithin(0, 3_600_000),
+  patterns: listOf(isPattern),
+} satisfies Readonly<Record<keyof WorkerSettings | 'name' | 'handlers' | 'onFailure', Check>>;

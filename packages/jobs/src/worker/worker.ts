@@ -1,7 +1,7 @@
 // Hot path: `start` and `finish` run once per attempt.
 import type { JobsHost } from '../host.js';
 import { jobId } from '../job/job-id.js';
-import type { AbortReason } from '../jobs-error.js';
+import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
 import type {
   Assignment,
   AttemptEnd,
@@ -17,7 +17,7 @@ import { Reporter } from './reporter.js';
 import { RunContext } from './run-context.js';
 import { RunTimes } from './run-times.js';
 import { Slots } from './slots.js';
-import type { WorkerSettings } from './worker-options.js';
+import type { AttemptFailure, WorkerSettings } from './worker-options.js';
 
 /** How a worker reaches its leader. `open` starts a session; what is sent before that, or after it broke, is lost. */
 export interface LeaderLink {
@@ -33,6 +33,9 @@ export interface WorkerSetup {
   readonly host: JobsHost;
   readonly load: LoadMeter;
   readonly link: LeaderLink;
+  /** The leader has ended the session, and says why. */
+  readonly onRefused: (error: SessionRefusedError) => void;
+  readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
 }
 
 /**
@@ -65,6 +68,7 @@ export class Worker {
     this.finish = (attempt, end) => {
       if (attempt.end !== undefined) return;
       attempt.end = end;
+      if (end.outcome !== 'ok') this.tellFailure(attempt, end);
       this.slots.giveBack(attempt.payloadBytes);
       this.reporter.add(end, host.now() - attempt.startedAt);
     };
@@ -110,7 +114,8 @@ export class Worker {
         for (const { job, attempt, reason } of message.items) this.abort(job, attempt, reason);
         return;
       case 'refused':
-        return this.disconnected();
+        this.disconnected();
+        return this.setup.onRefused(new SessionRefusedError(message.code, message.problem));
       case 'beat':
         return;
       default:
@@ -197,6 +202,16 @@ export class Worker {
 
   private abortAttempt(attempt: Attempt, reason: AbortReason): void {
     attempt.abort(jobId(this.tag, attempt.job), reason);
+  }
+
+  /** What was taken from it or given back did not fail here. */
+  private tellFailure(attempt: Attempt, end: AttemptEnd): void {
+    const { onFailure } = this.setup;
+    const wasTaken = attempt.aborted !== undefined && attempt.aborted !== 'run-time';
+    if (onFailure === undefined || wasTaken || end.outcome === 'ok' || end.outcome === 'released') return;
+    const { job, exec, number } = attempt;
+    const { outcome, failure } = end;
+    onFailure({ jobId: jobId(this.tag, job), exec, attempt: number, outcome, failure });
   }
 
   private settled(job: number, number: number): void {

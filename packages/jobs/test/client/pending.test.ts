@@ -10,17 +10,8 @@ const anything = {
   '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => ({ value }) },
 };
 const job = defineJob('one', { input: anything, output: anything });
-const host = {
-  now: () => 0,
-  wallNow: () => 0,
-  random: () => 0,
-  setTimer: () => ({ cancel: () => undefined }),
-  soon: () => undefined,
-  later: () => undefined,
-};
-
 function run(): PendingRun {
-  const outcomes = new Outcomes(host, (no) => `${no}`);
+  const outcomes = new Outcomes((no) => `${no}`);
   const one = new PendingRun(
     outcomes,
     job,

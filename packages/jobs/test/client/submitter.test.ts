@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Outstanding, Submitter } from '#src/client/submitter.js';
+import { type Draft, Outstanding, OutstandingBatch, Submitter } from '#src/client/submitter.js';
 import type { ClientMessage, Receipt } from '#src/protocol/client-messages.js';
 
 const submitter = suite('submitter');
@@ -16,6 +16,23 @@ class Played extends Outstanding {
   constructor(settled: (receipt: Receipt) => void) {
     super(false);
     this.settled = settled;
+  }
+
+  reject(): void {
+    assert.unreachable();
+  }
+}
+
+class PlayedBatch extends OutstandingBatch {
+  readonly settled: (receipt: Receipt) => void;
+
+  constructor(items: readonly Draft[], settled: (receipt: Receipt) => void) {
+    super(items);
+    this.settled = settled;
+  }
+
+  reject(): void {
+    assert.unreachable();
   }
 }
 
@@ -37,17 +54,17 @@ submitter('whatever is lost between reconnects, every submit keeps its number an
   );
   void fc.assert(
     fc.property(steps, (all) => {
-      const one = new Submitter();
+      const one = new Submitter(() => undefined);
       const answered: number[] = [];
       let added = 0;
       let atLeader: number[] = [];
       const draft = () => ({ seq: 0, ref: 1, payload: 'x', key: '', delayMs: 0, want: false });
-      const told = { settled: ({ seq }: Receipt) => void answered.push(seq) };
+      const told = ({ seq }: Receipt): void => void answered.push(seq);
       const answer = (seq: number): void => one.receipts([receipt(seq)]);
       for (const { what, pick } of all) {
         if (what === 'add' || what === 'batch') added += 1;
-        if (what === 'add') one.add(new Played(told.settled));
-        if (what === 'batch') one.addAll([draft(), draft()], told);
+        if (what === 'add') one.add(new Played(told));
+        if (what === 'batch') one.addAll(new PlayedBatch([draft(), draft()], told));
         if (what === 'flush') atLeader.push(...numbers(one.take()));
         if (what === 'answer' && atLeader.length > 0) answer(atLeader[pick % atLeader.length] ?? 1);
         if (what === 'again' && answered.length > 0) answer(answered[pick % answered.length] ?? 1);
@@ -70,7 +87,7 @@ submitter('whatever is lost between reconnects, every submit keeps its number an
 const nobody = (): void => undefined;
 
 submitter('the mark that goes with a message never covers a number without an answer', () => {
-  const one = new Submitter();
+  const one = new Submitter(() => undefined);
   for (let i = 0; i < 4; i += 1) one.add(new Played(nobody));
   one.take();
   one.receipts([receipt(1), receipt(3)]);
@@ -82,7 +99,7 @@ submitter('the mark that goes with a message never covers a number without an an
 submitter(
   'whoever waits for room is let in by turns, as many as there is room for, and all at the end',
   async () => {
-    const one = new Submitter();
+    const one = new Submitter(() => undefined);
     one.outstandingMax = 2;
     const entered: number[] = [];
     const enter = async (name: number): Promise<void> => {

@@ -21,7 +21,7 @@ function parade(rig: LeaderRig, count: number): void {
 }
 
 function wasRefused(client: PlayedClient): boolean {
-  return client.heard.some((message) => message.kind === 'refused');
+  return client.submit('x')?.refusal?.code === 'ERR_POLICIES_FULL';
 }
 
 books('definitions that nobody uses any more do not pile up, live or after a restart', () => {

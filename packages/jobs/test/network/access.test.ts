@@ -159,4 +159,25 @@ access('a group that a client may submit to does not lead to the handlers of ano
   assert.is((await smuggled.inspect()).state, 'queued');
 });
 
+access('a running leader takes other keys: new ones get in, removed ones are put out', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
+  const zoe = { address, auth: authOf('k-zoe', '9') };
+  assert.is(await codeOf(connectClient(zoe)), 'ERR_LEADER_REFUSED');
+  leader.renew({
+    directory: new Directory([
+      { subject: 'zoe', keys: [{ id: 'k-zoe', key: keyOf('9') }], submit: ['job.submit.trial'] },
+    ]),
+  });
+  await using newcomer = await connectClient(zoe);
+  assert.ok((await newcomer.submit(Echo, 1)).id);
+  assert.is(await codeOf(ann.submit(Echo, 1, { withinMs: 200 })), 'ERR_SUBMIT_WAIT');
+  assert.throws(
+    () => leader.renew({ tls: { key: '', cert: '' } }),
+    (error: JobsError) => error.code === 'ERR_JOB_DEFINITION',
+  );
+});
+
 access.run();

@@ -4,6 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { connectClient, defineJob, type LeaderServer, startLeader } from '@troupe/jobs';
+import { describeClose } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { anything } from '../plain-schema.js';
@@ -107,6 +108,31 @@ minimal('what the page does not allow ends the connection and nothing else', asy
   await using client = await connectClient({ address: leader.address });
   assert.is((await client.submit(Raw, 'still here')).receipt?.level, 'fsync');
 });
+
+minimal(
+  'a job that is too large ends the connection, with a reason in the log; those before it are taken',
+  async () => {
+    await using folder = await stateFolder();
+    const closed: string[] = [];
+    await using leader = await startLeader({
+      dir: folder.dir,
+      limits: { payloadBytesMax: 1_000 },
+      onFatal: (error) => assert.unreachable(error.message),
+      onEvent: (event) => {
+        if (event.kind === 'closed') closed.push(describeClose(event.reason));
+      },
+    });
+    const bytes = Buffer.concat([
+      frame(9),
+      frame(1, Buffer.alloc(1_000, '1')),
+      frame(1, Buffer.alloc(1_001)),
+    ]);
+    assert.is((await raw(portOf(leader), bytes, 1)).length, 0);
+    await using client = await connectClient({ address: leader.address });
+    assert.is((await client.overview()).accepted, 1);
+    assert.equal(closed, ['PAYLOAD_TOO_LARGE: payload of 1001 bytes, at most 1000']);
+  },
+);
 
 // A3: an assignment without an ack goes to somebody else.
 minimal('a job whose minimal worker leaves without an ack is assigned again', async () => {

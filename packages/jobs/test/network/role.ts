@@ -39,6 +39,10 @@ export class Role implements AsyncDisposable {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }

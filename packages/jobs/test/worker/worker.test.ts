@@ -1,97 +1,213 @@
 import { defineJob, handle } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { WorkerHello, WorkerMessage } from '#src/protocol/worker-messages.js';
+import type { Assignment, AttemptEnd, WorkerHello, WorkerMessage } from '#src/protocol/worker-messages.js';
+import type { AttemptContext, HandledJob } from '#src/worker/handler.js';
 import { Worker } from '#src/worker/worker.js';
-import { DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
-import { aString } from '../plain-schema.js';
+import { type AttemptFailure, DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
+import { anything } from '../plain-schema.js';
 
 const workers = suite('worker');
 
-const Paint = defineJob('wall.paint', { group: 'crew', input: aString, output: aString });
-const assignment = {
-  job: 7,
-  attempt: 1,
-  exec: Paint.exec,
-  payload: '"red"',
-  client: 'ann',
-  runMs: 10_000,
-  outputBytes: 1_000,
-};
+const job = defineJob('some.job', { input: anything, output: anything });
 
-/** A worker alone: what it says is kept, what its handler is to return is decided by the test. */
-function alone() {
-  const hellos: WorkerHello[] = [];
-  const said: WorkerMessage[] = [];
-  const runs: ((output: string) => void)[] = [];
-  const due: (() => void)[] = [];
-  const put = (run: () => void): void => void due.push(run);
-  const worker = new Worker({
-    worker: 'w',
-    incarnation: '1',
-    handlers: [handle(Paint, () => new Promise<string>((resolve) => runs.push(resolve)))],
-    settings: { ...DEFAULT_WORKER_SETTINGS, slots: 2, cpuCap: 1 },
-    host: {
-      now: () => 1,
-      wallNow: () => 1,
-      random: () => 0.5,
-      soon: put,
-      later: put,
-      setTimer: () => ({ cancel: () => undefined }),
-    },
-    load: { cpu: () => 0, lagMs: () => 0 },
-    link: { open: (hello) => hellos.push(hello), send: (message) => said.push(message) },
-  });
-  const settle = async (): Promise<void> => {
-    await new Promise((resolve) => setImmediate(resolve));
-    for (const run of due.splice(0)) run();
-  };
-  worker.connect();
-  worker.fromLeader({ kind: 'welcome', tag: 'abcde', beatMs: 1_000 });
-  const ends = () => said.flatMap((message) => (message.kind === 'report' ? message.ends : []));
-  return { worker, hellos, runs, ends, settle };
+/** A worker alone: its leader is played by the test, and time is moved by hand. */
+class WorkerRig {
+  now = 1;
+  readonly hellos: WorkerHello[] = [];
+  readonly failures: AttemptFailure[] = [];
+  readonly worker: Worker;
+  private sent: WorkerMessage[] = [];
+  private timers: { at: number; run: () => void }[] = [];
+
+  constructor(run: (input: unknown, context: AttemptContext) => unknown, handlers?: readonly HandledJob[]) {
+    this.worker = new Worker({
+      worker: 'w',
+      incarnation: 'i',
+      handlers: handlers ?? [handle(job, run)],
+      settings: { ...DEFAULT_WORKER_SETTINGS, slots: 4 },
+      load: { cpu: () => 0, lagMs: () => 0 },
+      host: {
+        now: () => this.now,
+        wallNow: () => this.now,
+        random: () => 0.5,
+        soon: (task) => task(),
+        later: (task) => task(),
+        setTimer: (ms, task) => {
+          const timer = { at: this.now + ms, run: task };
+          this.timers.push(timer);
+          const cancel = (): void => {
+            this.timers = this.timers.filter((one) => one !== timer);
+          };
+          return { cancel };
+        },
+      },
+      link: {
+        open: (hello) => void this.hellos.push(hello),
+        send: (message) => void this.sent.push(message),
+      },
+      onRefused: () => undefined,
+      onFailure: (failure) => void this.failures.push(failure),
+    });
+    this.connect();
+  }
+
+  connect(): void {
+    this.worker.connect();
+    this.worker.fromLeader({ kind: 'welcome', tag: 'tag', beatMs: 1_000 });
+  }
+
+  assign(no: number, attempt = 1, more: Partial<Assignment> = {}): void {
+    const base = { exec: 'some.job', payload: '1', client: 'c', runMs: 1_000, outputBytes: 1_000 };
+    this.worker.fromLeader({ kind: 'assign', items: [{ ...base, job: no, attempt, ...more }] });
+  }
+
+  settled(no: number, attempt = 1): void {
+    this.worker.fromLeader({ kind: 'settled', items: [{ job: no, attempt }] });
+  }
+
+  advance(ms: number): void {
+    this.now += ms;
+    const due = this.timers.filter((one) => one.at <= this.now);
+    this.timers = this.timers.filter((one) => one.at > this.now);
+    for (const timer of due) timer.run();
+  }
+
+  /** What the leader has heard of ended attempts since the last look. */
+  ends(): AttemptEnd[] {
+    const sent = this.sent.splice(0);
+    return sent.flatMap((message) => (message.kind === 'report' ? message.ends : []));
+  }
+
+  outcomes(): string[] {
+    return this.ends().map((end) => `${end.job}.${end.attempt} ${end.outcome}`);
+  }
 }
 
-// A33: an assignment that comes again, while the attempt runs and after it has ended, starts nothing.
-workers('an attempt in hand is run once, however often it is assigned', async () => {
-  const { worker, runs, ends, settle } = alone();
-  const again = (): void => worker.fromLeader({ kind: 'assign', items: [assignment, assignment] });
-  again();
-  again();
-  assert.equal([runs.length, worker.running], [1, 1]);
-  runs[0]?.('done');
-  await settle();
-  assert.is(ends().length, 1);
-  again();
-  await settle();
-  assert.equal([runs.length, worker.inHand], [1, 1]);
-  worker.fromLeader({ kind: 'settled', items: [{ job: 7, attempt: 1 }] });
-  assert.is(worker.inHand, 0);
-  worker.fromLeader({ kind: 'assign', items: [{ ...assignment, attempt: 2 }] });
-  assert.is(runs.length, 2);
+const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+// A33: the seed's worker knew only what had finished, and ran a repeated job twice side by side.
+workers('an assignment said again while it runs, or after it ended, does not run again', async () => {
+  let runs = 0;
+  let finish: (value: unknown) => void = () => undefined;
+  const rig = new WorkerRig(() => {
+    runs += 1;
+    return new Promise((resolve) => {
+      finish = resolve;
+    });
+  });
+  rig.assign(7);
+  rig.assign(7);
+  assert.equal([runs, rig.worker.running], [1, 1]);
+  finish('out');
+  await turns();
+  rig.assign(7);
+  assert.equal([runs, rig.worker.running, rig.outcomes()], [1, 0, ['7.1 ok']]);
+  rig.settled(7);
+  // Another attempt of the same job is another run.
+  rig.assign(7, 2);
+  assert.is(runs, 2);
 });
 
-workers('after a cut it says what it has in hand, and the end that nobody confirmed once more', async () => {
-  const { worker, hellos, runs, ends, settle } = alone();
-  worker.fromLeader({ kind: 'assign', items: [assignment, { ...assignment, job: 8 }] });
-  runs[0]?.('done');
-  await settle();
-  worker.disconnected();
-  worker.connect();
-  assert.equal(hellos.at(-1)?.held, [
-    { job: 7, attempt: 1 },
-    { job: 8, attempt: 1 },
-  ]);
-  worker.fromLeader({ kind: 'welcome', tag: 'abcde', beatMs: 1_000 });
-  await settle();
+// A21: an end that overtakes the leader's own books is not lost: it is said until it is settled.
+workers('an end is held until the leader has settled it, and said again in every session before', () => {
+  const rig = new WorkerRig(() => 'quick');
+  rig.assign(1);
+  assert.equal(rig.outcomes(), ['1.1 ok']);
+  rig.worker.disconnected();
+  rig.connect();
+  assert.equal(rig.hellos.at(-1)?.held, [{ job: 1, attempt: 1 }]);
+  assert.equal(rig.outcomes(), ['1.1 ok']);
+  rig.settled(1);
+  rig.worker.disconnected();
+  rig.connect();
+  assert.equal([rig.hellos.at(-1)?.held, rig.outcomes()], [[], []]);
+});
+
+// A39: one timer for all run times, set anew by its own callback: it cannot overlap itself.
+workers('attempts past their run time end one by one, each once', () => {
+  const rig = new WorkerRig(() => new Promise(() => undefined));
+  rig.assign(1, 1, { runMs: 10 });
+  rig.assign(2, 1, { runMs: 20 });
+  rig.advance(15);
+  assert.equal(rig.outcomes(), ['1.1 timed-out']);
+  rig.advance(15);
+  assert.equal(rig.outcomes(), ['2.1 timed-out']);
+  rig.advance(100);
+  assert.equal(rig.outcomes(), []);
   assert.equal(
-    ends().map((end) => end.job),
-    [7, 7],
+    rig.failures.map(({ jobId, outcome, failure }) => [jobId, outcome, failure.message]),
+    [
+      ['tag-1', 'timed-out', 'still running after 10 ms'],
+      ['tag-2', 'timed-out', 'still running after 20 ms'],
+    ],
   );
 });
 
+// A41: a handler that never comes back gives its slot back all the same.
+workers(
+  'a handler that ignores its signal loses its attempt, and its late output is for nobody',
+  async () => {
+    let finish: (value: unknown) => void = () => undefined;
+    const rig = new WorkerRig(
+      () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    );
+    rig.assign(1, 1, { runMs: 10 });
+    rig.advance(10);
+    assert.equal([rig.outcomes(), rig.worker.running], [['1.1 timed-out'], 0]);
+    finish('too late');
+    await turns();
+    assert.equal([rig.outcomes(), rig.worker.running], [[], 0]);
+  },
+);
+
+workers('what is no JSON is a failure that says so, and is not tried again', () => {
+  const rig = new WorkerRig(() => () => 1);
+  rig.assign(1);
+  const [end] = rig.ends();
+  assert.equal(
+    end?.outcome === 'final' ? end.failure.message : end,
+    'output cannot be written as JSON: a function',
+  );
+});
+
+workers('failed attempts are told; what was cancelled, taken away or given back is not', () => {
+  const rig = new WorkerRig((input) => {
+    if (input === 1) throw new Error('no good');
+    return new Promise(() => undefined);
+  });
+  rig.assign(1);
+  rig.assign(2, 1, { payload: '2' });
+  rig.assign(3, 1, { payload: '3' });
+  rig.worker.fromLeader({ kind: 'abort', items: [{ job: 2, attempt: 1, reason: 'cancelled' }] });
+  rig.worker.drain(5, () => undefined);
+  rig.advance(10);
+  assert.equal(rig.failures, [
+    {
+      jobId: 'tag-1',
+      exec: 'some.job',
+      attempt: 1,
+      outcome: 'failed',
+      failure: { name: 'Error', message: 'no good' },
+    },
+  ]);
+  assert.equal(rig.outcomes(), ['1.1 failed', '2.1 failed', '3.1 released']);
+});
+
 workers('it names the group for which its handler was written', () => {
-  assert.equal(alone().hellos[0]?.execs, ['crew/wall.paint']);
+  const Paint = defineJob('wall.paint', { group: 'crew', input: anything, output: anything });
+  const rig = new WorkerRig(() => 1, [handle(Paint, () => 1)]);
+  assert.equal(rig.hellos[0]?.execs, ['crew/wall.paint']);
+});
+
+workers('a job it has no handler for fails, and the worker goes on', () => {
+  const rig = new WorkerRig(() => 1);
+  rig.assign(1, 1, { exec: 'other.job' });
+  rig.assign(2);
+  assert.equal(rig.outcomes(), ['1.1 failed', '2.1 ok']);
 });
 
 workers.run();

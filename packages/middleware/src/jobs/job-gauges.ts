@@ -24,7 +24,7 @@ export class JobGauges {
     this.slots = gauge('troupe.jobs.slots', '{job}', 'Jobs that workers can run at once.');
     this.leases = gauge('troupe.jobs.leases', '{lease}', 'Attempts that a worker holds.');
     this.workers = gauge('troupe.jobs.workers', '{worker}', 'Workers by liveness.');
-    this.bytes = gauge('troupe.jobs.live_bytes', 'By', 'Payloads and results kept.');
+    this.bytes = gauge('troupe.jobs.live_bytes', 'By', 'Payloads of jobs waiting and running.');
     this.keys = gauge('troupe.jobs.keys', '{key}', 'Idempotency keys remembered.');
     this.snapshotAge = gauge('troupe.jobs.snapshot.age', 's', 'Since the last snapshot, or since the start.');
   }

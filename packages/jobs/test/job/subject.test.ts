@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isSubjectPattern, subjectMatches } from '#src/leader/subject.js';
+import { isSubjectPattern, subjectMatches } from '#src/job/subject.js';
 
 const subject = suite('subject');
 

@@ -1,0 +1,137 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { nodeHost } from '@troupe/core';
+import { defineJob, embedded, handle, type JobsError } from '@troupe/jobs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Client } from '#src/client/client.js';
+import type { ClientMessage, SubmitItem } from '#src/protocol/client-messages.js';
+import { anything } from '../plain-schema.js';
+import { tempFolder } from '../temp-folder.js';
+
+const patience = suite('patience');
+
+const echo = defineJob('text.echo', { input: anything, output: anything });
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => 'no error',
+    (error: JobsError) => String(error.code ?? error.message),
+  );
+}
+
+/** A client whose leader is played by the test. */
+class Rig {
+  readonly sent: ClientMessage[] = [];
+  readonly client = new Client({
+    client: 'c',
+    token: 't',
+    host: nodeHost,
+    link: { open: () => undefined, send: (message) => void this.sent.push(message) },
+  });
+
+  welcome(outstandingMax = 2): void {
+    this.client.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax, payloadBytesMax: 1_000 });
+  }
+
+  async submitted(): Promise<SubmitItem[]> {
+    await new Promise((resolve) => setImmediate(resolve));
+    return this.sent.splice(0).flatMap((message) => (message.kind === 'submit' ? message.items : []));
+  }
+
+  answer(seq: number): void {
+    const receipt = { seq, jobs: [seq], lsn: 1, duplicate: false, refusal: undefined };
+    this.client.fromLeader({ kind: 'receipts', items: [receipt] });
+  }
+}
+
+patience('without a leader a wait ends in time, or at a signal with its reason', async () => {
+  await using folder = await tempFolder();
+  const file = join(folder.path, 'input.json');
+  await writeFile(file, '1');
+  const { client } = new Rig();
+  assert.is(await codeOf(client.submit(echo, 1, { withinMs: 5 })), 'ERR_SUBMIT_WAIT');
+  assert.is(await codeOf(client.run(echo, 1, { withinMs: 5 })), 'ERR_SUBMIT_WAIT');
+  assert.is(await codeOf(client.submitAll(echo, [1, 2], { withinMs: 5 })), 'ERR_SUBMIT_WAIT');
+  assert.is(await codeOf(client.submitFile(echo, file, { withinMs: 5 })), 'ERR_SUBMIT_WAIT');
+  const controller = new AbortController();
+  const { signal } = controller;
+  const waits = [client.submit(echo, 1, { signal }), client.run(echo, 1, { signal })].map(codeOf);
+  controller.abort(new Error('enough'));
+  assert.equal(await Promise.all(waits), ['enough', 'enough']);
+  assert.is(await codeOf(client.submit(echo, 1, { signal })), 'enough');
+  assert.is(await codeOf(client.submitAll(echo, [1], { signal })), 'enough');
+});
+
+patience('what was given up before it was sent is not sent; the others keep their order', async () => {
+  const rig = new Rig();
+  const left = codeOf(rig.client.submit(echo, 'left', { withinMs: 1 }));
+  const stays = rig.client.submit(echo, 'stays');
+  assert.is(await left, 'ERR_SUBMIT_WAIT');
+  rig.welcome();
+  assert.equal(
+    (await rig.submitted()).map(({ payload }) => payload),
+    ['"stays"'],
+  );
+  rig.answer(2);
+  assert.is((await stays).id, 'tag-2');
+});
+
+patience('who leaves while waiting for room gives its place to the next', async () => {
+  const rig = new Rig();
+  rig.welcome(1);
+  const first = rig.client.submit(echo, 'first');
+  const left = codeOf(rig.client.submit(echo, 'left', { withinMs: 1 }));
+  const next = rig.client.submit(echo, 'next');
+  assert.is(await left, 'ERR_SUBMIT_WAIT');
+  assert.equal((await rig.submitted()).length, 1);
+  rig.answer(1);
+  await first;
+  assert.equal(
+    (await rig.submitted()).map(({ payload }) => payload),
+    ['"next"'],
+  );
+  rig.answer(2);
+  await next;
+});
+
+patience('one that was sent and given up makes room, and its late answer is for nobody', async () => {
+  const rig = new Rig();
+  rig.welcome(1);
+  assert.is(await codeOf(rig.client.submit(echo, 'sent', { withinMs: 5 })), 'ERR_SUBMIT_WAIT');
+  const next = rig.client.submit(echo, 'next');
+  assert.equal(
+    (await rig.submitted()).map(({ seq }) => seq),
+    [1, 2],
+  );
+  rig.answer(1);
+  rig.answer(2);
+  assert.is((await next).id, 'tag-2');
+});
+
+patience('a wait for an output ends without the job, and leaves nothing behind', async () => {
+  await using folder = await tempFolder();
+  await using app = await embedded({ dir: folder.path });
+  const client = app.client();
+  const job = await client.submit(echo, 1);
+  const { waiters } = (client as unknown as { outcomes: { waiters: { size: number } } }).outcomes;
+  for (let i = 0; i < 20; i += 1) assert.is(await codeOf(job.result({ withinMs: 1 })), 'ERR_JOB_WAIT');
+  assert.is(await codeOf(job.result({ signal: AbortSignal.abort(new Error('enough')) })), 'enough');
+  assert.is(await codeOf(client.run(echo, 2, { withinMs: 500 })), 'ERR_JOB_WAIT');
+  assert.is(waiters.size, 0);
+  const patient = job.result();
+  assert.is(await codeOf(job.result({ withinMs: 1 })), 'ERR_JOB_WAIT');
+  app.worker({ handlers: [handle(echo, (value) => value)] });
+  assert.is(await patient, 1);
+  assert.is(await job.result({ withinMs: 60_000, signal: new AbortController().signal }), 1);
+});
+
+patience('limits that cannot be kept are refused', async () => {
+  const { client } = new Rig();
+  const loose = (options: object): Promise<string> => codeOf(client.submit(echo, 1, options as never));
+  assert.is(await loose({ withinMs: -1 }), 'ERR_JOB_DEFINITION');
+  assert.is(await loose({ withinMs: 2 ** 31 }), 'ERR_JOB_DEFINITION');
+  assert.is(await loose({ signal: 5 }), 'ERR_JOB_DEFINITION');
+});
+
+patience.run();

@@ -1,0 +1,118 @@
+import { nodeHost } from '@troupe/core';
+import { connectClient, defineJob, type JobsError, startLeader, startWorker } from '@troupe/jobs';
+import { Directory } from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Client } from '#src/client/client.js';
+import type { ClientMessage } from '#src/protocol/client-messages.js';
+import { anything } from '../plain-schema.js';
+import { stateFolder } from './role.js';
+import { trialHandlers } from './trial-jobs.js';
+
+const refusals = suite('refusals');
+
+const one = defineJob('one.job', { input: anything, output: anything });
+const two = defineJob('two.job', { input: anything, output: anything });
+
+const fatal = (error: Error): void => assert.unreachable(error.message);
+
+async function reasonOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => 'no error',
+    (error: JobsError) => `${error.code}: ${error.message}`,
+  );
+}
+
+refusals('who connects is told why the leader does not take it', async () => {
+  await using folder = await stateFolder();
+  // The name of the identity stands before the name that a peer gives itself; together they are too long.
+  const subject = 's'.repeat(60);
+  const directory = new Directory([
+    { subject, keys: [{ id: 'k', key: 'a'.repeat(64) }], submit: ['>'], work: ['>'] },
+  ]);
+  await using leader = await startLeader({
+    dir: folder.dir,
+    auth: { kind: 'hmac', directory },
+    onFatal: fatal,
+  });
+  const dial = {
+    address: leader.address,
+    auth: { kind: 'hmac', keyId: 'k', key: 'a'.repeat(64) },
+    name: 'n'.repeat(90),
+  } as const;
+  assert.is(
+    await reasonOf(connectClient(dial)),
+    'ERR_SESSION_MALFORMED: session refused: client name and token must be 1 to 128 plain characters',
+  );
+  assert.is(
+    await reasonOf(startWorker({ ...dial, handlers: trialHandlers('w', () => undefined) })),
+    'ERR_SESSION_MALFORMED: session refused: worker and incarnation must be plain names',
+  );
+});
+
+refusals('a client that is refused for good says the reason to everybody who waits or asks', async () => {
+  const client = new Client({
+    client: 'c',
+    token: 't',
+    host: nodeHost,
+    link: { open: () => undefined, send: () => undefined },
+  });
+  const asked = [client.submit(one, 1), client.run(one, 1), client.submitAll(one, [1]), client.overview()];
+  const waiting = asked.map(reasonOf);
+  await new Promise((resolve) => setImmediate(resolve));
+  client.fromLeader({ kind: 'refused', code: 'ERR_SESSION_MALFORMED', problem: 'of its hat' });
+  const later = [client.submit(one, 2), client.list('queued')].map(reasonOf);
+  for (const reason of await Promise.all([...waiting, ...later]))
+    assert.is(reason, 'ERR_SESSION_MALFORMED: session refused: of its hat');
+});
+
+refusals('without room for a definition only its submits are refused, until there is room', async () => {
+  await using folder = await stateFolder();
+  await using leader = await startLeader({ dir: folder.dir, limits: { policiesMax: 1 }, onFatal: fatal });
+  const { address } = leader;
+  const first = await connectClient({ address });
+  await first.submit(one, 1).then((handle) => handle.cancel());
+  await using second = await connectClient({ address });
+  assert.is(
+    await reasonOf(second.submit(two, 2)),
+    'ERR_POLICIES_FULL: submit refused: no room for another job definition',
+  );
+  assert.is(await reasonOf(second.submit(one, 2, { key: 'fits' })), 'no error');
+  assert.is(
+    await reasonOf(second.submit(two, 2)),
+    'ERR_POLICIES_FULL: submit refused: no room for another job definition',
+  );
+  first.close();
+});
+
+refusals('a definition that found no room is said again with the next submit', () => {
+  const sent: ClientMessage[] = [];
+  const due: (() => void)[] = [];
+  const client = new Client({
+    client: 'c',
+    token: 't',
+    host: { ...nodeHost, soon: (run) => void due.push(run) },
+    link: { open: () => undefined, send: (message) => void sent.push(message) },
+  });
+  client.connect();
+  client.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax: 9, payloadBytesMax: 9 });
+  const refusal = { code: 'ERR_POLICIES_FULL', problem: 'full', retryAfterMs: 1 } as const;
+  const submit = (): void => {
+    client.submit(one, 1).catch(() => undefined);
+    for (const run of due.splice(0)) run();
+  };
+  submit();
+  submit();
+  client.fromLeader({
+    kind: 'receipts',
+    items: [1, 2].map((seq) => ({ seq, jobs: [], lsn: 0, duplicate: false, refusal })),
+  });
+  submit();
+  submit();
+  assert.equal(
+    sent.map(({ kind }) => kind),
+    ['define', 'submit', 'submit', 'define', 'submit', 'submit'],
+  );
+});
+
+refusals.run();

@@ -1,0 +1,14 @@
+import type { AttemptFailure, EmbeddedJobs, LeaderServer } from '@troupe/jobs';
+import { Directory } from '@troupe/transport';
+
+declare const leader: LeaderServer;
+declare const app: EmbeddedJobs;
+
+leader.renew({ directory: new Directory([]), tls: { key: 'k', cert: 'c' } });
+// @ts-expect-error keys come as a directory
+leader.renew({ keys: [] });
+
+export const told: AttemptFailure[] = [];
+app.worker({ handlers: [], onFailure: (failure) => told.push(failure) });
+// @ts-expect-error an attempt that was given back has not failed
+export const outcome: AttemptFailure['outcome'] = 'released';
