@@ -1,4 +1,4 @@
-import { connectClient, type JobsError, startLeader } from '@troupe/jobs';
+import { type Client, connectClient, type JobsError, startLeader } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stateFolder } from './role.js';
@@ -20,16 +20,20 @@ goodbyes(
     const { address } = leader;
     for (let i = 0; i < 3; i += 1) {
       await using visitor = await connectClient({ address });
-      await visitor.submit(Echo, i);
+      await submitWhenRoom(visitor, i);
     }
     await using resident = await connectClient({ address });
-    // The last goodbye may still be on its way.
-    for (let taken = false; !taken; ) taken = await resident.submit(Echo, 3).then(() => true, refused);
+    await submitWhenRoom(resident, 3);
     await using late = await connectClient({ address });
     assert.is((await late.overview()).counts.queued, 4);
     assert.is(await late.submit(Echo, 4).then(() => 'taken', codeOf), 'ERR_PRODUCERS_FULL');
   },
 );
+
+/** The goodbye of the one before may still be on its way. */
+async function submitWhenRoom(client: Client, input: number): Promise<void> {
+  for (let taken = false; !taken; ) taken = await client.submit(Echo, input).then(() => true, refused);
+}
 
 function codeOf(error: JobsError): string {
   return error.code;

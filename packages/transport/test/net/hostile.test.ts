@@ -312,12 +312,17 @@ hostile('harm nobody else, take no more than their share, and leave nothing behi
     const guess = Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1'), Buffer.alloc(32)]);
     for (const socket of guessed) socket.write(frames([9, hello({ methods: ['hmac'] })], [34, guess]));
     await until('guessers are closed', () => guessed.every((socket) => socket.destroyed), 5_000);
-    const after = await arena.attack(arena.ports.guarded);
-    discard([after]);
-    let heard = 0;
-    after.on('data', (bytes: Buffer) => (heard += bytes.length));
-    after.write(frames([9, hello({ methods: ['hmac'] })]));
-    await until('who guesses too often is not heard', () => after.destroyed, 5_000);
+    // A failure counts when the listener has seen the socket close, which may be after its peer has.
+    let heard = -1;
+    for (let attempt = 0; heard !== 0 && attempt < 20; attempt += 1) {
+      await pause(20);
+      heard = 0;
+      const after = await arena.attack(arena.ports.guarded);
+      discard([after]);
+      after.on('data', (bytes: Buffer) => (heard += bytes.length));
+      after.write(frames([9, hello({ methods: ['hmac'] })]));
+      await until('a newcomer is closed', () => after.destroyed, 5_000);
+    }
     assert.is(heard, 0);
   });
 });
