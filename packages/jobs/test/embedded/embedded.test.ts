@@ -382,7 +382,7 @@ jobs('a folder with snapshots opens as one without', async () => {
     await using app = await embedded(options);
     const client = app.client();
     app.worker({ slots: 64, handlers: [handle(double, (n) => n * 2)] });
-    for (let round = 0; made < 2 && round < 200; round += 1) {
+    for (let round = 0; made < 2 && round < 2_000; round += 1) {
       await Promise.all(Array.from({ length: 200 }, (_, n) => client.run(double, n)));
     }
     await client.submit(echo, 'waits', { key: 'k' });
