@@ -84,7 +84,8 @@ function stackCase(benchmark: string, note: string, work: Work): Case {
     unit: 'messages',
     note,
     systems: stackNames,
-    repeat: { warmups: 0, iterations: 1, budgetMs: 1_000 },
+    // The first run of a process is not steady yet, however long: it was half as fast again for one side, at random.
+    repeat: { warmups: 2, iterations: 2, budgetMs: 2_000 },
     prepare: (context) => trialOf(context, work),
   };
 }
