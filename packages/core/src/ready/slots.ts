@@ -41,7 +41,7 @@ export class Slots<M extends Mailbox> {
     this.mailboxes[slot] = undefined;
     this.handledByGone += this.handledBy(slot);
     this.handled[slot] = 0;
-    this.spilled.delete(slot);
+    if (this.spilled.size > 0) this.spilled.delete(slot);
     if (slot >= this.generations.length) this.generations = grownTo(this.generations, this.handled.length);
     const generation = (this.generations[slot] as number) + 1;
     this.generations[slot] = generation;
@@ -65,7 +65,8 @@ export class Slots<M extends Mailbox> {
   }
 
   handledBy(slot: number): number {
-    return (this.handled[slot] ?? 0) + (this.spilled.get(slot) ?? 0);
+    const counted = this.handled[slot] ?? 0;
+    return this.spilled.size === 0 ? counted : counted + (this.spilled.get(slot) ?? 0);
   }
 
   /** Messages handled by all actors there ever were. Walks the slots: for reports only. */
