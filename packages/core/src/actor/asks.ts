@@ -7,9 +7,8 @@ import {
   UndeliveredError,
 } from '../errors.js';
 import { AWAITING } from '../mailbox/status.js';
-import { ENVELOPE, Envelope } from '../message/envelope.js';
+import { Envelope, enveloped } from '../message/envelope.js';
 import type { ReplyPort } from '../message/later.js';
-import { NO_SLOT } from '../ready/slots.js';
 import { describeActivity } from './activity.js';
 import type { ActorCell } from './cell.js';
 import type { RefBase } from './ref-class.js';
@@ -24,6 +23,7 @@ export class Asks implements ReplyPort {
   private readonly withinMs: number;
   /** The last ask of a handler that does not await yet: should it do so, this is what it waits for. */
   private latest: Envelope | undefined = undefined;
+  private latestAt = Number.NaN;
   private readonly onExpire = (envelope: Envelope): void => this.expired(envelope);
 
   constructor(runtime: Runtime, withinMs: number) {
@@ -147,21 +147,34 @@ export class Asks implements ReplyPort {
       envelope.resolve = resolve;
       envelope.reject = reject;
     });
-    if (sender !== undefined) {
-      if (this.isCycle(sender, target, cause)) {
-        this.refuse(envelope, new AskCycleError(this.pathOfCycle(sender, target, cause)));
-        return promise;
-      }
-      const awaiting = sender.extras?.awaiting;
-      if (awaiting === undefined) this.latest = envelope;
-      else awaiting.asked = envelope;
-      if ((target.status & AWAITING) !== 0) this.watchForCircle(envelope, sender, target);
-    }
-    if (sender === target) target.signal({ kind: 'self-asked', envelope });
-    this.runtime.wheel.arm(envelope, deadline);
-    this.runtime.recorder?.note(sender?.slot ?? NO_SLOT, target.slot, handler, this.runtime.ready.sequence);
-    target.kind.delivery.tell(target, ENVELOPE, envelope);
+    // A function of its own: what only an actor's questions need would keep the rest from being compiled as one.
+    if (sender !== undefined && this.closesCycle(envelope, sender, target, cause)) return promise;
+    this.runtime.wheel.arm(envelope, envelope.deadline);
+    target.kind.delivery.tell(target, enveloped(handler), envelope);
     return promise;
+  }
+
+  /** Notes who waits for whom. True when nobody could ever answer: the question is refused. */
+  private closesCycle(
+    envelope: Envelope,
+    sender: ActorCell,
+    target: ActorCell,
+    cause: Envelope | undefined,
+  ): boolean {
+    if (this.isCycle(sender, target, cause)) {
+      this.refuse(envelope, new AskCycleError(this.pathOfCycle(sender, target, cause)));
+      return true;
+    }
+    const awaiting = sender.extras?.awaiting;
+    if (awaiting === undefined) {
+      this.latest = envelope;
+      this.latestAt = this.runtime.executor.coarseNow;
+    } else {
+      awaiting.asked = envelope;
+    }
+    if ((target.status & AWAITING) !== 0) this.watchForCircle(envelope, sender, target);
+    if (sender === target) target.signal({ kind: 'self-asked', envelope });
+    return false;
   }
 
   /** Is the target itself waiting, directly or through others, for what the sender is doing now? */
@@ -177,7 +190,7 @@ export class Asks implements ReplyPort {
     const { latest } = this;
     this.latest = undefined;
     // The clock stands still while a handler runs: what was asked at another time was asked by another one.
-    return latest?.sender === cell && latest.sentAt === this.runtime.executor.coarseNow ? latest : undefined;
+    return latest?.sender === cell && this.latestAt === this.runtime.executor.coarseNow ? latest : undefined;
   }
 
   /**

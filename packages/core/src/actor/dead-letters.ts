@@ -1,5 +1,5 @@
 import type { DeadLetterReason } from '../message/dead-letter.js';
-import { ENVELOPE, type Envelope } from '../message/envelope.js';
+import { type Envelope, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { DeadLetterOffice } from '../ready/delivery.js';
 import type { ActorCell } from './cell.js';
 import type { Runtime } from './runtime.js';
@@ -23,17 +23,16 @@ export class DeadLetters implements DeadLetterOffice<ActorCell> {
   }
 
   undelivered(cell: ActorCell, slot: number, content: unknown, reason: DeadLetterReason, why?: string): void {
-    const envelope = slot === ENVELOPE ? (content as Envelope) : undefined;
+    const envelope = isEnveloped(slot) ? (content as Envelope) : undefined;
     this.total += 1;
     const { events, asks, delivery } = this.runtime;
     if (events.hasListeners) {
-      const handler = envelope?.handler ?? slot;
       const waited = reason === 'left-over' || reason === 'evicted' || reason === 'expired';
       const from = (envelope?.sender as ActorCell | undefined) ?? (waited ? undefined : delivery.sender);
       const letter = {
         reason,
         to: cell.path,
-        message: cell.kind.definition['~handlerNames'][handler] as string,
+        message: cell.kind.definition['~handlerNames'][handlerOf(slot)] as string,
         payload: envelope === undefined ? content : envelope.payload,
         from: from?.path,
       };

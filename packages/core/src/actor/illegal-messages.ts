@@ -1,5 +1,5 @@
 import type { Handler } from '../mailbox/kind.js';
-import { ENVELOPE } from '../message/envelope.js';
+import { enveloped } from '../message/envelope.js';
 import type { ActorCell } from './cell.js';
 import type { Runtime } from './runtime.js';
 
@@ -36,7 +36,8 @@ export class IllegalMessages {
   private meet(cell: ActorCell, name: string, payload: unknown): void {
     const { invoker, stashes, deadLetters } = this.runtime;
     const { envelope } = invoker;
-    const slot = envelope === undefined ? cell.kind.definition['~handlerNames'].indexOf(name) : ENVELOPE;
+    const handler = cell.kind.definition['~handlerNames'].indexOf(name);
+    const slot = envelope === undefined ? handler : enveloped(handler);
     const content = envelope ?? payload;
     if (this.isSetAside(cell)) {
       stashes.put(cell, slot, content);

@@ -13,7 +13,7 @@ import {
   STOPPING,
   TERMINATED,
 } from '../mailbox/status.js';
-import { ENVELOPE, type Envelope } from '../message/envelope.js';
+import { type Envelope, enveloped } from '../message/envelope.js';
 import { Later } from '../message/later.js';
 import type { InvokeCode } from '../ready/invoke-result.js';
 import { Awaiting, park } from './awaiting.js';
@@ -99,7 +99,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   expired(cell: ActorCell, envelope: Envelope): void {
     this.runtime.invoker.discount();
-    this.runtime.deadLetters.undelivered(cell, ENVELOPE, envelope, 'expired');
+    this.runtime.deadLetters.undelivered(cell, enveloped(envelope.handler), envelope, 'expired');
   }
 
   /** To the head of the mailbox again. */

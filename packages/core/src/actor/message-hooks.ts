@@ -1,7 +1,7 @@
 import { MiddlewareError, toError } from '../errors.js';
 import type { RetryRequest } from '../invoker/middleware.js';
 import type { Pipeline } from '../invoker/pipeline.js';
-import { ENVELOPE, Envelope } from '../message/envelope.js';
+import { Envelope, enveloped, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { ResumeCondition } from '../message/suspension.js';
 import { Awaiting, park } from './awaiting.js';
 import type { ActorCell } from './cell.js';
@@ -35,10 +35,10 @@ export class MessageHooks {
     ready.queued -= 1;
     const slot = cell.queue.peek();
     const taken = cell.queue.take();
-    const envelope = slot === ENVELOPE ? (taken as Envelope) : undefined;
+    const envelope = isEnveloped(slot) ? (taken as Envelope) : undefined;
     if (envelope !== undefined && envelope.deadline < 0) return lifecycle.expired(cell, envelope);
     const isLegal =
-      cell.kind.phase === undefined || !illegal.has(cell, envelope === undefined ? slot : envelope.handler);
+      cell.kind.phase === undefined || !illegal.has(cell, handlerOf(slot));
     if (isLegal && (cell.kind.pipeline as Pipeline).isQuiet) return this.run(cell, slot, taken, undefined);
     const passage = this.passageOf(cell, slot, taken);
     const verdict = enter(cell, passage);
@@ -49,7 +49,7 @@ export class MessageHooks {
 
   private passageOf(cell: ActorCell, slot: number, taken: unknown): Passage {
     this.clock.moveOn();
-    if (slot !== ENVELOPE) return new Passage(cell, slot, taken, undefined);
+    if (!isEnveloped(slot)) return new Passage(cell, slot, taken, undefined);
     const envelope = taken as Envelope;
     return new Passage(cell, envelope.handler, envelope.payload, envelope);
   }
@@ -112,8 +112,8 @@ export class MessageHooks {
     const { runtime } = this;
     const { handlers, pipeline } = cell.kind;
     const { isTimed, wantsHandled, wrappers } = pipeline as Pipeline;
-    const envelope = slot === ENVELOPE ? (taken as Envelope) : undefined;
-    const run = handlers[envelope === undefined ? slot : envelope.handler] as Run;
+    const envelope = isEnveloped(slot) ? (taken as Envelope) : undefined;
+    const run = handlers[handlerOf(slot)] as Run;
     const startedAt = isTimed ? runtime.host.now() : Number.NaN;
     this.begin(cell, slot, taken, envelope);
     let result: unknown;
@@ -237,7 +237,7 @@ export class MessageHooks {
     const envelope = passage.envelope ?? this.envelopeOf(cell, passage);
     this.retries.set(envelope, passage.retries + 1);
     this.runtime.invoker.discount();
-    this.runtime.lifecycle.putBack(cell, ENVELOPE, envelope);
+    this.runtime.lifecycle.putBack(cell, enveloped(envelope.handler), envelope);
     this.runtime.suspensions.suspend(cell, { user: 'retry' }, { on: 'after', ms: retry.retryAfterMs });
   }
 

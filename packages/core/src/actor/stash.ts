@@ -1,6 +1,6 @@
 import { MisuseError } from '../errors.js';
 import { MessageQueue, NO_QUEUE } from '../mailbox/queue.js';
-import { ENVELOPE, type Envelope } from '../message/envelope.js';
+import { type Envelope, isEnveloped } from '../message/envelope.js';
 import { NO_RIDE } from '../ready/coordinator.js';
 import type { ActorCell } from './cell.js';
 import type { Runtime } from './runtime.js';
@@ -61,7 +61,7 @@ export class Stashes {
     stash?.splice(place, 1);
     this.held -= 1;
     this.runtime.invoker.handled += 1;
-    return message.handler === ENVELOPE ? (message.payload as Envelope) : undefined;
+    return isEnveloped(message.handler) ? (message.payload as Envelope) : undefined;
   }
 
   put(cell: ActorCell, handler: number, payload: unknown): Stashed {

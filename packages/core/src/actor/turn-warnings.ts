@@ -1,5 +1,7 @@
 import type { Look, TurnWatch } from '../executor/turn-watch.js';
 import { GATED } from '../mailbox/status.js';
+import { handlerOf } from '../message/envelope.js';
+import { NO_RIDE } from '../ready/coordinator.js';
 import type { ActorCell } from './cell.js';
 import { QueueProbe } from './queue-probe.js';
 import type { Runtime } from './runtime.js';
@@ -95,7 +97,7 @@ export class TurnWarnings implements TurnWatch<ActorCell> {
   /** The message that the turn ended with, where the ready entry or the message in hand says so. */
   private lastMessage(cell: ActorCell): string | undefined {
     const { lastRide } = this.runtime.ready;
-    return nameOf(cell, lastRide >= 0 ? lastRide : this.runtime.invoker.lastHandler);
+    return nameOf(cell, lastRide === NO_RIDE ? this.runtime.invoker.lastHandler : lastRide);
   }
 
   private mayWarn(key: string): boolean {
@@ -117,5 +119,5 @@ export function noteSlow(cell: ActorCell, message: string | undefined, ms: numbe
 }
 
 function nameOf(cell: ActorCell, handler: number): string | undefined {
-  return cell.kind.definition['~handlerNames'][handler];
+  return cell.kind.definition['~handlerNames'][handlerOf(handler)];
 }

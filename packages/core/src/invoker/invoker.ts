@@ -2,7 +2,7 @@
 import type { Mailbox } from '../mailbox/mailbox.js';
 import { MessageQueue, NO_QUEUE } from '../mailbox/queue.js';
 import { GATED, IDLE, INTERRUPTED, SCHEDULED, SIGNALLED, SPECIAL, TERMINATED } from '../mailbox/status.js';
-import { ENVELOPE, type Envelope } from '../message/envelope.js';
+import { type Envelope, handlerOf, isEnveloped } from '../message/envelope.js';
 import { NO_RIDE, type ReadyQueueCoordinator } from '../ready/coordinator.js';
 import { COMPLETED, HALTED, type InvokeCode, STOPPED, YIELDED } from '../ready/invoke-result.js';
 import { NO_SLOT } from '../ready/slots.js';
@@ -47,7 +47,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   isLookDue = false;
   /** Who had the last turn. */
   lastRun: M | undefined = undefined;
-  /** The handler that the last batch or envelope ended with, or NO_RIDE. */
+  /** The handler that the last batch or message with care ended with, as it stood in the mailbox, or NO_RIDE. */
   lastHandler = NO_RIDE;
   /** The envelope being handled, for deadline and call chain of what is sent meanwhile. */
   envelope: Envelope | undefined = undefined;
@@ -164,7 +164,6 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
       return;
     }
     this.envelope = envelope;
-    this.lastHandler = envelope.handler;
     const run = mailbox.kind.handlers[envelope.handler] as Run;
     const result = run(mailbox, envelope.payload);
     this.envelope = undefined;
@@ -179,8 +178,8 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
 
   private caught(mailbox: M, error: unknown, handler: number, payload: unknown): void {
     this.envelope = undefined;
-    const envelope = handler === ENVELOPE ? (payload as Envelope) : undefined;
-    this.lifecycle.failed(mailbox, error, envelope?.handler ?? handler, envelope);
+    const envelope = isEnveloped(handler) ? (payload as Envelope) : undefined;
+    this.lifecycle.failed(mailbox, error, handlerOf(handler), envelope);
   }
 
   /**
@@ -199,7 +198,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
       if ((mailbox.status & ENDS_BATCH) !== 0) break;
     }
     const taken = most - left;
-    if (handler >= 0) this.lastHandler = handler;
+    this.lastHandler = handler;
     this.handled += taken;
     this.ready.queued -= taken;
     if ((mailbox.status & INTERRUPTED) !== 0) return HALTED;
@@ -264,6 +263,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   endMessage(): boolean {
     const { stashed } = this;
     this.envelope = undefined;
+    this.lastHandler = this.currentHandler;
     this.currentHandler = NO_RIDE;
     this.currentPayload = undefined;
     this.stashed = false;

@@ -1,3 +1,4 @@
+import { handlerOf } from '../message/envelope.js';
 import { MessageQueue } from './queue.js';
 
 /** The priorities a handler may be given, first served first. */
@@ -19,7 +20,7 @@ export class LevelledQueue extends MessageQueue {
   }
 
   override push(handler: number, payload: unknown): void {
-    this.laneOf(handler, payload).push(handler, payload);
+    this.laneOf(handler).push(handler, payload);
     this.length += 1;
   }
 
@@ -52,9 +53,7 @@ export class LevelledQueue extends MessageQueue {
     throw new RangeError('a message was taken from an empty mailbox');
   }
 
-  /** An envelope (negative handler number) carries its handler itself. */
-  private laneOf(handler: number, payload: unknown): MessageQueue {
-    const named = handler >= 0 ? handler : (payload as { readonly handler: number }).handler;
-    return this.lanes[1 + (this.levelOf[named] ?? 1)] as MessageQueue;
+  private laneOf(handler: number): MessageQueue {
+    return this.lanes[1 + (this.levelOf[handlerOf(handler)] ?? 1)] as MessageQueue;
   }
 }

@@ -1,8 +1,22 @@
 import type { Mailbox } from '../mailbox/mailbox.js';
 import { TimerNode } from '../timer-wheel.js';
 
-/** In place of a handler number in a mailbox: the payload is an Envelope, which carries handler and payload. */
-export const ENVELOPE = -1;
+/**
+ * In place of a handler number where messages wait: the payload is an Envelope for that handler. The sign tells it from a
+ * plain message, and the number still says which handler, so that nobody has to look into the envelope for it.
+ */
+export function enveloped(handler: number): number {
+  return ~handler;
+}
+
+export function isEnveloped(handler: number): boolean {
+  return handler < 0;
+}
+
+/** The handler of a message, in an envelope or not. */
+export function handlerOf(handler: number): number {
+  return handler < 0 ? ~handler : handler;
+}
 
 export type Resolve = (value: unknown) => void;
 export type Reject = (error: Error) => void;
@@ -22,7 +36,8 @@ export class Envelope extends TimerNode {
   readonly sender: Mailbox | undefined;
   /** What the sender was handling when it sent this: together they form the call chain. */
   cause: Envelope | undefined;
-  sentAt: number;
+  /** In whole milliseconds, as the deadline is: a fraction would be a number on the heap. */
+  readonly sentAt: number;
   /** One opaque slot for middleware (a trace context, say). */
   context: unknown;
   resolve: Resolve | undefined = undefined;
@@ -44,14 +59,14 @@ export class Envelope extends TimerNode {
     this.payload = payload;
     this.sender = sender;
     this.cause = cause;
-    this.due = deadline;
-    this.sentAt = sentAt;
+    this.due = Math.ceil(deadline);
+    this.sentAt = Math.floor(sentAt);
     this.context = undefined;
   }
 
   /**
    * Monotonic milliseconds after which nobody wants the reply, below 0 once it has passed; infinite for a tell without one.
-   * It is when the timer is due: a second field would be a second number on the heap.
+   * It is when the timer is due: one field for both.
    */
   get deadline(): number {
     return this.due;

@@ -18,7 +18,7 @@ import type { Pressure } from './pressure.js';
 import { NO_SLOT, Slots } from './slots.js';
 
 /** In place of a handler number: this ready entry brings no message along, look in the mailbox. */
-export const NO_RIDE = -2;
+export const NO_RIDE = -0x4000_0000;
 
 const ENTRIES_FIRST = 1024;
 
@@ -131,7 +131,7 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     return this.head === this.tail;
   }
 
-  /** What rides on the next entry: a handler number, ENVELOPE or NO_RIDE. Only while not empty. */
+  /** What rides on the next entry: a handler number, that of an envelope, or NO_RIDE. Only while not empty. */
   get nextHandler(): number {
     return this.entries[(this.head << 2) + 1] as number;
   }

@@ -6,7 +6,7 @@ import { whenFull } from '../mailbox/overflow.js';
 import { MessageQueue, NO_QUEUE } from '../mailbox/queue.js';
 import { CLOSED, DRAINING, IDLE, SCHEDULED, SPECIAL } from '../mailbox/status.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
-import { ENVELOPE, Envelope } from '../message/envelope.js';
+import { Envelope, enveloped, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { ReadyQueueCoordinator } from './coordinator.js';
 import type { FlightRecorder } from './flight-recorder.js';
 import { NO_SLOT } from './slots.js';
@@ -161,15 +161,14 @@ export class Delivery<M extends Mailbox = Mailbox> {
   /** A sender that goes on sending to the same full mailbox is recorded once. */
   private record(queue: MessageQueue, receiver: number, handler: number): void {
     queue.sender = this.ready.running;
-    if (handler >= 0) this.recorder?.note(this.ready.running, receiver, handler, this.ready.sequence);
+    this.recorder?.note(this.ready.running, receiver, handlerOf(handler), this.ready.sequence);
   }
 
   private acceptWithContext(queue: MessageQueue, mailbox: M, handler: number, payload: unknown): void {
-    let envelope = payload as Envelope;
-    if (handler !== ENVELOPE) {
-      envelope = new Envelope(mailbox, handler, payload, this.sender, undefined, Number.POSITIVE_INFINITY, 0);
-    }
+    const envelope = isEnveloped(handler)
+      ? (payload as Envelope)
+      : new Envelope(mailbox, handler, payload, this.sender, undefined, Number.POSITIVE_INFINITY, 0);
     envelope.context = this.sendHook.contextFor(mailbox, envelope);
-    queue.push(ENVELOPE, envelope);
+    queue.push(enveloped(envelope.handler), envelope);
   }
 }

@@ -1,5 +1,6 @@
 import type { Mailbox } from '../mailbox/mailbox.js';
-import type { ReadyQueueCoordinator } from './coordinator.js';
+import { handlerOf } from '../message/envelope.js';
+import { NO_RIDE, type ReadyQueueCoordinator } from './coordinator.js';
 import { NO_SLOT } from './slots.js';
 
 const NOTES_KEPT = 4096;
@@ -60,7 +61,7 @@ export class FlightRecorder {
   private newestFirst(ready: ReadyQueueCoordinator<Mailbox>): RecordedSend[] {
     const sends: RecordedSend[] = [];
     ready.visitRides((sequence, sender, receiver, handler) => {
-      if (handler >= 0) sends.push({ sequence, sender, receiver, handler });
+      if (handler !== NO_RIDE) sends.push({ sequence, sender, receiver, handler: handlerOf(handler) });
       return true;
     });
     for (let i = 0; i < Math.min(this.noted, NOTES_KEPT); i += 1) {

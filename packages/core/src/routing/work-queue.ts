@@ -3,7 +3,7 @@ import type { SuspensionToken } from '../actor/context.js';
 import type { RefBase } from '../actor/ref-class.js';
 import { ActorFailedError, NoRouteeError, UndeliveredError } from '../errors.js';
 import { CLOSED, DRAINING, FAULT, FENCED, STOPPING, TERMINATED } from '../mailbox/status.js';
-import { ENVELOPE, Envelope } from '../message/envelope.js';
+import { Envelope, enveloped } from '../message/envelope.js';
 import type { Later } from '../message/later.js';
 import type { Member } from './picker.js';
 import type { PullOptions } from './routing.js';
@@ -136,7 +136,7 @@ export class WorkQueue {
     const { runtime } = keeper.cell.kind;
     const { source } = work;
     if (hasExpired(source)) {
-      runtime.deadLetters.undelivered(keeper.cell, ENVELOPE, source, 'expired');
+      runtime.deadLetters.undelivered(keeper.cell, enveloped(work.handler), source, 'expired');
       return;
     }
     const { cell } = worker;
@@ -147,12 +147,12 @@ export class WorkQueue {
     envelope.reject = (error) => this.failed(keeper, worker, work, error);
     if (deadline !== Number.POSITIVE_INFINITY) {
       envelope.onExpire = letExpire;
-      runtime.wheel.arm(envelope, deadline);
+      runtime.wheel.arm(envelope, envelope.deadline);
     }
     work.attempts += 1;
     this.outstanding += 1;
     this.out.set(worker, (this.out.get(worker) ?? 0) + 1);
-    runtime.delivery.tell(cell, ENVELOPE, envelope);
+    runtime.delivery.tell(cell, enveloped(work.handler), envelope);
   }
 
   private failed(keeper: RefBase, worker: RefBase, work: Work, error: Error): void {
