@@ -44,8 +44,8 @@ const features: Readonly<Record<string, Feature>> = {
   },
   'without-counts': {
     cuts: [
-      { file: invoker, text: 'ready.slots.count(mailbox.slot, 1);' },
-      { file: invoker, text: 'ready.slots.count(mailbox.slot, handled);' },
+      { file: coordinator, text: 'slots.count(entries[at], 1);' },
+      { file: invoker, text: 'ready.slots.count(mailbox.slot, handled - rode);' },
     ],
   },
   'without-bounds': {

@@ -211,7 +211,7 @@ class System implements ActorSystem {
       actors: ready.slots.live,
       ready: ready.depth,
       queued: ready.queued + ready.rides + stashes.held,
-      handled: ready.slots.handledTotal,
+      handled: ready.handledTotal,
       deadLetters: deadLetters.total,
       timers: wheel.live,
       logsLost: this.runtime.logsLost,
@@ -322,7 +322,7 @@ class System implements ActorSystem {
       system: this.name,
       cause: this.cause,
       trail: this.trail,
-      handled: ready.slots.handledTotal,
+      handled: ready.handledTotal,
       deadLetters: deadLetters.total,
       unfinished: this.ending.unfinished,
     };

@@ -24,5 +24,5 @@ export class QueueProbe {
 }
 
 function handledBy(cell: ActorCell): number {
-  return cell.kind.runtime.ready.slots.handledBy(cell.slot);
+  return cell.kind.runtime.ready.handledBy(cell.slot);
 }

@@ -55,7 +55,7 @@ function viewOf(cell: ActorCell, levels: number, childrenMax: number): ActorView
     notRunning: (status & GATED) === 0 ? undefined : { why: describeActivity(cell), forMs: gatedFor(cell) },
     depth: cell.queue.length,
     stashed,
-    handled: (status & TERMINATED) === 0 ? runtime.ready.slots.handledBy(cell.slot) : 0,
+    handled: (status & TERMINATED) === 0 ? runtime.ready.handledBy(cell.slot) : 0,
     restarts: extras?.restarts ?? 0,
     timers: extras?.timers?.count ?? 0,
     watchers: extras?.watchers?.size ?? 0,

@@ -80,7 +80,8 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
       mailbox = ready.take();
       ready.running = mailbox.slot;
       if (handler === WITHOUT_RIDE || (mailbox.status & NEEDS_CARE) !== 0) {
-        left = (left - this.endTurn(mailbox, this.invoke(mailbox, handler, payload))) | 0;
+        const rode = handler === WITHOUT_RIDE ? 0 : 1;
+        left = (left - this.endTurn(mailbox, this.invoke(mailbox, handler, payload), rode)) | 0;
         if (this.isLookDue) break;
         continue;
       }
@@ -99,10 +100,9 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
       }
       if (mailbox.status === HAS_TURN && mailbox.queue.length === 0 && this.handled === 1) {
         mailbox.status = AT_REST;
-        ready.slots.count(mailbox.slot, 1);
         left = (left - 2) | 0;
       } else {
-        left = (left - this.endTurn(mailbox, this.afterRide(mailbox))) | 0;
+        left = (left - this.endTurn(mailbox, this.afterRide(mailbox), 1)) | 0;
         if (this.isLookDue) break;
       }
     }
@@ -111,11 +111,11 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     return left;
   }
 
-  /** Returns what the turn takes of the allowance. */
-  private endTurn(mailbox: M, code: InvokeCode): number {
+  /** Returns what the turn takes of the allowance. What rode with the ready entry is counted there. */
+  private endTurn(mailbox: M, code: InvokeCode, rode: number): number {
     const { handled, ready } = this;
     this.handled = 1;
-    ready.slots.count(mailbox.slot, handled);
+    ready.slots.count(mailbox.slot, handled - rode);
     ready.handleInvokeResult(mailbox, code);
     return handled + 1;
   }

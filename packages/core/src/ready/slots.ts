@@ -69,7 +69,7 @@ export class Slots<M extends Mailbox> {
     return this.spilled.size === 0 ? counted : counted + (this.spilled.get(slot) ?? 0);
   }
 
-  /** Messages handled by all actors there ever were. Walks the slots: for reports only. */
+  /** Messages counted for all actors there ever were. */
   get handledTotal(): number {
     let total = this.handledByGone;
     for (let slot = 0; slot < this.mailboxes.length; slot += 1) total += this.handledBy(slot);
