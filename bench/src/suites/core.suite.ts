@@ -123,7 +123,8 @@ export const suite: Suite = {
     workloadCase(forkjoin),
     workloadCase(create),
     workloadCase(ask),
-    workloadCase(askConcurrent),
+    // A thousand answers at once outlive collections until the young heap has grown to hold them: that takes some runs.
+    { ...workloadCase(askConcurrent), repeat: { warmups: 8 } },
     memoryCase('memory', 'whole', 'heap per anonymous idle actor, default options, tiny state', everybody),
     memoryCase(
       'memoryWithoutState',

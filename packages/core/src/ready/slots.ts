@@ -64,6 +64,17 @@ export class Slots<M extends Mailbox> {
     if (handled > HANDLED_MAX) this.spill(slot, handled);
   }
 
+  countRides(entries: Int32Array, from: number, until: number, noRide: number): void {
+    const { handled } = this;
+    for (let at = from << 2; at < until << 2; at += 4) {
+      const slot = entries[at] as number;
+      if (entries[at + 1] === noRide) continue;
+      const count = (handled[slot] as number) + 1;
+      handled[slot] = count;
+      if (count > HANDLED_MAX) this.spill(slot, count);
+    }
+  }
+
   handledBy(slot: number): number {
     const counted = this.handled[slot] ?? 0;
     return this.spilled.size === 0 ? counted : counted + (this.spilled.get(slot) ?? 0);
