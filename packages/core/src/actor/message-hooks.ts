@@ -37,8 +37,7 @@ export class MessageHooks {
     const taken = cell.queue.take();
     const envelope = isEnveloped(slot) ? (taken as Envelope) : undefined;
     if (envelope !== undefined && envelope.deadline < 0) return lifecycle.expired(cell, envelope);
-    const isLegal =
-      cell.kind.phase === undefined || !illegal.has(cell, handlerOf(slot));
+    const isLegal = cell.kind.phase === undefined || !illegal.has(cell, handlerOf(slot));
     if (isLegal && (cell.kind.pipeline as Pipeline).isQuiet) return this.run(cell, slot, taken, undefined);
     const passage = this.passageOf(cell, slot, taken);
     const verdict = enter(cell, passage);

@@ -28,28 +28,31 @@ coordinator('an actor stands in the ready ring at most once, however much it is 
   assert.is(ready.depth, 1);
 });
 
-coordinator('every ride is counted once for its actor, over laps and growth of the ring and after its end', async () => {
-  await using test = createTestSystem();
-  const few = Array.from({ length: 3 }, () => test.system.spawn(Actor));
-  const handledBy = (ref: (typeof few)[number]): number => test.system.inspect({ under: ref }).handled;
-  for (let round = 1; round <= 1_000; round += 1) {
-    few.forEach((ref, index) => void (round % (index + 1) === 0 && ref.tell.note(round)));
+coordinator(
+  'every ride is counted once for its actor, over laps and growth of the ring and after its end',
+  async () => {
+    await using test = createTestSystem();
+    const few = Array.from({ length: 3 }, () => test.system.spawn(Actor));
+    const handledBy = (ref: (typeof few)[number]): number => test.system.inspect({ under: ref }).handled;
+    for (let round = 1; round <= 1_000; round += 1) {
+      few.forEach((ref, index) => void (round % (index + 1) === 0 && ref.tell.note(round)));
+      await test.settle();
+      if (round % 170 === 0)
+        assert.equal(few.map(handledBy), [round, Math.floor(round / 2), Math.floor(round / 3)]);
+    }
+    const [first, ...others] = few;
+    assert.ok(first !== undefined);
+    void test.system.stop(first);
     await test.settle();
-    if (round % 170 === 0)
-      assert.equal(few.map(handledBy), [round, Math.floor(round / 2), Math.floor(round / 3)]);
-  }
-  const [first, ...others] = few;
-  assert.ok(first !== undefined);
-  void test.system.stop(first);
-  await test.settle();
-  const successor = test.system.spawn(Actor);
-  const many = Array.from({ length: 3_000 }, () => test.system.spawn(Actor));
-  for (const ref of [successor, ...many]) ref.tell.note(0);
-  await test.settle();
-  assert.equal([successor, ...others].map(handledBy), [1, 500, 333]);
-  assert.ok(many.every((ref) => handledBy(ref) === 1));
-  assert.is(test.system.stats().handled, 1_000 + 500 + 333 + 1 + 3_000);
-});
+    const successor = test.system.spawn(Actor);
+    const many = Array.from({ length: 3_000 }, () => test.system.spawn(Actor));
+    for (const ref of [successor, ...many]) ref.tell.note(0);
+    await test.settle();
+    assert.equal([successor, ...others].map(handledBy), [1, 500, 333]);
+    assert.ok(many.every((ref) => handledBy(ref) === 1));
+    assert.is(test.system.stats().handled, 1_000 + 500 + 333 + 1 + 3_000);
+  },
+);
 
 coordinator('what arrives while an actor runs puts it in the ring once, after its turn (E1)', async () => {
   await using test = createTestSystem();
