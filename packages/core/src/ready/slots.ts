@@ -64,6 +64,7 @@ export class Slots<M extends Mailbox> {
     if (handled > HANDLED_MAX) this.spill(slot, handled);
   }
 
+  /** One more for each of these entries of the ready ring that brought a message along. */
   countRides(entries: Int32Array, from: number, until: number, noRide: number): void {
     const { handled } = this;
     for (let at = from << 2; at < until << 2; at += 4) {
