@@ -131,6 +131,36 @@ delivery('send waits for room, keeps its order and rejects when the actor stops'
   }
 });
 
+delivery('a send that comes while others wait is not let in before them', async () => {
+  const Slow = defineActor('slow', {
+    state: () => ({ seen: [] as number[] }),
+    handlers: {
+      put(ctx, n: number) {
+        ctx.state.seen.push(n);
+      },
+      seen: (ctx) => [...ctx.state.seen],
+    },
+    mailbox: { capacity: 8 },
+    throughput: 1,
+  });
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Slow);
+  const numbers = Array.from({ length: 20 }, (_, n) => n);
+  const sends = numbers.slice(0, 12).map((n) => ref.send.put(n));
+  // Room for some, but not yet so much that those who wait are told.
+  for (let turns = 0; turns < 3; turns += 1) test.step();
+  for (const n of numbers.slice(12)) {
+    sends.push(ref.send.put(n));
+    test.step();
+    if (n % 3 === 0) await test.settle();
+  }
+  await test.settle();
+  await Promise.all(sends);
+  const seen = ref.ask.seen();
+  await test.settle();
+  assert.equal(await seen, numbers);
+});
+
 delivery('whoever waits for room is let in by the next incarnation too', async () => {
   const Fragile = defineActor('fragile', {
     state: () => ({ seen: [] as number[] }),

@@ -1,0 +1,94 @@
+import { UndeliveredError } from '../errors.js';
+import type { ActorCell } from './cell.js';
+import type { RefBase } from './ref-class.js';
+import type { Runtime } from './runtime.js';
+
+/** One that waits for room. */
+interface Waiting {
+  readonly handler: number;
+  readonly payload: unknown;
+  readonly taken: () => void;
+  readonly refused: (error: Error) => void;
+}
+
+type Answer = 'accepted' | 'full' | Error;
+
+/**
+ * Sends that wait for room. Whoever waits for the same actor stands in one line, and whoever comes later stands behind
+ * them, also when there is room again: nobody is overtaken.
+ */
+export class Sends {
+  private readonly runtime: Runtime;
+  private readonly lines = new Map<RefBase, Set<Waiting>>();
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime;
+  }
+
+  /** `ref.send`: resolves when the mailbox has taken the message, rejects when it never will, or when the signal fires. */
+  async send(ref: RefBase, handler: number, payload: unknown, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    const line = this.lines.get(ref);
+    const answer = line === undefined ? this.offer(ref.cell, handler, payload) : 'full';
+    if (answer === 'accepted') return;
+    if (answer !== 'full') throw answer;
+    await this.wait(ref, line ?? this.openLine(ref), handler, payload, signal);
+  }
+
+  private offer(cell: ActorCell, handler: number, payload: unknown): Answer {
+    const { delivery, ready } = this.runtime;
+    const answer = delivery.offer(cell, handler, payload);
+    if (answer === 'accepted') return answer;
+    if (answer === 'full' && ready.queued < ready.queuedMax) return answer;
+    const message = cell.kind.definition['~handlerNames'][handler] as string;
+    return new UndeliveredError(cell.path, message, answer === 'closed' ? 'stopped' : 'overloaded');
+  }
+
+  private openLine(ref: RefBase): Set<Waiting> {
+    const line = new Set<Waiting>();
+    this.lines.set(ref, line);
+    this.awaitRoom(ref, line);
+    return line;
+  }
+
+  private async wait(
+    ref: RefBase,
+    line: Set<Waiting>,
+    handler: number,
+    payload: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    let leave = (): void => undefined;
+    try {
+      await new Promise<void>((taken, refused) => {
+        const waiting: Waiting = { handler, payload, taken, refused };
+        line.add(waiting);
+        leave = () => {
+          line.delete(waiting);
+          if (line.size === 0 && this.lines.get(ref) === line) this.lines.delete(ref);
+          refused(signal?.reason as Error);
+        };
+        signal?.addEventListener('abort', leave);
+      });
+    } finally {
+      signal?.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Not within the turn that has made the room: what is sent here is not sent by its actor. */
+  private awaitRoom(ref: RefBase, line: Set<Waiting>): void {
+    const { pressure } = this.runtime.ready;
+    void new Promise<void>((look) => pressure.await(ref.cell, look)).then(() => this.moveUp(ref, line));
+  }
+
+  private moveUp(ref: RefBase, line: Set<Waiting>): void {
+    for (const waiting of line) {
+      const answer = this.offer(ref.cell, waiting.handler, waiting.payload);
+      if (answer === 'full') return this.awaitRoom(ref, line);
+      line.delete(waiting);
+      if (answer === 'accepted') waiting.taken();
+      else waiting.refused(answer);
+    }
+    if (this.lines.get(ref) === line) this.lines.delete(ref);
+  }
+}
