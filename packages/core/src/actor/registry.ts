@@ -40,9 +40,8 @@ export class Registry {
     const absolute = path.startsWith('/') ? path : `/${path}`;
     const ref = this.named.get(absolute);
     if (ref === undefined) return undefined;
-    const found = ref.cell.kind.definition;
-    if (found !== definition && found['~routees'] !== definition)
-      throw new LookupError(absolute, definition.name, found.name);
+    if (!isOf(definition, ref))
+      throw new LookupError(absolute, definition.name, ref.cell.kind.definition.name);
     return ref;
   }
 
@@ -75,4 +74,10 @@ export class Registry {
   private tell(path: string, ref: ActorCell['ref'] | undefined): void {
     for (const told of this.watchers.get(path) ?? []) told(ref);
   }
+}
+
+/** An actor of that definition, or a pool of such. */
+export function isOf(definition: AnyDefinition, ref: ActorCell['ref']): boolean {
+  const found = ref.cell.kind.definition;
+  return found === definition || found['~routees'] === definition;
 }

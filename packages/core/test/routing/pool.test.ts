@@ -391,6 +391,25 @@ pool('a pool is found by its name, and is the ref that its watchers are told of'
   }
 });
 
+pool('whoever watches a name is told of the pool that has it', async () => {
+  await using world = createTestSystem();
+  const told: unknown[] = [];
+  const others: unknown[] = [];
+  world.system.watchName(Worker, 'workers', (ref) => told.push(ref));
+  world.system.watchName(defineActor('other', { handlers: {} }), 'workers', (ref) => others.push(ref));
+  const workers = spawnPool(world.system, Worker, {
+    size: 1,
+    name: 'workers',
+    args: (index) => ({ index }),
+  });
+  await world.settle();
+  void world.system.stop(workers);
+  await world.settle();
+  assert.equal(told.length, 3);
+  assert.ok(told[0] === undefined && told[1] === workers && told[2] === undefined);
+  assert.equal(others, [undefined, undefined, undefined]);
+});
+
 pool('handlers may have any name', async () => {
   await using world = createTestSystem();
   const Any = defineActor('any', {
