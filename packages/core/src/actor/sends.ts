@@ -9,8 +9,11 @@ interface Waiting {
   readonly payload: unknown;
   readonly taken: () => void;
   readonly refused: (error: Error) => void;
+  /** It waits no longer, for its signal neither. */
+  onEnd: (() => void) | undefined;
 }
 
+type Line = Set<Waiting>;
 type Answer = 'accepted' | 'full' | Error;
 
 /**
@@ -19,20 +22,24 @@ type Answer = 'accepted' | 'full' | Error;
  */
 export class Sends {
   private readonly runtime: Runtime;
-  private readonly lines = new Map<RefBase, Set<Waiting>>();
+  private readonly lines = new Map<RefBase, Line>();
 
   constructor(runtime: Runtime) {
     this.runtime = runtime;
   }
 
   /** `ref.send`: resolves when the mailbox has taken the message, rejects when it never will, or when the signal fires. */
-  async send(ref: RefBase, handler: number, payload: unknown, signal?: AbortSignal): Promise<void> {
-    signal?.throwIfAborted();
+  send(ref: RefBase, handler: number, payload: unknown, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason);
     const line = this.lines.get(ref);
     const answer = line === undefined ? this.offer(ref.cell, handler, payload) : 'full';
-    if (answer === 'accepted') return;
-    if (answer !== 'full') throw answer;
-    await this.wait(ref, line ?? this.openLine(ref), handler, payload, signal);
+    if (answer === 'accepted') return Promise.resolve();
+    if (answer !== 'full') return Promise.reject(answer);
+    return new Promise((taken, refused) => {
+      const waiting: Waiting = { handler, payload, taken, refused, onEnd: undefined };
+      (line ?? this.openLine(ref)).add(waiting);
+      if (signal !== undefined) this.leaveWhen(signal, ref, waiting);
+    });
   }
 
   private offer(cell: ActorCell, handler: number, payload: unknown): Answer {
@@ -44,51 +51,37 @@ export class Sends {
     return new UndeliveredError(cell.path, message, answer === 'closed' ? 'stopped' : 'overloaded');
   }
 
-  private openLine(ref: RefBase): Set<Waiting> {
-    const line = new Set<Waiting>();
+  private openLine(ref: RefBase): Line {
+    const line: Line = new Set();
     this.lines.set(ref, line);
     this.awaitRoom(ref, line);
     return line;
   }
 
-  private async wait(
-    ref: RefBase,
-    line: Set<Waiting>,
-    handler: number,
-    payload: unknown,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    let leave = (): void => undefined;
-    try {
-      await new Promise<void>((taken, refused) => {
-        const waiting: Waiting = { handler, payload, taken, refused };
-        line.add(waiting);
-        leave = () => {
-          line.delete(waiting);
-          if (line.size === 0 && this.lines.get(ref) === line) this.lines.delete(ref);
-          refused(signal?.reason as Error);
-        };
-        signal?.addEventListener('abort', leave);
-      });
-    } finally {
-      signal?.removeEventListener('abort', leave);
-    }
+  private leaveWhen(signal: AbortSignal, ref: RefBase, waiting: Waiting): void {
+    const leave = (): void => {
+      this.lines.get(ref)?.delete(waiting);
+      waiting.refused(signal.reason as Error);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    waiting.onEnd = () => signal.removeEventListener('abort', leave);
   }
 
   /** Not within the turn that has made the room: what is sent here is not sent by its actor. */
-  private awaitRoom(ref: RefBase, line: Set<Waiting>): void {
+  private awaitRoom(ref: RefBase, line: Line): void {
     const { pressure } = this.runtime.ready;
     void new Promise<void>((look) => pressure.await(ref.cell, look)).then(() => this.moveUp(ref, line));
   }
 
-  private moveUp(ref: RefBase, line: Set<Waiting>): void {
+  private moveUp(ref: RefBase, line: Line): void {
     for (const waiting of line) {
       const answer = this.offer(ref.cell, waiting.handler, waiting.payload);
       if (answer === 'full') return this.awaitRoom(ref, line);
       line.delete(waiting);
+      waiting.onEnd?.();
       if (answer === 'accepted') waiting.taken();
       else waiting.refused(answer);
     }
-    if (this.lines.get(ref) === line) this.lines.delete(ref);
+    this.lines.delete(ref);
   }
 }

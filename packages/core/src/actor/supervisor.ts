@@ -30,7 +30,8 @@ export class Supervisor {
     const { child } = report;
     if (!child.isCurrent || child.extras?.failure !== report) return;
     // A sibling's failure restarts this one already: one decision is enough.
-    if (child.extras.group !== undefined) return;
+    if (child.extras.group !== undefined)
+      return this.runtime.logFailure(child, report.message, report.error, 'restart with its siblings', 0, 0);
     const policy = this.policyOf(parent);
     const decision = this.decide(parent, child.extras, report, policy);
     const directive = decision.directive === 'escalate' ? `escalate (${decision.why})` : decision.directive;

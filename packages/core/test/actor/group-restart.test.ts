@@ -107,6 +107,15 @@ group('two that fail together are restarted once', async () => {
   refs.c.tell.crash();
   await world.settle();
   assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+  const failures = world.host.logged.filter(({ fields }) => fields.kind === 'failed');
+  assert.equal(
+    failures.map(({ fields }) => [fields.path, fields.directive]),
+    [
+      [refs.a.path, 'restart'],
+      [refs.c.path, 'restart with its siblings'],
+    ],
+    'both are told',
+  );
 });
 
 group('a sibling that is stopped meanwhile ends, and the others begin anew', async () => {
