@@ -22,14 +22,8 @@ import { textOfTree } from './inspect/tree-text.js';
 import { TERMINATED } from './mailbox/status.js';
 import { isLegalPath, PATH_RULE } from './name.js';
 import { nodeHost } from './node-host.js';
-import {
-  aFunction,
-  checkTimeLimit,
-  onlyKnown,
-  type SystemOptions,
-  type SystemSettings,
-  settingsOf,
-} from './options.js';
+import { aFunction, onlyKnown } from './option-check.js';
+import { checkTimeLimit, type SystemOptions, type SystemSettings, settingsOf } from './options.js';
 import {
   Shutdown,
   type ShutdownOptions,

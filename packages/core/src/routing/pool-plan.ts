@@ -4,7 +4,7 @@ import type { RefBase } from '../actor/ref-class.js';
 import type { SpawnOptions } from '../actor/spawn-options.js';
 import { MisuseError, OptionError } from '../errors.js';
 import { CLOSED, DRAINING } from '../mailbox/status.js';
-import { whole } from '../options.js';
+import { whole } from '../option-check.js';
 import { keeperOf } from './keeper.js';
 import { type DirectRouting, type Picker, pickerFor } from './picker.js';
 import type { PoolSettings } from './pool.js';

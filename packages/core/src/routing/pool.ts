@@ -3,7 +3,8 @@ import type { AnyDefinition, ArgsOf, MailboxOptions } from '../actor/definition.
 import type { RefBase } from '../actor/ref-class.js';
 import { mustBeDefinition } from '../actor/runtime.js';
 import { OptionError } from '../errors.js';
-import { checkPolicy, oneOf, onlyKnown } from '../options.js';
+import { oneOf, onlyKnown } from '../option-check.js';
+import { checkPolicy } from '../options.js';
 import { RESTART_TYPES, type RestartType, type SupervisionPolicy } from '../supervision/policy.js';
 import { mustBeSize, PoolPlan } from './pool-plan.js';
 import type { PoolRef } from './router-face.js';
