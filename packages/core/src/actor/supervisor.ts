@@ -134,9 +134,14 @@ export class Supervisor {
     const release = (): void => {
       for (const ref of leaving) ref.cell.release();
     };
-    const pending = concerned.find((cell) => cell.extras?.group !== undefined)?.extras?.group;
-    if (pending !== undefined) {
-      pending.join(returning);
+    const pending = groupsOf(concerned);
+    // One that waits for its back-off still does.
+    const first = pending.find((group) => !group.hasBegun) ?? pending[0];
+    if (first !== undefined) {
+      first.join(
+        returning,
+        pending.filter((group) => group !== first),
+      );
       return release;
     }
     const group = new GroupRestart(returning, report);
@@ -161,4 +166,11 @@ export class Supervisor {
     const children = this.runtime.lineage.childrenOf(parent);
     return strategy === 'one-for-all' ? children : children.slice(children.indexOf(child));
   }
+}
+
+/** Restarts that are under way among them: more than one where siblings were born while others restarted. */
+function groupsOf(cells: readonly ActorCell[]): GroupRestart[] {
+  const groups = new Set<GroupRestart>();
+  for (const { extras } of cells) if (extras?.group !== undefined) groups.add(extras.group);
+  return [...groups];
 }

@@ -359,6 +359,23 @@ pool('a pool whose routees cannot be spawned leaves nothing behind', async () =>
   assert.is(world.system.stats().actors, 1);
 });
 
+pool('a routee that had ended before its pool was made smaller is left alone', async () => {
+  const { world, workers } = open({ restart: 'temporary' });
+  await using _ = world;
+  const last = workers.routees[2];
+  last?.tell.leave();
+  await world.settle();
+  workers.resize(2);
+  const { timers } = world.system.stats();
+  assert.is(timers, 0, 'nobody waits for its end');
+  // Whoever has its place now has its slot, too.
+  const heir = world.system.spawn(Worker, { index: 9 });
+  await world.advance(60_000);
+  const who = heir.ask.who();
+  await world.settle();
+  assert.is(await who, 9);
+});
+
 pool('a pool that has stopped is not resized', async () => {
   const { world, workers } = open();
   await using _ = world;
