@@ -123,33 +123,36 @@ group('two that fail together are restarted once', async () => {
 });
 
 for (const last of ['b', 'd'] as const)
-  group(`two restarts of siblings that a further failure concerns become one (${last} rests last)`, async () => {
-    const { world, parent, refs } = await build('rest-for-one');
-    await using _ = world;
-    restartGate = gate();
-    youngerGate = gate();
-    refs.b.tell.crash();
-    await world.settle();
-    const enlarged = parent.ask.enlarge();
-    await world.settle();
-    const [d, e] = await enlarged;
-    d.tell.crash();
-    await world.settle();
-    assert.equal(journal, ['-c', '-b', '+d', '+e', '-e', '-d']);
-    refs.a.tell.crash();
-    await world.settle();
-    const gates = { b: restartGate, d: youngerGate };
-    gates[last === 'b' ? 'd' : 'b'].open();
-    await world.settle();
-    gates[last].open();
-    await world.settle();
-    assert.equal(journal.slice(6), ['-a', '+a', '+b', '+c', '+d', '+e']);
-    for (const ref of [refs.a, refs.b, refs.c, d, e]) {
-      const n = ref.ask.get();
+  group(
+    `two restarts of siblings that a further failure concerns become one (${last} rests last)`,
+    async () => {
+      const { world, parent, refs } = await build('rest-for-one');
+      await using _ = world;
+      restartGate = gate();
+      youngerGate = gate();
+      refs.b.tell.crash();
       await world.settle();
-      assert.is(await n, 0);
-    }
-  });
+      const enlarged = parent.ask.enlarge();
+      await world.settle();
+      const [d, e] = await enlarged;
+      d.tell.crash();
+      await world.settle();
+      assert.equal(journal, ['-c', '-b', '+d', '+e', '-e', '-d']);
+      refs.a.tell.crash();
+      await world.settle();
+      const gates = { b: restartGate, d: youngerGate };
+      gates[last === 'b' ? 'd' : 'b'].open();
+      await world.settle();
+      gates[last].open();
+      await world.settle();
+      assert.equal(journal.slice(6), ['-a', '+a', '+b', '+c', '+d', '+e']);
+      for (const ref of [refs.a, refs.b, refs.c, d, e]) {
+        const n = ref.ask.get();
+        await world.settle();
+        assert.is(await n, 0);
+      }
+    },
+  );
 
 group('a sibling that is stopped meanwhile ends, and the others begin anew', async () => {
   const { world, refs } = await build('one-for-all');
