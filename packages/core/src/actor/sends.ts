@@ -3,22 +3,41 @@ import type { ActorCell } from './cell.js';
 import type { RefBase } from './ref-class.js';
 import type { Runtime } from './runtime.js';
 
-/** One that waits for room. */
-interface Waiting {
-  readonly handler: number;
-  readonly payload: unknown;
-  readonly taken: () => void;
-  readonly refused: (error: Error) => void;
-  /** It waits no longer, for its signal neither. */
-  onEnd: (() => void) | undefined;
+/** Of one who waits for room. */
+class Place {
+  next: Place | undefined = undefined;
+  hasLeft = false;
+  wake: () => void = () => undefined;
 }
 
-type Line = Set<Waiting>;
+/** Those who wait for room in one mailbox, in the order in which they came. */
+class Line {
+  first: Place | undefined = undefined;
+  private last: Place | undefined = undefined;
+
+  add(place: Place): void {
+    if (this.last === undefined) this.first = place;
+    else this.last.next = place;
+    this.last = place;
+  }
+
+  leave(place: Place): void {
+    place.hasLeft = true;
+    while (this.first?.hasLeft === true) this.first = this.first.next;
+    if (this.first === undefined) this.last = undefined;
+  }
+
+  wakeAll(): void {
+    for (let place = this.first; place !== undefined; place = place.next) place.wake();
+  }
+}
+
 type Answer = 'accepted' | 'full' | Error;
 
 /**
  * Sends that wait for room. Whoever waits for the same actor stands in one line, and whoever comes later stands behind
- * them, also when there is room again: nobody is overtaken.
+ * them, also when there is room again: nobody is overtaken. All are woken together, and each sends by itself, so that
+ * what it sends belongs to whatever it is part of.
  */
 export class Sends {
   private readonly runtime: Runtime;
@@ -35,11 +54,54 @@ export class Sends {
     const answer = line === undefined ? this.offer(ref.cell, handler, payload) : 'full';
     if (answer === 'accepted') return Promise.resolve();
     if (answer !== 'full') return Promise.reject(answer);
-    return new Promise((taken, refused) => {
-      const waiting: Waiting = { handler, payload, taken, refused, onEnd: undefined };
-      (line ?? this.openLine(ref)).add(waiting);
-      if (signal !== undefined) this.leaveWhen(signal, ref, waiting);
-    });
+    return this.wait(ref, line ?? this.openLine(ref), handler, payload, signal);
+  }
+
+  private async wait(
+    ref: RefBase,
+    line: Line,
+    handler: number,
+    payload: unknown,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const place = new Place();
+    const wake = (): void => place.wake();
+    line.add(place);
+    signal?.addEventListener('abort', wake);
+    try {
+      for (;;) {
+        await new Promise<void>((woken) => {
+          place.wake = woken;
+        });
+        signal?.throwIfAborted();
+        if (line.first !== place) continue;
+        const answer = this.offer(ref.cell, handler, payload);
+        if (answer === 'accepted') return;
+        if (answer !== 'full') throw answer;
+        this.awaitRoom(ref, line);
+      }
+    } finally {
+      signal?.removeEventListener('abort', wake);
+      this.leave(ref, line, place);
+    }
+  }
+
+  private openLine(ref: RefBase): Line {
+    const line = new Line();
+    this.lines.set(ref, line);
+    this.awaitRoom(ref, line);
+    return line;
+  }
+
+  private awaitRoom(ref: RefBase, line: Line): void {
+    this.runtime.ready.pressure.await(ref.cell, () => line.wakeAll());
+  }
+
+  /** The next one may have come after the others were woken. */
+  private leave(ref: RefBase, line: Line, place: Place): void {
+    line.leave(place);
+    if (line.first !== undefined) line.first.wake();
+    else if (this.lines.get(ref) === line) this.lines.delete(ref);
   }
 
   private offer(cell: ActorCell, handler: number, payload: unknown): Answer {
@@ -49,39 +111,5 @@ export class Sends {
     if (answer === 'full' && ready.queued < ready.queuedMax) return answer;
     const message = cell.kind.definition['~handlerNames'][handler] as string;
     return new UndeliveredError(cell.path, message, answer === 'closed' ? 'stopped' : 'overloaded');
-  }
-
-  private openLine(ref: RefBase): Line {
-    const line: Line = new Set();
-    this.lines.set(ref, line);
-    this.awaitRoom(ref, line);
-    return line;
-  }
-
-  private leaveWhen(signal: AbortSignal, ref: RefBase, waiting: Waiting): void {
-    const leave = (): void => {
-      this.lines.get(ref)?.delete(waiting);
-      waiting.refused(signal.reason as Error);
-    };
-    signal.addEventListener('abort', leave, { once: true });
-    waiting.onEnd = () => signal.removeEventListener('abort', leave);
-  }
-
-  /** Not within the turn that has made the room: what is sent here is not sent by its actor. */
-  private awaitRoom(ref: RefBase, line: Line): void {
-    const { pressure } = this.runtime.ready;
-    void new Promise<void>((look) => pressure.await(ref.cell, look)).then(() => this.moveUp(ref, line));
-  }
-
-  private moveUp(ref: RefBase, line: Line): void {
-    for (const waiting of line) {
-      const answer = this.offer(ref.cell, waiting.handler, waiting.payload);
-      if (answer === 'full') return this.awaitRoom(ref, line);
-      line.delete(waiting);
-      waiting.onEnd?.();
-      if (answer === 'accepted') waiting.taken();
-      else waiting.refused(answer);
-    }
-    this.lines.delete(ref);
   }
 }
