@@ -25,7 +25,7 @@ export class Registry {
     cell.needExtras().name = name;
     const path = this.pathOf(cell);
     this.named.set(path, cell.ref);
-    this.tell(path, cell.ref);
+    this.tell(path);
   }
 
   remove(cell: ActorCell): void {
@@ -33,7 +33,7 @@ export class Registry {
     const path = this.pathOf(cell);
     if (this.named.get(path) !== cell.ref) return;
     this.named.delete(path);
-    this.tell(path, undefined);
+    this.tell(path);
   }
 
   find(definition: AnyDefinition, path: string): ActorCell['ref'] | undefined {
@@ -71,8 +71,10 @@ export class Registry {
     return parent === this.runtime.guardian ? `/${name}` : `${this.pathOf(parent)}/${name}`;
   }
 
-  private tell(path: string, ref: ActorCell['ref'] | undefined): void {
-    for (const told of this.watchers.get(path) ?? []) told(ref);
+  /** Who has the name by then: one who is told may give it to somebody else, or begin or end a watch. */
+  private tell(path: string): void {
+    const all = this.watchers.get(path);
+    for (const told of [...(all ?? [])]) if (all?.has(told) === true) told(this.named.get(path));
   }
 }
 
