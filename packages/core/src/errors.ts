@@ -122,8 +122,9 @@ export class ThrownValueError extends TroupeError {
 export class HandlerTimeoutError extends TroupeError {
   readonly code = 'ERR_HANDLER_TIMEOUT';
   readonly path: string;
-  constructor(path: string, message: string, withinMs: number) {
-    super(`${path}.${message}: did not settle within ${withinMs} ms and was aborted`);
+  constructor(path: string, message: string, withinMs: number, cause?: Error) {
+    const text = `${path}.${message}: did not settle within ${withinMs} ms and was aborted`;
+    super(text, cause === undefined ? {} : { cause });
     this.path = path;
   }
 }

@@ -9,6 +9,7 @@ import type { Middleware } from './invoker/middleware.js';
 import { LEVELS } from './mailbox/levels.js';
 import { OVERFLOW_POLICIES } from './mailbox/overflow.js';
 import { isLegalName, NAME_RULE } from './name.js';
+import { aFunction, anArray, anObject, atLeast, oneOf, onlyKnown, whole } from './option-check.js';
 import { RESTART_TYPES, type SupervisionPolicy } from './supervision/policy.js';
 
 export interface SystemOptions {
@@ -91,17 +92,20 @@ function warnLimitsOf(warn: Partial<WarnLimits> | false): WarnLimits | undefined
   };
 }
 
-const SPEC_KEYS = [
+const SPEC_FUNCTIONS = [
   'state',
-  'handlers',
-  'phases',
-  'illegal',
   'started',
   'stopping',
   'stopped',
   'restarting',
   'terminated',
   'idle',
+] as const;
+const SPEC_KEYS = [
+  ...SPEC_FUNCTIONS,
+  'handlers',
+  'phases',
+  'illegal',
   'mailbox',
   'supervise',
   'throughput',
@@ -121,17 +125,7 @@ export function checkSpec(name: unknown, spec: LooseSpec): void {
   if (spec.phases !== undefined) anObject(`${name}.phases`, spec.phases);
   for (const [phase, handlers] of Object.entries(spec.phases ?? {}))
     checkHandlers(`${name}.phases.${phase}`, handlers);
-  for (const hook of [
-    'state',
-    'started',
-    'stopping',
-    'stopped',
-    'restarting',
-    'terminated',
-    'idle',
-  ] as const) {
-    if (spec[hook] !== undefined) aFunction(`${name}.${hook}`, spec[hook]);
-  }
+  for (const hook of SPEC_FUNCTIONS) if (spec[hook] !== undefined) aFunction(`${name}.${hook}`, spec[hook]);
   if (spec.mailbox !== undefined)
     onlyKnown(`${name}.mailbox`, spec.mailbox, ['capacity', 'overflow', 'levels']);
   const { capacity, overflow, levels } = spec.mailbox ?? {};
@@ -232,46 +226,4 @@ export function mustDiffer(middleware: readonly Middleware[]): void {
     if (names.has(name)) throw new OptionError('middleware.name', name, 'needed a name that is used once');
     names.add(name);
   }
-}
-
-export function anObject(option: string, value: unknown): asserts value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new OptionError(option, value, 'needed an object');
-}
-
-export function anArray(option: string, value: unknown): void {
-  if (!Array.isArray(value)) throw new OptionError(option, value, 'needed an array');
-}
-
-export function aFunction(option: string, value: unknown): void {
-  if (typeof value !== 'function') throw new OptionError(option, value, 'needed a function');
-}
-
-export function onlyKnown(what: string, given: object, known: readonly string[]): void {
-  anObject(what, given);
-  for (const key of Object.keys(given)) {
-    if (!known.includes(key))
-      throw new OptionError(
-        `${what}.${key}`,
-        (given as Record<string, unknown>)[key],
-        'there is no such option',
-      );
-  }
-}
-
-export function whole(option: string, value: number, least: number): number {
-  if (!Number.isSafeInteger(value) || value < least)
-    throw new OptionError(option, value, `needed a whole number of at least ${least}`);
-  return value;
-}
-
-function atLeast(option: string, value: number, least: number): number {
-  if (!(typeof value === 'number' && value >= least && value < Number.POSITIVE_INFINITY)) {
-    throw new OptionError(option, value, `needed a number of at least ${least}`);
-  }
-  return value;
-}
-
-export function oneOf(option: string, value: unknown, legal: readonly unknown[]): void {
-  if (!legal.includes(value)) throw new OptionError(option, value, `needed one of ${legal.join(', ')}`);
 }

@@ -6,6 +6,7 @@ import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './actor/defin
 import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './actor/ref.js';
 import { cellOfRef } from './actor/ref-argument.js';
 import type { RefBase } from './actor/ref-class.js';
+import { isOf } from './actor/registry.js';
 import { mustBeDefinition, Runtime } from './actor/runtime.js';
 import type { FailureReport } from './actor/signal.js';
 import type { SpawnOptions } from './actor/spawn-options.js';
@@ -21,14 +22,8 @@ import { textOfTree } from './inspect/tree-text.js';
 import { TERMINATED } from './mailbox/status.js';
 import { isLegalPath, PATH_RULE } from './name.js';
 import { nodeHost } from './node-host.js';
-import {
-  aFunction,
-  checkTimeLimit,
-  onlyKnown,
-  type SystemOptions,
-  type SystemSettings,
-  settingsOf,
-} from './options.js';
+import { aFunction, onlyKnown } from './option-check.js';
+import { checkTimeLimit, type SystemOptions, type SystemSettings, settingsOf } from './options.js';
 import {
   Shutdown,
   type ShutdownOptions,
@@ -227,7 +222,7 @@ class System implements ActorSystem {
     if (!isLegalPath(path)) throw new OptionError('watchName.path', path, PATH_RULE);
     aFunction('watchName.told', told);
     return this.runtime.registry.watch(path, (ref) => {
-      const found = ref?.cell.kind.definition === definition ? ref : undefined;
+      const found = ref !== undefined && isOf(definition, ref) ? ref : undefined;
       try {
         told(found as unknown as ActorRef<D> | undefined);
       } catch (thrown) {

@@ -291,7 +291,7 @@ class Crowd {
         return;
       case 'send':
         this.expect(
-          ref.send.take(this.letter(-3 - this.sent, to, act.work)).then(() => {
+          ref.send.take(this.letter(-3, to, act.work)).then(() => {
             this.sent += 1;
           }),
         );

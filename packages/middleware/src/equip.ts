@@ -15,30 +15,15 @@ export interface Equipment extends Middleware {
   readonly attach?: (system: ActorSystem, middleware: readonly Middleware[]) => () => void;
 }
 
-const HOOKS = [
-  'beforeTurn',
-  'afterTurn',
-  'beforeMessage',
-  'afterMessage',
-  'around',
-  'onSend',
-  'onLost',
-] as const;
-
-/** Without the ones that have no hook: an actor with an empty list is as fast as one that never heard of middleware. */
-export function withHooks(middleware: readonly Middleware[]): readonly Middleware[] {
-  return middleware.filter((one) => HOOKS.some((hook) => one[hook] !== undefined));
-}
-
 /**
  * Like `createSystem`, for a system whose middleware also wants its host and its events: telemetry and logging do. What
- * has nothing to do (telemetry without an SDK) is left out.
+ * has no hook (telemetry without an SDK) costs nothing: the runtime passes it over.
  */
 export function createEquippedSystem(options: SystemOptions = {}): ActorSystem {
   const middleware: readonly Equipment[] = options.middleware ?? [];
   let host = options.host ?? nodeHost;
   for (const { wrapHost } of middleware) host = wrapHost?.(host) ?? host;
-  const system = createSystem({ ...options, host, middleware: withHooks(middleware) });
+  const system = createSystem({ ...options, host, middleware });
   const detach = middleware.map((one) => one.attach?.(system, middleware));
   void system.whenStopped.then(() => {
     for (const end of detach) end?.();

@@ -4,7 +4,7 @@ export {
   type CircuitBreakerOptions,
   circuitBreaker,
 } from './circuit-breaker/circuit-breaker.js';
-export { createEquippedSystem, type Equipment, withHooks } from './equip.js';
+export { createEquippedSystem, type Equipment } from './equip.js';
 export { NoTelemetrySdkError } from './errors.js';
 export type { Figure, Measured } from './figure.js';
 export type { JobEvent, JobsOverview, JobsSource, LogEvent } from './jobs/job-event.js';

@@ -11,12 +11,11 @@ import { Envelope, enveloped } from '../message/envelope.js';
 import type { ReplyPort } from '../message/later.js';
 import { describeActivity } from './activity.js';
 import type { ActorCell } from './cell.js';
-import type { RefBase } from './ref-class.js';
 import type { Runtime } from './runtime.js';
 
 /**
- * Questions with a deadline, and sends that wait for room. An ask ends in exactly one of: a reply, the failure of the
- * handler, a dead letter, or its deadline; a reply after that reaches nobody.
+ * Questions with a deadline. An ask ends in exactly one of: a reply, the failure of the handler, a dead letter, or its
+ * deadline; a reply after that reaches nobody.
  */
 export class Asks implements ReplyPort {
   private readonly runtime: Runtime;
@@ -72,21 +71,6 @@ export class Asks implements ReplyPort {
     target.kind.delivery.tell(target, handler, payload);
     ready.running = running;
     invoker.envelope = envelope;
-  }
-
-  /** `ref.send`: resolves when the mailbox has taken the message, rejects when it never will. */
-  async send(ref: RefBase, handler: number, payload: unknown): Promise<void> {
-    for (;;) {
-      const cell = ref.cell;
-      const { delivery, ready } = this.runtime;
-      const answer = delivery.offer(cell, handler, payload);
-      if (answer === 'accepted') return;
-      if (answer === 'closed' || ready.queued >= ready.queuedMax) {
-        const reason = answer === 'closed' ? 'stopped' : 'overloaded';
-        throw new UndeliveredError(cell.path, this.nameOf(cell, handler), reason);
-      }
-      await new Promise<void>((resolve) => ready.pressure.await(cell, resolve));
-    }
   }
 
   reply(envelope: Envelope, value: unknown): void {

@@ -97,13 +97,19 @@ function listenersOf(cell: ActorCell, awaiting: Awaiting): Listeners {
 /** A thenable may call back from anywhere, also from within the turn that has just returned it. */
 function listenToThenable(cell: ActorCell, thenable: PromiseLike<unknown>, awaiting: Awaiting): void {
   const { ready } = cell.kind.runtime;
+  let hasCalled = false;
+  const fulfilled = (value: unknown): void => {
+    hasCalled = true;
+    if (settle(cell, awaiting, value, undefined)) ready.registerReady(cell);
+  };
   const rejected = (thrown: unknown): void => {
-    if (settle(cell, awaiting, undefined, { thrown })) ready.registerReady(cell);
+    if (hasCalled) return;
+    hasCalled = true;
+    if (awaiting.settled) givenUp(cell, awaiting.what, thrown);
+    else if (settle(cell, awaiting, undefined, { thrown })) ready.registerReady(cell);
   };
   try {
-    thenable.then((value) => {
-      if (settle(cell, awaiting, value, undefined)) ready.registerReady(cell);
-    }, rejected);
+    thenable.then(fulfilled, rejected);
   } catch (thrown) {
     rejected(thrown);
   }
@@ -128,7 +134,11 @@ function settle(
     cell.kind.runtime.reportStale(cell, `${awaiting.what} settled`, error);
     return false;
   }
-  if (cell.extras?.awaiting !== awaiting) return false;
+  if (cell.extras?.awaiting !== awaiting) {
+    // On its way to a restart or to its end, which has given the handler up.
+    if (error !== undefined) givenUp(cell, awaiting.what, error.thrown);
+    return false;
+  }
   cell.status |= SETTLED;
   return true;
 }

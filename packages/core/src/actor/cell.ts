@@ -63,8 +63,11 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     this.kind.runtime.ready.registerReady(this);
   }
 
+  // Nothing is asked of one that is gone: its slot may be somebody else's, who would then stand in the ring twice.
+
   /** Also of one that drains: what is left of its backlog becomes dead letters then. */
   requestStop(): void {
+    if (!this.isCurrent) return;
     this.status = (this.status & ~DRAINING) | STOP_ASKED | CLOSED;
     this.kind.runtime.ready.registerReady(this);
   }
@@ -76,13 +79,13 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   requestKill(): void {
+    if (!this.isCurrent) return;
     this.status |= KILL_ASKED | CLOSED;
     this.kind.runtime.ready.registerReady(this);
   }
 
   /** Its parent ends it for good. */
   release(): void {
-    if ((this.status & TERMINATED) !== 0) return;
     this.markReleased();
     this.requestStop();
   }

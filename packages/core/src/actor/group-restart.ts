@@ -41,9 +41,14 @@ export class GroupRestart {
     this.next();
   }
 
-  /** More that a further failure concerns, in order of birth; some may be in it already. */
-  join(cells: readonly ActorCell[]): void {
+  get hasBegun(): boolean {
+    return this.begun;
+  }
+
+  /** More that a further failure concerns, in order of birth; some may be in it already, or in other such restarts. */
+  join(cells: readonly ActorCell[], others: readonly GroupRestart[]): void {
     const { lineage } = this.report.child.kind.runtime;
+    for (const other of others) this.absorb(other);
     for (const cell of cells) {
       cell.needExtras().group = this;
       this.open.add(cell.ref);
@@ -55,6 +60,17 @@ export class GroupRestart {
     this.members = siblings.filter((ref) => this.open.has(ref));
     this.youngest = this.members.length - 1;
     this.eldest = 0;
+  }
+
+  /** Whoever rests there rests here, and whoever is on the way will say so here. */
+  private absorb(other: GroupRestart): void {
+    for (const ref of other.open) {
+      this.open.add(ref);
+      ref.cell.needExtras().group = this;
+    }
+    for (const ref of other.resting) this.resting.add(ref);
+    other.open.clear();
+    other.resting.clear();
   }
 
   rests(cell: ActorCell): void {

@@ -1,4 +1,4 @@
-import { HandlerTimeoutError } from '../errors.js';
+import { HandlerTimeoutError, toError } from '../errors.js';
 import { SETTLED } from '../mailbox/status.js';
 import { TimerNode } from '../timer-wheel.js';
 import type { Awaiting } from './awaiting.js';
@@ -10,13 +10,13 @@ import type { ActorCell } from './cell.js';
  * nothing else may run on the state it has (ADR 0114).
  */
 export class HandlerLimit extends TimerNode {
-  /** Set when the time is over. */
-  error: HandlerTimeoutError | undefined = undefined;
   /** It was given up while it was running. */
   isCutOff = false;
   private readonly cell: ActorCell;
   private readonly withinMs: number;
   private awaiting: Awaiting | undefined = undefined;
+  private what = '';
+  private isOver = false;
 
   constructor(cell: ActorCell, withinMs: number) {
     super();
@@ -27,6 +27,7 @@ export class HandlerLimit extends TimerNode {
   begin(awaiting: Awaiting): void {
     const { host, wheel } = this.cell.kind.runtime;
     this.awaiting = awaiting;
+    this.what = awaiting.what;
     wheel.arm(this, host.now() + this.withinMs);
   }
 
@@ -35,13 +36,22 @@ export class HandlerLimit extends TimerNode {
     kind.runtime.wheel.cancel(this);
     this.awaiting = undefined;
     // The next message gets a signal of its own; one that was given up is to see the old one.
-    if (this.error !== undefined && !this.isCutOff && extras !== undefined) extras.abort = undefined;
+    if (this.isOver && !this.isCutOff && extras !== undefined) extras.abort = undefined;
+  }
+
+  /** What a handler past its time has failed with: what it settled with is at most the cause. Undefined for one in time. */
+  failureOf(
+    rejection: { readonly thrown: unknown } | undefined,
+  ): { readonly thrown: HandlerTimeoutError } | undefined {
+    if (!this.isOver) return undefined;
+    const cause = rejection === undefined ? undefined : toError(rejection.thrown);
+    return { thrown: new HandlerTimeoutError(this.cell.path, this.what, this.withinMs, cause) };
   }
 
   override expire(): void {
     const { cell, awaiting } = this;
     if (awaiting === undefined || awaiting.settled) return;
-    this.error = new HandlerTimeoutError(cell.path, awaiting.what, this.withinMs);
+    this.isOver = true;
     cell.extras?.abort?.abort();
     cell.kind.runtime.host.later(() => this.cutOff());
   }

@@ -13,7 +13,7 @@ import {
   STOPPING,
   TERMINATED,
 } from '../mailbox/status.js';
-import { type Envelope, enveloped } from '../message/envelope.js';
+import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
 import { Later } from '../message/later.js';
 import type { InvokeCode } from '../ready/invoke-result.js';
 import { Awaiting, park } from './awaiting.js';
@@ -23,6 +23,7 @@ import { runHook } from './hooks.js';
 import { Postponed } from './postponed.js';
 import type { Runtime } from './runtime.js';
 import { type FailureReport, isOfIncarnation, type Signal } from './signal.js';
+import type { Stashed } from './stash.js';
 import { noteSlow } from './turn-warnings.js';
 
 /** Resuming would meet the same failure at once, for ever: there is no state, or no turn gets through. */
@@ -90,12 +91,18 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const { envelope, error, stashed } = awaiting;
     noteSlow(cell, awaiting.what, this.runtime.executor.now() - awaiting.startedAt);
     if (error !== undefined) {
-      const asked = stashed === undefined ? envelope : this.runtime.stashes.takeOut(cell, stashed);
+      const asked = stashed === undefined ? envelope : this.askedByStashed(cell, stashed);
       this.failed(cell, error.thrown, awaiting.handler, asked);
     } else if (envelope?.resolve !== undefined) {
       this.answer(envelope, awaiting.value);
     }
   };
+
+  /** Whoever asked what was set aside before the handler failed, unless it stands in the mailbox again. */
+  private askedByStashed(cell: ActorCell, stashed: Stashed): Envelope | undefined {
+    const isOver = this.runtime.stashes.takeOut(cell, stashed);
+    return isOver && isEnveloped(stashed.handler) ? (stashed.payload as Envelope) : undefined;
+  }
 
   expired(cell: ActorCell, envelope: Envelope): void {
     this.runtime.invoker.discount();

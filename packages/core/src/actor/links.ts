@@ -29,7 +29,7 @@ export function unlink(cell: ActorCell, from: RefBase): void {
 export function endLinked(ref: RefBase, extras: Extras): void {
   for (const other of extras.links ?? []) {
     other.cell.extras?.links?.delete(ref);
-    if ((other.cell.status & TERMINATED) === 0) other.cell.requestStop();
+    other.cell.requestStop();
   }
   extras.links = undefined;
 }

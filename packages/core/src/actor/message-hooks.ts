@@ -11,6 +11,7 @@ import { HandlerLimit } from './handler-limit.js';
 import { HookClock } from './hook-clock.js';
 import { Passage } from './hook-views.js';
 import type { Runtime } from './runtime.js';
+import type { Stashed } from './stash.js';
 
 type Run = (context: unknown, payload: unknown) => unknown;
 
@@ -132,8 +133,9 @@ export class MessageHooks {
     const isSetAside = this.end(cell);
     if (isSetAside || promise !== undefined) {
       const passage = entered ?? this.quietPassageOf(cell, slot, taken);
-      if (isSetAside) this.setAside(cell, passage);
-      else if (promise !== undefined) this.await(cell, passage, promise, startedAt);
+      const stashed = isSetAside ? runtime.stashes.freshOf(cell) : undefined;
+      if (promise === undefined) this.setAside(cell, passage);
+      else this.await(cell, passage, promise, startedAt, stashed);
     } else if (wantsHandled) {
       this.handled(cell, entered as Passage, result, this.timeSince(startedAt));
     } else if (envelope !== undefined) {
@@ -187,28 +189,36 @@ export class MessageHooks {
     }
   }
 
-  private await(cell: ActorCell, passage: Passage, promise: PromiseLike<unknown>, calledAt: number): void {
+  /** `stashed`: what the handler has set aside before it awaited, its own message. */
+  private await(
+    cell: ActorCell,
+    passage: Passage,
+    promise: PromiseLike<unknown>,
+    calledAt: number,
+    stashed: Stashed | undefined,
+  ): void {
     // A handler that takes its time is timed in any case.
     const startedAt = Number.isNaN(calledAt) ? this.runtime.executor.coarseNow : calledAt;
     const limit = passage.limit === undefined ? undefined : new HandlerLimit(cell, limitOf(passage));
     const awaiting = new Awaiting(
       passage.message,
       passage.handler,
-      passage.envelope,
+      stashed === undefined ? passage.envelope : undefined,
       startedAt,
       (settled, { error, value }) => {
         limit?.end();
         const ms = this.timeSince(startedAt);
-        if (limit?.error !== undefined) {
-          passage.isCutOff = limit.isCutOff;
-          this.failed(settled, passage, limit.error, ms);
-        } else if (error === undefined) this.handled(settled, passage, value, ms);
-        else this.failed(settled, passage, error.thrown, ms);
+        passage.isCutOff = limit?.isCutOff ?? false;
+        const failure = limit?.failureOf(error) ?? error;
+        if (failure !== undefined) this.failedLate(settled, passage, failure.thrown, ms, stashed);
+        else if (stashed !== undefined) this.setAside(settled, passage);
+        else this.handled(settled, passage, value, ms);
       },
     );
     awaiting.onDropped = () => {
       limit?.end();
-      leave(cell, passage, { kind: 'abandoned', ms: this.timeSince(startedAt) });
+      if (stashed === undefined) leave(cell, passage, { kind: 'abandoned', ms: this.timeSince(startedAt) });
+      else this.setAside(cell, passage);
     };
     park(cell, promise, awaiting);
     limit?.begin(awaiting);
@@ -218,6 +228,22 @@ export class MessageHooks {
   private handled(cell: ActorCell, passage: Passage, reply: unknown, ms: number): void {
     if ((cell.kind.pipeline as Pipeline).wantsHandled) leave(cell, passage, { kind: 'handled', reply, ms });
     if (passage.envelope !== undefined) this.runtime.lifecycle.answer(passage.envelope, reply);
+  }
+
+  /** What was set aside and stands in the mailbox again will be handled: its failure is the actor's alone. */
+  private failedLate(
+    cell: ActorCell,
+    passage: Passage,
+    thrown: unknown,
+    ms: number,
+    stashed: Stashed | undefined,
+  ): void {
+    const { lifecycle, stashes } = this.runtime;
+    if (stashed === undefined || stashes.takeOut(cell, stashed))
+      return this.failed(cell, passage, thrown, ms);
+    this.setAside(cell, passage);
+    const { handler, isCutOff } = passage;
+    lifecycle.failed(cell, toError(thrown), handler, undefined, { isCutOff });
   }
 
   private failed(cell: ActorCell, passage: Passage, thrown: unknown, ms: number): void {

@@ -120,7 +120,7 @@ function buildRefClass(
   const method = (
     face: { readonly prototype: object },
     name: string,
-    body: (payload?: unknown) => unknown,
+    body: (payload?: unknown, signal?: AbortSignal) => unknown,
   ) => {
     Object.defineProperty(face.prototype, name, { value: body, writable: true, configurable: true });
   };
@@ -136,8 +136,8 @@ function buildRefClass(
       const cell = this['~ref'].cell;
       return cell.kind.delivery.offer(cell, handler, payload);
     });
-    method(Send, name, function (this: Faced, payload?: unknown): Promise<void> {
-      return this['~ref'].cell.kind.runtime.asks.send(this['~ref'], handler, payload);
+    method(Send, name, function (this: Faced, payload?: unknown, signal?: AbortSignal): Promise<void> {
+      return this['~ref'].cell.kind.runtime.sends.send(this['~ref'], handler, payload, signal);
     });
     method(Ask, name, function (this: Faced, payload?: unknown): Promise<unknown> {
       const cell = this['~ref'].cell;

@@ -25,7 +25,7 @@ export class Registry {
     cell.needExtras().name = name;
     const path = this.pathOf(cell);
     this.named.set(path, cell.ref);
-    this.tell(path, cell.ref);
+    this.tell(path);
   }
 
   remove(cell: ActorCell): void {
@@ -33,16 +33,15 @@ export class Registry {
     const path = this.pathOf(cell);
     if (this.named.get(path) !== cell.ref) return;
     this.named.delete(path);
-    this.tell(path, undefined);
+    this.tell(path);
   }
 
   find(definition: AnyDefinition, path: string): ActorCell['ref'] | undefined {
     const absolute = path.startsWith('/') ? path : `/${path}`;
     const ref = this.named.get(absolute);
     if (ref === undefined) return undefined;
-    const found = ref.cell.kind.definition;
-    if (found !== definition && found['~routees'] !== definition)
-      throw new LookupError(absolute, definition.name, found.name);
+    if (!isOf(definition, ref))
+      throw new LookupError(absolute, definition.name, ref.cell.kind.definition.name);
     return ref;
   }
 
@@ -72,7 +71,15 @@ export class Registry {
     return parent === this.runtime.guardian ? `/${name}` : `${this.pathOf(parent)}/${name}`;
   }
 
-  private tell(path: string, ref: ActorCell['ref'] | undefined): void {
-    for (const told of this.watchers.get(path) ?? []) told(ref);
+  /** Who has the name by then: one who is told may give it to somebody else, or begin or end a watch. */
+  private tell(path: string): void {
+    const all = this.watchers.get(path);
+    for (const told of [...(all ?? [])]) if (all?.has(told) === true) told(this.named.get(path));
   }
+}
+
+/** An actor of that definition, or a pool of such. */
+export function isOf(definition: AnyDefinition, ref: ActorCell['ref']): boolean {
+  const found = ref.cell.kind.definition;
+  return found === definition || found['~routees'] === definition;
 }

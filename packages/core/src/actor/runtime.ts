@@ -29,6 +29,7 @@ import type { RefBase } from './ref-class.js';
 import { Registry } from './registry.js';
 import { Restarts } from './restarts.js';
 import { SendHooks } from './send-hooks.js';
+import { Sends } from './sends.js';
 import type { FailureReport } from './signal.js';
 import type { SpawnOptions } from './spawn-options.js';
 import { Stashes } from './stash.js';
@@ -65,6 +66,7 @@ export class Runtime {
   readonly stashes: Stashes;
   readonly timers: Timers;
   readonly asks: Asks;
+  readonly sends = new Sends(this);
   readonly sendHooks = new SendHooks(this);
   readonly turnHooks = new TurnHooks(this);
   readonly messageHooks: MessageHooks;

@@ -1,6 +1,5 @@
 import { MisuseError } from '../errors.js';
 import { MessageQueue, NO_QUEUE } from '../mailbox/queue.js';
-import { type Envelope, isEnveloped } from '../message/envelope.js';
 import { NO_RIDE } from '../ready/coordinator.js';
 import type { ActorCell } from './cell.js';
 import type { Runtime } from './runtime.js';
@@ -53,15 +52,15 @@ export class Stashes {
     this.fresh = undefined;
   }
 
-  /** Its handler has failed, so it counts as handled; the envelope, if it came in one, waits for an answer. */
-  takeOut(cell: ActorCell, message: Stashed): Envelope | undefined {
+  /** Its handler has failed, so it counts as handled. False when it stands in the mailbox again. */
+  takeOut(cell: ActorCell, message: Stashed): boolean {
     const stash = cell.extras?.stash;
     const place = stash?.lastIndexOf(message) ?? -1;
-    if (place < 0) return undefined;
+    if (place < 0) return false;
     stash?.splice(place, 1);
     this.held -= 1;
     this.runtime.invoker.handled += 1;
-    return isEnveloped(message.handler) ? (message.payload as Envelope) : undefined;
+    return true;
   }
 
   put(cell: ActorCell, handler: number, payload: unknown): Stashed {

@@ -30,7 +30,8 @@ export class Supervisor {
     const { child } = report;
     if (!child.isCurrent || child.extras?.failure !== report) return;
     // A sibling's failure restarts this one already: one decision is enough.
-    if (child.extras.group !== undefined) return;
+    if (child.extras.group !== undefined)
+      return this.runtime.logFailure(child, report.message, report.error, 'restart with its siblings', 0, 0);
     const policy = this.policyOf(parent);
     const decision = this.decide(parent, child.extras, report, policy);
     const directive = decision.directive === 'escalate' ? `escalate (${decision.why})` : decision.directive;
@@ -133,9 +134,14 @@ export class Supervisor {
     const release = (): void => {
       for (const ref of leaving) ref.cell.release();
     };
-    const pending = concerned.find((cell) => cell.extras?.group !== undefined)?.extras?.group;
-    if (pending !== undefined) {
-      pending.join(returning);
+    const pending = groupsOf(concerned);
+    // One that waits for its back-off still does.
+    const first = pending.find((group) => !group.hasBegun) ?? pending[0];
+    if (first !== undefined) {
+      first.join(
+        returning,
+        pending.filter((group) => group !== first),
+      );
       return release;
     }
     const group = new GroupRestart(returning, report);
@@ -160,4 +166,11 @@ export class Supervisor {
     const children = this.runtime.lineage.childrenOf(parent);
     return strategy === 'one-for-all' ? children : children.slice(children.indexOf(child));
   }
+}
+
+/** Restarts that are under way among them: more than one where siblings were born while others restarted. */
+function groupsOf(cells: readonly ActorCell[]): GroupRestart[] {
+  const groups = new Set<GroupRestart>();
+  for (const { extras } of cells) if (extras?.group !== undefined) groups.add(extras.group);
+  return [...groups];
 }

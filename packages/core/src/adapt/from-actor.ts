@@ -3,7 +3,7 @@ import { defineActor } from '../actor/define.js';
 import type { ActorDefinition } from '../actor/definition.js';
 import type { RefOf } from '../actor/ref.js';
 import type { RefBase } from '../actor/ref-class.js';
-import { onlyKnown, whole } from '../options.js';
+import { onlyKnown, whole } from '../option-check.js';
 import type { Spawner } from '../routing/pool.js';
 
 const CAPACITY_DEFAULT = 16;

@@ -3,7 +3,7 @@ import type { RefOf } from '../actor/ref.js';
 import { OptionError } from '../errors.js';
 
 export interface ToActorOptions {
-  /** Ends the transfer. An item that waits for room by then is delivered when there is some, but not waited for or counted. */
+  /** Ends the transfer. An item that waits for room by then is not delivered. */
   readonly signal?: AbortSignal;
 }
 
@@ -23,33 +23,32 @@ export async function toActor<T, H extends HandlerMap>(
   message: MessagesFor<H, T>,
   options: ToActorOptions = {},
 ): Promise<number> {
+  const { signal } = options;
   // `MessagesFor` has checked that this message takes such an item; whoever has no types is told here.
-  const send = (ref.send as Record<string, (item: T) => Promise<void>>)[message];
+  const send = (ref.send as Record<string, (item: T, signal?: AbortSignal) => Promise<void>>)[message];
   if (send === undefined)
     throw new OptionError('toActor.message', message, `${ref.path} has no such message`);
-  const isAborted = (): boolean => options.signal?.aborted ?? false;
   let sent = 0;
-  if (isAborted()) return sent;
+  if (isAborted(signal)) return sent;
   for await (const item of source) {
-    if (isAborted() || !(await isTaken(send.call(ref.send, item), options.signal))) break;
+    if (!(await isTaken(() => send.call(ref.send, item, signal), signal))) break;
     sent += 1;
-    if (isAborted()) break;
+    if (isAborted(signal)) break;
   }
   return sent;
 }
 
-/** False when the transfer was ended while the item waited for room. */
-async function isTaken(sending: Promise<void>, signal: AbortSignal | undefined): Promise<boolean> {
-  const taken = sending.then(() => true);
-  if (signal === undefined) return taken;
-  let leave = (): void => undefined;
-  const aborted = new Promise<boolean>((resolve) => {
-    leave = () => resolve(false);
-  });
-  signal.addEventListener('abort', leave);
+/** False when the transfer was ended before there was room. */
+async function isTaken(send: () => Promise<void>, signal: AbortSignal | undefined): Promise<boolean> {
   try {
-    return await Promise.race([taken, aborted]);
-  } finally {
-    signal.removeEventListener('abort', leave);
+    await send();
+    return true;
+  } catch (error) {
+    if (isAborted(signal)) return false;
+    throw error;
   }
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted ?? false;
 }

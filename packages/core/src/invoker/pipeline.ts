@@ -3,7 +3,6 @@ import type { Middleware, Outcome, Verdict } from './middleware.js';
 
 /** The middleware of one kind of actor, sorted by hook once, so that a message meets only those that want it. */
 export class Pipeline {
-  readonly middleware: readonly Middleware[];
   readonly turns: readonly Middleware[];
   readonly messages: readonly Middleware[];
   readonly senders: readonly Middleware[];
@@ -20,7 +19,6 @@ export class Pipeline {
   private readonly senderOfMessage: readonly number[];
 
   constructor(middleware: readonly Middleware[]) {
-    this.middleware = middleware;
     this.turns = middleware.filter((m) => m.beforeTurn !== undefined || m.afterTurn !== undefined);
     this.messages = middleware.filter((m) => m.beforeMessage !== undefined || m.afterMessage !== undefined);
     this.senders = middleware.filter((m) => m.onSend !== undefined);

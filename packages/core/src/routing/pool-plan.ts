@@ -4,7 +4,7 @@ import type { RefBase } from '../actor/ref-class.js';
 import type { SpawnOptions } from '../actor/spawn-options.js';
 import { MisuseError, OptionError } from '../errors.js';
 import { CLOSED, DRAINING } from '../mailbox/status.js';
-import { whole } from '../options.js';
+import { whole } from '../option-check.js';
 import { keeperOf } from './keeper.js';
 import { type DirectRouting, type Picker, pickerFor } from './picker.js';
 import type { PoolSettings } from './pool.js';
@@ -90,12 +90,7 @@ export class PoolPlan {
     if ((keeper.status & CLOSED) !== 0)
       throw new MisuseError(`${keeper.path}: resize: the pool is stopping or has stopped`);
     const more = this.newPlaces(size - this.places.length);
-    for (const { ref } of this.places.splice(size)) {
-      const { cell } = ref as RefBase;
-      cell.markReleased();
-      keeper.kind.runtime.timers.killAfter(cell, RETIRE_WITHIN_MS);
-      cell.requestDrain();
-    }
+    for (const { ref } of this.places.splice(size)) retire((ref as RefBase).cell);
     this.places.push(...more);
     this.fill(keeper);
   }
@@ -131,6 +126,14 @@ export class PoolPlan {
     const options = { name: String(serial), restart: this.options.restart ?? ('permanent' as const) };
     return keeper.kind.runtime.spawn(keeper, this.definition, args, options, ref).ref;
   }
+}
+
+/** One that has ended by itself keeps no timer. */
+function retire(cell: ActorCell): void {
+  if (!cell.isCurrent) return;
+  cell.markReleased();
+  cell.kind.runtime.timers.killAfter(cell, RETIRE_WITHIN_MS);
+  cell.requestDrain();
 }
 
 /** Settles when everybody has finished its backlog and ended. */

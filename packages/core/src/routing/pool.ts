@@ -3,8 +3,9 @@ import type { AnyDefinition, ArgsOf, MailboxOptions } from '../actor/definition.
 import type { RefBase } from '../actor/ref-class.js';
 import { mustBeDefinition } from '../actor/runtime.js';
 import { OptionError } from '../errors.js';
-import { onlyKnown } from '../options.js';
-import type { RestartType, SupervisionPolicy } from '../supervision/policy.js';
+import { oneOf, onlyKnown } from '../option-check.js';
+import { checkPolicy } from '../options.js';
+import { RESTART_TYPES, type RestartType, type SupervisionPolicy } from '../supervision/policy.js';
 import { mustBeSize, PoolPlan } from './pool-plan.js';
 import type { PoolRef } from './router-face.js';
 import { checkRouting, type Routing } from './routing.js';
@@ -56,6 +57,8 @@ export function checkPool(
   const { size, routing = 'round-robin', args } = options;
   mustBeSize(size);
   checkRouting('pool.routing', routing);
+  if (options.restart !== undefined) oneOf('pool.restart', options.restart, RESTART_TYPES);
+  if (options.supervise !== undefined) checkPolicy(options.supervise);
   if (options.mailbox !== undefined && !(typeof routing === 'object' && 'pull' in routing))
     throw new OptionError(
       'pool.mailbox',

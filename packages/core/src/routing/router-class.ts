@@ -73,11 +73,11 @@ export abstract class RouterBase extends RefBase {
     return answers.includes('full') ? 'full' : 'closed';
   }
 
-  async sendTo(handler: number, payload: unknown): Promise<void> {
+  async sendTo(handler: number, payload: unknown, signal: AbortSignal | undefined): Promise<void> {
     const targets = this.targetsOf(handler, payload);
     if (targets.length === 0)
       throw new NoRouteeError(this.path, this.messageOf(handler), 'none takes messages');
-    await Promise.all(targets.map((target) => this.runtime.asks.send(target, handler, payload)));
+    await Promise.all(targets.map((target) => this.runtime.sends.send(target, handler, payload, signal)));
   }
 
   askOne(
@@ -155,8 +155,8 @@ function makeRouterClass(handlerNames: readonly string[]): RouterClass {
     method(Offer, name, function (this: Offer, payload?: unknown): Delivered {
       return this['~router'].offerTo(this['~router'].targetsOf(handler, payload), handler, payload);
     });
-    method(Send, name, function (this: Send, payload?: unknown): Promise<void> {
-      return this['~router'].sendTo(handler, payload);
+    method(Send, name, function (this: Send, payload?: unknown, signal?: AbortSignal): Promise<void> {
+      return this['~router'].sendTo(handler, payload, signal);
     });
     method(TellAs, name, function (this: TellAs, payload?: unknown): void {
       const { '~router': router, '~terms': terms } = this;
@@ -217,7 +217,7 @@ function makeRouterClass(handlerNames: readonly string[]): RouterClass {
 function method(
   face: { readonly prototype: object },
   name: string,
-  body: (payload?: unknown) => unknown,
+  body: (payload?: unknown, signal?: AbortSignal) => unknown,
 ): void {
   Object.defineProperty(face.prototype, name, { value: body, writable: true, configurable: true });
 }

@@ -4,7 +4,7 @@ import type { ActorRef } from '../actor/ref.js';
 import { RefBase } from '../actor/ref-class.js';
 import { mustBeDefinition } from '../actor/runtime.js';
 import { MisuseError, OptionError } from '../errors.js';
-import { anArray } from '../options.js';
+import { anArray } from '../option-check.js';
 import { type DirectRouting, pickerFor } from './picker.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
 import type { RouterRef } from './router-face.js';

@@ -1,5 +1,5 @@
 import { OptionError } from '../errors.js';
-import { onlyKnown, whole } from '../options.js';
+import { onlyKnown, whole } from '../option-check.js';
 
 /** Gives the key that a message belongs to: equal keys reach the same routee. */
 export type KeyOf = (message: string, payload: unknown) => string | number;

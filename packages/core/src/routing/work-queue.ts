@@ -3,6 +3,7 @@ import type { SuspensionToken } from '../actor/context.js';
 import type { RefBase } from '../actor/ref-class.js';
 import { ActorFailedError, NoRouteeError, UndeliveredError } from '../errors.js';
 import { CLOSED, DRAINING, FAULT, FENCED, STOPPING, TERMINATED } from '../mailbox/status.js';
+import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped } from '../message/envelope.js';
 import type { Later } from '../message/later.js';
 import type { Member } from './picker.js';
@@ -17,6 +18,8 @@ interface Work {
   attempts: number;
 }
 
+/** Why a message did not reach a worker that has ended. */
+const ENDED: readonly string[] = ['stopped', 'draining', 'left-over'] satisfies DeadLetterReason[];
 const ENDING = STOPPING | TERMINATED | FENCED;
 
 /** Only its condition to end it: the pool itself resumes when somebody is free. */
@@ -39,6 +42,7 @@ export class WorkQueue {
   private returned: Work[] = [];
   private members: readonly Member[] = [];
   private outstanding = 0;
+  private isGivingOut = false;
   private closed: SuspensionToken | undefined = undefined;
   private onFinished: (() => void) | undefined = undefined;
 
@@ -107,11 +111,15 @@ export class WorkQueue {
   }
 
   private giveOut(keeper: RefBase): void {
+    // What cannot be given comes back at once: the same loop goes on with it.
+    if (this.isGivingOut) return;
+    this.isGivingOut = true;
     while (this.returned.length > 0) {
       const worker = this.freest();
       if (worker === undefined) break;
       this.give(keeper, worker, this.returned.shift() as Work);
     }
+    this.isGivingOut = false;
     const { cell } = keeper;
     if (!this.hasWorkers(cell))
       this.giveUp(cell, (message) => new NoRouteeError(cell.path, message, 'all workers have ended'));
@@ -198,9 +206,9 @@ export class WorkQueue {
   }
 }
 
-/** The worker ended with the work, in its hands or at its door. */
+/** The worker ended with the work, in its hands or at its door. One that lives and refuses it would do so again and again. */
 function isLost(error: Error): boolean {
-  return error instanceof UndeliveredError;
+  return error instanceof UndeliveredError && ENDED.includes(error.reason);
 }
 
 /** Nobody waits for the reply any more. */

@@ -5,7 +5,7 @@ import type { ActorRef, AnyRef } from '../actor/ref.js';
 import type { RefBase } from '../actor/ref-class.js';
 import type { SpawnOptions } from '../actor/spawn-options.js';
 import { TreeError } from '../errors.js';
-import { checkPolicy } from '../options.js';
+import { checkPolicy, checkSpawnOptions } from '../options.js';
 import { checkPool, type Spawner } from '../routing/pool.js';
 import { PoolPlan } from '../routing/pool-plan.js';
 import type { PoolRef } from '../routing/router-face.js';
@@ -27,13 +27,26 @@ export function startTree<D extends AnyDefinition>(owner: Spawner, tree: Supervi
   for (const { node } of walkTree(tree)) checkOptions(node);
   const branch = new Branch(tree);
   const ref = owner.spawn(Supervisor, branch, branch.options()) as unknown as RefBase;
-  branch.fill(ref.cell);
+  fillOrKill(branch, ref.cell);
   return new Running(tree, ref, branch) as unknown as RunningTree<D>;
 }
 
 function checkOptions(node: TreeNode): void {
+  const { restart, significant } = node;
+  checkSpawnOptions({ restart, significant });
   if (node.kind === 'supervisor') checkPolicy(node.policy);
   if (node.kind === 'pool') checkPool(node.definition, node.options);
+}
+
+/** A tree that cannot be filled after all is not left behind. */
+function fillOrKill(branch: Branch, root: ActorCell): void {
+  try {
+    branch.fill(root);
+  } catch (error) {
+    root.markReleased();
+    root.requestKill();
+    throw error;
+  }
 }
 
 /** Its children are started with it; when it is restarted, they are started again under the refs they had. */
@@ -43,7 +56,10 @@ const Supervisor = defineActor('supervisor', {
   started: (ctx) => ctx.state.fill(ctx as unknown as ActorCell),
 });
 
-/** A supervisor of the tree and who stands at the places below it, over all its restarts. */
+/**
+ * A supervisor of the tree and who stands at the places below it, over all its restarts. Everything that runs user code is
+ * made with it, before anybody is started: the arguments of pools.
+ */
 class Branch {
   readonly spec: SupervisorSpec;
   readonly refs = new Map<TreeNode, RefBase>();
@@ -54,6 +70,11 @@ class Branch {
 
   constructor(spec: SupervisorSpec) {
     this.spec = spec;
+    for (const node of spec.children) {
+      if (node.kind === 'supervisor') this.branches.set(node, new Branch(node));
+      if (node.kind === 'pool')
+        this.pools.set(node, new PoolPlan(node.definition, { ...node.options, name: node.name }));
+    }
   }
 
   options(): SpawnOptions {
@@ -88,16 +109,14 @@ class Branch {
 
   /** What is given out is the pool's router; behind it stands the keeper. */
   private startPool(parent: ActorCell, node: PoolSpec): RefBase {
-    const plan = this.pools.get(node) ?? new PoolPlan(node.definition, { ...node.options, name: node.name });
-    this.pools.set(node, plan);
+    const plan = this.pools.get(node) as PoolPlan;
     return plan.open(
       parent.kind.runtime.spawn(parent, plan.keeper, plan, plan.keeperOptions(), plan.keeperRef),
     );
   }
 
   private startBranch(parent: ActorCell, node: SupervisorSpec): RefBase {
-    const branch = this.branches.get(node) ?? new Branch(node);
-    this.branches.set(node, branch);
+    const branch = this.branches.get(node) as Branch;
     const cell = parent.kind.runtime.spawn(parent, Supervisor, branch, branch.options(), this.refs.get(node));
     branch.fill(cell);
     return cell.ref;

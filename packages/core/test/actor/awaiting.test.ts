@@ -243,4 +243,56 @@ awaiting('what a handler throws when nobody takes it any more is logged with its
   assert.match(lines()[1] ?? '', '/timed');
 });
 
+awaiting(
+  'also while the restart or kill that gave it up is still under way, and from any thenable',
+  async () => {
+    const limit = [{ name: 'limit', beforeMessage: () => ({ verdict: 'continue', withinMs: 10 }) as const }];
+    const steps = gate();
+    const Child = defineActor('child', { handlers: {}, stopped: () => steps.promise });
+    const Slow = defineActor('slow', {
+      handlers: {
+        hold: async (_ctx, until: Promise<void>) => until,
+        query: (_ctx, until: Promise<void>) => ({ [THEN]: until.then.bind(until) }) as unknown,
+        raise(ctx) {
+          ctx.spawn(Child);
+        },
+        crash() {
+          throw new Error('crash');
+        },
+      },
+      restarting: () => steps.promise,
+    });
+    const supervise = { strategy: 'one-for-all' } as const;
+    await using test = createTestSystem({ supervise });
+    const lines = (): number =>
+      test.host.logged.filter(({ fields }) => (fields.error as Error | undefined)?.message === 'late').length;
+    const other = test.system.spawn(Slow);
+    const killed = test.system.spawn(Slow);
+    const restarted = test.system.spawn(Slow);
+    const gates = [gate(), gate()] as const;
+    restarted.tell.hold(gates[0].promise);
+    killed.tell.raise();
+    killed.tell.hold(gates[1].promise);
+    await test.settle();
+    void test.system.kill(killed);
+    other.tell.crash();
+    await test.settle();
+    gates[0].break(new Error('late'));
+    await test.settle();
+    assert.is(lines(), 1, 'restarting');
+    gates[1].break(new Error('late'));
+    await test.settle();
+    assert.is(lines(), 2, 'killed');
+    steps.open();
+    await test.settle();
+    const timed = test.system.spawn(Slow, undefined, { middleware: limit });
+    const third = gate();
+    timed.tell.query(third.promise);
+    await test.advance(10);
+    third.break(new Error('late'));
+    await test.settle();
+    assert.is(lines(), 3, 'a thenable past its time limit');
+  },
+);
+
 awaiting.run();

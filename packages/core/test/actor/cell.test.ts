@@ -3,7 +3,7 @@ import { type ActorContext, defineActor, MisuseError, StaleContextError } from '
 import { createTestSystem, ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { gate } from '../inside.js';
+import { cellOf, gate } from '../inside.js';
 
 const cell = suite('context');
 
@@ -212,6 +212,31 @@ cell('a ref stays valid over restarts and names its actor after its end', async 
   assert.is(ref.id, id);
   assert.is(ref.path, '/a');
   assert.is(String(ref), 'ref(/a)');
+});
+
+cell('one that is gone cannot be asked to end: its slot may be another’s', async () => {
+  await using test = createTestSystem();
+  const Actor = defineActor('actor', {
+    handlers: {
+      crash() {
+        throw new Error('crash');
+      },
+    },
+  });
+  const ref = test.system.spawn(Actor);
+  const former = cellOf(ref);
+  ref.tell.crash();
+  await test.settle();
+  const latter = cellOf(ref);
+  void test.system.kill(ref);
+  await test.settle();
+  for (const cell of [former, latter]) {
+    cell.requestStop();
+    cell.requestDrain();
+    cell.requestKill();
+    cell.release();
+  }
+  assert.is(test.system.stats().ready, 0);
 });
 
 cell.run();

@@ -16,6 +16,7 @@ function gate(): Gate {
 
 const journal: string[] = [];
 let restartGate: Gate | undefined;
+let youngerGate: Gate | undefined;
 const Part = defineActor('part', {
   state: (args: { name: string }) => ({ name: args.name, n: 0 }),
   handlers: {
@@ -35,6 +36,7 @@ const Part = defineActor('part', {
   },
   restarting(ctx) {
     journal.push(`-${ctx.state.name}`);
+    if (ctx.state.name === 'd') return youngerGate?.promise;
     return ctx.state.name === 'b' ? restartGate?.promise : undefined;
   },
   stopped(ctx) {
@@ -51,6 +53,7 @@ const machine = (strategy: 'one-for-all' | 'rest-for-one', cType: 'transient' | 
         b: ctx.spawn(Part, { name: 'b' }),
         c: ctx.spawn(Part, { name: 'c' }, { restart: cType }),
       }),
+      enlarge: (ctx) => [ctx.spawn(Part, { name: 'd' }), ctx.spawn(Part, { name: 'e' })] as const,
     },
     supervise: { strategy, restarts: 3, withinMs: 1_000 },
   });
@@ -58,10 +61,11 @@ const machine = (strategy: 'one-for-all' | 'rest-for-one', cType: 'transient' | 
 async function build(...args: Parameters<typeof machine>) {
   const world = createTestSystem();
   restartGate = undefined;
-  const built = world.system.spawn(machine(...args), undefined, { name: 'm' }).ask.build();
+  const parent = world.system.spawn(machine(...args), undefined, { name: 'm' });
+  const built = parent.ask.build();
   await world.settle();
   journal.length = 0;
-  return { world, refs: await built };
+  return { world, parent, refs: await built };
 }
 
 group('one-for-all stops in reverse order of birth, then starts in order of birth', async () => {
@@ -107,7 +111,48 @@ group('two that fail together are restarted once', async () => {
   refs.c.tell.crash();
   await world.settle();
   assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+  const failures = world.host.logged.filter(({ fields }) => fields.kind === 'failed');
+  assert.equal(
+    failures.map(({ fields }) => [fields.path, fields.directive]),
+    [
+      [refs.a.path, 'restart'],
+      [refs.c.path, 'restart with its siblings'],
+    ],
+    'both are told',
+  );
 });
+
+for (const last of ['b', 'd'] as const)
+  group(
+    `two restarts of siblings that a further failure concerns become one (${last} rests last)`,
+    async () => {
+      const { world, parent, refs } = await build('rest-for-one');
+      await using _ = world;
+      restartGate = gate();
+      youngerGate = gate();
+      refs.b.tell.crash();
+      await world.settle();
+      const enlarged = parent.ask.enlarge();
+      await world.settle();
+      const [d, e] = await enlarged;
+      d.tell.crash();
+      await world.settle();
+      assert.equal(journal, ['-c', '-b', '+d', '+e', '-e', '-d']);
+      refs.a.tell.crash();
+      await world.settle();
+      const gates = { b: restartGate, d: youngerGate };
+      gates[last === 'b' ? 'd' : 'b'].open();
+      await world.settle();
+      gates[last].open();
+      await world.settle();
+      assert.equal(journal.slice(6), ['-a', '+a', '+b', '+c', '+d', '+e']);
+      for (const ref of [refs.a, refs.b, refs.c, d, e]) {
+        const n = ref.ask.get();
+        await world.settle();
+        assert.is(await n, 0);
+      }
+    },
+  );
 
 group('a sibling that is stopped meanwhile ends, and the others begin anew', async () => {
   const { world, refs } = await build('one-for-all');

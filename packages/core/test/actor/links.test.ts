@@ -118,4 +118,30 @@ links('a name can be watched', async () => {
   assert.equal(seen, ['nobody', '/p', 'nobody', 'nobody']);
 });
 
+links('whoever watches a name knows who has it, whatever the others do when they are told', async () => {
+  await using world = createTestSystem();
+  const { system } = world;
+  const respawn = (): unknown => system.spawn(Peer, undefined, { name: 'p' });
+  let spawned = 0;
+  system.watchName(Peer, 'p', (ref) => {
+    if (ref !== undefined || spawned === 2) return;
+    spawned += 1;
+    respawn();
+  });
+  const seen: (string | undefined)[] = [];
+  const late: (string | undefined)[] = [];
+  system.watchName(Peer, 'p', (ref) => {
+    seen.push(ref?.id);
+    if (seen.length === 2) system.watchName(Peer, 'p', (now) => late.push(now?.id));
+  });
+  const first = system.lookup(Peer, 'p');
+  assert.ok(first);
+  void system.kill(first);
+  await world.settle();
+  const id = system.lookup(Peer, 'p')?.id;
+  assert.ok(id !== undefined && id !== first.id);
+  assert.is(seen.at(-1), id);
+  assert.equal(late, [id], 'who begins to watch is told once');
+});
+
 links.run();

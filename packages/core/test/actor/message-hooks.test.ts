@@ -168,11 +168,12 @@ hooks('a handler that heeds its signal can be tried again, and resumed', async (
   ref.tell.more();
   const asked = ref.ask
     .heedful(new Promise(() => undefined))
-    .catch((error: { cause?: { code?: string } }) => error.cause?.code);
+    .catch((error: { cause?: { code?: string; cause?: Error } }) => error.cause);
   const quick = ref.ask.heedful(Promise.resolve());
   const n = ref.ask.n();
   await test.advance(1_000);
-  assert.is(await asked, 'ERR_HANDLER_TIMEOUT');
+  assert.is((await asked)?.code, 'ERR_HANDLER_TIMEOUT');
+  assert.is((await asked)?.cause?.message, 'gave up', 'what it said at its end is the cause');
   assert.is(tries, 2);
   assert.is(most, 1);
   assert.is(await quick, undefined, 'the next message has a signal of its own');
@@ -244,6 +245,107 @@ hooks('nothing overtakes a message that is held, whatever its level', async () =
   ref.tell.urgent();
   await test.advance(100);
   assert.equal(order, ['fail', 'urgent']);
+});
+
+/** Sets its own message aside, then awaits. */
+const Patient = defineActor('patient', {
+  state: () => ({ n: 0 }),
+  handlers: {
+    async wait(ctx, until: Promise<void>) {
+      if (ctx.state.n > 0) return ctx.state.n;
+      ctx.stash();
+      await until;
+      return 0;
+    },
+    async back(ctx, until: Promise<void>): Promise<void> {
+      ctx.stash();
+      await Promise.resolve();
+      ctx.unstash();
+      ctx.become('second');
+      await until;
+    },
+    go(ctx) {
+      ctx.state.n += 1;
+      ctx.unstash();
+    },
+  },
+  phases: { first: {}, second: { back: async (_ctx, _until: Promise<void>) => {} } },
+  stashMax: 5,
+  retryable: ['wait'],
+});
+
+hooks('a handler that sets its message aside and awaits is waited for', async () => {
+  const lines: string[] = [];
+  await using test = createTestSystem({ middleware: [diary(lines)] });
+  const ref = test.system.spawn(Patient);
+  const until = gate();
+  const asked = ref.ask.wait(until.promise);
+  ref.tell.go();
+  await test.settle();
+  assert.is(lines.length, 1, 'nothing else is handled meanwhile');
+  until.open();
+  await test.settle();
+  assert.is(await asked, 1);
+  assert.equal(
+    lines.map((line) => line.replace('[object Promise]', 'wait')),
+    ['wait try 0', 'wait held', 'undefined try 0', 'undefined handled', 'wait try 0', 'wait handled'],
+  );
+});
+
+hooks('one that fails after that has failed like any other, and can be tried again', async () => {
+  const lines: string[] = [];
+  for (const tries of [1, 2]) {
+    lines.length = 0;
+    const retry: Middleware = {
+      name: 'retry',
+      afterMessage: ({ retries }, { kind }) =>
+        kind === 'failed' && retries + 1 < tries ? { retryAfterMs: 10 } : undefined,
+    };
+    await using test = createTestSystem({
+      middleware: [diary(lines), retry],
+      supervise: { decide: () => 'resume' },
+    });
+    const ref = test.system.spawn(Patient);
+    const until = gate();
+    const asked = ref.ask.wait(until.promise).catch((error: { code: string }) => error.code);
+    await test.settle();
+    until.break(new Error('broken'));
+    await test.advance(100);
+    assert.is(await asked, 'ERR_ACTOR_FAILED');
+    assert.is(lines.filter((line) => line.endsWith('failed')).length, tries);
+    const { handled, queued } = test.system.stats();
+    assert.equal({ handled, queued }, { handled: 1, queued: 0 });
+  }
+});
+
+hooks('one that has put its message back before it fails is handled with it again', async () => {
+  const lines: string[] = [];
+  await using test = createTestSystem({
+    middleware: [again, diary(lines)],
+    supervise: { decide: () => 'resume' },
+  });
+  const ref = test.system.spawn(Patient);
+  const until = gate();
+  const asked = ref.ask.back(until.promise);
+  await test.settle();
+  until.break(new Error('broken'));
+  await test.advance(1_000);
+  assert.is(await asked, undefined);
+  const { handled, queued } = test.system.stats();
+  assert.equal({ handled, queued }, { handled: 1, queued: 0 });
+});
+
+hooks('what was set aside by a handler that is killed is a dead letter', async () => {
+  const lines: string[] = [];
+  await using test = createTestSystem({ middleware: [diary(lines)] });
+  const ref = test.system.spawn(Patient);
+  const asked = ref.ask.wait(new Promise(() => undefined)).catch((error: { code: string }) => error.code);
+  await test.settle();
+  void test.system.kill(ref);
+  await test.settle();
+  assert.is(await asked, 'ERR_UNDELIVERED');
+  assert.is(test.system.stats().deadLetters, 1);
+  assert.ok(lines.at(-1)?.endsWith('held'));
 });
 
 hooks.run();

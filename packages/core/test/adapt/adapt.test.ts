@@ -6,6 +6,7 @@ import {
   fromReducer,
   MisuseError,
   OptionError,
+  spawnPool,
   toActor,
   UndeliveredError,
 } from '@troupe/core';
@@ -286,6 +287,43 @@ adapt('a transfer can be ended while it waits for room', async () => {
   assert.is(await transfer, 3);
   void world.system.kill(full);
   await world.settle();
+});
+
+adapt(
+  'what waited for room when its transfer was ended is not delivered, to an actor or a pool',
+  async () => {
+    for (const isPool of [false, true]) {
+      gates.length = 0;
+      await using world = createTestSystem();
+      const slow = isPool ? spawnPool(world.system, Slow, { size: 1 }) : world.system.spawn(Slow);
+      const abort = new AbortController();
+      const transfer = toActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal: abort.signal });
+      await world.settle();
+      abort.abort();
+      const sent = await transfer;
+      const after = slow.send.take(100);
+      for (let i = 0; i < 8; i += 1) {
+        gates.shift()?.();
+        await world.settle();
+      }
+      await after;
+      const seen = slow.ask.seen();
+      await world.settle();
+      assert.equal(await seen, [...Array.from({ length: sent }, (_, n) => n), 100]);
+    }
+  },
+);
+
+adapt('a transfer to an actor that stops still says so when a signal could have ended it', async () => {
+  gates.length = 0;
+  await using world = createTestSystem();
+  const slow = world.system.spawn(Slow);
+  const { signal } = new AbortController();
+  const broken = toActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal }).catch((error: unknown) => error);
+  await world.settle();
+  void world.system.kill(slow);
+  await world.settle();
+  assert.instance(await broken, UndeliveredError);
 });
 
 adapt('a misspelt option of an inbox is refused', async () => {

@@ -1,4 +1,5 @@
-import { type DeadLetter, defineActor, type OverflowPolicy } from '@troupe/core';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { type DeadLetter, defineActor, type Middleware, type OverflowPolicy } from '@troupe/core';
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -129,6 +130,60 @@ delivery('send waits for room, keeps its order and rejects when the actor stops'
     await test.settle();
     assert.is(await late, 'ERR_UNDELIVERED', overflow);
   }
+});
+
+delivery('a send that comes while others wait is not let in before them', async () => {
+  const Slow = defineActor('slow', {
+    state: () => ({ seen: [] as number[] }),
+    handlers: {
+      put(ctx, n: number) {
+        ctx.state.seen.push(n);
+      },
+      seen: (ctx) => [...ctx.state.seen],
+    },
+    mailbox: { capacity: 8 },
+    throughput: 1,
+  });
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Slow);
+  const numbers = Array.from({ length: 20 }, (_, n) => n);
+  const sends = numbers.slice(0, 12).map((n) => ref.send.put(n));
+  // Room for some, but not yet so much that those who wait are told.
+  for (let turns = 0; turns < 3; turns += 1) test.step();
+  for (const n of numbers.slice(12)) {
+    sends.push(ref.send.put(n));
+    test.step();
+    if (n % 3 === 0) await test.settle();
+  }
+  await test.settle();
+  await Promise.all(sends);
+  const seen = ref.ask.seen();
+  await test.settle();
+  assert.equal(await seen, numbers);
+});
+
+delivery('what waited for room is sent in the asynchronous context of whoever sends it', async () => {
+  const storage = new AsyncLocalStorage<number>();
+  const seen: (readonly [unknown, number | undefined])[] = [];
+  const look: Middleware = {
+    name: 'look',
+    onSend: ({ payload }) => void seen.push([payload, storage.getStore()]),
+  };
+  await using test = createTestSystem({ middleware: [look] });
+  const ref = test.system.spawn(defineSink('reject', 2));
+  const token = test.system.suspend(ref);
+  const sends = [1, 2, 3, 4, 5].map((n) => storage.run(n, () => ref.send.put(n)));
+  await test.settle();
+  token.resume();
+  await test.settle();
+  await Promise.all(sends);
+  assert.equal(seen, [
+    [1, 1],
+    [2, 2],
+    [3, 3],
+    [4, 4],
+    [5, 5],
+  ]);
 });
 
 delivery('whoever waits for room is let in by the next incarnation too', async () => {

@@ -359,6 +359,23 @@ pool('a pool whose routees cannot be spawned leaves nothing behind', async () =>
   assert.is(world.system.stats().actors, 1);
 });
 
+pool('a routee that had ended before its pool was made smaller is left alone', async () => {
+  const { world, workers } = open({ restart: 'temporary' });
+  await using _ = world;
+  const last = workers.routees[2];
+  last?.tell.leave();
+  await world.settle();
+  workers.resize(2);
+  const { timers } = world.system.stats();
+  assert.is(timers, 0, 'nobody waits for its end');
+  // Whoever has its place now has its slot, too.
+  const heir = world.system.spawn(Worker, { index: 9 });
+  await world.advance(60_000);
+  const who = heir.ask.who();
+  await world.settle();
+  assert.is(await who, 9);
+});
+
 pool('a pool that has stopped is not resized', async () => {
   const { world, workers } = open();
   await using _ = world;
@@ -389,6 +406,25 @@ pool('a pool is found by its name, and is the ref that its watchers are told of'
     assert.is(told, workers);
     assert.is(world.system.lookup(Worker, '/workers'), undefined);
   }
+});
+
+pool('whoever watches a name is told of the pool that has it', async () => {
+  await using world = createTestSystem();
+  const told: unknown[] = [];
+  const others: unknown[] = [];
+  world.system.watchName(Worker, 'workers', (ref) => told.push(ref));
+  world.system.watchName(defineActor('other', { handlers: {} }), 'workers', (ref) => others.push(ref));
+  const workers = spawnPool(world.system, Worker, {
+    size: 1,
+    name: 'workers',
+    args: (index) => ({ index }),
+  });
+  await world.settle();
+  void world.system.stop(workers);
+  await world.settle();
+  assert.equal(told.length, 3);
+  assert.ok(told[0] === undefined && told[1] === workers && told[2] === undefined);
+  assert.equal(others, [undefined, undefined, undefined]);
 });
 
 pool('handlers may have any name', async () => {

@@ -345,4 +345,47 @@ pull('whatever happens to its workers, every question is answered and every work
   }
 });
 
+pull('work that a living worker refuses is not given out again', async () => {
+  let refused = 0;
+  const Choosy = defineActor('choosy', {
+    handlers: { job: (_ctx, n: number) => n },
+    middleware: [
+      {
+        name: 'choosy',
+        beforeMessage: ({ payload }) => {
+          if (payload !== 13) return undefined;
+          refused += 1;
+          return { verdict: 'refuse', why: 'bad luck' };
+        },
+      },
+    ],
+  });
+  await using world = createTestSystem();
+  const workers = spawnPool(world.system, Choosy, { size: 2, routing: { pull: { attempts: 3 } } });
+  const replies = [12, 13, 14].map((n) =>
+    workers.ask.job(n).catch((error: { code: string; reason: string }) => [error.code, error.reason]),
+  );
+  await world.settle();
+  assert.equal(await Promise.all(replies), [12, ['ERR_UNDELIVERED', 'bad luck'], 14]);
+  assert.is(refused, 1);
+});
+
+pull('work that finds no room in the system is refused, not tried for ever', async () => {
+  await using world = createTestSystem({ queuedMax: 5 });
+  const workers = spawnPool(world.system, Worker, { size: 2, routing: { pull: {} } });
+  const Sink = defineActor('sink', { handlers: { put: (_ctx, _n: number) => undefined } });
+  const sink = world.system.spawn(Sink);
+  const tokens = [sink, ...workers.routees].map((ref) => world.system.suspend(ref));
+  for (let n = 0; n < 5; n += 1) sink.tell.put(n);
+  crashes = 3;
+  const reply = workers.ask.flaky(1).catch((error: { reason: string }) => error.reason);
+  await world.settle();
+  assert.is(await reply, 'overloaded');
+  for (const token of tokens) token.resume();
+  await world.settle();
+  const later = workers.ask.flaky(2);
+  await world.settle();
+  assert.is(await later, 2);
+});
+
 pull.run();

@@ -170,6 +170,51 @@ running('a tree with a bad policy is refused before anything is started', async 
   assert.is(world.system.stats().actors, 1);
 });
 
+running('of a tree whose arguments or options fail nothing is started', async () => {
+  journal.length = 0;
+  await using world = createTestSystem();
+  let asked = 0;
+  const args = (index: number): { name: string } => {
+    asked += 1;
+    if (index === 1) throw new Error('no arguments');
+    return { name: `routee ${index}` };
+  };
+  const bad = [
+    pool(Part, { size: 3, args }),
+    pool(Other, { size: 1, restart: 'never' as 'permanent' }),
+    pool(Other, { size: 1, supervise: { restarts: -1 } }),
+    pool(Other, { size: 1, routing: { pull: {} }, mailbox: { capacity: 0 } }),
+    child(Other, undefined, { restart: 'never' as 'permanent' }),
+    child(Other, undefined, { significant: 1 as unknown as boolean }),
+  ];
+  for (const last of bad) {
+    const tree = supervisor('app', {}, [part('a'), supervisor('sub', {}, [part('b'), last])]);
+    assert.throws(() => world.system.start(tree));
+    assert.is(world.system.stats().actors, 1);
+  }
+  await world.settle();
+  assert.is(asked, 2);
+  assert.equal(journal, []);
+});
+
+running('a tree that cannot be filled is not left behind, and its names are free again', async () => {
+  journal.length = 0;
+  const guard = { name: 'guard', beforeMessage: () => undefined };
+  const Guarded = defineActor('guarded', { handlers: { ping: () => 'pong' }, middleware: [guard] });
+  await using world = createTestSystem({ middleware: [guard] });
+  const options = { restart: 'permanent' } as const;
+  assert.throws(
+    () => world.system.start(supervisor('app', options, [part('a'), child(Guarded)])),
+    (error: unknown) => error instanceof OptionError,
+  );
+  await world.settle();
+  assert.is(world.system.stats().actors, 1);
+  assert.equal(journal, []);
+  world.system.start(supervisor('app', options, [part('a')]));
+  await world.settle();
+  assert.equal(journal, ['+a']);
+});
+
 running('restarts: 0 means that the first failure goes up', async () => {
   await using world = createTestSystem();
   const app = world.system.start(supervisor('app', { restarts: 0 }, [part('a')]));

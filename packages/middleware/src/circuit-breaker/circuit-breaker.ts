@@ -112,9 +112,7 @@ class Breaker implements CircuitBreaker {
     if (key === undefined) return undefined;
     const circuit = this.circuitOf(key);
     if (circuit.isClosed && typeof this.per !== 'function') return undefined;
-    const before = circuit.opened;
     const admission = circuit.admit(message.now);
-    this.opened += circuit.opened - before;
     if (admission.kind === 'passed') {
       if (admission.probe !== NO_PROBE || typeof this.per === 'function') {
         this.calls.set(message, { circuit, probe: admission.probe });
@@ -132,12 +130,10 @@ class Breaker implements CircuitBreaker {
     const call = this.callOf(message, outcome);
     if (call === undefined) return;
     const { circuit, probe } = call;
-    const before = circuit.opened;
     if (outcome.kind === 'handled') circuit.succeededCall(probe);
     else if (outcome.kind !== 'failed') circuit.takenBack(probe);
     else if (this.counts(outcome.error)) circuit.failedCall(probe, message.now);
     else circuit.succeededCall(probe);
-    this.opened += circuit.opened - before;
   };
 
   /** Ordinary calls leave no note, unless a handler might have changed what their key is made from. */
@@ -156,11 +152,15 @@ class Breaker implements CircuitBreaker {
     return this.per === 'actor' ? message.path : this.per(message);
   }
 
+  private readonly countOpened = (): void => {
+    this.opened += 1;
+  };
+
   private circuitOf(key: string): Circuit {
     if (this.shared !== undefined) return this.shared;
     let circuit = this.circuits.get(key);
     if (circuit === undefined) {
-      circuit = new Circuit(this.rules);
+      circuit = new Circuit(this.rules, this.countOpened);
       this.circuits.set(key, circuit);
       if (this.per === 'all') this.shared = circuit;
     }

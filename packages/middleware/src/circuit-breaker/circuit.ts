@@ -34,8 +34,8 @@ const ORDINARY: Admission = { kind: 'passed', probe: NO_PROBE };
  * for ever. Results that belong to an earlier round change nothing.
  */
 export class Circuit {
-  opened = 0;
   private readonly rules: CircuitRules;
+  private readonly onOpened: () => void;
   private failedAt: number[] = [];
   private openUntil = Number.NEGATIVE_INFINITY;
   private current: CircuitState = 'closed';
@@ -44,8 +44,9 @@ export class Circuit {
   private readonly underway = new Map<number, number>();
   private lastProbe = NO_PROBE;
 
-  constructor(rules: CircuitRules) {
+  constructor(rules: CircuitRules, onOpened: () => void) {
     this.rules = rules;
+    this.onOpened = onOpened;
   }
 
   /** Only calls change that, time does not. */
@@ -100,9 +101,9 @@ export class Circuit {
   private open(now: number): void {
     this.current = 'open';
     this.openUntil = now + this.rules.openMs;
-    this.opened += 1;
     this.failedAt = [];
     this.underway.clear();
+    this.onOpened();
   }
 
   private beginProbing(): void {

@@ -38,12 +38,13 @@ class Seen {
 
 /** A pool may see the second message while a sibling handles the first: it looks again after this time. */
 const LOOK_AGAIN_MS = 10;
-/** A first message that is not done after so long will not be: its actor was killed in the middle of it. */
+/** A second message does not wait longer for the first, which may hang for ever: then both are handled. */
 const RUNNING_MS_MAX = 60_000;
 
 /**
  * Handles a message with a key that was handled before by answering with the reply of then. Memory is bounded, so this
- * is a window, not a promise: a key that was forgotten is handled again. A failed message is forgotten at once.
+ * is a window, not a promise: a key that was forgotten is handled again, and so is one whose first message is not done after
+ * a minute. A failed message is forgotten at once.
  */
 export function idempotency(options: IdempotencyOptions): Idempotency {
   onlyKnown('idempotency', options, ['name', 'key', 'keysMax', 'keepMs']);

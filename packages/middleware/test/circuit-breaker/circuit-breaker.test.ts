@@ -84,6 +84,8 @@ breaker('a probe that never comes back does not keep it half-open for ever', asy
   await rig.advance(100);
   other.tell.work('lost');
   await rig.advance(100);
+  assert.is(circuit.stateOf('', 200), 'open');
+  assert.is(circuit.opened, 2, 'whoever looks at it counts as well');
   service.down = false;
   rig.ref.tell.work('refused: the lost one has failed');
   await rig.advance(100);
