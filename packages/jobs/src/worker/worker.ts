@@ -10,6 +10,7 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
+import { NumberTable } from '../queue/number-table.js';
 import { Attempt, attemptKey, failed, released } from './attempt.js';
 import type { HandledJob } from './handler.js';
 import { runHandler } from './handler-run.js';
@@ -48,7 +49,7 @@ export class Worker {
   private readonly handlers = new Map<string, HandledJob>();
   private readonly attempts = new Map<number, Attempt>();
   /** Ended and not settled: of an attempt only its end is kept, because it waits for the leader longer than it ran. */
-  private readonly ended = new Map<number, AttemptEnd>();
+  private readonly ended = new NumberTable<AttemptEnd>();
   private readonly slots: Slots;
   private readonly reporter: Reporter;
   private readonly runTimes: RunTimes;
@@ -73,7 +74,7 @@ export class Worker {
       attempt.isOver = true;
       const key = attemptKey(attempt.job, attempt.number);
       this.attempts.delete(key);
-      this.ended.set(key, end);
+      this.ended.put(key, end);
       if (end.outcome !== 'ok') this.tellFailure(attempt, end);
       this.slots.giveBack(attempt.payloadBytes);
       this.reporter.add(end, host.now() - attempt.startedAt);
@@ -86,8 +87,9 @@ export class Worker {
     this.connected = false;
     const held: AttemptRef[] = [];
     for (const { job, number } of this.attempts.values()) held.push({ job, attempt: number });
-    for (const { job, attempt } of this.ended.values()) held.push({ job, attempt });
-    this.reporter.restart([...this.ended.values()]);
+    const ends = Array.from(this.ended.entries(), ([, end]) => end);
+    for (const { job, attempt } of ends) held.push({ job, attempt });
+    this.reporter.restart(ends);
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
     const execs = Array.from(this.handlers.values(), ({ job }) => `${job.spec.group}/${job.exec}`);
@@ -166,7 +168,7 @@ export class Worker {
 
   private start(assignment: Assignment): void {
     const key = attemptKey(assignment.job, assignment.attempt);
-    if (this.attempts.has(key) || this.ended.has(key)) return;
+    if (this.attempts.has(key) || this.ended.get(key) !== undefined) return;
     const attempt = new Attempt(assignment, this.setup.host.now());
     this.slots.take(assignment.payload.length);
     if (this.gaveBack) return this.finish(attempt, released(attempt));
@@ -218,6 +220,7 @@ export class Worker {
   }
 
   private settled(job: number, number: number): void {
-    if (this.ended.delete(attemptKey(job, number)) && this.inHand === 0) this.whenEmpty?.();
+    const end = this.ended.take(attemptKey(job, number));
+    if (end !== undefined && this.inHand === 0) this.whenEmpty?.();
   }
 }
