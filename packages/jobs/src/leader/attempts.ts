@@ -93,7 +93,7 @@ export class Attempts {
       lease.attempt !== end.attempt ||
       lease.session.name !== session.name
     ) {
-      session.settle(end.job, end.attempt);
+      session.settle(end.job, end.attempt, end.outcome === 'ok' ? end.result.length : 0);
       this.context.list(session);
       this.context.observe?.({ kind: 'stale', worker: session.name, job: end.job, attempt: end.attempt });
       return;
@@ -139,7 +139,7 @@ export class Attempts {
     lease.session.letGo(lease);
     this.context.room.release(job.client);
     if (!lease.session.open) return;
-    lease.session.settle(job.no, attempt);
+    lease.session.settle(job.no, attempt, job.end?.result?.length ?? 0);
     this.context.list(lease.session);
   }
 

@@ -68,7 +68,6 @@ export class Leader implements LeaderContext {
   private lastNow: number;
   private readonly recordEpoch: number;
   private turnAt = 0;
-  private hurryAt = 0;
   private ticker: JobsTimer;
   private whenIdle: (() => void) | undefined;
 
@@ -242,7 +241,7 @@ export class Leader implements LeaderContext {
     // The disk first: it works while the others are told.
     this.staging.flush(this.host.now());
     if (this.desk.walk()) this.wake();
-    this.voices.speak();
+    this.voices.speak(this.time);
     if (this.whenIdle !== undefined && this.staging.idle && this.waiting.length === 0) this.whenIdle();
   }
 
@@ -282,10 +281,7 @@ export class Leader implements LeaderContext {
     this.time += Math.min(now - this.lastNow, 2 * this.times.tickMs);
     this.lastNow = now;
     this.watch.sweep();
-    if (this.time >= this.hurryAt) {
-      this.voices.hurry();
-      this.hurryAt = this.time + this.times.beatMs;
-    }
+    this.voices.hurry(this.time - this.times.beatMs);
     const { ledger } = this;
     const nextAt = Math.min(ledger.ended.nextAt, ledger.dead.nextAt, ledger.keys.nextAt);
     if (this.staging.idle && nextAt <= this.at()) this.stage({ type: 'tick', at: this.at() });

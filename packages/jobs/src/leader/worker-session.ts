@@ -11,8 +11,10 @@ export interface WorkerPort {
   send(message: ToWorker): void;
 }
 
-/** Settlements that may wait for something else to say. */
-const SETTLED_HELD_MAX = 16;
+/** Settlements that may wait for something else to say: more than a whole row of short jobs, so that theirs ride with the next row. */
+const SETTLED_HELD_MAX = 128;
+/** What their results may have together: a worker keeps each until it is settled. */
+const SETTLED_HELD_BYTES_MAX = 32 * 1024;
 
 /** Jobs go to one worker in a row while they keep it busy for no longer than this; beyond, they go side by side. */
 const IN_A_ROW_MS = 2;
@@ -64,6 +66,7 @@ export class WorkerSession {
   private readonly served = new Map<ExecQueue, boolean>();
   private assigns: Assignment[] = [];
   private settled: AttemptRef[] = [];
+  private settledBytes = 0;
   private aborts: Abort[] = [];
   private rest: ToWorker[] = [];
 
@@ -154,8 +157,10 @@ export class WorkerSession {
     this.assigns.push(assignment);
   }
 
-  settle(job: number, attempt: number): void {
+  /** `resultBytes`: what the worker keeps for it until it hears of this. */
+  settle(job: number, attempt: number, resultBytes: number): void {
     this.settled.push({ job, attempt });
+    this.settledBytes += resultBytes;
   }
 
   abort(job: number, attempt: number, reason: Abort['reason']): void {
@@ -166,17 +171,23 @@ export class WorkerSession {
     this.rest.push(message);
   }
 
+  /** Nobody waits for a settlement: it rides with the next assignment, or with the answer to the next beat (ADR 0116). */
+  private get maySettleLater(): boolean {
+    const { settled, settledBytes, quiet } = this;
+    return !quiet && settled.length < SETTLED_HELD_MAX && settledBytes < SETTLED_HELD_BYTES_MAX;
+  }
+
   flush(): void {
     this.listed = false;
     if (!this.open) return;
     const { assigns, settled, aborts, rest } = this;
-    // Nobody waits for a settlement: it rides with the next assignment, or with the answer to the next beat.
     const hasNews = assigns.length + aborts.length + rest.length > 0;
-    if (!hasNews && !this.quiet && settled.length < SETTLED_HELD_MAX) return;
+    if (!hasNews && this.maySettleLater) return;
     for (const message of rest) this.port.send(message);
     if (rest.length > 0) this.rest = [];
     if (settled.length > 0) {
       this.settled = [];
+      this.settledBytes = 0;
       this.port.send({ kind: 'settled', items: settled });
     }
     if (aborts.length > 0) {

@@ -5,7 +5,7 @@ import type { Assignment, AttemptEnd } from '../protocol/worker-messages.js';
 
 const MESSAGE_CHARS_MAX = 4_000;
 
-/** One assignment in this worker: running, or ended and not yet settled by the leader. */
+/** One assignment in this worker, from its start to its end. */
 export class Attempt {
   readonly job: number;
   readonly number: number;
@@ -14,7 +14,7 @@ export class Attempt {
   readonly runMs: number;
   readonly outputBytes: number;
   readonly payloadBytes: number;
-  end: AttemptEnd | undefined = undefined;
+  isOver = false;
   /** On the host's monotonic clock, like the time when it may run no longer. */
   readonly startedAt: number;
   readonly deadline: number;
@@ -35,7 +35,7 @@ export class Attempt {
     this.deadline = now + assignment.runMs;
   }
 
-  /** Once: an attempt waits for the leader longer than it runs, and its payload should not wait with it. */
+  /** Once: the handler has it parsed, and it should not wait beside that. */
   takePayload(): Payload {
     const { payload } = this;
     this.payload = EMPTY_PAYLOAD;

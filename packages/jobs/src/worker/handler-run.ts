@@ -72,7 +72,9 @@ function succeed(attempt: Attempt, output: unknown, finish: Finish): void {
 }
 
 function jsonOf(output: unknown): string {
-  const json = output === undefined ? 'null' : (JSON.stringify(output) as string | undefined);
+  // Most handlers that return nothing to speak of return this.
+  if (output === undefined || output === null) return 'null';
+  const json = JSON.stringify(output) as string | undefined;
   if (json === undefined) throw new TypeError(`output cannot be written as JSON: a ${typeof output}`);
   return json;
 }

@@ -1,17 +1,17 @@
 import type { JobsHost, JobsTimer } from '../host.js';
 import type { Attempt } from './attempt.js';
 
-/** The run-time limits of the attempts in hand. One timer for all: it stands at the earliest deadline, and finds the next when it fires. */
+/** The run-time limits of the attempts that run. One timer for all: it stands at the earliest deadline, and finds the next when it fires. */
 export class RunTimes {
   private readonly host: JobsHost;
-  private readonly inHand: ReadonlyMap<number, Attempt>;
+  private readonly running: ReadonlyMap<number, Attempt>;
   private readonly onOver: (attempt: Attempt) => void;
   private timer: JobsTimer | undefined = undefined;
   private timerAt = Number.POSITIVE_INFINITY;
 
-  constructor(host: JobsHost, inHand: ReadonlyMap<number, Attempt>, onOver: (attempt: Attempt) => void) {
+  constructor(host: JobsHost, running: ReadonlyMap<number, Attempt>, onOver: (attempt: Attempt) => void) {
     this.host = host;
-    this.inHand = inHand;
+    this.running = running;
     this.onOver = onOver;
   }
 
@@ -29,8 +29,7 @@ export class RunTimes {
   private check(): void {
     const now = this.host.now();
     let next = Number.POSITIVE_INFINITY;
-    for (const attempt of this.inHand.values()) {
-      if (attempt.end !== undefined) continue;
+    for (const attempt of this.running.values()) {
       if (attempt.deadline <= now) this.onOver(attempt);
       else next = Math.min(next, attempt.deadline);
     }

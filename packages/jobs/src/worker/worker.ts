@@ -5,10 +5,12 @@ import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
 import type {
   Assignment,
   AttemptEnd,
+  AttemptRef,
   ToWorker,
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
+import { NumberTable } from '../queue/number-table.js';
 import { Attempt, attemptKey, failed, released } from './attempt.js';
 import type { HandledJob } from './handler.js';
 import { runHandler } from './handler-run.js';
@@ -46,6 +48,8 @@ export class Worker {
   private readonly setup: WorkerSetup;
   private readonly handlers = new Map<string, HandledJob>();
   private readonly attempts = new Map<number, Attempt>();
+  /** Ended and not settled: of an attempt only its end is kept, because it waits for the leader longer than it ran. */
+  private readonly ended = new NumberTable<AttemptEnd>();
   private readonly slots: Slots;
   private readonly reporter: Reporter;
   private readonly runTimes: RunTimes;
@@ -66,8 +70,11 @@ export class Worker {
     this.runTimes = new RunTimes(host, this.attempts, (attempt) => this.runTimeOver(attempt));
     // The first end counts: a handler that comes back after its run time or its lease is too late.
     this.finish = (attempt, end) => {
-      if (attempt.end !== undefined) return;
-      attempt.end = end;
+      if (attempt.isOver) return;
+      attempt.isOver = true;
+      const key = attemptKey(attempt.job, attempt.number);
+      this.attempts.delete(key);
+      this.ended.put(key, end);
       if (end.outcome !== 'ok') this.tellFailure(attempt, end);
       this.slots.giveBack(attempt.payloadBytes);
       this.reporter.add(end, host.now() - attempt.startedAt);
@@ -78,12 +85,10 @@ export class Worker {
   connect(): void {
     const { worker, incarnation, settings, link } = this.setup;
     this.connected = false;
-    const ends: AttemptEnd[] = [];
-    const held = [];
-    for (const { job, number, end } of this.attempts.values()) {
-      held.push({ job, attempt: number });
-      if (end !== undefined) ends.push(end);
-    }
+    const held: AttemptRef[] = [];
+    for (const { job, number } of this.attempts.values()) held.push({ job, attempt: number });
+    const ends = Array.from(this.ended.entries(), ([, end]) => end);
+    for (const { job, attempt } of ends) held.push({ job, attempt });
     this.reporter.restart(ends);
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
@@ -125,7 +130,7 @@ export class Worker {
 
   /** Attempts in hand: running, or ended and not settled. */
   get inHand(): number {
-    return this.attempts.size;
+    return this.attempts.size + this.ended.size;
   }
 
   get running(): number {
@@ -150,7 +155,7 @@ export class Worker {
       this.stop();
       done();
     };
-    if (this.attempts.size === 0) this.whenEmpty();
+    if (this.inHand === 0) this.whenEmpty();
   }
 
   stop(): void {
@@ -163,9 +168,8 @@ export class Worker {
 
   private start(assignment: Assignment): void {
     const key = attemptKey(assignment.job, assignment.attempt);
-    if (this.attempts.has(key)) return;
+    if (this.attempts.has(key) || this.ended.get(key) !== undefined) return;
     const attempt = new Attempt(assignment, this.setup.host.now());
-    this.attempts.set(key, attempt);
     this.slots.take(assignment.payload.length);
     if (this.gaveBack) return this.finish(attempt, released(attempt));
     const handled = this.handlers.get(assignment.exec);
@@ -174,7 +178,9 @@ export class Worker {
       return this.finish(attempt, failed(attempt, 'failed', failure));
     }
     const goesOn = runHandler(attempt, handled, new RunContext(this.tag, attempt), this.finish);
-    if (goesOn) this.runTimes.watch(attempt.deadline);
+    if (!goesOn) return;
+    this.attempts.set(key, attempt);
+    this.runTimes.watch(attempt.deadline);
   }
 
   /** The signal first; whether or not the handler listens, its attempt is over. */
@@ -194,7 +200,6 @@ export class Worker {
   private giveBack(): void {
     this.gaveBack = true;
     for (const attempt of this.attempts.values()) {
-      if (attempt.end !== undefined) continue;
       this.abortAttempt(attempt, 'draining');
       this.finish(attempt, released(attempt));
     }
@@ -215,9 +220,7 @@ export class Worker {
   }
 
   private settled(job: number, number: number): void {
-    const key = attemptKey(job, number);
-    if (this.attempts.get(key)?.end === undefined) return;
-    this.attempts.delete(key);
-    if (this.attempts.size === 0) this.whenEmpty?.();
+    const end = this.ended.take(attemptKey(job, number));
+    if (end !== undefined && this.inHand === 0) this.whenEmpty?.();
   }
 }

@@ -192,7 +192,7 @@ export class PlayedClient {
       low: 0,
       items: [{ seq: this.seq, ref: 1, payload, key, delayMs, want: true }],
     });
-    // The receipt of a wanted outcome would wait for it, or for the next tick.
+    // The receipt of a wanted outcome would wait for it, or for a beat.
     this.session.hurry();
     return this.receipts()
       .filter((one) => one.seq === this.seq)

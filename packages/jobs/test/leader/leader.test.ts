@@ -472,6 +472,41 @@ leaders('the receipt of a wanted outcome rides with it, and comes alone where th
   assert.is(client.receipts().length, 3, 'a large payload counts until it is answered');
 });
 
+leaders('a receipt waits for its outcome for a beat of its own, whenever it came', () => {
+  const rig = new LeaderRig();
+  const worker = rig.worker({ slots: 1 });
+  const client = rig.client();
+  rig.beat(900, worker);
+  const wanted = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, want: true };
+  client.say({ kind: 'submit', low: 0, items: [wanted] });
+  rig.beat(800, worker);
+  assert.is(client.receipts().length, 0);
+  rig.beat(300, worker);
+  assert.is(client.receipts().length, 1);
+});
+
+leaders('what a row of attempts has settled rides with the next row, unless its results are large', () => {
+  const rig = new LeaderRig();
+  const worker = rig.worker({ slots: 64 });
+  const client = rig.client();
+  const settled = (): number =>
+    worker.heard.reduce((sum, one) => sum + (one.kind === 'settled' ? one.items.length : 0), 0);
+  const row = (result: string): void => {
+    const before = worker.assigned().length;
+    for (let i = 0; i < 64; i += 1) client.submit('x');
+    const ends = worker.assigned().slice(before);
+    worker.report(ends.map(({ job, attempt }) => ({ outcome: 'ok', job, attempt, result })));
+  };
+  row('1');
+  assert.is(settled(), 0);
+  row('2');
+  assert.is(settled(), 64);
+  rig.beat(1_000, worker);
+  assert.is(settled(), 128, 'or with the answer to a beat');
+  row('x'.repeat(1_000));
+  assert.is(settled(), 192, 'the worker keeps every result until then');
+});
+
 leaders('a client with many submits open is not kept waiting for their receipts', () => {
   const client = new LeaderRig().client();
   const items = Array.from({ length: 40 }, (_, i) => ({

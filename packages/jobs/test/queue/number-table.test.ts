@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NumberTable } from '#src/client/number-table.js';
+import { NumberTable } from '#src/queue/number-table.js';
 
 const tables = suite('number table');
 
