@@ -4,7 +4,12 @@ import { jobId, parseJobId } from '../job/job-id.js';
 import { payloadOfFile, withSpooled } from '../job/node-payload-file.js';
 import { checkOptions } from '../job/option-check.js';
 import type { StoredPayload } from '../job/stored-payload.js';
-import { ClientClosedError, JobUnknownError, SessionRefusedError } from '../jobs-error.js';
+import {
+  ClientClosedError,
+  JobUnknownError,
+  LeaderChangedError,
+  SessionRefusedError,
+} from '../jobs-error.js';
 import type { ClientMessage, JobView, LeaderOverview, ToClient } from '../protocol/client-messages.js';
 import type { ClientSetup } from './client-link.js';
 import { DeskCalls } from './desk-calls.js';
@@ -300,6 +305,9 @@ export class Client implements HandleDesk, AsyncDisposable {
   }
 
   private welcomed(message: ToClient & { kind: 'welcome' }): void {
+    // The same numbers are other jobs there, and what the last leader may have taken must not be taken twice (A43).
+    if (this.tag !== '' && this.tag !== message.tag)
+      return this.end(new LeaderChangedError(this.tag, message.tag));
     this.connected = true;
     this.tag = message.tag;
     this.submitter.outstandingMax = message.outstandingMax;

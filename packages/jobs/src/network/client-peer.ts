@@ -119,8 +119,7 @@ export class ClientPeer implements ConnectionHandler {
 
   private submit(message: ClientMessage, bytes: number): void {
     if (this.port === undefined) return this.connection.close();
-    this.count(message, bytes);
-    this.setup.leader.fromClient({ message, port: this.port });
+    this.pass(message, bytes, this.port);
   }
 
   private refuse(seq: number): void {
@@ -145,19 +144,20 @@ export class ClientPeer implements ConnectionHandler {
     const message = readClient(type, from);
     if (message === undefined) return this.connection.answer('UNKNOWN_TYPE');
     if (this.port === undefined) throw new MessageMalformedError('no hello before it');
-    this.count(message, bytes);
-    leader.fromClient({ message, port: this.port });
+    this.pass(message, bytes, this.port);
   }
 
-  /** Past the limits of the connection its socket is not read until enough is durable (B3). */
-  private count(message: ClientMessage, bytes: number): void {
-    const items =
-      message.kind === 'submit'
-        ? message.items.length
-        : message.kind === 'submit_all' || message.kind === 'call'
-          ? 1
-          : 0;
-    if (items === 0) return;
+  /** Past the limits of the connection its socket is not read until enough is durable; what nobody answers, until it is handled (B3). */
+  private pass(message: ClientMessage, bytes: number, port: PeerPort<ToClient>): void {
+    const { leader } = this.setup;
+    const answers = answersTo(message);
+    if (answers === 0) this.connection.took(bytes);
+    else this.count(answers, bytes);
+    leader.fromClient({ message, port });
+    if (answers === 0) leader.run(() => this.connection.settled(bytes));
+  }
+
+  private count(items: number, bytes: number): void {
     const bytesEach = bytes / items;
     this.owed.push({ items, bytesEach });
     for (let i = 0; i < items; i += 1) this.connection.took(bytesEach);
@@ -171,6 +171,11 @@ export class ClientPeer implements ConnectionHandler {
     first.items -= 1;
     if (first.items === 0) this.owed.shift();
   }
+}
+
+function answersTo(message: ClientMessage): number {
+  if (message.kind === 'submit') return message.items.length;
+  return message.kind === 'submit_all' || message.kind === 'call' ? 1 : 0;
 }
 
 function resultBytes({ result }: JobOutcome): number {
