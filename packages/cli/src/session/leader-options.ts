@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Client, connectClient, type DialOptions } from '@troupe/jobs';
-import type { DialerAuth, DialTls } from '@troupe/transport';
+import type { DialerAuth, DialTls, Net } from '@troupe/transport';
 import { type Command, Option } from 'commander';
 import { TIMER_MS_MAX, wholeNumber } from '../number-option.js';
 import type { JsonFlag, Tools } from '../verb.js';
@@ -93,7 +93,7 @@ export async function withClient<T>(flags: AskFlags, run: (client: Client) => Pr
 export async function withPatience<T>(
   tools: Tools,
   flags: AskFlags,
-  role: { readonly submits: boolean },
+  role: { readonly submits: boolean; readonly net?: Net | undefined },
   run: (client: Client, deadline: Deadline) => Promise<T>,
 ): Promise<T> {
   const deadline = new Deadline(flags.timeout);
@@ -103,6 +103,7 @@ export async function withPatience<T>(
     ...dial,
     ...soon(flags, deadline),
     ...(role.submits ? { name: 'cli' } : LOOKER),
+    ...(role.net === undefined ? {} : { net: role.net }),
     ...(flags.json === true ? {} : { onEvent: watch.hear }),
   });
   return closing(client, run(client, deadline));
