@@ -76,23 +76,31 @@ async function submitOne(
 ): Promise<void> {
   const { submit, file } = await prepared(exec, argument, flags);
   const sending = await sendingBar(tools, exec, file);
-  await withPatience(tools, flags, sending.role, async (client, deadline) => {
-    const handle = await submit(client, deadline.left()).finally(() => sending.end());
-    tell(tools, flags, handle);
-  });
+  await withPatience(
+    tools,
+    flags,
+    async (client, deadline) => {
+      const handle = await submit(client, deadline.left()).finally(() => sending.end());
+      tell(tools, flags, handle);
+    },
+    sending,
+  );
 }
 
 async function runOne(tools: Tools, exec: string, argument: string | undefined, flags: Flags): Promise<void> {
   const { submit, file } = await prepared(exec, argument, flags);
   const sending = await sendingBar(tools, exec, file);
-  await withPatience(tools, flags, sending.role, async (client, deadline) => {
-    const handle = await submit(client, deadline.left()).finally(() => sending.end());
-    const output = await handle.result(deadline.left(flags.resultWithin));
-    print(tools, flags, { id: handle.id, output }, [JSON.stringify(output)]);
-  });
+  await withPatience(
+    tools,
+    flags,
+    async (client, deadline) => {
+      const handle = await submit(client, deadline.left()).finally(() => sending.end());
+      const output = await handle.result(deadline.left(flags.resultWithin));
+      print(tools, flags, { id: handle.id, output }, [JSON.stringify(output)]);
+    },
+    sending,
+  );
 }
-
-const SUBMITS = { submits: true };
 
 type Submit = (client: Client, wait: WaitOptions) => Promise<JobHandle<JobDefinition>>;
 
@@ -123,12 +131,12 @@ async function sendingBar(
   { terminal }: Tools,
   exec: string,
   file: string | undefined,
-): Promise<{ readonly role: typeof SUBMITS & { readonly net?: Net }; end(): void }> {
-  if (file === undefined || !terminal.isInteractive) return { role: SUBMITS, end: () => undefined };
+): Promise<{ readonly net?: Net; end(): void }> {
+  if (file === undefined || !terminal.isInteractive) return { end: () => undefined };
   const totalKiB = Math.ceil((await stat(file)).size / 1024);
   const bar = new ProgressBar(terminal, `${exec}, KiB`, totalKiB);
   const net = watchedNet((bytes) => bar.at(Math.min(totalKiB, Math.ceil(bytes / 1024))));
-  return { role: { ...SUBMITS, net }, end: () => bar.end() };
+  return { net, end: () => bar.end() };
 }
 
 /** Ids in the order of the lines, as they come. What is wrong with a line ends it, behind the ids of the lines before. */
@@ -152,7 +160,7 @@ async function submitLines(
     );
   const job = plainJob(exec, flags);
   const options = optionsOf(flags);
-  await withPatience(tools, flags, SUBMITS, async (client, deadline) => {
+  await withPatience(tools, flags, async (client, deadline) => {
     const bar = new ProgressBar(tools.terminal, exec, 0);
     let read = 0;
     const receipts = new ReceiptLine((handle) => {
