@@ -245,7 +245,11 @@ function* noDoubles(history: SimHistory, records: SimRecords, ledger: Ledger): G
     taken.set(life.payload, [...before, life]);
   }
   for (const op of history.submits) {
-    const times = op.key === '' ? (taken.get(JSON.stringify(op.payload))?.length ?? 0) : 0;
+    const lives = op.key === '' ? (taken.get(JSON.stringify(op.payload)) ?? []) : [];
+    // Nor does a leader know what it refuses to take again (seeds 3886, 4447).
+    const times = lives.filter(
+      (one) => op.outcome !== 'refused' || records.isInWindow(one, { at: ledger.now }),
+    ).length;
     if (times > mostJobs(op)) yield `submit ${op.payload} (${op.outcome}) was taken ${times} times`;
   }
   const asked = history.submits.reduce((sum, op) => sum + mostJobs(op), 0);

@@ -106,7 +106,7 @@ export class SimRecords {
     };
   }
 
-  isInWindow(earlier: Life, later: Life): boolean {
+  isInWindow(earlier: Pick<Life, 'at'>, later: Pick<Life, 'at'>): boolean {
     return earlier.at + this.rules.keyWindowMs > later.at;
   }
 
