@@ -1,5 +1,6 @@
 import { CliError } from './cli-error.js';
 import { ExitCode } from './exit-code.js';
+import { plainText } from './plain-text.js';
 
 export interface Failure {
   readonly code: string;
@@ -20,6 +21,8 @@ const KNOWN: Readonly<Record<string, Known>> = {
     advice: 'is a leader running there? see --leader',
   },
   ERR_LEADER_REFUSED: { exitCode: ExitCode.notAllowed, advice: 'give the right key with --key' },
+  ERR_LEADER_CHANGED: { exitCode: ExitCode.unavailable },
+  ERR_SESSION_REPLACED: { exitCode: ExitCode.retryLater, advice: 'try again' },
   ERR_JOB_UNKNOWN: { exitCode: ExitCode.noInput },
   ERR_JOB_FOREIGN: { exitCode: ExitCode.noInput, advice: 'is --leader the one it was submitted to?' },
   ERR_SUBMIT_WAIT: {
@@ -46,6 +49,11 @@ const KNOWN: Readonly<Record<string, Known>> = {
     advice: 'use another --idempotency-key, or the payload of the first submit',
   },
   ERR_MESSAGE_MALFORMED: { exitCode: ExitCode.data },
+  ERR_EXEC_UNKNOWN: { exitCode: ExitCode.data },
+  ERR_PAYLOAD_LOST: {
+    exitCode: ExitCode.noInput,
+    advice: 'check the file; it must not change while it is sent',
+  },
   ERR_FORBIDDEN: { exitCode: ExitCode.notAllowed, advice: 'use a key whose rules allow it' },
   ERR_CLIENT_CLOSED: { exitCode: ExitCode.unavailable },
   ERR_UNSAFE_BIND: {
@@ -64,6 +72,13 @@ const KNOWN: Readonly<Record<string, Known>> = {
   ENOENT: { exitCode: ExitCode.noInput, advice: 'check the path' },
   ENOTDIR: { exitCode: ExitCode.noInput, advice: 'check the path' },
   EISDIR: { exitCode: ExitCode.noInput, advice: 'check the path' },
+  EPERM: { exitCode: ExitCode.notAllowed, advice: 'check the permissions' },
+  EROFS: { exitCode: ExitCode.notAllowed, advice: 'it can only be read; choose another folder' },
+  ENOSPC: { exitCode: ExitCode.io, advice: 'free space on the disk' },
+  EDQUOT: { exitCode: ExitCode.io, advice: 'free space on the disk' },
+  EIO: { exitCode: ExitCode.io, advice: 'the disk fails; see the log of the system' },
+  EMFILE: { exitCode: ExitCode.retryLater, advice: 'too many open files; raise the limit (ulimit -n)' },
+  ENFILE: { exitCode: ExitCode.retryLater, advice: 'too many open files on this machine' },
   EEXIST: { exitCode: ExitCode.cannotCreate, advice: 'it is there already; choose another path' },
   ERR_JOURNAL_FAILED: { exitCode: ExitCode.io },
   ERR_LEDGER_CORRUPT: { exitCode: ExitCode.data, advice: 'restore a backup' },
@@ -86,5 +101,5 @@ export function failureOf(error: unknown): Failure {
 }
 
 function oneLine(text: string): string {
-  return text.replaceAll(/\s*\n\s*/g, ' ').trim();
+  return plainText(text.replaceAll(/\s*\n\s*/g, ' ').trim());
 }

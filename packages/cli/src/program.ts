@@ -20,7 +20,7 @@ import type { Tools } from './verb.js';
 export async function runTroupe(words: readonly string[], terminal: Terminal): Promise<number> {
   const tools: Tools = { terminal, exitCode: ExitCode.ok };
   try {
-    await programOf(tools, words.includes('--json')).parseAsync(words, { from: 'user' });
+    await programOf(tools, words).parseAsync(words, { from: 'user' });
     return tools.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
@@ -32,9 +32,9 @@ export async function runTroupe(words: readonly string[], terminal: Terminal): P
   }
 }
 
-function programOf(tools: Tools, isJson: boolean): Command {
+function programOf(tools: Tools, words: readonly string[]): Command {
   const { terminal } = tools;
-  const program = new Command('troupe')
+  const program: Command = new Command('troupe')
     .description('a durable job system: leaders, workers, jobs')
     .version(versionOf())
     .exitOverride()
@@ -44,10 +44,13 @@ function programOf(tools: Tools, isJson: boolean): Command {
       writeErr: (text) => terminal.err(text.trimEnd()),
       // One line, as every other error of the command.
       outputError: (text, write) => {
-        const plain = text.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ');
-        const message = `${plain.trim()}; see troupe --help`;
+        const plain = text
+          .replace(/^error: /, '')
+          .replaceAll(/\s*\n\s*/g, ' ')
+          .trim();
+        const message = `${plain.replace(/\.$/, '')}; see ${verbOf(program, words)} --help`;
         const error = { code: 'ERR_CLI_USAGE', exitCode: ExitCode.usage, message };
-        write(isJson ? JSON.stringify({ error }) : `troupe: ${message}`);
+        write(words.includes('--json') ? JSON.stringify({ error }) : `troupe: ${message}`);
       },
     });
   addLeader(program, tools);
@@ -63,6 +66,18 @@ function programOf(tools: Tools, isJson: boolean): Command {
   addBench(program, tools);
   addCompletion(program, tools);
   return program;
+}
+
+/** The verb that was meant, as far as there is one of that name. */
+function verbOf(program: Command, words: readonly string[]): string {
+  const path = [program.name()];
+  let command: Command | undefined = program;
+  for (const word of words) {
+    command = command.commands.find((one) => one.name() === word);
+    if (command === undefined) break;
+    path.push(word);
+  }
+  return path.join(' ');
 }
 
 function versionOf(): string {

@@ -10,6 +10,7 @@ export class ProgressBar {
   private readonly total: number;
   private readonly startedAt = performance.now();
   private drawnAt = Number.NEGATIVE_INFINITY;
+  private isOver = false;
 
   constructor(terminal: Terminal, label: string, total: number) {
     this.terminal = terminal;
@@ -20,13 +21,15 @@ export class ProgressBar {
   /** `total`: as far as it is known by now. */
   at(done: number, total = this.total): void {
     const now = performance.now();
-    if (!this.terminal.isInteractive || (now - this.drawnAt < EVERY_MS && done < total)) return;
+    if (!this.terminal.isInteractive || this.isOver || (now - this.drawnAt < EVERY_MS && done < total))
+      return;
     this.drawnAt = now;
     this.terminal.draw(barOf(this.label, done, total, (now - this.startedAt) / 1_000));
   }
 
   /** Leaves the line free for what comes next. */
   end(): void {
+    this.isOver = true;
     if (this.terminal.isInteractive && this.drawnAt > Number.NEGATIVE_INFINITY) this.terminal.draw('');
   }
 }

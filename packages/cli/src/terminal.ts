@@ -4,6 +4,8 @@ export interface Terminal {
   err(line: string): void;
   /** Someone looks at err: progress may be drawn there. */
   readonly isInteractive: boolean;
+  /** Someone looks at out too: what is drawn would stand between its lines. */
+  readonly showsResults?: boolean;
   /** Draws over the line that is being drawn. */
   draw(text: string): void;
 }
@@ -13,6 +15,7 @@ export function processTerminal(): Terminal {
     out: (line) => void process.stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
     isInteractive: process.stderr.isTTY === true,
+    showsResults: process.stdout.isTTY === true,
     draw: (text) => void process.stderr.write(`\r\u001b[K${text}`),
   };
 }

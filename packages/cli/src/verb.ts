@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { plainText } from './plain-text.js';
 import type { Terminal } from './terminal.js';
 
 /** What every verb is given. */
@@ -24,5 +25,5 @@ export function verb(parent: Command, usage: string, summary: string, example: s
 /** One result: JSON for programs, lines for people. */
 export function print(tools: Tools, flags: JsonFlag, value: unknown, lines: readonly string[]): void {
   if (flags.json === true) tools.terminal.out(JSON.stringify(value));
-  else for (const line of lines) tools.terminal.out(line);
+  else for (const line of lines) tools.terminal.out(plainText(line));
 }

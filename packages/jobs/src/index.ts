@@ -35,6 +35,7 @@ export {
   JobUnknownError,
   JobWaitError,
   JournalFailedError,
+  LeaderChangedError,
   LedgerCorruptError,
   NonRetryableError,
   SessionRefusedError,

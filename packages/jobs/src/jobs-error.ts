@@ -93,6 +93,17 @@ export class SessionRefusedError extends JobsError {
   }
 }
 
+/** Behind the address is another leader, or the same one with another folder: none of this client's jobs are there. */
+export class LeaderChangedError extends JobsError {
+  override readonly code = 'ERR_LEADER_CHANGED';
+
+  constructor(before: string, now: string) {
+    super(
+      `client: the leader is another one, its ids start with ${now}- and not ${before}-; connect anew. What was not yet answered may or may not have been taken by the one before`,
+    );
+  }
+}
+
 /** What is kept of the error that ended an attempt. */
 export interface JobFailure {
   readonly name: string;

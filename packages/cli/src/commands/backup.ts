@@ -3,6 +3,7 @@ import { copyWal, type VerifyReport, verifyWal } from '@troupe/wal';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
+import { unlessInterrupted } from '../interrupt.js';
 import { ProgressBar } from '../progress-bar.js';
 import { mustBeApart, mustHoldLog } from '../session/log-folder.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
@@ -35,8 +36,8 @@ async function copy(tools: Tools, flags: JsonFlag, from: string, to: string): Pr
   await mkdir(to, { recursive: true, mode: 0o700 });
   try {
     const bar = new ProgressBar(tools.terminal, 'copying', (await readdir(from)).length);
-    const { files, retries } = await copyWal(from, to, { onFile: (count) => bar.at(count) });
-    bar.end();
+    const copying = copyWal(from, to, { onFile: (count) => bar.at(count) });
+    const { files, retries } = await unlessInterrupted('copying', copying).finally(() => bar.end());
     const { lastLsn } = await mustBeGood(to);
     print(tools, flags, { from, to, files, retries, lastLsn }, [
       `${from} → ${to}: ${files} files, verified up to lsn ${lastLsn}`,

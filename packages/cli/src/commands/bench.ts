@@ -7,6 +7,7 @@ import { type Client, connectClient, type DialOptions, handle, startWorker } fro
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
+import { unlessInterrupted } from '../interrupt.js';
 import { wholeNumber } from '../number-option.js';
 import { ProgressBar } from '../progress-bar.js';
 import { parseAddress } from '../session/address.js';
@@ -51,8 +52,8 @@ async function run(tools: Tools, flags: Flags): Promise<void> {
   });
   await using client = await connectClient({ ...dial, name: 'bench' });
   const bar = new ProgressBar(tools.terminal, 'bench', flags.jobs);
-  const { seconds, latencies } = await drive(client, flags, (done) => bar.at(done));
-  bar.end();
+  const driven = drive(client, flags, (done) => bar.at(done));
+  const { seconds, latencies } = await unlessInterrupted('bench', driven).finally(() => bar.end());
   latencies.sort();
   const at = (share: number): number =>
     latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
@@ -113,11 +114,11 @@ async function leaderOf(flags: Flags): Promise<AsyncDisposable & { readonly dial
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
+  const exited = new Promise((resolve) => child.once('exit', resolve));
   const address = await addressOf(child);
   return {
     dial: { address: parseAddress(address), host: quietHost },
     [Symbol.asyncDispose]: async () => {
-      const exited = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
       await exited;
       await rm(dir, { recursive: true, force: true });

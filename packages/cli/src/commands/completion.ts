@@ -8,7 +8,7 @@ export function addCompletion(program: Command, tools: Tools): void {
     .addArgument(new Argument('<shell>', 'which').choices(['bash', 'zsh', 'fish']))
     .action((shell: Shell, flags: JsonFlag) => {
       const script = shell === 'fish' ? fish(program) : bash(program, shell);
-      print(tools, flags, { shell, script }, [script]);
+      print(tools, flags, { shell, script }, script.split('\n'));
     });
 }
 

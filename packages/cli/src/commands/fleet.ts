@@ -63,9 +63,10 @@ export function addFleet(program: Command, tools: Tools): void {
 }
 
 function problemsOf(overview: LeaderOverview, flags: CheckFlags): string[] {
-  const { counts, workers } = overview;
+  const { counts, workers, diskLow } = overview;
   const alive = workers.filter(({ liveness }) => liveness === 'alive').length;
   return [
+    ...(diskLow ? ['the disk of the leader is nearly full, it refuses submits'] : []),
     ...(alive < flags.workersMin ? [`${alive} workers alive, needed ${flags.workersMin}`] : []),
     ...(counts.queued > (flags.queuedMax ?? COUNT_MAX)
       ? [`${counts.queued} jobs waiting, at most ${flags.queuedMax}`]

@@ -22,7 +22,7 @@ export function addJobVerbs(program: Command, tools: Tools): void {
       wholeNumber(1, TIMER_MS_MAX),
     )
     .action((id: string, flags: Flags & { resultWithin?: number }) =>
-      withPatience(tools, flags, { submits: false }, async (client, deadline) => {
+      withPatience(tools, flags, async (client, deadline) => {
         const output = await client.open(SOME_JOB, id).result(deadline.left(flags.resultWithin));
         print(tools, flags, { id, output }, [JSON.stringify(output)]);
       }),

@@ -53,7 +53,7 @@ function make(tools: Tools, subject: string, flags: Flags): void {
   const id = `${subject.replaceAll(/[^A-Za-z0-9_.-]/g, '-').slice(0, 48)}-${randomBytes(4).toString('hex')}`;
   const file = { subject, id, ...rules, key: randomBytes(KEY_BYTES).toString('hex') };
   if (flags.out === undefined) {
-    print(tools, flags, file, [JSON.stringify(file, undefined, 2)]);
+    print(tools, flags, file, JSON.stringify(file, undefined, 2).split('\n'));
     return;
   }
   writeFileSync(flags.out, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });

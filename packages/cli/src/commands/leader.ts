@@ -15,6 +15,7 @@ import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { failureOf } from '../failure.js';
 import { byteCount, wholeNumber } from '../number-option.js';
+import { plainText } from '../plain-text.js';
 import { repeated } from '../repeated-option.js';
 import { DEFAULT_PORT } from '../session/address.js';
 import { logLines, tellCrash } from '../session/crash-report.js';
@@ -162,19 +163,19 @@ function limitsOf(flags: Flags): Partial<LeaderLimits> {
 
 function tellPeer(terminal: Terminal, event: ListenerEvent): void {
   if (event.kind === 'closed')
-    terminal.err(`leader: ${event.remote} ${event.subject ?? ''} ${describeClose(event.reason)}`);
+    terminal.err(plainText(`leader: ${event.remote} ${event.subject ?? ''} ${describeClose(event.reason)}`));
   else if (event.kind === 'refused') terminal.err(`leader: ${event.remote} not let in: ${event.why}`);
   else if (event.kind === 'lost') terminal.err(`leader: ${event.remote} lost: ${event.error.message}`);
 }
 
 /** What an operator asks about afterwards. What goes well is in the counts. */
 function tellWork(terminal: Terminal, event: JobsEvent): void {
-  if (event.kind === 'refused') terminal.err(`leader: refused a submit of ${event.client}: ${event.code}`);
-  else if (event.kind === 'dead')
-    terminal.err(`leader: job ${event.job} (${event.exec}) is a dead letter: ${event.reason}`);
-  else if (event.kind === 'worker') terminal.err(`leader: worker ${event.worker} ${event.liveness}`);
+  const tell = (what: string): void => terminal.err(plainText(`leader: ${what}`));
+  if (event.kind === 'refused') tell(`refused a submit of ${event.client}: ${event.code}`);
+  else if (event.kind === 'dead') tell(`job ${event.job} (${event.exec}) is a dead letter: ${event.reason}`);
+  else if (event.kind === 'worker') tell(`worker ${event.worker} ${event.liveness}`);
   else if (event.kind === 'stale')
-    terminal.err(`leader: worker ${event.worker} too late for job ${event.job}, attempt ${event.attempt}`);
+    tell(`worker ${event.worker} too late for job ${event.job}, attempt ${event.attempt}`);
 }
 
 function authOf(flags: Flags): ListenerAuth | undefined {

@@ -1,4 +1,6 @@
+import { stat } from 'node:fs/promises';
 import type { Client, JobDefinition, JobHandle, SubmitOptions, WaitOptions } from '@troupe/jobs';
+import type { Net } from '@troupe/transport';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
@@ -14,6 +16,7 @@ import {
 } from '../session/payload-input.js';
 import { type JobFlags, plainJob, withJobOptions } from '../session/plain-job.js';
 import { ReceiptLine } from '../session/receipt-line.js';
+import { watchedNet } from '../session/watched-net.js';
 import { print, type Tools, verb } from '../verb.js';
 
 interface Flags extends AskFlags, JobFlags, PayloadFlags {
@@ -71,37 +74,69 @@ async function submitOne(
   argument: string | undefined,
   flags: Flags,
 ): Promise<void> {
-  const submit = await prepared(exec, argument, flags);
-  await withPatience(tools, flags, SUBMITS, async (client, deadline) =>
-    tell(tools, flags, await submit(client, deadline.left())),
+  const { submit, file } = await prepared(exec, argument, flags);
+  const sending = await sendingBar(tools, exec, file);
+  await withPatience(
+    tools,
+    flags,
+    async (client, deadline) => {
+      const handle = await submit(client, deadline.left()).finally(() => sending.end());
+      tell(tools, flags, handle);
+    },
+    sending,
   );
 }
 
 async function runOne(tools: Tools, exec: string, argument: string | undefined, flags: Flags): Promise<void> {
-  const submit = await prepared(exec, argument, flags);
-  await withPatience(tools, flags, SUBMITS, async (client, deadline) => {
-    const handle = await submit(client, deadline.left());
-    const output = await handle.result(deadline.left(flags.resultWithin));
-    print(tools, flags, { id: handle.id, output }, [JSON.stringify(output)]);
-  });
+  const { submit, file } = await prepared(exec, argument, flags);
+  const sending = await sendingBar(tools, exec, file);
+  await withPatience(
+    tools,
+    flags,
+    async (client, deadline) => {
+      const handle = await submit(client, deadline.left()).finally(() => sending.end());
+      const output = await handle.result(deadline.left(flags.resultWithin));
+      print(tools, flags, { id: handle.id, output }, [JSON.stringify(output)]);
+    },
+    sending,
+  );
 }
-
-const SUBMITS = { submits: true };
 
 type Submit = (client: Client, wait: WaitOptions) => Promise<JobHandle<JobDefinition>>;
 
+interface Prepared {
+  readonly submit: Submit;
+  /** What is read while it is sent. */
+  readonly file: string | undefined;
+}
+
 /** A large file is read while it is sent; anything else before there is a connection, so that what is wrong with it is said first. */
-async function prepared(exec: string, argument: string | undefined, flags: Flags): Promise<Submit> {
+async function prepared(exec: string, argument: string | undefined, flags: Flags): Promise<Prepared> {
   const job = plainJob(exec, flags);
   const options = optionsOf(flags);
   const file = await largeFile(argument, flags);
   if (file === undefined) {
     const payload = await readPayload(argument, flags);
-    return (client, wait) => client.submit(job, payload, { ...options, ...wait });
+    return { submit: (client, wait) => client.submit(job, payload, { ...options, ...wait }), file };
   }
-  return flags.text === true
-    ? (client, wait) => client.submitStream(job, jsonOfText(file), { ...options, ...wait })
-    : (client, wait) => client.submitFile(job, file, { ...options, ...wait });
+  const submit: Submit =
+    flags.text === true
+      ? (client, wait) => client.submitStream(job, jsonOfText(file), { ...options, ...wait })
+      : (client, wait) => client.submitFile(job, file, { ...options, ...wait });
+  return { submit, file };
+}
+
+/** How much of a large file has left, where somebody looks. */
+async function sendingBar(
+  { terminal }: Tools,
+  exec: string,
+  file: string | undefined,
+): Promise<{ readonly net?: Net; end(): void }> {
+  if (file === undefined || !terminal.isInteractive) return { end: () => undefined };
+  const totalKiB = Math.ceil((await stat(file)).size / 1024);
+  const bar = new ProgressBar(terminal, `${exec}, KiB`, totalKiB);
+  const net = watchedNet((bytes) => bar.at(Math.min(totalKiB, Math.ceil(bytes / 1024))));
+  return { net, end: () => bar.end() };
 }
 
 /** Ids in the order of the lines, as they come. What is wrong with a line ends it, behind the ids of the lines before. */
@@ -125,7 +160,7 @@ async function submitLines(
     );
   const job = plainJob(exec, flags);
   const options = optionsOf(flags);
-  await withPatience(tools, flags, SUBMITS, async (client, deadline) => {
+  await withPatience(tools, flags, async (client, deadline) => {
     const bar = new ProgressBar(tools.terminal, exec, 0);
     let read = 0;
     const receipts = new ReceiptLine((handle) => {

@@ -1,9 +1,12 @@
 import { decodeRecords, payloadText } from '@troupe/jobs';
 import { type DumpedEntry, dumpWal, type RepairReport, repairWal, verifyWal } from '@troupe/wal';
 import type { Command } from 'commander';
+import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { wholeNumber } from '../number-option.js';
+import { ProgressBar } from '../progress-bar.js';
 import { mustHoldLog } from '../session/log-folder.js';
+import { watchedStorage } from '../session/watched-storage.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 interface DumpFlags extends JsonFlag {
@@ -29,7 +32,11 @@ export function addWal(program: Command, tools: Tools): void {
   verb(wal, 'verify <folder>', 'read a whole log and check every byte', 'troupe wal verify ./state').action(
     async (folder: string, flags: JsonFlag) => {
       await mustHoldLog(folder);
-      const report = await verifyWal(folder);
+      const bar = new ProgressBar(tools.terminal, 'verifying, MiB', 0);
+      // Once to see whether it opens, once for every byte.
+      const report = await verifyWal(await watchedStorage(folder, { bar, times: 2 })).finally(() =>
+        bar.end(),
+      );
       const range = `entries ${report.firstLsn} to ${report.lastLsn} in ${report.segments} segments`;
       const end = report.wasClean ? 'closed cleanly' : 'not closed cleanly';
       const damage = report.damage.map((one) => `damaged: ${one.file} at byte ${one.offset}: ${one.reason}`);
@@ -59,19 +66,26 @@ function repairText({ lost, recordsKept, quarantined, applied }: RepairReport): 
 }
 
 async function dump(tools: Tools, folder: string, flags: DumpFlags): Promise<void> {
+  const { from = 1, to = LSN_MAX } = flags;
+  if (from > to)
+    throw new CliError('ERR_CLI_USAGE', ExitCode.usage, `wal dump: --from ${from} is behind --to ${to}`);
   await mustHoldLog(folder);
+  const { terminal } = tools;
+  const bar = new ProgressBar(terminal, 'reading, MiB', 0);
   const range = {
     ...(flags.from === undefined ? {} : { from: flags.from }),
     ...(flags.to === undefined ? {} : { to: flags.to }),
   };
+  // Where the records themselves go to the terminal they show how far it is.
+  const log = terminal.showsResults === true ? folder : await watchedStorage(folder, { bar, times: 1 });
   await dumpWal(
-    folder,
+    log,
     (entry) => {
-      for (const line of linesOf(entry, flags.payloads === true)) tools.terminal.out(line);
+      for (const line of linesOf(entry, flags.payloads === true)) terminal.out(line);
       if (entry.kind === 'damage') tools.exitCode = ExitCode.data;
     },
     range,
-  );
+  ).finally(() => bar.end());
 }
 
 function linesOf(entry: DumpedEntry, withPayloads: boolean): string[] {

@@ -7,6 +7,7 @@ import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { share, wholeNumber } from '../number-option.js';
+import { plainText } from '../plain-text.js';
 import { repeated } from '../repeated-option.js';
 import { logLines } from '../session/crash-report.js';
 import { dialOptions, type LeaderFlags, withLeader } from '../session/leader-options.js';
@@ -67,7 +68,9 @@ async function run(tools: Tools, module: string, flags: Flags): Promise<void> {
     },
     onFailure: ({ jobId, exec, attempt, outcome, failure }) =>
       terminal.err(
-        `worker: ${exec} ${jobId}, attempt ${attempt}: ${outcome}: ${failure.name}: ${failure.message}`,
+        plainText(
+          `worker: ${exec} ${jobId}, attempt ${attempt}: ${outcome}: ${failure.name}: ${failure.message}`,
+        ),
       ),
     handlers,
     slots: flags.slots,

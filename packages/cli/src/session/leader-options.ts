@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Client, connectClient, type DialOptions } from '@troupe/jobs';
-import type { DialerAuth, DialTls } from '@troupe/transport';
+import type { DialerAuth, DialTls, Net } from '@troupe/transport';
 import { type Command, Option } from 'commander';
 import { TIMER_MS_MAX, wholeNumber } from '../number-option.js';
 import type { JsonFlag, Tools } from '../verb.js';
@@ -85,7 +85,7 @@ export function dialOptions(flags: LinkFlags & { readonly leader: string }): Dia
 /** Asks a leader something, within the time of the command. */
 export async function withClient<T>(flags: AskFlags, run: (client: Client) => Promise<T>): Promise<T> {
   const deadline = new Deadline(flags.timeout);
-  const client = await connectClient({ ...dialOptions(flags), ...soon(flags, deadline), ...LOOKER });
+  const client = await connectClient({ ...dialOptions(flags), ...soon(flags, deadline), name: NAME });
   return closing(client, deadline.race(run(client)));
 }
 
@@ -93,8 +93,8 @@ export async function withClient<T>(flags: AskFlags, run: (client: Client) => Pr
 export async function withPatience<T>(
   tools: Tools,
   flags: AskFlags,
-  role: { readonly submits: boolean },
   run: (client: Client, deadline: Deadline) => Promise<T>,
+  options: { readonly net?: Net } = {},
 ): Promise<T> {
   const deadline = new Deadline(flags.timeout);
   const dial = dialOptions(flags);
@@ -102,13 +102,14 @@ export async function withPatience<T>(
   const client = await connectClient({
     ...dial,
     ...soon(flags, deadline),
-    ...(role.submits ? { name: 'cli' } : LOOKER),
+    ...(options.net === undefined ? {} : { net: options.net }),
+    name: NAME,
     ...(flags.json === true ? {} : { onEvent: watch.hear }),
   });
   return closing(client, run(client, deadline));
 }
 
-const LOOKER = { name: 'cli', submits: false } as const;
+const NAME = 'cli';
 
 function soon({ connectWithin }: AskFlags, deadline: Deadline): { readonly withinMs?: number } {
   return deadline.left(connectWithin);

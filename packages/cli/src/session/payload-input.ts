@@ -79,6 +79,12 @@ function streamOf(file: string | undefined): { stream: Readable; where: string }
 }
 
 function parse(text: string, where: string): unknown {
+  if (text.trim() === '')
+    throw new CliError(
+      'ERR_CLI_PAYLOAD',
+      ExitCode.data,
+      `payload from ${where}: empty; give JSON, null for none, or say --text`,
+    );
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {

@@ -1,4 +1,5 @@
 import type { JobView } from '@troupe/jobs';
+import { plainText } from '../plain-text.js';
 
 /** A job as the command prints it with --json: the id as people know it, times as text. */
 export interface ShownJob {
@@ -83,8 +84,9 @@ export function jobLines(job: ShownJob): string[] {
 
 /** Columns as wide as their widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => (row[i] ?? '').length)));
-  return [head, ...rows].map((row) =>
+  const cells = [head, ...rows.map((row) => row.map(plainText))];
+  const widths = head.map((_, i) => cells.reduce((most, row) => Math.max(most, (row[i] ?? '').length), 0));
+  return cells.map((row) =>
     row
       .map((cell, i) => cell.padEnd(widths[i] ?? 0))
       .join('  ')

@@ -347,7 +347,7 @@ operating('every verb has a help with an example', async () => {
 operating('mistakes are one line and 64', async () => {
   const cases: [readonly string[], RegExp][] = [
     [['nonsense'], /^troupe: unknown command 'nonsense'; see troupe --help\n$/],
-    [['run'], /^troupe: missing required argument 'exec'; see troupe --help\n$/],
+    [['run'], /^troupe: missing required argument 'exec'; see troupe run --help\n$/],
     [['ls', '--state', 'odd'], /^troupe: .*Allowed choices are queued.*\n$/],
     [['leader', '--payload-max', '0'], /^troupe: .*bytes above 0.*\n$/],
     [['leader', '--port', '99999999'], /^troupe: .*whole number from 0 to 65535.*\n$/],

@@ -58,8 +58,9 @@ export function lines(ended: Ended): Record<string, unknown>[] {
 }
 
 /** The command as a process of its own, for a test that talks to it. */
-export function start(args: readonly string[], cwd?: string): ChildProcess {
-  const { TROUPE_LEADER: _leader, TROUPE_KEY: _key, ...env } = process.env;
+export function start(args: readonly string[], cwd?: string, more: NodeJS.ProcessEnv = {}): ChildProcess {
+  const { TROUPE_LEADER: _leader, TROUPE_KEY: _key, ...own } = process.env;
+  const env = { ...own, ...more };
   return spawn(process.execPath, [bin, ...args], cwd === undefined ? { env } : { env, cwd });
 }
 

@@ -66,8 +66,6 @@ export interface ClientArgs {
   readonly name: string;
   readonly host: Host;
   readonly leader: ClientFace;
-  /** Names the numbering of its submits; a new one unless given. */
-  readonly token?: string | undefined;
   /** Large files are read while they are sent. */
   readonly streams?: boolean;
   /** The client was closed: whoever holds its connection may let go. */
@@ -81,7 +79,8 @@ export interface SpawnedClient {
 
 export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): SpawnedClient {
   const { name, host, leader } = args;
-  const token = args.token ?? Math.floor(host.random() * 2 ** 52).toString(36);
+  // Names the numbering of its submits.
+  const token = Math.floor(host.random() * 2 ** 52).toString(36);
   const line: Line = { port: undefined, run: () => undefined, open: () => undefined };
   const client = new Client({
     client: name,

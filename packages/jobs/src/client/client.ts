@@ -1,20 +1,27 @@
-// Hot path: `submit` and `settle` run once per job.
+// Hot path: `submit` and `run` run once per job.
 import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
 import { payloadOfFile, withSpooled } from '../job/node-payload-file.js';
 import { checkOptions } from '../job/option-check.js';
 import type { StoredPayload } from '../job/stored-payload.js';
-import { ClientClosedError, JobUnknownError, SessionRefusedError } from '../jobs-error.js';
+import {
+  ClientClosedError,
+  JobUnknownError,
+  LeaderChangedError,
+  SessionRefusedError,
+} from '../jobs-error.js';
 import type { ClientMessage, JobView, LeaderOverview, ToClient } from '../protocol/client-messages.js';
 import type { ClientSetup } from './client-link.js';
 import { DeskCalls } from './desk-calls.js';
 import { Drafter, NO_OPTIONS, SUBMIT_ALL_OPTIONS, SUBMIT_OPTIONS, type SubmitOptions } from './drafter.js';
+import { Entrance } from './entrance.js';
 import { type HandleDesk, JobHandle } from './job-handle.js';
 import { Outcomes } from './outcomes.js';
+import type { Draft } from './outstanding.js';
 import { limitWait, type WaitOptions } from './patience.js';
-import { type Pending, PendingBatch, PendingRun, PendingSubmit } from './pending.js';
-import { grip, settling } from './promise-grip.js';
-import { type Draft, Outstanding, type OutstandingBatch, Submitter } from './submitter.js';
+import { PendingBatch, PendingRun, PendingSubmit } from './pending.js';
+import { PromiseGrip } from './promise-grip.js';
+import { Submitter } from './submitter.js';
 
 /** The client as a machine with promises on its face. Collects what one turn submits and sends it in one message. */
 export class Client implements HandleDesk, AsyncDisposable {
@@ -23,6 +30,8 @@ export class Client implements HandleDesk, AsyncDisposable {
   private readonly outcomes: Outcomes;
   private readonly drafter = new Drafter((message) => this.send(message));
   private readonly calls = new DeskCalls((message) => this.send(message));
+  private readonly entrance: Entrance;
+  private readonly grip = new PromiseGrip();
   private tag = '';
   private connected = false;
   private flushScheduled = false;
@@ -32,6 +41,13 @@ export class Client implements HandleDesk, AsyncDisposable {
   constructor(setup: ClientSetup) {
     this.setup = setup;
     this.outcomes = new Outcomes((job) => this.idOf(job));
+    this.entrance = new Entrance({
+      host: setup.host,
+      drafter: this.drafter,
+      submitter: this.submitter,
+      closedBy: () => this.closedBy,
+      onEntered: () => this.scheduleFlush(),
+    });
   }
 
   /** Resolves once the job is on the leader's disk. Waits while too many submits are unanswered. */
@@ -40,8 +56,8 @@ export class Client implements HandleDesk, AsyncDisposable {
     input: JobInput<D>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
-    const promise = new Promise<JobHandle<D>>(grip);
-    this.offer(input, options, promise, new PendingSubmit(this, job, settling.resolve, settling.reject));
+    const promise = new Promise<JobHandle<D>>(this.grip.take);
+    this.entrance.offer(input, options, promise, new PendingSubmit(this, job, this.grip));
     return promise;
   }
 
@@ -55,13 +71,13 @@ export class Client implements HandleDesk, AsyncDisposable {
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
     checkOptions('submitFile', options, SUBMIT_OPTIONS);
-    const promise = new Promise<JobHandle<D>>(grip);
-    const pending = new PendingSubmit<D>(this, job, settling.resolve, settling.reject);
-    this.watch(options, promise, pending);
+    const promise = new Promise<JobHandle<D>>(this.grip.take);
+    const pending = new PendingSubmit(this, job, this.grip);
+    this.entrance.watch(options, promise, pending);
     const filling = payloadOfFile(path, this.setup.streams === true).then((payload) =>
       this.drafter.fillWith(pending.item, job, payload, options),
     );
-    this.enter(filling, pending);
+    this.entrance.enter(filling, pending);
     return promise;
   }
 
@@ -87,10 +103,10 @@ export class Client implements HandleDesk, AsyncDisposable {
       await this.drafter.fill(item, job, input, options);
       items.push(item);
     }
-    const promise = new Promise<JobHandle<D>[]>(grip);
-    const pending = new PendingBatch<D>(this, job, items, settling.resolve, settling.reject);
-    this.watch(options, promise, pending);
-    this.enter(undefined, pending);
+    const promise = new Promise<JobHandle<D>[]>(this.grip.take);
+    const pending = new PendingBatch(this, items, job, this.grip);
+    this.entrance.watch(options, promise, pending);
+    this.entrance.enter(undefined, pending);
     return promise;
   }
 
@@ -100,14 +116,9 @@ export class Client implements HandleDesk, AsyncDisposable {
     input: JobInput<D>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobOutput<D>> {
-    const promise = new Promise<JobOutput<D>>(grip);
+    const promise = new Promise<JobOutput<D>>(this.grip.take);
     // The schema vouches for the type.
-    this.offer(
-      input,
-      options,
-      promise,
-      new PendingRun(this.outcomes, job, settling.resolve, settling.reject),
-    );
+    this.entrance.offer(input, options, promise, new PendingRun(this.outcomes, job, this.grip));
     return promise;
   }
 
@@ -122,12 +133,13 @@ export class Client implements HandleDesk, AsyncDisposable {
 
   outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown> {
     if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
-    const promise = new Promise<unknown>(grip);
-    const waiter = { definition, resolve: settling.resolve, reject: settling.reject, next: undefined };
+    const promise = new Promise<unknown>(this.grip.take);
+    const { resolve, reject } = this.grip;
+    const waiter = { definition, resolve, reject, next: undefined };
     if (this.outcomes.add(job, waiter)) this.send({ kind: 'await', jobs: [job] });
     const leave = (error: Error): void => {
       this.outcomes.remove(job, waiter);
-      waiter.reject(error);
+      reject(error);
     };
     limitWait(this.setup.host, options, promise, leave, (withinMs) => this.outcomes.late(job, withinMs));
     return promise;
@@ -220,61 +232,6 @@ export class Client implements HandleDesk, AsyncDisposable {
     return Promise.resolve();
   }
 
-  private offer(
-    input: unknown,
-    options: SubmitOptions,
-    promise: Promise<unknown>,
-    pending: Pending & Outstanding,
-  ): void {
-    try {
-      const filling = this.drafter.fill(pending.item, pending.definition, input, options);
-      if (options !== NO_OPTIONS) this.watch(options, promise, pending);
-      if (filling !== undefined || this.submitter.isFull || pending.answered)
-        return this.enter(filling, pending);
-      if (this.closedBy !== undefined) throw this.closedBy;
-      this.submitter.add(pending);
-      this.scheduleFlush();
-    } catch (error) {
-      // What the input's schema or its key function throws is the caller's answer.
-      pending.reject(error as Error);
-    }
-  }
-
-  /** Once it is filled and there is room, unless its caller has left by then. */
-  private enter(
-    filling: Promise<void> | undefined,
-    pending: Pending & (Outstanding | OutstandingBatch),
-  ): void {
-    const entering = async (): Promise<void> => {
-      await filling;
-      await this.room();
-      // Its place is somebody else's.
-      if (pending.answered) return this.submitter.letIn();
-      if (pending instanceof Outstanding) this.submitter.add(pending);
-      else this.submitter.addAll(pending);
-      this.scheduleFlush();
-    };
-    entering().catch((error: unknown) => pending.reject(error as Error));
-  }
-
-  /** A caller with a limit may leave before its submit is answered. */
-  private watch(
-    options: WaitOptions,
-    promise: Promise<unknown>,
-    pending: Pending & (Outstanding | OutstandingBatch),
-  ): void {
-    const leave = (error: Error): void => {
-      this.submitter.withdraw(pending);
-      pending.leave(error);
-    };
-    limitWait(this.setup.host, options, promise, leave, (withinMs) => pending.late(withinMs));
-  }
-
-  private async room(): Promise<void> {
-    while (this.submitter.isFull && this.closedBy === undefined) await this.submitter.room();
-    if (this.closedBy !== undefined) throw this.closedBy;
-  }
-
   private numbersOf(ids: readonly string[]): number[] {
     return ids.map((id) => parseJobId(this.tag, id));
   }
@@ -300,6 +257,9 @@ export class Client implements HandleDesk, AsyncDisposable {
   }
 
   private welcomed(message: ToClient & { kind: 'welcome' }): void {
+    // The same numbers are other jobs there, and what the last leader may have taken must not be taken twice (A43).
+    if (this.tag !== '' && this.tag !== message.tag)
+      return this.end(new LeaderChangedError(this.tag, message.tag));
     this.connected = true;
     this.tag = message.tag;
     this.submitter.outstandingMax = message.outstandingMax;

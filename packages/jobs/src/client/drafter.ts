@@ -5,8 +5,8 @@ import { type Payload, payloadOfText } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import type { ClientMessage, Refusal } from '../protocol/client-messages.js';
+import type { Draft } from './outstanding.js';
 import { WAIT_OPTIONS, type WaitOptions } from './patience.js';
-import type { Draft } from './submitter.js';
 
 export interface SubmitOptions extends WaitOptions {
   /** Idempotency key: the same key within the window is the same job. */

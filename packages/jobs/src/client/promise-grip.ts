@@ -1,11 +1,12 @@
-/** The two ends of the promise that was made last. Read at once, so that a submit needs no closure of its own. */
-export const settling: { resolve: (value: unknown) => void; reject: (error: Error) => void } = {
-  resolve: () => undefined,
-  reject: () => undefined,
-};
+/** Holds the two ends of the promise that was made last. They are read at once, so that a submit needs no closure of its own. */
+export class PromiseGrip {
+  resolve: (value: unknown) => void = () => undefined;
+  reject: (error: Error) => void = () => undefined;
 
-export function grip(resolve: (value: never) => void, reject: (error: Error) => void): void {
-  // Whoever makes the promise knows its type.
-  settling.resolve = resolve as (value: unknown) => void;
-  settling.reject = reject;
+  /** What a promise is made with. */
+  readonly take = (resolve: (value: never) => void, reject: (error: Error) => void): void => {
+    // Whoever makes the promise knows its type.
+    this.resolve = resolve as (value: unknown) => void;
+    this.reject = reject;
+  };
 }

@@ -2,55 +2,7 @@
 import type { Payload } from '../job/payload.js';
 import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
 import { Ring } from '../queue/ring.js';
-
-/** Who is told when a submit is answered. */
-export interface Settler {
-  settled(receipt: Receipt): void;
-  /** Nobody will answer it. */
-  reject(error: Error): void;
-}
-
-/** A submit before it has its number. */
-export type Draft = { -readonly [Field in keyof SubmitItem]: SubmitItem[Field] };
-
-/** One submit until its receipt has come: what travels, and who is told. */
-export abstract class Outstanding implements Settler {
-  readonly item: Draft;
-  answered = false;
-
-  constructor(want: boolean) {
-    this.item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want };
-  }
-
-  get ref(): number {
-    return this.item.ref;
-  }
-
-  get seq(): number {
-    return this.item.seq;
-  }
-
-  abstract settled(receipt: Receipt): void;
-  abstract reject(error: Error): void;
-}
-
-/** The same for a batch that is taken whole. */
-export abstract class OutstandingBatch implements Settler {
-  readonly items: readonly Draft[];
-  seq = 0;
-  answered = false;
-
-  constructor(items: readonly Draft[]) {
-    this.items = items;
-  }
-
-  get ref(): number {
-    return this.items[0]?.ref ?? 0;
-  }
-
-  abstract settled(receipt: Receipt): void;
-  abstract reject(error: Error): void;
-}
+import { OutstandingBatch, OutstandingJob } from './outstanding.js';
 
 const DEFAULT_OUTSTANDING_MAX = 1_024;
 
@@ -59,7 +11,7 @@ const DEFAULT_OUTSTANDING_MAX = 1_024;
  * number, so nothing is lost and nothing doubled.
  */
 export class Submitter {
-  private readonly window = new Ring<Outstanding | OutstandingBatch>();
+  private readonly window = new Ring<OutstandingJob | OutstandingBatch>();
   private nextSeq = 1;
   private unsent = 0;
   private low = 0;
@@ -87,7 +39,7 @@ export class Submitter {
     for (const wake of this.blocked.splice(0, Math.max(0, this.outstandingMax - this.outstanding))) wake();
   }
 
-  add(one: Outstanding): void {
+  add(one: OutstandingJob): void {
     one.item.seq = this.nextSeq;
     this.push(one);
   }
@@ -98,7 +50,7 @@ export class Submitter {
     this.push(batch);
   }
 
-  private push(one: Outstanding | OutstandingBatch): void {
+  private push(one: OutstandingJob | OutstandingBatch): void {
     this.window.push(one);
     this.nextSeq += 1;
     this.unsent += 1;
@@ -112,7 +64,7 @@ export class Submitter {
     let items: SubmitItem[] = [];
     const { low } = this;
     for (let i = this.window.size - this.unsent; i < this.window.size; i += 1) {
-      const one = this.window.at(i) as Outstanding | OutstandingBatch;
+      const one = this.window.at(i) as OutstandingJob | OutstandingBatch;
       if (one.answered) continue;
       if (!(one instanceof OutstandingBatch)) {
         items.push(one.item);
@@ -145,7 +97,7 @@ export class Submitter {
   }
 
   /** Nobody waits for the answer: what was not sent will not be, what was sent may be taken. */
-  withdraw(one: Outstanding | OutstandingBatch): void {
+  withdraw(one: OutstandingJob | OutstandingBatch): void {
     if (one.answered) return;
     one.answered = true;
     // Without a number it was never in the window.
@@ -167,15 +119,15 @@ export class Submitter {
   giveUp(payload: Payload, problem: string): void {
     for (let i = 0; i < this.window.size; i += 1) {
       const one = this.window.at(i);
-      if (!(one instanceof Outstanding) || one.item.payload !== payload) continue;
+      if (!(one instanceof OutstandingJob) || one.item.payload !== payload) continue;
       const refusal = { code: 'ERR_PAYLOAD_LOST', problem, retryAfterMs: 0 } as const;
       return this.receipts([{ seq: one.item.seq, jobs: [], lsn: 0, duplicate: false, refusal }]);
     }
   }
 
   /** Nobody will answer any more. */
-  abandon(): Settler[] {
-    const left: Settler[] = [];
+  abandon(): (OutstandingJob | OutstandingBatch)[] {
+    const left: (OutstandingJob | OutstandingBatch)[] = [];
     for (let one = this.window.shift(); one !== undefined; one = this.window.shift()) {
       if (!one.answered) left.push(one);
     }

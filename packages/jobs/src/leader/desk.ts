@@ -98,7 +98,7 @@ export class Desk {
   }
 
   overview(): LeaderOverview {
-    const { ledger, room, fleet, lsn } = this.context;
+    const { ledger, room, fleet, lsn, journalLow } = this.context;
     return {
       tag: ledger.tag,
       lsn,
@@ -108,6 +108,7 @@ export class Desk {
       delayed: room.delayed,
       liveBytes: ledger.liveBytes,
       keys: ledger.keys.size,
+      diskLow: journalLow,
       workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
     };
   }

@@ -63,7 +63,8 @@ export class WorkerSession {
   private readonly port: WorkerPort;
   private readonly execs: ReadonlySet<string>;
   private readonly patterns: readonly string[];
-  private readonly served = new Map<ExecQueue, boolean>();
+  /** Queues come and go; this must not keep them. */
+  private readonly served = new WeakMap<ExecQueue, boolean>();
   private assigns: Assignment[] = [];
   private settled: AttemptRef[] = [];
   private settledBytes = 0;

@@ -1,4 +1,5 @@
 // Hot path: `encodeClient`, `readSubmit`, `encodeToClient` and their counterparts run for every batch of jobs.
+import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
 import type { JobSpec } from '../job/job-spec.js';
 import type { Payload } from '../job/payload.js';
@@ -287,10 +288,6 @@ function readOutcome(from: ByteReader): JobOutcome {
   const failure = (flags & HAS_FAILURE) === 0 ? undefined : readFailure(from);
   return { job, state, result, reason, failure };
 }
-
-const ANY = {
-  '~standard': { version: 1, vendor: 'troupe', validate: (value: unknown) => ({ value }) },
-} as const;
 
 /** Made again by `defineJob`, so that a spec from outside has passed every check that one from inside has. */
 function readSpec(from: ByteReader): JobSpec {

@@ -2,7 +2,7 @@
 import type { CloseReason, Connection, ConnectionHandler, Frame, IncomingBody } from '@troupe/transport';
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { ByteReader } from '../ledger/byte-reader.js';
-import type { ClientMessage, Receipt, ToClient } from '../protocol/client-messages.js';
+import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-face.js';
 import { encodeToClient, readClient, readClientHello } from './client-codec.js';
 import { Inlet } from './inlet.js';
@@ -11,7 +11,13 @@ import { LargeSubmit } from './large-submit.js';
 import { MessageMalformedError } from './network-error.js';
 import { Outlet } from './outlet.js';
 import { boundName, type PeerSetup } from './peer-setup.js';
+import { portions } from './portions.js';
 import { wireWriter } from './wire-writer.js';
+
+/** Outcomes that the leader is asked for again at a time. */
+const ASKED_AGAIN_MAX = 256;
+/** A peer with more outcomes to come than this does not read at all. */
+const BELATED_MAX = 1_048_576;
 
 /** A client of the full dialect, on one connection. Who it is was settled by the handshake, not by what it says (A13). */
 export class ClientPeer implements ConnectionHandler {
@@ -23,6 +29,8 @@ export class ClientPeer implements ConnectionHandler {
   private readonly owed: { items: number; readonly bytesEach: number }[] = [];
   /** What is on the disk for a submit that has no answer yet. */
   private readonly storing = new Map<number, StoredPayload>();
+  /** Jobs whose outcome there was no room for: the ledger is asked for it again when there is (ADR 0120). */
+  private readonly belated: number[] = [];
   private port: PeerPort<ToClient> | undefined = undefined;
 
   constructor(setup: PeerSetup<ToClient>) {
@@ -34,7 +42,13 @@ export class ClientPeer implements ConnectionHandler {
       (type, from, bytes) => this.take(type, from, bytes),
       (type, incoming) => this.divert(type, incoming),
     );
-    this.outlet = new Outlet(setup.connection, setup);
+    const { waitingBytesMax, compress } = setup;
+    this.outlet = new Outlet(setup.connection, {
+      waitingBytesMax,
+      heldBack: JobFrame.Outcomes,
+      compress,
+      onRoom: () => this.askAgain(),
+    });
   }
 
   onFrame(frame: Frame): void {
@@ -54,8 +68,25 @@ export class ClientPeer implements ConnectionHandler {
   deliver(message: ToClient): void {
     if (message.kind === 'receipts') this.answered(message.items);
     else if (message.kind === 'answer') this.settle();
-    encodeToClient(message, wireWriter(), this.outlet.post);
+    if (message.kind === 'outcomes') this.tell(message.items);
+    else encodeToClient(message, wireWriter(), this.outlet.post);
+    if (this.belated.length > 0) this.askAgain();
     if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
+  }
+
+  private tell(outcomes: readonly JobOutcome[]): void {
+    for (const items of portions(outcomes, resultBytes)) {
+      if (this.outlet.isFull) for (const { job } of items) this.belated.push(job);
+      else encodeToClient({ kind: 'outcomes', items }, wireWriter(), this.outlet.post);
+    }
+    if (this.belated.length > BELATED_MAX) this.connection.destroy({ kind: 'slow-reader' });
+  }
+
+  private askAgain(): void {
+    const { port } = this;
+    if (this.belated.length === 0 || this.outlet.isFull || port === undefined) return;
+    const jobs = this.belated.splice(0, ASKED_AGAIN_MAX);
+    this.setup.leader.fromClient({ message: { kind: 'await', jobs }, port });
   }
 
   private answered(receipts: readonly Receipt[]): void {
@@ -88,8 +119,7 @@ export class ClientPeer implements ConnectionHandler {
 
   private submit(message: ClientMessage, bytes: number): void {
     if (this.port === undefined) return this.connection.close();
-    this.count(message, bytes);
-    this.setup.leader.fromClient({ message, port: this.port });
+    this.pass(message, bytes, this.port);
   }
 
   private refuse(seq: number): void {
@@ -114,19 +144,20 @@ export class ClientPeer implements ConnectionHandler {
     const message = readClient(type, from);
     if (message === undefined) return this.connection.answer('UNKNOWN_TYPE');
     if (this.port === undefined) throw new MessageMalformedError('no hello before it');
-    this.count(message, bytes);
-    leader.fromClient({ message, port: this.port });
+    this.pass(message, bytes, this.port);
   }
 
-  /** Past the limits of the connection its socket is not read until enough is durable (B3). */
-  private count(message: ClientMessage, bytes: number): void {
-    const items =
-      message.kind === 'submit'
-        ? message.items.length
-        : message.kind === 'submit_all' || message.kind === 'call'
-          ? 1
-          : 0;
-    if (items === 0) return;
+  /** Past the limits of the connection its socket is not read until enough is durable; what nobody answers, until it is handled (B3). */
+  private pass(message: ClientMessage, bytes: number, port: PeerPort<ToClient>): void {
+    const { leader } = this.setup;
+    const answers = answersTo(message);
+    if (answers === 0) this.connection.took(bytes);
+    else this.count(answers, bytes);
+    leader.fromClient({ message, port });
+    if (answers === 0) leader.run(() => this.connection.settled(bytes));
+  }
+
+  private count(items: number, bytes: number): void {
     const bytesEach = bytes / items;
     this.owed.push({ items, bytesEach });
     for (let i = 0; i < items; i += 1) this.connection.took(bytesEach);
@@ -140,4 +171,13 @@ export class ClientPeer implements ConnectionHandler {
     first.items -= 1;
     if (first.items === 0) this.owed.shift();
   }
+}
+
+function answersTo(message: ClientMessage): number {
+  if (message.kind === 'submit') return message.items.length;
+  return message.kind === 'submit_all' || message.kind === 'call' ? 1 : 0;
+}
+
+function resultBytes({ result }: JobOutcome): number {
+  return result?.length ?? 0;
 }

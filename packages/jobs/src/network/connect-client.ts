@@ -1,7 +1,7 @@
 import { type ActorRef, createSystem, nodeHost } from '@troupe/core';
 import type { Client } from '../client/client.js';
 import { type ClientActor, spawnClient } from '../client/client-actor.js';
-import { checkOptions, flag, plainName } from '../job/option-check.js';
+import { checkOptions, plainName } from '../job/option-check.js';
 import type { ClientHello, ClientMessage, ToClient } from '../protocol/client-messages.js';
 import { encodeClient, encodeClientHello, readToClient } from './client-codec.js';
 import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
@@ -10,11 +10,9 @@ import { LeaderLink, type LinkCodec } from './leader-link.js';
 export interface ConnectClientOptions extends DialOptions {
   /** Who submits: jobs carry it, caps count by it. */
   readonly name?: string;
-  /** It will only look, cancel and wait: the leader need not remember a numbering of submits for it. */
-  readonly submits?: false;
 }
 
-const KNOWN = { ...DIAL_CHECKS, name: plainName(100), submits: flag };
+const KNOWN = { ...DIAL_CHECKS, name: plainName(100) };
 
 const codec: LinkCodec<ClientHello, ClientMessage, ToClient> = {
   role: 'client',
@@ -44,8 +42,6 @@ export async function connectClient(options: ConnectClientOptions): Promise<Clie
     name,
     host,
     streams: true,
-    // One numbering that nobody uses, shared by all who only look: a probe every second must not fill the leader's table.
-    token: options.submits === false ? 'looks-only' : undefined,
     leader: {
       helloClient: ({ hello, port }) => link.open(hello, port),
       fromClient: ({ message, port }) => link.send(message, port),

@@ -27,8 +27,8 @@ import { rootCause } from '../root-cause.js';
 import { LeaderDoor } from './leader-door.js';
 import { SessionsActor, type SpawnSession } from './session-actor.js';
 
-/** What one peer may have waiting here before it is cut off. Payloads in it are mostly references into the ledger. */
-const WAITING_BYTES_MAX = 256 * 1024 * 1024;
+/** What one peer may have waiting here beside the outbox of its connection, which is as large (ADR 0120). */
+const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
 const NO_AUTH: ListenerAuth = { kind: 'none' };
 

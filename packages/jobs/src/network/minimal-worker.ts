@@ -9,6 +9,7 @@ import {
 import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../job/payload.js';
 import type { PeerPort } from '../protocol/leader-face.js';
 import type { Assignment, AttemptEnd, ToWorker } from '../protocol/worker-messages.js';
+import { Backlog } from './backlog.js';
 import type { MinimalTimer } from './minimal-client.js';
 import { MINIMAL_EXEC } from './minimal-spec.js';
 import type { PeerSetup } from './peer-setup.js';
@@ -27,6 +28,8 @@ export class MinimalWorker implements ConnectionHandler {
   private readonly port: PeerPort<ToWorker>;
   private readonly slots: number;
   private readonly unacked: Assignment[] = [];
+  private readonly backlog: Backlog<Assignment>;
+  private isBehind = false;
   private granted = 0;
   private assigned = 0;
   private beatMs = 0;
@@ -38,6 +41,10 @@ export class MinimalWorker implements ConnectionHandler {
     this.timer = timer;
     this.slots = setup.connection.session.creditMax;
     this.port = setup.port();
+    this.backlog = new Backlog(
+      () => !this.isBehind,
+      (assignment) => this.send(assignment),
+    );
     const { id } = setup.connection.session;
     setup.leader.helloWorker({
       hello: {
@@ -59,6 +66,11 @@ export class MinimalWorker implements ConnectionHandler {
     this.connection.close();
   }
 
+  onDrain(): void {
+    this.isBehind = false;
+    this.backlog.drain();
+  }
+
   onClose(_reason: CloseReason): void {
     this.beat?.cancel();
     this.setup.leader.lost(this.port);
@@ -71,7 +83,8 @@ export class MinimalWorker implements ConnectionHandler {
         this.beatMs = message.beatMs;
         return this.report([]);
       case 'assign':
-        for (const assignment of message.items) this.assign(assignment);
+        this.assigned += message.items.length;
+        for (const assignment of message.items) this.backlog.add(assignment);
         return;
       case 'refused':
         return this.connection.close();
@@ -85,10 +98,10 @@ export class MinimalWorker implements ConnectionHandler {
     }
   }
 
-  private assign(assignment: Assignment): void {
-    this.assigned += 1;
+  private send(assignment: Assignment): void {
     this.unacked.push(assignment);
     const sent = this.connection.send(FrameType.AssignJob, NO_HEADER, payloadBytes(assignment.payload));
+    this.isBehind = sent === 'behind';
     if (sent === 'full' || sent === 'too-large') this.connection.destroy({ kind: 'slow-reader' });
   }
 

@@ -20,8 +20,12 @@ const WORTH_PACKING_BYTES = 1_024;
 
 export interface OutletOptions {
   readonly compress?: Compression | undefined;
-  /** More than this waiting for a peer that does not read ends the connection. */
+  /** From here on it is full; as much that could not be held back ends the connection. */
   readonly waitingBytesMax: number;
+  /** Frames of this type are held back by whoever posts them while it is full. */
+  readonly heldBack?: number | undefined;
+  /** It was full, and is not any more. */
+  readonly onRoom?: (() => void) | undefined;
   /** Opens what is stored; a peer that is sent none needs it not. */
   readonly open?: ((payload: StoredPayload) => BodySource) | undefined;
   /** A stored payload could not be read to its end. */
@@ -37,8 +41,9 @@ interface Parcel {
 }
 
 /**
- * What leaves for one peer. Never blocks and never refuses: what the connection cannot take now waits here, within a bound, and
- * whoever is behind it is cut off. Nothing is lost by that: a peer that comes back asks again for what it has not had.
+ * What leaves for one peer. Never blocks and never refuses: what the connection cannot take now waits here. Once that is as much as the
+ * bound, what can be held back is, until there is room (ADR 0120); as much of what cannot ends the connection. Nothing is lost by that: a
+ * peer that comes back asks again for what it has not had.
  */
 export class Outlet {
   private readonly connection: Connection;
@@ -46,7 +51,10 @@ export class Outlet {
   private waiting: Parcel[] = [];
   private large: Parcel[] = [];
   private waitingBytes = 0;
+  /** Of these, what could not be held back. */
+  private urgentBytes = 0;
   private isBehind = false;
+  private wasFull = false;
 
   constructor(connection: Connection, options: OutletOptions) {
     this.connection = connection;
@@ -70,19 +78,36 @@ export class Outlet {
     this.queue({ type, length, pieces, held });
   };
 
+  /** A parcel may be larger than the bound: it is taken where there is room for any. */
+  get isFull(): boolean {
+    return this.waitingBytes >= this.options.waitingBytesMax;
+  }
+
   /** The connection has room again. */
   drained(): void {
     this.isBehind = false;
     this.pump();
+    this.ease();
   }
 
   private queue(parcel: Parcel): void {
     if (parcel.length > WHOLE_BYTES_MAX || parcel.held < parcel.length) this.large.push(parcel);
     else this.waiting.push(parcel);
-    this.waitingBytes += parcel.held;
+    this.count(parcel.type, parcel.held);
     this.pump();
-    if (this.waitingBytes <= this.options.waitingBytesMax) return;
-    this.connection.destroy({ kind: 'slow-reader' });
+    this.wasFull ||= this.isFull;
+    if (this.urgentBytes > this.options.waitingBytesMax) this.connection.destroy({ kind: 'slow-reader' });
+  }
+
+  private count(type: number, bytes: number): void {
+    this.waitingBytes += bytes;
+    if (type !== this.options.heldBack) this.urgentBytes += bytes;
+  }
+
+  private ease(): void {
+    if (!this.wasFull || this.isFull) return;
+    this.wasFull = false;
+    this.options.onRoom?.();
   }
 
   private pump(): void {
@@ -110,7 +135,7 @@ export class Outlet {
     if (sent === 'full') return false;
     if (sent === 'behind') this.isBehind = true;
     if (sent === 'too-large') this.connection.destroy();
-    this.waitingBytes -= bytes.length;
+    this.count(type, -bytes.length);
     return true;
   }
 
@@ -121,17 +146,18 @@ export class Outlet {
       const body = this.connection.sendBody(type, NO_HEADER, source, {
         compress: this.options.compress,
         onOutcome: (outcome) => {
-          this.waitingBytes -= held;
+          this.count(type, -held);
           const { lost } = source;
           if (outcome.kind === 'failed' && lost !== undefined) this.options.onLost?.(lost, outcome.error);
           // The receiver would wait for ever for the rest of it; with a new connection everything is said again.
           if (outcome.kind !== 'sent') this.connection.destroy();
           this.pumpLarge();
+          this.ease();
         },
       });
       if (body === 'full') return;
       this.large.shift();
-      if (body === 'closed') this.waitingBytes -= held;
+      if (body === 'closed') this.count(type, -held);
       if (body === 'too-large') this.connection.destroy();
     }
   }

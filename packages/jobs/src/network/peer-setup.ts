@@ -13,6 +13,8 @@ import type { ToWorker } from '../protocol/worker-messages.js';
 /** What a connection sees of its leader. */
 export interface LeaderFaces extends ClientFace, WorkerFace, PulseFace {
   lost(port: PeerPort<never>): void;
+  /** Runs the task behind everything it was told before. */
+  run(task: () => void): void;
   payloadLost(message: LostPayload & { readonly port: PeerPort<ToWorker> }): void;
 }
 

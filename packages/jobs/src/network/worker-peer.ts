@@ -3,11 +3,13 @@ import { StoredPayload } from '../job/stored-payload.js';
 import type { ByteReader } from '../ledger/byte-reader.js';
 import type { PeerPort } from '../protocol/leader-face.js';
 import type { Assignment, AttemptRef, Credit, ToWorker } from '../protocol/worker-messages.js';
+import { Backlog } from './backlog.js';
 import { Inlet } from './inlet.js';
 import { JobFrame } from './job-frame.js';
 import { MessageMalformedError } from './network-error.js';
 import { Outlet } from './outlet.js';
 import { boundName, type PeerSetup } from './peer-setup.js';
+import { portions } from './portions.js';
 import { wireWriter } from './wire-writer.js';
 import { encodeToWorker, readPulse, readPulseHello, readWorker, readWorkerHello } from './worker-codec.js';
 
@@ -17,6 +19,8 @@ export class WorkerPeer implements ConnectionHandler {
   private readonly connection: Connection;
   private readonly inlet: Inlet;
   private readonly outlet: Outlet;
+  /** As much as its credit allows: what is in it is running, and so in the ledger. */
+  private readonly backlog: Backlog<ToWorker>;
   private port: PeerPort<ToWorker> | undefined = undefined;
   private credit: Credit = { jobs: 0, bytes: 0 };
   private cpu = 0;
@@ -31,10 +35,16 @@ export class WorkerPeer implements ConnectionHandler {
     const { waitingBytesMax, compress, payloads } = setup;
     this.outlet = new Outlet(setup.connection, {
       waitingBytesMax,
+      heldBack: JobFrame.Assign,
       compress,
       open: payloads?.open,
       onLost: (payload, error) => this.payloadLost(payload, error),
+      onRoom: () => this.backlog.drain(),
     });
+    this.backlog = new Backlog(
+      () => !this.outlet.isFull,
+      (message) => encodeToWorker(message, wireWriter(), this.outlet.post),
+    );
   }
 
   onFrame(frame: Frame): void {
@@ -51,13 +61,14 @@ export class WorkerPeer implements ConnectionHandler {
   }
 
   deliver(message: ToWorker): void {
-    if (message.kind === 'assign') this.remember(message.items);
-    encodeToWorker(message, wireWriter(), this.outlet.post);
+    if (message.kind === 'assign') return this.assign(message.items);
+    this.backlog.add(message);
     if (message.kind === 'refused') this.connection.close();
   }
 
-  private remember(items: readonly Assignment[]): void {
-    for (const item of items) {
+  private assign(all: readonly Assignment[]): void {
+    for (const items of portions(all, heldBytes)) this.backlog.add({ kind: 'assign', items });
+    for (const item of all) {
       if (item.payload instanceof StoredPayload) this.streamed.set(item.payload, item);
     }
   }
@@ -103,4 +114,9 @@ export class WorkerPeer implements ConnectionHandler {
     const { credit, cpu, lagMs } = this;
     leader.fromWorker({ message: { kind: 'report', ends: frame.ends, credit, cpu, lagMs }, port });
   }
+}
+
+/** What is on the disk is read while it is sent. */
+function heldBytes({ payload }: Assignment): number {
+  return payload instanceof StoredPayload ? 0 : payload.length;
 }

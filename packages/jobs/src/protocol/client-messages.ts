@@ -120,6 +120,8 @@ export interface LeaderOverview {
   readonly delayed: number;
   readonly liveBytes: number;
   readonly keys: number;
+  /** Submits are refused until there is more space on its disk. */
+  readonly diskLow: boolean;
   readonly workers: readonly WorkerView[];
 }
 

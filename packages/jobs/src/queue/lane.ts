@@ -38,4 +38,11 @@ export class ExecQueue {
     this.exec = exec;
     this.group = group;
   }
+
+  /** A lane that has a job is in the round, or parked. */
+  get isIdle(): boolean {
+    if (this.round.size > 0) return false;
+    for (const lane of this.lanes.values()) if (lane.parked) return false;
+    return true;
+  }
 }

@@ -6,6 +6,8 @@ import { TimedHeap } from './timed-heap.js';
 
 /** Empty lanes are kept for the next job of the same client, up to this many an exec. */
 const IDLE_LANES_MAX = 256;
+/** Empty queues too, up to this many: a name that is used once must not stay for ever. */
+const IDLE_EXECS_MAX = 1_024;
 
 /**
  * Every job that may be assigned, now or at its time (ADR 0055). Execs take turns; inside an exec the clients take turns;
@@ -18,6 +20,7 @@ const IDLE_LANES_MAX = 256;
 export class WaitingRoom {
   /** By group, then by exec: a group is who may submit and who serves, so the same exec in another group is another queue. */
   private readonly groups = new Map<string, Map<string, ExecQueue>>();
+  private execs = 0;
   private readonly shares = new Map<string, ClientShare>();
   private readonly round = new Ring<ExecQueue>();
   private readonly later = new TimedHeap<Job>();
@@ -32,6 +35,11 @@ export class WaitingRoom {
   constructor(runningMax: number, waits: (no: number) => boolean) {
     this.runningMax = runningMax;
     this.waits = waits;
+  }
+
+  /** Queues there are, empty ones included. */
+  get size(): number {
+    return this.execs;
   }
 
   get nextDueAt(): number {
@@ -153,9 +161,20 @@ export class WaitingRoom {
   }
 
   private retire(lane: Lane): void {
-    if (lane.exec.lanes.size <= IDLE_LANES_MAX) return;
-    lane.exec.lanes.delete(lane.share.name);
-    this.tidy(lane.share);
+    const { exec, share } = lane;
+    if (this.execs > IDLE_EXECS_MAX && exec.isIdle) return this.close(exec);
+    if (exec.lanes.size <= IDLE_LANES_MAX) return;
+    exec.lanes.delete(share.name);
+    this.tidy(share);
+  }
+
+  /** Nobody waits in it. A dispatch that has it in hand finds nothing there, and puts nothing back. */
+  private close({ exec, group, lanes }: ExecQueue): void {
+    const execs = this.groups.get(group);
+    execs?.delete(exec);
+    if (execs?.size === 0) this.groups.delete(group);
+    this.execs -= 1;
+    for (const { share } of lanes.values()) this.tidy(share);
   }
 
   private tidy(share: ClientShare): void {
@@ -187,6 +206,7 @@ export class WaitingRoom {
 
   private open(exec: string, group: string): ExecQueue {
     const queue = new ExecQueue(exec, group);
+    this.execs += 1;
     const execs = this.groups.get(group);
     if (execs === undefined) this.groups.set(group, new Map([[exec, queue]]));
     else execs.set(exec, queue);

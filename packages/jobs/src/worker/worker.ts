@@ -106,6 +106,7 @@ export class Worker {
     switch (message.kind) {
       case 'welcome':
         this.connected = true;
+        if (this.tag !== '' && this.tag !== message.tag) this.forget();
         this.tag = message.tag;
         if (this.quiet) this.setup.link.send({ kind: 'quiet' });
         return this.reporter.open(message.beatMs);
@@ -195,6 +196,14 @@ export class Worker {
     if (attempt === undefined) return;
     this.abortAttempt(attempt, reason);
     this.finish(attempt, failed(attempt, 'failed', { name: 'Aborted', message: reason }));
+  }
+
+  /** Another leader: its numbers are other jobs, and what the last one assigned is nothing to it (A43). */
+  private forget(): void {
+    for (const { job, number } of this.attempts.values()) this.abort(job, number, 'fenced');
+    this.attempts.clear();
+    this.reporter.restart([]);
+    this.whenEmpty?.();
   }
 
   private giveBack(): void {

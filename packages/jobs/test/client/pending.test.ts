@@ -12,12 +12,7 @@ const anything = {
 const job = defineJob('one', { input: anything, output: anything });
 function run(): PendingRun {
   const outcomes = new Outcomes((no) => `${no}`);
-  const one = new PendingRun(
-    outcomes,
-    job,
-    () => undefined,
-    () => undefined,
-  );
+  const one = new PendingRun(outcomes, job, { resolve: () => undefined, reject: () => undefined });
   one.item.payload = '"text"';
   return one;
 }

@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Draft, Outstanding, OutstandingBatch, Submitter } from '#src/client/submitter.js';
+import { type Draft, OutstandingBatch, OutstandingJob } from '#src/client/outstanding.js';
+import { Submitter } from '#src/client/submitter.js';
 import type { ClientMessage, Receipt } from '#src/protocol/client-messages.js';
+import { Echo } from '../network/trial-jobs.js';
 
 const submitter = suite('submitter');
 
@@ -10,16 +12,14 @@ function receipt(seq: number): Receipt {
   return { seq, jobs: [seq], lsn: 1, duplicate: false, refusal: undefined };
 }
 
-class Played extends Outstanding {
+const caller = { resolve: () => undefined, reject: () => assert.unreachable() };
+
+class Played extends OutstandingJob {
   readonly settled: (receipt: Receipt) => void;
 
   constructor(settled: (receipt: Receipt) => void) {
-    super(false);
+    super(false, Echo, caller);
     this.settled = settled;
-  }
-
-  reject(): void {
-    assert.unreachable();
   }
 }
 
@@ -27,12 +27,8 @@ class PlayedBatch extends OutstandingBatch {
   readonly settled: (receipt: Receipt) => void;
 
   constructor(items: readonly Draft[], settled: (receipt: Receipt) => void) {
-    super(items);
+    super(items, Echo, caller);
     this.settled = settled;
-  }
-
-  reject(): void {
-    assert.unreachable();
   }
 }
 

@@ -68,7 +68,6 @@ options('a worker and a client need what they cannot do without, and take nothin
   const connect = connectClient as Loose;
   await refused(connect, {}, /'address' is needed/);
   await refused(connect, { address, name: 'a b' }, /'name'/);
-  await refused(connect, { address, submits: 'no' }, /'submits' must be one of/);
   await refused(handle as unknown as Loose, undefined, /handle: needs a job made by defineJob/);
 });
 

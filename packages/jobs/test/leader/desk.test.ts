@@ -17,6 +17,20 @@ function listed(client: PlayedClient, state: JobView['state'], after = 0, max = 
   return answer?.answer === 'jobs' ? answer.views.map((view) => view.job) : [];
 }
 
+desks('an overview says when submits are refused for want of space', () => {
+  const rig = new LeaderRig();
+  const client = rig.client();
+  const isLow = (): unknown => {
+    const answer = ask(client, { ask: 'overview' });
+    return answer?.answer === 'overview' && answer.overview.diskLow;
+  };
+  assert.is(isLow(), false);
+  rig.diskLow = true;
+  assert.is(isLow(), true);
+  client.submit('1');
+  assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_DISK_LOW');
+});
+
 const item: SubmitItem = { seq: 1, ref: 1, payload: 'x', key: '', delayMs: 0, want: false };
 
 /** A client with so many jobs waiting. */

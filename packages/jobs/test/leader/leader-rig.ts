@@ -21,6 +21,7 @@ export class LeaderRig {
   readonly log: MemoryLog;
   leader!: Leader;
   failJournal = false;
+  diskLow = false;
   /** While it is an array, writes wait here until {@link written} lets them be durable. */
   held: (() => void)[] | undefined;
   appends = 0;
@@ -82,7 +83,14 @@ export class LeaderRig {
           // The caller's buffer is in use until the callback, so the bytes may be read then.
           else this.held.push(() => journal.append(entries, appended));
         };
-        done(undefined, { ...journal, append });
+        const isLow = (): boolean => this.diskLow;
+        done(undefined, {
+          ...journal,
+          append,
+          get low() {
+            return isLow();
+          },
+        });
       });
   }
 

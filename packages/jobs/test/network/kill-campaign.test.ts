@@ -110,7 +110,7 @@ campaign(
     await client.exited;
     collect(client, told);
     // What a killed client had submitted and nobody waits for any more still gets done.
-    await using watcher = await connectClient({ address: { port }, name: 'watcher', submits: false });
+    await using watcher = await connectClient({ address: { port }, name: 'watcher' });
     for (;;) {
       const { counts } = await watcher.overview();
       if (counts.queued + counts.running === 0) break;

@@ -172,4 +172,24 @@ function stall(room: WaitingRoom): void {
   for (const exec of stalled) room.giveBack(exec);
 }
 
+rooms('queues of names that are used once do not stay; those that somebody waits in do', () => {
+  const room = new WaitingRoom(1, waits);
+  const [running, parked] = [job('kept', 'ann'), job('kept', 'ann')];
+  for (const one of [running, parked]) room.add(one, 0);
+  assert.equal(drain(room), [running], 'the other is over the cap of its client');
+  for (let i = 0; i < 5_000; i += 1) {
+    const client = `client${i % 3}`;
+    const once = job(`once${i}`, client);
+    room.add(once, 0);
+    assert.equal(drain(room), [once]);
+    room.release(client);
+  }
+  assert.ok(room.size <= 1_025, `${room.size} queues`);
+  const again = job('once17', 'client2');
+  room.add(again, 0);
+  assert.equal(drain(room), [again]);
+  room.release('ann');
+  assert.equal(drain(room), [parked]);
+});
+
 rooms.run();

@@ -20,7 +20,16 @@ function explain(report: SimReport): string {
 
 cluster('no seed loses, doubles or contradicts an acknowledged submit', async () => {
   const all = only === undefined ? Array.from({ length: seeds }, (_, i) => i + 1) : [Number(only)];
-  const total = { acknowledged: 0, leaderCrashes: 0, snapshots: 0, cuts: 0, events: 0 };
+  const total = {
+    acknowledged: 0,
+    leaderCrashes: 0,
+    snapshots: 0,
+    cuts: 0,
+    diskErrors: 0,
+    refusals: 0,
+    exits: 0,
+    events: 0,
+  };
   for (const seed of all) {
     const report = await new SimCluster(seed).run();
     assert.equal(report.problems, [], explain(report));

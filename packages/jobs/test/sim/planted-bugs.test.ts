@@ -18,7 +18,7 @@ for (const bug of plantedBugs) {
       let seed = 0;
       while (found === '' && seed < SEEDS_MAX) {
         seed += 1;
-        const report = await new SimCluster(seed, bug.storage).run();
+        const report = await new SimCluster(seed, bug.machine).run();
         found = report.problems[0] ?? '';
       }
       assert.ok(found !== '', `not found in ${SEEDS_MAX} seeds`);

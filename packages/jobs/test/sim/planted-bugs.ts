@@ -1,8 +1,10 @@
+import type { StorageFile } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { Client } from '#src/client/client.js';
 import { Submitter } from '#src/client/submitter.js';
 import { Aftermath } from '#src/leader/aftermath.js';
 import { Attempts } from '#src/leader/attempts.js';
+import { ClientSession } from '#src/leader/client-session.js';
 import { Desk } from '#src/leader/desk.js';
 import { Leader } from '#src/leader/leader.js';
 import { LeaseWatch } from '#src/leader/lease-watch.js';
@@ -15,16 +17,17 @@ import { Ledger } from '#src/ledger/ledger.js';
 import { Producer } from '#src/ledger/producer.js';
 import { WaitingRoom } from '#src/queue/waiting-room.js';
 import { Slots } from '#src/worker/slots.js';
+import type { SimMachine } from './sim-cluster.js';
+import { damageOf } from './sim-disk.js';
 
 /** Methods by name, private ones too: a planted bug changes the product from outside, so the product holds no switch for it. */
 type Loose = Record<string, (this: never, ...args: never[]) => unknown>;
-type Storage = (options: ConstructorParameters<typeof FaultyStorage>[0]) => FaultyStorage;
 
 export interface PlantedBug {
   readonly name: string;
   /** Changes the code; returns what puts it right again. */
   plant(): () => void;
-  readonly storage?: Storage;
+  readonly machine?: SimMachine;
 }
 
 function swap(
@@ -45,6 +48,45 @@ interface StagingInside {
   filling: { size: number };
   onDurable(batch: unknown, lsn: number): void;
   journal: { append(entries: Uint8Array[], done: () => void): void };
+}
+
+/** A log that takes a failed sync for one that has worked. */
+class CarelessStorage extends FaultyStorage {
+  override sync(file: StorageFile, done: (error: Error | null) => void): void {
+    super.sync(file, () => done(null));
+  }
+}
+
+/** A log that does not look how much of a write was taken. */
+class TrustingStorage extends FaultyStorage {
+  override write(
+    file: StorageFile,
+    bytes: Uint8Array,
+    position: number,
+    done: (error: Error | null, written: number) => void,
+  ): void {
+    super.write(file, bytes, position, (error) => done(error, bytes.length));
+  }
+}
+
+/** A log that takes what it cannot read for what was never written, in every file from there on. */
+class ForgivingStorage extends FaultyStorage {
+  override read(
+    file: StorageFile,
+    into: Uint8Array,
+    position: number,
+    done: (error: Error | null, count: number) => void,
+  ): void {
+    super.read(file, into, position, (error, count) => {
+      const damage = damageOf(this.disk);
+      const isSegment = file.name.endsWith('.seg') && damage?.name.endsWith('.seg') === true;
+      if (damage !== undefined && isSegment && file.name >= damage.name) {
+        const from = file.name === damage.name ? Math.max(0, damage.offset - position) : 0;
+        into.fill(0, Math.max(from, file.name === damage.name ? 0 : 4_096 - position));
+      }
+      done(error, count);
+    });
+  }
 }
 
 /** A disk that says it has synced and has not. */
@@ -93,7 +135,57 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'a disk whose sync lies',
     plant: () => () => undefined,
-    storage: (options) => new LyingStorage(options),
+    machine: { storage: (options) => new LyingStorage(options) },
+  },
+  {
+    name: 'takes a failed sync for a success',
+    plant: () => () => undefined,
+    machine: { storage: (options) => new CarelessStorage(options) },
+  },
+  {
+    name: 'does not see that a write was cut short',
+    plant: () => () => undefined,
+    machine: { storage: (options) => new TrustingStorage(options) },
+  },
+  {
+    name: 'takes damage in its log for the end of it',
+    plant: () => () => undefined,
+    machine: { storage: (options) => new ForgivingStorage(options) },
+  },
+  {
+    name: 'lives on when its log has failed',
+    plant: () => () => undefined,
+    machine: { livesOn: true },
+  },
+  {
+    name: 'takes the submits of a message in the order of its own liking',
+    plant: () =>
+      swap(
+        Leader,
+        'fromClient',
+        (original) =>
+          function fromClient(this: Leader, session: unknown, message: { kind: string; items?: unknown[] }) {
+            const isBatch = message.kind === 'submit' && message.items !== undefined;
+            original.call(
+              this,
+              session,
+              isBatch ? { ...message, items: message.items?.toReversed() } : message,
+            );
+          },
+      ),
+  },
+  {
+    name: 'answers the latest submit first',
+    plant: () =>
+      swap(
+        ClientSession,
+        'flush',
+        (original) =>
+          function flush(this: { receipts: unknown[] }) {
+            this.receipts.reverse();
+            original.call(this);
+          },
+      ),
   },
   {
     name: 'accepts the end of a stale attempt',
@@ -388,9 +480,13 @@ export const plantedBugs: readonly PlantedBug[] = [
         WaitingRoom,
         'take',
         (original) =>
-          function take(this: object, exec: { round: { peek(): { share: { running: number } } } }) {
+          function take(
+            this: object,
+            exec: { round: { peek(): { share: { running: number } } } },
+            options: unknown,
+          ) {
             const { share } = exec.round.peek();
-            original.call(this, exec);
+            original.call(this, exec, options);
             share.running = Math.max(0, share.running - 1);
           },
       ),

@@ -9,7 +9,7 @@ import {
   walJournal,
 } from '@troupe/jobs';
 import { inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
-import { FaultyStorage, PERSISTENCE_MODELS, SimulatedDisk } from '@troupe/wal/testing';
+import { FaultyStorage } from '@troupe/wal/testing';
 import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
 import { LeaderActor } from '#src/leader/leader-actor.js';
@@ -21,6 +21,7 @@ import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
 import type { ToWorker } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
+import { type MakeStorage, SimDisk } from './sim-disk.js';
 import { expected, SimHistory, type SubmitOp, verdicts } from './sim-history.js';
 import { SimNet } from './sim-net.js';
 import { SimRecords } from './sim-records.js';
@@ -69,6 +70,7 @@ const times = { tickMs: 20, beatMs: 50, resumeGraceMs: 100, reclaimMs: 400, runG
 
 interface Probe {
   readonly ledger: Ledger;
+  readonly staging: { readonly idle: boolean };
 }
 
 /** What one seed does: which faults, how often. About half of the classes are off in any one run. */
@@ -88,6 +90,10 @@ interface Weather {
   readonly treatments: number;
   readonly limits: Partial<LeaderLimits>;
   readonly keep: Keep;
+  /** How often a call of the leader's disk goes wrong, how often it is full for a while, how often something rots on it. */
+  readonly diskErrors: number;
+  readonly diskFull: number;
+  readonly rot: number;
   /** The last worker has code for another group than the others, and jobs of both are submitted. */
   readonly twoGroups: boolean;
 }
@@ -105,6 +111,17 @@ export interface SimReport {
   readonly leaderCrashes: number;
   readonly snapshots: number;
   readonly cuts: number;
+  readonly diskErrors: number;
+  /** Starts that were refused, and ends of a leader by its own hand. */
+  readonly refusals: number;
+  readonly exits: number;
+}
+
+/** What the leader's process is like, for planted bugs. */
+export interface SimMachine {
+  readonly storage?: MakeStorage;
+  /** It goes on when its log has failed. */
+  readonly livesOn?: boolean;
 }
 
 /** Leader, three workers, two clients, their network and the leader's disk, under one seed. */
@@ -120,21 +137,18 @@ export class SimCluster {
   private readonly records: SimRecords;
   private readonly jobs: { readonly main: Jobs; readonly side: Jobs };
   private readonly open = new Set<SubmitOp>();
-  private readonly storage: (options: ConstructorParameters<typeof FaultyStorage>[0]) => FaultyStorage;
-  private disk = new SimulatedDisk();
-  private running: FaultyStorage | undefined;
+  private readonly machine: SimMachine;
+  private readonly disk: SimDisk;
   private leaderRef: ActorRef<typeof LeaderActor> | undefined;
   private leaderCrashes = 0;
   private snapshots = 0;
+  private refusals = 0;
+  private exits = 0;
   private faulty = true;
   private submitted = 0;
 
-  constructor(
-    seed: number,
-    storage: (options: ConstructorParameters<typeof FaultyStorage>[0]) => FaultyStorage = (options) =>
-      new FaultyStorage(options),
-  ) {
-    this.storage = storage;
+  constructor(seed: number, machine: SimMachine = {}) {
+    this.machine = machine;
     this.world = new SimWorld(seed);
     this.random = this.world.stream('plan');
     this.weather = this.drawWeather();
@@ -142,6 +156,8 @@ export class SimCluster {
     const { keyWindowMs = KEY_WINDOW_MS, clientRunningMax = Number.POSITIVE_INFINITY } = limits;
     this.records = new SimRecords({ keyWindowMs, clientRunningMax }, () => this.world.now);
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
+    const { storage = (options) => new FaultyStorage(options) } = machine;
+    this.disk = new SimDisk(this.world, storage, this.weather.diskMs);
     this.leaderNode = this.world.node('leader');
     const faults = { cut: this.weather.cutMessage, delayMs: 1 + this.random() * 10 };
     this.net = new SimNet(this.world, this.leaderNode, faults, (message) => this.sent(message as ToWorker));
@@ -173,6 +189,9 @@ export class SimCluster {
       leaderCrashes: this.leaderCrashes,
       snapshots: this.snapshots,
       cuts: this.net.cuts,
+      diskErrors: this.disk.errors,
+      refusals: this.refusals,
+      exits: this.exits,
     };
   }
 
@@ -183,6 +202,8 @@ export class SimCluster {
 
   private drawWeather(): Weather {
     const maybe = (most: number): number => (this.random() < 0.5 ? 0 : this.random() * most);
+    const disk = this.world.stream('disk weather');
+    const often = (most: number): number => (disk() < 0.6 ? 0 : disk() * most);
     return {
       leaderCrash: maybe(4),
       workerCrash: maybe(4),
@@ -198,6 +219,9 @@ export class SimCluster {
       limits: this.drawLimits(),
       keep: this.drawKeep(),
       twoGroups: this.random() < 0.5,
+      diskErrors: often(6),
+      diskFull: often(2),
+      rot: often(3),
     };
   }
 
@@ -233,15 +257,7 @@ export class SimCluster {
   private startLeader(): void {
     const host = this.leaderNode.boot();
     const node = this.leaderNode;
-    const { life } = node;
-    const latency = this.world.stream(`disk:${life}`);
-    const storage = this.storage({
-      disk: this.disk,
-      schedule: (complete) => {
-        this.world.at(this.world.now + latency() * this.weather.diskMs, node, complete);
-      },
-    });
-    this.running = storage;
+    const storage = this.disk.open(node);
     const walHost = {
       now: () => host.now(),
       wallNow: () => host.wallNow(),
@@ -249,14 +265,14 @@ export class SimCluster {
       setTimer: (ms: number, run: () => void) => host.setTimer(ms, run),
       clearTimer: (timer: unknown) => (timer as { cancel(): void } | undefined)?.cancel(),
       defer: (run: () => void) => host.soon(run),
-      exit: (code: number) => this.world.problem(`the log wants to exit with ${code}`),
+      exit: (code: number) => this.leaderExits(`the log wants to exit with ${code}`),
     };
     this.leaderRef = node.system.spawn(LeaderActor, {
       host,
       times,
       limits: this.weather.limits,
-      openJournal: this.records.watch(this.journalOn(storage, walHost)),
-      onFatal: (error) => this.world.problem(`leader: ${error.message}`),
+      openJournal: this.started(this.records.watch(this.journalOn(storage, walHost))),
+      onFatal: (error) => this.leaderExits(error.message),
     });
     this.net.leaderUp(this.leaderRef);
   }
@@ -265,11 +281,42 @@ export class SimCluster {
     if (!this.leaderNode.alive) return;
     this.leaderCrashes += 1;
     this.leaderNode.crash();
-    this.running?.crash();
     this.net.leaderDown();
-    const model = PERSISTENCE_MODELS[Math.floor(this.random() * PERSISTENCE_MODELS.length)] ?? 'drop';
-    this.disk = (this.running?.disk ?? this.disk).afterCrash(model, Math.floor(this.random() * 2 ** 31));
+    this.disk.cutPower(this.random);
     this.world.at(this.world.now + downMs, undefined, () => this.startLeader());
+  }
+
+  /** D6: a leader whose disk has failed it ends at once, and no other does. */
+  private leaderExits(why: string): void {
+    if (!this.leaderNode.alive || this.machine.livesOn === true) return;
+    if (!this.disk.isExcused) return this.world.problem(`leader: ${why}`);
+    this.exits += 1;
+    this.leaderEnds();
+  }
+
+  private leaderEnds(): void {
+    this.leaderCrashes += 1;
+    this.leaderNode.crash();
+    this.net.leaderDown();
+    this.disk.leave();
+    this.world.at(this.world.now + 200, undefined, () => this.startLeader());
+  }
+
+  /** I14: a start is refused only where the disk is to blame. */
+  private started(open: OpenJournal): OpenJournal {
+    return (reader, done) =>
+      open(reader, (error, journal) => {
+        if (!this.leaderNode.alive) return;
+        if (journal !== undefined) {
+          this.disk.started();
+          return done(undefined, journal);
+        }
+        if (!this.disk.isExcused)
+          return this.world.problem(`a leader does not start: ${error?.message ?? 'no reason'}`);
+        this.refusals += 1;
+        this.disk.repair();
+        this.leaderEnds();
+      });
   }
 
   private startWorker(node: SimNode): void {
@@ -362,7 +409,7 @@ export class SimCluster {
     const submits = this.faulty ? this.weather.submits : 0;
     for (let i = 0; i < submits; i += 1) {
       const at = this.world.now + this.random() * Math.max(0, FAULTS_MS - this.world.now);
-      this.world.at(at, node, () => void this.submit(spawned.client, name));
+      this.world.at(at, node, () => void this.submit(spawned.client, node));
     }
     const treatments = this.faulty ? this.weather.treatments : 0;
     for (let i = 0; i < treatments; i += 1) {
@@ -380,7 +427,7 @@ export class SimCluster {
   }
 
   /** All or none: several jobs in one record, watched as one submit. */
-  private async submitAll(client: Client, name: string): Promise<void> {
+  private async submitAll(client: Client, { name, life }: SimNode): Promise<void> {
     this.submitted += 1;
     const payload = `all ${this.submitted}`;
     const { quick } = this.jobs.main;
@@ -390,12 +437,15 @@ export class SimCluster {
       payload,
       key: '',
       askedAt: this.world.now,
+      life,
     });
     this.open.add(op);
     try {
       const handles = await client.submitAll(quick, [payload, payload, payload]);
-      op.outcome = 'ok';
-      op.jobs = handles.map((one) => parseJobId(one.id.split('-')[0] ?? '', one.id));
+      this.history.taken(
+        op,
+        handles.map((one) => parseJobId(one.id.split('-')[0] ?? '', one.id)),
+      );
       await Promise.all(handles.map((one) => one.result().catch((error) => this.unlessUnlucky(error))));
     } catch (error) {
       if (op.outcome === 'unknown') op.outcome = 'refused';
@@ -413,8 +463,9 @@ export class SimCluster {
       throw error;
   }
 
-  private async submit(client: Client, name: string): Promise<void> {
-    if (this.random() < 0.05) return this.submitAll(client, name);
+  private async submit(client: Client, node: SimNode): Promise<void> {
+    if (this.random() < 0.05) return this.submitAll(client, node);
+    const { name, life } = node;
     const kind = KINDS[Math.floor(this.random() * KINDS.length)] ?? 'quick';
     const keyed = this.random() < 0.25;
     const key = keyed ? `key${Math.floor(this.random() * 6)}` : '';
@@ -424,14 +475,13 @@ export class SimCluster {
     const job = (isSide ? this.jobs.side : this.jobs.main)[kind];
     const delayMs = this.random() < 0.2 ? Math.floor(this.random() * 500) : 0;
     const askedAt = this.world.now;
-    const op = this.history.submit({ client: name, exec: job.exec, payload, key, askedAt, delayMs });
+    const op = this.history.submit({ client: name, life, exec: job.exec, payload, key, askedAt, delayMs });
     this.open.add(op);
     const delayed = delayMs === 0 ? {} : { runAfterMs: delayMs };
     const cancelAfter = this.random() < 0.15 ? this.random() * 300 : 0;
     try {
       const handle = await client.submit(job, payload, keyed ? { key, ...delayed } : delayed);
-      op.outcome = 'ok';
-      op.jobs = [parseJobId(handle.id.split('-')[0] ?? '', handle.id)];
+      this.history.taken(op, [parseJobId(handle.id.split('-')[0] ?? '', handle.id)]);
       if (cancelAfter > 0) this.cancelLater(op, handle, cancelAfter);
       await this.follow(op, handle);
     } catch (error) {
@@ -499,6 +549,13 @@ export class SimCluster {
       this.crashClient(this.clientNodes[Math.floor(this.random() * CLIENTS)] as SimNode),
     );
     plan(weather.pause, () => this.pause(this.random() < 0.3 ? this.leaderNode : someWorker()));
+    plan(weather.diskErrors, () => this.disk.arm());
+    plan(weather.diskFull, () => this.disk.fill(20 + this.random() * 300));
+    plan(weather.rot, () => {
+      if (!this.leaderNode.alive) return;
+      this.crashLeader(100);
+      this.disk.rot();
+    });
     plan(weather.cutAll, () => this.net.cutSome(0.5));
     plan(weather.clockSteps, () => {
       this.leaderNode.wallStepMs = CLOCK_STEPS_MS[Math.floor(this.random() * CLOCK_STEPS_MS.length)] ?? 0;
@@ -514,6 +571,7 @@ export class SimCluster {
   private heal(): void {
     this.faulty = false;
     this.net.faults = { ...this.net.faults, cut: 0 };
+    this.disk.heal();
   }
 
   /** After healing: everything answered, and the disk tells the same story as the memory. */
@@ -524,8 +582,8 @@ export class SimCluster {
     if (world.problems.length > 0) return;
     // Let what is still in flight, or was driven again, come to its end, then read the live state.
     await world.run(world.now + 3_000);
-    await world.run(world.now + HEAL_MS, () => isIdle(liveLedger(this.leaderRef)));
-    const live = liveLedger(this.leaderRef);
+    await world.run(world.now + HEAL_MS, () => isIdle(liveLeader(this.leaderRef)));
+    const live = liveLeader(this.leaderRef)?.ledger;
     if (live === undefined) return world.problem('the leader is not up after healing');
     const leniency = { forgets: this.forgets, restarted: this.leaderCrashes > 0 };
     for (const verdict of verdicts(this.history, this.records, live, leniency)) world.problem(verdict);
@@ -553,8 +611,7 @@ export class SimCluster {
 
   /** What a new leader would know: read from the durable bytes only. */
   private async replayed(): Promise<Ledger> {
-    const disk = (this.running as FaultyStorage).disk.afterCrash('drop', 1);
-    const storage = new FaultyStorage({ disk });
+    const storage = new FaultyStorage({ disk: this.disk.durable() });
     const ledger = new Ledger();
     const still = {
       ...walClock,
@@ -589,8 +646,11 @@ function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code);
 }
 
-function isIdle(ledger: Ledger | undefined): boolean {
-  return ledger !== undefined && ledger.counts.queued + ledger.counts.running === 0;
+/** Nothing to do, and nothing on its way to the disk: a tick that is written there and not yet applied would be a difference (seed 19). */
+function isIdle(leader: Probe | undefined): boolean {
+  if (leader === undefined || !leader.staging.idle) return false;
+  const { queued, running } = leader.ledger.counts;
+  return queued + running === 0;
 }
 
 const walClock = {
@@ -601,9 +661,9 @@ const walClock = {
 };
 
 /** The checker looks at the live state from outside; the leader's own messages show only parts of it. */
-function liveLedger(ref: ActorRef<typeof LeaderActor> | undefined): Ledger | undefined {
+function liveLeader(ref: ActorRef<typeof LeaderActor> | undefined): Probe | undefined {
   const cell = (ref as unknown as { cell: { state: { leader: Probe | undefined } } } | undefined)?.cell;
-  return cell?.state.leader?.ledger;
+  return cell?.state.leader;
 }
 
 function snapshotText(ledger: Ledger): string {

@@ -9,12 +9,16 @@ export interface SubmitOp {
   readonly key: string;
   readonly askedAt: number;
   readonly delayMs: number;
+  /** Which client object asked: after a crash of its machine it is another. */
+  readonly life: number;
   outcome: 'unknown' | 'ok' | 'refused';
   jobs: readonly number[];
   /** What the client was told in the end; forgotten: that nobody knows the job any more. */
   seen: 'nothing' | 'done' | 'dead' | 'cancelled' | 'forgotten';
   result: unknown;
   cancelAcked: number;
+  /** Counts the answers that clients had. */
+  answerNo: number;
 }
 
 interface Run {
@@ -40,9 +44,10 @@ export class SimHistory {
   /** When a client first heard that a job is over. */
   private readonly overAt = new Map<number, number>();
   private readonly handed = new Map<string, number>();
+  private answers = 0;
 
   submit(
-    asked: Pick<SubmitOp, 'client' | 'exec' | 'payload' | 'key' | 'askedAt'> & { delayMs?: number },
+    asked: Pick<SubmitOp, 'client' | 'life' | 'exec' | 'payload' | 'key' | 'askedAt'> & { delayMs?: number },
   ): SubmitOp {
     const op: SubmitOp = {
       delayMs: 0,
@@ -52,9 +57,17 @@ export class SimHistory {
       seen: 'nothing',
       result: undefined,
       cancelAcked: 0,
+      answerNo: 0,
     };
     this.submits.push(op);
     return op;
+  }
+
+  taken(op: SubmitOp, jobs: readonly number[]): void {
+    this.answers += 1;
+    op.outcome = 'ok';
+    op.jobs = jobs;
+    op.answerNo = this.answers;
   }
 
   over(job: number, at: number): void {
@@ -109,6 +122,7 @@ export function* verdicts(
   yield* runsInOrder(history, records);
   yield* history.handOuts(records);
   yield* noDoubles(history, records, ledger);
+  yield* submitsInOrder(history);
   if (!leniency.restarted) yield* notEarly(history);
   if (!ledger.balanced) yield 'the counts of the ledger do not add up';
   if (ledger.ended.size > ledger.limits.resultsMax || ledger.resultBytes > ledger.limits.resultsBytesMax)
@@ -177,6 +191,22 @@ export function expected(op: Pick<SubmitOp, 'payload'>, attempt: number): string
   return `did ${op.payload} in attempt ${attempt}`;
 }
 
+/** I9 (O1): what one client submits is taken in that order, and answered in it. A key may lead to an earlier job, and a batch is made ready first. */
+function* submitsInOrder(history: SimHistory): Generator<string> {
+  const latest = new Map<string, SubmitOp>();
+  for (const op of history.submits) {
+    if (op.outcome !== 'ok' || op.key !== '' || op.jobs.length !== 1) continue;
+    const client = `${op.client}.${op.life}`;
+    const before = latest.get(client);
+    latest.set(client, op);
+    const [earlier = 0] = before?.jobs ?? [];
+    const [no = 0] = op.jobs;
+    if (no < earlier) yield `${client} submitted job ${earlier} before job ${no}`;
+    if (before !== undefined && op.answerNo < before.answerNo)
+      yield `${client} was answered for job ${no} before job ${earlier}`;
+  }
+}
+
 /** I4, I5: no attempt runs twice, none runs that is not recorded, and none where its group is not served. */
 function* runsInOrder(history: SimHistory, records: SimRecords): Generator<string> {
   for (const [no, runs] of history.runs) {
@@ -206,17 +236,20 @@ function* noDoubles(history: SimHistory, records: SimRecords, ledger: Ledger): G
     }
   }
   // Payloads are unique per submit, or per key, which the records look after themselves. Beyond the window, which a leader that starts
-  // with its clock far ahead finds over, a number that is sent again is a new one (seed 839 before this was said).
+  // with its clock far ahead finds over, a number or a key that is sent again is a new one (seeds 839 and 1352 before this was said).
   const taken = new Map<string, Life[]>();
   let excused = 0;
   for (const life of records.lives.values()) {
-    if (life.key !== '') continue;
     const before = (taken.get(life.payload) ?? []).filter((one) => records.isInWindow(one, life));
     excused += (taken.get(life.payload)?.length ?? 0) - before.length;
     taken.set(life.payload, [...before, life]);
   }
   for (const op of history.submits) {
-    const times = op.key === '' ? (taken.get(JSON.stringify(op.payload))?.length ?? 0) : 0;
+    const lives = op.key === '' ? (taken.get(JSON.stringify(op.payload)) ?? []) : [];
+    // Nor does a leader know what it refuses to take again (seeds 3886, 4447).
+    const times = lives.filter(
+      (one) => op.outcome !== 'refused' || records.isInWindow(one, { at: ledger.now }),
+    ).length;
     if (times > mostJobs(op)) yield `submit ${op.payload} (${op.outcome}) was taken ${times} times`;
   }
   const asked = history.submits.reduce((sum, op) => sum + mostJobs(op), 0);

@@ -51,6 +51,8 @@ export class SimRecords {
   private readonly byKey = new Map<string, Life>();
   private readonly running = new Map<string, number>();
   private lastLsn = 0;
+  /** How far the leader that starts has read. */
+  private readTo = 0;
 
   constructor(rules: RecordRules, now: () => number) {
     this.rules = rules;
@@ -59,17 +61,25 @@ export class SimRecords {
 
   /** What is durable is seen when the leader hears of it, or when the next leader reads it. */
   watch(open: OpenJournal): OpenJournal {
-    return (reader, done) =>
+    return (reader, done) => {
+      this.readTo = 0;
       open(
         {
-          snapshot: (chunk, lsn) => reader.snapshot(chunk, lsn),
+          snapshot: (chunk, lsn) => {
+            this.readTo = lsn;
+            reader.snapshot(chunk, lsn);
+          },
           entry: (bytes, lsn) => {
+            this.readTo = lsn;
             this.entry(bytes, lsn);
             reader.entry(bytes, lsn);
           },
         },
         (error, journal) => {
           if (journal === undefined) return done(error);
+          // I14: a log is read to its end, or not at all.
+          if (this.readTo < this.lastLsn)
+            this.problems.push(`a leader starts with record ${this.readTo}, ${this.lastLsn} was durable`);
           done(undefined, {
             get low() {
               return journal.low;
@@ -93,9 +103,10 @@ export class SimRecords {
           });
         },
       );
+    };
   }
 
-  isInWindow(earlier: Life, later: Life): boolean {
+  isInWindow(earlier: Pick<Life, 'at'>, later: Pick<Life, 'at'>): boolean {
     return earlier.at + this.rules.keyWindowMs > later.at;
   }
 

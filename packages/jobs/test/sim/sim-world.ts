@@ -80,7 +80,7 @@ export class SimNode {
       soon: put,
       later: put,
       log: (entry) => {
-        if (entry.level === 'error') world.problem(`${this.name}: ${entry.message}`);
+        if (entry.level === 'error' && this.life === life) world.problem(`${this.name}: ${entry.message}`);
       },
     };
   }

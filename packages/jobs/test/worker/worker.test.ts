@@ -210,4 +210,33 @@ workers('a job it has no handler for fails, and the worker goes on', () => {
   assert.equal(rig.outcomes(), ['1.1 failed', '2.1 ok']);
 });
 
+// A43: the numbers of one leader are other jobs at another.
+workers('what another leader had assigned is aborted and forgotten, not reported to this one', async () => {
+  const aborted: unknown[] = [];
+  const rig = new WorkerRig((input, { signal }) => {
+    if (input !== 'old') return 'new result';
+    signal.addEventListener('abort', () => aborted.push(signal.reason));
+    return new Promise(() => undefined);
+  });
+  rig.assign(1, 1, { payload: '"old"' });
+  rig.assign(2, 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(
+    rig.ends().map(({ job: no }) => no),
+    [2],
+  );
+  rig.worker.disconnected();
+  rig.worker.connect();
+  rig.worker.fromLeader({ kind: 'welcome', tag: 'other', beatMs: 1_000 });
+  assert.equal(rig.ends(), []);
+  assert.is(aborted.length, 1);
+  assert.is(rig.worker.inHand, 0);
+  rig.assign(1, 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(
+    rig.ends().map((end) => [end.job, end.outcome, end.outcome === 'ok' && end.result]),
+    [[1, 'ok', '"new result"']],
+  );
+});
+
 workers.run();

@@ -39,6 +39,8 @@ export interface ListenerHandshakeOptions {
   readonly entropy: (bytes: number) => Uint8Array;
   /** The last word before Welcome: false where this identity has its fill of connections. */
   readonly hasRoom: (identity: Identity) => boolean;
+  /** Somebody could not prove who it is. */
+  readonly onFailure: () => void;
 }
 
 const SESSION_BYTES = 16;
@@ -58,7 +60,9 @@ export class ListenerHandshake {
   }
 
   take(type: number, payload: Buffer): Step {
-    return this.#said === null ? this.#onHello(type, payload) : this.#onAuth(type, payload);
+    const step = this.#said === null ? this.#onHello(type, payload) : this.#onAuth(type, payload);
+    if (step.kind === 'refuse' && step.answer === 'AUTH_FAILED') this.#options.onFailure();
+    return step;
   }
 
   #onHello(type: number, payload: Buffer): Step {

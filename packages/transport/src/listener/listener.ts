@@ -177,6 +177,8 @@ export class Listener implements ListenHandler {
       channel: socket.channel,
       entropy: (bytes) => net.entropy(bytes),
       hasRoom: (identity) => this.#admission.hasRoom(identity.subject),
+      // At the refusal, not when its socket has closed: a guesser may leave that open.
+      onFailure: () => this.#admission.failedAuth(socket.remote, clock.now()),
     });
     const connection: Connection = new Connection({
       socket,
@@ -196,9 +198,6 @@ export class Listener implements ListenHandler {
         this.#arriving.delete(connection);
         this.#connections.delete(connection);
         this.#admission.left(socket.remote, subject);
-        if (reason.kind === 'refused' && reason.answer === 'AUTH_FAILED' && subject === null) {
-          this.#admission.failedAuth(socket.remote, clock.now());
-        }
         this.#options.onEvent?.({ kind: 'closed', remote: socket.remote, subject, reason });
         this.#doneIfEmpty();
       },

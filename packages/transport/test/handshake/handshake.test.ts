@@ -173,6 +173,7 @@ handshake('a proof is good for one TLS channel only', () => {
       channel: channel(there),
       entropy,
       hasRoom: () => true,
+      onFailure: () => undefined,
     });
     const challenge = listener.take(dialer.helloType, dialer.hello);
     assert.is(challenge.kind, 'reply');

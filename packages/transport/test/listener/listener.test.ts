@@ -149,6 +149,19 @@ listener('bounds the connections of one identity', () => {
   assert.ok(only !== undefined && only.retryInMs >= 5_000, 'the dialer waits as long as it was told');
 });
 
+listener('counts a wrong key when it is refused, whether or not the guesser closes its socket', () => {
+  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+  const world = openWorld({ auth: { kind: 'hmac', directory }, limits: { authFailuresPerMinute: 2 } });
+  const peers = Array.from({ length: 3 }, () => rawPeer(world, 'guesser'));
+  for (const peer of peers) {
+    peer.frame(9, hello());
+    peer.frame(FrameType.Auth, Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1'), Buffer.alloc(32)]));
+  }
+  world.clock.advance(1);
+  assert.equal(world.events, [], 'no socket has closed yet');
+  assert.throws(() => rawPeer(world, 'guesser'), /ECONNRESET/);
+});
+
 listener('drops an address that keeps guessing keys for a minute', () => {
   const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
   const world = openWorld({ auth: { kind: 'hmac', directory } });
@@ -213,6 +226,38 @@ listener('holds an identity to its rate of submits, over all its connections', (
   world.clock.advance(10);
   assert.is(taken(), 30);
 });
+
+// A6: a peer that is newer than this listener is understood as far as they have things in common.
+listener('answers a frame of a type it does not know, skips it, and reads what follows', () => {
+  const world = openWorld();
+  const peer = rawPeer(world);
+  peer.frame(9, hello({ versionMin: 1, versionMax: 9 }));
+  peer.frame(50, Buffer.from('from a later version'));
+  peer.message(64, { msgId: 'm' }, Buffer.from('known'));
+  world.clock.advance(100);
+  assert.equal(peer.errors, ['UNKNOWN_TYPE']);
+  assert.equal(first(world.accepted).bodies, ['known']);
+  assert.is(peer.closed, false);
+});
+
+// A6: there is nobody to answer in the minimal dialect. Frames of the transport mean nothing there and are skipped, and a peer may be silent for ever.
+listener(
+  'a minimal peer stays connected however long it is silent, and whatever frames of the transport it sends',
+  () => {
+    const world = openWorld();
+    const peer = rawPeer(world);
+    peer.frame(10);
+    for (let i = 0; i < 100; i += 1) {
+      peer.frame(FrameType.Ping, Buffer.alloc(8));
+      world.clock.advance(60_000);
+    }
+    peer.frame(4);
+    world.clock.advance(10);
+    assert.equal(peer.frames, []);
+    assert.is(peer.closed, false);
+    assert.is(first(world.accepted).frames.length, 1);
+  },
+);
 
 listener('keeps a connection through a few wrong frames and ends it at too many', () => {
   const table: readonly (readonly [string, number, (i: number) => readonly [number, Buffer]])[] = [

@@ -17,6 +17,7 @@ import { call, type Procedure } from '../storage/procedure.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 import { firstSegmentAfter, type LogEnd, scanLog } from './log-scan.js';
+import { rescueFrom } from './rescued-batch.js';
 import type { ScannedBatch } from './segment-scan.js';
 import { SegmentWindow } from './segment-window.js';
 
@@ -44,8 +45,27 @@ export function* checkStore(
   for (const entry of manifest.segments) yield* checkSegment(storage, manifest, entry);
   const { snapshot, fellBack } = yield* chooseSnapshot(storage, manifest);
   const end = yield* scanLog(storage, manifest, firstSegmentAfter(manifest, snapshot?.lsn ?? 0), onBatch);
-  yield* assertNothingNewer(storage, manifest, names, end.position);
-  return { manifest, names, end, snapshot, snapshotFellBack: fellBack };
+  const found = yield* withRescued(storage, manifest, names, end, onBatch);
+  yield* assertNothingNewer(storage, found.manifest, names, found.end.position);
+  return { ...found, names, snapshot, snapshotFellBack: fellBack };
+}
+
+/** With the one batch that an opening had copied and not listed, if there is one behind the end. */
+function* withRescued(
+  storage: Storage,
+  manifest: Manifest,
+  names: readonly string[],
+  end: LogEnd,
+  onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
+): Procedure<{ readonly manifest: Manifest; readonly end: LogEnd }> {
+  const lastListed = manifest.segments.at(-1)?.seq ?? 0;
+  for (const name of names) {
+    if ((segmentSeqOf(name) ?? 0) <= lastListed) continue;
+    const header = yield* readHeader(storage, name);
+    const rescue = header && (yield* rescueFrom(storage, manifest, end, header, onBatch));
+    if (rescue !== undefined) return rescue;
+  }
+  return { manifest, end };
 }
 
 export function* readManifest(storage: Storage): Procedure<Manifest> {

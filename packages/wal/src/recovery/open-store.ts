@@ -21,6 +21,7 @@ import { call, type Procedure } from '../storage/procedure.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { checkStore, type FoundStore } from './check-store.js';
 import type { LogEnd, TornTail } from './log-scan.js';
+import { sealedSegments } from './sealed-segments.js';
 import type { ScannedBatch } from './segment-scan.js';
 
 export interface OpenStoreOptions {
@@ -75,7 +76,7 @@ function* takeOver(
   if (end.torn !== undefined) yield* quarantine(storage, old.epoch, end.torn);
   const doubtful = yield* readDoubtfulBatch(storage, old, end);
   const position = doubtful === undefined ? end.position : doubtful.before;
-  const sealed = sealOldSegments(old, end, doubtful);
+  const sealed = sealedSegments(old, end, doubtful);
 
   const bytes = Math.max(segmentBytes, PAGE_BYTES + (doubtful?.bytes.length ?? 0));
   const entry = { seq: nextSeq(old.segments, found.names), bytes, salt: randomSalt(host) };
@@ -133,25 +134,6 @@ function* readDoubtfulBatch(
   yield* call<number>((done) => storage.read(file, body, last.offset + BATCH_HEADER_BYTES, done));
   yield* call<void>((done) => storage.close(file, done));
   return { bytes, ...last };
-}
-
-/** Every old segment gets its end written down; those that hold nothing are dropped. */
-function sealOldSegments(old: Manifest, end: LogEnd, doubtful: DoubtfulBatch | undefined): SegmentEntry[] {
-  const sealed: SegmentEntry[] = [];
-  for (const [index, entry] of old.segments.entries()) {
-    if (entry.sealed !== undefined) {
-      sealed.push(entry);
-      continue;
-    }
-    const reached =
-      doubtful?.index === index
-        ? { offset: doubtful.offset, position: doubtful.before }
-        : end.ends.get(index);
-    if (reached === undefined || reached.offset === PAGE_BYTES) continue;
-    const { batch, lsn, crc } = reached.position;
-    sealed.push({ ...entry, sealed: { end: reached.offset, batch, lsn, crc } });
-  }
-  return sealed;
 }
 
 function* quarantine(storage: Storage, epoch: number, torn: TornTail): Procedure<void> {

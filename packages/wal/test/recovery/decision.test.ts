@@ -208,6 +208,45 @@ decision('an unlisted segment with a higher number may hold a copy, but nothing 
   assert.match(String(open([segment], {}, [newer]).result), /CURRENT is older than the data/);
 });
 
+decision('the copy of the last batch that an opening made and could not list any more is that batch', () => {
+  const rescued = (segment: Segment, position: Position): World & { result: number | string } => {
+    const copy = new Segment(2);
+    copy.add(position, ['c', 'd', 'e'], { epoch: 2 });
+    return open([segment], {}, [copy]);
+  };
+  // It was in the page cache only, and power was cut: nothing is left of it, or a part.
+  const lost = new Segment(1);
+  const first = lost.add(ORIGIN, ['a', 'b']);
+  assert.is(rescued(lost, first).result, 5);
+  const { segment } = twoBatches();
+  const world = rescued(segment.flip(8_192 + 60), first);
+  assert.is(world.result, 5);
+  assert.equal(world.events, []);
+  // It was the first of all.
+  assert.is(rescued(new Segment(1), ORIGIN).result, 3);
+});
+
+decision('an unlisted segment that holds more than such a copy means that CURRENT is old', () => {
+  const alone = (): { segment: Segment; first: Position } => {
+    const segment = new Segment(1);
+    return { segment, first: segment.add(ORIGIN, ['a', 'b']) };
+  };
+  const table: readonly ((segment: Segment, first: Position) => void)[] = [
+    (copy, first) => copy.add(copy.add(first, ['c'], { epoch: 2 }), ['d'], { epoch: 2 }),
+    (copy, first) => copy.add(first, ['c'], { epoch: 1 }),
+    (copy, first) => copy.add(first, ['c'], { epoch: 3 }),
+    (copy, first) => copy.add({ ...first, batch: first.batch + 1 }, ['c'], { epoch: 2 }),
+    (copy, first) => copy.add({ ...first, crc: first.crc ^ 1 }, ['c'], { epoch: 2 }),
+  ];
+  for (const [index, fill] of table.entries()) {
+    const { segment, first } = alone();
+    const copy = new Segment(2);
+    fill(copy, first);
+    const { result } = open([segment], {}, [copy]);
+    assert.match(String(result), /CURRENT is older than the data/, `row ${index}`);
+  }
+});
+
 decision('CURRENT replaced by an older copy of itself is refused, or nothing is lost', () => {
   const world = new World();
   const log = world.open();

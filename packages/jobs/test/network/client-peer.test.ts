@@ -1,0 +1,80 @@
+import type { Connection, Frame } from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ByteWriter } from '#src/ledger/byte-writer.js';
+import { encodeClient, encodeClientHello } from '#src/network/client-codec.js';
+import { ClientPeer } from '#src/network/client-peer.js';
+import type { LeaderFaces, PeerSetup } from '#src/network/peer-setup.js';
+import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
+import { Echo } from './trial-jobs.js';
+
+const peers = suite('client peer');
+
+/** A peer whose connection and leader are played by the test. */
+function rig() {
+  let inFlight = 0;
+  const heard: string[] = [];
+  const tasks: (() => void)[] = [];
+  const connection = {
+    session: { method: 'none' },
+    took: () => {
+      inFlight += 1;
+    },
+    settled: () => {
+      inFlight -= 1;
+    },
+  };
+  const leader = {
+    helloClient: () => undefined,
+    fromClient: ({ message }: { message: ClientMessage }) => heard.push(message.kind),
+    run: (task: () => void) => tasks.push(task),
+  };
+  // Only what the peer uses of them.
+  const setup = {
+    connection: connection as unknown as Connection,
+    leader: leader as unknown as LeaderFaces,
+    bodyBytesMax: 1_000,
+    waitingBytesMax: 1_000,
+    port: () => ({}),
+    gone: () => undefined,
+  } as unknown as PeerSetup<ToClient>;
+  const peer = new ClientPeer(setup);
+  const receive = (type: number, out: ByteWriter): void =>
+    peer.onFrame({ type, header: {}, body: out.take(), incoming: null } as unknown as Frame);
+  encodeClientHello({ client: 'c', token: 't' }, new ByteWriter(), receive);
+  return {
+    heard,
+    say: (message: ClientMessage) => encodeClient(message, new ByteWriter(), receive),
+    inFlight: () => inFlight,
+    /** The leader handles what it was told. */
+    handled: () => {
+      for (const task of tasks.splice(0)) task();
+    },
+  };
+}
+
+const item = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, want: false };
+
+peers('everything a client says is in flight until it is answered, or handled where nobody answers', () => {
+  const unanswered: readonly ClientMessage[] = [
+    { kind: 'define', ref: 1, spec: Echo.spec },
+    { kind: 'await', jobs: [1, 2, 3] },
+    { kind: 'beat' },
+    { kind: 'submit', low: 0, items: [] },
+  ];
+  for (const message of unanswered) {
+    const { say, inFlight, handled, heard } = rig();
+    for (let i = 0; i < 10; i += 1) say(message);
+    assert.is(inFlight(), 10, message.kind);
+    handled();
+    assert.is(inFlight(), 0, message.kind);
+    assert.is(heard.length, 10);
+  }
+  const { say, inFlight, handled } = rig();
+  say({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
+  say({ kind: 'call', call: 1, request: { ask: 'overview' } });
+  handled();
+  assert.is(inFlight(), 3, 'these are answered');
+});
+
+peers.run();
