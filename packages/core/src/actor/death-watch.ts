@@ -16,16 +16,22 @@ export class DeathWatch {
     const cell = watched.cell;
     if (cell.ref === watcher.ref)
       throw new MisuseError(`${watcher.path}: watch: an actor cannot watch itself`);
-    if ((cell.status & TERMINATED) !== 0) {
-      watcher.signal({ kind: 'terminated', ref: watched, reason: cell.stopReason });
-      return;
-    }
-    const watchers = cell.needExtras();
-    watchers.watchers ??= new Map();
-    watchers.watchers.set(watcher.ref, watched);
     const own = watcher.needExtras();
     own.watching ??= new Set();
+    if ((cell.status & TERMINATED) === 0) {
+      const watchers = cell.needExtras();
+      watchers.watchers ??= new Map();
+      watchers.watchers.set(watcher.ref, watched);
+    } else if (!own.watching.has(cell.ref)) {
+      watcher.signal({ kind: 'terminated', ref: watched, reason: cell.stopReason });
+    }
     own.watching.add(cell.ref);
+  }
+
+  /** It watches until it is told, unless somebody else has the place in a tree by then and is watched too. */
+  told(watcher: ActorCell, watched: RefBase): void {
+    const { cell } = watched;
+    if (cell.extras?.watchers?.has(watcher.ref) !== true) watcher.extras?.watching?.delete(cell.ref);
   }
 
   unwatch(watcher: ActorCell, watched: RefBase): void {
@@ -46,9 +52,8 @@ export class DeathWatch {
 
   announce(cell: ActorCell, extras: Extras, reason: StopReason): void {
     this.forget(cell);
-    for (const [watcher, ref] of extras.watchers ?? []) {
-      watcher.cell.extras?.watching?.delete(cell.ref);
+    for (const [watcher, ref] of extras.watchers ?? [])
       watcher.cell.signal({ kind: 'terminated', ref, reason });
-    }
+    extras.watchers = undefined;
   }
 }

@@ -21,6 +21,7 @@ import type { ActorCell } from './cell.js';
 import type { Extras } from './extras.js';
 import { runHook } from './hooks.js';
 import { Postponed } from './postponed.js';
+import type { RefBase } from './ref-class.js';
 import type { Runtime } from './runtime.js';
 import { type FailureReport, isOfIncarnation, type Signal } from './signal.js';
 import type { Stashed } from './stash.js';
@@ -227,6 +228,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       case 'incarnate':
         return this.runtime.restarts.incarnateWithGroup(cell);
       case 'terminated':
+        this.runtime.deathWatch.told(cell, signal.ref as RefBase);
         return this.notify(cell, 'terminated', [{ ref: signal.ref, reason: signal.reason }]);
       case 'self-asked':
         return this.runtime.asks.selfAsked(cell, signal.envelope);

@@ -66,6 +66,38 @@ deathWatch('tells at once when the actor has ended already', async () => {
   assert.equal(await told(test, watcher), ['/m killed']);
 });
 
+deathWatch('tells once also when watched again before it is told', async () => {
+  await using test = createTestSystem();
+  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
+  void test.system.kill(mortal);
+  await test.settle();
+  const Twice = defineActor('twice', {
+    state: () => ({ told: 0 }),
+    handlers: {
+      async watch(ctx, ref: AnyRef) {
+        ctx.watch(ref);
+        ctx.watch(ref);
+        await Promise.resolve();
+        ctx.watch(ref);
+      },
+      told: (ctx) => ctx.state.told,
+    },
+    terminated(ctx) {
+      ctx.state.told += 1;
+    },
+  });
+  const twice = test.system.spawn(Twice);
+  twice.tell.watch(mortal);
+  await test.settle();
+  const once = twice.ask.told();
+  twice.tell.watch(mortal);
+  await test.settle();
+  const again = twice.ask.told();
+  await test.settle();
+  assert.is(await once, 1);
+  assert.is(await again, 2, 'a new watch is a new question');
+});
+
 deathWatch('outlives restarts of the watched, and says nothing about them', async () => {
   await using test = createTestSystem();
   const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
