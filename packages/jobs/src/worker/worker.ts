@@ -201,7 +201,7 @@ export class Worker {
   /** Another leader: its numbers are other jobs, and what the last one assigned is nothing to it (A43). */
   private forget(): void {
     for (const { job, number } of this.attempts.values()) this.abort(job, number, 'fenced');
-    this.attempts.clear();
+    this.ended.clear();
     this.reporter.restart([]);
     this.whenEmpty?.();
   }
