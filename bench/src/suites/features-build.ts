@@ -45,8 +45,8 @@ const features: Readonly<Record<string, Feature>> = {
   },
   'without-counts': {
     cuts: [
-      { file: slots, text: 'handled[slot] = count;' },
-      { file: invoker, text: 'ready.slots.count(mailbox.slot, handled - rode);' },
+      { file: slots, text: 'if (slot === earlier) {', instead: 'if (slot !== 0) {' },
+      { file: invoker, text: 'ready.slots.count(mailbox.slot, handled - 1);', instead: '{ }' },
     ],
   },
   'without-bounds': {

@@ -80,8 +80,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
       mailbox = ready.take();
       ready.running = mailbox.slot;
       if (handler === WITHOUT_RIDE || (mailbox.status & NEEDS_CARE) !== 0) {
-        const rode = handler === WITHOUT_RIDE ? 0 : 1;
-        left = (left - this.endTurn(mailbox, this.invoke(mailbox, handler, payload), rode)) | 0;
+        left = (left - this.endTurn(mailbox, this.invoke(mailbox, handler, payload))) | 0;
         if (this.isLookDue) break;
         continue;
       }
@@ -102,7 +101,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
         mailbox.status = AT_REST;
         left = (left - 2) | 0;
       } else {
-        left = (left - this.endTurn(mailbox, this.afterRide(mailbox), 1)) | 0;
+        left = (left - this.endTurn(mailbox, this.afterRide(mailbox))) | 0;
         if (this.isLookDue) break;
       }
     }
@@ -111,11 +110,11 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     return left;
   }
 
-  /** Returns what the turn takes of the allowance. What rode with the ready entry is counted there. */
-  private endTurn(mailbox: M, code: InvokeCode, rode: number): number {
+  /** Returns what the turn takes of the allowance. One message is counted by the ready entry. */
+  private endTurn(mailbox: M, code: InvokeCode): number {
     const { handled, ready } = this;
     this.handled = 1;
-    ready.slots.count(mailbox.slot, handled - rode);
+    if (handled !== 1) ready.slots.count(mailbox.slot, handled - 1);
     ready.handleInvokeResult(mailbox, code);
     return handled + 1;
   }

@@ -55,7 +55,7 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   private tail = 0;
   /** Entries taken before the lap that `head` is on. */
   private lapped = 0;
-  /** From here to `head`, what rode is not counted yet: these entries may not be written over. */
+  /** From here to `head` entries are not counted yet: they may not be written over. */
   private tallied = 0;
   private readonly waker: Waker;
   private readonly recorder: FlightRecorder | undefined;
@@ -152,14 +152,17 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     return this.slots.mailboxes[this.entries[head << 2] as number] as M;
   }
 
-  /** Counts what rode in the entries that were taken, many at once: cheaper than an addition in every turn. */
+  /**
+   * Counts one message for each entry that was taken, many at once: cheaper than an addition in every turn. What a turn had more
+   * or less is added when it ends.
+   */
   private tally(): void {
     const { entries, slots, head, tallied, mask } = this;
     if (head < tallied) {
-      slots.countRides(entries, tallied, mask + 1, NO_RIDE);
-      slots.countRides(entries, 0, head, NO_RIDE);
+      slots.countEntries(entries, tallied, mask + 1);
+      slots.countEntries(entries, 0, head);
     } else {
-      slots.countRides(entries, tallied, head, NO_RIDE);
+      slots.countEntries(entries, tallied, head);
     }
     this.tallied = head;
   }

@@ -5,7 +5,9 @@ export const NO_SLOT = 0;
 
 const SLOTS_FIRST = 64;
 const GENERATION_MAX = 0x7fff_fffe;
-const HANDLED_MAX = 0x3fff_ffff;
+/** So many may be counted until full counts are looked for: none of them can overflow meanwhile. */
+const COUNTED_MAX = 2 ** 30;
+const HANDLED_FULL = 2 ** 29;
 
 /**
  * Slot number ↔ mailbox. Numbers instead of objects let the ready ring and the family tree live in integer arrays,
@@ -20,6 +22,7 @@ export class Slots<M extends Mailbox> {
   private generations = new Int32Array(0);
   private handled = new Int32Array(SLOTS_FIRST);
   private readonly spilled = new Map<number, number>();
+  private countedSince = 0;
   private handledByGone = 0;
   private readonly free: number[] = [];
 
@@ -59,21 +62,37 @@ export class Slots<M extends Mailbox> {
 
   /** Whoever has the slot has handled so many more. */
   count(slot: number, messages: number): void {
-    const handled = (this.handled[slot] as number) + messages;
-    this.handled[slot] = handled;
-    if (handled > HANDLED_MAX) this.spill(slot, handled);
+    this.handled[slot] = (this.handled[slot] as number) + messages;
+    this.counted(messages);
   }
 
-  /** One more for each of these entries of the ready ring that brought a message along. */
-  countRides(entries: Int32Array, from: number, until: number, noRide: number): void {
+  /**
+   * One more for each of these entries of the ready ring. Actors in conversation alternate, and adding to the same two places
+   * over and over again would wait for itself: two of them are added up here first.
+   */
+  countEntries(entries: Int32Array, from: number, until: number): void {
     const { handled } = this;
+    let earlier = NO_SLOT;
+    let earlierTimes = 0;
+    let later = NO_SLOT;
+    let laterTimes = 0;
     for (let at = from << 2; at < until << 2; at += 4) {
       const slot = entries[at] as number;
-      if (entries[at + 1] === noRide) continue;
-      const count = (handled[slot] as number) + 1;
-      handled[slot] = count;
-      if (count > HANDLED_MAX) this.spill(slot, count);
+      if (slot === earlier) {
+        earlierTimes += 1;
+      } else if (slot === later) {
+        laterTimes += 1;
+      } else {
+        handled[earlier] = (handled[earlier] as number) + earlierTimes;
+        earlier = later;
+        earlierTimes = laterTimes;
+        later = slot;
+        laterTimes = 1;
+      }
     }
+    handled[earlier] = (handled[earlier] as number) + earlierTimes;
+    handled[later] = (handled[later] as number) + laterTimes;
+    this.counted(until - from);
   }
 
   handledBy(slot: number): number {
@@ -92,9 +111,18 @@ export class Slots<M extends Mailbox> {
     return this.mailboxes.length - 1 - this.free.length;
   }
 
-  private spill(slot: number, handled: number): void {
-    this.spilled.set(slot, handled + (this.spilled.get(slot) ?? 0));
-    this.handled[slot] = 0;
+  private counted(messages: number): void {
+    this.countedSince += messages;
+    if (this.countedSince > COUNTED_MAX) this.spill();
+  }
+
+  private spill(): void {
+    this.countedSince = 0;
+    this.handled.forEach((handled, slot) => {
+      if (handled < HANDLED_FULL) return;
+      this.spilled.set(slot, handled + (this.spilled.get(slot) ?? 0));
+      this.handled[slot] = 0;
+    });
   }
 }
 
