@@ -6,6 +6,7 @@ import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { TIMER_MS_MAX, wholeNumber, YEAR_MS } from '../number-option.js';
 import { ProgressBar } from '../progress-bar.js';
+import type { Deadline } from '../session/deadline.js';
 import { type AskFlags, withAsk, withPatience } from '../session/leader-options.js';
 import {
   jsonOfText,
@@ -74,30 +75,30 @@ async function submitOne(
   argument: string | undefined,
   flags: Flags,
 ): Promise<void> {
-  const { submit, file } = await prepared(exec, argument, flags);
-  const sending = await sendingBar(tools, exec, file);
-  await withPatience(
-    tools,
-    flags,
-    async (client, deadline) => {
-      const handle = await submit(client, deadline.left()).finally(() => sending.end());
-      tell(tools, flags, handle);
-    },
-    sending,
-  );
+  await withSubmitted(tools, exec, argument, flags, async (handle) => tell(tools, flags, handle));
 }
 
 async function runOne(tools: Tools, exec: string, argument: string | undefined, flags: Flags): Promise<void> {
+  await withSubmitted(tools, exec, argument, flags, async (handle, deadline) => {
+    const output = await handle.result(deadline.left(flags.resultWithin));
+    print(tools, flags, { id: handle.id, output }, [JSON.stringify(output)]);
+  });
+}
+
+async function withSubmitted(
+  tools: Tools,
+  exec: string,
+  argument: string | undefined,
+  flags: Flags,
+  use: (handle: JobHandle<JobDefinition>, deadline: Deadline) => Promise<void>,
+): Promise<void> {
   const { submit, file } = await prepared(exec, argument, flags);
   const sending = await sendingBar(tools, exec, file);
   await withPatience(
     tools,
     flags,
-    async (client, deadline) => {
-      const handle = await submit(client, deadline.left()).finally(() => sending.end());
-      const output = await handle.result(deadline.left(flags.resultWithin));
-      print(tools, flags, { id: handle.id, output }, [JSON.stringify(output)]);
-    },
+    async (client, deadline) =>
+      use(await submit(client, deadline.left()).finally(() => sending.end()), deadline),
     sending,
   );
 }
