@@ -18,6 +18,21 @@ const Counter = defineActor('counter', {
   },
 });
 
+/** How often the event loop has turned until the returned function is called. */
+function countLoopTurns(): () => number {
+  let turns = 0;
+  let done = false;
+  const count = (): void => {
+    turns += 1;
+    if (!done) setImmediate(count);
+  };
+  setImmediate(count);
+  return () => {
+    done = true;
+    return turns;
+  };
+}
+
 /** A host that counts what the pump asks of it. */
 function countingHost(): { readonly host: Host; readonly asked: { soon: number; later: number } } {
   const asked = { soon: 0, later: 0 };
@@ -92,15 +107,9 @@ executor(
     });
     const refs = Array.from({ length: 20 }, () => system.spawn(Busy));
     for (let i = 0; i < 10; i += 1) for (const ref of refs) ref.tell.spin();
-    let turns = 0;
-    let done = false;
-    const count = (): void => {
-      turns += 1;
-      if (!done) setImmediate(count);
-    };
-    setImmediate(count);
+    const stopCounting = countLoopTurns();
     const counts = await Promise.all(refs.map((ref) => ref.ask.get()));
-    done = true;
+    const turns = stopCounting();
     assert.ok(counts.every((n) => n === 10));
     assert.ok(turns >= 10, `40 ms of work in slices of 1 ms let the loop turn ${turns} times only`);
   },
@@ -268,16 +277,10 @@ executor('bursts that follow each other in microtasks do not keep the loop from 
     },
   });
   const ref = system.spawn(Slow);
-  let turns = 0;
-  let done = false;
-  const count = (): void => {
-    turns += 1;
-    if (!done) setImmediate(count);
-  };
-  setImmediate(count);
+  const stopCounting = countLoopTurns();
   // Each ask is a burst of its own: the pump has come to rest before the next.
   for (let i = 0; i < 2_000; i += 1) await ref.ask.work();
-  done = true;
+  const turns = stopCounting();
   assert.ok(turns >= 10, `20 ms of asks in slices of 1 ms let the loop turn ${turns} times only`);
 });
 
