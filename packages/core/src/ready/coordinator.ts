@@ -167,16 +167,16 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     this.tallied = head;
   }
 
-  /** Messages handled by whoever has the slot, with the one that is being handled. */
+  /** Messages that whoever has the slot has handled before the present turn. */
   handledBy(slot: number): number {
     this.tally();
-    return this.slots.handledBy(slot);
+    return this.slots.handledBy(slot) - (slot === this.running ? 1 : 0);
   }
 
-  /** Messages handled by all actors there ever were. Walks the slots: for reports only. */
+  /** Messages handled by all actors there ever were, but not those of the present turn. Walks the slots: for reports only. */
   get handledTotal(): number {
     this.tally();
-    return this.slots.handledTotal;
+    return this.slots.handledTotal - (this.running === NO_SLOT ? 0 : 1);
   }
 
   /** Lets the k-th entry from the front go first: how a seeded executor chooses another legal order. */

@@ -54,6 +54,28 @@ coordinator(
   },
 );
 
+coordinator('who looks from within a handler does not count the message at hand', async () => {
+  await using test = createTestSystem();
+  const seen: unknown[] = [];
+  const Looker = defineActor('looker', {
+    handlers: {
+      look(ctx) {
+        seen.push([test.system.inspect({ under: ctx.self }).handled, test.system.stats().handled]);
+      },
+    },
+  });
+  const ref = test.system.spawn(Looker);
+  for (let i = 0; i < 2; i += 1) {
+    ref.tell.look();
+    await test.settle();
+  }
+  assert.equal(seen, [
+    [0, 0],
+    [1, 1],
+  ]);
+  assert.is(test.system.stats().handled, 2);
+});
+
 coordinator('what arrives while an actor runs puts it in the ring once, after its turn (E1)', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
