@@ -1,7 +1,7 @@
 // Hot path: `fill` runs once per job.
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
 import { checkOptions, numberWithin, show, text, YEAR_MS } from '../job/option-check.js';
-import { type Payload, payloadOfText } from '../job/payload.js';
+import { type Payload, payloadOfValue } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import type { ClientMessage, Refusal } from '../protocol/client-messages.js';
@@ -109,17 +109,13 @@ function keyOf(job: JobDefinition, checked: unknown): string {
 }
 
 function encodeInput(job: JobDefinition, input: unknown): Payload {
-  const json = jsonOf(job, input);
-  if (json === undefined)
-    throw new JobDefinitionError(`job '${job.exec}'`, `its input cannot be written as JSON: ${show(input)}`);
-  return payloadOfText(json);
-}
-
-function jsonOf(job: JobDefinition, input: unknown): string | undefined {
+  let payload: Payload | undefined;
   try {
-    return JSON.stringify(input);
+    payload = payloadOfValue(input);
   } catch (error) {
-    const [problem] = (error as Error).message.split('\n');
-    throw new JobDefinitionError(`job '${job.exec}'`, `its input cannot be written as JSON: ${problem}`);
+    const [reason] = (error as Error).message.split('\n');
+    throw new JobDefinitionError(`job '${job.exec}'`, `its input cannot be written as JSON: ${reason}`);
   }
+  if (payload !== undefined) return payload;
+  throw new JobDefinitionError(`job '${job.exec}'`, `its input cannot be written as JSON: ${show(input)}`);
 }

@@ -1,5 +1,5 @@
 // Hot path: once per attempt; a synchronous handler meets no promise.
-import { type Payload, payloadOfText, payloadText } from '../job/payload.js';
+import { type Payload, payloadOfValue, payloadText } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import type { AttemptEnd } from '../protocol/worker-messages.js';
 import { type Attempt, failed, failureOf, isFinal, released } from './attempt.js';
@@ -59,7 +59,7 @@ function complete(attempt: Attempt, handled: HandledJob, output: unknown, finish
 function succeed(attempt: Attempt, output: unknown, finish: Finish): void {
   let result: Payload;
   try {
-    result = payloadOfText(jsonOf(output));
+    result = encodeOutput(output);
   } catch (error) {
     return finish(attempt, failed(attempt, 'final', failureOf(error)));
   }
@@ -71,12 +71,12 @@ function succeed(attempt: Attempt, output: unknown, finish: Finish): void {
   finish(attempt, { outcome: 'ok', job, attempt: number, result });
 }
 
-function jsonOf(output: unknown): string {
+function encodeOutput(output: unknown): Payload {
   // Most handlers that return nothing to speak of return this.
   if (output === undefined || output === null) return 'null';
-  const json = JSON.stringify(output) as string | undefined;
-  if (json === undefined) throw new TypeError(`output cannot be written as JSON: a ${typeof output}`);
-  return json;
+  const payload = payloadOfValue(output);
+  if (payload === undefined) throw new TypeError(`output cannot be written as JSON: a ${typeof output}`);
+  return payload;
 }
 
 function threw(attempt: Attempt, error: unknown, finish: Finish): void {

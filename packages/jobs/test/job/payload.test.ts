@@ -1,7 +1,14 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { payloadBytes, payloadHash, payloadOfBytes, payloadOfText, payloadText } from '#src/job/payload.js';
+import {
+  payloadBytes,
+  payloadHash,
+  payloadOfBytes,
+  payloadOfText,
+  payloadOfValue,
+  payloadText,
+} from '#src/job/payload.js';
 
 const payload = suite('payload');
 
@@ -15,6 +22,18 @@ payload('any text survives, ASCII or not, small or large', () => {
       assert.is(payloadOfText(well).length, Buffer.byteLength(well));
     }),
   );
+});
+
+payload('a value is written as JSON.stringify writes it, whatever characters a text has', () => {
+  const same = (value: unknown): void => {
+    const written = payloadOfValue(value);
+    assert.is(written === undefined ? undefined : payloadText(written), JSON.stringify(value));
+  };
+  for (let code = 0; code < 0x180; code += 1) same(`a${String.fromCharCode(code)}b`);
+  for (const length of [0, 1, 4_093, 4_094, 4_095, 100_000]) same('x'.repeat(length));
+  same(`${'x'.repeat(3_000_000)}"`);
+  same(undefined);
+  void fc.assert(fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.jsonValue()), same));
 });
 
 payload('any bytes survive, and the caller may reuse its buffer', () => {
