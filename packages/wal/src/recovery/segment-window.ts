@@ -4,20 +4,31 @@ import { begin, type Call, call, type Procedure } from '../storage/procedure.js'
 import type { Storage, StorageFile } from '../storage/storage.js';
 
 const CHUNK_BYTES = 1024 * 1024;
+const EMPTY = Buffer.alloc(0);
 
+/** A read under way into the front of the chunk buffer. */
+interface Ahead {
+  readonly offset: number;
+  readonly read: Call<number>;
+}
+
+/** Both buffers are used again and again: what `bytes` shows is valid until the next `load`. */
 export class SegmentWindow {
-  bytes: Buffer = Buffer.alloc(0);
+  bytes: Buffer = EMPTY;
   /** File offset of bytes[0]. */
   start = 0;
   readonly #storage: Storage;
   readonly #file: StorageFile;
   readonly #limit: number;
-  #ahead: { readonly offset: number; readonly into: Buffer; readonly read: Call<number> } | undefined;
+  readonly #chunk: Buffer;
+  #room: Buffer = EMPTY;
+  #ahead: Ahead | undefined;
 
   constructor(storage: Storage, file: StorageFile, limit: number) {
     this.#storage = storage;
     this.#file = file;
     this.#limit = limit;
+    this.#chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, limit));
   }
 
   has(offset: number, bytes: number): boolean {
@@ -26,18 +37,20 @@ export class SegmentWindow {
 
   /** Makes [offset, offset + bytes) present and forgets what lies before it; a shorter file leaves it absent. */
   *load(offset: number, bytes: number): Procedure<void> {
-    let kept = this.bytes.subarray(Math.min(this.bytes.length, Math.max(0, offset - this.start)));
-    if (offset < this.start) kept = Buffer.alloc(0);
-    const chunks = [kept];
+    const isBehind = offset < this.start;
+    const kept = isBehind ? EMPTY : this.bytes.subarray(Math.min(this.bytes.length, offset - this.start));
     let have = kept.length;
+    this.#fit(kept, bytes + this.#chunk.length);
     while (have < bytes) {
-      const chunk = yield* this.#next(offset + have);
-      if (chunk.length === 0) break;
-      chunks.push(chunk);
-      have += chunk.length;
+      const count = yield* this.#next(offset + have);
+      if (count === 0) break;
+      this.#chunk.copy(this.#room, have, 0, count);
+      have += count;
+      // The next chunk is read while this one is decoded.
+      if (count === this.#chunk.length) this.#ahead = this.#readAt(offset + have);
     }
     this.start = offset;
-    this.bytes = chunks.length === 2 && kept.length === 0 ? (chunks[1] ?? kept) : Buffer.concat(chunks);
+    this.bytes = this.#room.subarray(0, have);
   }
 
   /** Completes the read that is under way, if any: the file may be closed after that. */
@@ -47,23 +60,25 @@ export class SegmentWindow {
     if (ahead !== undefined) yield* call(ahead.read);
   }
 
-  *#next(offset: number): Procedure<Buffer> {
+  /** What is kept goes to the front of a room of at least so many bytes. */
+  #fit(kept: Buffer, bytes: number): void {
+    const room = this.#room.length < bytes ? Buffer.allocUnsafeSlow(bytes) : this.#room;
+    kept.copy(room);
+    this.#room = room;
+  }
+
+  /** Bytes that stand in the chunk buffer now. */
+  *#next(offset: number): Procedure<number> {
     if (this.#ahead !== undefined && this.#ahead.offset !== offset) yield* this.finish();
     const current = this.#ahead ?? this.#readAt(offset);
     this.#ahead = undefined;
-    if (current === undefined) return Buffer.alloc(0);
-    const count = yield* call(current.read);
-    if (count === current.into.length) this.#ahead = this.#readAt(offset + count);
-    return current.into.subarray(0, count);
+    return current === undefined ? 0 : yield* call(current.read);
   }
 
-  /** The next chunk is read while this one is decoded. */
-  #readAt(
-    offset: number,
-  ): { readonly offset: number; readonly into: Buffer; readonly read: Call<number> } | undefined {
-    const bytes = Math.min(CHUNK_BYTES, this.#limit - offset);
+  #readAt(offset: number): Ahead | undefined {
+    const bytes = Math.min(this.#chunk.length, this.#limit - offset);
     if (bytes <= 0) return undefined;
-    const into = Buffer.allocUnsafeSlow(bytes);
-    return { offset, into, read: begin((done) => this.#storage.read(this.#file, into, offset, done)) };
+    const into = this.#chunk.subarray(0, bytes);
+    return { offset, read: begin((done) => this.#storage.read(this.#file, into, offset, done)) };
   }
 }

@@ -18,6 +18,13 @@ export function* buildSnapshot<S>(
   fold: Fold<S>,
   request: BuildRequest,
 ): Procedure<BuiltSnapshot> {
+  // The folded state is gone before the one that is read back is made: there is memory for one of them.
+  const written = yield* foldInto(storage, fold, request);
+  yield* verifyByLoading(storage, fold, request.draft);
+  return written;
+}
+
+function* foldInto<S>(storage: Storage, fold: Fold<S>, request: BuildRequest): Procedure<BuiltSnapshot> {
   const manifest = decodeManifest(yield* readFile(storage, 'CURRENT'));
   const segments = manifest.segments.filter((entry) => entry.sealed !== undefined);
   const state = fold.empty();
@@ -35,9 +42,7 @@ export function* buildSnapshot<S>(
   const blobs = fold.blobs === undefined ? undefined : [...fold.blobs(state), ...seen.values()];
   yield* removeIfThere(storage, request.draft);
   const content = { storeId: manifest.storeId, lsn: request.lsn, state: fold.save(state), blobs };
-  const written = yield* writeSnapshot(storage, request.draft, content);
-  yield* verifyByLoading(storage, fold, request.draft);
-  return written;
+  return yield* writeSnapshot(storage, request.draft, content);
 }
 
 export function* restoreSnapshot<S>(storage: Storage, fold: Fold<S>, state: S, lsn: number): Procedure<void> {
