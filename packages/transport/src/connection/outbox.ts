@@ -3,6 +3,7 @@ import type { BodySource } from './body-source.js';
 
 /** Handed to the socket at once at most. Small enough that a peer must take this much within the write deadline, or is gone. */
 const WRITE_BYTES_MAX = 256 * 1024;
+const NOTHING: readonly Buffer[] = [];
 
 /** A chunk that travels by reference, and where its last byte stands among all bytes ever written to this peer. */
 interface Lent {
@@ -26,8 +27,10 @@ export class Outbox {
   }
 
   /** The pieces for one write to the socket; empty when there is nothing. */
-  next(): Buffer[] {
+  next(): readonly Buffer[] {
     this.#gather();
+    if (this.#queuedBytes === 0) return NOTHING;
+    if (this.#first === 0 && this.#queuedBytes <= WRITE_BYTES_MAX) return this.#everything();
     const pieces: Buffer[] = [];
     let room = WRITE_BYTES_MAX;
     while (room > 0 && this.#first < this.#queue.length) {
@@ -62,6 +65,7 @@ export class Outbox {
       source.release?.(chunk);
     }
     if (count > 0) this.#lent.splice(0, count);
+    if (this.#queuedBytes === 0) this.writer.reuse();
   }
 
   /** The socket said it has enough: what it was given still counts. */
@@ -72,6 +76,14 @@ export class Outbox {
   drained(): void {
     this.#inSocketBytes = 0;
     this.left();
+  }
+
+  #everything(): readonly Buffer[] {
+    const pieces = this.#queue;
+    this.#queue = [];
+    this.#handedBytes += this.#queuedBytes;
+    this.#queuedBytes = 0;
+    return pieces;
   }
 
   #gather(): void {
