@@ -1,47 +1,44 @@
 import type { Job } from './job.js';
-
-const PAGE_BITS = 7;
-const PAGE = 1 << PAGE_BITS;
-
-interface Page {
-  readonly jobs: (Job | undefined)[];
-  live: number;
-}
+import { JobPage, pageNo } from './job-page.js';
 
 /**
- * Jobs by number. Numbers are handed out in order, so pages of 128 make the map small: it never rehashes a million
- * entries in one stretch, and a page goes when its last job does.
+ * Jobs by number. Numbers are handed out in order, so pages make the map small: it never rehashes a million entries in one stretch,
+ * and a page goes when its last job does.
  */
 export class JobTable {
   size = 0;
-  private readonly pages = new Map<number, Page>();
+  private readonly pages = new Map<number, JobPage>();
   private lastNo = -1;
-  private lastPage: Page | undefined = undefined;
+  private lastPage: JobPage | undefined = undefined;
 
   get(no: number): Job | undefined {
-    return this.page(no)?.jobs[no & (PAGE - 1)];
+    return this.page(no)?.get(no);
   }
 
   add(job: Job): void {
     let page = this.page(job.no);
     if (page === undefined) {
-      page = { jobs: new Array<Job | undefined>(PAGE).fill(undefined), live: 0 };
+      page = new JobPage();
       this.pages.set(pageNo(job.no), page);
       this.lastNo = -1;
     }
-    page.jobs[job.no & (PAGE - 1)] = job;
-    page.live += 1;
+    page.add(job);
     this.size += 1;
   }
 
-  remove(job: Job): void {
-    const page = this.page(job.no);
-    if (page === undefined || page.jobs[job.no & (PAGE - 1)] !== job) return;
-    page.jobs[job.no & (PAGE - 1)] = undefined;
-    page.live -= 1;
+  /** A job that is in the table is done or cancelled. From here on the object that it was need not be the one that `get` returns. */
+  jobEnded(no: number): void {
+    this.page(no)?.jobEnded(no);
+  }
+
+  /** A job that is in the table goes. */
+  remove(no: number): void {
+    const page = this.page(no);
+    if (page === undefined) return;
+    page.remove(no);
     this.size -= 1;
     if (page.live > 0) return;
-    this.pages.delete(pageNo(job.no));
+    this.pages.delete(pageNo(no));
     this.lastNo = -1;
   }
 
@@ -56,13 +53,10 @@ export class JobTable {
    */
   *after(no: number): Generator<Job> {
     const first = pageNo(no);
-    for (const [number, page] of this.pages) {
-      if (number < first) continue;
-      for (const job of page.jobs) if (job !== undefined && job.no > no) yield job;
-    }
+    for (const [number, page] of this.pages) if (number >= first) yield* page.after(no);
   }
 
-  private page(no: number): Page | undefined {
+  private page(no: number): JobPage | undefined {
     const number = pageNo(no);
     if (number !== this.lastNo) {
       this.lastNo = number;
@@ -70,9 +64,4 @@ export class JobTable {
     }
     return this.lastPage;
   }
-}
-
-/** Division, not a shift: numbers go beyond 32 bits. The low seven bits are exact either way. */
-function pageNo(no: number): number {
-  return no < 0x8000_0000 ? no >>> PAGE_BITS : Math.floor(no / PAGE);
 }

@@ -45,8 +45,8 @@ export class Ledger {
   readonly producers = new Map<number, Producer>();
   readonly keys = new KeyWindow();
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
-  /** Ended jobs but for the dead, soonest to go first. */
-  readonly ended = new TimedQueue<Job>();
+  /** Numbers of ended jobs but for the dead, soonest to go first. */
+  readonly ended = new TimedQueue<number>();
   readonly dead = new TimedHeap<Job>();
 
   constructor(limits: LedgerLimits = FIRST_LEDGER_LIMITS) {
@@ -223,7 +223,12 @@ export class Ledger {
   /** Redriven and purged jobs leave entries behind; they must not outnumber the dead. */
   private sweepDead(): void {
     if (this.dead.size <= 2 * this.counts.dead + 64) return;
-    this.dead.keep((job) => job.state === 'dead' && this.jobs.get(job.no) === job);
+    this.dead.keep((job) => this.isDead(job));
+  }
+
+  /** And has not gone. */
+  private isDead(job: Job): boolean {
+    return job.state === 'dead' && this.jobs.get(job.no) === job;
   }
 
   private finish(job: Job, state: 'done' | 'cancelled', end: JobEnd): void {
@@ -245,17 +250,18 @@ export class Ledger {
       return;
     }
     this.resultBytes += end.result?.length ?? 0;
-    this.ended.push(end.at + keep.doneMs, job, job.no);
+    this.ended.push(end.at + keep.doneMs, job.no, job.no);
+    this.jobs.jobEnded(job.no);
   }
 
   private advance(at: number): void {
     if (at <= this.now) return;
     this.now = at;
-    while (this.ended.nextAt <= at) this.drop(this.ended.pop() as Job);
+    while (this.ended.nextAt <= at) this.dropEnded();
     while (this.dead.nextAt <= at) {
       const job = this.dead.pop() as Job;
       // A job driven again and dead again stands here twice; only its latest end counts.
-      if (job.state === 'dead' && (job.end?.at ?? 0) + job.policy.spec.keep.deadMs <= at) this.drop(job);
+      if (this.isDead(job) && (job.end?.at ?? 0) + job.policy.spec.keep.deadMs <= at) this.drop(job);
     }
     this.keys.expire(at);
     if (at < this.producerSweepAt) return;
@@ -267,13 +273,17 @@ export class Ledger {
 
   private trim(): void {
     while (this.ended.size > this.limits.resultsMax || this.resultBytes > this.limits.resultsBytesMax) {
-      this.drop(this.ended.pop() as Job);
+      this.dropEnded();
     }
   }
 
+  private dropEnded(): void {
+    const job = this.jobs.get(this.ended.pop() as number);
+    if (job !== undefined) this.drop(job);
+  }
+
   private drop(job: Job): void {
-    if (this.jobs.get(job.no) !== job) return;
-    this.jobs.remove(job);
+    this.jobs.remove(job.no);
     job.policy.jobs -= 1;
     this.counts[job.state] -= 1;
     this.resultBytes -= job.end?.result?.length ?? 0;

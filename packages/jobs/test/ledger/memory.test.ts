@@ -47,4 +47,20 @@ memory('a queued job costs at most 500 bytes beside its payload', () => {
   assert.ok(room.nextExec() !== undefined);
 });
 
+memory('a job that is done costs at most 100 bytes beside its result', () => {
+  const ledger = new Ledger({ resultsMax: JOBS, resultsBytesMax: 2 ** 30, keyWindowMs: 1_000 });
+  for (const record of opening()) ledger.apply(record);
+  const before = usedBytes();
+  for (let job = 1; job <= JOBS; job += 1) {
+    const at = 1 + job / JOBS;
+    const head = { at, producer: 1, seq: job, low: job - 1, job, policy: 1, dueAt: 0, key: '' };
+    ledger.apply({ type: 'enqueue', ...head, payload: '"x"' });
+    ledger.apply({ type: 'assign', at, job, attempt: 1, worker: 'w' });
+    ledger.apply({ type: 'ack', at, job, attempt: 1, result: 'null' });
+  }
+  const perJob = (usedBytes() - before) / JOBS;
+  assert.ok(perJob <= 100, `${perJob.toFixed(0)} bytes`);
+  assert.is(ledger.counts.done, JOBS);
+});
+
 memory.run();

@@ -1,0 +1,75 @@
+// Hot path: a job that ends passes through here once.
+import type { Payload } from '../job/payload.js';
+import { Job, type JobEnd } from './job.js';
+
+/**
+ * Jobs that are done or cancelled. Most of them are looked at never again and are like their neighbours but for times and result, so
+ * that is all that is kept of each; a quarter of a million objects would cost the collector more than the jobs cost the leader (ADR 0132). A job
+ * is put together when it is asked for: nothing about it changes any more, so nobody misses the object that it was.
+ */
+export class EndedJobs {
+  /** A job that it is like, by place; undefined where there is none any more. */
+  private readonly models: (Job | undefined)[];
+  private readonly times: number[] = [];
+  private readonly endTimes: number[] = [];
+  private readonly results: (Payload | undefined)[] = [];
+  private readonly firstNo: number;
+
+  /** `firstNo` is the number of the first place. Every job has ended. */
+  constructor(firstNo: number, jobs: readonly (Job | undefined)[]) {
+    this.firstNo = firstNo;
+    let model: Job | undefined;
+    this.models = jobs.map((job) => {
+      if (model === undefined || (job !== undefined && !isLike(job, model))) model = job;
+      return job === undefined ? undefined : model;
+    });
+    for (const job of jobs) {
+      this.times.push(job?.at ?? 0);
+      this.endTimes.push(job?.end?.at ?? 0);
+      this.results.push(job?.end?.result);
+    }
+  }
+
+  get(place: number): Job | undefined {
+    const model = this.models[place];
+    if (model === undefined) return undefined;
+    const { policy, client, key, dueAt } = model;
+    const job = new Job(
+      this.firstNo + place,
+      policy,
+      client,
+      this.times[place] as number,
+      key,
+      model.payload,
+      dueAt,
+    );
+    job.state = model.state;
+    job.attempt = model.attempt;
+    job.failures = model.failures;
+    job.crashes = model.crashes;
+    const { reason, failure } = model.end as JobEnd; // every job has ended
+    job.end = { at: this.endTimes[place] as number, result: this.results[place], reason, failure };
+    return job;
+  }
+
+  remove(place: number): void {
+    this.models[place] = undefined;
+    this.results[place] = undefined;
+  }
+}
+
+/** In everything but number, times and result. */
+function isLike(job: Job, model: Job): boolean {
+  return (
+    job.policy === model.policy &&
+    job.client === model.client &&
+    job.key === model.key &&
+    job.dueAt === model.dueAt &&
+    job.state === model.state &&
+    job.attempt === model.attempt &&
+    job.failures === model.failures &&
+    job.crashes === model.crashes &&
+    job.end?.reason === model.end?.reason &&
+    job.end?.failure === model.end?.failure
+  );
+}

@@ -1,0 +1,53 @@
+import { EndedJobs } from './ended-jobs.js';
+import type { Job } from './job.js';
+
+const PAGE_BITS = 7;
+export const PAGE_JOBS = 1 << PAGE_BITS;
+
+/** Jobs with consecutive numbers. Once the last of them has ended they are kept as {@link EndedJobs}. */
+export class JobPage {
+  live = 0;
+  private endedCount = 0;
+  private jobs: (Job | undefined)[] = new Array<Job | undefined>(PAGE_JOBS).fill(undefined);
+  private ended: EndedJobs | undefined = undefined;
+
+  get(no: number): Job | undefined {
+    return this.ended === undefined ? this.jobs[placeOf(no)] : this.ended.get(placeOf(no));
+  }
+
+  add(job: Job): void {
+    this.jobs[placeOf(job.no)] = job;
+    this.live += 1;
+  }
+
+  remove(no: number): void {
+    if (this.ended === undefined) this.jobs[placeOf(no)] = undefined;
+    else this.ended.remove(placeOf(no));
+    this.live -= 1;
+  }
+
+  /** A job is done or cancelled: for good, unlike one that is dead. */
+  jobEnded(no: number): void {
+    this.endedCount += 1;
+    if (this.endedCount < PAGE_JOBS) return;
+    this.ended = new EndedJobs(no - placeOf(no), this.jobs);
+    this.jobs = [];
+  }
+
+  /** In the order of their numbers; jobs may come and go meanwhile. */
+  *after(no: number): Generator<Job> {
+    for (let place = 0; place < PAGE_JOBS; place += 1) {
+      const job = this.ended === undefined ? this.jobs[place] : this.ended.get(place);
+      if (job !== undefined && job.no > no) yield job;
+    }
+  }
+}
+
+/** Division, not a shift: numbers go beyond 32 bits. The low seven bits are exact either way. */
+export function pageNo(no: number): number {
+  return no < 0x8000_0000 ? no >>> PAGE_BITS : Math.floor(no / PAGE_JOBS);
+}
+
+function placeOf(no: number): number {
+  return no & (PAGE_JOBS - 1);
+}
