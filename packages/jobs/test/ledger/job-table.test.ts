@@ -16,7 +16,9 @@ const traits = fc.record({
   key: fc.constantFrom('', '', 'k'),
   dueAt: fc.constantFrom(0, 0, 7.5),
   state: fc.constantFrom('done' as const, 'done' as const, 'cancelled' as const),
-  counts: fc.constantFrom([1, 0, 0] as const, [3, 1, 1] as const),
+  attempt: fc.constantFrom(1, 2),
+  failures: fc.constantFrom(0, 1),
+  crashes: fc.constantFrom(0, 1),
   result: fc.constantFrom(undefined, 'null', '"x"', new Uint8Array([1, 2])),
   reason: fc.constantFrom('', 'why'),
   failure: fc.constantFrom(...FAILURES),
@@ -27,7 +29,9 @@ type Traits = typeof traits extends fc.Arbitrary<infer T> ? T : never;
 function endedJob(no: number, of: Traits): Job {
   const job = new Job(no, of.policy, of.client, no + 0.5, of.key, '', of.dueAt);
   job.state = of.state;
-  [job.attempt, job.failures, job.crashes] = of.counts;
+  job.attempt = of.attempt;
+  job.failures = of.failures;
+  job.crashes = of.crashes;
   job.end = { at: no + 100, result: of.result, reason: of.reason, failure: of.failure };
   return job;
 }
@@ -66,7 +70,7 @@ tables('a job is what it was, also when all of its page have ended', () => {
 tables('a walk goes on where it was while its page is put away', () => {
   const table = new JobTable();
   const plain = { policy: POLICIES[0] as Policy, client: 'ann', key: '', dueAt: 0, state: 'done' } as const;
-  const rest = { counts: [1, 0, 0], result: 'null', reason: '', failure: undefined } as const;
+  const rest = { attempt: 1, failures: 0, crashes: 0, result: 'null', reason: '', failure: undefined } as const;
   for (let no = 1; no < 256; no += 1) table.add(endedJob(no, { ...plain, ...rest }));
   const walk = table.after(129);
   const seen = [walk.next().value?.no, walk.next().value?.no];
