@@ -38,6 +38,9 @@ export function openSystem(system: string, shape: Shape): Promise<JobSystem> {
   return PEERS.includes(system) ? openPeer(system) : openTroupe(shape);
 }
 
+/** What `startWorker` allows. */
+export const SLOTS_MAX = 16_384;
+
 export interface Shape {
   readonly outstanding: number;
   /** Connections of each kind; one unless given. */
@@ -91,7 +94,7 @@ async function openTroupe({ outstanding, workers = 1, clients = 1 }: Shape): Pro
   const program = new URL('jobs-peers-process.js', import.meta.url);
   const leader = fork(program, ['leader', dir], { execArgv: [] });
   const port = Number(await first(leader));
-  const slots = Math.max(1, Math.ceil(outstanding / workers));
+  const slots = Math.max(1, Math.min(SLOTS_MAX, Math.ceil(outstanding / workers)));
   const worker = await started(
     fork(program, ['worker', String(port), String(workers), String(slots)], { execArgv: [] }),
   );

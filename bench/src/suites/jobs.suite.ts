@@ -9,6 +9,7 @@ import {
   openSystem,
   PEERS,
   type Shape,
+  SLOTS_MAX,
 } from './jobs-peers-system.js';
 
 const EVERYBODY = ['troupe', ...PEERS];
@@ -116,25 +117,28 @@ const large: Case = {
   },
 };
 
-const fleet: Case = {
-  benchmark: 'fleet',
-  unit: 'jobs',
-  note: 'a thousand workers with 16 slots each and a thousand clients with 16 jobs outstanding each, against one of each with the same 16,000 (pair); all clients in one process, all workers in another; 100-byte payloads; fsync before every acknowledgement',
-  systems: ['troupe', 'pair'],
-  repeat,
-  timeoutMs,
-  prepare({ system, scale }) {
-    const many = Math.max(2, Math.round(1_000 * Math.min(1, scale)));
-    const connected = system === 'pair' ? 1 : many;
-    return trial(system, {
-      jobs: scaled(200_000, scale),
-      outstanding: 16 * many,
-      bytes: 100,
-      workers: connected,
-      clients: connected,
-    });
-  },
-};
+/** A thousand of each with `each` jobs at a time, against one of each with as many as all of them together. */
+function fleet(benchmark: string, jobs: number, each: number): Case {
+  return {
+    benchmark,
+    unit: 'jobs',
+    note: `a thousand workers with ${each} slots each and a thousand clients with ${each} jobs outstanding each, against one of each with the same ${(1_000 * each).toLocaleString('en')} (pair; a worker has ${SLOTS_MAX.toLocaleString('en')} slots at most); all clients in one process, all workers in another; 100-byte payloads; fsync before every acknowledgement`,
+    systems: ['troupe', 'pair'],
+    repeat,
+    timeoutMs,
+    prepare({ system, scale }) {
+      const many = Math.max(2, Math.round(1_000 * Math.min(1, scale)));
+      const connected = system === 'pair' ? 1 : many;
+      return trial(system, {
+        jobs: scaled(jobs, scale),
+        outstanding: each * many,
+        bytes: 100,
+        workers: connected,
+        clients: connected,
+      });
+    },
+  };
+}
 
 export const suite: Suite = {
   name: 'jobs',
@@ -147,7 +151,8 @@ export const suite: Suite = {
     latency,
     endToEnd('payload-1k', 100_000, 4_000, 1_000),
     large,
-    fleet,
+    fleet('fleet', 200_000, 16),
+    fleet('fleet-64', 400_000, 64),
   ],
   missing: missingPeer,
 };

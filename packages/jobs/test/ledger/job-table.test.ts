@@ -70,7 +70,14 @@ tables('a job is what it was, also when all of its page have ended', () => {
 tables('a walk goes on where it was while its page is put away', () => {
   const table = new JobTable();
   const plain = { policy: POLICIES[0] as Policy, client: 'ann', key: '', dueAt: 0, state: 'done' } as const;
-  const rest = { attempt: 1, failures: 0, crashes: 0, result: 'null', reason: '', failure: undefined } as const;
+  const rest = {
+    attempt: 1,
+    failures: 0,
+    crashes: 0,
+    result: 'null',
+    reason: '',
+    failure: undefined,
+  } as const;
   for (let no = 1; no < 256; no += 1) table.add(endedJob(no, { ...plain, ...rest }));
   const walk = table.after(129);
   const seen = [walk.next().value?.no, walk.next().value?.no];
