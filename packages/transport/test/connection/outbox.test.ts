@@ -1,0 +1,60 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Outbox } from '#src/connection/outbox.js';
+
+const outboxes = suite('outbox');
+const TYPE = 9;
+
+function said(pieces: readonly Buffer[]): string {
+  return Buffer.concat(pieces).toString('latin1');
+}
+
+function frame(outbox: Outbox, letter: string): void {
+  outbox.writer.frame(TYPE, Buffer.from(letter.repeat(50)));
+}
+
+outboxes('what the socket still holds is not written over', () => {
+  const outbox = new Outbox();
+  frame(outbox, 'a');
+  const first = outbox.next();
+  const before = said(first);
+  frame(outbox, 'b');
+  const second = outbox.next();
+  assert.is(said(first), before);
+  assert.match(said(second), /b{50}$/);
+});
+
+outboxes('what has left is written over, what was encoded meanwhile is not', () => {
+  const outbox = new Outbox();
+  frame(outbox, 'a');
+  const first = outbox.next();
+  frame(outbox, 'b');
+  outbox.left();
+  frame(outbox, 'c');
+  assert.match(said(outbox.next()), /b{50}.*c{50}$/s);
+  assert.match(said(first), /a{50}$/);
+  outbox.left();
+  frame(outbox, 'd');
+  const again = outbox.next();
+  assert.is(again[0]?.buffer, first[0]?.buffer);
+  assert.is(again[0]?.byteOffset, first[0]?.byteOffset);
+});
+
+outboxes('more than one write may take leaves in order, and nothing of it is written over before', () => {
+  const outbox = new Outbox();
+  const large = Buffer.alloc(300 * 1024, 'x');
+  frame(outbox, 'a');
+  outbox.writer.frame(TYPE, large);
+  frame(outbox, 'b');
+  const first = Buffer.concat(outbox.next());
+  outbox.left();
+  frame(outbox, 'c');
+  frame(outbox, 'd');
+  const rest = said([...outbox.next(), ...outbox.next()]);
+  assert.match(said([first]), /^.{9}a{50}.{9}x+$/s);
+  assert.is(first.length, 256 * 1024);
+  assert.match(rest, /^x+.{9}b{50}.{9}c{50}.{9}d{50}$/s);
+  assert.is(outbox.next().length, 0);
+});
+
+outboxes.run();
