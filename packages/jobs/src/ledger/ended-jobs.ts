@@ -10,9 +10,9 @@ import { Job, type JobEnd } from './job.js';
 export class EndedJobs {
   /** A job that it is like, by place; undefined where there is none any more. */
   private readonly models: (Job | undefined)[];
-  private readonly times: number[] = [];
-  private readonly endTimes: number[] = [];
-  private readonly results: (Payload | undefined)[] = [];
+  private readonly times: readonly number[];
+  private readonly endTimes: readonly number[];
+  private readonly results: (Payload | undefined)[];
   private readonly firstNo: number;
 
   /** `firstNo` is the number of the first place. Every job has ended. */
@@ -23,11 +23,13 @@ export class EndedJobs {
       if (model === undefined || (job !== undefined && !isLike(job, model))) model = job;
       return job === undefined ? undefined : model;
     });
-    for (const job of jobs) {
-      this.times.push(job?.at ?? 0);
-      this.endTimes.push(job?.end?.at ?? 0);
-      this.results.push(job?.end?.result);
-    }
+    this.times = jobs.map((job) => job?.at ?? 0);
+    this.endTimes = jobs.map((job) => job?.end?.at ?? 0);
+    this.results = jobs.map((job, place) => {
+      const same = this.models[place]?.end?.result;
+      // Equal texts are one text.
+      return job?.end?.result === same ? same : job?.end?.result;
+    });
   }
 
   get(place: number): Job | undefined {
