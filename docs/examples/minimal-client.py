@@ -17,6 +17,8 @@ def write_frame(sock, frame_type, payload=b""):
 
 
 def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
     host, port = sys.argv[1], int(sys.argv[2])
     with socket.create_connection((host, port)) as sock:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -41,6 +41,8 @@ def read_frame(sock):
 
 
 def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
     host, port = sys.argv[1], int(sys.argv[2])
     jobs = int(sys.argv[3]) if len(sys.argv) > 3 else None
     with socket.create_connection((host, port)) as sock:

@@ -29,7 +29,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
     exitCode: ExitCode.retryLater,
     advice: 'submit again with the same --idempotency-key',
   },
-  ERR_JOB_WAIT: { exitCode: ExitCode.retryLater },
+  ERR_JOB_WAIT: { exitCode: ExitCode.retryLater, advice: 'see troupe await' },
   ERR_JOB_FAILED: { exitCode: ExitCode.jobFailed, advice: 'see troupe dlq show' },
   ERR_JOB_CANCELLED: { exitCode: ExitCode.jobFailed },
   ERR_JOB_DEFINITION: { exitCode: ExitCode.usage },

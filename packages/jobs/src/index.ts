@@ -16,6 +16,7 @@ export type {
   JobOutput,
 } from './job/define-job.js';
 export { defineJob } from './job/define-job.js';
+export { jobId } from './job/job-id.js';
 export type { JobSpec } from './job/job-spec.js';
 export { type Payload, payloadText } from './job/payload.js';
 export type { Backoff, RetryPolicy } from './job/retry.js';

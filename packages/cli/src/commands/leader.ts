@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Host } from '@troupe/core';
-import { type JobsEvent, type LeaderLimits, type LeaderServer, startLeader } from '@troupe/jobs';
+import { type JobsEvent, jobId, type LeaderLimits, type LeaderServer, startLeader } from '@troupe/jobs';
 import {
   type Address,
   Directory,
@@ -93,9 +93,14 @@ async function run(tools: Tools, flags: Flags): Promise<void> {
     if (!isServing || (entry.level !== 'error' && flags.verbose !== true)) return;
     for (const line of logLines('leader', entry)) terminal.err(line);
   });
-  const leader = await open(tools, flags, host);
+  // The tag is in the log: until that is read a job is told by its number.
+  let tag: string | undefined;
+  const idOf: IdOf = (job) => (tag === undefined ? String(job) : jobId(tag, job));
+  const leader = await open(tools, flags, host, idOf);
   isServing = true;
-  const { counts } = await leader.overview();
+  const overview = await leader.overview();
+  const { counts } = overview;
+  tag = overview.tag;
   const address = formatAddress(leader.address);
   print(tools, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
     `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
@@ -123,7 +128,9 @@ function reload(tools: Tools, flags: Flags, leader: LeaderServer): void {
   }
 }
 
-function open(tools: Tools, flags: Flags, host: Host): Promise<LeaderServer> {
+type IdOf = (job: number) => string;
+
+function open(tools: Tools, flags: Flags, host: Host, idOf: IdOf): Promise<LeaderServer> {
   const { terminal } = tools;
   const tls = tlsOf(flags);
   const auth = authOf(flags);
@@ -139,7 +146,7 @@ function open(tools: Tools, flags: Flags, host: Host): Promise<LeaderServer> {
     ...(tls === undefined ? {} : { tls }),
     ...(flags.insecure === undefined ? {} : { insecure: flags.insecure }),
     ...(flags.compress === undefined ? {} : { compress: flags.compress }),
-    ...(flags.verbose === true ? { observe: (event) => tellWork(terminal, event) } : {}),
+    ...(flags.verbose === true ? { observe: (event) => tellWork(terminal, event, idOf) } : {}),
     onEvent: (event) => {
       if (event.kind === 'insecure')
         terminal.err(`leader: ${event.address} is open to everybody (--insecure)`);
@@ -169,13 +176,14 @@ function tellPeer(terminal: Terminal, event: ListenerEvent): void {
 }
 
 /** What an operator asks about afterwards. What goes well is in the counts. */
-function tellWork(terminal: Terminal, event: JobsEvent): void {
+function tellWork(terminal: Terminal, event: JobsEvent, idOf: IdOf): void {
   const tell = (what: string): void => terminal.err(plainText(`leader: ${what}`));
   if (event.kind === 'refused') tell(`refused a submit of ${event.client}: ${event.code}`);
-  else if (event.kind === 'dead') tell(`job ${event.job} (${event.exec}) is a dead letter: ${event.reason}`);
+  else if (event.kind === 'dead')
+    tell(`job ${idOf(event.job)} (${event.exec}) is a dead letter: ${event.reason}`);
   else if (event.kind === 'worker') tell(`worker ${event.worker} ${event.liveness}`);
   else if (event.kind === 'stale')
-    tell(`worker ${event.worker} too late for job ${event.job}, attempt ${event.attempt}`);
+    tell(`worker ${event.worker} too late for job ${idOf(event.job)}, attempt ${event.attempt}`);
 }
 
 function authOf(flags: Flags): ListenerAuth | undefined {

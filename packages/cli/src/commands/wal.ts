@@ -29,21 +29,22 @@ export function addWal(program: Command, tools: Tools): void {
     .option('--to <lsn>', 'last entry', wholeNumber(1, LSN_MAX))
     .option('--payloads', 'print payloads and results, not only their size')
     .action((folder: string, flags: DumpFlags) => dump(tools, folder, flags));
-  verb(wal, 'verify <folder>', 'read a whole log and check every byte', 'troupe wal verify ./state').action(
-    async (folder: string, flags: JsonFlag) => {
-      await mustHoldLog(folder);
-      const bar = new ProgressBar(tools.terminal, 'verifying, MiB', 0);
-      // Once to see whether it opens, once for every byte.
-      const report = await verifyWal(await watchedStorage(folder, { bar, times: 2 })).finally(() =>
-        bar.end(),
-      );
-      const range = `entries ${report.firstLsn} to ${report.lastLsn} in ${report.segments} segments`;
-      const end = report.wasClean ? 'closed cleanly' : 'not closed cleanly';
-      const damage = report.damage.map((one) => `damaged: ${one.file} at byte ${one.offset}: ${one.reason}`);
-      print(tools, flags, report, report.ok ? [`ok: ${range}, ${end}`] : damage);
-      if (!report.ok) tools.exitCode = ExitCode.data;
-    },
-  );
+  verb(
+    wal,
+    'verify <folder>',
+    'read a whole log and check every record, snapshot and blob',
+    'troupe wal verify ./state',
+  ).action(async (folder: string, flags: JsonFlag) => {
+    await mustHoldLog(folder);
+    const bar = new ProgressBar(tools.terminal, 'verifying, MiB', 0);
+    // Once to see whether it opens, once for all that is in it.
+    const report = await verifyWal(await watchedStorage(folder, { bar, times: 2 })).finally(() => bar.end());
+    const range = `entries ${report.firstLsn} to ${report.lastLsn} in ${report.segments} segments`;
+    const end = report.wasClean ? 'closed cleanly' : 'not closed cleanly';
+    const damage = report.damage.map((one) => `damaged: ${one.file} at byte ${one.offset}: ${one.reason}`);
+    print(tools, flags, report, report.ok ? [`ok: ${range}, ${end}`] : damage);
+    if (!report.ok) tools.exitCode = ExitCode.data;
+  });
   verb(
     wal,
     'repair <folder>',

@@ -2,11 +2,22 @@
 import { once } from 'node:events';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { lines, stage, start, troupe, workerOf } from './troupe.js';
 
 const jobs = suite('jobs by the command');
+
+// From packages/cli/.test/bin up to the root.
+const examples = fileURLToPath(new URL('../../../../docs/examples/', import.meta.url));
+
+jobs('the handlers that the page of the command begins with add two numbers', async () => {
+  await using s = await stage();
+  await using _worker = await workerOf(s.at, examples);
+  const ran = await troupe(['run', 'math.add', '[1, 2]', '--leader', s.at]);
+  assert.equal(ran, { code: 0, out: '3\n', err: '' });
+});
 
 jobs(
   'run prints the output, submit the id, await the output again; payload from argument, file and stdin',
@@ -145,7 +156,7 @@ jobs('ls, show and cancel', async () => {
   assert.is(awaited.err, `troupe: job ${second}: cancelled: enough\n`);
   const waited = await troupe(['await', first, '--result-within', '50', ...to]);
   assert.is(waited.code, 75);
-  assert.match(waited.err, /no outcome within 50 ms; it goes on/);
+  assert.match(waited.err, /no outcome within 50 ms; it goes on, .*; see troupe await\n/);
 });
 
 jobs('dead letters: ls, show, redrive, purge', async () => {

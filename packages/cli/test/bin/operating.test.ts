@@ -160,7 +160,10 @@ operating('a leader and a worker tell on standard error what went wrong', async 
   await using worker = await workerOf(s.at, s.dir);
   await troupe(['run', 'math.fail', '1', '--attempts', '1', ...to]);
   await worker.said(/worker: math\.fail \S+-1, attempt 1: failed: Error: it never works\n/);
-  await s.leader.said(/leader: job 1 \(math\.fail\) is a dead letter: failed\n/);
+  const [dead] = lines(await troupe(['dlq', 'ls', '--json', ...to]));
+  await s.leader.said(
+    new RegExp(`leader: job ${String(dead?.['id'])} \\(math\\.fail\\) is a dead letter: failed\n`),
+  );
   await troupe(['submit', 'math.add', '1', '--idempotency-key', 'k', ...to]);
   await troupe(['submit', 'math.add', '2', '--idempotency-key', 'k', ...to]);
   await s.leader.said(/leader: refused a submit of cli: ERR_KEY_CONFLICT\n/);

@@ -1,6 +1,6 @@
 import { JobForeignError } from '../jobs-error.js';
 
-/** The text of a job's number: the folder's tag says whose number it is. */
+/** The id for people of a job that an event knows by its number. The tag of the folder says whose number it is: `overview()` has it. */
 export function jobId(tag: string, job: number): string {
   return `${tag}-${job.toString(36)}`;
 }
