@@ -1,11 +1,12 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { copyWal, type VerifyReport, verifyWal } from '@troupe/wal';
+import { chmod, readdir, rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { copyWal, nodeStorage, type VerifyReport, verifyWal } from '@troupe/wal';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { unlessInterrupted } from '../interrupt.js';
 import { ProgressBar } from '../progress-bar.js';
-import { mustBeApart, mustHoldLog } from '../session/log-folder.js';
+import { isNotThere, mustBeApart, mustHoldLog } from '../session/log-folder.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 export function addBackup(program: Command, tools: Tools): void {
@@ -32,8 +33,7 @@ export function addBackup(program: Command, tools: Tools): void {
 
 async function copy(tools: Tools, flags: JsonFlag, from: string, to: string): Promise<void> {
   await mustBeApart(from, to);
-  await mustBeNew(to);
-  await mkdir(to, { recursive: true, mode: 0o700 });
+  if (!(await isEmpty(to))) await make(to);
   try {
     const bar = new ProgressBar(tools.terminal, 'copying', (await readdir(from)).length);
     const copying = copyWal(from, to, { onFile: (count) => bar.at(count) });
@@ -48,6 +48,12 @@ async function copy(tools: Tools, flags: JsonFlag, from: string, to: string): Pr
   }
 }
 
+/** For its owner alone: whoever can read it can read every payload. */
+async function make(folder: string): Promise<void> {
+  await promisify(nodeStorage(folder).mkdir)('.');
+  await chmod(folder, 0o700);
+}
+
 async function mustBeGood(folder: string): Promise<VerifyReport> {
   const report = await verifyWal(folder);
   if (report.ok) return report;
@@ -57,15 +63,16 @@ async function mustBeGood(folder: string): Promise<VerifyReport> {
   throw new CliError('ERR_CLI_BACKUP', ExitCode.data, `${folder}: damaged, ${what}; use another backup`);
 }
 
-async function mustBeNew(folder: string): Promise<void> {
-  const found = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
+/** False if it is not there; what is in a folder is not written over. */
+async function isEmpty(folder: string): Promise<boolean> {
+  const found = await readdir(folder).catch((error: unknown) => {
+    if (isNotThere(error)) return undefined;
     throw error;
   });
-  if (found.length > 0)
-    throw new CliError(
-      'ERR_CLI_NOT_EMPTY',
-      ExitCode.cannotCreate,
-      `${folder}: not empty; name a folder that is not there yet`,
-    );
+  if (found === undefined || found.length === 0) return found !== undefined;
+  throw new CliError(
+    'ERR_CLI_NOT_EMPTY',
+    ExitCode.cannotCreate,
+    `${folder}: not empty; name a folder that is not there yet`,
+  );
 }
