@@ -1,10 +1,11 @@
 import { chmod, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { copyWal, nodeStorage, type VerifyReport, verifyWal } from '@troupe/wal';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { unlessInterrupted } from '../interrupt.js';
+import { readingUntilSignal } from '../interrupt.js';
 import { ProgressBar } from '../progress-bar.js';
 import { isNotThere, mustBeApart, mustHoldLog } from '../session/log-folder.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
@@ -33,19 +34,27 @@ export function addBackup(program: Command, tools: Tools): void {
 
 async function copy(tools: Tools, flags: JsonFlag, from: string, to: string): Promise<void> {
   await mustBeApart(from, to);
-  if (!(await isEmpty(to))) await make(to);
+  const wasThere = await isEmpty(to);
+  const readable = readingUntilSignal('copying');
+  if (!wasThere) await make(to);
   try {
     const bar = new ProgressBar(tools.terminal, 'copying', (await readdir(from)).length);
-    const copying = copyWal(from, to, { onFile: (count) => bar.at(count) });
-    const { files, retries } = await unlessInterrupted('copying', copying).finally(() => bar.end());
-    const { lastLsn } = await mustBeGood(to);
+    const copying = copyWal(readable(nodeStorage(from)), to, { onFile: (count) => bar.at(count) });
+    const { files, retries } = await copying.finally(() => bar.end());
+    const { lastLsn } = await mustBeGood(to, readable(nodeStorage(to)));
     print(tools, flags, { from, to, files, retries, lastLsn }, [
       `${from} → ${to}: ${files} files, verified up to lsn ${lastLsn}`,
     ]);
   } catch (error) {
-    await rm(to, { recursive: true, force: true });
+    await remove(to, { butFolder: wasThere });
     throw error;
   }
+}
+
+/** A folder that was there before, perhaps the root of a disk, stays. */
+async function remove(folder: string, { butFolder }: { readonly butFolder: boolean }): Promise<void> {
+  const paths = butFolder ? (await readdir(folder)).map((name) => join(folder, name)) : [folder];
+  for (const path of paths) await rm(path, { recursive: true, force: true });
 }
 
 /** For its owner alone: whoever can read it can read every payload. */
@@ -54,8 +63,8 @@ async function make(folder: string): Promise<void> {
   await chmod(folder, 0o700);
 }
 
-async function mustBeGood(folder: string): Promise<VerifyReport> {
-  const report = await verifyWal(folder);
+async function mustBeGood(folder: string, storage = nodeStorage(folder)): Promise<VerifyReport> {
+  const report = await verifyWal(storage);
   if (report.ok) return report;
   const [first] = report.damage;
   const what =
