@@ -75,9 +75,12 @@ export class WalFolderError extends WalError {
   readonly folder: string;
 
   constructor(folder: string, errno: string, cause: unknown) {
-    super(`folder ${folder}: cannot be made or written to (${errno}); name another, or change who may write there`, {
-      cause,
-    });
+    super(
+      `folder ${folder}: cannot be made or written to (${errno}); name another, or change who may write there`,
+      {
+        cause,
+      },
+    );
     this.folder = folder;
   }
 }

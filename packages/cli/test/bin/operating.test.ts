@@ -56,7 +56,10 @@ operating('a folder that cannot be made ends a leader, a backup and a restore at
     ]) {
       const ended = await troupe(words);
       assert.is(ended.code, 73, `${words}: ${ended.err}`);
-      assert.match(ended.err, /^troupe: folder \S+: cannot be made or written to \(E\w+\); name another, or .*\n$/);
+      assert.match(
+        ended.err,
+        /^troupe: folder \S+: cannot be made or written to \(E\w+\); name another, or .*\n$/,
+      );
     }
   }
 });
