@@ -65,7 +65,7 @@ const KNOWN: Readonly<Record<string, Known>> = {
   ERR_LISTEN: { exitCode: ExitCode.unavailable },
   EADDRINUSE: {
     exitCode: ExitCode.unavailable,
-    advice: 'another process listens there; choose another --port',
+    advice: 'another process listens there; choose another --port or --socket',
   },
   EADDRNOTAVAIL: { exitCode: ExitCode.unavailable, advice: 'choose an address of this machine' },
   EACCES: { exitCode: ExitCode.notAllowed, advice: 'check the permissions' },

@@ -1,6 +1,6 @@
 import { ExitCode } from './exit-code.js';
 import { runTroupe } from './program.js';
-import { endWithReader, processTerminal } from './terminal.js';
+import { endWithReader, processTerminal, written } from './terminal.js';
 
 // Nothing goes on after something nobody foresaw: what is acknowledged is on the disk, and the next process reads it there.
 process.on('uncaughtException', (error) => {
@@ -12,5 +12,6 @@ process.on('uncaughtException', (error) => {
 
 endWithReader();
 process.exitCode = await runTroupe(process.argv.slice(2), processTerminal());
+await written();
 // A socket that the other side keeps half open must not keep a finished command.
 process.exit();

@@ -1,3 +1,5 @@
+import { ExitCode } from './exit-code.js';
+
 /** Where a command writes. Results go to out, everything for people to err, so that a pipe sees results only. */
 export interface Terminal {
   out(line: string): void;
@@ -20,12 +22,19 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** A reader that went away (a pipe to head) is no failure of ours. */
+/** A reader that went away (a pipe to head) is no failure of ours; a result that could not be written is one. */
 export function endWithReader(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(0);
-      throw error;
-    });
-  }
+  process.stderr.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? ExitCode.ok : ExitCode.io),
+  );
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(ExitCode.ok);
+    process.stderr.write(`troupe: standard output: ${error.message}; what was asked is done all the same\n`);
+    process.exit(ExitCode.io);
+  });
+}
+
+/** Resolves when all results are written, or it is known that they are not. */
+export function written(): Promise<void> {
+  return new Promise((resolve) => process.stdout.write('', () => setImmediate(resolve)));
 }

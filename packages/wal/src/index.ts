@@ -33,6 +33,7 @@ export {
   WalDiskSlowError,
   WalError,
   WalFencedError,
+  WalFolderError,
   WalIoError,
   WalLockedError,
   WalOptionError,

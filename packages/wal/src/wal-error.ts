@@ -68,6 +68,23 @@ export class WalFencedError extends WalError {
   }
 }
 
+/** There can be no log in this folder: it cannot be made, or nothing can be made in it. */
+export class WalFolderError extends WalError {
+  override readonly code = 'ERR_WAL_FOLDER';
+  override readonly exitCode = 73;
+  readonly folder: string;
+
+  constructor(folder: string, errno: string, cause: unknown) {
+    super(
+      `folder ${folder}: cannot be made or written to (${errno}); name another, or change who may write there`,
+      {
+        cause,
+      },
+    );
+    this.folder = folder;
+  }
+}
+
 /** The disk failed while the log was serving. Nothing in flight was acknowledged; the process must end. */
 export class WalIoError extends WalError {
   override readonly code = 'ERR_WAL_IO';

@@ -1,11 +1,13 @@
-import { mkdir, readdir, rm } from 'node:fs/promises';
-import { copyWal, type VerifyReport, verifyWal } from '@troupe/wal';
+import { chmod, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { copyWal, nodeStorage, type VerifyReport, verifyWal } from '@troupe/wal';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { unlessInterrupted } from '../interrupt.js';
+import { readingUntilSignal } from '../interrupt.js';
 import { ProgressBar } from '../progress-bar.js';
-import { mustBeApart, mustHoldLog } from '../session/log-folder.js';
+import { isNotThere, mustBeApart, mustHoldLog } from '../session/log-folder.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 export function addBackup(program: Command, tools: Tools): void {
@@ -32,24 +34,37 @@ export function addBackup(program: Command, tools: Tools): void {
 
 async function copy(tools: Tools, flags: JsonFlag, from: string, to: string): Promise<void> {
   await mustBeApart(from, to);
-  await mustBeNew(to);
-  await mkdir(to, { recursive: true, mode: 0o700 });
+  const wasThere = await isEmpty(to);
+  const readable = readingUntilSignal('copying');
+  if (!wasThere) await make(to);
   try {
     const bar = new ProgressBar(tools.terminal, 'copying', (await readdir(from)).length);
-    const copying = copyWal(from, to, { onFile: (count) => bar.at(count) });
-    const { files, retries } = await unlessInterrupted('copying', copying).finally(() => bar.end());
-    const { lastLsn } = await mustBeGood(to);
+    const copying = copyWal(readable(nodeStorage(from)), to, { onFile: (count) => bar.at(count) });
+    const { files, retries } = await copying.finally(() => bar.end());
+    const { lastLsn } = await mustBeGood(to, readable(nodeStorage(to)));
     print(tools, flags, { from, to, files, retries, lastLsn }, [
       `${from} → ${to}: ${files} files, verified up to lsn ${lastLsn}`,
     ]);
   } catch (error) {
-    await rm(to, { recursive: true, force: true });
+    await remove(to, { butFolder: wasThere });
     throw error;
   }
 }
 
-async function mustBeGood(folder: string): Promise<VerifyReport> {
-  const report = await verifyWal(folder);
+/** A folder that was there before, perhaps the root of a disk, stays. */
+async function remove(folder: string, { butFolder }: { readonly butFolder: boolean }): Promise<void> {
+  const paths = butFolder ? (await readdir(folder)).map((name) => join(folder, name)) : [folder];
+  for (const path of paths) await rm(path, { recursive: true, force: true });
+}
+
+/** For its owner alone: whoever can read it can read every payload. */
+async function make(folder: string): Promise<void> {
+  await promisify(nodeStorage(folder).mkdir)('.');
+  await chmod(folder, 0o700);
+}
+
+async function mustBeGood(folder: string, storage = nodeStorage(folder)): Promise<VerifyReport> {
+  const report = await verifyWal(storage);
   if (report.ok) return report;
   const [first] = report.damage;
   const what =
@@ -57,15 +72,16 @@ async function mustBeGood(folder: string): Promise<VerifyReport> {
   throw new CliError('ERR_CLI_BACKUP', ExitCode.data, `${folder}: damaged, ${what}; use another backup`);
 }
 
-async function mustBeNew(folder: string): Promise<void> {
-  const found = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
+/** False if it is not there; what is in a folder is not written over. */
+async function isEmpty(folder: string): Promise<boolean> {
+  const found = await readdir(folder).catch((error: unknown) => {
+    if (isNotThere(error)) return undefined;
     throw error;
   });
-  if (found.length > 0)
-    throw new CliError(
-      'ERR_CLI_NOT_EMPTY',
-      ExitCode.cannotCreate,
-      `${folder}: not empty; name a folder that is not there yet`,
-    );
+  if (found === undefined || found.length === 0) return found !== undefined;
+  throw new CliError(
+    'ERR_CLI_NOT_EMPTY',
+    ExitCode.cannotCreate,
+    `${folder}: not empty; name a folder that is not there yet`,
+  );
 }

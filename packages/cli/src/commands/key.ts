@@ -56,6 +56,20 @@ function make(tools: Tools, subject: string, flags: Flags): void {
     print(tools, flags, file, JSON.stringify(file, undefined, 2).split('\n'));
     return;
   }
-  writeFileSync(flags.out, `${JSON.stringify(file, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  write(flags.out, `${JSON.stringify(file, undefined, 2)}\n`);
   print(tools, flags, { file: flags.out, id, subject }, [`key ${id} of ${subject} in ${flags.out}`]);
+}
+
+function write(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    throw new CliError(
+      'ERR_CLI_KEY_FILE',
+      ExitCode.cannotCreate,
+      `key file ${path}: cannot be made (${code}); name a file that is not there yet, in a folder that is`,
+      { cause },
+    );
+  }
 }

@@ -17,10 +17,11 @@ import { failureOf } from '../failure.js';
 import { byteCount, wholeNumber } from '../number-option.js';
 import { plainText } from '../plain-text.js';
 import { repeated } from '../repeated-option.js';
-import { DEFAULT_PORT } from '../session/address.js';
+import { DEFAULT_PORT, socketPath } from '../session/address.js';
 import { logLines, tellCrash } from '../session/crash-report.js';
 import { entryOf, readKeyFile } from '../session/key-file.js';
 import { loggingHost } from '../session/logging-host.js';
+import { mustBeUsable } from '../session/tls-files.js';
 import { onReload, untilSignal } from '../signals.js';
 import type { Terminal } from '../terminal.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
@@ -50,7 +51,7 @@ export function addLeader(program: Command, tools: Tools): void {
   verb(program, 'leader', 'run a leader on a folder', 'troupe leader --port 7419 --dir ./state')
     .option('-p, --port <n>', 'port; 0 picks a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--socket <path>', 'listen on a Unix socket instead')
+    .option('--socket <path>', 'listen on a Unix socket instead', socketPath)
     .requiredOption('-d, --dir <folder>', 'folder of the log; made if it is not there', './state')
     .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeated)
     .option('--tls-cert <file>', 'certificate')
@@ -198,5 +199,9 @@ function tlsOf(flags: Flags): ListenTls | undefined {
   if (tlsCert === undefined || tlsKey === undefined)
     throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --tls-cert and --tls-key go together');
   const tls = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
-  return tlsClientCa === undefined ? tls : { ...tls, clientCa: readFileSync(tlsClientCa) };
+  mustBeUsable(tls);
+  if (tlsClientCa === undefined) return tls;
+  const clientCa = readFileSync(tlsClientCa);
+  mustBeUsable({ ca: clientCa });
+  return { ...tls, clientCa };
 }

@@ -6,7 +6,7 @@ export const DEFAULT_PORT = 7419;
 
 /** `host:port`, `host`, `:port`, a bare port, or `unix:/path`. */
 export function parseAddress(text: string): Address {
-  if (text.startsWith('unix:')) return { path: text.slice('unix:'.length) };
+  if (text.startsWith('unix:')) return { path: socketPath(text.slice('unix:'.length)) };
   if (/^\d+$/.test(text)) return { host: '127.0.0.1', port: portOf(text, text) };
   const [, bracketed, plain = '', digits] = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d+))?$/.exec(text) ?? [];
   const host = bracketed ?? plain;
@@ -15,6 +15,19 @@ export function parseAddress(text: string): Address {
     host: host === '' ? '127.0.0.1' : host,
     port: digits === undefined ? DEFAULT_PORT : portOf(digits, text),
   };
+}
+
+/** What a system takes for a socket; a longer path would be cut off without a word. */
+const SOCKET_BYTES_MAX = 103;
+
+export function socketPath(path: string): string {
+  const bytes = Buffer.byteLength(path);
+  if (bytes >= 1 && bytes <= SOCKET_BYTES_MAX) return path;
+  throw new CliError(
+    'ERR_CLI_ADDRESS',
+    ExitCode.usage,
+    `socket '${path}': needed a path of 1 to ${SOCKET_BYTES_MAX} bytes`,
+  );
 }
 
 function portOf(digits: string, text: string): number {

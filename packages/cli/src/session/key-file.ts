@@ -38,6 +38,13 @@ export function readKeyFile(path: string): KeyFile {
       ExitCode.config,
       `key file ${path}: has no subject; make one with: troupe key new`,
     );
+  const { id = '', key = '' } = value as KeyFile;
+  if (typeof id !== 'string' || typeof key !== 'string')
+    throw new CliError(
+      'ERR_CLI_KEY_FILE',
+      ExitCode.config,
+      `key file ${path}: its id and key must be texts; make one with: troupe key new`,
+    );
   return value as KeyFile;
 }
 

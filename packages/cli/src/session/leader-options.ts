@@ -9,6 +9,7 @@ import { Deadline } from './deadline.js';
 import { authOf } from './key-file.js';
 import { LeaderWatch } from './leader-watch.js';
 import { quietHost } from './logging-host.js';
+import { mustBeUsable } from './tls-files.js';
 
 /** How every verb that talks to a leader finds it. */
 export interface LeaderFlags extends LinkFlags {
@@ -132,10 +133,11 @@ function proofOf({ key, tlsCert }: LinkFlags): DialerAuth | undefined {
 function tlsOf(flags: LinkFlags): DialTls | undefined {
   const { tls, tlsCa, tlsCert, tlsKey, tlsName } = flags;
   if (tls === undefined && tlsCa === undefined && tlsCert === undefined) return undefined;
-  return {
+  const files = {
     ...(tlsCa === undefined ? {} : { ca: readFileSync(tlsCa) }),
     ...(tlsCert === undefined ? {} : { cert: readFileSync(tlsCert) }),
     ...(tlsKey === undefined ? {} : { key: readFileSync(tlsKey) }),
-    ...(tlsName === undefined ? {} : { serverName: tlsName }),
   };
+  mustBeUsable(files);
+  return tlsName === undefined ? files : { ...files, serverName: tlsName };
 }

@@ -33,9 +33,15 @@ async function realOf(folder: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (!isNotThere(error)) throw error;
     return join(await realOf(dirname(path)), basename(path));
   }
+}
+
+/** No folder of that name, perhaps because of a file on the way to it. */
+export function isNotThere(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 function within(outer: string, inner: string): boolean {

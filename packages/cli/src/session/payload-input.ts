@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 
@@ -31,7 +31,7 @@ export async function largeFile(
 /** The JSON string of a text, a piece at a time. */
 export async function* jsonOfText(file: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from('"');
-  for await (const text of createReadStream(file, { encoding: 'utf8' }))
+  for await (const text of textOf(createReadStream(file), file))
     yield Buffer.from(JSON.stringify(text).slice(1, -1));
   yield Buffer.from('"');
 }
@@ -40,7 +40,8 @@ export async function* jsonOfText(file: string): AsyncGenerator<Uint8Array> {
 export async function* readPayloadLines(flags: PayloadFlags): AsyncGenerator<unknown> {
   const { stream, where } = streamOf(flags.file);
   let number = 0;
-  for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
+  const input = Readable.from(textOf(stream, where));
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     number += 1;
     if (line === '') continue;
     yield flags.text === true ? line : parse(line, `${where}, line ${number}`);
@@ -67,9 +68,24 @@ async function source(
       'payload: none; give it as an argument, with --file, or on standard input',
     );
   const { stream, where } = streamOf(flags.file);
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return { text: Buffer.concat(chunks).toString('utf8'), where };
+  const pieces: string[] = [];
+  for await (const piece of textOf(stream, where)) pieces.push(piece);
+  return { text: pieces.join(''), where };
+}
+
+/** What is no UTF-8 would arrive as something else: it is refused. */
+async function* textOf(stream: Readable, where: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const decode = (chunk?: Uint8Array): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (cause) {
+      const message = `payload from ${where}: not UTF-8; encode it, as base64 for instance`;
+      throw new CliError('ERR_CLI_PAYLOAD', ExitCode.data, message, { cause });
+    }
+  };
+  for await (const chunk of stream) yield decode(chunk as Uint8Array);
+  yield decode();
 }
 
 function streamOf(file: string | undefined): { stream: Readable; where: string } {

@@ -1,11 +1,14 @@
 // timeout: 120s
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Client, connectClient, defineJob, handle, startWorker } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lines, Running, stage, troupe } from './troupe.js';
+import { type Ended, lines, Running, stage, start, troupe } from './troupe.js';
 
-const backups = suite('backup under load');
+const backups = suite('backup');
 
 const anything = {
   '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) },
@@ -74,5 +77,63 @@ backups(
     );
   },
 );
+
+/** Zeros that take no space, under the names of blobs: a copy takes them as they are, and finds out afterwards. */
+async function fill(state: string, count: number, bytes: number): Promise<void> {
+  await mkdir(join(state, 'blobs'), { recursive: true });
+  for (let i = 0; i < count; i += 1) {
+    const path = join(state, 'blobs', String(i).padStart(64, '0'));
+    await writeFile(path, '');
+    await truncate(path, bytes);
+  }
+}
+
+/** Ends a backup with a signal as soon as there is such a file in its copy. */
+async function endedAt(file: string, state: string, target: string, signal: NodeJS.Signals): Promise<Ended> {
+  const child = start(['backup', state, target]);
+  let err = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  const closed = once(child, 'close');
+  while (!existsSync(join(target, file)) && child.exitCode === null)
+    await new Promise((resolve) => setImmediate(resolve));
+  child.kill(signal);
+  const [code] = (await closed) as [number | null];
+  return { code, out: '', err };
+}
+
+const MIB = 1024 * 1024;
+
+backups('a backup that is ended by a signal while it copies leaves nothing behind', async () => {
+  await using s = await stage();
+  await s.leader.end();
+  const state = join(s.dir, 'state');
+  await fill(state, 1, 65_536 * MIB);
+  const target = join(s.dir, 'copy');
+  const half = join('blobs', '0'.repeat(64));
+  for (const [signal, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    const ended = await endedAt(half, state, target, signal);
+    assert.equal([ended.code, ended.err], [code, `troupe: copying: ended by ${signal}\n`]);
+    assert.not.ok(existsSync(target), signal);
+  }
+  await mkdir(target);
+  assert.is((await endedAt(half, state, target, 'SIGINT')).code, 130);
+  assert.equal(await readdir(target), [], 'a folder that was there before stays');
+});
+
+backups('a backup that is ended by a signal while it is verified leaves nothing behind', async () => {
+  await using s = await stage();
+  await s.leader.end();
+  const state = join(s.dir, 'state');
+  await fill(state, 16, 16 * MIB);
+  const target = join(s.dir, 'copy');
+  const ended = await endedAt('CURRENT', state, target, 'SIGTERM');
+  assert.equal([ended.code, ended.err], [143, 'troupe: copying: ended by SIGTERM\n']);
+  assert.not.ok(existsSync(target));
+});
 
 backups.run();

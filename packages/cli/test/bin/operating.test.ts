@@ -43,6 +43,27 @@ operating('a limit that cannot be kept is refused at the start', async () => {
   );
 });
 
+operating('a folder that cannot be made ends a leader, a backup and a restore at once, with 73', async () => {
+  await using s = await stage();
+  await s.leader.end();
+  const state = join(s.dir, 'state');
+  const below = join(s.dir, 'handlers.mjs', 'below');
+  for (const place of process.platform === 'linux' ? ['/proc/x', '/sys/x', below] : [below]) {
+    for (const words of [
+      ['leader', '--port', '0', '--dir', place],
+      ['backup', state, place],
+      ['restore', state, place],
+    ]) {
+      const ended = await troupe(words);
+      assert.is(ended.code, 73, `${words}: ${ended.err}`);
+      assert.match(
+        ended.err,
+        /^troupe: folder \S+: cannot be made or written to \(E\w+\); name another, or .*\n$/,
+      );
+    }
+  }
+});
+
 operating('wal verify, wal dump, backup and restore', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];

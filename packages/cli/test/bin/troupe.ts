@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runTroupe } from '@troupe/cli';
 
-const bin = fileURLToPath(new URL('../../bin/troupe.mjs', import.meta.url));
+export const bin = fileURLToPath(new URL('../../bin/troupe.mjs', import.meta.url));
 const jobs = new URL('../../../jobs/dist/index.js', import.meta.url).href;
 
 export interface Ended {

@@ -99,7 +99,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     checkOptions('submitAll', options, SUBMIT_ALL_OPTIONS);
     const items: Draft[] = [];
     for (const input of inputs) {
-      const item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want: false };
+      const item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want: false, soon: false };
       await this.drafter.fill(item, job, input, options);
       items.push(item);
     }

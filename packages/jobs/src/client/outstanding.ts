@@ -44,7 +44,7 @@ export abstract class OutstandingJob extends Outstanding {
 
   constructor(want: boolean, definition: JobDefinition, caller: Caller) {
     super(definition, caller);
-    this.item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want };
+    this.item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want, soon: false };
   }
 
   get ref(): number {

@@ -17,6 +17,11 @@ import { awaitOutcome } from './waiters.js';
 /** How far a submit's number may be ahead of what its client has answers to. */
 const SEQ_WINDOW = 1_048_576;
 
+/** What a submit is answered with once it is durable: the receipt, the outcome behind it, or both together. */
+const RECEIPT = 0;
+const OUTCOME_TOO = 1;
+const WITH_OUTCOME = 2;
+
 /** Takes submits: judged against what is durable and what is in flight, answered when durable. */
 export class Intake {
   private readonly context: LeaderContext;
@@ -58,7 +63,7 @@ export class Intake {
       payload: item.payload,
     };
     if (admission.key !== '') this.flight.keys.add(admission.key);
-    this.context.stage(record, session, item.want ? -item.seq : item.seq);
+    this.context.stage(record, session, answerTo(item));
     this.takeOff(session, record, policy, item.seq);
   }
 
@@ -94,9 +99,9 @@ export class Intake {
     this.landed(record, job);
     const receipt = { seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined };
     this.context.list(session);
-    if (tag > 0) return session.receipt(receipt);
-    session.receiptOfWanted(receipt, record.payload.length);
-    awaitOutcome(this.context, record.job, session);
+    if (tag === WITH_OUTCOME) session.receiptOfWanted(receipt, record.payload.length);
+    else session.receipt(receipt);
+    if (tag !== RECEIPT) awaitOutcome(this.context, record.job, session);
   }
 
   enqueuedAll(record: EnqueueAllRecord, session: ClientSession, jobs: readonly number[], lsn: number): void {
@@ -251,6 +256,11 @@ export class Intake {
   private producerOf(session: ClientSession): Producer | undefined {
     return this.context.ledger.producers.get(session.producer);
   }
+}
+
+function answerTo({ want, soon }: SubmitItem): number {
+  if (!want) return RECEIPT;
+  return soon ? OUTCOME_TOO : WITH_OUTCOME;
 }
 
 const CROWDED = refusal('ERR_PRODUCERS_FULL', 'too many clients that submit are remembered', 1_000);

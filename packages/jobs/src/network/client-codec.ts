@@ -26,6 +26,7 @@ export type Emit = (type: number, out: ByteWriter) => void;
 const WANT = 1;
 const HAS_KEY = 2;
 const HAS_DELAY = 4;
+const SOON = 8;
 const DUPLICATE = 1;
 const REFUSED = 2;
 const HAS_RESULT = 1;
@@ -213,7 +214,8 @@ function encodeSubmits(low: number, items: readonly SubmitItem[], out: ByteWrite
 function writeItem(out: ByteWriter, item: SubmitItem): void {
   out.int(item.ref);
   const { key, delayMs } = item;
-  out.byte((item.want ? WANT : 0) | (key === '' ? 0 : HAS_KEY) | (delayMs === 0 ? 0 : HAS_DELAY));
+  const has = (key === '' ? 0 : HAS_KEY) | (delayMs === 0 ? 0 : HAS_DELAY);
+  out.byte(has | (item.want ? WANT : 0) | (item.soon ? SOON : 0));
   if (key !== '') out.text(key);
   if (delayMs !== 0) out.int(Math.ceil(delayMs));
   out.payload(item.payload);
@@ -230,7 +232,7 @@ function readItemHead(from: ByteReader, seq: number): SubmitItem & { payload: Pa
   const flags = from.byte();
   const key = (flags & HAS_KEY) === 0 ? '' : from.text();
   const delayMs = (flags & HAS_DELAY) === 0 ? 0 : from.int();
-  return { seq, ref, payload: '', key, delayMs, want: (flags & WANT) !== 0 };
+  return { seq, ref, payload: '', key, delayMs, want: (flags & WANT) !== 0, soon: (flags & SOON) !== 0 };
 }
 
 function encodeReceipts(items: readonly Receipt[], out: ByteWriter, emit: Emit): void {

@@ -43,7 +43,15 @@ export class MinimalClient implements ConnectionHandler {
     if (frame.type !== FrameType.SubmitJob)
       return this.connection.destroy({ kind: 'refused', answer: 'UNKNOWN_TYPE', cause: 'not a SubmitJob' });
     const payload = payloadOfBytes(frame.body);
-    const item: SubmitItem = { seq: this.nextSeq, ref: 1, payload, key: '', delayMs: 0, want: false };
+    const item: SubmitItem = {
+      seq: this.nextSeq,
+      ref: 1,
+      payload,
+      key: '',
+      delayMs: 0,
+      want: false,
+      soon: false,
+    };
     this.nextSeq += 1;
     this.pending.set(item.seq, item);
     this.connection.took(payload.length);

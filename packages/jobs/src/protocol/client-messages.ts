@@ -19,6 +19,8 @@ export interface SubmitItem {
   readonly delayMs: number;
   /** Send the outcome when it is there. */
   readonly want: boolean;
+  /** Send the receipt as soon as there is one, not with the outcome (ADR 0141). */
+  readonly soon: boolean;
 }
 
 export type ClientMessage =

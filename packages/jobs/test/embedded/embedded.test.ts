@@ -43,6 +43,13 @@ jobs('a job runs, its result comes back typed, and its receipt says that it is o
   assert.is(await handled.result(), 8);
 });
 
+jobs('a folder that cannot be made is said to be the reason', async () => {
+  await using folder = await tempFolder();
+  const file = join(folder.path, 'file');
+  await writeFile(file, '');
+  assert.is(await codeOf(embedded({ dir: join(file, 'below') })), 'ERR_WAL_FOLDER');
+});
+
 // A1: credit that comes before the work, and work that comes before the credit.
 jobs('a worker may come before or after the work', async () => {
   await using folder = await tempFolder();

@@ -198,7 +198,7 @@ export class PlayedClient {
     this.say({
       kind: 'submit',
       low: 0,
-      items: [{ seq: this.seq, ref: 1, payload, key, delayMs, want: true }],
+      items: [{ seq: this.seq, ref: 1, payload, key, delayMs, want: true, soon: false }],
     });
     // The receipt of a wanted outcome would wait for it, or for a beat.
     this.session.hurry();

@@ -260,11 +260,11 @@ leaders('a malformed submit has an answer and takes nothing', () => {
   const rig = new LeaderRig();
   const client = rig.client();
   const bad = [
-    { seq: 1, ref: 9, payload: 'x', key: '', delayMs: 0, want: false },
-    { seq: 2, ref: 1, payload: 'x', key: 'k'.repeat(600), delayMs: 0, want: false },
-    { seq: 3, ref: 1, payload: 'x', key: '', delayMs: -1, want: false },
-    { seq: 4, ref: 1, payload: 5 as unknown as string, key: '', delayMs: 0, want: false },
-    { seq: 5, ref: 1, payload: 'x'.repeat(2_000_000), key: '', delayMs: 0, want: false },
+    { seq: 1, ref: 9, payload: 'x', key: '', delayMs: 0, want: false, soon: false },
+    { seq: 2, ref: 1, payload: 'x', key: 'k'.repeat(600), delayMs: 0, want: false, soon: false },
+    { seq: 3, ref: 1, payload: 'x', key: '', delayMs: -1, want: false, soon: false },
+    { seq: 4, ref: 1, payload: 5 as unknown as string, key: '', delayMs: 0, want: false, soon: false },
+    { seq: 5, ref: 1, payload: 'x'.repeat(2_000_000), key: '', delayMs: 0, want: false, soon: false },
   ];
   client.say({ kind: 'submit', low: 0, items: bad });
   assert.equal(
@@ -286,7 +286,7 @@ leaders('a malformed submit has an answer and takes nothing', () => {
 leaders('numbers that no client counts to are refused before they reach the log', () => {
   const rig = new LeaderRig();
   const client = rig.client();
-  const item = { ref: 1, payload: 'x', key: '', delayMs: 0, want: false };
+  const item = { ref: 1, payload: 'x', key: '', delayMs: 0, want: false, soon: false };
   const odd: [seq: number, low: number][] = [
     [0, 0],
     [-1, 0],
@@ -318,6 +318,7 @@ leaders('a batch or a result larger than a record is refused, and the leader goe
     key: '',
     delayMs: 0,
     want: false,
+    soon: false,
   }));
   client.say({ kind: 'submit_all', low: 0, seq: 1, items });
   assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_PAYLOAD_TOO_LARGE');
@@ -452,7 +453,7 @@ leaders('the receipt of a wanted outcome rides with it, and comes alone where th
     client.say({
       kind: 'submit',
       low: 0,
-      items: [{ seq, ref: 1, payload, key: '', delayMs: 0, want: true }],
+      items: [{ seq, ref: 1, payload, key: '', delayMs: 0, want: true, soon: false }],
     });
   rig.beat(100, worker);
   say(1);
@@ -472,12 +473,30 @@ leaders('the receipt of a wanted outcome rides with it, and comes alone where th
   assert.is(client.receipts().length, 3, 'a large payload counts until it is answered');
 });
 
+leaders('a submit that asks for its receipt at once has it, and the outcome when there is one', () => {
+  const rig = new LeaderRig();
+  const worker = rig.worker({ slots: 2 });
+  const client = rig.client();
+  const say = (seq: number, soon: boolean): void =>
+    client.say({
+      kind: 'submit',
+      low: 0,
+      items: [{ seq, ref: 1, payload: '1', key: '', delayMs: 0, want: true, soon }],
+    });
+  say(1, false);
+  assert.is(client.receipts().length, 0);
+  say(2, true);
+  assert.is(client.receipts().length, 2, 'what was held back goes with it');
+  worker.ok(nth(worker.assigned(), 1));
+  assert.is(client.heard.at(-1)?.kind, 'outcomes');
+});
+
 leaders('a receipt waits for its outcome for a beat of its own, whenever it came', () => {
   const rig = new LeaderRig();
   const worker = rig.worker({ slots: 1 });
   const client = rig.client();
   rig.beat(900, worker);
-  const wanted = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, want: true };
+  const wanted = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, want: true, soon: false };
   client.say({ kind: 'submit', low: 0, items: [wanted] });
   rig.beat(800, worker);
   assert.is(client.receipts().length, 0);
@@ -516,6 +535,7 @@ leaders('a client with many submits open is not kept waiting for their receipts'
     key: '',
     delayMs: 0,
     want: true,
+    soon: false,
   }));
   client.say({ kind: 'submit', low: 0, items });
   assert.is(client.receipts().length, 40);
@@ -539,6 +559,7 @@ function spread(runMs: number): number[] {
     key: '',
     delayMs: 0,
     want: false,
+    soon: false,
   }));
   client.say({ kind: 'submit', low: 0, items });
   return workers.map((worker) => worker.assigned().length - 1).sort();

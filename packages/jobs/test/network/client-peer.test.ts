@@ -53,7 +53,7 @@ function rig() {
   };
 }
 
-const item = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, want: false };
+const item = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, want: false, soon: false };
 
 peers('everything a client says is in flight until it is answered, or handled where nobody answers', () => {
   const unanswered: readonly ClientMessage[] = [

@@ -59,6 +59,7 @@ const item = rec({
   key: fc.string({ maxLength: 40 }),
   delayMs: fc.nat(),
   want: fc.boolean(),
+  soon: fc.boolean(),
 });
 const receipt: fc.Arbitrary<Receipt> = rec({
   seq: number,
@@ -231,6 +232,7 @@ codec('a long list is cut into frames that together say the same', () => {
     key: '',
     delayMs: 0,
     want: true,
+    soon: false,
   }));
   const frames = framesOf(encodeClient, { kind: 'submit', low: 0, items } as ClientMessage);
   assert.ok(frames.length >= 7);

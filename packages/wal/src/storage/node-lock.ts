@@ -3,9 +3,10 @@
 
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { WalLockedError } from '../wal-error.js';
 import { isHolderAlive, type LockHolder, parseLockHolder } from './lock-holder.js';
+import { makeNodeFolder, unusable } from './node-folder.js';
 import type { Done } from './storage.js';
 
 const FILE = 'LOCK';
@@ -29,7 +30,7 @@ async function take(directory: string): Promise<void> {
     startedAt: processStartedAt(process.pid) ?? '',
     nonce: randomBytes(8).toString('hex'),
   };
-  await fs.promises.mkdir(directory, { recursive: true, mode: 0o750 });
+  await makeNodeFolder(directory);
   if (await createExclusively(path, own)) return;
 
   const text = await fs.promises.readFile(path, 'utf8');
@@ -59,7 +60,9 @@ async function moveAside(path: string, judged: string, own: LockHolder): Promise
 async function createExclusively(path: string, own: LockHolder): Promise<boolean> {
   // Written under another name and linked into place, so that nobody ever reads half a holder.
   const draft = `${path}.${own.nonce}.tmp`;
-  await fs.promises.writeFile(draft, JSON.stringify(own), { mode: 0o640 });
+  await fs.promises.writeFile(draft, JSON.stringify(own), { mode: 0o640 }).catch((error: unknown) => {
+    throw unusable(dirname(path), error);
+  });
   try {
     await fs.promises.link(draft, path);
     return true;

@@ -1,7 +1,8 @@
-// The only file of this package that touches the file system (with node-lock.ts, which it uses).
+// With node-folder.ts and node-lock.ts, which it uses, the only file of this package that touches the file system.
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { makeNodeFolder } from './node-folder.js';
 import { releaseNodeLock, takeNodeLock } from './node-lock.js';
 import type { Done, OpenMode, Storage, StorageFile } from './storage.js';
 
@@ -67,7 +68,7 @@ export function nodeStorage(directory: string): Storage {
     truncate: (name, bytes, done) => fs.truncate(path(name), bytes, finish(done)),
     rename: (from, to, done) => fs.rename(path(from), path(to), finish(done)),
     unlink: (name, done) => fs.unlink(path(name), finish(done)),
-    mkdir: (name, done) => fs.mkdir(path(name), { recursive: true, mode: 0o750 }, (error) => done(error)),
+    mkdir: (name, done) => void makeNodeFolder(path(name)).then(() => done(null), done),
     list(name, done) {
       fs.readdir(path(name), (error, names) => {
         if (error?.code === 'ENOENT') done(null, []);
