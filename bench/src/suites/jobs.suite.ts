@@ -58,18 +58,29 @@ function scaled(jobs: number, scale: number): number {
   return Math.max(10, Math.round(jobs * scale));
 }
 
-function endToEnd(benchmark: string, jobs: number, outstanding: number, bytes: number): Case {
+/** The same with the payloads of `end-to-end`, in the same run: what a kilobyte costs. */
+const HUNDRED_BYTES = '100-byte';
+
+function endToEnd(
+  benchmark: string,
+  jobs: number,
+  { outstanding, bytes, beside = [] }: Shape & { bytes: number; beside?: readonly string[] },
+): Case {
   return {
     benchmark,
     unit: 'jobs',
     group: 'durable submit → assign → no-op → durable ack → result at the client',
-    note: `${outstanding} outstanding, ${bytes}-byte payloads, one client and one worker process; ${DURABILITY}`,
-    systems: EVERYBODY,
+    note: `${outstanding} outstanding, ${bytes}-byte payloads${beside.length === 0 ? '' : ` (${beside.join()}: troupe with those of end-to-end)`}, one client and one worker process; ${DURABILITY}`,
+    systems: [...EVERYBODY, ...beside],
     repeat,
     timeoutMs,
     // The peers are an order of magnitude slower: the same time is spent on each, not the same number of jobs.
     prepare: ({ system, scale }) =>
-      trial(system, { jobs: scaled(system === 'troupe' ? jobs : jobs / 10, scale), outstanding, bytes }),
+      trial(system, {
+        jobs: scaled(PEERS.includes(system) ? jobs / 10 : jobs, scale),
+        outstanding,
+        bytes: system === HUNDRED_BYTES ? 100 : bytes,
+      }),
   };
 }
 
@@ -143,13 +154,13 @@ function fleet(benchmark: string, jobs: number, each: number): Case {
 export const suite: Suite = {
   name: 'jobs',
   title: 'jobs over TCP, end to end, beside BullMQ, RabbitMQ, NATS JetStream and pg-boss on real servers',
-  systems: [...EVERYBODY, 'pair'],
+  systems: [...EVERYBODY, 'pair', HUNDRED_BYTES],
   missingIsSkipped: true,
   cases: [
-    endToEnd('end-to-end', 200_000, 4_000, 100),
-    endToEnd('end-to-end-200', 100_000, 200, 100),
+    endToEnd('end-to-end', 200_000, { outstanding: 4_000, bytes: 100 }),
+    endToEnd('end-to-end-200', 100_000, { outstanding: 200, bytes: 100 }),
     latency,
-    endToEnd('payload-1k', 100_000, 4_000, 1_000),
+    endToEnd('payload-1k', 100_000, { outstanding: 4_000, bytes: 1_000, beside: [HUNDRED_BYTES] }),
     large,
     fleet('fleet', 200_000, 16),
     fleet('fleet-64', 400_000, 64),
