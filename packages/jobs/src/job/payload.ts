@@ -23,9 +23,14 @@ const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 
 /** As JSON has it; undefined for what JSON cannot say. A plain text is looked at in a third of the time that `JSON.stringify` takes to write it. */
 export function payloadOfValue(value: unknown): Payload | undefined {
-  const isPlain = typeof value === 'string' && PLAIN_TEXT.test(value);
-  const json = isPlain ? `"${value}"` : (JSON.stringify(value) as string | undefined);
+  if (typeof value === 'string' && PLAIN_TEXT.test(value)) return payloadOfPlain(`"${value}"`);
+  const json = JSON.stringify(value) as string | undefined;
   return json === undefined ? undefined : payloadOfText(json);
+}
+
+/** Plain is ASCII: nobody has to look again. */
+function payloadOfPlain(text: string): Payload {
+  return text.length <= TEXT_PAYLOAD_BYTES_MAX ? text : payloadOfText(text);
 }
 
 /** The bytes of a JSON text in UTF-8. An ASCII text is its own bytes. */

@@ -1,6 +1,7 @@
 // Hot path: a job that ends passes through here once.
 import type { Payload } from '../job/payload.js';
-import { Job, type JobEnd } from './job.js';
+import type { Job } from './job.js';
+import { isLike, jobLike } from './likeness.js';
 
 /**
  * Jobs that are done or cancelled. Most of them are looked at never again and are like their neighbours but for times and result, so
@@ -35,43 +36,16 @@ export class EndedJobs {
   get(place: number): Job | undefined {
     const model = this.models[place];
     if (model === undefined) return undefined;
-    const { policy, client, key, dueAt } = model;
-    const job = new Job(
-      this.firstNo + place,
-      policy,
-      client,
-      this.times[place] as number,
-      key,
-      model.payload,
-      dueAt,
-    );
-    job.state = model.state;
-    job.attempt = model.attempt;
-    job.failures = model.failures;
-    job.crashes = model.crashes;
-    const { reason, failure } = model.end as JobEnd; // every job has ended
-    job.end = { at: this.endTimes[place] as number, result: this.results[place], reason, failure };
-    return job;
+    return jobLike(model, {
+      no: this.firstNo + place,
+      at: this.times[place] as number,
+      endAt: this.endTimes[place] as number,
+      result: this.results[place],
+    });
   }
 
   remove(place: number): void {
     this.models[place] = undefined;
     this.results[place] = undefined;
   }
-}
-
-/** In everything but number, times and result. */
-function isLike(job: Job, model: Job): boolean {
-  return (
-    job.policy === model.policy &&
-    job.client === model.client &&
-    job.key === model.key &&
-    job.dueAt === model.dueAt &&
-    job.state === model.state &&
-    job.attempt === model.attempt &&
-    job.failures === model.failures &&
-    job.crashes === model.crashes &&
-    job.end?.reason === model.end?.reason &&
-    job.end?.failure === model.end?.failure
-  );
 }
