@@ -58,25 +58,31 @@ const jobs = fc.array(fc.oneof({ weight: 8, arbitrary: traits }, fc.constantFrom
   size: 'max',
 });
 
-codec('jobs that are like their neighbours are read back as they were, and written again as they were', () => {
-  void fc.assert(
-    fc.property(jobs, (all) => {
-      const ledger = ledgerOf(all);
-      const chunks = chunksOf(ledger);
-      const again = load(chunks);
-      assert.is(facts(again).join('\n'), facts(ledger).join('\n'));
-      assert.is(Buffer.concat(chunksOf(again)).compare(Buffer.concat(chunks)), 0);
-      assert.equal(again.counts, ledger.counts);
-      assert.is(again.resultBytes, ledger.resultBytes);
-      assert.is(again.ended.size, ledger.ended.size);
-    }),
-    { numRuns: 100 },
-  );
-});
+codec(
+  'jobs that are like their neighbours are read back as they were, and written again as they were',
+  () => {
+    void fc.assert(
+      fc.property(jobs, (all) => {
+        const ledger = ledgerOf(all);
+        const chunks = chunksOf(ledger);
+        const again = load(chunks);
+        assert.is(facts(again).join('\n'), facts(ledger).join('\n'));
+        assert.is(Buffer.concat(chunksOf(again)).compare(Buffer.concat(chunks)), 0);
+        assert.equal(again.counts, ledger.counts);
+        assert.is(again.resultBytes, ledger.resultBytes);
+        assert.is(again.ended.size, ledger.ended.size);
+      }),
+      { numRuns: 100 },
+    );
+  },
+);
 
 codec('a job that is like the one before it costs its number and two times', () => {
   const bytes = (count: number): number =>
-    chunksOf(ledgerOf(Array.from({ length: count }, () => PLAIN))).reduce((sum, { length }) => sum + length, 0);
+    chunksOf(ledgerOf(Array.from({ length: count }, () => PLAIN))).reduce(
+      (sum, { length }) => sum + length,
+      0,
+    );
   assert.is(bytes(1_001) - bytes(1), 1_000 * 18);
 });
 
