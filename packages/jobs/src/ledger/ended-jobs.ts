@@ -44,6 +44,14 @@ export class EndedJobs {
     });
   }
 
+  like(place: number): Job | undefined {
+    return this.models[place];
+  }
+
+  resultOf(place: number): Payload | undefined {
+    return this.results[place];
+  }
+
   remove(place: number): void {
     this.models[place] = undefined;
     this.results[place] = undefined;

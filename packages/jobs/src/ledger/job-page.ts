@@ -1,3 +1,4 @@
+import type { Payload } from '../job/payload.js';
 import { EndedJobs } from './ended-jobs.js';
 import type { Job } from './job.js';
 
@@ -13,6 +14,14 @@ export class JobPage {
 
   get(no: number): Job | undefined {
     return this.ended === undefined ? this.jobs[placeOf(no)] : this.ended.get(placeOf(no));
+  }
+
+  likeEnded(no: number): Job | undefined {
+    return this.ended === undefined ? this.jobs[placeOf(no)] : this.ended.like(placeOf(no));
+  }
+
+  resultOf(no: number): Payload | undefined {
+    return this.ended === undefined ? this.jobs[placeOf(no)]?.end?.result : this.ended.resultOf(placeOf(no));
   }
 
   add(job: Job): void {

@@ -1,3 +1,4 @@
+import type { Payload } from '../job/payload.js';
 import type { Job } from './job.js';
 import { JobPage, pageNo } from './job-page.js';
 
@@ -13,6 +14,15 @@ export class JobTable {
 
   get(no: number): Job | undefined {
     return this.page(no)?.get(no);
+  }
+
+  /** Of a job that is done or cancelled: one that is like it in everything but number, times and result. Without putting it together. */
+  likeEnded(no: number): Job | undefined {
+    return this.page(no)?.likeEnded(no);
+  }
+
+  resultOf(no: number): Payload | undefined {
+    return this.page(no)?.resultOf(no);
   }
 
   add(job: Job): void {

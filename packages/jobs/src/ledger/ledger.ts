@@ -1,7 +1,7 @@
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { TimedHeap } from '../queue/timed-heap.js';
-import { TimedQueue } from '../queue/timed-queue.js';
+import { TimedNumbers } from '../queue/timed-numbers.js';
 import { Job, type JobEnd, type JobState, Policy } from './job.js';
 import { JobTable } from './job-table.js';
 import { KeyWindow, windowKey } from './key-window.js';
@@ -46,7 +46,7 @@ export class Ledger {
   readonly keys = new KeyWindow();
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
   /** Numbers of ended jobs but for the dead, soonest to go first. */
-  readonly ended = new TimedQueue<number>();
+  readonly ended = new TimedNumbers();
   readonly dead = new TimedHeap<Job>();
 
   constructor(limits: LedgerLimits = FIRST_LEDGER_LIMITS) {
@@ -250,7 +250,7 @@ export class Ledger {
       return;
     }
     this.resultBytes += end.result?.length ?? 0;
-    this.ended.push(end.at + keep.doneMs, job.no, job.no);
+    this.ended.push(end.at + keep.doneMs, job.no);
     this.jobs.jobEnded(job.no);
   }
 
@@ -278,19 +278,26 @@ export class Ledger {
   }
 
   private dropEnded(): void {
-    const job = this.jobs.get(this.ended.pop() as number);
-    if (job !== undefined) this.drop(job);
+    const no = this.ended.pop() as number;
+    const like = this.jobs.likeEnded(no);
+    if (like === undefined) return;
+    this.resultBytes -= this.jobs.resultOf(no)?.length ?? 0;
+    this.forget(no, like);
   }
 
   private drop(job: Job): void {
-    this.jobs.remove(job.no);
-    job.policy.jobs -= 1;
-    this.counts[job.state] -= 1;
     this.resultBytes -= job.end?.result?.length ?? 0;
+    this.forget(job.no, job);
+  }
+
+  /** The job of this number, which is like the one given. */
+  private forget(no: number, { policy, state, client, key }: Job): void {
+    this.jobs.remove(no);
+    policy.jobs -= 1;
+    this.counts[state] -= 1;
     this.dropped += 1;
     // What was done is not done again while its key is remembered; what came to nothing may be asked for anew (ADR 0096).
-    if (job.key !== '' && job.state !== 'done')
-      this.keys.free(windowKey(job.client, job.policy.spec.exec, job.key), job.no);
+    if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.spec.exec, key), no);
   }
 
   private move(job: Job, to: JobState): void {

@@ -2,20 +2,20 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { TimedHeap } from '#src/queue/timed-heap.js';
-import { TimedQueue } from '#src/queue/timed-queue.js';
+import { TimedNumbers } from '#src/queue/timed-numbers.js';
 
-const queue = suite('timed queue');
+const queue = suite('timed numbers');
 
-type Entry = readonly [time: number, order: number];
+type Entry = readonly [time: number, number: number];
 
 function agree(steps: readonly (Entry | undefined)[]): void {
-  const timed = new TimedQueue<Entry>();
-  const model = new TimedHeap<Entry>();
+  const timed = new TimedNumbers();
+  const model = new TimedHeap<number>();
   for (const step of steps) {
     if (step === undefined) assert.is(timed.pop(), model.pop());
     else {
-      timed.push(step[0], step, step[1]);
-      model.push(step[0], step, step[1]);
+      timed.push(step[0], step[1]);
+      model.push(step[0], step[1], step[1]);
     }
     assert.equal([timed.size, timed.nextAt], [model.size, model.nextAt]);
   }
@@ -23,12 +23,12 @@ function agree(steps: readonly (Entry | undefined)[]): void {
   assert.is(timed.pop(), undefined);
 }
 
-/** No two entries have the same place in the order, as no two ends of one job have. */
+/** No number comes twice, as no job ends twice. */
 function distinct(
   steps: readonly (number | undefined)[],
-  orderOf: (i: number) => number,
+  numberOf: (i: number) => number,
 ): (Entry | undefined)[] {
-  return steps.map((time, i) => (time === undefined ? undefined : [time, orderOf(i)]));
+  return steps.map((time, i) => (time === undefined ? undefined : [time, numberOf(i)]));
 }
 
 queue('gives what a heap gives, whatever the way it came in', () => {
