@@ -40,11 +40,11 @@ function make(tools: Tools, subject: string, flags: Flags): void {
       continue;
     }
     const [action = '', pattern] = text.split('=', 2);
-    if (pattern === undefined)
+    if (pattern === undefined || !ACTIONS.includes(action))
       throw new CliError(
         'ERR_CLI_USAGE',
         ExitCode.usage,
-        `--allow ${text}: needed action=subject, such as submit=job.submit.mail, or all`,
+        `--allow ${text}: needed ${ACTIONS.join(', ')} and a subject, such as submit=job.submit.mail, or all`,
       );
     rules[action] = [...(rules[action] ?? []), pattern];
   }

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { type Client, connectClient, type DialOptions } from '@troupe/jobs';
 import type { DialerAuth, DialTls, Net } from '@troupe/transport';
 import { type Command, Option } from 'commander';
+import { CliError } from '../cli-error.js';
+import { ExitCode } from '../exit-code.js';
 import { TIMER_MS_MAX, wholeNumber } from '../number-option.js';
 import type { JsonFlag, Tools } from '../verb.js';
 import { DEFAULT_PORT, parseAddress } from './address.js';
@@ -132,7 +134,12 @@ function proofOf({ key, tlsCert }: LinkFlags): DialerAuth | undefined {
 
 function tlsOf(flags: LinkFlags): DialTls | undefined {
   const { tls, tlsCa, tlsCert, tlsKey, tlsName } = flags;
-  if (tls === undefined && tlsCa === undefined && tlsCert === undefined) return undefined;
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --tls-cert and --tls-key go together');
+  if (tls === undefined && tlsCa === undefined && tlsCert === undefined) {
+    if (tlsName === undefined) return undefined;
+    throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --tls-name needs --tls or --tls-ca');
+  }
   const files = {
     ...(tlsCa === undefined ? {} : { ca: readFileSync(tlsCa) }),
     ...(tlsCert === undefined ? {} : { cert: readFileSync(tlsCert) }),

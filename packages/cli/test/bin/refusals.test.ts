@@ -54,6 +54,29 @@ refusals('a certificate that is none, or of another key, is 78 before anything i
   }
 });
 
+refusals('half of what TLS needs is 64', async () => {
+  const together = 'troupe: TLS: --tls-cert and --tls-key go together\n';
+  for (const [words, err] of [
+    [['--tls-key', 'key.pem'], together],
+    [['--tls-ca', 'ca.pem', '--tls-cert', 'cert.pem'], together],
+    [['--tls-name', 'leader'], 'troupe: TLS: --tls-name needs --tls or --tls-ca\n'],
+  ] as const) {
+    const ended = await inProcess(['check', '--leader', '127.0.0.1:1', ...words]);
+    assert.equal([ended.code, ended.err], [64, err]);
+  }
+});
+
+refusals('a rule for what nobody can do is 64', async () => {
+  for (const rule of ['foo=bar', 'submit', '=job.>']) {
+    const ended = await inProcess(['key', 'new', 'x', '--allow', 'submit=job.>', '--allow', rule]);
+    assert.is(ended.code, 64, rule);
+    assert.match(
+      ended.err,
+      /^troupe: --allow \S+: needed submit, work, observe, cancel, admin and a subject, .*\n$/,
+    );
+  }
+});
+
 refusals('a path no socket can have is 64', async () => {
   await using f = await folder();
   for (const path of ['', `/tmp/${'x'.repeat(200)}`]) {
