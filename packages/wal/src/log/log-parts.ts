@@ -2,8 +2,7 @@
 
 import type { Committer } from '../commit/committer.js';
 import type { Manifest } from '../format/manifest.js';
-import type { SnapshotBuilder } from '../snapshot/fold.js';
-import { threadSnapshotBuilder } from '../snapshot/node-thread-builder.js';
+import { ThreadSnapshotBuilder } from '../snapshot/node-thread-builder.js';
 import { call, type Procedure } from '../storage/procedure.js';
 import type { Done, Storage } from '../storage/storage.js';
 import { pacedReads, type ScrubReport } from '../upkeep/scrub.js';
@@ -41,6 +40,8 @@ export class LogParts {
   readonly #settings: LogSettings;
   readonly #links: LogLinks;
   readonly #supply: SegmentSupply;
+  /** Ours to end; a builder that was given is not. */
+  readonly #threads: ThreadSnapshotBuilder | undefined;
   #isSupplying = false;
   #isStopped = false;
   #isClosing = false;
@@ -69,6 +70,7 @@ export class LogParts {
       onFatal: links.onFatal,
     };
     this.loop = new CommitLoop(links.committer, storage, host, { sealDelayMs, events });
+    this.#threads = threadsFor(settings);
     this.snapshots = this.#makeSnapshots();
   }
 
@@ -84,6 +86,7 @@ export class LogParts {
     this.loop.stop();
     this.#settings.host.clearTimer(this.#retryTimer);
     this.#settings.host.clearTimer(this.#scrubTimer);
+    this.#threads?.close();
   }
 
   close(done: Done<void>): void {
@@ -155,7 +158,7 @@ export class LogParts {
   }
 
   #makeSnapshots(): Snapshots | undefined {
-    const builder = snapshotBuilderFor(this.#settings);
+    const builder = this.#settings.snapshotBuilder ?? this.#threads;
     if (builder === undefined) return undefined;
     return new Snapshots({
       settings: this.#settings,
@@ -228,8 +231,7 @@ export class LogParts {
   }
 }
 
-function snapshotBuilderFor(settings: LogSettings): SnapshotBuilder | undefined {
-  if (settings.snapshotBuilder !== undefined) return settings.snapshotBuilder;
-  if (settings.fold === undefined || settings.dir === undefined) return undefined;
-  return threadSnapshotBuilder(settings.dir, settings.fold);
+function threadsFor({ snapshotBuilder, fold, dir }: LogSettings): ThreadSnapshotBuilder | undefined {
+  if (snapshotBuilder !== undefined || fold === undefined || dir === undefined) return undefined;
+  return new ThreadSnapshotBuilder(dir, fold);
 }

@@ -1,4 +1,5 @@
-// The thread's side: finds the fold by module and export, runs it, answers once.
+// The thread's side: finds the fold by module and export, then runs it for one request after the other. No state outlives
+// its answer.
 
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -6,19 +7,26 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { nodeStorage } from '../storage/node-storage.js';
 import { run } from '../storage/procedure.js';
 import { buildSnapshot } from './build-snapshot.js';
-import type { Fold, FoldModule } from './fold.js';
-import type { ThreadAnswer, ThreadTask } from './node-thread-builder.js';
+import type { BuildRequest, Fold, FoldModule } from './fold.js';
+import type { ThreadAnswer, ThreadData } from './node-thread-handle.js';
 
-const { dir, fold: where, request } = workerData as ThreadTask; // what buildOnThread passes
+const { dir, fold: where } = workerData as ThreadData; // what ThreadHandle passes
 
 try {
-  const fold = await findFold(where);
-  run(buildSnapshot(nodeStorage(dir), fold, request), (error, snapshot) => {
-    if (error === null) answer({ kind: 'built', snapshot });
-    else answer({ kind: 'failed', reason: error.stack ?? error.message });
-  });
+  waitForRequest(await findFold(where));
 } catch (error) {
   answer({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+}
+
+/** It listens only between two requests: at work it ends when nothing is left to do, and a lost call fails its snapshot. */
+function waitForRequest(fold: Fold): void {
+  parentPort?.once('message', (request: BuildRequest) => {
+    run(buildSnapshot(nodeStorage(dir), fold, request), (error, snapshot) => {
+      if (error !== null) return answer({ kind: 'failed', reason: error.stack ?? error.message });
+      waitForRequest(fold);
+      answer({ kind: 'built', snapshot });
+    });
+  });
 }
 
 function answer(message: ThreadAnswer): void {

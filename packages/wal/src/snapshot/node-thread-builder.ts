@@ -1,41 +1,58 @@
-// Runs the fold on a thread of its own, which is started for one snapshot and ends with it.
+// Runs the fold on a thread of its own. One that has built a snapshot stays for a while: under load the next snapshot is
+// not far, and there the fold is compiled already.
 
-import { Worker } from 'node:worker_threads';
 import type { Done } from '../storage/storage.js';
-import { WalSnapshotError } from '../wal-error.js';
 import type { BuildRequest, BuiltSnapshot, FoldModule, SnapshotBuilder } from './fold.js';
+import { ThreadHandle } from './node-thread-handle.js';
 
-export interface ThreadTask {
-  readonly dir: string;
-  readonly fold: FoldModule;
-  readonly request: BuildRequest;
-}
+/** Without work a thread keeps the memory of its last snapshot, so it waits no longer than a log under load lets it. */
+const IDLE_MS = 10_000;
+/** Behind a large state the next one would be folded before its memory is collected; there is memory for one of them. */
+const STAY_BYTES_MAX = 64 * 1024 * 1024;
 
-export type ThreadAnswer =
-  | { readonly kind: 'built'; readonly snapshot: BuiltSnapshot }
-  | { readonly kind: 'failed'; readonly reason: string };
+export class ThreadSnapshotBuilder implements SnapshotBuilder {
+  readonly #dir: string;
+  readonly #fold: FoldModule;
+  readonly #idleMs: number;
+  readonly #stayBytesMax: number;
+  #idle: ThreadHandle | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
-export function threadSnapshotBuilder(dir: string, fold: FoldModule): SnapshotBuilder {
-  return { build: (request, done) => buildOnThread({ dir, fold, request }, done) };
-}
+  constructor(dir: string, fold: FoldModule, { idleMs = IDLE_MS, stayBytesMax = STAY_BYTES_MAX } = {}) {
+    this.#dir = dir;
+    this.#fold = fold;
+    this.#idleMs = idleMs;
+    this.#stayBytesMax = stayBytesMax;
+  }
 
-function buildOnThread(task: ThreadTask, done: Done<BuiltSnapshot>): void {
-  const worker = new Worker(new URL('./node-fold-thread.js', import.meta.url), {
-    workerData: task,
-    stdin: false,
-  });
-  let answered = false;
-  const answer: Done<BuiltSnapshot> = (error, snapshot) => {
-    if (answered) return;
-    answered = true;
-    done(error, snapshot);
-  };
-  const failed = (reason: string, cause?: unknown): void =>
-    answer(new WalSnapshotError(reason, { cause }), undefined as never);
-  worker.once('message', (message: ThreadAnswer) => {
-    if (message.kind === 'built') answer(null, message.snapshot);
-    else failed(message.reason);
-  });
-  worker.once('error', (error) => failed('the thread failed', error));
-  worker.once('exit', (code) => failed(`the thread ended with ${code} before it was done`));
+  build(request: BuildRequest, done: Done<BuiltSnapshot>): void {
+    // A thread at work is not idle, so a second request meanwhile gets one of its own.
+    const thread = this.#takeIdle() ?? new ThreadHandle(this.#dir, this.#fold);
+    thread.build(request, (error, snapshot) => {
+      // One that failed is in doubt: a state may be half folded and files open.
+      if (error === null && snapshot.bytes <= this.#stayBytesMax && !this.#isClosed) this.#keep(thread);
+      else thread.end();
+      done(error, snapshot);
+    });
+  }
+
+  /** Nobody comes back: a thread without work ends now, one at work with its answer. */
+  close(): void {
+    this.#isClosed = true;
+    this.#takeIdle()?.end();
+  }
+
+  #keep(thread: ThreadHandle): void {
+    this.#takeIdle()?.end();
+    this.#idle = thread;
+    this.#idleTimer = setTimeout(() => this.#takeIdle()?.end(), this.#idleMs).unref();
+  }
+
+  #takeIdle(): ThreadHandle | undefined {
+    clearTimeout(this.#idleTimer);
+    const thread = this.#idle;
+    this.#idle = undefined;
+    return thread?.isAlive ? thread : undefined;
+  }
 }

@@ -1,0 +1,3 @@
+// Never finishes loading.
+
+export const obedientFold: unknown = await new Promise(() => undefined);
