@@ -431,11 +431,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () =>
       swap(
         Ledger,
-        'drop',
+        'forget',
         (original) =>
-          function drop(this: Ledger, job: { key: string; no: number; client: string; policy: Policy }) {
-            original.call(this, job);
-            if (job.key !== '') this.keys.free(windowKey(job.client, job.policy.spec.exec, job.key), job.no);
+          function forget(this: Ledger, no: number, job: { key: string; client: string; policy: Policy }) {
+            original.call(this, no, job);
+            if (job.key !== '') this.keys.free(windowKey(job.client, job.policy.spec.exec, job.key), no);
           },
       ),
   },
