@@ -215,7 +215,7 @@ export class Ledger {
   private purge(record: PurgeRecord): void {
     for (const no of record.jobs) {
       const job = this.jobs.get(no);
-      if (job?.state === 'dead') this.drop(job);
+      if (job?.state === 'dead') this.forget(job.no, job);
     }
     this.sweepDead();
   }
@@ -261,7 +261,8 @@ export class Ledger {
     while (this.dead.nextAt <= at) {
       const job = this.dead.pop() as Job;
       // A job driven again and dead again stands here twice; only its latest end counts.
-      if (this.isDead(job) && (job.end?.at ?? 0) + job.policy.spec.keep.deadMs <= at) this.drop(job);
+      if (this.isDead(job) && (job.end?.at ?? 0) + job.policy.spec.keep.deadMs <= at)
+        this.forget(job.no, job);
     }
     this.keys.expire(at);
     if (at < this.producerSweepAt) return;
@@ -283,11 +284,6 @@ export class Ledger {
     if (like === undefined) return;
     this.resultBytes -= this.jobs.resultOf(no)?.length ?? 0;
     this.forget(no, like);
-  }
-
-  private drop(job: Job): void {
-    this.resultBytes -= job.end?.result?.length ?? 0;
-    this.forget(job.no, job);
   }
 
   /** The job of this number, which is like the one given. */
