@@ -68,6 +68,7 @@ operating('wal verify, wal dump, backup and restore', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
   await troupe(['submit', 'math.add', '[1,2]', '--idempotency-key', 'first', ...to]);
+  await troupe(['submit', 'math.add', '"a text"', ...to]);
   const state = join(s.dir, 'state');
   const [live] = lines(await troupe(['backup', state, join(s.dir, 'live'), '--json']));
   assert.ok(Number(live?.['lastLsn']) > 0, 'the leader runs on meanwhile');
@@ -76,6 +77,10 @@ operating('wal verify, wal dump, backup and restore', async () => {
   const dumped = lines(await troupe(['wal', 'dump', state, '--payloads']));
   const enqueue = dumped.find(({ type }) => type === 'enqueue');
   assert.equal([enqueue?.['key'], enqueue?.['payload']], ['first', '[1,2]']);
+  const payloads = (all: typeof dumped): unknown[] =>
+    all.flatMap(({ type, payload }) => (type === 'enqueue' ? [payload] : []));
+  assert.equal(payloads(dumped), ['[1,2]', '"a text"']);
+  assert.equal(payloads(lines(await troupe(['wal', 'dump', state]))), ['5 bytes', '6 bytes']);
   const some = lines(await troupe(['wal', 'dump', state, '--from', '2', '--to', '3']));
   assert.equal([...new Set(some.map(({ lsn }) => lsn))], [2, 3]);
   assert.match(
@@ -87,7 +92,7 @@ operating('wal verify, wal dump, backup and restore', async () => {
   const [restored] = lines(await troupe(['restore', join(s.dir, 'copy'), join(s.dir, 'restored'), '--json']));
   assert.ok(Number(restored?.['lastLsn']) > 0);
   await using leader = new Running(['leader', '--port', '0', '--dir', join(s.dir, 'restored')]);
-  assert.is(((await leader.first)['counts'] as { queued: number }).queued, 1);
+  assert.is(((await leader.first)['counts'] as { queued: number }).queued, 2);
 });
 
 operating('a damaged log is refused with 65 by the leader, by verify and by restore', async () => {

@@ -1,5 +1,5 @@
 import type { JobDefinition } from '../job/define-job.js';
-import { type Payload, payloadText } from '../job/payload.js';
+import { type Payload, payloadValue } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import { JobCancelledError, JobFailedError, JobUnknownError, JobWaitError } from '../jobs-error.js';
 import type { JobOutcome } from '../protocol/client-messages.js';
@@ -82,5 +82,5 @@ export class Outcomes {
 }
 
 function decode(payload: Payload | undefined): unknown {
-  return payload === undefined || payload === '' ? undefined : JSON.parse(payloadText(payload));
+  return payload === undefined || payload === '' ? undefined : payloadValue(payload);
 }

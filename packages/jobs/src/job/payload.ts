@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { isAscii } from 'node:buffer';
 import { StoredPayload } from './stored-payload.js';
+import { TextPayload } from './text-payload.js';
 
 /**
- * A run of bytes. A small one in ASCII is the text itself (each character is one byte): it costs 16 bytes beside its content
- * and pins nothing, where a typed array costs two hundred or pins a slab. Any other is a byte array of its own, or stays on the disk. A string here is
- * ASCII, always: whoever makes one has looked, so nobody who reads one looks again.
+ * A run of bytes, JSON by agreement, or a text as it is. A small run in ASCII is a string (each character is one byte): it costs 16 bytes
+ * beside its content and pins nothing, where a typed array costs two hundred or pins a slab. Any other is a byte array of its own, or stays
+ * on the disk. A string here is ASCII, always: whoever makes one has looked, so nobody who reads one looks again.
  */
-export type InlinePayload = string | Uint8Array;
+export type InlinePayload = string | Uint8Array | TextPayload;
 export type Payload = InlinePayload | StoredPayload;
 
 /** From this size on a payload is held outside the JavaScript heap. */
@@ -18,35 +19,32 @@ const POOLED_BYTES_MAX = 64 * 1024;
 
 export const EMPTY_PAYLOAD: Payload = '';
 
-/** Stands in JSON as it is, between quotes. */
-const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
-
-/** As JSON has it; undefined for what JSON cannot say. A plain text is looked at in a third of the time that `JSON.stringify` takes to write it. */
+/** As JSON has it; undefined for what JSON cannot say. */
 export function payloadOfValue(value: unknown): Payload | undefined {
-  if (typeof value === 'string' && PLAIN_TEXT.test(value)) return payloadOfPlain(`"${value}"`);
+  if (typeof value === 'string' && isShortAscii(value)) return new TextPayload(value);
   const json = JSON.stringify(value) as string | undefined;
   return json === undefined ? undefined : payloadOfText(json);
 }
 
-/** Plain is ASCII: nobody has to look again. */
-function payloadOfPlain(text: string): Payload {
-  return text.length <= TEXT_PAYLOAD_BYTES_MAX ? text : payloadOfText(text);
+/** What {@link payloadOfValue} was given. Throws a SyntaxError if it is not JSON. */
+export function payloadValue(payload: Payload): unknown {
+  return payload instanceof TextPayload ? payload.text : JSON.parse(payloadText(payload));
 }
 
 /** The bytes of a JSON text in UTF-8. An ASCII text is its own bytes. */
-export function payloadOfText(text: string): Payload {
-  if (text.length <= TEXT_PAYLOAD_BYTES_MAX && isAsciiText(text)) return text;
+export function payloadOfText(text: string): InlinePayload {
+  if (isShortAscii(text)) return text;
   const bytes = Buffer.from(text, 'utf8');
   return bytes.length > POOLED_BYTES_MAX ? bytes : payloadOfBytes(bytes);
 }
 
 /** Only ASCII takes one byte a character. Counting bytes is several times as fast as looking at characters one by one. */
-function isAsciiText(text: string): boolean {
-  return Buffer.byteLength(text) === text.length;
+function isShortAscii(text: string): boolean {
+  return text.length <= TEXT_PAYLOAD_BYTES_MAX && Buffer.byteLength(text) === text.length;
 }
 
 /** Copies, so that the caller's buffer is not pinned. */
-export function payloadOfBytes(bytes: Uint8Array): Payload {
+export function payloadOfBytes(bytes: Uint8Array): InlinePayload {
   return payloadOfPart(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), 0, bytes.length);
 }
 
@@ -54,22 +52,32 @@ export function payloadOfBytes(bytes: Uint8Array): Payload {
 export function payloadOfPart(buffer: Buffer, from: number, to: number): InlinePayload {
   if (to - from <= TEXT_PAYLOAD_BYTES_MAX) {
     const text = buffer.toString('latin1', from, to);
-    if (isAsciiText(text)) return text;
+    if (isShortAscii(text)) return text;
   }
   return new Uint8Array(buffer.subarray(from, to));
 }
 
+/** Of a part that is a text in UTF-8 as it is. We write only short ones in ASCII so; a peer may write any. */
+export function textPayloadOfPart(buffer: Buffer, from: number, to: number): InlinePayload {
+  const text = buffer.toString('latin1', from, to);
+  if (isShortAscii(text)) return new TextPayload(text);
+  return payloadOfText(JSON.stringify(buffer.toString('utf8', from, to)));
+}
+
+/** The JSON text. */
 export function payloadText(payload: Payload): string {
   if (typeof payload === 'string') return payload;
+  if (payload instanceof TextPayload) return JSON.stringify(payload.text);
   mustBeHere(payload);
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
   // Two passes that move whole vectors are faster than one that looks at every byte; and a long text stays outside the heap.
   return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
 }
 
+/** The bytes of the JSON text. */
 export function payloadBytes(payload: Payload): Uint8Array {
   mustBeHere(payload);
-  return typeof payload === 'string' ? Buffer.from(payload, 'latin1') : payload;
+  return payload instanceof Uint8Array ? payload : Buffer.from(payloadText(payload), 'latin1');
 }
 
 /** Whoever wants the content of a stored payload has to read it first. */
@@ -81,6 +89,8 @@ function mustBeHere(payload: Payload): asserts payload is InlinePayload {
 /** The hash under which a key remembers its payload: FNV-1a twice with different seeds, 53 bits. */
 export function payloadHash(exec: string, payload: Payload): number {
   if (payload instanceof StoredPayload) return payload.hash;
+  // The same input has the same hash, whichever way it came.
+  if (payload instanceof TextPayload) return payloadHash(exec, payloadText(payload));
   let low = 0x811c9dc5;
   let high = 0x01000193;
   for (let i = 0; i < exec.length; i += 1) {

@@ -1,6 +1,7 @@
 import { YEAR_MS } from '../job/option-check.js';
 import { payloadHash } from '../job/payload.js';
 import { StoredPayload } from '../job/stored-payload.js';
+import { TextPayload } from '../job/text-payload.js';
 import type { RefusalCode } from '../jobs-error.js';
 import { windowKey } from '../ledger/key-window.js';
 import type { Refusal, SubmitItem } from '../protocol/client-messages.js';
@@ -112,7 +113,12 @@ function malformed(item: SubmitItem): string | undefined {
 }
 
 function isPayload(value: unknown): boolean {
-  return typeof value === 'string' || value instanceof Uint8Array || value instanceof StoredPayload;
+  return (
+    typeof value === 'string' ||
+    value instanceof TextPayload ||
+    value instanceof Uint8Array ||
+    value instanceof StoredPayload
+  );
 }
 
 function refuse(code: RefusalCode, problem: string, retryAfterMs: number): Admission {

@@ -1,5 +1,6 @@
 import type { Payload } from '../job/payload.js';
-import { StoredPayload } from '../job/stored-payload.js';
+import type { StoredPayload } from '../job/stored-payload.js';
+import { TextPayload } from '../job/text-payload.js';
 import { ByteWriter } from '../ledger/byte-writer.js';
 
 /** From here on a payload travels by reference: it is not changed once it is somebody's payload, and a copy costs more than a second piece. */
@@ -18,8 +19,8 @@ export class WireWriter extends ByteWriter {
   }
 
   override payload(value: Payload): void {
-    const isElsewhere = value instanceof StoredPayload;
-    if (!isElsewhere && (typeof value === 'string' || value.length < BY_REFERENCE_BYTES))
+    const isText = typeof value === 'string' || value instanceof TextPayload;
+    if (isText || (value instanceof Uint8Array && value.length < BY_REFERENCE_BYTES))
       return super.payload(value);
     this.int(value.length);
     this.piecesBytes += super.length + value.length;

@@ -1,5 +1,5 @@
 // Hot path: once per attempt; a synchronous handler meets no promise.
-import { type Payload, payloadOfValue, payloadText } from '../job/payload.js';
+import { type Payload, payloadOfValue, payloadValue } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import type { AttemptEnd } from '../protocol/worker-messages.js';
 import { type Attempt, failed, failureOf, isFinal, released } from './attempt.js';
@@ -16,7 +16,7 @@ export function runHandler(
   finish: Finish,
 ): boolean {
   try {
-    const value: unknown = JSON.parse(payloadText(attempt.takePayload()));
+    const value = payloadValue(attempt.takePayload());
     const input = checkValue(handled.job.exec, 'input', handled.job.input, value);
     const output =
       input instanceof Promise

@@ -2,6 +2,7 @@ import { JobsError } from '@troupe/jobs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { TextPayload } from '#src/job/text-payload.js';
 import { ByteReader } from '#src/ledger/byte-reader.js';
 import { ByteWriter } from '#src/ledger/byte-writer.js';
 import {
@@ -46,6 +47,7 @@ const number = fc.maxSafeNat();
 /** Too long for a text, and so short that two of them fit into a frame. */
 const payload = fc.oneof(
   fc.string({ unit: 'binary-ascii', maxLength: 200 }),
+  fc.string({ unit: 'binary-ascii', maxLength: 200 }).map((plain) => new TextPayload(plain)),
   fc.uint8Array({ minLength: 4_100, maxLength: 5_000 }),
 );
 const failure = fc.oneof(

@@ -1,4 +1,5 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
+import { TextPayload } from '#src/job/text-payload.js';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
 import type { ClientFace, PeerPort, WorkerFace } from '#src/protocol/leader-face.js';
 import type { SimNode, SimWorld } from './sim-world.js';
@@ -125,7 +126,7 @@ export class SimNet {
     if (this.leader === undefined || connection.leaderLife !== this.leaderNode.life) return;
     const name = how.startsWith('hello') ? 'hello' : 'message';
     const face = this.leader.tell as unknown as Record<string, (payload: unknown) => void>;
-    face[how]?.({ [name]: structuredClone(body), port: connection.port });
+    face[how]?.({ [name]: copyOf(body), port: connection.port });
   }
 
   private up(connection: Connection, deliver: () => void): void {
@@ -172,4 +173,12 @@ export class SimNet {
   private delay(): number {
     return 0.05 + this.random() * this.faults.delayMs;
   }
+}
+
+/** What a peer changes in its messages afterwards must not reach the leader. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (typeof value !== 'object' || value === null || value instanceof TextPayload) return value;
+  if (value instanceof Uint8Array) return Uint8Array.from(value);
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyOf(field)]));
 }

@@ -1,5 +1,6 @@
 import type { OpenJournal } from '@troupe/jobs';
 import type { JobSpec } from '#src/job/job-spec.js';
+import { payloadText } from '#src/job/payload.js';
 import type {
   AckRecord,
   AssignRecord,
@@ -189,7 +190,7 @@ export class SimRecords {
       spec,
       client,
       key: from.key,
-      payload: String(from.payload),
+      payload: payloadText(from.payload),
       at,
       fate: 'queued',
       attempt: 0,
