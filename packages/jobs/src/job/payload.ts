@@ -64,6 +64,12 @@ export function textPayloadOfPart(buffer: Buffer, from: number, to: number): Inl
   return payloadOfText(JSON.stringify(buffer.toString('utf8', from, to)));
 }
 
+/** As far as can be told at a glance: bytes are not compared. */
+export function isSamePayload(one: Payload | undefined, other: Payload | undefined): boolean {
+  if (one === other) return true;
+  return one instanceof TextPayload && other instanceof TextPayload && one.text === other.text;
+}
+
 /** The JSON text. */
 export function payloadText(payload: Payload): string {
   if (typeof payload === 'string') return payload;
