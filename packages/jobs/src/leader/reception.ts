@@ -3,6 +3,7 @@ import { isPlainName } from '../job/option-check.js';
 import { isSubjectPattern } from '../job/subject.js';
 import type { SessionRefusalCode } from '../jobs-error.js';
 import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
+import { ROW_JOBS_MAX } from '../protocol/pace.js';
 import type { WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import type { Attempts } from './attempts.js';
 import { type ClientPort, ClientSession } from './client-session.js';
@@ -172,7 +173,7 @@ export class Reception {
         for (const end of message.ends) this.attempts.ended(session, end);
         session.cpu = share(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;
-        if (message.runMs !== undefined) session.ran(message.ends.length, message.runMs);
+        if (message.runMs !== undefined) session.pace.ran(message.ends.length, message.runMs);
         // Totals only rise: a report that was overtaken changes nothing (ADR 0052).
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
@@ -200,11 +201,11 @@ export class Reception {
   }
 }
 
-/** Totals never promise more than the worker has. */
+/** Totals never promise more than the worker has, and a row beyond (ADR 0138). */
 function creditFits(session: WorkerSession, credit: { jobs: number; bytes: number }): boolean {
   const { jobs, bytes } = credit;
   const whole = Number.isSafeInteger(jobs) && Number.isSafeInteger(bytes);
-  return whole && jobs >= 0 && bytes >= 0 && jobs - session.spent <= session.slots;
+  return whole && jobs >= 0 && bytes >= 0 && jobs - session.spent <= session.slots + ROW_JOBS_MAX;
 }
 
 function helloProblem(hello: WorkerHello): string | undefined {
@@ -213,7 +214,7 @@ function helloProblem(hello: WorkerHello): string | undefined {
   if (!Number.isInteger(hello.slots) || hello.slots < 1 || hello.slots > SLOTS_MAX)
     return `${hello.slots} slots`;
   const { jobs, bytes } = hello.credit;
-  if (!Number.isSafeInteger(jobs) || jobs < 0 || jobs > hello.slots)
+  if (!Number.isSafeInteger(jobs) || jobs < 0 || jobs > hello.slots + ROW_JOBS_MAX)
     return `credit of ${jobs} jobs, ${hello.slots} slots`;
   if (!Number.isSafeInteger(bytes) || bytes < 0) return `credit of ${bytes} bytes`;
   const bad = hello.patterns.find((pattern) => !isSubjectPattern(pattern));

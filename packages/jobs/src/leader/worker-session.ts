@@ -1,6 +1,7 @@
 import { subjectMatches } from '../job/subject.js';
 import type { Liveness } from '../protocol/client-messages.js';
 import type { PeerAccess } from '../protocol/leader-face.js';
+import { Pace } from '../protocol/pace.js';
 import type { Assignment, AttemptRef, ToWorker, WorkerHello } from '../protocol/worker-messages.js';
 import type { ExecQueue } from '../queue/lane.js';
 import type { Lease } from './lease.js';
@@ -15,10 +16,6 @@ export interface WorkerPort {
 const SETTLED_HELD_MAX = 128;
 /** What their results may have together: a worker keeps each until it is settled. */
 const SETTLED_HELD_BYTES_MAX = 32 * 1024;
-
-/** Jobs go to one worker in a row while they keep it busy for no longer than this; beyond, they go side by side. */
-const IN_A_ROW_MS = 2;
-const IN_A_ROW_MAX = 64;
 
 type Abort = AttemptRef & { readonly reason: 'cancelled' | 'fenced' };
 
@@ -42,8 +39,7 @@ export class WorkerSession {
   cpu = 0;
   lagMs = 0;
   quiet = false;
-  /** What an attempt takes here, lately. Unknown before the first has ended. */
-  private attemptMs = Number.POSITIVE_INFINITY;
+  readonly pace = new Pace();
   /** When its event loop last spoke, in the leader's own time, which does not count its stalls. */
   heardAt: number;
   /** When the last of its connections was lost. */
@@ -126,19 +122,6 @@ export class WorkerSession {
   /** Smaller is better: the share of slots in use, the processor, a late event loop. */
   get score(): number {
     return this.inHand / this.slots + this.cpu + Math.min(this.lagMs, 1_000) / 1_000;
-  }
-
-  /** A report: how many attempts ended, and for how long they ran, together. */
-  ran(ends: number, runMs: number): void {
-    if (ends === 0 || !(runMs >= 0)) return;
-    const meanMs = runMs / ends;
-    // A slow one counts at once, fast ones by and by.
-    if (meanMs > this.attemptMs || this.attemptMs === Number.POSITIVE_INFINITY) this.attemptMs = meanMs;
-    else this.attemptMs += (meanMs - this.attemptMs) / 4;
-  }
-
-  get jobsInARow(): number {
-    return Math.max(1, Math.min(IN_A_ROW_MAX, Math.floor(IN_A_ROW_MS / this.attemptMs)));
   }
 
   hold(lease: Lease): void {

@@ -5,7 +5,7 @@ import type { Assignment, AttemptEnd } from '../protocol/worker-messages.js';
 
 const MESSAGE_CHARS_MAX = 4_000;
 
-/** One assignment in this worker, from its start to its end. */
+/** One assignment in this worker, from when it comes to its end. */
 export class Attempt {
   readonly job: number;
   readonly number: number;
@@ -15,9 +15,11 @@ export class Attempt {
   readonly outputBytes: number;
   readonly payloadBytes: number;
   isOver = false;
-  /** On the host's monotonic clock, like the time when it may run no longer. */
-  readonly startedAt: number;
-  readonly deadline: number;
+  hasBegun = false;
+  /** On the host's monotonic clock, like all times here: when it came, and when it began from then on. */
+  since: number;
+  /** When it may run no longer. */
+  deadline = Number.POSITIVE_INFINITY;
   aborted: AbortReason | undefined = undefined;
   private payload: Payload;
   private controller: AbortController | undefined = undefined;
@@ -31,8 +33,13 @@ export class Attempt {
     this.outputBytes = assignment.outputBytes;
     this.payload = assignment.payload;
     this.payloadBytes = assignment.payload.length;
-    this.startedAt = now;
-    this.deadline = now + assignment.runMs;
+    this.since = now;
+  }
+
+  begin(now: number): void {
+    this.hasBegun = true;
+    this.since = now;
+    this.deadline = now + this.runMs;
   }
 
   /** Once: the handler has it parsed, and it should not wait beside that. */

@@ -1,7 +1,8 @@
-// Hot path: `start` and `finish` run once per attempt.
+// Hot path: `take`, `begin` and `finish` run once per attempt.
 import type { JobsHost } from '../host.js';
 import { jobId } from '../job/job-id.js';
 import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
+import { Pace } from '../protocol/pace.js';
 import type {
   Assignment,
   AttemptEnd,
@@ -14,6 +15,7 @@ import { NumberTable } from '../queue/number-table.js';
 import { Attempt, attemptKey, failed, released } from './attempt.js';
 import type { HandledJob } from './handler.js';
 import { runHandler } from './handler-run.js';
+import { Line, PATIENCE_MS } from './line.js';
 import type { LoadMeter } from './load-meter.js';
 import { Reporter } from './reporter.js';
 import { RunContext } from './run-context.js';
@@ -50,7 +52,9 @@ export class Worker {
   private readonly attempts = new Map<number, Attempt>();
   /** Ended and not settled: of an attempt only its end is kept, because it waits for the leader longer than it ran. */
   private readonly ended = new NumberTable<AttemptEnd>();
+  private readonly pace = new Pace();
   private readonly slots: Slots;
+  private readonly line: Line;
   private readonly reporter: Reporter;
   private readonly runTimes: RunTimes;
   private tag = '';
@@ -58,6 +62,7 @@ export class Worker {
   private quiet = false;
   private gaveBack = false;
   private stopped = false;
+  private isBeginning = false;
   private whenEmpty: (() => void) | undefined = undefined;
   private readonly finish: (attempt: Attempt, end: AttemptEnd) => void;
 
@@ -65,7 +70,8 @@ export class Worker {
     this.setup = setup;
     const { host, load, settings, link } = setup;
     for (const handled of setup.handlers) this.handlers.set(handled.job.exec, handled);
-    this.slots = new Slots(settings, host, load, () => this.reporter.soon());
+    this.slots = new Slots({ settings, pace: this.pace, host, load }, () => this.reporter.soon());
+    this.line = new Line(host, (attempt) => this.finish(attempt, released(attempt)));
     this.reporter = new Reporter({ host, load, slots: this.slots, send: (message) => link.send(message) });
     this.runTimes = new RunTimes(host, this.attempts, (attempt) => this.runTimeOver(attempt));
     // The first end counts: a handler that comes back after its run time or its lease is too late.
@@ -76,8 +82,12 @@ export class Worker {
       this.attempts.delete(key);
       this.ended.put(key, end);
       if (end.outcome !== 'ok') this.tellFailure(attempt, end);
-      this.slots.giveBack(attempt.payloadBytes);
-      this.reporter.add(end, host.now() - attempt.startedAt);
+      // Of one that has not begun, for how long it has waited: its worker was busy for so long.
+      const tookMs = host.now() - attempt.since;
+      this.pace.ran(1, tookMs);
+      this.slots.giveBack(attempt);
+      this.reporter.add(end, tookMs);
+      this.beginNext();
     };
   }
 
@@ -111,8 +121,7 @@ export class Worker {
         if (this.quiet) this.setup.link.send({ kind: 'quiet' });
         return this.reporter.open(message.beatMs);
       case 'assign':
-        for (const assignment of message.items) this.start(assignment);
-        return;
+        return this.assigned(message.items);
       case 'settled':
         for (const { job, attempt } of message.items) this.settled(job, attempt);
         return;
@@ -164,24 +173,65 @@ export class Worker {
     this.disconnected();
     this.slots.close();
     this.runTimes.cancel();
+    this.line.clear();
     for (const attempt of this.attempts.values()) this.abortAttempt(attempt, 'draining');
   }
 
-  private start(assignment: Assignment): void {
+  /** Handlers run inline: if those before took long, what is behind them is kept as far as there are slots, and given back beyond. */
+  private assigned(items: readonly Assignment[]): void {
+    const { host, settings } = this.setup;
+    const cameAt = host.now();
+    let now = cameAt;
+    let kept = items.length;
+    for (let place = 0; place < items.length; place += 1) {
+      if (now - cameAt > PATIENCE_MS) kept = Math.min(kept, place + settings.slots);
+      const attempt = this.take(items[place] as Assignment, cameAt);
+      if (attempt === undefined) continue;
+      if (place >= kept || this.gaveBack) this.finish(attempt, released(attempt));
+      else if (this.slots.isFull) this.lineUp(attempt);
+      else this.begin(attempt, now);
+      now = host.now();
+    }
+  }
+
+  /** Undefined for what is in hand already. */
+  private take(assignment: Assignment, now: number): Attempt | undefined {
     const key = attemptKey(assignment.job, assignment.attempt);
-    if (this.attempts.has(key) || this.ended.get(key) !== undefined) return;
-    const attempt = new Attempt(assignment, this.setup.host.now());
-    this.slots.take(assignment.payload.length);
-    if (this.gaveBack) return this.finish(attempt, released(attempt));
-    const handled = this.handlers.get(assignment.exec);
+    if (this.attempts.has(key) || this.ended.get(key) !== undefined) return undefined;
+    const attempt = new Attempt(assignment, now);
+    this.slots.take(attempt);
+    return attempt;
+  }
+
+  private lineUp(attempt: Attempt): void {
+    this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
+    this.line.join(attempt);
+  }
+
+  private begin(attempt: Attempt, now: number): void {
+    attempt.begin(now);
+    this.slots.begin();
+    const handled = this.handlers.get(attempt.exec);
     if (handled === undefined) {
-      const failure = { name: 'NoHandler', message: `worker has no handler for ${assignment.exec}` };
+      const failure = { name: 'NoHandler', message: `worker has no handler for ${attempt.exec}` };
       return this.finish(attempt, failed(attempt, 'failed', failure));
     }
     const goesOn = runHandler(attempt, handled, new RunContext(this.tag, attempt), this.finish);
     if (!goesOn) return;
-    this.attempts.set(key, attempt);
+    this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
     this.runTimes.watch(attempt.deadline);
+  }
+
+  /** Not from within itself: a handler that returns at once ends its attempt here. */
+  private beginNext(): void {
+    if (this.isBeginning) return;
+    this.isBeginning = true;
+    while (!this.slots.isFull) {
+      const attempt = this.line.next();
+      if (attempt === undefined) break;
+      this.begin(attempt, this.setup.host.now());
+    }
+    this.isBeginning = false;
   }
 
   /** The signal first; whether or not the handler listens, its attempt is over. */
@@ -200,6 +250,7 @@ export class Worker {
 
   /** Another leader: its numbers are other jobs, and what the last one assigned is nothing to it (A43). */
   private forget(): void {
+    this.line.clear();
     for (const { job, number } of this.attempts.values()) this.abort(job, number, 'fenced');
     this.ended.clear();
     this.reporter.restart([]);
@@ -208,6 +259,7 @@ export class Worker {
 
   private giveBack(): void {
     this.gaveBack = true;
+    this.line.clear();
     for (const attempt of this.attempts.values()) {
       this.abortAttempt(attempt, 'draining');
       this.finish(attempt, released(attempt));

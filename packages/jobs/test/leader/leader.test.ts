@@ -245,7 +245,11 @@ leaders('what a correct peer cannot say ends its session with a code', () => {
   rig.client().submit('x');
   assert.is(worker.assigned().length, 0);
   const greedy = rig.worker({ name: 'greedy', slots: 1 });
-  greedy.report([], 100);
+  // A row beyond its slots is what a worker with short jobs asks for (ADR 0138), and no more.
+  assert.is(greedy.assigned().length, 1);
+  greedy.report([], 65);
+  assert.not(greedy.heard.some((message) => message.kind === 'refused'));
+  greedy.report([], 1);
   assert.ok(greedy.heard.some((message) => message.kind === 'refused'));
   for (const name of ['', 'a b', 'x'.repeat(200)]) {
     const odd = rig.worker({ name });

@@ -17,6 +17,7 @@ import { Ledger } from '#src/ledger/ledger.js';
 import { Producer } from '#src/ledger/producer.js';
 import { WaitingRoom } from '#src/queue/waiting-room.js';
 import { Slots } from '#src/worker/slots.js';
+import { Worker } from '#src/worker/worker.js';
 import type { SimMachine } from './sim-cluster.js';
 import { damageOf } from './sim-disk.js';
 
@@ -342,9 +343,21 @@ export const plantedBugs: readonly PlantedBug[] = [
         Slots,
         'giveBack',
         (original) =>
-          function giveBack(this: { granted: number }, bytes: number) {
-            original.call(this, bytes);
+          function giveBack(this: { granted: number }, attempt: object) {
+            original.call(this, attempt);
             this.granted += 1;
+          },
+      ),
+  },
+  {
+    name: 'a worker begins what it has no slot for',
+    plant: () =>
+      swap(
+        Worker,
+        'lineUp',
+        () =>
+          function lineUp(this: { begin(attempt: object, now: number): void }, attempt: { since: number }) {
+            this.begin(attempt, attempt.since);
           },
       ),
   },

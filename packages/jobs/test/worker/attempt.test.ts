@@ -10,7 +10,14 @@ attempts('the payload goes with the first who takes it; what it counted is still
   assert.is(attempt.takePayload(), '"text"');
   assert.is(attempt.takePayload(), '');
   assert.is(attempt.payloadBytes, 6);
-  assert.is(attempt.deadline, 1_050);
+});
+
+attempts('its run time counts from when it begins, not from when it came', () => {
+  const rest = { exec: 'one', client: 'ann', outputBytes: 10, payload: '1' };
+  const attempt = new Attempt({ job: 7, attempt: 2, runMs: 50, ...rest }, 1_000);
+  assert.equal([attempt.hasBegun, attempt.since, attempt.deadline], [false, 1_000, Number.POSITIVE_INFINITY]);
+  attempt.begin(1_015);
+  assert.equal([attempt.hasBegun, attempt.since, attempt.deadline], [true, 1_015, 1_065]);
 });
 
 attempts.run();

@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JobsHost } from '#src/host.js';
+import { Pace } from '#src/protocol/pace.js';
 import type { WorkerMessage } from '#src/protocol/worker-messages.js';
 import { Reporter } from '#src/worker/reporter.js';
 import { Slots } from '#src/worker/slots.js';
@@ -34,7 +35,10 @@ class Played {
       later: (run) => run(),
     };
     const load = { cpu: () => 0, lagMs: () => 0 };
-    const slots = new Slots(DEFAULT_WORKER_SETTINGS, host, load, () => undefined);
+    const slots = new Slots(
+      { settings: DEFAULT_WORKER_SETTINGS, pace: new Pace(), host, load },
+      () => undefined,
+    );
     slots.restart();
     const send = (_message: WorkerMessage): void => void this.saidAt.push(this.now);
     this.reporter = new Reporter({ host, load, slots, send });

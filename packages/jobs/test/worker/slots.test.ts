@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Pace, ROW_JOBS_MAX } from '#src/protocol/pace.js';
 import { Slots } from '#src/worker/slots.js';
 
 const slots = suite('slots');
@@ -34,30 +35,59 @@ function surroundings() {
 
 const settings = { slots: 4, bytesMax: 100, cpuCap: 0.75, withholdMsMax: 1_300, patterns: [] };
 
-// Spec §7: credits out + running + withheld = slots. A23: the totals never fall and never exceed what is free.
+function slotsIn({ host, load }: ReturnType<typeof surroundings>, onOffer = (): void => undefined) {
+  const pace = new Pace();
+  return { pace, worker: new Slots({ settings, pace, host, load }, onOffer) };
+}
+
+const waiting = { payloadBytes: 10, hasBegun: false };
+const begun = { payloadBytes: 10, hasBegun: true };
+
+// Spec §7: credits out + in hand are never more than was promised. A23: the totals never fall and never exceed what is free.
 slots(
-  'whatever happens, what is granted and unused, what runs and what is held back make up the slots',
+  'whatever happens, what is granted and unused and what is in hand are no more than slots and a row',
   () => {
-    const steps = fc.array(fc.constantFrom('take', 'give', 'busy', 'calm', 'wait', 'reconnect'), {
-      maxLength: 60,
-    });
+    const kinds = [
+      'take',
+      'begin',
+      'give',
+      'giveWaiting',
+      'short',
+      'long',
+      'busy',
+      'calm',
+      'wait',
+      'reconnect',
+    ];
     void fc.assert(
-      fc.property(steps, (all) => {
+      fc.property(fc.array(fc.constantFrom(...kinds), { maxLength: 90 }), (steps) => {
         const world = surroundings();
-        const worker = new Slots(settings, world.host, world.load, () => undefined);
+        const { pace, worker } = slotsIn(world);
         let credit = worker.restart();
-        let spent = 0;
-        let running = 0;
-        for (const step of all) {
+        let [spent, inLine, running] = [0, 0, 0];
+        for (const step of steps) {
+          const promised = settings.slots + pace.row;
+          const outBefore = credit.jobs - spent + inLine + running;
           if (step === 'take' && credit.jobs > spent) {
             spent += 1;
+            inLine += 1;
+            worker.take(waiting);
+          }
+          if (step === 'begin' && inLine > 0 && !worker.isFull) {
+            inLine -= 1;
             running += 1;
-            worker.take(10);
+            worker.begin();
           }
           if (step === 'give' && running > 0) {
             running -= 1;
-            worker.giveBack(10);
+            worker.giveBack(begun);
           }
+          if (step === 'giveWaiting' && inLine > 0) {
+            inLine -= 1;
+            worker.giveBack(waiting);
+          }
+          if (step === 'short') pace.ran(1, 0.01);
+          if (step === 'long') pace.ran(1, 5_000);
           if (step === 'busy') world.state.cpu = 0.9;
           if (step === 'calm') world.state.cpu = 0.1;
           if (step === 'wait') world.advance(200);
@@ -65,25 +95,50 @@ slots(
           if (step === 'reconnect') spent = 0;
           credit = step === 'reconnect' ? worker.restart() : worker.credit();
           assert.ok(credit.jobs >= before, 'the total never falls');
-          assert.ok(credit.jobs - spent + running <= settings.slots, 'never more than there are slots');
-          assert.is(worker.running, running);
+          const out = credit.jobs - spent + inLine + running;
+          assert.ok(out <= settings.slots + ROW_JOBS_MAX, 'never more than slots and a row');
+          assert.ok(out <= Math.max(promised, outBefore), 'nothing new is asked for beyond the row of now');
+          assert.equal([worker.running, worker.isFull], [running, running === settings.slots]);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 500 },
     );
   },
 );
 
+// ADR 0138.
+slots('while attempts are short a row more is asked for, and no more once they are long', () => {
+  const { pace, worker } = slotsIn(surroundings());
+  assert.is(worker.restart().jobs, 4);
+  worker.take(waiting);
+  worker.begin();
+  pace.ran(1, 0.1);
+  worker.giveBack(begun);
+  // Twenty of a tenth of a millisecond make two milliseconds.
+  assert.is(worker.credit().jobs, 1 + 4 + 20);
+  worker.take(waiting);
+  pace.ran(1, 50);
+  worker.giveBack(waiting);
+  assert.is(worker.credit().jobs, 1 + 4 + 20);
+});
+
+slots('a worker that is sent more than it asked for stops', () => {
+  const { worker } = slotsIn(surroundings());
+  worker.restart();
+  for (let i = 0; i < settings.slots; i += 1) worker.take(waiting);
+  assert.throws(() => worker.take(waiting), /1 more jobs than credit/);
+});
+
 slots('a busy processor holds slots back, but not for longer than the limit', () => {
   const world = surroundings();
   let offers = 0;
-  const worker = new Slots(settings, world.host, world.load, () => {
+  const { worker } = slotsIn(world, () => {
     offers += 1;
   });
   assert.is(worker.restart().jobs, 4);
-  worker.take(10);
+  worker.take(waiting);
   world.state.cpu = 0.9;
-  worker.giveBack(10);
+  worker.giveBack(waiting);
   assert.is(worker.credit().jobs, 4);
   for (let i = 0; i < 20; i += 1) world.advance(50);
   assert.equal([worker.credit().jobs, offers], [4, 0]);
@@ -92,14 +147,17 @@ slots('a busy processor holds slots back, but not for longer than the limit', ()
 });
 
 slots('bytes come back with the attempt that held them', () => {
-  const world = surroundings();
-  const worker = new Slots(settings, world.host, world.load, () => undefined);
+  const { worker } = slotsIn(surroundings());
+  const [light, heavy] = [
+    { payloadBytes: 30, hasBegun: false },
+    { payloadBytes: 60, hasBegun: false },
+  ];
   assert.is(worker.restart().bytes, 100);
-  worker.take(30);
+  worker.take(light);
   assert.is(worker.credit().bytes, 100);
-  worker.giveBack(30);
+  worker.giveBack(light);
   assert.is(worker.credit().bytes, 130);
-  worker.take(60);
+  worker.take(heavy);
   assert.is(worker.restart().bytes, 40);
 });
 

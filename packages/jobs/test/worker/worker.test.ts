@@ -12,6 +12,8 @@ const workers = suite('worker');
 
 const job = defineJob('some.job', { input: anything, output: anything });
 
+const BASE = { exec: 'some.job', payload: '1', client: 'c', runMs: 1_000, outputBytes: 1_000 };
+
 /** A worker alone: its leader is played by the test, and time is moved by hand. */
 class WorkerRig {
   now = 1;
@@ -59,8 +61,20 @@ class WorkerRig {
   }
 
   assign(no: number, attempt = 1, more: Partial<Assignment> = {}): void {
-    const base = { exec: 'some.job', payload: '1', client: 'c', runMs: 1_000, outputBytes: 1_000 };
-    this.worker.fromLeader({ kind: 'assign', items: [{ ...base, job: no, attempt, ...more }] });
+    this.worker.fromLeader({ kind: 'assign', items: [{ ...BASE, job: no, attempt, ...more }] });
+  }
+
+  /** In one message. */
+  assignAll(nos: readonly number[]): void {
+    const items = nos.map((no) => ({ ...BASE, job: no, attempt: 1, payload: `${no}` }));
+    this.worker.fromLeader({ kind: 'assign', items });
+  }
+
+  /** A short job, so that a row more is asked for. */
+  warmUp(no: number): void {
+    this.assign(no, 1, { payload: '0' });
+    this.settled(no);
+    this.sent = [];
   }
 
   settled(no: number, attempt = 1): void {
@@ -238,6 +252,98 @@ workers('what another leader had assigned is aborted and forgotten, not reported
     rig.ends().map((end) => [end.job, end.outcome, end.outcome === 'ok' && end.result]),
     [[1, 'ok', new TextPayload('new result')]],
   );
+});
+
+/** A worker with four slots whose handler stays until it is let go; an input of 0 returns at once. */
+function patientRig() {
+  const inside = new Map<unknown, (value: unknown) => void>();
+  const rig = new WorkerRig((input) =>
+    input === 0 ? null : new Promise((resolve) => inside.set(input, resolve)),
+  );
+  const letGo = async (no: number): Promise<void> => {
+    inside.get(no)?.(null);
+    inside.delete(no);
+    await turns();
+  };
+  return { rig, letGo, running: () => [...inside.keys()] };
+}
+
+// ADR 0138: what comes beyond the slots waits for one, in order.
+workers('more than its slots never run at once; the rest begins as they come free', async () => {
+  const { rig, letGo, running } = patientRig();
+  rig.warmUp(100);
+  rig.assignAll([1, 2, 3, 4, 5, 6]);
+  assert.equal([running(), rig.worker.running, rig.worker.inHand], [[1, 2, 3, 4], 4, 6]);
+  await letGo(2);
+  assert.equal([running(), rig.outcomes()], [[1, 3, 4, 5], ['2.1 ok']]);
+  await letGo(1);
+  assert.equal([running(), rig.worker.running], [[3, 4, 5, 6], 4]);
+  // Its time to run counts from when it began.
+  rig.advance(19);
+  assert.equal(rig.outcomes(), ['1.1 ok']);
+  rig.advance(981);
+  assert.equal(rig.outcomes(), ['3.1 timed-out', '4.1 timed-out', '5.1 timed-out', '6.1 timed-out']);
+});
+
+workers('what waits for longer than a row should take is given back, and no more is asked for', async () => {
+  const { rig, letGo, running } = patientRig();
+  rig.warmUp(100);
+  rig.assignAll([1, 2, 3, 4, 5, 6]);
+  rig.advance(19);
+  assert.equal(rig.outcomes(), []);
+  rig.advance(1);
+  assert.equal(rig.outcomes(), ['5.1 released', '6.1 released']);
+  assert.equal([running(), rig.worker.running], [[1, 2, 3, 4], 4]);
+  // What is said again is still in hand until it is settled.
+  rig.assign(5);
+  assert.is(rig.worker.running, 4);
+  await letGo(1);
+  assert.equal([running(), rig.failures], [[2, 3, 4], []]);
+  rig.worker.disconnected();
+  rig.connect();
+  assert.is(rig.hellos.at(-1)?.credit.jobs, 1);
+});
+
+workers('one that waits can be cancelled, and does not begin', async () => {
+  const { rig, letGo, running } = patientRig();
+  rig.warmUp(100);
+  rig.assignAll([1, 2, 3, 4, 5, 6]);
+  rig.worker.fromLeader({ kind: 'abort', items: [{ job: 5, attempt: 1, reason: 'cancelled' }] });
+  assert.equal(rig.outcomes(), ['5.1 failed']);
+  await letGo(1);
+  assert.equal(running(), [2, 3, 4, 6]);
+});
+
+workers('what waits is named in a hello, and goes back with the rest when a drain ends', () => {
+  const { rig, running } = patientRig();
+  rig.warmUp(100);
+  rig.assignAll([1, 2, 3, 4, 5]);
+  rig.worker.disconnected();
+  rig.connect();
+  assert.equal(
+    rig.hellos.at(-1)?.held.map(({ job: no }) => no),
+    [1, 2, 3, 4, 5],
+  );
+  rig.worker.drain(5, () => undefined);
+  rig.advance(5);
+  assert.equal(running(), [1, 2, 3, 4]);
+  assert.equal(
+    rig.outcomes().sort(),
+    [1, 2, 3, 4, 5].map((no) => `${no}.1 released`),
+  );
+});
+
+workers('of a row whose first job holds the thread, as many are kept as there are slots', () => {
+  const ran: unknown[] = [];
+  const rig: WorkerRig = new WorkerRig((input) => {
+    ran.push(input);
+    if (input === 2) rig.now += 1_000;
+    return null;
+  });
+  rig.warmUp(100);
+  rig.assignAll([1, 2, 3, 4, 5, 6, 7, 8]);
+  assert.equal(ran, [0, 1, 2, 3, 4, 5, 6]);
+  assert.equal(rig.outcomes().slice(6), ['7.1 released', '8.1 released']);
 });
 
 workers.run();

@@ -107,7 +107,9 @@ jobs('every metric is there, with the right number', async () => {
   assert.is(total(points.get('troupe.jobs.queue.length'), state('queued')), 1);
   assert.is(total(points.get('troupe.jobs.queue.length'), state('dead')), 1);
   assert.is(total(points.get('troupe.jobs.slots')), 4);
-  assert.is(total(points.get('troupe.jobs.credit')), 4);
+  // A worker whose jobs were short asks for up to a row more.
+  const credit = total(points.get('troupe.jobs.credit'));
+  assert.ok(credit >= 4 && credit <= 4 + 64, `${credit}`);
   assert.is(total(points.get('troupe.jobs.leases')), 0);
   assert.is(total(points.get('troupe.jobs.workers'), { 'troupe.jobs.liveness': 'alive' }), 1);
   assert.ok((points.get('troupe.jobs.snapshot.age')?.[0]?.value ?? -1) >= 0);
