@@ -28,11 +28,19 @@ export class Intake {
   private readonly attempts: Attempts;
   private readonly producers: ProducerBook;
   private readonly flight: Flight;
+  private readonly onForgotten: (session: ClientSession) => void;
 
-  constructor(context: LeaderContext, attempts: Attempts, producers: ProducerBook) {
+  /** `onForgotten`: a session whose client is forgotten has something to say that must not be lost. */
+  constructor(
+    context: LeaderContext,
+    attempts: Attempts,
+    producers: ProducerBook,
+    onForgotten: (session: ClientSession) => void,
+  ) {
     this.context = context;
     this.attempts = attempts;
     this.producers = producers;
+    this.onForgotten = onForgotten;
     this.flight = context.flight;
   }
 
@@ -243,7 +251,9 @@ export class Intake {
   /** Once what is in flight has landed. A session that has ended meanwhile says it again in its next. */
   private later(session: ClientSession, run: () => void): void {
     this.context.whenApplied(() => {
-      if (!session.closed && this.producers.isCurrent(session)) run();
+      if (session.closed) return;
+      if (this.producers.isCurrent(session)) run();
+      else this.onForgotten(session);
     });
   }
 

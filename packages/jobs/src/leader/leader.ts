@@ -88,7 +88,7 @@ export class Leader implements LeaderContext {
     );
     this.attempts = new Attempts(this);
     const producers = new ProducerBook(this);
-    this.intake = new Intake(this, this.attempts, producers);
+    this.intake = new Intake(this, this.attempts, producers, (session) => this.reception.forgotten(session));
     this.watch = new LeaseWatch(this, this.attempts);
     this.desk = new Desk(this, this.watch);
     this.reception = new Reception(this, this.attempts, this.watch, producers);

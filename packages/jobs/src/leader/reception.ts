@@ -56,8 +56,12 @@ export class Reception {
   current(session: ClientSession, message: ClientMessage): boolean {
     if (message.kind !== 'submit' && message.kind !== 'submit_all') return true;
     if (this.producers.isCurrent(session)) return true;
-    this.refuse(session, 'ERR_SESSION_REPLACED', 'silent for too long, say hello again');
+    this.forgotten(session);
     return false;
+  }
+
+  forgotten(session: ClientSession): void {
+    this.refuse(session, 'ERR_SESSION_REPLACED', 'silent for too long, say hello again');
   }
 
   worker(hello: WorkerHello, port: WorkerPort): WorkerSession {

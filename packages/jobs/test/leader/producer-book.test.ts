@@ -75,6 +75,29 @@ books('a submit sent again is known while the record of its client is still on t
   assert.is(rig.leader.ledger.producers.size, 1);
 });
 
+// Dropped without a word, it left its client waiting for ever (found by the simulation).
+books(
+  'a submit that waits while its client is forgotten is not dropped: the client must say hello again',
+  () => {
+    const rig = new LeaderRig({ limits: { keyWindowMs: 1_000 } });
+    const ann = rig.client('ann');
+    ann.submit('x');
+    rig.advance(900);
+    rig.held = [];
+    rig.client('bob').submit('y', { key: 'k' });
+    ann.submit('y', { key: 'k' });
+    rig.advance(200);
+    while (rig.held.length > 0) rig.written();
+    const last = ann.heard.at(-1);
+    assert.equal([last?.kind, last?.kind === 'refused' && last.code], ['refused', 'ERR_SESSION_REPLACED']);
+    const again = rig.client('ann');
+    again.submit('y', { key: 'k', seq: 2 });
+    while (rig.held.length > 0) rig.written();
+    again.session.hurry();
+    assert.equal(again.receipts()[0]?.jobs, [2]);
+  },
+);
+
 books('clients that the ledger has forgotten do not pile up beside it', () => {
   const rig = new LeaderRig({ limits: { keyWindowMs: 1_000 } });
   for (let i = 0; i < 40; i += 1) {
