@@ -62,7 +62,7 @@ export class Fleet {
       return favourite;
     }
     this.favourite = this.best(exec, bytes);
-    if (this.favourite !== undefined) this.inARow = Math.max(0, this.favourite.pace.row - 1);
+    if (this.favourite !== undefined) this.inARow = this.favourite.row - 1;
     return this.favourite;
   }
 

@@ -177,7 +177,7 @@ export class Reception {
         for (const end of message.ends) this.attempts.ended(session, end);
         session.cpu = share(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;
-        if (message.runMs !== undefined) session.pace.ran(message.ends.length, message.runMs);
+        session.ended(message.ends.length, message.runMs);
         // Totals only rise: a report that was overtaken changes nothing (ADR 0052).
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);

@@ -36,10 +36,12 @@ export class WorkerSession {
   grantedBytes: number;
   spent = 0;
   spentBytes = 0;
+  /** Attempts it has reported the end of. */
+  private returned = 0;
+  private readonly pace = new Pace();
   cpu = 0;
   lagMs = 0;
   quiet = false;
-  readonly pace = new Pace();
   /** When its event loop last spoke, in the leader's own time, which does not count its stalls. */
   heardAt: number;
   /** When the last of its connections was lost. */
@@ -89,9 +91,25 @@ export class WorkerSession {
     return Math.max(this.heardAt, this.pulse?.heardAt ?? 0);
   }
 
-  /** Who does not listen gets nothing to do. */
+  /**
+   * Who does not listen gets nothing to do. What a worker granted beyond its slots while its attempts were short is not used once they are
+   * long: jobs would wait there, and come back (ADR 0138).
+   */
   get credit(): number {
-    return this.open && !this.quiet && this.liveness === 'alive' ? this.granted - this.spent : 0;
+    if (!this.open || this.quiet || this.liveness !== 'alive') return 0;
+    const itHas = this.spent - this.returned;
+    return Math.max(0, Math.min(this.granted - this.spent, this.slots + this.pace.row - itHas));
+  }
+
+  /** A report: so many attempts ended, and ran for so long together, if it says so. */
+  ended(attempts: number, runMs: number | undefined): void {
+    this.returned += attempts;
+    if (runMs !== undefined) this.pace.ran(attempts, runMs);
+  }
+
+  /** How many jobs it may get one behind the other before the next choice. */
+  get row(): number {
+    return Math.max(1, this.pace.row);
   }
 
   get inHand(): number {

@@ -575,6 +575,34 @@ leaders('short jobs go to one worker in a row, long ones side by side', () => {
   assert.equal(spread(100), [4, 4]);
 });
 
+// ADR 0138: credit cannot be taken back, so the leader must not use what was granted while jobs were short.
+leaders(
+  'what a worker granted beyond its slots is used while its jobs are short, and left alone once they are long',
+  () => {
+    const rig = new LeaderRig();
+    const worker = rig.worker({ slots: 2 });
+    const client = rig.client();
+    const ended = (nos: readonly number[]) =>
+      worker
+        .assigned()
+        .filter(({ job }) => nos.includes(job))
+        .map(({ job, attempt }) => ({ outcome: 'ok', job, attempt, result: '1' }) as const);
+    client.submit('1');
+    // A tenth of a millisecond: it asks for twenty beyond its two slots.
+    worker.report(ended([1]), 1 + 20, 0.1);
+    for (let no = 2; no <= 6; no += 1) client.submit(`${no}`);
+    assert.is(worker.assigned().length, 6);
+    // One of them took a second; four are still there, two of which have no slot.
+    worker.report(ended([2]), 0, 1_000);
+    client.submit('7');
+    assert.equal([worker.assigned().length, worker.session.credit], [6, 0]);
+    worker.report(ended([3, 4]), 0, 2_000);
+    assert.equal([worker.assigned().length, worker.session.credit], [6, 0]);
+    worker.report(ended([5]), 0, 1_000);
+    assert.equal([worker.assigned().length, worker.session.credit], [7, 0]);
+  },
+);
+
 /** Two clients with four jobs each, and one worker whose jobs take so long. Whose jobs does it get, in order? */
 function turns(runMs: number): string {
   const rig = new LeaderRig();
