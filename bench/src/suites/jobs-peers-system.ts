@@ -46,6 +46,8 @@ export interface Shape {
   /** Connections of each kind; one unless given. */
   readonly workers?: number;
   readonly clients?: number;
+  /** Of each worker; as many as it takes for all that is outstanding unless given. */
+  readonly slots?: number;
 }
 
 async function openPeer(system: string): Promise<JobSystem> {
@@ -89,14 +91,14 @@ const noop = defineJob('bench.noop', { input: anything, output: anything });
 /** A thousand peers in one process hold each other up, and each would warn of it. */
 const silent = { ...nodeHost, log: () => undefined };
 
-async function openTroupe({ outstanding, workers = 1, clients = 1 }: Shape): Promise<JobSystem> {
+async function openTroupe({ outstanding, workers = 1, clients = 1, slots }: Shape): Promise<JobSystem> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
   const program = new URL('jobs-peers-process.js', import.meta.url);
   const leader = fork(program, ['leader', dir], { execArgv: [] });
   const port = Number(await first(leader));
-  const slots = Math.max(1, Math.min(SLOTS_MAX, Math.ceil(outstanding / workers)));
+  const each = slots ?? Math.max(1, Math.min(SLOTS_MAX, Math.ceil(outstanding / workers)));
   const worker = await started(
-    fork(program, ['worker', String(port), String(workers), String(slots)], { execArgv: [] }),
+    fork(program, ['worker', String(port), String(workers), String(each)], { execArgv: [] }),
   );
   const all = await Promise.all(
     Array.from({ length: clients }, (_, i) =>

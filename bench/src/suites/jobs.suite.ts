@@ -137,6 +137,17 @@ const large: Case = {
   },
 };
 
+const oneSlot: Case = {
+  benchmark: 'one-slot',
+  unit: 'jobs',
+  note: 'one worker that runs one handler at a time, 4000 outstanding, 100-byte payloads; fsync before every acknowledgement',
+  systems: ['troupe'],
+  repeat,
+  timeoutMs,
+  prepare: ({ system, scale }) =>
+    trial(system, { jobs: scaled(100_000, scale), outstanding: 4_000, bytes: 100, slots: 1 }),
+};
+
 /** A thousand of each with `each` jobs at a time, against one of each with as many as all of them together. */
 function fleet(benchmark: string, jobs: number, each: number): Case {
   return {
@@ -176,6 +187,7 @@ export const suite: Suite = {
       { outstanding: 4_000, bytes: 1_000, beside: [HUNDRED_BYTES] },
     ),
     large,
+    oneSlot,
     fleet('fleet', SUSTAINED_JOBS, 16),
     fleet('fleet-64', 400_000, 64),
   ],
