@@ -2,44 +2,20 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Attempt } from '#src/worker/attempt.js';
 import { Line, PATIENCE_MS } from '#src/worker/line.js';
+import { HandTime } from '../hand-time.js';
 
 const lines = suite('line');
 
 class LineRig {
-  now = 0;
+  readonly time = new HandTime();
   readonly late: number[] = [];
-  timers: { at: number; run: () => void }[] = [];
-  readonly line = new Line(
-    {
-      now: () => this.now,
-      wallNow: () => this.now,
-      random: () => 0.5,
-      soon: (run) => run(),
-      later: (run) => run(),
-      setTimer: (ms, run) => {
-        const timer = { at: this.now + ms, run };
-        this.timers.push(timer);
-        const cancel = (): void => {
-          this.timers = this.timers.filter((one) => one !== timer);
-        };
-        return { cancel };
-      },
-    },
-    (attempt) => this.late.push(attempt.job),
-  );
+  readonly line = new Line(this.time.host, (attempt) => this.late.push(attempt.job));
 
   join(job: number): Attempt {
     const rest = { exec: 'some.job', payload: '1', client: 'c', runMs: 1_000, outputBytes: 1_000 };
-    const attempt = new Attempt({ job, attempt: 1, ...rest }, this.now);
+    const attempt = new Attempt({ job, attempt: 1, ...rest }, this.time.now);
     this.line.join(attempt);
     return attempt;
-  }
-
-  advance(ms: number): void {
-    this.now += ms;
-    const due = this.timers.filter((one) => one.at <= this.now);
-    this.timers = this.timers.filter((one) => one.at > this.now);
-    for (const timer of due) timer.run();
   }
 }
 
@@ -53,13 +29,13 @@ lines('they begin in the order in which they came', () => {
 lines('each waits for as long as the others may, counted from when it came', () => {
   const rig = new LineRig();
   rig.join(1);
-  rig.advance(5);
+  rig.time.advance(5);
   rig.join(2);
-  rig.advance(PATIENCE_MS - 5);
+  rig.time.advance(PATIENCE_MS - 5);
   assert.equal(rig.late, [1]);
-  rig.advance(5);
+  rig.time.advance(5);
   assert.equal(rig.late, [1, 2]);
-  assert.is(rig.timers.length, 0);
+  assert.is(rig.time.timersStanding, 0);
 });
 
 lines('one that was ended where it stood neither begins nor is late', () => {
@@ -70,7 +46,7 @@ lines('one that was ended where it stood neither begins nor is late', () => {
   assert.is(rig.line.next()?.job, 2);
   assert.is(rig.line.next(), undefined);
   rig.join(4).isOver = true;
-  rig.advance(PATIENCE_MS);
+  rig.time.advance(PATIENCE_MS);
   assert.equal(rig.late, []);
 });
 
@@ -78,9 +54,9 @@ lines('a line that is cleared keeps nobody and no timer', () => {
   const rig = new LineRig();
   rig.join(1);
   rig.line.clear();
-  assert.equal([rig.line.next(), rig.timers.length], [undefined, 0]);
+  assert.equal([rig.line.next(), rig.time.timersStanding], [undefined, 0]);
   rig.join(2);
-  rig.advance(PATIENCE_MS);
+  rig.time.advance(PATIENCE_MS);
   assert.equal(rig.late, [2]);
 });
 

@@ -3,41 +3,22 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Pace, ROW_JOBS_MAX } from '#src/protocol/pace.js';
 import { Slots } from '#src/worker/slots.js';
+import { HandTime } from '../hand-time.js';
 
 const slots = suite('slots');
 
 /** Time and load by hand. */
-function surroundings() {
-  const state = { now: 1, cpu: 0, timers: [] as { at: number; run: () => void }[] };
-  const host = {
-    now: () => state.now,
-    wallNow: () => state.now,
-    random: () => 0.5,
-    soon: (run: () => void) => run(),
-    later: (run: () => void) => run(),
-    setTimer: (ms: number, run: () => void) => {
-      const timer = { at: state.now + ms, run };
-      state.timers.push(timer);
-      const cancel = (): void => {
-        state.timers = state.timers.filter((one) => one !== timer);
-      };
-      return { cancel };
-    },
-  };
-  const advance = (ms: number): void => {
-    state.now += ms;
-    const due = state.timers.filter((one) => one.at <= state.now);
-    state.timers = state.timers.filter((one) => one.at > state.now);
-    for (const timer of due) timer.run();
-  };
-  return { state, host, advance, load: { cpu: () => state.cpu, lagMs: () => 0 } };
+class World {
+  readonly time = new HandTime();
+  cpu = 0;
+  readonly load = { cpu: () => this.cpu, lagMs: () => 0 };
 }
 
 const settings = { slots: 4, bytesMax: 100, cpuCap: 0.75, withholdMsMax: 1_300, patterns: [] };
 
-function slotsIn({ host, load }: ReturnType<typeof surroundings>, onOffer = (): void => undefined) {
+function slotsIn({ time, load }: World, onOffer = (): void => undefined) {
   const pace = new Pace();
-  return { pace, worker: new Slots({ settings, pace, host, load }, onOffer) };
+  return { pace, worker: new Slots({ settings, pace, host: time.host, load }, onOffer) };
 }
 
 const waiting = { payloadBytes: 10, hasBegun: false };
@@ -61,7 +42,7 @@ slots(
     ];
     void fc.assert(
       fc.property(fc.array(fc.constantFrom(...kinds), { maxLength: 90 }), (steps) => {
-        const world = surroundings();
+        const world = new World();
         const { pace, worker } = slotsIn(world);
         let credit = worker.restart();
         let [spent, inLine, running] = [0, 0, 0];
@@ -88,9 +69,9 @@ slots(
           }
           if (step === 'short') pace.ran(1, 0.01);
           if (step === 'long') pace.ran(1, 5_000);
-          if (step === 'busy') world.state.cpu = 0.9;
-          if (step === 'calm') world.state.cpu = 0.1;
-          if (step === 'wait') world.advance(200);
+          if (step === 'busy') world.cpu = 0.9;
+          if (step === 'calm') world.cpu = 0.1;
+          if (step === 'wait') world.time.advance(200);
           const before = step === 'reconnect' ? 0 : credit.jobs;
           if (step === 'reconnect') spent = 0;
           credit = step === 'reconnect' ? worker.restart() : worker.credit();
@@ -108,7 +89,7 @@ slots(
 
 // ADR 0138.
 slots('while attempts are short a row more is asked for, and no more once they are long', () => {
-  const { pace, worker } = slotsIn(surroundings());
+  const { pace, worker } = slotsIn(new World());
   assert.is(worker.restart().jobs, 4);
   worker.take(waiting);
   worker.begin();
@@ -123,31 +104,31 @@ slots('while attempts are short a row more is asked for, and no more once they a
 });
 
 slots('a worker that is sent more than it asked for stops', () => {
-  const { worker } = slotsIn(surroundings());
+  const { worker } = slotsIn(new World());
   worker.restart();
   for (let i = 0; i < settings.slots; i += 1) worker.take(waiting);
   assert.throws(() => worker.take(waiting), /1 more jobs than credit/);
 });
 
 slots('a busy processor holds slots back, but not for longer than the limit', () => {
-  const world = surroundings();
+  const world = new World();
   let offers = 0;
   const { worker } = slotsIn(world, () => {
     offers += 1;
   });
   assert.is(worker.restart().jobs, 4);
   worker.take(waiting);
-  world.state.cpu = 0.9;
+  world.cpu = 0.9;
   worker.giveBack(waiting);
   assert.is(worker.credit().jobs, 4);
-  for (let i = 0; i < 20; i += 1) world.advance(50);
+  for (let i = 0; i < 20; i += 1) world.time.advance(50);
   assert.equal([worker.credit().jobs, offers], [4, 0]);
-  for (let i = 0; i < 8; i += 1) world.advance(50);
+  for (let i = 0; i < 8; i += 1) world.time.advance(50);
   assert.equal([worker.credit().jobs, offers], [5, 1]);
 });
 
 slots('bytes come back with the attempt that held them', () => {
-  const { worker } = slotsIn(surroundings());
+  const { worker } = slotsIn(new World());
   const [light, heavy] = [
     { payloadBytes: 30, hasBegun: false },
     { payloadBytes: 60, hasBegun: false },

@@ -6,6 +6,7 @@ import type { Assignment, AttemptEnd, WorkerHello, WorkerMessage } from '#src/pr
 import type { AttemptContext, HandledJob } from '#src/worker/handler.js';
 import { Worker } from '#src/worker/worker.js';
 import { type AttemptFailure, DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
+import { HandTime } from '../hand-time.js';
 import { anything } from '../plain-schema.js';
 
 const workers = suite('worker');
@@ -16,12 +17,11 @@ const BASE = { exec: 'some.job', payload: '1', client: 'c', runMs: 1_000, output
 
 /** A worker alone: its leader is played by the test, and time is moved by hand. */
 class WorkerRig {
-  now = 1;
+  readonly time = new HandTime();
   readonly hellos: WorkerHello[] = [];
   readonly failures: AttemptFailure[] = [];
   readonly worker: Worker;
   private sent: WorkerMessage[] = [];
-  private timers: { at: number; run: () => void }[] = [];
 
   constructor(run: (input: unknown, context: AttemptContext) => unknown, handlers?: readonly HandledJob[]) {
     this.worker = new Worker({
@@ -30,21 +30,7 @@ class WorkerRig {
       handlers: handlers ?? [handle(job, run)],
       settings: { ...DEFAULT_WORKER_SETTINGS, slots: 4 },
       load: { cpu: () => 0, lagMs: () => 0 },
-      host: {
-        now: () => this.now,
-        wallNow: () => this.now,
-        random: () => 0.5,
-        soon: (task) => task(),
-        later: (task) => task(),
-        setTimer: (ms, task) => {
-          const timer = { at: this.now + ms, run: task };
-          this.timers.push(timer);
-          const cancel = (): void => {
-            this.timers = this.timers.filter((one) => one !== timer);
-          };
-          return { cancel };
-        },
-      },
+      host: this.time.host,
       link: {
         open: (hello) => void this.hellos.push(hello),
         send: (message) => void this.sent.push(message),
@@ -79,13 +65,6 @@ class WorkerRig {
 
   settled(no: number, attempt = 1): void {
     this.worker.fromLeader({ kind: 'settled', items: [{ job: no, attempt }] });
-  }
-
-  advance(ms: number): void {
-    this.now += ms;
-    const due = this.timers.filter((one) => one.at <= this.now);
-    this.timers = this.timers.filter((one) => one.at > this.now);
-    for (const timer of due) timer.run();
   }
 
   /** What the leader has heard of ended attempts since the last look. */
@@ -144,11 +123,11 @@ workers('attempts past their run time end one by one, each once', () => {
   const rig = new WorkerRig(() => new Promise(() => undefined));
   rig.assign(1, 1, { runMs: 10 });
   rig.assign(2, 1, { runMs: 20 });
-  rig.advance(15);
+  rig.time.advance(15);
   assert.equal(rig.outcomes(), ['1.1 timed-out']);
-  rig.advance(15);
+  rig.time.advance(15);
   assert.equal(rig.outcomes(), ['2.1 timed-out']);
-  rig.advance(100);
+  rig.time.advance(100);
   assert.equal(rig.outcomes(), []);
   assert.equal(
     rig.failures.map(({ jobId, outcome, failure }) => [jobId, outcome, failure.message]),
@@ -171,7 +150,7 @@ workers(
         }),
     );
     rig.assign(1, 1, { runMs: 10 });
-    rig.advance(10);
+    rig.time.advance(10);
     assert.equal([rig.outcomes(), rig.worker.running], [['1.1 timed-out'], 0]);
     finish('too late');
     await turns();
@@ -199,7 +178,7 @@ workers('failed attempts are told; what was cancelled, taken away or given back 
   rig.assign(3, 1, { payload: '3' });
   rig.worker.fromLeader({ kind: 'abort', items: [{ job: 2, attempt: 1, reason: 'cancelled' }] });
   rig.worker.drain(5, () => undefined);
-  rig.advance(10);
+  rig.time.advance(10);
   assert.equal(rig.failures, [
     {
       jobId: 'tag-1',
@@ -279,9 +258,9 @@ workers('more than its slots never run at once; the rest begins as they come fre
   await letGo(1);
   assert.equal([running(), rig.worker.running], [[3, 4, 5, 6], 4]);
   // Its time to run counts from when it began.
-  rig.advance(19);
+  rig.time.advance(19);
   assert.equal(rig.outcomes(), ['1.1 ok']);
-  rig.advance(981);
+  rig.time.advance(981);
   assert.equal(rig.outcomes(), ['3.1 timed-out', '4.1 timed-out', '5.1 timed-out', '6.1 timed-out']);
 });
 
@@ -289,9 +268,9 @@ workers('what waits for longer than a row should take is given back, and no more
   const { rig, letGo, running } = patientRig();
   rig.warmUp(100);
   rig.assignAll([1, 2, 3, 4, 5, 6]);
-  rig.advance(19);
+  rig.time.advance(19);
   assert.equal(rig.outcomes(), []);
-  rig.advance(1);
+  rig.time.advance(1);
   assert.equal(rig.outcomes(), ['5.1 released', '6.1 released']);
   assert.equal([running(), rig.worker.running], [[1, 2, 3, 4], 4]);
   // What is said again is still in hand until it is settled.
@@ -325,7 +304,7 @@ workers('what waits is named in a hello, and goes back with the rest when a drai
     [1, 2, 3, 4, 5],
   );
   rig.worker.drain(5, () => undefined);
-  rig.advance(5);
+  rig.time.advance(5);
   assert.equal(running(), [1, 2, 3, 4]);
   assert.equal(
     rig.outcomes().sort(),
@@ -337,7 +316,7 @@ workers('of a row whose first job holds the thread, as many are kept as there ar
   const ran: unknown[] = [];
   const rig: WorkerRig = new WorkerRig((input) => {
     ran.push(input);
-    if (input === 2) rig.now += 1_000;
+    if (input === 2) rig.time.now += 1_000;
     return null;
   });
   rig.warmUp(100);

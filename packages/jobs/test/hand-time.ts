@@ -1,0 +1,37 @@
+import type { JobsHost } from '#src/host.js';
+
+/** Time that is moved by hand, and a host that knows no other. What is put off until soon or later happens at once. */
+export class HandTime {
+  now: number;
+  private timers: { readonly at: number; readonly run: () => void }[] = [];
+  readonly host: JobsHost = {
+    now: () => this.now,
+    wallNow: () => this.now,
+    random: () => 0.5,
+    soon: (run) => run(),
+    later: (run) => run(),
+    setTimer: (ms, run) => {
+      const timer = { at: this.now + ms, run };
+      this.timers.push(timer);
+      const cancel = (): void => {
+        this.timers = this.timers.filter((one) => one !== timer);
+      };
+      return { cancel };
+    },
+  };
+
+  constructor(now = 1) {
+    this.now = now;
+  }
+
+  get timersStanding(): number {
+    return this.timers.length;
+  }
+
+  advance(ms: number): void {
+    this.now += ms;
+    const due = this.timers.filter((one) => one.at <= this.now);
+    this.timers = this.timers.filter((one) => one.at > this.now);
+    for (const timer of due) timer.run();
+  }
+}
