@@ -88,6 +88,7 @@ export class ByteWriter {
 
   private ascii(value: string): void {
     const bytes = value.length;
+    if (bytes <= SHORT_CHARS && this.shortText(value)) return;
     this.int(bytes);
     this.room(bytes);
     this.buffer.write(value, this.at, bytes, 'latin1');
