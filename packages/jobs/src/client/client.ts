@@ -201,8 +201,9 @@ export class Client implements HandleDesk, AsyncDisposable {
         this.submitter.letIn();
         return;
       case 'outcomes':
-        for (const outcome of message.items) this.outcomes.settle(outcome);
-        return;
+        this.submitter.outcomes(message.items);
+        this.submitter.letIn();
+        return this.outcomes.settleAll(message.items);
       case 'answer':
         return this.calls.answered(message.call, message.answer);
       case 'welcome':

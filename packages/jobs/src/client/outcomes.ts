@@ -46,13 +46,19 @@ export class Outcomes {
     return Array.from(this.waiters.entries(), ([job]) => job);
   }
 
-  settle(outcome: JobOutcome): void {
-    for (let waiter = this.waiters.take(outcome.job); waiter !== undefined; waiter = waiter.next) {
-      try {
-        waiter.resolve(this.value(waiter.definition, outcome));
-      } catch (error) {
-        waiter.reject(error as Error);
-      }
+  settleAll(outcomes: readonly JobOutcome[]): void {
+    for (const outcome of outcomes) {
+      if (this.waiters.size === 0) return;
+      for (let waiter = this.waiters.take(outcome.job); waiter !== undefined; waiter = waiter.next)
+        this.tell(waiter, outcome);
+    }
+  }
+
+  tell(waiter: Waiter, outcome: JobOutcome): void {
+    try {
+      waiter.resolve(this.value(waiter.definition, outcome));
+    } catch (error) {
+      waiter.reject(error as Error);
     }
   }
 

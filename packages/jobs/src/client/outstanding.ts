@@ -1,7 +1,7 @@
 // Hot path: one of these for every submit.
 import type { JobDefinition } from '../job/define-job.js';
 import { SubmitWaitError } from '../jobs-error.js';
-import type { Receipt, SubmitItem } from '../protocol/client-messages.js';
+import type { JobOutcome, Receipt, SubmitItem } from '../protocol/client-messages.js';
 
 /** A submit before it has its number. */
 export type Draft = { -readonly [Field in keyof SubmitItem]: SubmitItem[Field] };
@@ -26,6 +26,11 @@ abstract class Outstanding {
   }
 
   abstract settled(receipt: Receipt): void;
+
+  /** The receipt is an outcome as well, which only a `run` waits for. */
+  ended({ seq, job }: JobOutcome): void {
+    this.settled({ seq, jobs: [job], lsn: 0, duplicate: false, refusal: undefined });
+  }
 
   /** The caller waits no longer. */
   leave(error: Error): void {

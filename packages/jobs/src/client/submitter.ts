@@ -1,6 +1,6 @@
 // Hot path: `add` and `receipts` run once per job or batch.
 import type { Payload } from '../job/payload.js';
-import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
+import type { ClientMessage, JobOutcome, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
 import { Ring } from '../queue/ring.js';
 import { OutstandingBatch, OutstandingJob } from './outstanding.js';
 
@@ -86,14 +86,26 @@ export class Submitter {
 
   receipts(items: readonly Receipt[]): void {
     for (const receipt of items) {
-      const one = this.window.at(receipt.seq - this.low - 1);
-      if (receipt.seq <= this.low || one === undefined || one.answered) continue;
-      one.answered = true;
-      this.outstanding -= 1;
+      const one = this.answer(receipt.seq);
+      if (one === undefined) continue;
       if (receipt.refusal !== undefined) this.onRefused(one.ref, receipt.refusal);
       one.settled(receipt);
     }
     this.rise();
+  }
+
+  /** Of these outcomes, those that are receipts as well. */
+  outcomes(items: readonly JobOutcome[]): void {
+    for (const outcome of items) if (outcome.seq !== 0) this.answer(outcome.seq)?.ended(outcome);
+    this.rise();
+  }
+
+  private answer(seq: number): OutstandingJob | OutstandingBatch | undefined {
+    const one = seq <= this.low ? undefined : this.window.at(seq - this.low - 1);
+    if (one === undefined || one.answered) return undefined;
+    one.answered = true;
+    this.outstanding -= 1;
+    return one;
   }
 
   /** Nobody waits for the answer: what was not sent will not be, what was sent may be taken. */

@@ -9,10 +9,8 @@ export interface ClientPort {
   send(message: ToClient): void;
 }
 
-/** Receipts that may wait for an outcome to ride with. Far below any window, so that a client never stands still for them. */
-const RECEIPTS_HELD_MAX = 32;
-/** Larger payloads count against what a client may have in flight until their receipt has left: theirs does not wait (ADR 0087). */
-const HELD_PAYLOAD_BYTES_MAX = 4_096;
+/** Receipts that may wait for their outcome. Far below any window, so that a client never stands still for them. */
+const RECEIPTS_HELD_MAX = 128;
 
 /**
  * One connection of one client. What it is told collects here during a turn and leaves in one message each. Identity is this
@@ -32,10 +30,13 @@ export class ClientSession {
   /** In the leader's list of sessions that have something to send. */
   listed = false;
   private readonly port: ClientPort;
-  /** It has receipts that nobody waits for; the leader's beat lets them go at the latest. */
-  holding = false;
+  /** Jobs whose outcome will be their receipt too, and some that had both since. */
+  private held: Job[] = [];
+  /** How many of these have no receipt. */
+  private heldCount = 0;
+  /** Where in the log the latest of them is. */
+  private heldLsn = 0;
   private receipts: Receipt[] = [];
-  private isUrgent = false;
   private outcomes: JobOutcome[] = [];
   private rest: ToClient[] = [];
 
@@ -67,13 +68,24 @@ export class ClientSession {
 
   receipt(receipt: Receipt): void {
     this.receipts.push(receipt);
-    this.isUrgent = true;
   }
 
-  /** The client waits for the outcome of this one; the receipt may come with it. */
-  receiptOfWanted(receipt: Receipt, payloadBytes: number): void {
-    this.receipts.push(receipt);
-    if (payloadBytes > HELD_PAYLOAD_BYTES_MAX) this.isUrgent = true;
+  /** The client waits for the outcome of this one: that is the receipt too, unless it takes longer than a beat (ADR 0139). */
+  hold(job: Job, lsn: number): void {
+    this.held.push(job);
+    this.heldCount += 1;
+    this.heldLsn = lsn;
+  }
+
+  /** The outcome of one of them is there. */
+  release(): void {
+    this.heldCount -= 1;
+    if (this.heldCount === 0) this.held.length = 0;
+  }
+
+  /** It has receipts that nobody waits for; the leader's beat lets them go at the latest. */
+  get holding(): boolean {
+    return this.heldCount > 0 && !this.closed;
   }
 
   outcome(outcome: JobOutcome): void {
@@ -86,22 +98,19 @@ export class ClientSession {
 
   /** Held receipts have waited long enough. */
   hurry(): void {
-    this.isUrgent = true;
+    this.letGo();
     this.flush();
   }
 
-  /** Receipts before outcomes: a client learns of a job before it learns how it ended. */
+  /** Receipts before outcomes: a client learns of a job before it learns how it ended, or at once. */
   flush(): void {
     this.listed = false;
-    const { receipts, outcomes, rest } = this;
     if (this.closed) return;
-    this.holding =
-      !this.isUrgent &&
-      outcomes.length + rest.length === 0 &&
-      receipts.length > 0 &&
-      receipts.length < RECEIPTS_HELD_MAX;
-    if (this.holding) return;
-    this.isUrgent = false;
+    if (this.heldCount >= RECEIPTS_HELD_MAX) this.letGo();
+    // One that takes long must not keep those behind it in memory.
+    else if (this.held.length > 2 * RECEIPTS_HELD_MAX)
+      this.held = this.held.filter((job) => job.ticket !== 0);
+    const { receipts, outcomes, rest } = this;
     for (const message of rest) this.port.send(message);
     if (rest.length > 0) this.rest = [];
     if (receipts.length > 0) {
@@ -112,5 +121,16 @@ export class ClientSession {
       this.outcomes = [];
       this.port.send({ kind: 'outcomes', items: outcomes });
     }
+  }
+
+  private letGo(): void {
+    const lsn = this.heldLsn;
+    for (const job of this.held) {
+      const seq = job.ticket;
+      if (seq !== 0) this.receipts.push({ seq, jobs: [job.no], lsn, duplicate: false, refusal: undefined });
+      job.ticket = 0;
+    }
+    this.held.length = 0;
+    this.heldCount = 0;
   }
 }

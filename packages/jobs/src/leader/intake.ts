@@ -12,10 +12,13 @@ import type { Flight } from './flight.js';
 import type { LeaderContext } from './leader-context.js';
 import { RECORD_BYTES_MAX } from './leader-limits.js';
 import type { ProducerBook } from './producer-book.js';
-import { awaitOutcome } from './waiters.js';
+import { awaitOutcome, holdReceipt } from './waiters.js';
 
 /** How far a submit's number may be ahead of what its client has answers to. */
 const SEQ_WINDOW = 1_048_576;
+
+/** Larger payloads count against what a client may have in flight until their receipt has left: theirs does not wait (ADR 0139). */
+const HELD_PAYLOAD_BYTES_MAX = 4_096;
 
 /** What a submit is answered with once it is durable: the receipt, the outcome behind it, or both together. */
 const RECEIPT = 0;
@@ -105,10 +108,10 @@ export class Intake {
   /** After the record has been applied: its client is told. */
   enqueued(record: EnqueueRecord, job: Job, session: ClientSession, tag: number, lsn: number): void {
     this.landed(record, job);
-    const receipt = { seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined };
     this.context.list(session);
-    if (tag === WITH_OUTCOME) session.receiptOfWanted(receipt, record.payload.length);
-    else session.receipt(receipt);
+    if (tag === WITH_OUTCOME && record.payload.length <= HELD_PAYLOAD_BYTES_MAX)
+      return holdReceipt(job, record.seq, lsn, session);
+    session.receipt({ seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined });
     if (tag !== RECEIPT) awaitOutcome(this.context, record.job, session);
   }
 

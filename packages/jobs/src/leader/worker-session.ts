@@ -2,7 +2,13 @@ import { subjectMatches } from '../job/subject.js';
 import type { Liveness } from '../protocol/client-messages.js';
 import type { PeerAccess } from '../protocol/leader-face.js';
 import { Pace } from '../protocol/pace.js';
-import type { Assignment, AttemptRef, ToWorker, WorkerHello } from '../protocol/worker-messages.js';
+import type {
+  Assignment,
+  AttemptRef,
+  AttemptRun,
+  ToWorker,
+  WorkerHello,
+} from '../protocol/worker-messages.js';
 import type { ExecQueue } from '../queue/lane.js';
 import type { Lease } from './lease.js';
 import type { PulseSession } from './pulse-session.js';
@@ -17,6 +23,7 @@ const SETTLED_HELD_MAX = 128;
 /** What their results may have together: a worker keeps each until it is settled. */
 const SETTLED_HELD_BYTES_MAX = 32 * 1024;
 
+type Settled = { -readonly [Field in keyof AttemptRun]: AttemptRun[Field] };
 type Abort = AttemptRef & { readonly reason: 'cancelled' | 'fenced' };
 
 /**
@@ -64,7 +71,9 @@ export class WorkerSession {
   /** Queues come and go; this must not keep them. */
   private readonly served = new WeakMap<ExecQueue, boolean>();
   private assigns: Assignment[] = [];
-  private settled: AttemptRef[] = [];
+  /** Short jobs come and end in a row: most of the time this is one run. */
+  private settled: Settled[] = [];
+  private settledCount = 0;
   private settledBytes = 0;
   private aborts: Abort[] = [];
   private rest: ToWorker[] = [];
@@ -161,7 +170,10 @@ export class WorkerSession {
 
   /** `resultBytes`: what the worker keeps for it until it hears of this. */
   settle(job: number, attempt: number, resultBytes: number): void {
-    this.settled.push({ job, attempt });
+    const last = this.settled.at(-1);
+    if (last?.attempt === attempt && last.job + last.count === job) last.count += 1;
+    else this.settled.push({ job, attempt, count: 1 });
+    this.settledCount += 1;
     this.settledBytes += resultBytes;
   }
 
@@ -175,8 +187,8 @@ export class WorkerSession {
 
   /** Nobody waits for a settlement: it rides with the next assignment, or with the answer to the next beat (ADR 0116). */
   private get maySettleLater(): boolean {
-    const { settled, settledBytes, quiet } = this;
-    return !quiet && settled.length < SETTLED_HELD_MAX && settledBytes < SETTLED_HELD_BYTES_MAX;
+    const { settledCount, settledBytes, quiet } = this;
+    return !quiet && settledCount < SETTLED_HELD_MAX && settledBytes < SETTLED_HELD_BYTES_MAX;
   }
 
   flush(): void {
@@ -189,6 +201,7 @@ export class WorkerSession {
     if (rest.length > 0) this.rest = [];
     if (settled.length > 0) {
       this.settled = [];
+      this.settledCount = 0;
       this.settledBytes = 0;
       this.port.send({ kind: 'settled', items: settled });
     }

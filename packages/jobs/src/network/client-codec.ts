@@ -32,6 +32,7 @@ const REFUSED = 2;
 const HAS_RESULT = 1;
 const HAS_REASON = 2;
 const HAS_FAILURE = 4;
+const HAS_SEQ = 8;
 const STATES = ['done', 'dead', 'cancelled', 'unknown'] as const satisfies readonly JobOutcome['state'][];
 export const SESSION_REFUSALS: readonly SessionRefusalCode[] = [
   'ERR_SESSION_MALFORMED',
@@ -268,11 +269,12 @@ function readReceipt(from: ByteReader): Receipt {
 }
 
 function encodeOutcomes(items: readonly JobOutcome[], out: ByteWriter, emit: Emit): void {
-  for (const { job, state, result, reason, failure } of items) {
+  for (const { job, seq, state, result, reason, failure } of items) {
     out.int(job);
     writeWord(out, STATES, state);
     const has = (result === undefined ? 0 : HAS_RESULT) | (reason === '' ? 0 : HAS_REASON);
-    out.byte(has | (failure === undefined ? 0 : HAS_FAILURE));
+    out.byte(has | (failure === undefined ? 0 : HAS_FAILURE) | (seq === 0 ? 0 : HAS_SEQ));
+    if (seq !== 0) out.int(seq);
     if (result !== undefined) out.payload(result);
     if (reason !== '') out.text(reason);
     if (failure !== undefined) writeFailure(out, failure);
@@ -285,10 +287,11 @@ function readOutcome(from: ByteReader): JobOutcome {
   const job = from.int();
   const state = readWord(from, STATES, 'state');
   const flags = from.byte();
+  const seq = (flags & HAS_SEQ) === 0 ? 0 : from.int();
   const result = (flags & HAS_RESULT) === 0 ? undefined : from.payload();
   const reason = (flags & HAS_REASON) === 0 ? '' : from.text();
   const failure = (flags & HAS_FAILURE) === 0 ? undefined : readFailure(from);
-  return { job, state, result, reason, failure };
+  return { job, seq, state, result, reason, failure };
 }
 
 /** Made again by `defineJob`, so that a spec from outside has passed every check that one from inside has. */

@@ -5,6 +5,7 @@ import type {
   Assignment,
   AttemptEnd,
   AttemptRef,
+  AttemptRun,
   Credit,
   PulseBeat,
   PulseHello,
@@ -113,7 +114,10 @@ export function encodeToWorker(message: ToWorker, out: ByteWriter, emit: Emit): 
     case 'assign':
       return encodeAssigns(message.items, out, emit);
     case 'settled':
-      for (const item of message.items) writeAttempt(out, item);
+      for (const item of message.items) {
+        writeAttempt(out, item);
+        out.int(item.count);
+      }
       return emit(JobFrame.Settled, out);
     case 'abort':
       for (const item of message.items) {
@@ -142,7 +146,7 @@ export function readToWorker(type: number, from: ByteReader): ToWorker | undefin
     case JobFrame.Assign:
       return { kind: 'assign', items: readAssigns(from) };
     case JobFrame.Settled:
-      return { kind: 'settled', items: readAttempts(from) };
+      return { kind: 'settled', items: readRuns(from) };
     case JobFrame.Abort: {
       const items: (AttemptRef & { reason: (typeof REASONS)[number] })[] = [];
       while (!from.done)
@@ -244,6 +248,12 @@ function readAttempts(from: ByteReader): AttemptRef[] {
   const refs: AttemptRef[] = [];
   while (!from.done) refs.push({ job: from.int(), attempt: from.int() });
   return refs;
+}
+
+function readRuns(from: ByteReader): AttemptRun[] {
+  const runs: AttemptRun[] = [];
+  while (!from.done) runs.push({ job: from.int(), attempt: from.int(), count: from.int() });
+  return runs;
 }
 
 function writeCredit(out: ByteWriter, credit: Credit): void {

@@ -69,6 +69,8 @@ export interface Receipt {
 /** How a job ended, or that the leader does not know it. */
 export interface JobOutcome {
   readonly job: number;
+  /** The submit whose receipt this is as well (ADR 0139); 0 where that has its receipt, or is somebody else's. */
+  readonly seq: number;
   readonly state: 'done' | 'dead' | 'cancelled' | 'unknown';
   readonly result: Payload | undefined;
   readonly reason: string;

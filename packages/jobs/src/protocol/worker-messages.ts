@@ -7,6 +7,11 @@ export interface AttemptRef {
   readonly attempt: number;
 }
 
+/** The same attempt of so many jobs with numbers in a row. */
+export interface AttemptRun extends AttemptRef {
+  readonly count: number;
+}
+
 /** The first word of a worker. `incarnation` is new for every process; over a reconnect it stays. */
 export interface WorkerHello {
   readonly worker: string;
@@ -80,7 +85,7 @@ export type ToWorker =
   | { readonly kind: 'welcome'; readonly tag: string; readonly beatMs: number }
   | { readonly kind: 'assign'; readonly items: readonly Assignment[] }
   /** The end of an attempt is recorded, or was stale: either way the worker may forget it. */
-  | { readonly kind: 'settled'; readonly items: readonly AttemptRef[] }
+  | { readonly kind: 'settled'; readonly items: readonly AttemptRun[] }
   | {
       readonly kind: 'abort';
       readonly items: readonly (AttemptRef & { readonly reason: 'cancelled' | 'fenced' })[];

@@ -7,6 +7,7 @@ import type {
   Assignment,
   AttemptEnd,
   AttemptRef,
+  AttemptRun,
   ToWorker,
   WorkerHello,
   WorkerMessage,
@@ -123,7 +124,7 @@ export class Worker {
       case 'assign':
         return this.assigned(message.items);
       case 'settled':
-        for (const { job, attempt } of message.items) this.settled(job, attempt);
+        for (const run of message.items) this.settled(run);
         return;
       case 'abort':
         for (const { job, attempt, reason } of message.items) this.abort(job, attempt, reason);
@@ -280,8 +281,9 @@ export class Worker {
     onFailure({ jobId: jobId(this.tag, job), exec, attempt: number, outcome, failure });
   }
 
-  private settled(job: number, number: number): void {
-    const end = this.ended.take(attemptKey(job, number));
-    if (end !== undefined && this.inHand === 0) this.whenEmpty?.();
+  private settled({ job, attempt, count }: AttemptRun): void {
+    const before = this.ended.size;
+    for (let i = 0; i < count && this.ended.size > 0; i += 1) this.ended.take(attemptKey(job + i, attempt));
+    if (this.ended.size < before && this.inHand === 0) this.whenEmpty?.();
   }
 }

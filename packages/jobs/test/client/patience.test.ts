@@ -118,7 +118,7 @@ patience('a wait for an output ends without the job, and leaves nothing behind',
   const { waiters } = (client as unknown as { outcomes: { waiters: { size: number } } }).outcomes;
   for (let i = 0; i < 20; i += 1) assert.is(await codeOf(job.result({ withinMs: 1 })), 'ERR_JOB_WAIT');
   assert.is(await codeOf(job.result({ signal: AbortSignal.abort(new Error('enough')) })), 'enough');
-  // Less than a receipt may wait for its outcome (ADR 0087), were it not for the limit.
+  // Less than a receipt may wait for its outcome (ADR 0139), were it not for the limit.
   assert.is(await codeOf(client.run(echo, 2, { withinMs: 900 })), 'ERR_JOB_WAIT');
   assert.is(waiters.size, 0);
   const patient = job.result();

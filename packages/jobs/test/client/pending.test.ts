@@ -1,8 +1,13 @@
+import { nodeHost } from '@troupe/core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Client } from '#src/client/client.js';
 import { Outcomes } from '#src/client/outcomes.js';
 import { PendingRun } from '#src/client/pending.js';
 import { defineJob } from '#src/job/define-job.js';
+import { jobId } from '#src/job/job-id.js';
+import { JobFailedError } from '#src/jobs-error.js';
+import type { ClientMessage } from '#src/protocol/client-messages.js';
 
 const pending = suite('pending');
 
@@ -25,6 +30,55 @@ pending('a run lets go of its payload when the leader has it on its disk, not be
   const refusal = { code: 'ERR_QUEUE_FULL', problem: 'full', retryAfterMs: 1 } as const;
   refused.settled({ seq: 1, jobs: [], lsn: 1, duplicate: false, refusal });
   assert.is(refused.item.payload, '"text"');
+});
+
+pending(
+  'an outcome that is the receipt as well ends the run, its place in the window, and other waits for its job',
+  async () => {
+    const sent: ClientMessage[] = [];
+    const link = { open: () => undefined, send: (message: ClientMessage) => void sent.push(message) };
+    const client = new Client({ client: 'c', token: 't', host: nodeHost, link });
+    client.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax: 1, payloadBytesMax: 1_000 });
+    const flushed = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    const seqs = (): (readonly [seq: number, low: number])[] =>
+      sent
+        .splice(0)
+        .flatMap((one) => (one.kind === 'submit' ? one.items.map(({ seq }) => [seq, one.low] as const) : []));
+    const first = client.run(job, 'a');
+    const second = client.run(job, 'b');
+    const elsewhere = client.open(job, jobId('tag', 7)).result();
+    await flushed();
+    assert.equal(seqs(), [[1, 0]], 'the second waits for its place');
+    const done = { state: 'done', reason: '', failure: undefined } as const;
+    client.fromLeader({ kind: 'outcomes', items: [{ ...done, job: 7, seq: 1, result: '"A"' }] });
+    assert.equal([await first, await elsewhere], ['A', 'A']);
+    await flushed();
+    assert.equal(seqs(), [[2, 1]]);
+    client.fromLeader({ kind: 'outcomes', items: [{ ...done, job: 7, seq: 1, result: '"again"' }] });
+    const dead = {
+      job: 8,
+      seq: 2,
+      state: 'dead',
+      result: undefined,
+      reason: 'exhausted',
+      failure: undefined,
+    } as const;
+    client.fromLeader({ kind: 'outcomes', items: [dead] });
+    const error: unknown = await second.catch((reason: unknown) => reason);
+    assert.instance(error, JobFailedError);
+    client.close();
+  },
+);
+
+pending('a submit that is told the outcome of its job has its receipt by that', async () => {
+  const link = { open: () => undefined, send: () => undefined };
+  const client = new Client({ client: 'c', token: 't', host: nodeHost, link });
+  client.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax: 1, payloadBytesMax: 1_000 });
+  const submitted = client.submit(job, 'a');
+  const done = { state: 'done', result: '1', reason: '', failure: undefined } as const;
+  client.fromLeader({ kind: 'outcomes', items: [{ ...done, job: 7, seq: 1 }] });
+  assert.is((await submitted).id, jobId('tag', 7));
+  client.close();
 });
 
 pending.run();

@@ -10,7 +10,13 @@ import type { WorkerSession } from '#src/leader/worker-session.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 import { decodeRecords } from '#src/ledger/record-codec.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
-import type { Assignment, AttemptEnd, AttemptRef, ToWorker } from '#src/protocol/worker-messages.js';
+import type {
+  Assignment,
+  AttemptEnd,
+  AttemptRef,
+  AttemptRun,
+  ToWorker,
+} from '#src/protocol/worker-messages.js';
 import { specOf } from '../ledger/legal-history.js';
 
 /** A leader alone, on time that is moved by hand and a journal in memory; workers and clients are played by the test. */
@@ -260,6 +266,10 @@ export class PlayedWorker {
 
   assigned(): Assignment[] {
     return this.heard.flatMap((message) => (message.kind === 'assign' ? message.items : []));
+  }
+
+  settled(): AttemptRun[] {
+    return this.heard.flatMap((message) => (message.kind === 'settled' ? message.items : []));
   }
 
   aborted(): string[] {

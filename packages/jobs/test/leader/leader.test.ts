@@ -1,6 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Ledger } from '#src/ledger/ledger.js';
+import type { SubmitItem } from '#src/protocol/client-messages.js';
+import type { Assignment } from '#src/protocol/worker-messages.js';
 import { specOf } from '../ledger/legal-history.js';
 import { LeaderRig, PlayedClient, type PlayedWorker } from './leader-rig.js';
 
@@ -449,32 +451,98 @@ leaders('a leader that was stalled does not count its stall against a worker', (
   assert.equal([worker.aborted().length, rig.counts()['running']], [0, 1]);
 });
 
-leaders('the receipt of a wanted outcome rides with it, and comes alone where the outcome takes long', () => {
+/** A submit whose outcome is wanted, and whose receipt may come with it. */
+function wanted(seq: number, extra: Partial<SubmitItem> = {}): SubmitItem {
+  return { seq, ref: 1, payload: `${seq}`, key: '', delayMs: 0, want: true, soon: false, ...extra };
+}
+
+leaders('a wanted outcome is the receipt as well; where it takes long the receipt comes before it', () => {
+  const rig = new LeaderRig();
+  const worker = rig.worker({ slots: 3 });
+  const client = rig.client();
+  const say = (...items: SubmitItem[]): void => client.say({ kind: 'submit', low: 0, items });
+  rig.beat(100, worker);
+  say(wanted(1), wanted(2));
+  assert.is(worker.assigned().length, 2);
+  worker.ok(nth(worker.assigned(), 0));
+  assert.equal([client.receipts().length, client.outcomes().map(({ seq }) => seq)], [0, [1]]);
+  rig.beat(500, worker);
+  assert.is(client.receipts().length, 0);
+  rig.beat(500, worker);
+  const { job } = nth(worker.assigned(), 1);
+  assert.equal(
+    client
+      .receipts()
+      .map(({ seq, jobs, lsn }) => ({ seq, jobs, isDurable: lsn > 0 && lsn <= rig.leader.lsn })),
+    [{ seq: 2, jobs: [job], isDurable: true }],
+  );
+  worker.ok(nth(worker.assigned(), 1));
+  assert.equal(
+    client.outcomes().map(({ seq }) => seq),
+    [1, 0],
+    'it had its receipt',
+  );
+  say(wanted(3, { payload: 'x'.repeat(5_000) }));
+  assert.is(client.receipts().length, 2, 'a large payload counts until it is answered');
+});
+
+leaders(
+  'a receipt that waits belongs to the session that submitted, whoever else waits for the outcome',
+  () => {
+    const rig = new LeaderRig();
+    const client = rig.client();
+    client.say({ kind: 'submit', low: 0, items: [wanted(1), wanted(2)] });
+    const other = rig.client('other');
+    other.say({ kind: 'await', jobs: [1, 2] });
+    rig.leader.closed(client.session);
+    const again = rig.client();
+    const worker = rig.worker({ slots: 2 });
+    worker.ok(nth(worker.assigned(), 0));
+    assert.equal(client.outcomes(), [], 'its connection is gone');
+    assert.equal(
+      other.outcomes().map(({ job, seq }) => ({ job, seq })),
+      [{ job: 1, seq: 0 }],
+    );
+    again.say({ kind: 'submit', low: 0, items: [wanted(2)] });
+    assert.equal(
+      again.receipts().map(({ seq, duplicate }) => ({ seq, duplicate })),
+      [{ seq: 2, duplicate: true }],
+    );
+    worker.ok(nth(worker.assigned(), 1));
+    assert.equal(
+      again.outcomes().map(({ job, seq }) => ({ job, seq })),
+      [{ job: 2, seq: 0 }],
+    );
+    assert.equal(
+      other.outcomes().map(({ job, seq }) => ({ job, seq })),
+      [
+        { job: 1, seq: 0 },
+        { job: 2, seq: 0 },
+      ],
+      'nobody else hears of its number',
+    );
+  },
+);
+
+leaders('one that takes long does not keep those behind it, or their receipts', () => {
   const rig = new LeaderRig();
   const worker = rig.worker({ slots: 2 });
   const client = rig.client();
-  const say = (seq: number, payload = `${seq}`): void =>
-    client.say({
-      kind: 'submit',
-      low: 0,
-      items: [{ seq, ref: 1, payload, key: '', delayMs: 0, want: true, soon: false }],
-    });
-  rig.beat(100, worker);
-  say(1);
-  assert.is(worker.assigned().length, 1);
+  client.say({ kind: 'submit', low: 0, items: [wanted(1)] });
+  for (let seq = 2; seq <= 300; seq += 1) {
+    client.say({ kind: 'submit', low: 0, items: [wanted(seq)] });
+    worker.ok(nth(worker.assigned(), seq - 1));
+  }
   assert.is(client.receipts().length, 0);
-  worker.ok(nth(worker.assigned(), 0));
   assert.equal(
-    client.heard.slice(-2).map((one) => one.kind),
-    ['receipts', 'outcomes'],
+    client.outcomes().map(({ seq }) => seq),
+    Array.from({ length: 299 }, (_, i) => i + 2),
   );
-  say(2);
-  rig.beat(500, worker);
-  assert.is(client.receipts().length, 1);
-  rig.beat(500, worker);
-  assert.is(client.receipts().length, 2);
-  say(3, 'x'.repeat(5_000));
-  assert.is(client.receipts().length, 3, 'a large payload counts until it is answered');
+  rig.beat(1_100, worker);
+  assert.equal(
+    client.receipts().map(({ seq }) => seq),
+    [1],
+  );
 });
 
 leaders('a submit that asks for its receipt at once has it, and the outcome when there is one', () => {
@@ -482,17 +550,19 @@ leaders('a submit that asks for its receipt at once has it, and the outcome when
   const worker = rig.worker({ slots: 2 });
   const client = rig.client();
   const say = (seq: number, soon: boolean): void =>
-    client.say({
-      kind: 'submit',
-      low: 0,
-      items: [{ seq, ref: 1, payload: '1', key: '', delayMs: 0, want: true, soon }],
-    });
+    client.say({ kind: 'submit', low: 0, items: [wanted(seq, { soon })] });
   say(1, false);
   assert.is(client.receipts().length, 0);
   say(2, true);
-  assert.is(client.receipts().length, 2, 'what was held back goes with it');
+  assert.equal(
+    client.receipts().map(({ seq }) => seq),
+    [2],
+  );
   worker.ok(nth(worker.assigned(), 1));
-  assert.is(client.heard.at(-1)?.kind, 'outcomes');
+  assert.equal(
+    client.outcomes().map(({ seq }) => seq),
+    [0],
+  );
 });
 
 leaders('a receipt waits for its outcome for a beat of its own, whenever it came', () => {
@@ -500,20 +570,36 @@ leaders('a receipt waits for its outcome for a beat of its own, whenever it came
   const worker = rig.worker({ slots: 1 });
   const client = rig.client();
   rig.beat(900, worker);
-  const wanted = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, want: true, soon: false };
-  client.say({ kind: 'submit', low: 0, items: [wanted] });
+  client.say({ kind: 'submit', low: 0, items: [wanted(1)] });
   rig.beat(800, worker);
   assert.is(client.receipts().length, 0);
   rig.beat(300, worker);
   assert.is(client.receipts().length, 1);
 });
 
+leaders('attempts that end in a row are settled in one word, others one by one', () => {
+  const rig = new LeaderRig();
+  const worker = rig.worker({ slots: 64 });
+  const client = rig.client();
+  for (let i = 0; i < 6; i += 1) client.submit('x');
+  const [a, b, c, d, e, f] = worker.assigned();
+  const ends = [a, b, c, e, d, f].map((one) => one as Assignment);
+  worker.report(ends.map(({ job, attempt }) => ({ outcome: 'ok', job, attempt, result: '1' })));
+  rig.beat(1_000, worker);
+  const first = (a as Assignment).job;
+  assert.equal(worker.settled(), [
+    { job: first, attempt: 1, count: 3 },
+    { job: first + 4, attempt: 1, count: 1 },
+    { job: first + 3, attempt: 1, count: 1 },
+    { job: first + 5, attempt: 1, count: 1 },
+  ]);
+});
+
 leaders('what a row of attempts has settled rides with the next row, unless its results are large', () => {
   const rig = new LeaderRig();
   const worker = rig.worker({ slots: 64 });
   const client = rig.client();
-  const settled = (): number =>
-    worker.heard.reduce((sum, one) => sum + (one.kind === 'settled' ? one.items.length : 0), 0);
+  const settled = (): number => worker.settled().reduce((sum, { count }) => sum + count, 0);
   const row = (result: string): void => {
     const before = worker.assigned().length;
     for (let i = 0; i < 64; i += 1) client.submit('x');
@@ -532,17 +618,10 @@ leaders('what a row of attempts has settled rides with the next row, unless its 
 
 leaders('a client with many submits open is not kept waiting for their receipts', () => {
   const client = new LeaderRig().client();
-  const items = Array.from({ length: 40 }, (_, i) => ({
-    seq: i + 1,
-    ref: 1,
-    payload: '1',
-    key: '',
-    delayMs: 0,
-    want: true,
-    soon: false,
-  }));
-  client.say({ kind: 'submit', low: 0, items });
-  assert.is(client.receipts().length, 40);
+  client.say({ kind: 'submit', low: 0, items: Array.from({ length: 127 }, (_, i) => wanted(i + 1)) });
+  assert.is(client.receipts().length, 0);
+  client.say({ kind: 'submit', low: 0, items: [wanted(128)] });
+  assert.is(client.receipts().length, 128);
 });
 
 /** Two workers that have run one job of this length each; then eight come at once. Who gets how many? */

@@ -1,8 +1,9 @@
 import type { Connection, Frame } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ByteReader } from '#src/ledger/byte-reader.js';
 import { ByteWriter } from '#src/ledger/byte-writer.js';
-import { encodeClient, encodeClientHello } from '#src/network/client-codec.js';
+import { encodeClient, encodeClientHello, readToClient } from '#src/network/client-codec.js';
 import { ClientPeer } from '#src/network/client-peer.js';
 import type { LeaderFaces, PeerSetup } from '#src/network/peer-setup.js';
 import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
@@ -15,8 +16,15 @@ function rig() {
   let inFlight = 0;
   const heard: string[] = [];
   const tasks: (() => void)[] = [];
+  const sent: ToClient[] = [];
+  let hasRoom = true;
   const connection = {
     session: { method: 'none' },
+    send: (type: number, _header: unknown, body: Uint8Array) => {
+      if (!hasRoom) return 'full';
+      sent.push(readToClient(type, new ByteReader(body.slice())) as ToClient);
+      return 'accepted';
+    },
     took: () => {
       inFlight += 1;
     },
@@ -44,6 +52,13 @@ function rig() {
   encodeClientHello({ client: 'c', token: 't' }, new ByteWriter(), receive);
   return {
     heard,
+    sent,
+    deliver: (message: ToClient) => peer.deliver(message),
+    /** Whether the connection takes anything; with room it takes what has waited. */
+    setRoom: (has: boolean) => {
+      hasRoom = has;
+      if (has) peer.onDrain();
+    },
     say: (message: ClientMessage) => encodeClient(message, new ByteWriter(), receive),
     inFlight: () => inFlight,
     /** The leader handles what it was told. */
@@ -76,5 +91,30 @@ peers('everything a client says is in flight until it is answered, or handled wh
   handled();
   assert.is(inFlight(), 3, 'these are answered');
 });
+
+peers(
+  'an outcome that is the receipt as well answers its submit; where it must wait the receipt does not',
+  () => {
+    const { say, inFlight, handled, deliver, sent, setRoom, heard } = rig();
+    const ended = { state: 'done', reason: '', failure: undefined } as const;
+    say({ kind: 'submit', low: 0, items: [1, 2, 3].map((seq) => ({ ...item, seq, want: true })) });
+    deliver({ kind: 'outcomes', items: [{ ...ended, job: 7, seq: 1, result: '1' }] });
+    assert.is(inFlight(), 2);
+    assert.equal(sent.splice(0), [{ kind: 'outcomes', items: [{ ...ended, job: 7, seq: 1, result: '1' }] }]);
+    setRoom(false);
+    const large = { ...ended, job: 8, seq: 2, result: 'x'.repeat(2_000) };
+    deliver({ kind: 'outcomes', items: [large] });
+    deliver({ kind: 'outcomes', items: [{ ...ended, job: 9, seq: 3, result: '1' }] });
+    assert.is(inFlight(), 0);
+    setRoom(true);
+    const receipt = { seq: 3, jobs: [9], lsn: 0, duplicate: false, refusal: undefined };
+    assert.equal(sent, [
+      { kind: 'outcomes', items: [large] },
+      { kind: 'receipts', items: [receipt] },
+    ]);
+    handled();
+    assert.equal(heard, ['submit', 'await'], 'and its outcome is asked for again');
+  },
+);
 
 peers.run();

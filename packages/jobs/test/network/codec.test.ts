@@ -74,13 +74,14 @@ const receipt: fc.Arbitrary<Receipt> = rec({
   ),
 });
 const outcome: fc.Arbitrary<JobOutcome> = rec({
+  seq: fc.nat(),
   job: number,
   state: fc.constantFrom('done', 'dead', 'cancelled', 'unknown'),
   result: fc.option(payload, { nil: undefined }),
   reason: fc.string(),
   failure: fc.option(failure, { nil: undefined }),
 });
-const ref = rec({ job: number, attempt: number });
+const run = rec({ job: number, attempt: number, count: number });
 const end: fc.Arbitrary<AttemptEnd> = fc.oneof(
   rec({ outcome: fc.constant('ok' as const), job: number, attempt: number, result: payload }),
   rec({
@@ -181,7 +182,7 @@ codec('what workers and leaders say to each other is read as it was said', () =>
       kind: fc.constant('assign' as const),
       items: fc.array(assignment, { minLength: 1, maxLength: 2 }),
     }),
-    rec({ kind: fc.constant('settled' as const), items: fc.array(ref) }),
+    rec({ kind: fc.constant('settled' as const), items: fc.array(run) }),
     rec({
       kind: fc.constant('abort' as const),
       items: fc.array(

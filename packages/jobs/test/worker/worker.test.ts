@@ -64,7 +64,7 @@ class WorkerRig {
   }
 
   settled(no: number, attempt = 1): void {
-    this.worker.fromLeader({ kind: 'settled', items: [{ job: no, attempt }] });
+    this.worker.fromLeader({ kind: 'settled', items: [{ job: no, attempt, count: 1 }] });
   }
 
   /** What the leader has heard of ended attempts since the last look. */
@@ -116,6 +116,16 @@ workers('an end is held until the leader has settled it, and said again in every
   rig.worker.disconnected();
   rig.connect();
   assert.equal([rig.hellos.at(-1)?.held, rig.outcomes()], [[], []]);
+});
+
+workers('a run of jobs is settled in one word; what is not in it, or not in hand, is left alone', () => {
+  const rig = new WorkerRig(() => 'quick');
+  rig.assignAll([5, 6, 7, 8]);
+  rig.worker.fromLeader({ kind: 'settled', items: [{ job: 4, attempt: 1, count: 3 }] });
+  rig.worker.fromLeader({ kind: 'settled', items: [{ job: 7, attempt: 2, count: 2 }] });
+  rig.connect();
+  const held = rig.hellos.at(-1)?.held.map(({ job, attempt }) => `${job}.${attempt}`);
+  assert.equal(held?.sort(), ['7.1', '8.1']);
 });
 
 // A39: one timer for all run times, set anew by its own callback: it cannot overlap itself.
