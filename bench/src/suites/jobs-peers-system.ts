@@ -10,8 +10,8 @@ import { type PeerServer, serverMissing, startServer } from './jobs-peers-server
 
 /** A job system as a client sees it: submit durably, run a no-op in another process, have the result back here. */
 export interface JobSystem {
-  /** `lane`: which of the outstanding ones it is; a lane keeps to one client, as a caller would. */
-  run(payload: string, lane: number): Promise<unknown>;
+  /** The same caller, counted from 0, always has the same client. */
+  run(payload: string, caller: number): Promise<unknown>;
   /** The same with the payload in a file, where the system can read it while it sends. */
   runFile?(path: string): Promise<unknown>;
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export function openSystem(system: string, shape: Shape): Promise<JobSystem> {
 }
 
 /** What `startWorker` allows. */
-export const SLOTS_MAX = 16_384;
+const SLOTS_MAX = 16_384;
 
 export interface Shape {
   readonly outstanding: number;
@@ -106,7 +106,7 @@ async function openTroupe({ outstanding, workers = 1, clients = 1, slots }: Shap
     ),
   );
   return {
-    run: (payload, lane) => (all[lane % all.length] as (typeof all)[number]).run(noop, payload),
+    run: (payload, caller) => (all[caller % all.length] as (typeof all)[number]).run(noop, payload),
     runFile: async (path) => {
       const handle = await (all[0] as (typeof all)[number]).submitFile(noop, path);
       return handle.result();
