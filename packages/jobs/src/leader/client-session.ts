@@ -36,9 +36,10 @@ export class ClientSession {
   private heldCount = 0;
   /** Where in the log the latest of them is. */
   private heldLsn = 0;
-  private receipts: Receipt[] = [];
-  private outcomes: JobOutcome[] = [];
-  private rest: ToClient[] = [];
+  // Undefined while there is nothing to say: a list that waits empty grows old (ADR 0144).
+  private receipts: Receipt[] | undefined = undefined;
+  private outcomes: JobOutcome[] | undefined = undefined;
+  private rest: ToClient[] | undefined = undefined;
 
   constructor(client: string, token: string, port: ClientPort) {
     this.client = client;
@@ -67,6 +68,7 @@ export class ClientSession {
   }
 
   receipt(receipt: Receipt): void {
+    this.receipts ??= [];
     this.receipts.push(receipt);
   }
 
@@ -89,10 +91,12 @@ export class ClientSession {
   }
 
   outcome(outcome: JobOutcome): void {
+    this.outcomes ??= [];
     this.outcomes.push(outcome);
   }
 
   say(message: ToClient): void {
+    this.rest ??= [];
     this.rest.push(message);
   }
 
@@ -111,14 +115,16 @@ export class ClientSession {
     else if (this.held.length > 2 * RECEIPTS_HELD_MAX)
       this.held = this.held.filter((job) => job.ticket !== 0);
     const { receipts, outcomes, rest } = this;
-    for (const message of rest) this.port.send(message);
-    if (rest.length > 0) this.rest = [];
-    if (receipts.length > 0) {
-      this.receipts = [];
+    if (rest !== undefined) {
+      this.rest = undefined;
+      for (const message of rest) this.port.send(message);
+    }
+    if (receipts !== undefined) {
+      this.receipts = undefined;
       this.port.send({ kind: 'receipts', items: receipts });
     }
-    if (outcomes.length > 0) {
-      this.outcomes = [];
+    if (outcomes !== undefined) {
+      this.outcomes = undefined;
       this.port.send({ kind: 'outcomes', items: outcomes });
     }
   }
@@ -127,7 +133,7 @@ export class ClientSession {
     const lsn = this.heldLsn;
     for (const job of this.held) {
       const seq = job.ticket;
-      if (seq !== 0) this.receipts.push({ seq, jobs: [job.no], lsn, duplicate: false, refusal: undefined });
+      if (seq !== 0) this.receipt({ seq, jobs: [job.no], lsn, duplicate: false, refusal: undefined });
       job.ticket = 0;
     }
     this.held.length = 0;

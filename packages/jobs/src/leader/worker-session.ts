@@ -1,7 +1,7 @@
 import { subjectMatches } from '../job/subject.js';
 import type { Liveness } from '../protocol/client-messages.js';
 import type { PeerAccess } from '../protocol/leader-face.js';
-import { Pace } from '../protocol/pace.js';
+import { Pace, ROW_JOBS_MAX } from '../protocol/pace.js';
 import type {
   Assignment,
   AttemptRef,
@@ -19,7 +19,7 @@ export interface WorkerPort {
 }
 
 /** Settlements that may wait for something else to say: more than a whole row of short jobs, so that theirs ride with the next row. */
-const SETTLED_HELD_MAX = 128;
+const SETTLED_HELD_MAX = 2 * ROW_JOBS_MAX;
 /** What their results may have together: a worker keeps each until it is settled. */
 const SETTLED_HELD_BYTES_MAX = 32 * 1024;
 
@@ -70,13 +70,15 @@ export class WorkerSession {
   private readonly patterns: readonly string[];
   /** Queues come and go; this must not keep them. */
   private readonly served = new WeakMap<ExecQueue, boolean>();
-  private assigns: Assignment[] = [];
+  // Undefined while there is nothing to say. A list that waits empty grows old, and what an old list was given lives until the whole heap
+  // is collected, however soon the list is dropped (ADR 0144).
+  private assigns: Assignment[] | undefined = undefined;
   /** Short jobs come and end in a row: most of the time this is one run. */
-  private settled: Settled[] = [];
+  private settled: Settled[] | undefined = undefined;
   private settledCount = 0;
   private settledBytes = 0;
-  private aborts: Abort[] = [];
-  private rest: ToWorker[] = [];
+  private aborts: Abort[] | undefined = undefined;
+  private rest: ToWorker[] | undefined = undefined;
 
   constructor(hello: WorkerHello, port: WorkerPort, now: number) {
     this.worker = hello.worker;
@@ -165,11 +167,13 @@ export class WorkerSession {
   }
 
   assign(assignment: Assignment): void {
+    this.assigns ??= [];
     this.assigns.push(assignment);
   }
 
   /** `resultBytes`: what the worker keeps for it until it hears of this. */
   settle(job: number, attempt: number, resultBytes: number): void {
+    this.settled ??= [];
     const last = this.settled.at(-1);
     if (last?.attempt === attempt && last.job + last.count === job) last.count += 1;
     else this.settled.push({ job, attempt, count: 1 });
@@ -178,10 +182,12 @@ export class WorkerSession {
   }
 
   abort(job: number, attempt: number, reason: Abort['reason']): void {
+    this.aborts ??= [];
     this.aborts.push({ job, attempt, reason });
   }
 
   say(message: ToWorker): void {
+    this.rest ??= [];
     this.rest.push(message);
   }
 
@@ -195,22 +201,24 @@ export class WorkerSession {
     this.listed = false;
     if (!this.open) return;
     const { assigns, settled, aborts, rest } = this;
-    const hasNews = assigns.length + aborts.length + rest.length > 0;
+    const hasNews = (assigns ?? aborts ?? rest) !== undefined;
     if (!hasNews && this.maySettleLater) return;
-    for (const message of rest) this.port.send(message);
-    if (rest.length > 0) this.rest = [];
-    if (settled.length > 0) {
-      this.settled = [];
+    if (rest !== undefined) {
+      this.rest = undefined;
+      for (const message of rest) this.port.send(message);
+    }
+    if (settled !== undefined) {
+      this.settled = undefined;
       this.settledCount = 0;
       this.settledBytes = 0;
       this.port.send({ kind: 'settled', items: settled });
     }
-    if (aborts.length > 0) {
-      this.aborts = [];
+    if (aborts !== undefined) {
+      this.aborts = undefined;
       this.port.send({ kind: 'abort', items: aborts });
     }
-    if (assigns.length > 0) {
-      this.assigns = [];
+    if (assigns !== undefined) {
+      this.assigns = undefined;
       this.port.send({ kind: 'assign', items: assigns });
     }
   }

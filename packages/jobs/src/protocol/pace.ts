@@ -1,6 +1,6 @@
 /** Jobs go to one worker in a row while they keep it busy for no longer than this; beyond, they go side by side. */
 const ROW_MS = 2;
-export const ROW_JOBS_MAX = 64;
+export const ROW_JOBS_MAX = 256;
 
 /** How long attempts take at a worker, lately; both sides look at it the same way (ADR 0084, ADR 0138). */
 export class Pace {

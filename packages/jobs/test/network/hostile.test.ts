@@ -17,6 +17,7 @@ import { ByteWriter } from '#src/ledger/byte-writer.js';
 import { encodeClient, encodeClientHello } from '#src/network/client-codec.js';
 import { JobFrame } from '#src/network/job-frame.js';
 import { encodeWorker, encodeWorkerHello } from '#src/network/worker-codec.js';
+import { ROW_JOBS_MAX } from '#src/protocol/pace.js';
 import { leaderRole, stateFolder, workerRole } from './role.js';
 import { Echo } from './trial-jobs.js';
 
@@ -174,7 +175,7 @@ hostile(
     await evil.closed;
     const greedy = await peer(leader.port, 'worker');
     say(greedy.connection, (out, emit) =>
-      encodeWorkerHello({ ...base, credit: { jobs: 99, bytes: 1 } }, out, emit),
+      encodeWorkerHello({ ...base, credit: { jobs: ROW_JOBS_MAX + 2, bytes: 1 } }, out, emit),
     );
     await greedy.closed;
     assert.is((await job.inspect()).state, 'queued');
