@@ -13,8 +13,7 @@ export interface ReporterSetup {
 /** What the leader hears of a worker: ends, credit and load, in one message a burst, and at least once a beat. */
 export class Reporter {
   private readonly setup: ReporterSetup;
-  /** Undefined while there are none: a list that waits empty grows old (ADR 0144). */
-  private ends: AttemptEnd[] | undefined = undefined;
+  private ends: AttemptEnd[] = [];
   /** Run time of the attempts that ended since the last report. */
   private ranMs = 0;
   private beatMs = 0;
@@ -47,7 +46,6 @@ export class Reporter {
   }
 
   add(end: AttemptEnd, ranMs: number): void {
-    this.ends ??= [];
     this.ends.push(end);
     this.ranMs += ranMs;
     this.soon();
@@ -66,8 +64,8 @@ export class Reporter {
   private report(): void {
     if (!this.isOpen) return;
     const { host, load, slots, send } = this.setup;
-    const { ends = [], ranMs: runMs } = this;
-    this.ends = undefined;
+    const { ends, ranMs: runMs } = this;
+    this.ends = [];
     this.ranMs = 0;
     const credit = slots.credit();
     send({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs });
