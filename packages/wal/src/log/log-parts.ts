@@ -53,9 +53,9 @@ export class LogParts {
     this.#settings = settings;
     this.#links = links;
     this.keeper = new ManifestKeeper(storage, manifest);
-    const spares = new SpareSegments(storage, segmentBytes);
-    this.removal = new Removal(storage, spares);
     this.space = new DiskSpace(settings);
+    const spares = new SpareSegments(settings, this.space);
+    this.removal = new Removal(storage, spares);
     this.#supply = new SegmentSupply(storage, host, this.keeper, {
       committer: links.committer,
       segmentBytes,

@@ -64,7 +64,8 @@ export class SegmentSupply {
 
   *#prepare(): Procedure<SegmentEntry> {
     const spare = this.#spares.take();
-    if (spare === undefined) yield* this.#space.check(this.#segmentBytes);
+    // A log that lives on its own spares still has to notice that others fill the disk.
+    yield* this.#space.check(spare === undefined ? this.#segmentBytes : 0);
     const { segments, storeId } = this.#keeper.manifest;
     const seq = (segments.at(-1)?.seq ?? 0) + 1;
     const entry = { seq, bytes: this.#segmentBytes, salt: Math.floor(this.#host.random() * 2 ** 32) };

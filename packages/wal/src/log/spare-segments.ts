@@ -2,34 +2,42 @@
 
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { call, type Procedure } from '../storage/procedure.js';
-import type { Storage } from '../storage/storage.js';
+import type { DiskSpace } from './disk-space.js';
+import type { LogSettings } from './options.js';
 
-const SPARES_MAX = 2;
+/** Also without snapshots: a log may be trimmed. */
+const SPARES_MIN = 2;
 
 export class SpareSegments {
-  readonly #storage: Storage;
-  readonly #bytes: number;
+  readonly #settings: LogSettings;
+  readonly #space: DiskSpace;
   readonly #names: string[] = [];
 
-  /** Only files of exactly so many bytes are kept. */
-  constructor(storage: Storage, bytes: number) {
-    this.#storage = storage;
-    this.#bytes = bytes;
+  constructor(settings: LogSettings, space: DiskSpace) {
+    this.#settings = settings;
+    this.#space = space;
   }
 
-  /** False if the file is of no use here. */
+  /** False if the file is of no use here, or its space is wanted elsewhere. */
   *keep(name: string): Procedure<boolean> {
+    const { storage, segmentBytes } = this.#settings;
     const seq = segmentSeqOf(name);
-    if (seq === undefined || this.#names.length >= SPARES_MAX) return false;
-    const bytes = yield* call<number | undefined>((done) => this.#storage.size(name, done));
-    if (bytes !== this.#bytes) return false;
+    if (seq === undefined || this.#names.length >= this.#most || this.#space.low !== undefined) return false;
+    const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
+    if (bytes !== segmentBytes) return false;
     const spare = `spare-${segmentName(seq)}.tmp`;
-    yield* call<void>((done) => this.#storage.rename(name, spare, done));
+    yield* call<void>((done) => storage.rename(name, spare, done));
     this.#names.push(spare);
     return true;
   }
 
   take(): string | undefined {
     return this.#names.shift();
+  }
+
+  /** A snapshot lets go of all that was written between two others at one stroke, and before the next one as much is needed again. */
+  get #most(): number {
+    const { snapshotEveryBytes, segmentBytes } = this.#settings;
+    return Math.max(SPARES_MIN, Math.ceil(snapshotEveryBytes / segmentBytes) + 1);
   }
 }

@@ -91,6 +91,54 @@ snapshots('they are made by themselves when the log behind the last one has grow
   assert.is(restore(world, log).count >= 1, true);
 });
 
+/** How many segments were made since a number of calls, and how many of them of what an older one left. */
+function segmentsMade(world: World, since: number): { readonly all: number; readonly reused: number } {
+  const renames = world.storage.calls.slice(since).filter(({ operation }) => operation === 'rename');
+  const those = (pattern: RegExp): number => renames.filter(({ name }) => pattern.test(name)).length;
+  return { all: those(/^wal-\d+\.seg\.tmp /), reused: those(/^spare-/) };
+}
+
+snapshots('what one snapshot lets go of holds all that is written until the next', () => {
+  const world = new World();
+  const log = openIn(world, 60_000);
+  append(world, log, 0, 1_200);
+  const before = world.storage.calls.length;
+  append(world, log, 1_200, 1_200);
+  const made = world.events.filter(({ kind }) => kind === 'snapshot-made').length;
+  assert.ok(made >= 4, `${made} snapshots`);
+  const { all, reused } = segmentsMade(world, before);
+  assert.ok(all >= 12, `${all} segments`);
+  assert.is(reused, all);
+  const spares = [...world.storage.disk.files().keys()].filter((name) => name.startsWith('spare-'));
+  assert.ok(spares.length <= 5, `${spares.length} spares`);
+});
+
+snapshots('nothing is kept for its blocks while space is short', () => {
+  const world = new World();
+  const log = world.open({
+    snapshotBuilder: inlineSnapshotBuilder(world.storage, textFold),
+    snapshotEveryBytes: 60_000,
+    freeBytesSoft: 200_000,
+    freeBytesHard: 1_000,
+  });
+  append(world, log, 0, 600);
+  world.storage.disk.capacityBytes = world.storage.disk.usedBytes + 100_000;
+  for (let index = 0; index < 400; index += 1) {
+    log.append(Buffer.from(textOf(index)), undefined, { essential: true });
+    world.settle();
+  }
+  assert.is(log.refusal()?.code, 'ERR_WAL_DISK_LOW');
+  const before = log.firstLsn;
+  for (let round = 0; round < 3; round += 1) {
+    log.makeSnapshot(() => undefined);
+    world.advance(20_000);
+  }
+  assert.ok(log.firstLsn > before, 'segments were let go of');
+  assert.is(log.refusal()?.code, 'ERR_WAL_DISK_LOW');
+  const spares = [...world.storage.disk.files().keys()].filter((name) => name.startsWith('spare-'));
+  assert.equal(spares, []);
+});
+
 snapshots('one that fails is reported, changes nothing, and the next one is tried', () => {
   let fail = true;
   const world = new World();
