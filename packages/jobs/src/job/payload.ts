@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { isAscii } from 'node:buffer';
+import { recurringText, rememberText } from './recurring-text.js';
 import { StoredPayload } from './stored-payload.js';
 import { TextPayload } from './text-payload.js';
 
@@ -50,18 +51,25 @@ export function payloadOfBytes(bytes: Uint8Array): InlinePayload {
 
 /** The same of a part of a buffer. */
 export function payloadOfPart(buffer: Buffer, from: number, to: number): InlinePayload {
-  if (to - from <= TEXT_PAYLOAD_BYTES_MAX) {
-    const text = buffer.toString('latin1', from, to);
-    if (isShortAscii(text)) return text;
-  }
-  return new Uint8Array(buffer.subarray(from, to));
+  return asciiOfPart(buffer, from, to) ?? new Uint8Array(buffer.subarray(from, to));
 }
 
 /** Of a part that is a text in UTF-8 as it is. We write only short ones in ASCII so; a peer may write any. */
 export function textPayloadOfPart(buffer: Buffer, from: number, to: number): InlinePayload {
-  const text = buffer.toString('latin1', from, to);
-  if (isShortAscii(text)) return new TextPayload(text);
+  const text = asciiOfPart(buffer, from, to);
+  if (text !== undefined) return new TextPayload(text);
   return payloadOfText(JSON.stringify(buffer.toString('utf8', from, to)));
+}
+
+/** Undefined if it is long or not ASCII. */
+function asciiOfPart(buffer: Buffer, from: number, to: number): string | undefined {
+  if (to - from > TEXT_PAYLOAD_BYTES_MAX) return undefined;
+  const again = recurringText(buffer, from, to);
+  if (again !== undefined) return again;
+  const text = buffer.toString('latin1', from, to);
+  if (!isShortAscii(text)) return undefined;
+  rememberText(text);
+  return text;
 }
 
 /** As far as can be told at a glance: bytes are not compared. */

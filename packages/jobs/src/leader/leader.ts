@@ -220,7 +220,7 @@ export class Leader implements LeaderContext {
   }
 
   private restore(): void {
-    for (const job of this.ledger.jobs.values()) {
+    for (const job of this.ledger.jobs.unended()) {
       if (job.state === 'queued') this.room.add(job, this.ledger.now);
       else if (job.state === 'running') this.attempts.restore(job, this.reception.ghost(job.worker));
     }

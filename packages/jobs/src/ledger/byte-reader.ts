@@ -1,4 +1,5 @@
 import { type InlinePayload, type Payload, payloadOfPart, textPayloadOfPart } from '../job/payload.js';
+import { recurringText, rememberText } from '../job/recurring-text.js';
 import { StoredPayload } from '../job/stored-payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { SHA256_BYTES, STORED_MARK, TEXT_MARK } from './byte-writer.js';
@@ -62,7 +63,11 @@ export class ByteReader {
 
   text(): string {
     const from = this.span();
-    return from === this.at ? '' : this.buffer.toString('utf8', from, this.at);
+    const again = recurringText(this.buffer, from, this.at);
+    if (again !== undefined) return again;
+    const text = this.buffer.toString('utf8', from, this.at);
+    if (text.length === this.at - from) rememberText(text);
+    return text;
   }
 
   /** From the log only: a peer must not name what others have stored. */

@@ -13,7 +13,11 @@ export class JobPage {
   private ended: EndedJobs | undefined = undefined;
 
   get(no: number): Job | undefined {
-    return this.ended === undefined ? this.jobs[placeOf(no)] : this.ended.get(placeOf(no));
+    return this.at(placeOf(no));
+  }
+
+  at(place: number): Job | undefined {
+    return this.ended === undefined ? this.jobs[place] : this.ended.get(place);
   }
 
   likeEnded(no: number): Job | undefined {
@@ -43,12 +47,9 @@ export class JobPage {
     this.jobs = [];
   }
 
-  /** In the order of their numbers; jobs may come and go meanwhile. */
-  *after(no: number): Generator<Job> {
-    for (let place = 0; place < PAGE_JOBS; place += 1) {
-      const job = this.ended === undefined ? this.jobs[place] : this.ended.get(place);
-      if (job !== undefined && job.no > no) yield job;
-    }
+  /** All of them are done or cancelled. */
+  get isEnded(): boolean {
+    return this.ended !== undefined;
   }
 }
 

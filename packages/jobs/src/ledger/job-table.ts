@@ -1,6 +1,6 @@
 import type { Payload } from '../job/payload.js';
 import type { Job } from './job.js';
-import { JobPage, pageNo } from './job-page.js';
+import { JobPage, PAGE_JOBS, pageNo } from './job-page.js';
 
 /**
  * Jobs by number. Numbers are handed out in order, so pages make the map small: it never rehashes a million entries in one stretch,
@@ -63,7 +63,25 @@ export class JobTable {
    */
   *after(no: number): Generator<Job> {
     const first = pageNo(no);
-    for (const [number, page] of this.pages) if (number >= first) yield* page.after(no);
+    for (const [number, page] of this.pages) {
+      if (number < first) continue;
+      // One generator for all pages: a job is too little work for two.
+      for (let place = 0; place < PAGE_JOBS; place += 1) {
+        const job = page.at(place);
+        if (job !== undefined && job.no > no) yield job;
+      }
+    }
+  }
+
+  /** In order, all that are not done or cancelled, and some that are. Pages that have ended cost nothing. */
+  *unended(): Generator<Job> {
+    for (const page of this.pages.values()) {
+      if (page.isEnded) continue;
+      for (let place = 0; place < PAGE_JOBS; place += 1) {
+        const job = page.at(place);
+        if (job !== undefined) yield job;
+      }
+    }
   }
 
   private page(no: number): JobPage | undefined {

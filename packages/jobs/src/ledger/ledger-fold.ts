@@ -15,7 +15,7 @@ export const ledgerFold: Fold<Ledger> = {
 
 /** What any job of the ledger, waiting, running or dead, still needs. */
 function* storedPayloads(ledger: Ledger): Generator<BlobRef> {
-  for (const { payload } of ledger.jobs.values()) {
+  for (const { payload } of ledger.jobs.unended()) {
     if (payload instanceof StoredPayload) yield { sha256: payload.sha256, bytes: payload.length };
   }
 }

@@ -60,4 +60,16 @@ tables('a walk goes on where it was while its page is put away', () => {
   assert.equal(seen, all);
 });
 
+tables('a walk over those that have not ended passes none of them over, and no page of others in', () => {
+  const table = new JobTable();
+  for (let no = 1; no < 1_000; no += 1) table.add(endedJob(no, PLAIN));
+  for (let no = 1; no < 1_000; no += 1) if (no !== 400) table.jobEnded(no);
+  const walked = Array.from(table.unended(), ({ no }) => no);
+  assert.ok(walked.includes(400));
+  // The first page lacks number 0, the last has room for more: neither is full of ended ones.
+  const isExpected = (no: number): boolean => no < 128 || (no >= 384 && no < 512) || no >= 896;
+  assert.equal(walked.filter((no) => !isExpected(no)), []);
+  assert.is(walked.length, 127 + 128 + 104);
+});
+
 tables.run();

@@ -1,0 +1,22 @@
+// Hot path: runs for every name and small result that is read.
+
+const CHARS_MAX = 32;
+/** By length. */
+const latest: string[] = Array.from({ length: CHARS_MAX + 1 }, () => '');
+
+/**
+ * The ASCII text of these bytes, if it is the one of its length that was remembered last. Names of workers and small results come again
+ * and again: to look at them here is cheaper than to have the runtime make the same string anew, and one string serves all.
+ */
+export function recurringText(bytes: Uint8Array, from: number, to: number): string | undefined {
+  const length = to - from;
+  if (length > CHARS_MAX) return undefined;
+  const text = latest[length] as string; // length is at most CHARS_MAX
+  for (let i = 0; i < length; i += 1) if (bytes[from + i] !== text.charCodeAt(i)) return undefined;
+  return text;
+}
+
+/** Only a text whose bytes are its characters: any other is never found again. */
+export function rememberText(text: string): void {
+  if (text.length <= CHARS_MAX) latest[text.length] = text;
+}
