@@ -68,7 +68,10 @@ tables('a walk over those that have not ended passes none of them over, and no p
   assert.ok(walked.includes(400));
   // The first page lacks number 0, the last has room for more: neither is full of ended ones.
   const isExpected = (no: number): boolean => no < 128 || (no >= 384 && no < 512) || no >= 896;
-  assert.equal(walked.filter((no) => !isExpected(no)), []);
+  assert.equal(
+    walked.filter((no) => !isExpected(no)),
+    [],
+  );
   assert.is(walked.length, 127 + 128 + 104);
 });
 
