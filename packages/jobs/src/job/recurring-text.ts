@@ -16,7 +16,7 @@ export function recurringText(bytes: Uint8Array, from: number, to: number): stri
   return text;
 }
 
-/** Only a text whose bytes are its characters: any other is never found again. */
+/** ASCII only. Where a text has U+FFFD for bytes that are no UTF-8 it does no harm: no byte is equal to that. */
 export function rememberText(text: string): void {
   if (text.length <= CHARS_MAX) latest[text.length] = text;
 }

@@ -66,6 +66,7 @@ export class ByteReader {
     const again = recurringText(this.buffer, from, this.at);
     if (again !== undefined) return again;
     const text = this.buffer.toString('utf8', from, this.at);
+    // In UTF-8 only ASCII has a character for every byte.
     if (text.length === this.at - from) rememberText(text);
     return text;
   }

@@ -54,32 +54,30 @@ export class JobTable {
 
   /** In the order of their numbers. */
   values(): Generator<Job> {
-    return this.after(0);
+    return this.walk(0, true);
+  }
+
+  /** Those with a larger number, in order. */
+  after(no: number): Generator<Job> {
+    return this.walk(no, true);
+  }
+
+  /** In order, all that are not done or cancelled, and some that are. */
+  unended(): Generator<Job> {
+    return this.walk(0, false);
   }
 
   /**
-   * Those with a larger number, in order. Numbers only grow, so pages stand in the map in that order, and a walk over it may go on
-   * after jobs have come and gone.
+   * Numbers only grow, so pages stand in the map in that order, and a walk over it may go on after jobs have come and gone. One generator
+   * for all pages: a job is too little work for two.
    */
-  *after(no: number): Generator<Job> {
-    const first = pageNo(no);
+  private *walk(after: number, endedToo: boolean): Generator<Job> {
+    const first = pageNo(after);
     for (const [number, page] of this.pages) {
-      if (number < first) continue;
-      // One generator for all pages: a job is too little work for two.
+      if (number < first || (page.isEnded && !endedToo)) continue;
       for (let place = 0; place < PAGE_JOBS; place += 1) {
         const job = page.at(place);
-        if (job !== undefined && job.no > no) yield job;
-      }
-    }
-  }
-
-  /** In order, all that are not done or cancelled, and some that are. Pages that have ended cost nothing. */
-  *unended(): Generator<Job> {
-    for (const page of this.pages.values()) {
-      if (page.isEnded) continue;
-      for (let place = 0; place < PAGE_JOBS; place += 1) {
-        const job = page.at(place);
-        if (job !== undefined) yield job;
+        if (job !== undefined && job.no > after) yield job;
       }
     }
   }
