@@ -1,5 +1,10 @@
-export type { ActorContext, Logger, ResumeOn, SuspensionToken } from './actor/context.js';
-export { defineActor } from './actor/define.js';
+export { type ClassOptions, fromClass, type MethodHandlers } from './adapt/class.js';
+export { type Dialogue, fromGenerator, type GeneratorHandlers } from './adapt/generator.js';
+export { type MessagesFor, type ToActorOptions, toActor } from './adapt/pipe-to-actor.js';
+export { fromReducer, type ReducerHandlers, type ReducerOptions } from './adapt/reducer.js';
+export { fromActor, type Inbox, type InboxHandlers, type InboxOptions } from './adapt/stream-from-actor.js';
+export type { ActorContext, Logger, ResumeOn, SuspensionToken } from './define/context.js';
+export { defineActor } from './define/define-actor.js';
 export type {
   ActorDefinition,
   ActorSpec,
@@ -13,16 +18,8 @@ export type {
   PhasesFor,
   Terminated,
   WithPhases,
-} from './actor/definition.js';
-export type { ActorRef, AnyRef, AskOptions, RefOf } from './actor/ref.js';
-export type { SpawnOptions } from './actor/spawn-options.js';
-export type { ActorTimer, TimerOptions } from './actor/timer-face.js';
-export type { WarnLimits } from './actor/turn-warnings.js';
-export { type ClassOptions, fromClass, type MethodHandlers } from './adapt/class.js';
-export { fromActor, type Inbox, type InboxHandlers, type InboxOptions } from './adapt/from-actor.js';
-export { type Dialogue, fromGenerator, type GeneratorHandlers } from './adapt/generator.js';
-export { fromReducer, type ReducerHandlers, type ReducerOptions } from './adapt/reducer.js';
-export { type MessagesFor, type ToActorOptions, toActor } from './adapt/to-actor.js';
+} from './define/definition.js';
+export type { SpawnOptions } from './define/spawn-options.js';
 export {
   ActorFailedError,
   AskCycleError,
@@ -46,6 +43,14 @@ export {
 export type { EventListener, RuntimeEvent, StopReason } from './events.js';
 export type { Host, HostTimer, LogEntry, LogLevel } from './host.js';
 export type { ActorView, InspectOptions, StatusWord } from './inspect/actor-view.js';
+export type { WarnLimits } from './inspect/turn-warnings.js';
+export type { Delivered } from './mailbox/delivery.js';
+export type { Level } from './mailbox/levels.js';
+export type { OverflowPolicy } from './mailbox/overflow.js';
+export type { DeadLetter, DeadLetterReason } from './message/dead-letter.js';
+export { Failure, isFailure } from './message/expected-failure.js';
+export type { Later } from './message/later-reply.js';
+export type { ResumeCondition, SuspendReason } from './message/suspension.js';
 export type {
   LostView,
   MessageView,
@@ -55,22 +60,17 @@ export type {
   SendView,
   TurnView,
   Verdict,
-} from './invoker/middleware.js';
-export type { Level } from './mailbox/levels.js';
-export type { OverflowPolicy } from './mailbox/overflow.js';
-export type { DeadLetter, DeadLetterReason } from './message/dead-letter.js';
-export { Failure, isFailure } from './message/failure.js';
-export type { Later } from './message/later.js';
-export type { ResumeCondition, SuspendReason } from './message/suspension.js';
+} from './middleware/middleware.js';
 export { nodeHost } from './node-host.js';
 export type { SystemOptions } from './options.js';
-export type { Delivered } from './ready/delivery.js';
-export type { InvokeResult } from './ready/invoke-result.js';
+export type { ActorRef, AnyRef, AskOptions, RefOf } from './ref/ref.js';
+export type { ActorTimer, TimerOptions } from './ref/timer-methods.js';
 export type { PoolOptions, PoolSettings, Spawner } from './routing/pool.js';
 export { spawnPool } from './routing/pool.js';
 export { type GroupRouting, router } from './routing/router.js';
 export type { Gathered, GatherFace, PoolRef, RouterRef } from './routing/router-face.js';
 export type { KeyOf, PullOptions, Routing } from './routing/routing.js';
+export type { InvokeResult } from './run-queue/invoke-result.js';
 export type { ShutdownOptions, ShutdownPhase, ShutdownTask, Unfinished } from './shutdown.js';
 export type { Backoff, Directive, RestartType, Strategy, SupervisionPolicy } from './supervision/policy.js';
 export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './system.js';

@@ -1,13 +1,13 @@
 import type { ActorCell } from './actor/cell.js';
-import type { LooseSpec } from './actor/definition.js';
-import type { SpawnOptions } from './actor/spawn-options.js';
-import type { WarnLimits } from './actor/turn-warnings.js';
+import type { LooseSpec } from './define/definition.js';
+import type { SpawnOptions } from './define/spawn-options.js';
 import { OptionError } from './errors.js';
 import type { Executor } from './executor/executor.js';
 import type { Host } from './host.js';
-import type { Middleware } from './invoker/middleware.js';
+import type { WarnLimits } from './inspect/turn-warnings.js';
 import { LEVELS } from './mailbox/levels.js';
 import { OVERFLOW_POLICIES } from './mailbox/overflow.js';
+import type { Middleware } from './middleware/middleware.js';
 import { isLegalName, NAME_RULE } from './name.js';
 import { aFunction, anArray, anObject, atLeast, oneOf, onlyKnown, whole } from './option-check.js';
 import { RESTART_TYPES, type SupervisionPolicy } from './supervision/policy.js';

@@ -1,29 +1,29 @@
-import { describeActivity } from './actor/activity.js';
 import type { ActorCell } from './actor/cell.js';
-import type { SuspensionToken } from './actor/context.js';
-import { defineActor } from './actor/define.js';
-import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './actor/definition.js';
-import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './actor/ref.js';
-import { cellOfRef } from './actor/ref-argument.js';
-import type { RefBase } from './actor/ref-class.js';
 import { isOf } from './actor/registry.js';
 import { mustBeDefinition, Runtime } from './actor/runtime.js';
-import type { FailureReport } from './actor/signal.js';
-import type { SpawnOptions } from './actor/spawn-options.js';
-import { trailOf } from './actor/trail.js';
+import type { SuspensionToken } from './define/context.js';
+import { defineActor } from './define/define-actor.js';
+import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './define/definition.js';
+import type { SpawnOptions } from './define/spawn-options.js';
 import { boundedError, messageOf, OptionError, toError } from './errors.js';
 import type { EventListener, StopReason } from './events.js';
 import { Slice } from './executor/slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
 import type { Host } from './host.js';
+import { describeActivity } from './inspect/activity.js';
 import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { inspectActor } from './inspect/inspect.js';
+import { trailOf } from './inspect/message-history.js';
 import { textOfTree } from './inspect/tree-text.js';
+import type { FailureReport } from './lifecycle/signal.js';
 import { TERMINATED } from './mailbox/status.js';
 import { isLegalPath, PATH_RULE } from './name.js';
 import { nodeHost } from './node-host.js';
 import { aFunction, onlyKnown } from './option-check.js';
 import { checkTimeLimit, type SystemOptions, type SystemSettings, settingsOf } from './options.js';
+import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './ref/ref.js';
+import { cellOfRef } from './ref/ref-argument.js';
+import type { RefBase } from './ref/ref-class.js';
 import {
   Shutdown,
   type ShutdownOptions,

@@ -1,6 +1,10 @@
+import type { ActorContext, Logger, ResumeOn, SuspensionToken } from '../define/context.js';
+import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from '../define/definition.js';
+import type { SpawnOptions } from '../define/spawn-options.js';
 import { MisuseError, StaleContextError } from '../errors.js';
 import type { StopReason } from '../events.js';
 import { STOP_REASONS } from '../events.js';
+import type { Signal } from '../lifecycle/signal.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { NO_QUEUE } from '../mailbox/queue.js';
 import {
@@ -14,20 +18,16 @@ import {
   SUSPENSION,
   TERMINATED,
 } from '../mailbox/status.js';
-import { Failure } from '../message/failure.js';
-import { Later } from '../message/later.js';
+import { Failure } from '../message/expected-failure.js';
+import { Later } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspension.js';
-import type { ActorContext, Logger, ResumeOn, SuspensionToken } from './context.js';
-import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './definition.js';
-import { Extras } from './extras.js';
-import type { Kind } from './kind.js';
-import { link, unlink } from './links.js';
-import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf, TellFace } from './ref.js';
-import { cellOfRef } from './ref-argument.js';
-import type { RefBase } from './ref-class.js';
-import type { Signal } from './signal.js';
-import type { SpawnOptions } from './spawn-options.js';
-import type { TimerFace, TimerOptions } from './timer-face.js';
+import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf, TellFace } from '../ref/ref.js';
+import { cellOfRef } from '../ref/ref-argument.js';
+import type { RefBase } from '../ref/ref-class.js';
+import type { TimerFace, TimerOptions } from '../ref/timer-methods.js';
+import { link, unlink } from '../supervision/links.js';
+import type { Kind } from './actor-type.js';
+import { Extras } from './cold-state.js';
 
 /**
  * One incarnation of an actor: its mailbox, its state, and the context its handlers get, in one object of eight

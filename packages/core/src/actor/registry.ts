@@ -1,7 +1,7 @@
+import type { AnyDefinition } from '../define/definition.js';
 import { LookupError, NameTakenError, OptionError } from '../errors.js';
 import { isLegalName, NAME_RULE } from '../name.js';
 import type { ActorCell } from './cell.js';
-import type { AnyDefinition } from './definition.js';
 import type { Runtime } from './runtime.js';
 
 /** Names of living actors. A path is unique among the living; an anonymous actor's path is its slot and generation. */

@@ -1,6 +1,6 @@
-import type { ActorContext } from '../actor/context.js';
-import { defineActor } from '../actor/define.js';
-import type { ActorDefinition, ActorSpec, HandlersFor } from '../actor/definition.js';
+import type { ActorContext } from '../define/context.js';
+import { defineActor } from '../define/define-actor.js';
+import type { ActorDefinition, ActorSpec, HandlersFor } from '../define/definition.js';
 import { MisuseError } from '../errors.js';
 
 type Method<F> = F extends (...payload: infer P) => unknown

@@ -1,6 +1,6 @@
-import type { ActorContext } from '../actor/context.js';
-import { defineActor } from '../actor/define.js';
-import type { ActorDefinition } from '../actor/definition.js';
+import type { ActorContext } from '../define/context.js';
+import { defineActor } from '../define/define-actor.js';
+import type { ActorDefinition } from '../define/definition.js';
 
 /** What it yields is the reply to the message that it was resumed with. */
 export type Dialogue<M, R> = AsyncGenerator<R, void, M>;

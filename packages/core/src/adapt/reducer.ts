@@ -1,6 +1,6 @@
-import type { ActorContext } from '../actor/context.js';
-import { defineActor } from '../actor/define.js';
-import type { ActorDefinition, MailboxOptions } from '../actor/definition.js';
+import type { ActorContext } from '../define/context.js';
+import { defineActor } from '../define/define-actor.js';
+import type { ActorDefinition, MailboxOptions } from '../define/definition.js';
 
 /** What a reducer's actor offers: messages in, the present value out. */
 export type ReducerHandlers<S, M> = {

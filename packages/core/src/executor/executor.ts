@@ -1,6 +1,6 @@
 import type { MessageInvoker } from '../invoker/invoker.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
-import type { ReadyQueueCoordinator, Waker } from '../ready/coordinator.js';
+import type { ReadyQueueCoordinator, Waker } from '../run-queue/coordinator.js';
 import type { TurnWatch } from './turn-watch.js';
 
 /** Whoever runs the ready actors: the pump in production, one chosen step at a time in tests. */

@@ -2,7 +2,7 @@
 import type { Host } from '../host.js';
 import type { MessageInvoker } from '../invoker/invoker.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
-import type { ReadyQueueCoordinator } from '../ready/coordinator.js';
+import type { ReadyQueueCoordinator } from '../run-queue/coordinator.js';
 import type { Executor } from './executor.js';
 import type { Slice } from './slice.js';
 import type { TurnWatch } from './turn-watch.js';

@@ -1,4 +1,3 @@
-import { describeActivity } from '../actor/activity.js';
 import type { ActorCell } from '../actor/cell.js';
 import { OptionError } from '../errors.js';
 import {
@@ -13,6 +12,7 @@ import {
   SUSPENDED,
   TERMINATED,
 } from '../mailbox/status.js';
+import { describeActivity } from './activity.js';
 import type { ActorView, InspectOptions, StatusWord } from './actor-view.js';
 
 const LEVELS_DEFAULT = 32;

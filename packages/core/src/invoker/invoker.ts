@@ -3,9 +3,9 @@ import type { Mailbox } from '../mailbox/mailbox.js';
 import { MessageQueue, NO_QUEUE } from '../mailbox/queue.js';
 import { GATED, IDLE, INTERRUPTED, SCHEDULED, SIGNALLED, SPECIAL, TERMINATED } from '../mailbox/status.js';
 import { type Envelope, handlerOf, isEnveloped } from '../message/envelope.js';
-import { NO_RIDE, type ReadyQueueCoordinator } from '../ready/coordinator.js';
-import { COMPLETED, HALTED, type InvokeCode, STOPPED, YIELDED } from '../ready/invoke-result.js';
-import { NO_SLOT } from '../ready/slots.js';
+import { NO_RIDE, type ReadyQueueCoordinator } from '../run-queue/coordinator.js';
+import { COMPLETED, HALTED, type InvokeCode, STOPPED, YIELDED } from '../run-queue/invoke-result.js';
+import { NO_SLOT } from '../run-queue/slots.js';
 
 type Run = (context: unknown, payload: unknown) => unknown;
 

@@ -1,5 +1,5 @@
 import type { Mailbox } from '../mailbox/mailbox.js';
-import { TimerNode } from '../timer-wheel.js';
+import { TimerNode } from '../timers/timer-wheel.js';
 
 /**
  * In place of a handler number where messages wait: the payload is an Envelope for that handler. The sign tells it from a

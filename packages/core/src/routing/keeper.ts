@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/cell.js';
-import { defineActor } from '../actor/define.js';
-import type { AnyDefinition, MailboxOptions } from '../actor/definition.js';
+import { defineActor } from '../define/define-actor.js';
+import type { AnyDefinition, MailboxOptions } from '../define/definition.js';
 import type { PoolPlan } from './pool-plan.js';
 import { poolRouterClassOf } from './pool-router.js';
 import type { WorkQueue } from './work-queue.js';

@@ -1,5 +1,5 @@
-import type { RefBase } from '../actor/ref-class.js';
 import { AWAITING, CLOSED, FAULT, MUTED, SCHEDULED, SUSPENDED } from '../mailbox/status.js';
+import type { RefBase } from '../ref/ref-class.js';
 import { HashRing } from './hash-ring.js';
 import type { KeyOf, Routing } from './routing.js';
 

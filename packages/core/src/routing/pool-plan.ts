@@ -1,10 +1,10 @@
 import type { ActorCell } from '../actor/cell.js';
-import type { AnyDefinition } from '../actor/definition.js';
-import type { RefBase } from '../actor/ref-class.js';
-import type { SpawnOptions } from '../actor/spawn-options.js';
+import type { AnyDefinition } from '../define/definition.js';
+import type { SpawnOptions } from '../define/spawn-options.js';
 import { MisuseError, OptionError } from '../errors.js';
 import { CLOSED, DRAINING } from '../mailbox/status.js';
 import { whole } from '../option-check.js';
+import type { RefBase } from '../ref/ref-class.js';
 import { keeperOf } from './keeper.js';
 import { type DirectRouting, type Picker, pickerFor } from './picker.js';
 import type { PoolSettings } from './pool.js';

@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/cell.js';
-import type { AnyDefinition } from '../actor/definition.js';
-import type { RefClass } from '../actor/ref.js';
+import type { AnyDefinition } from '../define/definition.js';
+import type { RefClass } from '../ref/ref.js';
 import type { PoolPlan } from './pool-plan.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
 

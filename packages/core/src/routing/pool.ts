@@ -1,10 +1,10 @@
-import type { ActorContext } from '../actor/context.js';
-import type { AnyDefinition, ArgsOf, MailboxOptions } from '../actor/definition.js';
-import type { RefBase } from '../actor/ref-class.js';
 import { mustBeDefinition } from '../actor/runtime.js';
+import type { ActorContext } from '../define/context.js';
+import type { AnyDefinition, ArgsOf, MailboxOptions } from '../define/definition.js';
 import { OptionError } from '../errors.js';
 import { oneOf, onlyKnown } from '../option-check.js';
 import { checkPolicy } from '../options.js';
+import type { RefBase } from '../ref/ref-class.js';
 import { RESTART_TYPES, type RestartType, type SupervisionPolicy } from '../supervision/policy.js';
 import { mustBeSize, PoolPlan } from './pool-plan.js';
 import type { PoolRef } from './router-face.js';

@@ -1,11 +1,11 @@
 import type { ActorCell } from '../actor/cell.js';
-import type { AnyDefinition } from '../actor/definition.js';
-import { RefBase, type TimerTerms } from '../actor/ref-class.js';
 import type { Runtime } from '../actor/runtime.js';
-import type { ActorTimer } from '../actor/timer-face.js';
+import type { AnyDefinition } from '../define/definition.js';
 import { NoRouteeError, toError } from '../errors.js';
+import type { Delivered } from '../mailbox/delivery.js';
 import { CLOSED } from '../mailbox/status.js';
-import type { Delivered } from '../ready/delivery.js';
+import { RefBase, type TimerTerms } from '../ref/ref-class.js';
+import type { ActorTimer } from '../ref/timer-methods.js';
 import { firstReply, gatherReplies } from './gather.js';
 import type { Member, Picker } from './picker.js';
 

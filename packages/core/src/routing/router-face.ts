@@ -1,5 +1,5 @@
-import type { AnyDefinition, HandlersOf } from '../actor/definition.js';
-import type { ActorRef, AskFace, AskOptions, RefOf, TellFace } from '../actor/ref.js';
+import type { AnyDefinition, HandlersOf } from '../define/definition.js';
+import type { ActorRef, AskFace, AskOptions, RefOf, TellFace } from '../ref/ref.js';
 
 /** One routee's part of a gathered answer. */
 export type Gathered<Reply> =

@@ -1,10 +1,10 @@
 import type { ActorCell } from '../actor/cell.js';
-import type { AnyDefinition } from '../actor/definition.js';
-import type { ActorRef } from '../actor/ref.js';
-import { RefBase } from '../actor/ref-class.js';
 import { mustBeDefinition } from '../actor/runtime.js';
+import type { AnyDefinition } from '../define/definition.js';
 import { MisuseError, OptionError } from '../errors.js';
 import { anArray } from '../option-check.js';
+import type { ActorRef } from '../ref/ref.js';
+import { RefBase } from '../ref/ref-class.js';
 import { type DirectRouting, pickerFor } from './picker.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
 import type { RouterRef } from './router-face.js';

@@ -1,11 +1,11 @@
 import type { ActorCell } from '../actor/cell.js';
-import type { SuspensionToken } from '../actor/context.js';
-import type { RefBase } from '../actor/ref-class.js';
+import type { SuspensionToken } from '../define/context.js';
 import { ActorFailedError, NoRouteeError, UndeliveredError } from '../errors.js';
 import { CLOSED, DRAINING, FAULT, FENCED, STOPPING, TERMINATED } from '../mailbox/status.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped } from '../message/envelope.js';
-import type { Later } from '../message/later.js';
+import type { Later } from '../message/later-reply.js';
+import type { RefBase } from '../ref/ref-class.js';
 import type { Member } from './picker.js';
 import type { PullOptions } from './routing.js';
 

@@ -1,9 +1,9 @@
-import { defineActor } from '../actor/define.js';
-import type { ActorRef } from '../actor/ref.js';
+import { defineActor } from '../define/define-actor.js';
 import type { RuntimeEvent } from '../events.js';
-import type { Middleware, Outcome } from '../invoker/middleware.js';
 import type { DeadLetter } from '../message/dead-letter.js';
 import type { SuspendReason } from '../message/suspension.js';
+import type { Middleware, Outcome } from '../middleware/middleware.js';
+import type { ActorRef } from '../ref/ref.js';
 import type { SupervisionPolicy } from '../supervision/policy.js';
 import { createTestSystem, type TestSystem } from './test-system.js';
 

@@ -1,6 +1,6 @@
-import { defineActor } from '../actor/define.js';
-import type { AnyDefinition, HandlersFor } from '../actor/definition.js';
-import type { ActorRef } from '../actor/ref.js';
+import { defineActor } from '../define/define-actor.js';
+import type { AnyDefinition, HandlersFor } from '../define/definition.js';
+import type { ActorRef } from '../ref/ref.js';
 import type { ActorSystem } from '../system.js';
 
 export interface Recorded {

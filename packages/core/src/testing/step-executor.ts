@@ -3,7 +3,7 @@ import type { Executor } from '../executor/executor.js';
 import type { TurnWatch } from '../executor/turn-watch.js';
 import type { Host } from '../host.js';
 import type { MessageInvoker } from '../invoker/invoker.js';
-import type { ReadyQueueCoordinator } from '../ready/coordinator.js';
+import type { ReadyQueueCoordinator } from '../run-queue/coordinator.js';
 
 /** What a turn may take in virtual time before the next ones of its kind are made shorter, as in production. */
 const SLICE_MS = 1;

@@ -1,11 +1,11 @@
 import type { ActorCell } from '../actor/cell.js';
-import { defineActor } from '../actor/define.js';
-import type { AnyDefinition } from '../actor/definition.js';
-import type { ActorRef, AnyRef } from '../actor/ref.js';
-import type { RefBase } from '../actor/ref-class.js';
-import type { SpawnOptions } from '../actor/spawn-options.js';
+import { defineActor } from '../define/define-actor.js';
+import type { AnyDefinition } from '../define/definition.js';
+import type { SpawnOptions } from '../define/spawn-options.js';
 import { TreeError } from '../errors.js';
 import { checkPolicy, checkSpawnOptions } from '../options.js';
+import type { ActorRef, AnyRef } from '../ref/ref.js';
+import type { RefBase } from '../ref/ref-class.js';
 import { checkPool, type Spawner } from '../routing/pool.js';
 import { PoolPlan } from '../routing/pool-plan.js';
 import type { PoolRef } from '../routing/router-face.js';

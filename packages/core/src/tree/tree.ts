@@ -1,4 +1,4 @@
-import type { AnyDefinition, ArgsOf, SpawnArgs } from '../actor/definition.js';
+import type { AnyDefinition, ArgsOf, SpawnArgs } from '../define/definition.js';
 import { TreeError } from '../errors.js';
 import { isLegalName, NAME_RULE } from '../name.js';
 import type { PoolOptions } from '../routing/pool.js';

@@ -2,8 +2,8 @@ import { defineActor, type InvokeResult, type Middleware } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NO_RIDE } from '#src/ready/coordinator.js';
-import { COMPLETED } from '#src/ready/invoke-result.js';
+import { NO_RIDE } from '#src/run-queue/coordinator.js';
+import { COMPLETED } from '#src/run-queue/invoke-result.js';
 import { cellOf, gate, inside } from '../inside.js';
 
 const invoker = suite('invoker');

@@ -1,0 +1,88 @@
+import type { AnyDefinition, LooseSpec } from '../define/definition.js';
+import type { Delivery } from '../mailbox/delivery.js';
+import type { Handler, MailboxKind } from '../mailbox/kind.js';
+import { LEVELS } from '../mailbox/levels.js';
+import type { OverflowPolicy } from '../mailbox/overflow.js';
+import { IDLE, SPECIAL } from '../mailbox/status.js';
+import type { Pipeline } from '../middleware/pipeline.js';
+import type { ActorCell } from './cell.js';
+import type { Runtime } from './runtime.js';
+
+export const THROUGHPUT_DEFAULT = 300;
+/** A kind that nobody has seen at work yet gets so many messages in a turn. */
+const TURN_FIRST = 16;
+export const CAPACITY_DEFAULT = 1_000;
+export const STOP_WITHIN_MS_DEFAULT = 5_000;
+
+/** A definition as it runs in one system (and, with phases, in one phase): all that its actors share. */
+export class Kind implements MailboxKind {
+  readonly handlers: readonly Handler[];
+  readonly delivery: Delivery<ActorCell>;
+  readonly capacity: number;
+  readonly hardCapacity: number;
+  readonly lowWater: number;
+  readonly overflow: OverflowPolicy;
+  readonly throughput: number;
+  turnMax: number;
+  readonly levels: readonly number[] | undefined;
+  readonly hasPipeline: boolean;
+  readonly hasSendHook: boolean;
+  /** Status of an idle actor of this kind: SPECIAL when its messages must take the complete path. */
+  readonly statusAtRest: number;
+  readonly runtime: Runtime;
+  readonly definition: AnyDefinition;
+  readonly spec: LooseSpec;
+  readonly pipeline: Pipeline | undefined;
+  readonly phase: string | undefined;
+  private readonly phases: Map<string, Kind>;
+
+  constructor(
+    runtime: Runtime,
+    definition: AnyDefinition,
+    pipeline: Pipeline | undefined,
+    sibling?: Kind,
+    phase?: string,
+  ) {
+    const spec = definition['~spec'];
+    const names = definition['~handlerNames'];
+    this.runtime = runtime;
+    this.delivery = runtime.delivery;
+    this.definition = definition;
+    this.spec = spec;
+    this.pipeline = pipeline;
+    this.phase = phase ?? Object.keys(spec.phases ?? {})[0];
+    this.handlers = names.map((name) => this.handlerFor(name));
+    this.capacity = spec.mailbox?.capacity ?? CAPACITY_DEFAULT;
+    this.overflow = spec.mailbox?.overflow ?? 'mute-sender';
+    this.hardCapacity =
+      this.overflow === 'mute-sender' || this.overflow === 'grow' ? Number.POSITIVE_INFINITY : this.capacity;
+    this.lowWater = Math.floor(this.capacity / 2);
+    this.throughput = spec.throughput ?? THROUGHPUT_DEFAULT;
+    this.turnMax = Math.min(this.throughput, TURN_FIRST);
+    const levels = spec.mailbox?.levels as Readonly<Record<string, (typeof LEVELS)[number]>> | undefined;
+    this.levels = levels && names.map((name) => LEVELS.indexOf(levels[name] ?? 'normal'));
+    this.hasPipeline = pipeline !== undefined;
+    this.hasSendHook = pipeline?.hasSendHook ?? false;
+    const special = this.hasPipeline || this.levels !== undefined || spec.stashMax !== undefined;
+    this.statusAtRest = special ? SPECIAL : IDLE;
+    this.phases = sibling?.phases ?? new Map();
+    if (this.phase !== undefined) this.phases.set(this.phase, this);
+  }
+
+  get name(): string {
+    return this.definition.name;
+  }
+
+  /** The same kind in another phase, or undefined when there is no such phase. */
+  inPhase(phase: string): Kind | undefined {
+    const known = this.phases.get(phase);
+    if (known !== undefined) return known;
+    if (this.spec.phases?.[phase] === undefined) return undefined;
+    return new Kind(this.runtime, this.definition, this.pipeline, this, phase);
+  }
+
+  private handlerFor(name: string): Handler {
+    const inPhase = this.phase === undefined ? undefined : this.spec.phases?.[this.phase]?.[name];
+    return (inPhase ?? this.spec.handlers[name] ?? this.runtime.illegalHandler(name)) as Handler;
+  }
+}

@@ -1,0 +1,78 @@
+import type { StopReason } from '../events.js';
+import type { Awaiting } from '../lifecycle/awaiting.js';
+import type { Postponed } from '../lifecycle/deferred-signals.js';
+import type { FailureReport, Signal } from '../lifecycle/signal.js';
+import type { Stash } from '../mailbox/stash.js';
+import type { Suspension } from '../mailbox/suspensions.js';
+import type { Middleware } from '../middleware/middleware.js';
+import { NO_SLOT } from '../run-queue/slots.js';
+import type { GroupRestart } from '../supervision/group-restart.js';
+import type { RestartType, SupervisionPolicy } from '../supervision/policy.js';
+import type { RestartWindow } from '../supervision/restart-window.js';
+import type { CellTimers } from '../timers/timers.js';
+import type { ActorCell } from './cell.js';
+
+/** How far a stop has come. */
+export interface Stopping {
+  reason: StopReason;
+  /** What happens next when the present step is done. */
+  stage: 'current-message' | 'stopping-hook' | 'children' | 'stopped-hook';
+  /** A restart ends with a new incarnation instead of the end. */
+  readonly restart: FailureReport | undefined;
+}
+
+/**
+ * What most actors never need, kept out of the cell so that an idle actor stays small. It goes over to the next
+ * incarnation at a restart; what belongs to one incarnation only is reset by `endIncarnation`.
+ */
+export class Extras {
+  name: string | undefined = undefined;
+  signals: Signal[] = [];
+  /** Signals that run user code and so wait for an asynchronous handler to settle. */
+  postponed: Postponed | undefined = undefined;
+  firstChild = NO_SLOT;
+  lastChild = NO_SLOT;
+  /** Who watches it, and by which of its refs. */
+  watchers: Map<ActorCell['ref'], ActorCell['ref']> | undefined = undefined;
+  watching: Set<ActorCell['ref']> | undefined = undefined;
+  suspensions: Suspension[] = [];
+  awaiting: Awaiting | undefined = undefined;
+  /** One that has settled, for the next handler that awaits. */
+  spareAwaiting: Awaiting | undefined = undefined;
+  timers: CellTimers | undefined = undefined;
+  stash: Stash | undefined = undefined;
+  abort: AbortController | undefined = undefined;
+  stopping: Stopping | undefined = undefined;
+  /** The failure its parent has not decided about yet. */
+  failure: FailureReport | undefined = undefined;
+  onStopped: ((reason: StopReason) => void)[] = [];
+  middleware: readonly Middleware[] | undefined = undefined;
+  restartType: RestartType = 'transient';
+  significant = false;
+  /** Its policy for its own children, where that is not the definition's. */
+  policy: SupervisionPolicy | undefined = undefined;
+  /** Its parent has ended it: also a permanent child is not started again. */
+  released = false;
+  /** The restart of several siblings that it is part of, from the decision until its next incarnation. */
+  group: GroupRestart | undefined = undefined;
+  restarts = 0;
+  links: Set<ActorCell['ref']> | undefined = undefined;
+  slowest: { readonly message: string; readonly ms: number } | undefined = undefined;
+  /** Made at the first restart: of itself, and of its children. */
+  ownRestarts: RestartWindow | undefined = undefined;
+  childrenRestarts: RestartWindow | undefined = undefined;
+  consecutiveFailures = 0;
+  lastFailureAt = 0;
+
+  /** What the old incarnation had set going ends with it; name, watchers, limits and the mailbox stay. */
+  endIncarnation(): void {
+    this.postponed = undefined;
+    this.awaiting = undefined;
+    this.spareAwaiting = undefined;
+    this.abort = undefined;
+    this.stopping = undefined;
+    this.failure = undefined;
+    this.watching = undefined;
+    this.stash = undefined;
+  }
+}

@@ -1,9 +1,0 @@
-import { MiddlewareError, toError } from '../errors.js';
-import type { Middleware } from '../invoker/middleware.js';
-import type { ActorCell } from './cell.js';
-
-/** A middleware that throws is the failure of the actor that has it. */
-export function hookFailed(cell: ActorCell, middleware: Middleware, hook: string, error: unknown): void {
-  const failure = new MiddlewareError(middleware.name, hook, toError(error));
-  cell.kind.runtime.lifecycle.failed(cell, failure, -1, undefined, { hook });
-}

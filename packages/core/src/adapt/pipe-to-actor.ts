@@ -1,0 +1,54 @@
+import type { HandlerMap, PayloadArgs } from '../define/definition.js';
+import { OptionError } from '../errors.js';
+import type { RefOf } from '../ref/ref.js';
+
+export interface ToActorOptions {
+  /** Ends the transfer. An item that waits for room by then is not delivered. */
+  readonly signal?: AbortSignal;
+}
+
+/** Messages that take one payload of this type. */
+export type MessagesFor<H extends HandlerMap, T> = {
+  [K in keyof H]: [T] extends PayloadArgs<H[K]> ? Extract<K, string> : never;
+}[keyof H];
+
+/**
+ * Sends everything a source gives to an actor, one item at a time, and waits for room in its mailbox: the source is not
+ * asked for the next item before. Resolves with the number of items sent; rejects when the source fails or the actor has
+ * stopped, and then closes the source.
+ */
+export async function toActor<T, H extends HandlerMap>(
+  source: AsyncIterable<T> | Iterable<T>,
+  ref: RefOf<H>,
+  message: MessagesFor<H, T>,
+  options: ToActorOptions = {},
+): Promise<number> {
+  const { signal } = options;
+  // `MessagesFor` has checked that this message takes such an item; whoever has no types is told here.
+  const send = (ref.send as Record<string, (item: T, signal?: AbortSignal) => Promise<void>>)[message];
+  if (send === undefined)
+    throw new OptionError('toActor.message', message, `${ref.path} has no such message`);
+  let sent = 0;
+  if (isAborted(signal)) return sent;
+  for await (const item of source) {
+    if (!(await isTaken(() => send.call(ref.send, item, signal), signal))) break;
+    sent += 1;
+    if (isAborted(signal)) break;
+  }
+  return sent;
+}
+
+/** False when the transfer was ended before there was room. */
+async function isTaken(send: () => Promise<void>, signal: AbortSignal | undefined): Promise<boolean> {
+  try {
+    await send();
+    return true;
+  } catch (error) {
+    if (isAborted(signal)) return false;
+    throw error;
+  }
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted ?? false;
+}

@@ -1,0 +1,83 @@
+import type { Mailbox } from '../mailbox/mailbox.js';
+import { handlerOf } from '../message/envelope.js';
+import { NO_RIDE, type ReadyQueueCoordinator } from '../run-queue/coordinator.js';
+import { NO_SLOT } from '../run-queue/slots.js';
+
+const NOTES_KEPT = 4096;
+const NOTE_FIELDS = 4;
+const GRAVES_KEPT = 1024;
+
+/** One send, as it was recorded. The slot of a sender that has gone since is negative. */
+export interface RecordedSend {
+  readonly sequence: number;
+  readonly sender: number;
+  readonly receiver: number;
+  readonly handler: number;
+}
+
+/**
+ * Who sent what to whom, the last few thousand times, so that a failure can be told with what led to it. It stays on
+ * because it costs next to nothing: a message that rides in a ready entry is recorded by the entry itself, a repeated
+ * send into a mailbox that is already waiting is noted once, and only the rest is noted here, as integers in a ring.
+ *
+ * A slot may have been given to another actor since; the last graves say from when on it means somebody else.
+ */
+export class FlightRecorder {
+  private readonly notes = new Float64Array(NOTE_FIELDS * NOTES_KEPT);
+  private noted = 0;
+  private readonly graves = new Float64Array(2 * GRAVES_KEPT);
+  private buried = 0;
+
+  note(sender: number, receiver: number, handler: number, sequence: number): void {
+    const at = (this.noted % NOTES_KEPT) * NOTE_FIELDS;
+    this.notes[at] = sequence;
+    this.notes[at + 1] = sender;
+    this.notes[at + 2] = receiver;
+    this.notes[at + 3] = handler;
+    this.noted += 1;
+  }
+
+  bury(slot: number, sequence: number): void {
+    const at = (this.buried % GRAVES_KEPT) * 2;
+    this.graves[at] = slot;
+    this.graves[at + 1] = sequence;
+    this.buried += 1;
+  }
+
+  /** What led to the present state of an actor: sends to it, to those who sent to it, and so on; oldest first. */
+  trailOf(ready: ReadyQueueCoordinator<Mailbox>, slot: number, most: number): RecordedSend[] {
+    const concerned = new Set([slot]);
+    const trail: RecordedSend[] = [];
+    for (const send of this.newestFirst(ready)) {
+      if (trail.length === most) break;
+      const { sender, receiver, sequence } = send;
+      if (!concerned.has(receiver) || this.isGone(receiver, sequence)) continue;
+      trail.push(this.isGone(sender, sequence) ? { ...send, sender: -sender } : send);
+      if (sender !== NO_SLOT) concerned.add(sender);
+    }
+    return trail.reverse();
+  }
+
+  private newestFirst(ready: ReadyQueueCoordinator<Mailbox>): RecordedSend[] {
+    const sends: RecordedSend[] = [];
+    ready.visitRides((sequence, sender, receiver, handler) => {
+      if (handler !== NO_RIDE) sends.push({ sequence, sender, receiver, handler: handlerOf(handler) });
+      return true;
+    });
+    for (let i = 0; i < Math.min(this.noted, NOTES_KEPT); i += 1) {
+      const [sequence, sender, receiver, handler] = this.notes.subarray(
+        NOTE_FIELDS * i,
+        NOTE_FIELDS * (i + 1),
+      );
+      sends.push({ sequence, sender, receiver, handler } as RecordedSend);
+    }
+    return sends.sort((a, b) => b.sequence - a.sequence);
+  }
+
+  private isGone(slot: number, sequence: number): boolean {
+    for (let i = 0; i < Math.min(this.buried, GRAVES_KEPT); i += 1) {
+      if (this.graves[2 * i] === slot && (this.graves[2 * i + 1] as number) > sequence) return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+import type { ReadyQueueCoordinator } from '../run-queue/coordinator.js';
+import type { Mailbox } from './mailbox.js';
+import { CLOSED, GATED, MUTED, OVERLOADED, TERMINATED } from './status.js';
+
+/** Who waits for an overloaded mailbox to catch up. */
+interface Waiting {
+  readonly muted: number[];
+  readonly patient: (() => void)[];
+}
+
+/**
+ * Back-pressure between actors, by muting (ADR 0013). An actor that sends to an overloaded mailbox is not run again
+ * until that one has caught up. It cannot deadlock: an actor that is itself overloaded is never muted, and it stays
+ * overloaded until it has released everybody it muted, so the last edge that would close a circle of mutes cannot be
+ * drawn. A mailbox that cannot make progress by itself (awaiting, suspended, failed) mutes nobody.
+ */
+export class Pressure<M extends Mailbox = Mailbox> {
+  private readonly waiting = new Map<number, Waiting>();
+  private coordinator: ReadyQueueCoordinator<M> | undefined = undefined;
+
+  attach(coordinator: ReadyQueueCoordinator<M>): void {
+    this.coordinator = coordinator;
+  }
+
+  /** The running actor has sent to a mailbox that is over its capacity. */
+  press(receiver: M): void {
+    const ready = this.coordinator as ReadyQueueCoordinator<M>;
+    const sender = ready.slots.mailboxes[ready.running];
+    if (sender === undefined || (sender.status & (MUTED | OVERLOADED)) !== 0) return;
+    if (sender === receiver || (receiver.status & GATED) !== 0 || receiver.kind.overflow !== 'mute-sender')
+      return;
+    receiver.status |= OVERLOADED;
+    sender.status |= MUTED;
+    this.of(receiver).muted.push(sender.slot);
+  }
+
+  /** Calls back when there is room, or when there will never be any: the caller looks again. */
+  await(receiver: M, retry: () => void): void {
+    receiver.status |= OVERLOADED;
+    this.of(receiver).patient.push(retry);
+  }
+
+  relieveIfCaughtUp(receiver: M): void {
+    if (receiver.queue.length <= receiver.kind.lowWater || (receiver.status & (GATED | CLOSED)) !== 0) {
+      this.relieve(receiver);
+    }
+  }
+
+  relieve(receiver: M): void {
+    receiver.status &= ~OVERLOADED;
+    const waiting = this.waiting.get(receiver.slot);
+    if (waiting === undefined) return;
+    this.waiting.delete(receiver.slot);
+    for (const slot of waiting.muted) this.unmute(slot);
+    for (const retry of waiting.patient) retry();
+  }
+
+  private unmute(slot: number): void {
+    const sender = this.coordinator?.slots.mailboxes[slot];
+    if (sender === undefined || (sender.status & (MUTED | TERMINATED)) !== MUTED) return;
+    sender.status &= ~MUTED;
+    this.coordinator?.registerReady(sender);
+  }
+
+  private of(receiver: M): Waiting {
+    let waiting = this.waiting.get(receiver.slot);
+    if (waiting === undefined) {
+      waiting = { muted: [], patient: [] };
+      this.waiting.set(receiver.slot, waiting);
+    }
+    return waiting;
+  }
+}

@@ -1,0 +1,150 @@
+import type { ActorCell } from '../actor/cell.js';
+import type { Extras } from '../actor/cold-state.js';
+import type { Runtime } from '../actor/runtime.js';
+import type { ResumeOn, SuspensionToken } from '../define/context.js';
+import { OptionError } from '../errors.js';
+import type { SuspendReason } from '../message/suspension.js';
+import { cellOfRef } from '../ref/ref-argument.js';
+import type { RefBase } from '../ref/ref-class.js';
+import { TimerNode } from '../timers/timer-wheel.js';
+import { SUSPENSION, TERMINATED } from './status.js';
+
+/** One reason why an actor handles no messages. Ends once: by its token, its condition, or the actor's end. */
+export class Suspension extends TimerNode implements SuspensionToken {
+  active = true;
+  readonly reason: SuspendReason;
+  readonly until: ResumeOn;
+  readonly since: number;
+  /** Made from outside: it outlives a restart of the actor. */
+  readonly byOperator: boolean;
+  private readonly onEnd: (suspension: Suspension) => void;
+
+  constructor(
+    reason: SuspendReason,
+    until: ResumeOn,
+    since: number,
+    byOperator: boolean,
+    onEnd: (s: Suspension) => void,
+  ) {
+    super();
+    this.reason = reason;
+    this.until = until;
+    this.since = since;
+    this.byOperator = byOperator;
+    this.onEnd = onEnd;
+  }
+
+  resume(): void {
+    if (!this.active) return;
+    this.active = false;
+    this.onEnd(this);
+  }
+
+  override expire(): void {
+    this.resume();
+  }
+}
+
+/** Opens and ends suspensions, and knows who waits for which event. */
+export class Suspensions {
+  private readonly runtime: Runtime;
+  /** Several may wait for one key (E28). */
+  private readonly byKey = new Map<string, Set<Suspension>>();
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime;
+  }
+
+  suspend(cell: ActorCell, reason: SuspendReason, until: ResumeOn, byOperator = false): Suspension {
+    if (typeof reason !== 'string' && typeof reason?.user !== 'string')
+      throw new OptionError('suspend.reason', reason, 'needed a reason, or { user } with one of your own');
+    const { ref } = cell;
+    const { runtime } = this;
+    const since = runtime.executor.now();
+    const suspension = new Suspension(reason, until, since, byOperator, (ended) => this.end(ref, ended));
+    this.arm(suspension, until);
+    cell.needExtras().suspensions.push(suspension);
+    cell.status += SUSPENSION;
+    if (runtime.events.hasListeners) runtime.events.publish({ kind: 'suspended', path: cell.path, reason });
+    return suspension;
+  }
+
+  /** An event has happened: ends every suspension that waits for it. Returns how many. */
+  event(key: string): number {
+    const waiting = [...(this.byKey.get(key) ?? [])];
+    for (const suspension of waiting) suspension.resume();
+    return waiting.length;
+  }
+
+  /** At a restart: what the old incarnation suspended itself for is over; what an operator wants stays. */
+  endOwn(cell: ActorCell): void {
+    for (const suspension of [...(cell.extras?.suspensions ?? [])])
+      if (!suspension.byOperator) suspension.resume();
+  }
+
+  endAll(cell: ActorCell): void {
+    for (const suspension of [...(cell.extras?.suspensions ?? [])]) suspension.resume();
+  }
+
+  private arm(suspension: Suspension, until: ResumeOn): void {
+    switch (until?.on) {
+      case 'after':
+        if (!(typeof until.ms === 'number' && until.ms >= 0))
+          throw new OptionError('suspend.after.ms', until.ms, 'needed a number of at least 0');
+        this.runtime.wheel.arm(suspension, suspension.since + until.ms);
+        return;
+      case 'event': {
+        if (typeof until.key !== 'string')
+          throw new OptionError('suspend.event.key', until.key, 'needed a string');
+        const waiting = this.byKey.get(until.key) ?? new Set();
+        this.byKey.set(until.key, waiting.add(suspension));
+        return;
+      }
+      case 'capacity': {
+        const target = cellOfRef('suspend.of', until.of);
+        if (this.runtime.delivery.isFull(target)) {
+          this.runtime.ready.pressure.await(target, () => suspension.resume());
+        } else {
+          this.runtime.host.soon(() => suspension.resume());
+        }
+        return;
+      }
+      case 'settled': {
+        const resume = (): void => suspension.resume();
+        if (typeof until.promise?.then !== 'function')
+          throw new OptionError('suspend.settled.promise', until.promise, 'needed a promise');
+        until.promise.then(resume, resume);
+        return;
+      }
+      default:
+        until satisfies never;
+        throw new OptionError(
+          'suspend.on',
+          (until as { on?: unknown } | undefined)?.on,
+          'needed one of after, event, capacity, settled',
+        );
+    }
+  }
+
+  private end(ref: RefBase, suspension: Suspension): void {
+    const { runtime } = this;
+    runtime.wheel.cancel(suspension);
+    if (suspension.until.on === 'event') this.forgetKey(suspension.until.key, suspension);
+    const cell = ref.cell;
+    if ((cell.status & TERMINATED) !== 0) return;
+    const extras = cell.extras as Extras;
+    extras.suspensions = extras.suspensions.filter((open) => open !== suspension);
+    cell.status -= SUSPENSION;
+    if (runtime.events.hasListeners) {
+      const ms = runtime.executor.now() - suspension.since;
+      runtime.events.publish({ kind: 'resumed', path: cell.path, reason: suspension.reason, ms });
+    }
+    runtime.ready.registerReady(cell);
+  }
+
+  private forgetKey(key: string, suspension: Suspension): void {
+    const waiting = this.byKey.get(key);
+    waiting?.delete(suspension);
+    if (waiting?.size === 0) this.byKey.delete(key);
+  }
+}

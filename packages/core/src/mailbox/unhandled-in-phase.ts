@@ -1,0 +1,51 @@
+import type { ActorCell } from '../actor/cell.js';
+import type { Runtime } from '../actor/runtime.js';
+import { enveloped } from '../message/envelope.js';
+import type { Handler } from './kind.js';
+
+/** Messages without a handler in the present phase of their actor: dead letters, or set aside until the next phase. */
+export class IllegalMessages {
+  private readonly runtime: Runtime;
+  private readonly standIns = new WeakSet<Handler>();
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime;
+  }
+
+  /** What stands in the place of the handler that is missing. Only actors without middleware come to call it. */
+  handlerFor(name: string): Handler {
+    const standIn = ((cell: ActorCell, payload: unknown) =>
+      this.meet(cell, name, payload)) as unknown as Handler;
+    this.standIns.add(standIn);
+    return standIn;
+  }
+
+  /** Whether that message has no handler at present. */
+  has(cell: ActorCell, handler: number): boolean {
+    return this.standIns.has(cell.kind.handlers[handler] as Handler);
+  }
+
+  isSetAside(cell: ActorCell): boolean {
+    return cell.kind.spec.illegal === 'stash';
+  }
+
+  whyNot(cell: ActorCell): string {
+    return `not legal in phase ${cell.kind.phase}`;
+  }
+
+  private meet(cell: ActorCell, name: string, payload: unknown): void {
+    const { invoker, stashes, deadLetters } = this.runtime;
+    const { envelope } = invoker;
+    const handler = cell.kind.definition['~handlerNames'].indexOf(name);
+    const slot = envelope === undefined ? handler : enveloped(handler);
+    const content = envelope ?? payload;
+    if (this.isSetAside(cell)) {
+      stashes.put(cell, slot, content);
+      // Only the reply to an envelope has to wait, and only after an envelope does the invoker look.
+      invoker.stashed = envelope !== undefined;
+      return;
+    }
+    invoker.discount();
+    deadLetters.undelivered(cell, slot, content, 'illegal', this.whyNot(cell));
+  }
+}

@@ -1,0 +1,67 @@
+import type { ActorCell } from '../actor/cell.js';
+import { HandlerTimeoutError, toError } from '../errors.js';
+import type { Awaiting } from '../lifecycle/awaiting.js';
+import { SETTLED } from '../mailbox/status.js';
+import { TimerNode } from '../timers/timer-wheel.js';
+
+/**
+ * The time that an asynchronous handler has. When it is over the handler's signal is aborted, and it has failed: as soon
+ * as it settles, or, when it takes no notice, after one turn of the event loop. One that took no notice runs on, so
+ * nothing else may run on the state it has (ADR 0114).
+ */
+export class HandlerLimit extends TimerNode {
+  /** It was given up while it was running. */
+  isCutOff = false;
+  private readonly cell: ActorCell;
+  private readonly withinMs: number;
+  private awaiting: Awaiting | undefined = undefined;
+  private what = '';
+  private isOver = false;
+
+  constructor(cell: ActorCell, withinMs: number) {
+    super();
+    this.cell = cell;
+    this.withinMs = withinMs;
+  }
+
+  begin(awaiting: Awaiting): void {
+    const { host, wheel } = this.cell.kind.runtime;
+    this.awaiting = awaiting;
+    this.what = awaiting.what;
+    wheel.arm(this, host.now() + this.withinMs);
+  }
+
+  end(): void {
+    const { extras, kind } = this.cell;
+    kind.runtime.wheel.cancel(this);
+    this.awaiting = undefined;
+    // The next message gets a signal of its own; one that was given up is to see the old one.
+    if (this.isOver && !this.isCutOff && extras !== undefined) extras.abort = undefined;
+  }
+
+  /** What a handler past its time has failed with: what it settled with is at most the cause. Undefined for one in time. */
+  failureOf(
+    rejection: { readonly thrown: unknown } | undefined,
+  ): { readonly thrown: HandlerTimeoutError } | undefined {
+    if (!this.isOver) return undefined;
+    const cause = rejection === undefined ? undefined : toError(rejection.thrown);
+    return { thrown: new HandlerTimeoutError(this.cell.path, this.what, this.withinMs, cause) };
+  }
+
+  override expire(): void {
+    const { cell, awaiting } = this;
+    if (awaiting === undefined || awaiting.settled) return;
+    this.isOver = true;
+    cell.extras?.abort?.abort();
+    cell.kind.runtime.host.later(() => this.cutOff());
+  }
+
+  private cutOff(): void {
+    const { cell, awaiting } = this;
+    if (awaiting === undefined || awaiting.settled) return;
+    this.isCutOff = true;
+    awaiting.settled = true;
+    cell.status |= SETTLED;
+    cell.kind.runtime.ready.registerReady(cell);
+  }
+}

@@ -1,0 +1,167 @@
+import type { ActorCell } from '../actor/cell.js';
+import type { DeadLetterReason } from '../message/dead-letter.js';
+import type { Envelope } from '../message/envelope.js';
+import type { LostView, MessageView, Middleware, SendView, TurnView, Verdict } from './middleware.js';
+import type { Pipeline } from './pipeline.js';
+
+type Allowed = Extract<Verdict, { readonly verdict: 'continue' }>;
+
+/**
+ * One message on its way through the hooks. Hooks see it as a MessageView; `context` is that of the hook at work. One per
+ * message, and small: no field of it is a fraction, which would be an object of its own.
+ */
+export class Passage implements MessageView {
+  context: unknown = undefined;
+  entered = 0;
+  /** The tightest limit that a hook has set for an asynchronous handler. */
+  limit: Allowed | undefined = undefined;
+  /** What the handler itself threw, to tell it from what a wrapper around it threw. */
+  thrown: { readonly error: unknown } | undefined = undefined;
+  /** Its handler was given up at its time limit and runs on: another try would run beside it. */
+  isCutOff = false;
+  readonly cell: ActorCell;
+  readonly handler: number;
+  readonly payload: unknown;
+  readonly envelope: Envelope | undefined;
+
+  constructor(cell: ActorCell, handler: number, payload: unknown, envelope: Envelope | undefined) {
+    this.cell = cell;
+    this.handler = handler;
+    this.payload = payload;
+    this.envelope = envelope;
+  }
+
+  get now(): number {
+    return this.cell.kind.runtime.messageHooks.clock.now;
+  }
+  get recently(): number {
+    return this.cell.kind.runtime.executor.coarseNow;
+  }
+  get path(): string {
+    return this.cell.path;
+  }
+  get actor(): string {
+    return this.cell.kind.name;
+  }
+  get message(): string {
+    return this.cell.kind.definition['~handlerNames'][this.handler] as string;
+  }
+  get from(): string | undefined {
+    return (this.envelope?.sender as ActorCell | undefined)?.path;
+  }
+  get asked(): boolean {
+    return this.envelope?.resolve !== undefined;
+  }
+  get remainingMs(): number {
+    const deadline = this.envelope?.deadline ?? Number.POSITIVE_INFINITY;
+    return deadline === Number.POSITIVE_INFINITY ? deadline : deadline - this.now;
+  }
+  get retryable(): boolean {
+    return !this.isCutOff && (this.cell.kind.spec.retryable?.includes(this.message) ?? false);
+  }
+  get retries(): number {
+    return this.cell.kind.runtime.messageHooks.retriesOf(this.envelope);
+  }
+}
+
+/** One message on its way into a mailbox. The clock is read only by those who ask. */
+export class Sending implements SendView {
+  cause: unknown = undefined;
+  armedBy: unknown = undefined;
+  readonly payload: unknown;
+  private readonly cell: ActorCell;
+  readonly handler: number;
+  readonly sender: ActorCell | undefined;
+
+  constructor(cell: ActorCell, handler: number, payload: unknown, sender: ActorCell | undefined) {
+    this.cell = cell;
+    this.handler = handler;
+    this.payload = payload;
+    this.sender = sender;
+  }
+
+  get path(): string {
+    return this.cell.path;
+  }
+  get actor(): string {
+    return this.cell.kind.name;
+  }
+  get message(): string {
+    return this.cell.kind.definition['~handlerNames'][this.handler] as string;
+  }
+  get from(): string | undefined {
+    return this.sender?.path;
+  }
+  get now(): number {
+    return this.cell.kind.runtime.host.now();
+  }
+}
+
+/** One message with a context that has become a dead letter. */
+export class Lost implements LostView {
+  readonly reason: DeadLetterReason;
+  readonly context: unknown;
+  private readonly cell: ActorCell;
+  private readonly envelope: Envelope;
+
+  constructor(cell: ActorCell, envelope: Envelope, reason: DeadLetterReason, context: unknown) {
+    this.cell = cell;
+    this.envelope = envelope;
+    this.reason = reason;
+    this.context = context;
+  }
+
+  get path(): string {
+    return this.cell.path;
+  }
+  get actor(): string {
+    return this.cell.kind.name;
+  }
+  get message(): string {
+    return this.cell.kind.definition['~handlerNames'][this.envelope.handler] as string;
+  }
+  get payload(): unknown {
+    return this.envelope.payload;
+  }
+  get now(): number {
+    return this.cell.kind.runtime.host.now();
+  }
+}
+
+/** The context of the message in whose handling a timer was armed. Its slot is laid out by the pipeline of that actor. */
+export class Arming {
+  private readonly pipeline: Pipeline;
+  private readonly slot: unknown;
+
+  constructor(pipeline: Pipeline, slot: unknown) {
+    this.pipeline = pipeline;
+    this.slot = slot;
+  }
+
+  contextFor(middleware: Middleware): unknown {
+    return this.pipeline.contextOf(this.slot, middleware);
+  }
+}
+
+/** One turn as hooks see it. */
+export class Turn implements TurnView {
+  endedAt: number;
+  handled = 0;
+  readonly depth: number;
+  readonly startedAt: number;
+  private readonly cell: ActorCell;
+
+  constructor(cell: ActorCell, now: number) {
+    this.cell = cell;
+    this.depth = cell.queue.length;
+    this.startedAt = now;
+    this.endedAt = now;
+  }
+
+  get path(): string {
+    return this.cell.path;
+  }
+  get actor(): string {
+    return this.cell.kind.name;
+  }
+}

@@ -1,0 +1,17 @@
+import type { HandlerMap, PayloadArgs } from '../define/definition.js';
+
+export interface TimerOptions {
+  /** A timer with the same key of the same actor is replaced. */
+  readonly key?: string;
+}
+
+/** An armed timer. */
+export interface ActorTimer {
+  readonly active: boolean;
+  cancel(): void;
+}
+
+/** The messages of a ref, sent when the timer fires. */
+export type TimerFace<H extends HandlerMap> = {
+  readonly [K in keyof H]: (...payload: PayloadArgs<H[K]>) => ActorTimer;
+};

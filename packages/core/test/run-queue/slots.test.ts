@@ -1,0 +1,93 @@
+import { defineActor } from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Mailbox } from '#src/mailbox/mailbox.js';
+import { Slots } from '#src/run-queue/slots.js';
+import { cellOf, inside } from '../inside.js';
+
+const slots = suite('slots');
+const Actor = defineActor('actor', { handlers: { ping: () => 'pong' } });
+
+/** Only its identity matters here. */
+function mailbox(): Mailbox {
+  return {} as Mailbox;
+}
+
+slots('a slot that is given back has a new generation, so an old address finds nobody (E19, E27)', () => {
+  const some = new Slots<Mailbox>();
+  const slot = some.reserve();
+  const first = mailbox();
+  some.put(slot, first);
+  const generation = some.generationOf(slot);
+  assert.is(some.find(slot, generation), first);
+  some.release(slot);
+  assert.is(some.find(slot, generation), undefined);
+  assert.is(some.reserve(), slot);
+  const second = mailbox();
+  some.put(slot, second);
+  assert.is(some.find(slot, generation), undefined);
+  assert.is(some.find(slot, generation + 1), second);
+});
+
+slots('others keep their slot when one is given back: nothing is moved (E27)', () => {
+  const some = new Slots<Mailbox>();
+  const all = Array.from({ length: 1_000 }, () => {
+    const slot = some.reserve();
+    const one = mailbox();
+    some.put(slot, one);
+    return { slot, one, generation: some.generationOf(slot) };
+  });
+  for (const { slot } of all.filter((_, i) => i % 3 === 0)) some.release(slot);
+  for (const { slot, one, generation } of all.filter((_, i) => i % 3 !== 0)) {
+    assert.is(some.find(slot, generation), one);
+  }
+});
+
+slots('slot 0 is nobody', () => {
+  const some = new Slots<Mailbox>();
+  assert.ok(some.reserve() > 0);
+  assert.is(some.mailboxes[0], undefined);
+});
+
+slots('a slot whose generation would wrap is retired', () => {
+  const some = new Slots<Mailbox>();
+  const slot = some.reserve();
+  some.release(slot);
+  const { generations } = some as unknown as { generations: Int32Array };
+  generations[slot] = 0x7fff_fffe;
+  assert.is(some.reserve(), slot);
+  some.release(slot);
+  assert.is.not(some.reserve(), slot);
+});
+
+slots(
+  'what a slot has handled is counted beyond what a small integer holds, and anew for its next actor',
+  () => {
+    const some = new Slots<Mailbox>();
+    const slot = some.reserve();
+    for (let i = 0; i < 5; i += 1) some.count(slot, 1_000_000_000);
+    some.count(slot, 7);
+    assert.is(some.handledBy(slot), 5_000_000_007);
+    some.release(slot);
+    assert.is(some.reserve(), slot);
+    assert.is(some.handledBy(slot), 0);
+  },
+);
+
+slots('a message to a stopped actor never reaches the next one in its slot (E27)', async () => {
+  await using test = createTestSystem();
+  const old = test.system.spawn(Actor);
+  const { slot } = cellOf(old);
+  void test.system.stop(old);
+  await test.settle();
+  const young = test.system.spawn(Actor);
+  assert.is(cellOf(young).slot, slot);
+  assert.is.not(young.id, old.id);
+  const lost = old.ask.ping().catch((error: { code: string }) => error.code);
+  await test.settle();
+  assert.is(await lost, 'ERR_UNDELIVERED');
+  assert.is(inside(test.system).ready.depth, 0);
+});
+
+slots.run();
