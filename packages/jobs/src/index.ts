@@ -1,9 +1,9 @@
 export { Client } from './client/client.js';
 export type { ClientLink } from './client/client-link.js';
-export type { SubmitOptions } from './client/drafter.js';
 export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
-export type { WaitOptions } from './client/patience.js';
+export type { SubmitOptions } from './client/submit-encoder.js';
+export type { WaitOptions } from './client/wait-limit.js';
 export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded.js';
 export { EmbeddedJobs, embedded } from './embedded/embedded.js';
 export type { JobsHost, JobsTimer } from './host.js';
@@ -49,18 +49,6 @@ export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/leader-limits.js';
 export type { LedgerRecord } from './ledger/record.js';
 export { decodeRecords } from './ledger/record-codec.js';
-export type { ConnectClientOptions } from './network/connect-client.js';
-export { connectClient } from './network/connect-client.js';
-export type { DialOptions } from './network/dial-options.js';
-export type { LeaderRenewal, LeaderServerOptions } from './network/leader-server.js';
-export { LeaderServer, startLeader } from './network/leader-server.js';
-export {
-  LeaderRefusedError,
-  LeaderUnreachableError,
-  MessageMalformedError,
-} from './network/network-error.js';
-export type { StartWorkerOptions } from './network/start-worker.js';
-export { RemoteWorker, startWorker } from './network/start-worker.js';
 export type {
   JobOutcome,
   JobView,
@@ -68,6 +56,18 @@ export type {
   Liveness,
   WorkerView,
 } from './protocol/client-messages.js';
+export type { ConnectClientOptions } from './remote/connect-client.js';
+export { connectClient } from './remote/connect-client.js';
+export type { DialOptions } from './remote/dial-options.js';
+export type { StartWorkerOptions } from './remote/start-worker.js';
+export { RemoteWorker, startWorker } from './remote/start-worker.js';
+export type { LeaderRenewal, LeaderServerOptions } from './server/leader-server.js';
+export { LeaderServer, startLeader } from './server/leader-server.js';
+export {
+  LeaderRefusedError,
+  LeaderUnreachableError,
+  MessageMalformedError,
+} from './wire/remote-error.js';
 export type { AttemptContext, HandledJob, Handler } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';

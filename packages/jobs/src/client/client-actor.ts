@@ -9,7 +9,7 @@ import {
 import { actorHost } from '../actor-host.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { ClientHello, ToClient } from '../protocol/client-messages.js';
-import type { ClientFace, PeerPort } from '../protocol/leader-face.js';
+import type { ClientFace, PeerPort } from '../protocol/leader-interface.js';
 import { Client } from './client.js';
 
 /** The present connection, and the way into the actor. Both are there before anything can be sent. */

@@ -2,7 +2,6 @@
 import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
 import { payloadOfFile, withSpooled } from '../job/node-payload-file.js';
-import { checkOptions } from '../job/option-check.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import {
   ClientClosedError,
@@ -10,18 +9,25 @@ import {
   LeaderChangedError,
   SessionRefusedError,
 } from '../jobs-error.js';
+import { checkOptions } from '../option-check.js';
 import type { ClientMessage, JobView, LeaderOverview, ToClient } from '../protocol/client-messages.js';
+import { DeskCalls } from './admin-calls.js';
 import type { ClientSetup } from './client-link.js';
-import { DeskCalls } from './desk-calls.js';
-import { Drafter, NO_OPTIONS, SUBMIT_ALL_OPTIONS, SUBMIT_OPTIONS, type SubmitOptions } from './drafter.js';
-import { Entrance } from './entrance.js';
+import { PromiseGrip } from './deferred.js';
 import { type HandleDesk, JobHandle } from './job-handle.js';
 import { Outcomes } from './outcomes.js';
 import type { Draft } from './outstanding.js';
-import { limitWait, type WaitOptions } from './patience.js';
 import { PendingBatch, PendingRun, PendingSubmit } from './pending.js';
-import { PromiseGrip } from './promise-grip.js';
+import {
+  Drafter,
+  NO_OPTIONS,
+  SUBMIT_ALL_OPTIONS,
+  SUBMIT_OPTIONS,
+  type SubmitOptions,
+} from './submit-encoder.js';
+import { Entrance } from './submit-gate.js';
 import { Submitter } from './submitter.js';
+import { limitWait, type WaitOptions } from './wait-limit.js';
 
 /** The client as a machine with promises on its face. Collects what one turn submits and sends it in one message. */
 export class Client implements HandleDesk, AsyncDisposable {

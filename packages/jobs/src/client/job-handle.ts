@@ -1,7 +1,7 @@
 import type { JobDefinition, JobOutput } from '../job/define-job.js';
-import { checkOptions } from '../job/option-check.js';
+import { checkOptions } from '../option-check.js';
 import type { JobView } from '../protocol/client-messages.js';
-import { WAIT_OPTIONS, type WaitOptions } from './patience.js';
+import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
 /** What durability a submit has reached when it is answered. */
 export interface SubmitReceipt {

@@ -1,9 +1,9 @@
+import { NumberTable } from '../collections/number-table.js';
 import type { JobDefinition } from '../job/define-job.js';
 import { type Payload, payloadValue } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import { JobCancelledError, JobFailedError, JobUnknownError, JobWaitError } from '../jobs-error.js';
 import type { JobOutcome } from '../protocol/client-messages.js';
-import { NumberTable } from '../queue/number-table.js';
 
 /** One who waits; the others of the same job hang on `next`. */
 export interface Waiter {

@@ -1,7 +1,8 @@
 // Hot path: `add` and `receipts` run once per job or batch.
+
+import { Ring } from '../collections/ring.js';
 import type { Payload } from '../job/payload.js';
 import type { ClientMessage, JobOutcome, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
-import { Ring } from '../queue/ring.js';
 import { OutstandingBatch, OutstandingJob } from './outstanding.js';
 
 const DEFAULT_OUTSTANDING_MAX = 1_024;

@@ -2,13 +2,13 @@ import { type ActorRef, type ActorSystem, createSystem, type Host, nodeHost } fr
 import type { WalOptions } from '@troupe/wal';
 import type { Client } from '../client/client.js';
 import { spawnClient } from '../client/client-actor.js';
-import { checkOptions, plainName, withDefaults } from '../job/option-check.js';
 import type { OpenJournal } from '../journal/journal.js';
 import { walJournal } from '../journal/wal-journal.js';
 import type { JobsObserver } from '../leader/jobs-event.js';
 import { LeaderActor } from '../leader/leader-actor.js';
 import { LEADER_CHECKS } from '../leader/leader-checks.js';
 import type { LeaderLimits, LeaderTimes } from '../leader/leader-limits.js';
+import { checkOptions, plainName, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';
 import { rootCause } from '../root-cause.js';
 import type { HandledJob } from '../worker/handler.js';
@@ -20,7 +20,7 @@ import {
   WORKER_CHECKS,
   type WorkerSettings,
 } from '../worker/worker-options.js';
-import { StaffActor } from './staff-actor.js';
+import { StaffActor } from './roles-supervisor.js';
 
 export interface EmbeddedOptions {
   /** The folder of the log. One leader at a time: a second one is refused. */

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { JobDefinitionError } from '../jobs-error.js';
+import { checkOptions, isFunction, show, withDefaults } from '../option-check.js';
 import { isJobName, type JobSpec, SPEC_CHECKS } from './job-spec.js';
-import { checkOptions, isFunction, show, withDefaults } from './option-check.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry.js';
 
 const DEFAULT_LIMITS: JobSpec['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };

@@ -8,7 +8,7 @@ import {
   text,
   wholeNumber,
   YEAR_MS,
-} from './option-check.js';
+} from '../option-check.js';
 import type { RetryPolicy } from './retry.js';
 
 /** The part of a job definition that travels to the leader and is stored there: data only, no schema, no function. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isAscii } from 'node:buffer';
-import { recurringText, rememberText } from './recurring-text.js';
+import { recurringText, rememberText } from '../wire/recurring-text.js';
 import { StoredPayload } from './stored-payload.js';
 import { TextPayload } from './text-payload.js';
 

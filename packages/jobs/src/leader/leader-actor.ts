@@ -1,9 +1,10 @@
 import { type ActorContext, type ActorDefinition, type AnyRef, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host.js';
+import type { PulseSession } from '../heartbeat/heartbeat-session.js';
 import type { PayloadStore } from '../job/stored-payload.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
 import type { ClientHello, ClientMessage, LeaderOverview, ToClient } from '../protocol/client-messages.js';
-import type { LostPayload, PeerPort } from '../protocol/leader-face.js';
+import type { LostPayload, PeerPort } from '../protocol/leader-interface.js';
 import type {
   PulseBeat,
   PulseHello,
@@ -11,12 +12,11 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
-import type { ClientSession } from './client-session.js';
 import type { Leader } from './leader.js';
 import type { Session } from './leader-context.js';
 import { type LeaderOptions, openLeader } from './open-leader.js';
-import type { PulseSession } from './pulse-session.js';
-import { type PayloadLost, WholePort } from './whole-port.js';
+import type { ClientSession } from './sessions/client-session.js';
+import { type PayloadLost, WholePort } from './sessions/inline-payload-port.js';
 
 export interface LeaderArgs extends Omit<LeaderOptions, 'host'> {
   readonly host: Host;

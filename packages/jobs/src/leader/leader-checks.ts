@@ -1,4 +1,4 @@
-import { anObject, bag, type Check, isFunction, text, wholeNumber, YEAR_MS } from '../job/option-check.js';
+import { anObject, bag, type Check, isFunction, text, wholeNumber, YEAR_MS } from '../option-check.js';
 import { type LeaderLimits, type LeaderTimes, PAYLOAD_BYTES_MAX } from './leader-limits.js';
 
 const COUNT_MAX = Number.MAX_SAFE_INTEGER;

@@ -1,13 +1,13 @@
 import type { JobsHost } from '../host.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/record.js';
-import type { WaitingRoom } from '../queue/waiting-room.js';
-import type { ClientSession } from './client-session.js';
-import type { Fleet } from './fleet.js';
-import type { Flight } from './flight.js';
+import type { Fleet } from './dispatch/fleet.js';
+import type { WaitingRoom } from './dispatch/job-queues.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
-import type { WorkerSession } from './worker-session.js';
+import type { ClientSession } from './sessions/client-session.js';
+import type { WorkerSession } from './sessions/worker-session.js';
+import type { Flight } from './submit/uncommitted-jobs.js';
 
 export type Session = ClientSession | WorkerSession;
 

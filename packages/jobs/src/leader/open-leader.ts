@@ -1,13 +1,13 @@
 import type { JobsHost } from '../host.js';
-import { withDefaults } from '../job/option-check.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
-import { ByteWriter } from '../ledger/byte-writer.js';
 import { Ledger } from '../ledger/ledger.js';
 import type { LedgerLimits } from '../ledger/ledger-limits.js';
 import type { LedgerRecord } from '../ledger/record.js';
 import { decodeRecords, encodeRecord } from '../ledger/record-codec.js';
 import { loadChunk } from '../ledger/snapshot-codec.js';
+import { withDefaults } from '../option-check.js';
+import { ByteWriter } from '../wire/byte-writer.js';
 import type { JobsObserver } from './jobs-event.js';
 import { Leader } from './leader.js';
 import {

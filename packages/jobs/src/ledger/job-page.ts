@@ -1,6 +1,6 @@
 import type { Payload } from '../job/payload.js';
-import { EndedJobs } from './ended-jobs.js';
 import type { Job } from './job.js';
+import { EndedJobs } from './job-archive.js';
 
 const PAGE_BITS = 7;
 export const PAGE_JOBS = 1 << PAGE_BITS;

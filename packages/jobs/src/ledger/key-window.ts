@@ -1,4 +1,4 @@
-import { Ring } from '../queue/ring.js';
+import { Ring } from '../collections/ring.js';
 
 /** What an idempotency key stands for. */
 export interface KeyEntry {

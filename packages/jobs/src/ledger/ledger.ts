@@ -1,7 +1,7 @@
+import { TimedHeap } from '../collections/timed-heap.js';
+import { TimedNumbers } from '../collections/timed-numbers.js';
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import { TimedHeap } from '../queue/timed-heap.js';
-import { TimedNumbers } from '../queue/timed-numbers.js';
 import { Job, type JobEnd, type JobState, Policy } from './job.js';
 import { JobTable } from './job-table.js';
 import { KeyWindow, windowKey } from './key-window.js';

@@ -1,4 +1,4 @@
-import { Ring } from '../queue/ring.js';
+import { Ring } from '../collections/ring.js';
 
 /**
  * One client session that numbers its submits. Keeps the job of every number above `low`, the mark up to which the client

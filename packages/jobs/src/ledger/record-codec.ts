@@ -1,8 +1,8 @@
 // Hot path: the four records of a job's ordinary life are encoded without an intermediate object.
 import type { JobSpec } from '../job/job-spec.js';
 import { type JobFailure, LedgerCorruptError } from '../jobs-error.js';
-import { ByteReader } from './byte-reader.js';
-import type { ByteWriter } from './byte-writer.js';
+import { ByteReader } from '../wire/byte-reader.js';
+import type { ByteWriter } from '../wire/byte-writer.js';
 import type { DeadReason, LedgerRecord, Submission } from './record.js';
 
 /** The first byte of a record. Numbers are never reused. */

@@ -1,7 +1,7 @@
 import type { JobSpec } from '../job/job-spec.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import { ByteReader } from './byte-reader.js';
-import { ByteWriter } from './byte-writer.js';
+import { ByteReader } from '../wire/byte-reader.js';
+import { ByteWriter } from '../wire/byte-writer.js';
 import { Policy } from './job.js';
 import type { KeyEntry } from './key-window.js';
 import type { Ledger } from './ledger.js';

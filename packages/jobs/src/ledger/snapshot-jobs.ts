@@ -1,11 +1,11 @@
 // Jobs in a snapshot. A job that is over and like the one before it says so (ADR 0134).
 import { isSamePayload, type Payload } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import type { ByteReader } from './byte-reader.js';
-import type { ByteWriter } from './byte-writer.js';
+import type { ByteReader } from '../wire/byte-reader.js';
+import type { ByteWriter } from '../wire/byte-writer.js';
 import { Job, type JobEnd, type JobState } from './job.js';
+import { isLike, jobLike } from './job-template.js';
 import type { Ledger } from './ledger.js';
-import { isLike, jobLike } from './likeness.js';
 import { decodeFailure, encodeFailure } from './record-codec.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];

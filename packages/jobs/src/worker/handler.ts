@@ -4,8 +4,8 @@ import {
   isDefinition,
   type JobDefinition,
 } from '../job/define-job.js';
-import { type Check, show } from '../job/option-check.js';
 import { JobDefinitionError } from '../jobs-error.js';
+import { type Check, show } from '../option-check.js';
 
 /** What a handler may know and use besides its input. */
 export interface AttemptContext {

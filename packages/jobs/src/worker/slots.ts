@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JobsHost, JobsTimer } from '../host.js';
-import { type Pace, ROW_JOBS_MAX } from '../protocol/pace.js';
+import { type Pace, ROW_JOBS_MAX } from '../protocol/run-time-estimate.js';
 import type { Credit } from '../protocol/worker-messages.js';
 import type { Attempt } from './attempt.js';
 import type { LoadMeter } from './load-meter.js';

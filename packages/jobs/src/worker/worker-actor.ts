@@ -1,6 +1,6 @@
 import { type ActorContext, type ActorDefinition, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host.js';
-import type { PeerPort, WorkerFace } from '../protocol/leader-face.js';
+import type { PeerPort, WorkerFace } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 import { Worker, type WorkerSetup } from './worker.js';
 

@@ -1,3 +1,5 @@
+import { isSubjectPattern } from '../job/subject.js';
+import type { JobFailure } from '../jobs-error.js';
 import {
   type Check,
   isFunction,
@@ -6,9 +8,7 @@ import {
   plainName,
   show,
   wholeNumber,
-} from '../job/option-check.js';
-import { isSubjectPattern } from '../job/subject.js';
-import type { JobFailure } from '../jobs-error.js';
+} from '../option-check.js';
 import { isHandled } from './handler.js';
 
 /** An attempt that ended without a result: what the leader is told, and nobody else. */

@@ -1,8 +1,10 @@
 // Hot path: `take`, `begin` and `finish` run once per attempt.
+
+import { NumberTable } from '../collections/number-table.js';
 import type { JobsHost } from '../host.js';
 import { jobId } from '../job/job-id.js';
 import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
-import { Pace } from '../protocol/pace.js';
+import { Pace } from '../protocol/run-time-estimate.js';
 import type {
   Assignment,
   AttemptEnd,
@@ -12,11 +14,10 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
-import { NumberTable } from '../queue/number-table.js';
 import { Attempt, attemptKey, failed, released } from './attempt.js';
+import { Line, PATIENCE_MS } from './attempt-queue.js';
 import type { HandledJob } from './handler.js';
 import { runHandler } from './handler-run.js';
-import { Line, PATIENCE_MS } from './line.js';
 import type { LoadMeter } from './load-meter.js';
 import { Reporter } from './reporter.js';
 import { RunContext } from './run-context.js';

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { type Draft, OutstandingBatch, OutstandingJob } from '#src/client/outstanding.js';
 import { Submitter } from '#src/client/submitter.js';
 import type { ClientMessage, Receipt } from '#src/protocol/client-messages.js';
-import { Echo } from '../network/trial-jobs.js';
+import { Echo } from '../remote/trial-jobs.js';
 
 const submitter = suite('submitter');
 

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Ledger } from '#src/ledger/ledger.js';
 import type { SubmitItem } from '#src/protocol/client-messages.js';
-import { ROW_JOBS_MAX } from '#src/protocol/pace.js';
+import { ROW_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
 import type { Assignment } from '#src/protocol/worker-messages.js';
 import { specOf } from '../ledger/legal-history.js';
 import { LeaderRig, PlayedClient, type PlayedWorker } from './leader-rig.js';

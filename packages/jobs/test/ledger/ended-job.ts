@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { Job, Policy } from '#src/ledger/job.js';
-import { Echo } from '../network/trial-jobs.js';
+import { Echo } from '../remote/trial-jobs.js';
 
 export const POLICIES = [new Policy(1, Echo.spec), new Policy(2, Echo.spec)];
 const FAILURES = [undefined, { name: 'Error', message: 'no' }];

@@ -4,8 +4,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Payload } from '#src/job/payload.js';
 import { TextPayload } from '#src/job/text-payload.js';
+import { WaitingRoom } from '#src/leader/dispatch/job-queues.js';
 import { Ledger } from '#src/ledger/ledger.js';
-import { WaitingRoom } from '#src/queue/waiting-room.js';
 import { opening } from './legal-history.js';
 
 const memory = suite('memory');

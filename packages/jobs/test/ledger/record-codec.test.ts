@@ -3,9 +3,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { payloadOfBytes } from '#src/job/payload.js';
 import { TextPayload } from '#src/job/text-payload.js';
-import { ByteWriter } from '#src/ledger/byte-writer.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
+import { ByteWriter } from '#src/wire/byte-writer.js';
 import { specOf } from './legal-history.js';
 
 const codec = suite('record codec');

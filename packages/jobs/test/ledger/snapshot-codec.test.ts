@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ByteWriter } from '#src/ledger/byte-writer.js';
 import { Job, type JobEnd } from '#src/ledger/job.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
+import { ByteWriter } from '#src/wire/byte-writer.js';
 import { endedJob, PLAIN, POLICIES, type Traits, traits } from './ended-job.js';
 
 const codec = suite('snapshot codec');

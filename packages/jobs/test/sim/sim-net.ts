@@ -1,7 +1,7 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
 import { TextPayload } from '#src/job/text-payload.js';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
-import type { ClientFace, PeerPort, WorkerFace } from '#src/protocol/leader-face.js';
+import type { ClientFace, PeerPort, WorkerFace } from '#src/protocol/leader-interface.js';
 import type { SimNode, SimWorld } from './sim-world.js';
 
 /** Stands for the connection inside the leader's system; its end is the connection's end. */

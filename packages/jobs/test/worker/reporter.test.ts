@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JobsHost } from '#src/host.js';
-import { Pace } from '#src/protocol/pace.js';
+import { Pace } from '#src/protocol/run-time-estimate.js';
 import type { WorkerMessage } from '#src/protocol/worker-messages.js';
 import { Reporter } from '#src/worker/reporter.js';
 import { Slots } from '#src/worker/slots.js';

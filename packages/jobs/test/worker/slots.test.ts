@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Pace, ROW_JOBS_MAX } from '#src/protocol/pace.js';
+import { Pace, ROW_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
 import { Slots } from '#src/worker/slots.js';
-import { HandTime } from '../hand-time.js';
+import { HandTime } from '../manual-time.js';
 
 const slots = suite('slots');
 

@@ -6,7 +6,7 @@ import type { Assignment, AttemptEnd, WorkerHello, WorkerMessage } from '#src/pr
 import type { AttemptContext, HandledJob } from '#src/worker/handler.js';
 import { Worker } from '#src/worker/worker.js';
 import { type AttemptFailure, DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
-import { HandTime } from '../hand-time.js';
+import { HandTime } from '../manual-time.js';
 import { anything } from '../plain-schema.js';
 
 const workers = suite('worker');

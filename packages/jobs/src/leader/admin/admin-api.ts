@@ -1,0 +1,159 @@
+import type { Job } from '../../ledger/job.js';
+import type {
+  DeskAnswer,
+  DeskRequest,
+  JobView,
+  LeaderOverview,
+  WorkerView,
+} from '../../protocol/client-messages.js';
+import { leaseOf } from '../dispatch/lease.js';
+import type { LeaseWatch } from '../dispatch/lease-watch.js';
+import type { LeaderContext } from '../leader-context.js';
+import type { ClientSession } from '../sessions/client-session.js';
+import type { WorkerSession } from '../sessions/worker-session.js';
+import { JobWalks } from './job-listing.js';
+
+const REASON_CHARS_MAX = 500;
+const FORBIDDEN: DeskAnswer = { answer: 'forbidden', needed: 'observe on leader.observe' };
+
+/** Questions and orders of clients and operators: cancel, inspect, list, redrive, purge. Answers show durable state only. */
+export class Desk {
+  private readonly context: LeaderContext;
+  private readonly watch: LeaseWatch;
+  private readonly walks: JobWalks;
+
+  constructor(context: LeaderContext, watch: LeaseWatch) {
+    this.context = context;
+    this.watch = watch;
+    this.walks = new JobWalks(
+      (job) => this.jobView(job),
+      (session, call, views) => this.answer(session, call, { answer: 'jobs', views }),
+    );
+  }
+
+  /** The share of one turn. True if there is more to do. */
+  walk(): boolean {
+    if (this.walks.size > 0) this.walks.step();
+    return this.walks.size > 0;
+  }
+
+  serve(session: ClientSession, call: number, request: DeskRequest): void {
+    switch (request.ask) {
+      case 'cancel':
+        return this.cancel(session, call, request.job, request.reason);
+      case 'inspect': {
+        const job = this.context.ledger.jobs.get(request.job);
+        if (job === undefined || !session.may('observe', job))
+          return this.answer(session, call, { answer: 'unknown', job: request.job });
+        return this.answer(session, call, { answer: 'job', view: this.jobView(job) });
+      }
+      case 'list':
+        return this.walks.start(session, call, request, this.context.ledger.jobs);
+      case 'overview':
+        if (!session.maySeeLeader) return this.answer(session, call, FORBIDDEN);
+        return this.answer(session, call, { answer: 'overview', overview: this.overview() });
+      case 'redrive':
+      case 'purge':
+        return this.treatDead(session, call, request.ask, request.jobs);
+      default:
+        return request satisfies never;
+    }
+  }
+
+  /** Wins over any retry. Ended already: nothing changes and the answer says how it stands. */
+  private cancel(session: ClientSession, call: number, no: number, reason: string): void {
+    const { ledger } = this.context;
+    const job = ledger.jobs.get(no);
+    if (job === undefined || !session.may('cancel', job))
+      return this.answer(session, call, { answer: 'unknown', job: no });
+    if (job.pending) return this.context.whenApplied(() => this.cancel(session, call, no, reason));
+    if (job.end !== undefined) return this.answer(session, call, { answer: 'cancelled', state: job.state });
+    job.pending = true;
+    const text = reason.slice(0, REASON_CHARS_MAX);
+    this.context.stage({ type: 'cancel', at: this.context.at(), job: no, reason: text }, session, call);
+  }
+
+  answer(session: ClientSession, call: number, answer: DeskAnswer): void {
+    session.say({ kind: 'answer', call, answer });
+    this.context.list(session);
+  }
+
+  private treatDead(
+    session: ClientSession,
+    call: number,
+    type: 'redrive' | 'purge',
+    wanted: readonly number[],
+  ): void {
+    const { ledger } = this.context;
+    const some = wanted.map((no) => ledger.jobs.get(no));
+    if (some.some((job) => job?.pending === true)) {
+      return this.context.whenApplied(() => this.treatDead(session, call, type, wanted));
+    }
+    const dead = [...new Set(some)].filter(
+      (job): job is Job => job?.state === 'dead' && session.may('admin', job),
+    );
+    if (dead.length === 0) return this.answer(session, call, { answer: 'count', count: 0 });
+    for (const job of dead) job.pending = true;
+    this.context.stage({ type, at: this.context.at(), jobs: dead.map((job) => job.no) }, session, call);
+  }
+
+  overview(): LeaderOverview {
+    const { ledger, room, fleet, lsn, journalLow } = this.context;
+    return {
+      tag: ledger.tag,
+      lsn,
+      counts: { ...ledger.counts },
+      accepted: ledger.accepted,
+      dropped: ledger.dropped,
+      delayed: room.delayed,
+      liveBytes: ledger.liveBytes,
+      keys: ledger.keys.size,
+      diskLow: journalLow,
+      workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
+    };
+  }
+
+  private jobView(job: Job): JobView {
+    const holder = job.state === 'running' ? leaseOf(job)?.session : undefined;
+    if (holder === undefined) return viewOf(job);
+    return {
+      ...viewOf(job),
+      liveness: this.watch.liveness(holder),
+      blockedMs: this.watch.blockedMs(holder),
+    };
+  }
+
+  private workerView(session: WorkerSession): WorkerView {
+    return {
+      worker: session.name,
+      liveness: this.watch.liveness(session),
+      blockedMs: this.watch.blockedMs(session),
+      running: session.leases.length,
+      credit: session.credit,
+      slots: session.slots,
+      cpu: session.cpu,
+      lagMs: session.lagMs,
+    };
+  }
+}
+
+function viewOf(job: Job): JobView {
+  const { exec, group } = job.policy.spec;
+  return {
+    job: job.no,
+    exec,
+    group,
+    client: job.client,
+    state: job.state,
+    attempt: job.attempt,
+    failures: job.failures,
+    crashes: job.crashes,
+    submittedAt: job.at,
+    dueAt: job.dueAt,
+    worker: job.worker,
+    endedAt: job.end?.at ?? 0,
+    reason: job.end?.reason ?? '',
+    failure: job.end?.failure ?? job.failure,
+    payloadBytes: job.payload.length,
+  };
+}

@@ -1,0 +1,130 @@
+import { payloadHash } from '../../job/payload.js';
+import { StoredPayload } from '../../job/stored-payload.js';
+import { TextPayload } from '../../job/text-payload.js';
+import type { RefusalCode } from '../../jobs-error.js';
+import { windowKey } from '../../ledger/key-window.js';
+import { YEAR_MS } from '../../option-check.js';
+import type { Refusal, SubmitItem } from '../../protocol/client-messages.js';
+import type { LeaderContext } from '../leader-context.js';
+import { RECORD_BYTES_MAX } from '../leader-limits.js';
+import type { ClientSession } from '../sessions/client-session.js';
+
+const KEY_BYTES_MAX = 512;
+const RETRY_AFTER_MS = 1_000;
+
+/** `key` is empty where there is none. 'wait': the same key is on its way to the disk. */
+export type Admission =
+  | Admitted
+  | { readonly verdict: 'wait' }
+  | { readonly verdict: 'refuse'; readonly refusal: Refusal };
+
+export type Admitted =
+  | { readonly verdict: 'take'; readonly key: string }
+  | { readonly verdict: 'same'; readonly key: string; readonly job: number };
+
+interface Pending {
+  readonly jobs: number;
+  readonly bytes: number;
+  readonly keys: ReadonlySet<string>;
+}
+
+const TAKE: Admission = { verdict: 'take', key: '' };
+const WAIT: Admission = { verdict: 'wait' };
+
+/** Judges one submit. Pure: what is refused here has changed nothing, so it may be sent again (A30). */
+export function admit(
+  context: LeaderContext,
+  pending: Pending,
+  session: ClientSession,
+  item: SubmitItem,
+): Admission {
+  const { limits, ledger } = context;
+  const problem = malformed(item);
+  if (problem !== undefined) return refuse('ERR_MESSAGE_MALFORMED', problem, 0);
+  const policy = session.refs.get(item.ref);
+  if (policy === undefined) {
+    if (session.forbidden.has(item.ref))
+      return refuse('ERR_FORBIDDEN', 'this client may not submit to the group of the job', 0);
+    if (session.unplaced.has(item.ref))
+      return refuse('ERR_POLICIES_FULL', 'no room for another job definition', RETRY_AFTER_MS);
+    return refuse('ERR_EXEC_UNKNOWN', `no job definition was announced as ${item.ref}`, 0);
+  }
+  if (item.payload.length > limits.payloadBytesMax) {
+    const size = `payload of ${item.payload.length} bytes, at most ${limits.payloadBytesMax}`;
+    return refuse('ERR_PAYLOAD_TOO_LARGE', size, 0);
+  }
+  if (item.payload.length > RECORD_BYTES_MAX && !(item.payload instanceof StoredPayload)) {
+    const size = `payload of ${item.payload.length} bytes, at most ${RECORD_BYTES_MAX} where it is not streamed`;
+    return refuse('ERR_PAYLOAD_TOO_LARGE', size, 0);
+  }
+  const key = item.key === '' ? '' : windowKey(session.client, policy.spec.exec, item.key);
+  if (key !== '') {
+    const known = judgeKey(context, pending, key, item);
+    if (known !== undefined) return known;
+  }
+  if (context.draining) return refuse('ERR_LEADER_DRAINING', 'the leader is shutting down', RETRY_AFTER_MS);
+  if (context.journalLow) return refuse('ERR_DISK_LOW', 'the disk is nearly full', RETRY_AFTER_MS);
+  const live = ledger.counts.queued + ledger.counts.running + pending.jobs;
+  if (live >= limits.jobsMax)
+    return refuse('ERR_QUEUE_FULL', `${live} jobs are waiting or running`, RETRY_AFTER_MS);
+  const bytes = ledger.liveBytes + pending.bytes + item.payload.length;
+  if (bytes > limits.jobBytesMax)
+    return refuse('ERR_QUEUE_FULL', `payloads of ${bytes} bytes`, RETRY_AFTER_MS);
+  if (ledger.counts.dead >= limits.deadMax) {
+    return refuse(
+      'ERR_DEAD_LETTERS_FULL',
+      `${ledger.counts.dead} dead letters; redrive or purge`,
+      RETRY_AFTER_MS,
+    );
+  }
+  return key === '' ? TAKE : { verdict: 'take', key };
+}
+
+function judgeKey(
+  context: LeaderContext,
+  pending: Pending,
+  key: string,
+  item: SubmitItem,
+): Admission | undefined {
+  if (pending.keys.has(key)) return WAIT;
+  const entry = context.ledger.keys.get(key);
+  if (entry !== undefined) {
+    if (entry.hash === payloadHash('', item.payload)) return { verdict: 'same', key, job: entry.job };
+    return refuse('ERR_KEY_CONFLICT', `key '${item.key}' belongs to a job with another payload`, 0);
+  }
+  const keys = context.ledger.keys.size + pending.keys.size;
+  if (keys < context.limits.keysMax) return undefined;
+  return refuse(
+    'ERR_KEY_WINDOW_FULL',
+    `${keys} idempotency keys are remembered, no room for another`,
+    RETRY_AFTER_MS,
+  );
+}
+
+function malformed(item: SubmitItem): string | undefined {
+  if (!Number.isSafeInteger(item.seq) || item.seq < 1) return 'the submit has no valid number';
+  if (!isPayload(item.payload)) return 'the payload is not bytes';
+  if (typeof item.key !== 'string' || item.key.length > KEY_BYTES_MAX) {
+    return `the key is not a text of at most ${KEY_BYTES_MAX} characters`;
+  }
+  const delay = item.delayMs;
+  if (!(delay >= 0 && delay <= YEAR_MS)) return `a delay of ${delay} ms, 0 to ${YEAR_MS} are allowed`;
+  return undefined;
+}
+
+function isPayload(value: unknown): boolean {
+  return (
+    typeof value === 'string' ||
+    value instanceof TextPayload ||
+    value instanceof Uint8Array ||
+    value instanceof StoredPayload
+  );
+}
+
+function refuse(code: RefusalCode, problem: string, retryAfterMs: number): Admission {
+  return { verdict: 'refuse', refusal: refusal(code, problem, retryAfterMs) };
+}
+
+export function refusal(code: RefusalCode, problem: string, retryAfterMs: number): Refusal {
+  return { code, problem, retryAfterMs };
+}

@@ -1,0 +1,294 @@
+// Hot path: `submit` and `enqueued` run once per job.
+import { payloadHash } from '../../job/payload.js';
+import type { Job, Policy } from '../../ledger/job.js';
+import { windowKey } from '../../ledger/key-window.js';
+import type { Producer } from '../../ledger/producer.js';
+import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../../ledger/record.js';
+import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../../protocol/client-messages.js';
+import { awaitOutcome, holdReceipt } from '../commit/outcome-waiters.js';
+import type { Attempts } from '../dispatch/attempts.js';
+import type { LeaderContext } from '../leader-context.js';
+import { RECORD_BYTES_MAX } from '../leader-limits.js';
+import type { ClientSession } from '../sessions/client-session.js';
+import { type Admitted, admit, refusal } from './admission.js';
+import type { ProducerBook } from './producer-registry.js';
+import type { Flight } from './uncommitted-jobs.js';
+
+/** How far a submit's number may be ahead of what its client has answers to. */
+const SEQ_WINDOW = 1_048_576;
+
+/** Larger payloads count against what a client may have in flight until their receipt has left: theirs does not wait (ADR 0139). */
+const HELD_PAYLOAD_BYTES_MAX = 4_096;
+
+/** What a submit is answered with once it is durable: the receipt, the outcome behind it, or both together. */
+const RECEIPT = 0;
+const OUTCOME_TOO = 1;
+const WITH_OUTCOME = 2;
+
+/** Takes submits: judged against what is durable and what is in flight, answered when durable. */
+export class Intake {
+  private readonly context: LeaderContext;
+  private readonly attempts: Attempts;
+  private readonly producers: ProducerBook;
+  private readonly flight: Flight;
+  private readonly onForgotten: (session: ClientSession) => void;
+
+  /** `onForgotten`: a session whose client is forgotten has something to say that must not be lost. */
+  constructor(
+    context: LeaderContext,
+    attempts: Attempts,
+    producers: ProducerBook,
+    onForgotten: (session: ClientSession) => void,
+  ) {
+    this.context = context;
+    this.attempts = attempts;
+    this.producers = producers;
+    this.onForgotten = onForgotten;
+    this.flight = context.flight;
+  }
+
+  submit(session: ClientSession, low: number, item: SubmitItem): void {
+    const producer = this.producerOf(session);
+    const problem = badNumber(producer, item.seq, low);
+    if (problem !== undefined) return this.refuse(session, item.seq, problem);
+    if (this.answered(session, producer, item)) return;
+    const admission = admit(this.context, this.flight, session, item);
+    if (admission.verdict === 'wait') return this.later(session, () => this.submit(session, low, item));
+    if (admission.verdict === 'refuse') return this.refuse(session, item.seq, admission.refusal);
+    if (admission.verdict === 'same') return this.same(session, item, [admission.job]);
+    if (session.producer === 0 && !this.producers.enrol(session))
+      return this.refuse(session, item.seq, CROWDED);
+    const policy = session.refs.get(item.ref) as Policy;
+    const at = this.context.at();
+    const job = this.flight.nextJob;
+    const record: EnqueueRecord = {
+      type: 'enqueue',
+      at,
+      producer: session.producer,
+      seq: item.seq,
+      low: Math.min(low, item.seq - 1),
+      job,
+      policy: policy.no,
+      dueAt: item.delayMs > 0 ? at + item.delayMs : 0,
+      key: item.key,
+      payload: item.payload,
+    };
+    if (admission.key !== '') this.flight.keys.add(admission.key);
+    this.context.stage(record, session, answerTo(item));
+    this.takeOff(session, record, policy, item.seq);
+  }
+
+  /** Staged: a worker may be chosen for it in this very turn. */
+  private takeOff(session: ClientSession, from: Submission, policy: Policy, seq: number): void {
+    const { numbers, client } = session;
+    if (seq > numbers.high) numbers.high = seq;
+    this.flight.add(from.payload.length, numbers.producer, seq);
+    if (from.dueAt === 0) this.context.room.lineUp(from.job, policy.spec, client);
+  }
+
+  submitAll(session: ClientSession, message: ClientMessage & { kind: 'submit_all' }): void {
+    const { seq, items } = message;
+    const first = items[0];
+    if (first === undefined || items.length > this.context.limits.batchMax) {
+      const problem = `a batch of ${items.length} jobs, 1 to ${this.context.limits.batchMax} are allowed`;
+      return this.refuse(session, seq, refusal('ERR_MESSAGE_MALFORMED', problem, 0));
+    }
+    const bad = badNumber(this.producerOf(session), seq, message.low);
+    if (bad !== undefined) return this.refuse(session, seq, bad);
+    const known = this.knownAll(session, seq, items);
+    if (known === 'wait') return this.later(session, () => this.submitAll(session, message));
+    if (known === 'received') return;
+    if (known !== undefined) return this.same(session, { ...first, seq }, known);
+    const admissions = this.admitAll(session, items);
+    if (admissions === 'wait') return this.later(session, () => this.submitAll(session, message));
+    if (!Array.isArray(admissions)) return this.refuse(session, seq, admissions);
+    this.stageAll(session, message, admissions);
+  }
+
+  /** After the record has been applied: its client is told. */
+  enqueued(record: EnqueueRecord, job: Job, session: ClientSession, tag: number, lsn: number): void {
+    this.landed(record, job);
+    this.context.list(session);
+    if (tag === WITH_OUTCOME && record.payload.length <= HELD_PAYLOAD_BYTES_MAX)
+      return holdReceipt(job, record.seq, lsn, session);
+    session.receipt({ seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined });
+    if (tag !== RECEIPT) awaitOutcome(this.context, record.job, session);
+  }
+
+  enqueuedAll(record: EnqueueAllRecord, session: ClientSession, jobs: readonly number[], lsn: number): void {
+    for (const from of record.jobs) this.landed(from, this.context.ledger.jobs.get(from.job) as Job);
+    session.receipt({ seq: record.seq, jobs, lsn, duplicate: false, refusal: undefined });
+    this.context.list(session);
+    for (const job of jobs) awaitOutcome(this.context, job, session);
+  }
+
+  /** Its record has just been applied, so the ledger has it. */
+  private landed(from: Submission, job: Job): void {
+    const { room } = this.context;
+    const session = this.flight.land();
+    this.context.observe?.({ kind: 'accepted', job: job.no, exec: job.policy.spec.exec });
+    if (from.key !== '') this.flight.keys.delete(windowKey(job.client, job.policy.spec.exec, from.key));
+    if (session !== undefined) this.attempts.landed(job, session);
+    else if (from.dueAt !== 0) room.add(job, this.context.at());
+  }
+
+  /** A number that was taken before, or is being taken, is answered from there. */
+  private answered(session: ClientSession, producer: Producer | undefined, item: SubmitItem): boolean {
+    const job = producer?.jobOf(item.seq) ?? 0;
+    if (job < 0) return true;
+    if (job > 0) {
+      this.same(session, item, [job]);
+      return true;
+    }
+    if (!this.flight.carries(session.numbers, item.seq)) return false;
+    this.later(session, () => this.submit(session, 0, item));
+    return true;
+  }
+
+  private knownAll(
+    session: ClientSession,
+    seq: number,
+    items: readonly SubmitItem[],
+  ): number[] | 'wait' | 'received' | undefined {
+    if (this.flight.carries(session.numbers, seq)) return 'wait';
+    let next = this.producerOf(session)?.jobOf(seq) ?? 0;
+    if (next < 0) return 'received';
+    if (next === 0) return undefined;
+    return items.map((item) => {
+      const policy = session.refs.get(item.ref);
+      const isKeyed = item.key !== '' && policy !== undefined;
+      const key = isKeyed ? windowKey(session.client, policy.spec.exec, item.key) : '';
+      const earlier = key === '' ? undefined : this.context.ledger.keys.get(key);
+      if (earlier !== undefined && earlier.job !== next) return earlier.job;
+      next += 1;
+      return next - 1;
+    });
+  }
+
+  private admitAll(session: ClientSession, items: readonly SubmitItem[]): Admitted[] | Refusal | 'wait' {
+    const admissions: Admitted[] = [];
+    const own = new Map<string, number>();
+    const room = { jobs: this.flight.jobs, bytes: this.flight.bytes, keys: this.flight.keys };
+    for (const item of items) {
+      const admission = admit(this.context, room, session, item);
+      if (admission.verdict === 'wait') return 'wait';
+      if (admission.verdict === 'refuse') return admission.refusal;
+      const hash = admission.key === '' ? 0 : payloadHash('', item.payload);
+      if (admission.key !== '' && (own.get(admission.key) ?? hash) !== hash) {
+        return refusal(
+          'ERR_KEY_CONFLICT',
+          `key '${item.key}' stands twice in the batch, with different payloads`,
+          0,
+        );
+      }
+      if (admission.key !== '') own.set(admission.key, hash);
+      room.jobs += 1;
+      room.bytes += item.payload.length;
+      admissions.push(admission);
+    }
+    const bytes = room.bytes - this.flight.bytes;
+    if (bytes > RECORD_BYTES_MAX) {
+      return refusal('ERR_PAYLOAD_TOO_LARGE', `a batch of ${bytes} bytes, at most ${RECORD_BYTES_MAX}`, 0);
+    }
+    return admissions;
+  }
+
+  private stageAll(
+    session: ClientSession,
+    message: ClientMessage & { kind: 'submit_all' },
+    admissions: readonly Admitted[],
+  ): void {
+    const at = this.context.at();
+    const own = new Map<string, number>();
+    const jobs: Submission[] = [];
+    const policies: Policy[] = [];
+    const answer = message.items.map((item, i) => {
+      const admission = admissions[i] as Admitted;
+      const earlier = admission.verdict === 'same' ? admission.job : own.get(admission.key);
+      if (earlier !== undefined) return earlier;
+      const job = this.flight.nextJob + jobs.length;
+      if (admission.key !== '') own.set(admission.key, job);
+      const policy = session.refs.get(item.ref) as Policy;
+      const dueAt = item.delayMs > 0 ? at + item.delayMs : 0;
+      policies.push(policy);
+      jobs.push({ job, policy: policy.no, dueAt, key: item.key, payload: item.payload });
+      return job;
+    });
+    if (jobs.length === 0)
+      return this.same(session, { ...message.items[0], seq: message.seq } as SubmitItem, answer);
+    if (session.producer === 0 && !this.producers.enrol(session))
+      return this.refuse(session, message.seq, CROWDED);
+    for (const key of own.keys()) this.flight.keys.add(key);
+    const low = Math.min(message.low, message.seq - 1);
+    const record: EnqueueAllRecord = {
+      type: 'enqueue_all',
+      at,
+      producer: session.producer,
+      seq: message.seq,
+      low,
+      jobs,
+    };
+    this.answers.set(record, answer);
+    this.context.stage(record, session);
+    jobs.forEach((job, i) => {
+      this.takeOff(session, job, policies[i] as Policy, message.seq);
+    });
+  }
+
+  /** The numbers to answer with; they differ from the record's where a key led to an earlier job. */
+  readonly answers = new WeakMap<EnqueueAllRecord, readonly number[]>();
+
+  private same(session: ClientSession, item: SubmitItem, jobs: readonly number[]): void {
+    const receipt: Receipt = {
+      seq: item.seq,
+      jobs,
+      lsn: this.context.lsn,
+      duplicate: true,
+      refusal: undefined,
+    };
+    session.receipt(receipt);
+    this.context.list(session);
+    if (item.want) for (const job of jobs) awaitOutcome(this.context, job, session);
+  }
+
+  /** Once what is in flight has landed. A session that has ended meanwhile says it again in its next. */
+  private later(session: ClientSession, run: () => void): void {
+    this.context.whenApplied(() => {
+      if (session.closed) return;
+      if (this.producers.isCurrent(session)) run();
+      else this.onForgotten(session);
+    });
+  }
+
+  private refuse(session: ClientSession, seq: number, why: Refusal): void {
+    session.receipt({ seq, jobs: [], lsn: this.context.lsn, duplicate: false, refusal: why });
+    this.context.list(session);
+    this.context.observe?.({ kind: 'refused', client: session.client, code: why.code });
+  }
+
+  private producerOf(session: ClientSession): Producer | undefined {
+    return this.context.ledger.producers.get(session.producer);
+  }
+}
+
+function answerTo({ want, soon }: SubmitItem): number {
+  if (!want) return RECEIPT;
+  return soon ? OUTCOME_TOO : WITH_OUTCOME;
+}
+
+const CROWDED = refusal('ERR_PRODUCERS_FULL', 'too many clients that submit are remembered', 1_000);
+
+/**
+ * Numbers go into records and into a window that grows with them: one far ahead of the mark would make the leader remember
+ * all between, one that is no number would not come back from the log.
+ */
+function badNumber(producer: Producer | undefined, seq: number, low: number): Refusal | undefined {
+  const whole = Number.isSafeInteger(seq) && Number.isSafeInteger(low) && seq >= 1 && low >= 0;
+  const mark = Math.max(low, producer?.low ?? 0);
+  if (whole && seq - mark <= SEQ_WINDOW) return undefined;
+  return refusal(
+    'ERR_MESSAGE_MALFORMED',
+    `submit number ${seq} after ${mark}, at most ${SEQ_WINDOW} ahead`,
+    0,
+  );
+}

@@ -1,0 +1,279 @@
+// timeout: 180s
+import {
+  connectClient,
+  type JobHandle,
+  type JobsEvent,
+  type LeaderServer,
+  type LeaderServerOptions,
+  startLeader,
+} from '@troupe/jobs';
+import { type DialerAuth, Directory } from '@troupe/transport';
+import { Authority } from '@troupe/transport/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { AttemptEnd, PulseHello, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
+import { LeaderLink, type LinkCodec } from '#src/remote/leader-connection.js';
+import { encodePulseHello, encodeWorker, readToWorker } from '#src/wire/worker-codec.js';
+import { stateFolder, workerRole } from '../remote/role.js';
+import { BriefSpin, LongSpin, Nap, Spin } from '../remote/trial-jobs.js';
+
+const pulse = suite('pulse');
+
+/** Three of these are still shorter than the jobs' leases. */
+const BEAT_MS = 300;
+const LEASE_MS = Spin.spec.leaseMs;
+
+interface Watched extends AsyncDisposable {
+  readonly leader: LeaderServer;
+  readonly port: number;
+  readonly events: JobsEvent[];
+  seen(fits: (event: JobsEvent) => boolean): Promise<JobsEvent>;
+}
+
+/** A leader in this process, so that a test sees what it sees. */
+async function watched(dir: string, options: Partial<LeaderServerOptions> = {}): Promise<Watched> {
+  const events: JobsEvent[] = [];
+  const waiting = new Set<() => void>();
+  const leader = await startLeader({
+    dir,
+    times: { beatMs: BEAT_MS },
+    onFatal: (error) => {
+      throw error;
+    },
+    observe: (event) => {
+      events.push(event);
+      for (const wake of waiting) wake();
+    },
+    ...options,
+  });
+  return {
+    leader,
+    events,
+    port: 'port' in leader.address ? leader.address.port : 0,
+    seen: async (fits) => {
+      for (;;) {
+        const found = events.find(fits);
+        if (found !== undefined) return found;
+        await new Promise<void>((resolve) => waiting.add(resolve));
+      }
+    },
+    [Symbol.asyncDispose]: () => leader.close({ withinMs: 0 }),
+  };
+}
+
+const isBlocked = (event: JobsEvent): boolean => event.kind === 'worker' && event.liveness === 'blocked';
+
+async function ranOnce(handle: JobHandle<typeof Spin>, events: readonly JobsEvent[]): Promise<void> {
+  const view = await handle.inspect();
+  assert.equal([view.attempt, view.failures, view.crashes], [1, 0, 0]);
+  assert.is(events.filter((event) => event.kind === 'requeued').length, 0);
+}
+
+// A20: a lease is not an execution time-out, and a busy worker is not a dead one.
+pulse(
+  'a handler that computes for three leases keeps its job, and the leader knows why it is silent',
+  async () => {
+    await using folder = await stateFolder();
+    await using at = await watched(folder.dir);
+    await using worker = await workerRole(at.port, 'w1');
+    await using client = await connectClient({ address: at.leader.address });
+    const handle = await client.submit(Spin, 3 * LEASE_MS);
+    await worker.event((event) => event['exec'] === 'spin');
+    await at.seen(isBlocked);
+    const [view] = (await client.overview()).workers;
+    assert.is(view?.liveness, 'blocked');
+    assert.ok((view?.blockedMs ?? 0) >= BEAT_MS, `blocked for ${view?.blockedMs} ms`);
+    assert.is(view?.credit, 0, 'nothing more is given to who does not listen');
+    const running = await handle.inspect();
+    assert.is(running.liveness, 'blocked');
+    assert.ok((running.blockedMs ?? 0) > 0);
+    assert.is(await handle.result(), 'w1');
+    await at.seen((event) => event.kind === 'worker' && event.liveness === 'alive');
+    await ranOnce(handle, at.events);
+    assert.is(await client.run(Spin, 0), 'w1', 'it is given work again');
+  },
+);
+
+pulse('without a pulse the same handler loses its job: this is what the pulse is for', async () => {
+  await using folder = await stateFolder();
+  await using at = await watched(folder.dir);
+  await using worker = await workerRole(at.port, 'w1', 4, { pulse: false });
+  await using client = await connectClient({ address: at.leader.address });
+  const handle = await client.submit(Spin, 3 * LEASE_MS);
+  await worker.event((event) => event['exec'] === 'spin');
+  await at.seen((event) => event.kind === 'requeued');
+  await handle.result();
+  assert.is((await handle.inspect()).attempt, 2);
+});
+
+pulse('a handler that never comes back ends at its run-time limit, and the job runs elsewhere', async () => {
+  await using folder = await stateFolder();
+  await using at = await watched(folder.dir);
+  await using first = await workerRole(at.port, 'w1');
+  await using client = await connectClient({ address: at.leader.address });
+  const handle = await client.submit(BriefSpin, 3_600_000);
+  await first.event((event) => event['exec'] === 'brief-spin');
+  const startedAt = performance.now();
+  await using _second = await workerRole(at.port, 'w2');
+  assert.is(await handle.result(), 'w2');
+  const view = await handle.inspect();
+  assert.equal([view.attempt, view.failures, view.crashes], [2, 1, 0]);
+  const requeued = await at.seen((event) => event.kind === 'requeued');
+  assert.is(requeued.kind === 'requeued' ? requeued.cause : '', 'timeout_requeue');
+  const tookMs = performance.now() - startedAt;
+  // No grace on top: nobody waits for an abort that cannot arrive.
+  assert.ok(tookMs > 2_500 && tookMs < 6_500, `ended elsewhere after ${Math.round(tookMs)} ms`);
+  // It still computes, and gets nothing more to do.
+  assert.is(await client.run(Spin, 0), 'w2');
+});
+
+pulse('a blocked worker that is killed is gone: its job runs elsewhere within two seconds', async () => {
+  await using folder = await stateFolder();
+  await using at = await watched(folder.dir);
+  await using first = await workerRole(at.port, 'w1');
+  await using client = await connectClient({ address: at.leader.address });
+  const handle = await client.submit(LongSpin, 3_600_000);
+  await at.seen(isBlocked);
+  await using second = await workerRole(at.port, 'w2');
+  const killedAt = performance.now();
+  await first.kill();
+  await second.event((event) => event['exec'] === 'long-spin');
+  const tookMs = performance.now() - killedAt;
+  assert.ok(tookMs < 2_000, `started elsewhere after ${Math.round(tookMs)} ms`);
+  assert.is(await handle.result(), 'w2');
+  assert.is((await handle.inspect()).crashes, 1);
+});
+
+// A22: both threads stand, so nobody speaks; what the process says when it goes on is not believed.
+pulse('a process that is stopped is gone; its job runs elsewhere, and its late ack is fenced', async () => {
+  await using folder = await stateFolder();
+  await using at = await watched(folder.dir);
+  await using first = await workerRole(at.port, 'w1');
+  await using client = await connectClient({ address: at.leader.address });
+  const handle = await client.submit(Spin, 200);
+  await first.event((event) => event['exec'] === 'spin');
+  first.signal('SIGSTOP');
+  try {
+    await using _second = await workerRole(at.port, 'w2');
+    await at.seen((event) => event.kind === 'worker' && event.liveness === 'silent');
+    assert.is(await handle.result(), 'w2');
+    first.signal('SIGCONT');
+    await at.seen((event) => event.kind === 'stale' && event.attempt === 1);
+    assert.is(await client.open(Spin, handle.id).result(), 'w2');
+    assert.equal(at.events.filter(isBlocked), [], 'nobody said that it was blocked');
+  } finally {
+    first.signal('SIGCONT');
+  }
+});
+
+pulse('the job stays even when the connection of the blocked loop was given up', async () => {
+  await using folder = await stateFolder();
+  await using at = await watched(folder.dir, { transportLimits: { pingMs: 200, deadMs: 900 } });
+  await using worker = await workerRole(at.port, 'w1');
+  await using client = await connectClient({ address: at.leader.address });
+  const handle = await client.submit(Spin, 3 * LEASE_MS);
+  await worker.event((event) => event['exec'] === 'spin');
+  await at.seen((event) => event.kind === 'worker' && event.liveness === 'lost');
+  assert.is(await handle.result(), 'w1');
+  await ranOnce(handle, at.events);
+});
+
+pulse('a leader that was restarted meanwhile hears that the holder of a lease is blocked', async () => {
+  await using folder = await stateFolder();
+  const times = { beatMs: BEAT_MS, reclaimMs: 1_500 };
+  const before = await watched(folder.dir, { times });
+  await using worker = await workerRole(before.port, 'w1');
+  await using client = await connectClient({ address: before.leader.address });
+  const handle = await client.submit(Spin, 5 * LEASE_MS);
+  await worker.event((event) => event['exec'] === 'spin');
+  await before.seen(isBlocked);
+  await before.leader.close({ withinMs: 0 });
+  await using after = await watched(folder.dir, { times, address: { port: before.port } });
+  await after.seen(isBlocked);
+  assert.is(await handle.result(), 'w1');
+  await ranOnce(handle, after.events);
+});
+
+// A13, A35: the pulse proves the same identity, over the same kind of channel.
+pulse('a pulse has the key and the certificates of its worker', async () => {
+  await using folder = await stateFolder();
+  const authority = new Authority('root');
+  const { key, cert } = authority.issue({ name: 'leader', hosts: ['127.0.0.1'] });
+  const secret = 'd'.repeat(64);
+  const directory = new Directory([
+    { subject: 'crew', keys: [{ id: 'k-crew', key: secret }], work: ['>'], submit: ['>'] },
+  ]);
+  const auth = { kind: 'hmac', keyId: 'k-crew', key: secret } as const;
+  const tls = { ca: authority.cert };
+  await using at = await watched(folder.dir, { tls: { key, cert }, auth: { kind: 'hmac', directory } });
+  await using worker = await workerRole(at.port, 'w1', 4, { tls, auth });
+  await using client = await connectClient({ address: at.leader.address, tls, auth });
+  const handle = await client.submit(Spin, 3 * LEASE_MS);
+  await worker.event((event) => event['exec'] === 'spin');
+  const blocked = await at.seen(isBlocked);
+  assert.match(blocked.kind === 'worker' ? blocked.worker : '', /^crew\/w1~/);
+  assert.is(await handle.result(), 'w1');
+  await ranOnce(handle, at.events);
+});
+
+/** Says hello as a pulse, then what only a worker may say; resolves with the answer. */
+async function impostor(at: Watched, auth: DialerAuth, hello: PulseHello): Promise<ToWorker> {
+  const codec: LinkCodec<PulseHello, WorkerMessage, ToWorker> = {
+    role: 'worker',
+    hello: encodePulseHello,
+    message: encodeWorker,
+    answer: (type, from) => readToWorker(type, from),
+  };
+  return new Promise((resolve) => {
+    const link = new LeaderLink({ address: at.leader.address, auth }, 'impostor', codec, {
+      onUp: () => {
+        const port = {
+          ref: undefined as never,
+          send: (answer: ToWorker) => {
+            link.close();
+            resolve(answer);
+          },
+        };
+        link.open(hello, port);
+        const ends: AttemptEnd[] = [{ outcome: 'ok', job: 1, attempt: 1, result: '"forged"' }];
+        const credit = { jobs: 1, bytes: 1 };
+        link.send({ kind: 'report', ends, credit, cpu: 0, lagMs: 0, runMs: 0 }, port);
+      },
+      onDown: () => undefined,
+    });
+  });
+}
+
+// A13, A35: neither the name nor the incarnation of a worker is a secret; its identity and its token are.
+pulse('nobody else can speak for a worker, and a pulse cannot speak like one', async () => {
+  await using folder = await stateFolder();
+  const keyOf = (digit: string): string => digit.repeat(64);
+  const rules = { work: ['>'], submit: ['>'], observe: ['>'] };
+  const directory = new Directory([
+    { subject: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], ...rules },
+    { subject: 'eve', keys: [{ id: 'k-eve', key: keyOf('e') }], ...rules },
+  ]);
+  const crew = { kind: 'hmac', keyId: 'k-crew', key: keyOf('d') } as const;
+  const eve = { kind: 'hmac', keyId: 'k-eve', key: keyOf('e') } as const;
+  await using at = await watched(folder.dir, { auth: { kind: 'hmac', directory } });
+  await using worker = await workerRole(at.port, 'w1', 4, { auth: crew });
+  await using client = await connectClient({ address: at.leader.address, auth: crew });
+  const handle = await client.submit(Nap, 1_500);
+  await worker.event((event) => event['exec'] === 'nap');
+  const incarnation = (await client.overview()).workers[0]?.worker.split('~')[1] ?? '';
+  for (const auth of [crew, eve]) {
+    const answer = await impostor(at, auth, { worker: 'w1', incarnation, token: 'f'.repeat(32) });
+    assert.is(answer.kind, 'refused');
+  }
+  assert.is(await handle.result(), 'w1', 'nothing that was forged was believed');
+});
+
+pulse('a process whose worker has closed ends by itself', async () => {
+  await using folder = await stateFolder();
+  await using at = await watched(folder.dir);
+  await using worker = await workerRole(at.port, 'w1');
+  worker.signal('SIGUSR2');
+  assert.is(await worker.exited, 0);
+});
+
+pulse.run();

@@ -1,0 +1,183 @@
+// timeout: 60s
+import {
+  connectClient,
+  defineJob,
+  handle,
+  type JobsError,
+  type LeaderServer,
+  startLeader,
+  startWorker,
+} from '@troupe/jobs';
+import { type DialerAuth, Directory } from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { stateFolder } from '../remote/role.js';
+import { Echo, Fail, trialHandlers } from '../remote/trial-jobs.js';
+
+const access = suite('access');
+
+const keyOf = (digit: string): string => digit.repeat(64);
+const authOf = (keyId: string, digit: string): DialerAuth => ({ kind: 'hmac', keyId, key: keyOf(digit) });
+
+const directory = new Directory([
+  { subject: 'ann', keys: [{ id: 'k-ann', key: keyOf('a') }], submit: ['job.submit.trial'] },
+  { subject: 'bob', keys: [{ id: 'k-bob', key: keyOf('b') }], submit: ['job.submit.other'] },
+  { subject: 'eve', keys: [{ id: 'k-eve', key: keyOf('c') }], submit: ['job.submit.trial'] },
+  { subject: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], work: ['job.assign.trial.*'] },
+  { subject: 'all', keys: [{ id: 'k-all', key: keyOf('9') }], work: ['>'] },
+  { subject: 'idle', keys: [{ id: 'k-idle', key: keyOf('e') }], work: ['job.assign.other.*'] },
+  { subject: 'ops', keys: [{ id: 'k-ops', key: keyOf('f') }], observe: ['>'], cancel: ['>'], admin: ['>'] },
+]);
+
+async function guarded(dir: string): Promise<LeaderServer> {
+  return startLeader({
+    dir,
+    auth: { kind: 'hmac', directory },
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+}
+
+async function codeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => 'no error',
+    (error: JobsError) => error.code,
+  );
+}
+
+access('a wrong key is refused at once, not retried until the time is over', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const startedAt = performance.now();
+  const code = await codeOf(connectClient({ address: leader.address, auth: authOf('k-ann', 'b') }));
+  assert.is(code, 'ERR_LEADER_REFUSED');
+  assert.ok(performance.now() - startedAt < 5_000);
+});
+
+access('nobody there is a typed error that says what was tried', async () => {
+  const error = await connectClient({ address: { port: 1 }, withinMs: 200 }).then(
+    () => undefined,
+    (cause: Error) => cause,
+  );
+  assert.is((error as JobsError).code, 'ERR_LEADER_UNREACHABLE');
+  assert.match(error?.message ?? '', /127\.0\.0\.1:1: no session within 200 ms \(.*ECONNREFUSED/);
+});
+
+// A13: identity belongs to the connection, not to what a peer says about itself.
+access('an identity submits where its rules let it, and sees and cancels only its own jobs', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'same-name' });
+  await using bob = await connectClient({ address, auth: authOf('k-bob', 'b'), name: 'same-name' });
+  await using eve = await connectClient({ address, auth: authOf('k-eve', 'c'), name: 'same-name' });
+  await using ops = await connectClient({ address, auth: authOf('k-ops', 'f') });
+  assert.is(await codeOf(bob.submit(Echo, 1)), 'ERR_FORBIDDEN');
+  const job = await ann.submit(Echo, 'private');
+  assert.is(await codeOf(eve.open(Echo, job.id).result()), 'ERR_JOB_UNKNOWN');
+  assert.is(await codeOf(eve.open(Echo, job.id).inspect()), 'ERR_JOB_UNKNOWN');
+  assert.is(await codeOf(eve.open(Echo, job.id).cancel()), 'ERR_JOB_UNKNOWN');
+  assert.equal(await eve.list('queued'), []);
+  assert.is((await ops.list('queued')).length, 1);
+  assert.is((await job.inspect()).client, 'ann/same-name');
+  assert.is(await ops.open(Echo, job.id).cancel('by the operator'), 'cancelled');
+  assert.is((await job.inspect()).state, 'cancelled');
+});
+
+access('one identity does not meet the keys of another, whatever it calls itself', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'c' });
+  await using too = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'x/y' });
+  await using eve = await connectClient({ address, auth: authOf('k-eve', 'c'), name: 'ann/c' });
+  const first = await ann.submit(Echo, 1, { key: 'k' });
+  assert.is((await too.submit(Echo, 1, { key: 'k' })).id, first.id);
+  assert.not.equal((await eve.submit(Echo, 2, { key: 'k' })).id, first.id);
+});
+
+access('counts and workers are shown to those whose rules say so', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
+  await using ops = await connectClient({ address, auth: authOf('k-ops', 'f') });
+  assert.is(await codeOf(ann.overview()), 'ERR_FORBIDDEN');
+  assert.is((await ops.overview()).counts.queued, 0);
+});
+
+access('a worker gets only work its rules let it have; dead letters are for operators', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  const seen: string[] = [];
+  const handlers = (name: string) => trialHandlers(name, () => seen.push(name));
+  await using _idle = await startWorker({
+    address,
+    auth: authOf('k-idle', 'e'),
+    name: 'i',
+    handlers: handlers('idle'),
+  });
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
+  await using ops = await connectClient({ address, auth: authOf('k-ops', 'f') });
+  const waiting = await ann.submit(Echo, 1);
+  await using _crew = await startWorker({
+    address,
+    auth: authOf('k-crew', 'd'),
+    name: 'c',
+    handlers: handlers('crew'),
+  });
+  assert.is(await waiting.result(), 1);
+  assert.equal(seen, ['crew']);
+  assert.is(await codeOf(ann.run(Fail, 0)), 'ERR_JOB_FAILED');
+  const [dead] = await ops.deadLetters();
+  const id = ann.idOf(dead?.job ?? 0);
+  assert.is(await ann.purge([id]), 0);
+  assert.is(await ops.purge([id]), 1);
+});
+
+access('a group that a client may submit to does not lead to the handlers of another', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  const ran: unknown[] = [];
+  const handlers = [
+    handle(Echo, (input) => {
+      ran.push(input);
+      return input;
+    }),
+  ];
+  await using _crew = await startWorker({ address, auth: authOf('k-crew', 'd'), name: 'c', handlers });
+  await using _all = await startWorker({ address, auth: authOf('k-all', '9'), name: 'a', handlers });
+  await using bob = await connectClient({ address, auth: authOf('k-bob', 'b') });
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
+  const Disguised = defineJob(Echo.exec, { group: 'other', input: Echo.input, output: Echo.output });
+  const smuggled = await bob.submit(Disguised, 'smuggled');
+  for (let i = 0; i < 8; i += 1) await ann.run(Echo, i);
+  assert.equal(ran, [0, 1, 2, 3, 4, 5, 6, 7]);
+  assert.is((await smuggled.inspect()).state, 'queued');
+});
+
+access('a running leader takes other keys: new ones get in, removed ones are put out', async () => {
+  await using folder = await stateFolder();
+  await using leader = await guarded(folder.dir);
+  const { address } = leader;
+  await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
+  const zoe = { address, auth: authOf('k-zoe', '9') };
+  assert.is(await codeOf(connectClient(zoe)), 'ERR_LEADER_REFUSED');
+  leader.renew({
+    directory: new Directory([
+      { subject: 'zoe', keys: [{ id: 'k-zoe', key: keyOf('9') }], submit: ['job.submit.trial'] },
+    ]),
+  });
+  await using newcomer = await connectClient(zoe);
+  assert.ok((await newcomer.submit(Echo, 1)).id);
+  assert.is(await codeOf(ann.submit(Echo, 1, { withinMs: 200 })), 'ERR_SUBMIT_WAIT');
+  assert.throws(
+    () => leader.renew({ tls: { key: '', cert: '' } }),
+    (error: JobsError) => error.code === 'ERR_JOB_DEFINITION',
+  );
+});
+
+access.run();

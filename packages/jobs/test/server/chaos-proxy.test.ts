@@ -1,0 +1,121 @@
+// timeout: 120s
+import {
+  type Client,
+  connectClient,
+  type LeaderServer,
+  type RemoteWorker,
+  startLeader,
+  startWorker,
+} from '@troupe/jobs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { stateFolder } from '../remote/role.js';
+import { Echo, trialHandlers } from '../remote/trial-jobs.js';
+import { ChaosProxy, type Weather } from './chaos-proxy.js';
+
+const chaos = suite('chaos proxy');
+
+/** A silent network is noticed in half a second instead of thirty. */
+const transportLimits = { pingMs: 200, deadMs: 500 };
+const backoff = { fromMs: 5, toMs: 20 };
+
+interface Cluster extends AsyncDisposable {
+  readonly leader: LeaderServer;
+  readonly client: Client;
+  readonly worker: RemoteWorker;
+  readonly proxy: ChaosProxy;
+  readonly started: string[];
+}
+
+async function cluster(): Promise<Cluster> {
+  const folder = await stateFolder();
+  const leader = await startLeader({
+    dir: folder.dir,
+    transportLimits,
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const proxy = await ChaosProxy.before('port' in leader.address ? leader.address.port : 0);
+  const address = { port: proxy.port };
+  const started: string[] = [];
+  const handlers = trialHandlers('w', (_, input) => started.push(String(input)));
+  const worker = await startWorker({ address, name: 'w', handlers, cpuCap: 1, transportLimits, backoff });
+  const client = await connectClient({ address, transportLimits, backoff });
+  return {
+    leader,
+    client,
+    worker,
+    proxy,
+    started,
+    [Symbol.asyncDispose]: async () => {
+      client.close();
+      await worker.close({ withinMs: 100 });
+      await proxy[Symbol.asyncDispose]();
+      await leader.close({ withinMs: 0 });
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Every result is that of its own input, and the leader counts as many jobs as were submitted: nothing lost, nothing doubled. */
+async function proves(c: Cluster, jobs: number, disturb: (done: number) => void): Promise<void> {
+  let done = 0;
+  const all = Array.from({ length: jobs }, async (_, i) => {
+    assert.is(await c.client.run(Echo, i), i);
+    done += 1;
+    disturb(done);
+  });
+  await Promise.all(all);
+  const { accepted, counts } = await c.leader.overview();
+  assert.is(accepted, jobs);
+  assert.is(counts.done, jobs);
+}
+
+chaos('connections cut in the middle of frames lose and double nothing', async () => {
+  await using c = await cluster();
+  await proves(c, 1_000, (done) => {
+    if (done % 100 === 0) c.proxy.cut();
+  });
+  assert.is(c.proxy.cuts, 10);
+});
+
+// A11, A31, B25: the answer to a submit is lost, and the submit comes again under its number.
+chaos('a client whose answers are lost submits again, and nothing is taken twice', async () => {
+  await using c = await cluster();
+  c.proxy.weather = { kind: 'deaf', every: 7 };
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < 300) {
+      next += 1;
+      const input = next;
+      assert.is(await (await c.client.submit(Echo, input)).result(), input);
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, lane));
+  assert.ok(c.proxy.cuts > 10, `${c.proxy.cuts} cuts`);
+  const { accepted } = await c.leader.overview();
+  assert.is(accepted, next);
+});
+
+for (const weather of [{ kind: 'crumbs' }, { kind: 'delay', ms: 40 }] as const satisfies readonly Weather[]) {
+  chaos(`${weather.kind}: the same results, only later`, async () => {
+    await using c = await cluster();
+    c.proxy.weather = weather;
+    await proves(c, 100, () => undefined);
+  });
+}
+
+chaos('a network that goes silent is noticed by both ends; when it is back, so are they', async () => {
+  await using c = await cluster();
+  assert.is(await c.client.run(Echo, 'before'), 'before');
+  c.proxy.weather = { kind: 'silence' };
+  const during = c.client.run(Echo, 'during');
+  // Both ends must give up a connection on which nothing comes.
+  while (c.leader.connections > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  c.proxy.weather = { kind: 'calm' };
+  assert.is(await during, 'during');
+  assert.equal(c.started, ['before', 'during']);
+});
+
+chaos.run();

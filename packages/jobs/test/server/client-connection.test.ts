@@ -1,0 +1,120 @@
+import type { Connection, Frame } from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
+import { ClientPeer } from '#src/server/client-connection.js';
+import type { LeaderFaces, PeerSetup } from '#src/server/connection-setup.js';
+import { ByteReader } from '#src/wire/byte-reader.js';
+import { ByteWriter } from '#src/wire/byte-writer.js';
+import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-codec.js';
+import { Echo } from '../remote/trial-jobs.js';
+
+const peers = suite('client peer');
+
+/** A peer whose connection and leader are played by the test. */
+function rig() {
+  let inFlight = 0;
+  const heard: string[] = [];
+  const tasks: (() => void)[] = [];
+  const sent: ToClient[] = [];
+  let hasRoom = true;
+  const connection = {
+    session: { method: 'none' },
+    send: (type: number, _header: unknown, body: Uint8Array) => {
+      if (!hasRoom) return 'full';
+      sent.push(readToClient(type, new ByteReader(body.slice())) as ToClient);
+      return 'accepted';
+    },
+    took: () => {
+      inFlight += 1;
+    },
+    settled: () => {
+      inFlight -= 1;
+    },
+  };
+  const leader = {
+    helloClient: () => undefined,
+    fromClient: ({ message }: { message: ClientMessage }) => heard.push(message.kind),
+    run: (task: () => void) => tasks.push(task),
+  };
+  // Only what the peer uses of them.
+  const setup = {
+    connection: connection as unknown as Connection,
+    leader: leader as unknown as LeaderFaces,
+    bodyBytesMax: 1_000,
+    waitingBytesMax: 1_000,
+    port: () => ({}),
+    gone: () => undefined,
+  } as unknown as PeerSetup<ToClient>;
+  const peer = new ClientPeer(setup);
+  const receive = (type: number, out: ByteWriter): void =>
+    peer.onFrame({ type, header: {}, body: out.take(), incoming: null } as unknown as Frame);
+  encodeClientHello({ client: 'c', token: 't' }, new ByteWriter(), receive);
+  return {
+    heard,
+    sent,
+    deliver: (message: ToClient) => peer.deliver(message),
+    /** Whether the connection takes anything; with room it takes what has waited. */
+    setRoom: (has: boolean) => {
+      hasRoom = has;
+      if (has) peer.onDrain();
+    },
+    say: (message: ClientMessage) => encodeClient(message, new ByteWriter(), receive),
+    inFlight: () => inFlight,
+    /** The leader handles what it was told. */
+    handled: () => {
+      for (const task of tasks.splice(0)) task();
+    },
+  };
+}
+
+const item = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, want: false, soon: false };
+
+peers('everything a client says is in flight until it is answered, or handled where nobody answers', () => {
+  const unanswered: readonly ClientMessage[] = [
+    { kind: 'define', ref: 1, spec: Echo.spec },
+    { kind: 'await', jobs: [1, 2, 3] },
+    { kind: 'beat' },
+    { kind: 'submit', low: 0, items: [] },
+  ];
+  for (const message of unanswered) {
+    const { say, inFlight, handled, heard } = rig();
+    for (let i = 0; i < 10; i += 1) say(message);
+    assert.is(inFlight(), 10, message.kind);
+    handled();
+    assert.is(inFlight(), 0, message.kind);
+    assert.is(heard.length, 10);
+  }
+  const { say, inFlight, handled } = rig();
+  say({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
+  say({ kind: 'call', call: 1, request: { ask: 'overview' } });
+  handled();
+  assert.is(inFlight(), 3, 'these are answered');
+});
+
+peers(
+  'an outcome that is the receipt as well answers its submit; where it must wait the receipt does not',
+  () => {
+    const { say, inFlight, handled, deliver, sent, setRoom, heard } = rig();
+    const ended = { state: 'done', reason: '', failure: undefined } as const;
+    say({ kind: 'submit', low: 0, items: [1, 2, 3].map((seq) => ({ ...item, seq, want: true })) });
+    deliver({ kind: 'outcomes', items: [{ ...ended, job: 7, seq: 1, result: '1' }] });
+    assert.is(inFlight(), 2);
+    assert.equal(sent.splice(0), [{ kind: 'outcomes', items: [{ ...ended, job: 7, seq: 1, result: '1' }] }]);
+    setRoom(false);
+    const large = { ...ended, job: 8, seq: 2, result: 'x'.repeat(2_000) };
+    deliver({ kind: 'outcomes', items: [large] });
+    deliver({ kind: 'outcomes', items: [{ ...ended, job: 9, seq: 3, result: '1' }] });
+    assert.is(inFlight(), 0);
+    setRoom(true);
+    const receipt = { seq: 3, jobs: [9], lsn: 0, duplicate: false, refusal: undefined };
+    assert.equal(sent, [
+      { kind: 'outcomes', items: [large] },
+      { kind: 'receipts', items: [receipt] },
+    ]);
+    handled();
+    assert.equal(heard, ['submit', 'await'], 'and its outcome is asked for again');
+  },
+);
+
+peers.run();

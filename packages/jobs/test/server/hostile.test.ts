@@ -1,0 +1,258 @@
+// timeout: 120s, alone
+// Hostile peers against a leader in a process of its own, while a healthy client goes on (reliability: B3, B5, A2). What the transport alone has to
+// bear is in its own tests; here the peers are through the handshake, or speak the minimal dialect.
+import { connect, type Socket } from 'node:net';
+import { type Client, connectClient } from '@troupe/jobs';
+import {
+  type Connection,
+  Dialer,
+  NO_HEADER,
+  nodeClock,
+  nodeNet,
+  type Role as PeerRole,
+} from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ROW_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
+import { ByteWriter } from '#src/wire/byte-writer.js';
+import { encodeClient, encodeClientHello } from '#src/wire/client-codec.js';
+import { JobFrame } from '#src/wire/job-frame-type.js';
+import { encodeWorker, encodeWorkerHello } from '#src/wire/worker-codec.js';
+import { leaderRole, stateFolder, workerRole } from '../remote/role.js';
+import { Echo } from '../remote/trial-jobs.js';
+
+const hostile = suite('hostile peers');
+
+interface Peer {
+  readonly connection: Connection;
+  readonly closed: Promise<void>;
+}
+
+/** A peer with a proper handshake, and no manners from there on. */
+function peer(port: number, role: PeerRole): Promise<Peer> {
+  return new Promise((resolve) => {
+    const dialer = new Dialer({
+      net: nodeNet,
+      clock: nodeClock,
+      address: { port },
+      role,
+      onConnection: (connection) => {
+        let over: () => void = () => undefined;
+        const closed = new Promise<void>((settle) => {
+          over = settle;
+        });
+        resolve({ connection, closed });
+        return {
+          onFrame: () => undefined,
+          onClose: () => {
+            dialer.close();
+            over();
+          },
+        };
+      },
+    });
+  });
+}
+
+function say(
+  connection: Connection,
+  encode: (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) => void,
+): void {
+  encode(new ByteWriter(), (type, out) => void connection.send(type, NO_HEADER, out.take()));
+}
+
+const hello = (client: string) => (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) =>
+  encodeClientHello({ client, token: 'evil' }, out, emit);
+
+/** Bytes on a socket of one's own; resolves with what came back when the leader has closed it. */
+function raw(port: number, bytes: Buffer): Promise<number> {
+  return new Promise((resolve) => {
+    let got = 0;
+    const socket: Socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    socket.on('data', (chunk) => {
+      got += chunk.length;
+    });
+    socket.on('error', () => undefined).on('close', () => resolve(got));
+  });
+}
+
+async function p99(client: Client, forMs: number): Promise<number> {
+  const latencies: number[] = [];
+  const until = performance.now() + forMs;
+  while (performance.now() < until || latencies.length < 100) {
+    const at = performance.now();
+    assert.is(await client.run(Echo, latencies.length), latencies.length);
+    latencies.push(performance.now() - at);
+  }
+  latencies.sort((a, b) => a - b);
+  return latencies[Math.floor(latencies.length * 0.99)] ?? 0;
+}
+
+hostile('what is no message ends its connection and nothing else', async () => {
+  await using folder = await stateFolder();
+  await using leader = await leaderRole(folder.dir);
+  await using _worker = await workerRole(leader.port, 'w');
+  await using client = await connectClient({ address: { port: leader.port } });
+  const garbage = Buffer.from('ffffffffffffffffffffffffff', 'hex');
+  for (const type of [
+    JobFrame.Submit,
+    JobFrame.SubmitAll,
+    JobFrame.Define,
+    JobFrame.Call,
+    JobFrame.ClientHello,
+  ]) {
+    const evil = await peer(leader.port, 'client');
+    say(evil.connection, hello('evil'));
+    evil.connection.send(type, NO_HEADER, garbage);
+    await evil.closed;
+  }
+  for (const type of [JobFrame.Report, JobFrame.Ends, JobFrame.WorkerHello]) {
+    const evil = await peer(leader.port, 'worker');
+    evil.connection.send(type, NO_HEADER, garbage);
+    await evil.closed;
+  }
+  // Messages in an order that no correct peer has: a submit before the hello.
+  const early = await peer(leader.port, 'client');
+  say(early.connection, (out, emit) => encodeClient({ kind: 'await', jobs: [1] }, out, emit));
+  await early.closed;
+  const deep = await peer(leader.port, 'client');
+  say(deep.connection, hello('deep'));
+  for (const text of [
+    '['.repeat(100_000),
+    '{"ask":"list","state":"__proto__","after":0,"max":1}',
+    '{"__proto__":{"ask":"overview"}}',
+  ]) {
+    const out = new ByteWriter();
+    out.int(1);
+    out.text(text);
+    deep.connection.send(JobFrame.Call, NO_HEADER, out.take());
+  }
+  await deep.closed;
+  assert.is(await client.run(Echo, 'fine'), 'fine');
+  assert.ok(leader.alive);
+});
+
+// A13, A22: a worker reports on what it holds, and on nothing else.
+hostile(
+  'a worker that acknowledges jobs it never had, or promises what it has not, changes nothing',
+  async () => {
+    await using folder = await stateFolder();
+    await using leader = await leaderRole(folder.dir);
+    await using client = await connectClient({ address: { port: leader.port } });
+    const job = await client.submit(Echo, 'mine');
+    const evil = await peer(leader.port, 'worker');
+    const base = {
+      worker: 'evil',
+      incarnation: 'i',
+      execs: ['other'],
+      patterns: ['job.assign.>'],
+      slots: 1,
+      held: [],
+    };
+    say(evil.connection, (out, emit) =>
+      encodeWorkerHello({ ...base, credit: { jobs: 1, bytes: 1_000 } }, out, emit),
+    );
+    const forged = [1, 2, 3].map((attempt) => ({
+      outcome: 'ok' as const,
+      job: 1,
+      attempt,
+      result: '"forged"',
+    }));
+    say(evil.connection, (out, emit) =>
+      encodeWorker(
+        { kind: 'report', ends: forged, credit: { jobs: 1, bytes: 1_000 }, cpu: 0, lagMs: 0 },
+        out,
+        emit,
+      ),
+    );
+    say(evil.connection, (out, emit) =>
+      encodeWorker(
+        { kind: 'report', ends: [], credit: { jobs: 1_000_000, bytes: 1_000 }, cpu: 0, lagMs: 0 },
+        out,
+        emit,
+      ),
+    );
+    await evil.closed;
+    const greedy = await peer(leader.port, 'worker');
+    say(greedy.connection, (out, emit) =>
+      encodeWorkerHello({ ...base, credit: { jobs: ROW_JOBS_MAX + 2, bytes: 1 } }, out, emit),
+    );
+    await greedy.closed;
+    assert.is((await job.inspect()).state, 'queued');
+    await using _worker = await workerRole(leader.port, 'w');
+    assert.is(await job.result(), 'mine');
+  },
+);
+
+const ROUNDS_MIN = 3;
+const ROUNDS_MAX = 8;
+/** One slice of another process on the same processor. */
+const NOISE_MS = 5;
+const STRANGERS = [
+  'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
+  '\u0016\u0003\u0001\u0002\u0000',
+  'SSH-2.0-OpenSSH\r\n',
+  '\u00ff\u00ff\u00ff\u00ff\n',
+];
+
+/** Strangers one after another, two hundred silent connections, and a client that floods and reads nothing; until it is disposed of. */
+async function attack(port: number): Promise<AsyncDisposable> {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const storm = async (): Promise<void> => {
+    for (let i = 0; !signal.aborted; i += 1) {
+      assert.is(await raw(port, Buffer.from(STRANGERS[i % STRANGERS.length] ?? '', 'latin1')), 0);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  const idle = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
+  const flood = await peer(port, 'client');
+  say(flood.connection, hello('flood'));
+  say(flood.connection, (out, emit) => encodeClient({ kind: 'define', ref: 1, spec: Echo.spec }, out, emit));
+  // Asks for every result and reads none of them.
+  flood.connection.pause();
+  let seq = 1;
+  const flooding = async (): Promise<void> => {
+    while (!signal.aborted && seq < 100_000) {
+      const items = Array.from({ length: 50 }, () => {
+        seq += 1;
+        return { seq: seq - 1, ref: 1, payload: '1', key: '', delayMs: 0, want: true, soon: false };
+      });
+      say(flood.connection, (out, emit) => encodeClient({ kind: 'submit', low: 0, items }, out, emit));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  const attacks = Promise.all([storm(), storm(), flooding()]);
+  return {
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await attacks;
+      for (const socket of idle) socket.destroy();
+      flood.connection.destroy();
+      await flood.closed;
+    },
+  };
+}
+
+hostile('a healthy client hardly feels strangers, floods, storms and peers that never read', async () => {
+  await using folder = await stateFolder();
+  await using leader = await leaderRole(folder.dir);
+  await using _worker = await workerRole(leader.port, 'w', 64);
+  await using client = await connectClient({ address: { port: leader.port }, name: 'healthy' });
+  const { port } = leader;
+  await p99(client, 300);
+  // What else the machine does is felt by both; the quietest round of each is compared.
+  let alone = Number.POSITIVE_INFINITY;
+  let attacked = Number.POSITIVE_INFINITY;
+  const isFelt = (): boolean => attacked >= 2 * alone + NOISE_MS;
+  for (let round = 0; round < ROUNDS_MIN || (round < ROUNDS_MAX && isFelt()); round += 1) {
+    alone = Math.min(alone, await p99(client, 500));
+    await using _attack = await attack(port);
+    attacked = Math.min(attacked, await p99(client, 700));
+  }
+  console.log(`  p99 ${alone.toFixed(1)} ms alone, ${attacked.toFixed(1)} ms under attack`);
+  assert.not.ok(isFelt(), `p99 ${attacked.toFixed(1)} ms, ${alone.toFixed(1)} ms alone`);
+  assert.ok(leader.alive);
+});
+
+hostile.run();

@@ -1,0 +1,239 @@
+// timeout: 60s, alone
+// Peers that read slowly over real sockets: what waits for them is bounded, and they have everything in the end (ADR 0120).
+import { connect } from 'node:net';
+import { connectClient, defineJob, handle, type LeaderServer, startLeader, startWorker } from '@troupe/jobs';
+import {
+  type CloseReason,
+  type Connection,
+  Dialer,
+  type Frame,
+  type ListenerEvent,
+  NO_HEADER,
+  nodeClock,
+  nodeNet,
+  type Role,
+} from '@troupe/transport';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ByteReader } from '#src/wire/byte-reader.js';
+import { ByteWriter } from '#src/wire/byte-writer.js';
+import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-codec.js';
+import { encodeWorkerHello, readToWorker } from '#src/wire/worker-codec.js';
+import { anything } from '../plain-schema.js';
+import { stateFolder } from '../remote/role.js';
+
+const slow = suite('slow readers');
+
+const MIB = 1024 * 1024;
+const TEXT = 'x'.repeat(100 * 1024);
+const COUNT = 800;
+/** The outbox, what waits beside it, one portion, and what lies around. */
+const WAITING_MIB_MAX = 40;
+const Same = defineJob('slow.same', { input: anything, output: anything, limits: { outputBytes: MIB } });
+
+const fatal = (error: Error): void => assert.unreachable(error.message);
+
+function portOf({ address }: LeaderServer): number {
+  return 'port' in address ? address.port : 0;
+}
+
+/** A peer that is through the handshake and reads when it is told to. */
+class SlowPeer implements AsyncDisposable {
+  readonly frames: Frame[] = [];
+  reason: CloseReason | undefined = undefined;
+  private readonly dialer: Dialer;
+  private connection: Connection | undefined = undefined;
+
+  constructor(port: number, role: Role) {
+    this.dialer = new Dialer({
+      net: nodeNet,
+      clock: nodeClock,
+      address: { port },
+      role,
+      limits: { bodyBytesMax: 64 * MIB },
+      onConnection: (connection) => {
+        this.connection = connection;
+        return {
+          onFrame: (frame) => this.frames.push(frame),
+          onClose: (reason) => {
+            this.reason = reason;
+            this.dialer.close();
+          },
+        };
+      },
+    });
+  }
+
+  async ready(): Promise<Connection> {
+    await until(() => this.connection !== undefined);
+    return this.connection as Connection;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.dialer.close();
+    this.connection?.destroy();
+    await until(() => this.reason !== undefined);
+  }
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+type Encode = (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) => void;
+
+function say(connection: Connection, encode: Encode): void {
+  encode(new ByteWriter(), (type, out) => void connection.send(type, NO_HEADER, out.take()));
+}
+
+/** What lies outside the heap, where all bytes of this size are; grows by what waits here for somebody. */
+function bytesMiB(): number {
+  return process.memoryUsage().arrayBuffers / MIB;
+}
+
+/** Until a second has brought nothing more. */
+async function atRest(): Promise<void> {
+  for (let before = -1; before !== bytesMiB(); ) {
+    before = bytesMiB();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}
+
+slow('a client that reads late has every result, and only a few megabytes have waited for it', async () => {
+  await using folder = await stateFolder();
+  await using leader = await startLeader({ dir: folder.dir, onFatal: fatal });
+  const port = portOf(leader);
+  const handlers = [handle(Same, (input) => input)];
+  {
+    await using _worker = await startWorker({ address: { port }, name: 'w', handlers, cpuCap: 1 });
+    await using client = await connectClient({ address: { port } });
+    await Promise.all(Array.from({ length: COUNT }, () => client.run(Same, TEXT)));
+  }
+  await using peer = new SlowPeer(port, 'client');
+  const connection = await peer.ready();
+  await atRest();
+  const before = bytesMiB();
+  say(connection, (out, emit) => encodeClientHello({ client: 'slow', token: 't' }, out, emit));
+  await until(() => peer.frames.length > 0);
+  connection.pause();
+  const jobs = Array.from({ length: COUNT }, (_, i) => i + 1);
+  say(connection, (out, emit) => encodeClient({ kind: 'await', jobs }, out, emit));
+  await atRest();
+  assert.ok(bytesMiB() - before < WAITING_MIB_MAX, `${bytesMiB() - before} MiB wait for it`);
+  connection.resume();
+  const got = new Map<number, string>();
+  await until(() => {
+    for (const { type, body } of peer.frames.splice(0)) {
+      const message = readToClient(type, new ByteReader(body));
+      if (message?.kind !== 'outcomes') continue;
+      for (const { job, state, result } of message.items) {
+        assert.not.ok(got.has(job), `job ${job} twice`);
+        got.set(job, `${state} ${result?.length}`);
+      }
+    }
+    return got.size === COUNT || peer.reason !== undefined;
+  });
+  assert.is(peer.reason, undefined);
+  assert.equal([...new Set(got.values())], [`done ${TEXT.length + 2}`]);
+});
+
+slow('a worker that reads late has every job, and only a few megabytes have waited for it', async () => {
+  await using folder = await stateFolder();
+  await using leader = await startLeader({ dir: folder.dir, onFatal: fatal });
+  const port = portOf(leader);
+  await using client = await connectClient({ address: { port } });
+  for (let i = 0; i < COUNT; i += 50)
+    await Promise.all(Array.from({ length: 50 }, () => client.submit(Same, TEXT)));
+  await using peer = new SlowPeer(port, 'worker');
+  const connection = await peer.ready();
+  await atRest();
+  const before = bytesMiB();
+  connection.pause();
+  const hello = { worker: 'w', incarnation: 'i', execs: [Same.exec], patterns: ['job.assign.>'], held: [] };
+  const credit = { jobs: COUNT, bytes: 1024 * MIB };
+  say(connection, (out, emit) => encodeWorkerHello({ ...hello, slots: COUNT, credit }, out, emit));
+  await until(async () => (await leader.overview()).counts.running === COUNT);
+  await atRest();
+  assert.ok(bytesMiB() - before < WAITING_MIB_MAX, `${bytesMiB() - before} MiB wait for it`);
+  connection.resume();
+  const got = new Set<number>();
+  await until(() => {
+    for (const { type, body } of peer.frames.splice(0)) {
+      const message = readToWorker(type, new ByteReader(body));
+      if (message?.kind === 'assign') for (const { job } of message.items) got.add(job);
+    }
+    return got.size === COUNT || peer.reason !== undefined;
+  });
+  assert.is(peer.reason, undefined);
+});
+
+slow(
+  'a worker of the minimal dialect gets as much as it gave credit for, however slowly it reads',
+  async () => {
+    await using folder = await stateFolder();
+    await using leader = await startLeader({ dir: folder.dir, onFatal: fatal });
+    const port = portOf(leader);
+    const count = 200;
+    const frame = (type: number, payload: Buffer): Buffer => {
+      const head = Buffer.alloc(9);
+      head.writeInt32LE(5 + payload.length, 0);
+      head.writeUInt8(type, 4);
+      head.writeInt32LE(payload.length, 5);
+      return Buffer.concat([head, payload]);
+    };
+    const client = connect(port, '127.0.0.1');
+    client.write(frame(9, Buffer.alloc(0)));
+    for (let i = 0; i < count; i += 1) client.write(frame(1, Buffer.from(TEXT)));
+    client.end();
+    await until(async () => (await leader.overview()).counts.queued === count);
+    const worker = connect(port, '127.0.0.1');
+    let bytes = 0;
+    let closed = false;
+    worker.on('close', () => {
+      closed = true;
+    });
+    const credit = Buffer.alloc(4);
+    credit.writeInt32LE(count, 0);
+    worker.write(Buffer.concat([frame(10, Buffer.alloc(0)), frame(4, credit)]));
+    await until(async () => (await leader.overview()).counts.running === count);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    worker.on('data', (chunk) => {
+      bytes += chunk.length;
+    });
+    await until(() => closed || bytes === count * (9 + TEXT.length));
+    assert.is(bytes, count * (9 + TEXT.length));
+    worker.destroy();
+  },
+);
+
+slow('a client that asks for more than it reads is cut off, and the leader says so', async () => {
+  await using folder = await stateFolder();
+  const events: ListenerEvent[] = [];
+  await using leader = await startLeader({
+    dir: folder.dir,
+    onFatal: fatal,
+    // Not by its deadline: by how much waits.
+    transportLimits: { writeMs: 600_000 },
+    onEvent: (event) => events.push(event),
+  });
+  const port = portOf(leader);
+  await using client = await connectClient({ address: { port } });
+  await client.submitAll(
+    Same,
+    Array.from({ length: 1_000 }, () => 'small'),
+  );
+  await using peer = new SlowPeer(port, 'client');
+  const connection = await peer.ready();
+  say(connection, (out, emit) => encodeClientHello({ client: 'slow', token: 't' }, out, emit));
+  await until(() => peer.frames.length > 0);
+  connection.pause();
+  const request = { ask: 'list', state: 'queued', after: 0, max: 1_000 } as const;
+  for (let call = 1; call <= 400; call += 1)
+    say(connection, (out, emit) => encodeClient({ kind: 'call', call, request }, out, emit));
+  await until(() => events.some((event) => event.kind === 'closed'));
+  const closed = events.find((event) => event.kind === 'closed');
+  assert.equal(closed?.kind === 'closed' && closed.reason, { kind: 'slow-reader' });
+  assert.is((await client.overview()).counts.queued, 1_000);
+});
+
+slow.run();

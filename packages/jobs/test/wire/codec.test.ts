@@ -1,0 +1,310 @@
+import { JobsError } from '@troupe/jobs';
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { TextPayload } from '#src/job/text-payload.js';
+import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
+import type { Assignment, AttemptEnd, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
+import { ByteReader } from '#src/wire/byte-reader.js';
+import { ByteWriter } from '#src/wire/byte-writer.js';
+import {
+  encodeClient,
+  encodeClientHello,
+  encodeToClient,
+  readClient,
+  readClientHello,
+  readToClient,
+} from '#src/wire/client-codec.js';
+import { FRAME_BYTES, JobFrame } from '#src/wire/job-frame-type.js';
+import {
+  encodePulse,
+  encodePulseHello,
+  encodeToWorker,
+  encodeWorker,
+  encodeWorkerHello,
+  readPulse,
+  readPulseHello,
+  readToWorker,
+  readWorker,
+  readWorkerHello,
+} from '#src/wire/worker-codec.js';
+import { Echo } from '../remote/trial-jobs.js';
+
+const codec = suite('network codec');
+
+type Encode<M> = (message: M, out: ByteWriter, emit: (type: number, out: ByteWriter) => void) => void;
+
+function framesOf<M>(encode: Encode<M>, message: M): { type: number; bytes: Buffer }[] {
+  const frames: { type: number; bytes: Buffer }[] = [];
+  encode(message, new ByteWriter(), (type, out) => frames.push({ type, bytes: out.take() }));
+  return frames;
+}
+
+/** Plain objects, as the codec makes them. */
+const rec = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
+  fc.record<T>(model, { noNullPrototype: true }) as fc.Arbitrary<T>;
+const number = fc.maxSafeNat();
+/** Too long for a text, and so short that two of them fit into a frame. */
+const payload = fc.oneof(
+  fc.string({ unit: 'binary-ascii', maxLength: 200 }),
+  fc.string({ unit: 'binary-ascii', maxLength: 200 }).map((plain) => new TextPayload(plain)),
+  fc.uint8Array({ minLength: 4_100, maxLength: 5_000 }),
+);
+const failure = fc.oneof(
+  rec({ name: fc.string(), message: fc.string() }),
+  rec({ name: fc.string(), message: fc.string(), code: fc.string() }),
+);
+const item = rec({
+  seq: number,
+  ref: number,
+  payload,
+  key: fc.string({ maxLength: 40 }),
+  delayMs: fc.nat(),
+  want: fc.boolean(),
+  soon: fc.boolean(),
+});
+const receipt: fc.Arbitrary<Receipt> = rec({
+  seq: number,
+  jobs: fc.array(number, { maxLength: 4 }),
+  lsn: number,
+  duplicate: fc.boolean(),
+  refusal: fc.option(
+    rec({ code: fc.constant('ERR_QUEUE_FULL' as const), problem: fc.string(), retryAfterMs: fc.nat() }),
+    { nil: undefined },
+  ),
+});
+const outcome: fc.Arbitrary<JobOutcome> = rec({
+  seq: fc.nat(),
+  job: number,
+  state: fc.constantFrom('done', 'dead', 'cancelled', 'unknown'),
+  result: fc.option(payload, { nil: undefined }),
+  reason: fc.string(),
+  failure: fc.option(failure, { nil: undefined }),
+});
+const run = rec({ job: number, attempt: number, count: number });
+const end: fc.Arbitrary<AttemptEnd> = fc.oneof(
+  rec({ outcome: fc.constant('ok' as const), job: number, attempt: number, result: payload }),
+  rec({
+    outcome: fc.constantFrom('failed' as const, 'final' as const, 'timed-out' as const),
+    job: number,
+    attempt: number,
+    failure,
+  }),
+  rec({ outcome: fc.constant('released' as const), job: number, attempt: number }),
+);
+const credit = rec({ jobs: number, bytes: number });
+const assignment: fc.Arbitrary<Assignment> = rec({
+  job: number,
+  attempt: number,
+  exec: fc.constantFrom('a.b', 'c'),
+  payload,
+  client: fc.constantFrom('ann', 'bob'),
+  runMs: fc.constantFrom(1, 600_000),
+  outputBytes: fc.constant(1_048_576),
+});
+
+codec('what a client says is read as it was said', () => {
+  const message: fc.Arbitrary<ClientMessage> = fc.oneof(
+    rec({ kind: fc.constant('submit' as const), low: number, items: fc.array(item, { maxLength: 2 }) }),
+    rec({ kind: fc.constant('await' as const), jobs: fc.array(number) }),
+    fc.constant({ kind: 'beat' as const }),
+    fc.constant({ kind: 'bye' as const }),
+    fc.constant({ kind: 'define' as const, ref: 3, spec: Echo.spec }),
+    rec({
+      kind: fc.constant('call' as const),
+      call: number,
+      request: fc.oneof(
+        rec({ ask: fc.constant('cancel' as const), job: number, reason: fc.string() }),
+        rec({
+          ask: fc.constant('list' as const),
+          state: fc.constant('dead' as const),
+          after: number,
+          max: number,
+        }),
+        rec({ ask: fc.constantFrom('redrive' as const, 'purge' as const), jobs: fc.array(number) }),
+      ),
+    }),
+  );
+  fc.assert(
+    fc.property(message, (said) => {
+      const [frame] = framesOf(encodeClient, said);
+      assert.equal(readClient(frame?.type ?? 0, new ByteReader(frame?.bytes ?? Buffer.alloc(0))), said);
+    }),
+    { numRuns: 300 },
+  );
+  const [hello] = framesOf(encodeClientHello, { client: 'ann', token: 't' });
+  assert.equal(readClientHello(new ByteReader(hello?.bytes ?? Buffer.alloc(0))), {
+    client: 'ann',
+    token: 't',
+  });
+});
+
+codec('what a leader says to a client is read as it was said', () => {
+  const message: fc.Arbitrary<ToClient> = fc.oneof(
+    rec({
+      kind: fc.constant('receipts' as const),
+      items: fc.array(receipt, { minLength: 1, maxLength: 5 }),
+    }),
+    rec({
+      kind: fc.constant('outcomes' as const),
+      items: fc.array(outcome, { minLength: 1, maxLength: 2 }),
+    }),
+    fc.constant({ kind: 'welcome' as const, tag: 'abcde', outstandingMax: 5, payloadBytesMax: 6 }),
+    fc.constant({ kind: 'refused' as const, code: 'ERR_SESSION_REPLACED' as const, problem: 'x' }),
+  );
+  fc.assert(
+    fc.property(message, (said) => {
+      const [frame] = framesOf(encodeToClient, said);
+      assert.equal(readToClient(frame?.type ?? 0, new ByteReader(frame?.bytes ?? Buffer.alloc(0))), said);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+codec('what workers and leaders say to each other is read as it was said', () => {
+  const fromWorker: fc.Arbitrary<WorkerMessage> = rec({
+    kind: fc.constant('report' as const),
+    ends: fc.array(end, { maxLength: 2 }),
+    credit,
+    cpu: fc.double({ min: 0, max: 1, noNaN: true }),
+    lagMs: fc.nat(),
+    runMs: fc.nat().map((micros) => micros / 1_000),
+  });
+  fc.assert(
+    fc.property(fromWorker, (said) => {
+      const [frame] = framesOf(encodeWorker, said);
+      assert.equal(readWorker(frame?.type ?? 0, new ByteReader(frame?.bytes ?? Buffer.alloc(0))), said);
+    }),
+    { numRuns: 300 },
+  );
+  const toWorker: fc.Arbitrary<ToWorker> = fc.oneof(
+    rec({
+      kind: fc.constant('assign' as const),
+      items: fc.array(assignment, { minLength: 1, maxLength: 2 }),
+    }),
+    rec({ kind: fc.constant('settled' as const), items: fc.array(run) }),
+    rec({
+      kind: fc.constant('abort' as const),
+      items: fc.array(
+        rec({
+          job: number,
+          attempt: number,
+          reason: fc.constantFrom('cancelled' as const, 'fenced' as const),
+        }),
+      ),
+    }),
+  );
+  fc.assert(
+    fc.property(toWorker, (said) => {
+      const [frame] = framesOf(encodeToWorker, said);
+      assert.equal(readToWorker(frame?.type ?? 0, new ByteReader(frame?.bytes ?? Buffer.alloc(0))), said);
+    }),
+    { numRuns: 300 },
+  );
+  const hello = {
+    worker: 'w',
+    incarnation: 'i',
+    execs: ['a'],
+    patterns: ['>'],
+    slots: 3,
+    credit: { jobs: 3, bytes: 9 },
+    held: [{ job: 1, attempt: 2 }],
+  };
+  const [frame] = framesOf(encodeWorkerHello, hello);
+  assert.equal(readWorkerHello(new ByteReader(frame?.bytes ?? Buffer.alloc(0))), hello);
+  const [withPulse] = framesOf(encodeWorkerHello, { ...hello, pulse: 'token' });
+  assert.is(readWorkerHello(new ByteReader(withPulse?.bytes ?? Buffer.alloc(0))).pulse, 'token');
+});
+
+codec('what a pulse says survives the wire', () => {
+  const hello = { worker: 'w', incarnation: 'i', token: 't' };
+  const [first] = framesOf(encodePulseHello, hello);
+  assert.equal([first?.type, readPulseHello(new ByteReader(first?.bytes ?? Buffer.alloc(0)))], [79, hello]);
+  const [beat] = framesOf(encodePulse, { blockedMs: 1_234.4 });
+  assert.equal(
+    [beat?.type, readPulse(new ByteReader(beat?.bytes ?? Buffer.alloc(0)))],
+    [80, { blockedMs: 1_234 }],
+  );
+});
+
+codec('a long list is cut into frames that together say the same', () => {
+  const items = Array.from({ length: 2_000 }, (_, i) => ({
+    seq: i + 1,
+    ref: 1,
+    payload: 'x'.repeat(1_000),
+    key: '',
+    delayMs: 0,
+    want: true,
+    soon: false,
+  }));
+  const frames = framesOf(encodeClient, { kind: 'submit', low: 0, items } as ClientMessage);
+  assert.ok(frames.length >= 7);
+  assert.ok(frames.every(({ bytes }) => bytes.length < FRAME_BYTES + 2_000));
+  const read = frames.flatMap(({ type, bytes }) => {
+    const message = readClient(type, new ByteReader(bytes));
+    return message?.kind === 'submit' ? message.items : [];
+  });
+  assert.equal(read, items);
+});
+
+// A26: a large result must not hold back, or contradict, the credit behind it.
+codec('a result too large for its report follows it, without credit', () => {
+  const large: AttemptEnd = { outcome: 'ok', job: 2, attempt: 1, result: new Uint8Array(2 * FRAME_BYTES) };
+  const small: AttemptEnd = { outcome: 'ok', job: 1, attempt: 1, result: '1' };
+  const frames = framesOf(encodeWorker, {
+    kind: 'report',
+    ends: [small, large],
+    credit: { jobs: 7, bytes: 9 },
+    cpu: 0,
+    lagMs: 0,
+  });
+  assert.equal(
+    frames.map(({ type }) => type),
+    [JobFrame.Report, JobFrame.Ends],
+  );
+});
+
+codec('bytes of anybody end in a message or in a typed refusal, whatever they are', () => {
+  const readers = [readClient, readToClient, readWorker, readToWorker];
+  const types = Object.values(JobFrame);
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.constantFrom(...types),
+      fc.constantFrom(...readers),
+      (bytes, type, read) => {
+        try {
+          read(type, new ByteReader(bytes));
+        } catch (error) {
+          assert.instance(error, JobsError);
+        }
+      },
+    ),
+    { numRuns: 20_000 },
+  );
+});
+
+codec('a definition from outside passes the checks of one from inside', () => {
+  const define = (spec: unknown): ClientMessage | undefined => {
+    const out = new ByteWriter();
+    out.int(1);
+    out.text(JSON.stringify(spec));
+    return readClient(JobFrame.Define, new ByteReader(out.take()));
+  };
+  assert.is(define(Echo.spec)?.kind, 'define');
+  const bad = [
+    {},
+    { ...Echo.spec, exec: '../etc' },
+    { ...Echo.spec, leaseMs: -1 },
+    { ...Echo.spec, retry: { attempts: 1e9 } },
+    { ...Echo.spec, surprise: true },
+    { ...Echo.spec, group: 'a b' },
+  ];
+  for (const spec of bad)
+    assert.throws(
+      () => define(spec),
+      (error: Error) => error instanceof JobsError,
+    );
+});
+
+codec.run();

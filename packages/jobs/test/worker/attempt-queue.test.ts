@@ -1,0 +1,63 @@
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Attempt } from '#src/worker/attempt.js';
+import { Line, PATIENCE_MS } from '#src/worker/attempt-queue.js';
+import { HandTime } from '../manual-time.js';
+
+const lines = suite('line');
+
+class LineRig {
+  readonly time = new HandTime();
+  readonly late: number[] = [];
+  readonly line = new Line(this.time.host, (attempt) => this.late.push(attempt.job));
+
+  join(job: number): Attempt {
+    const rest = { exec: 'some.job', payload: '1', client: 'c', runMs: 1_000, outputBytes: 1_000 };
+    const attempt = new Attempt({ job, attempt: 1, ...rest }, this.time.now);
+    this.line.join(attempt);
+    return attempt;
+  }
+}
+
+lines('they begin in the order in which they came', () => {
+  const rig = new LineRig();
+  for (const job of [1, 2, 3]) rig.join(job);
+  assert.equal([rig.line.next()?.job, rig.line.next()?.job, rig.line.next()?.job], [1, 2, 3]);
+  assert.is(rig.line.next(), undefined);
+});
+
+lines('each waits for as long as the others may, counted from when it came', () => {
+  const rig = new LineRig();
+  rig.join(1);
+  rig.time.advance(5);
+  rig.join(2);
+  rig.time.advance(PATIENCE_MS - 5);
+  assert.equal(rig.late, [1]);
+  rig.time.advance(5);
+  assert.equal(rig.late, [1, 2]);
+  assert.is(rig.time.timersStanding, 0);
+});
+
+lines('one that was ended where it stood neither begins nor is late', () => {
+  const rig = new LineRig();
+  const [first, , third] = [rig.join(1), rig.join(2), rig.join(3)];
+  first.isOver = true;
+  third.isOver = true;
+  assert.is(rig.line.next()?.job, 2);
+  assert.is(rig.line.next(), undefined);
+  rig.join(4).isOver = true;
+  rig.time.advance(PATIENCE_MS);
+  assert.equal(rig.late, []);
+});
+
+lines('a line that is cleared keeps nobody and no timer', () => {
+  const rig = new LineRig();
+  rig.join(1);
+  rig.line.clear();
+  assert.equal([rig.line.next(), rig.time.timersStanding], [undefined, 0]);
+  rig.join(2);
+  rig.time.advance(PATIENCE_MS);
+  assert.equal(rig.late, [2]);
+});
+
+lines.run();
