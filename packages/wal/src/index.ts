@@ -12,17 +12,17 @@ export type { WalEvent } from './log/event.js';
 export { type AppendOptions, FULL, type Log, REFUSED, type ReplayRange } from './log/log.js';
 export { openLog } from './log/open-log.js';
 export type { WalOptions } from './log/options.js';
+export { openWal, type WalFace } from './log/promise-log.js';
 export type { WalStatus } from './log/status.js';
-export { openWal, type WalFace } from './log/wal-face.js';
+export { type CopyOptions, type CopyReport, copyWal } from './maintenance/copy.js';
+export { type DumpedEntry, type DumpOptions, dumpWal } from './maintenance/dump.js';
+export { type RepairOptions, type RepairReport, repairWal } from './maintenance/repair.js';
+export type { ScrubReport } from './maintenance/scrub.js';
+export { type VerifyReport, verifyWal } from './maintenance/verify.js';
 export type { BuildRequest, BuiltSnapshot, Fold, FoldModule, SnapshotBuilder } from './snapshot/fold.js';
 export { inlineSnapshotBuilder } from './snapshot/inline-builder.js';
 export { nodeStorage } from './storage/node-storage.js';
 export type { Done, OpenMode, Storage, StorageFile } from './storage/storage.js';
-export { type CopyOptions, type CopyReport, copyWal } from './upkeep/copy.js';
-export { type DumpedEntry, type DumpOptions, dumpWal } from './upkeep/dump.js';
-export { type RepairOptions, type RepairReport, repairWal } from './upkeep/repair.js';
-export type { ScrubReport } from './upkeep/scrub.js';
-export { type VerifyReport, verifyWal } from './upkeep/verify.js';
 export {
   type Damage,
   WalBlobError,

@@ -1,22 +1,22 @@
 // What a running log is made of, and how its parts call each other. It only wires.
 
+import type { Blobs } from '../blob/blobs.js';
+import { CommitLoop } from '../commit/commit-loop.js';
 import type { Committer } from '../commit/committer.js';
 import type { Manifest } from '../format/manifest.js';
+import { pacedReads, type ScrubReport } from '../maintenance/scrub.js';
+import { Removal } from '../segments/segment-removal.js';
+import { SegmentSupply } from '../segments/segment-supply.js';
+import { SpareSegments } from '../segments/spare-segments.js';
 import { ThreadSnapshotBuilder } from '../snapshot/node-thread-builder.js';
+import { Snapshots } from '../snapshot/snapshots.js';
 import { call, type Procedure } from '../storage/procedure.js';
 import type { Done, Storage } from '../storage/storage.js';
-import { pacedReads, type ScrubReport } from '../upkeep/scrub.js';
-import type { Blobs } from './blobs.js';
-import { Chores } from './chores.js';
-import { CommitLoop } from './commit-loop.js';
+import { Chores } from './background-tasks.js';
 import { DiskSpace } from './disk-space.js';
 import { isFatal } from './fatal.js';
-import { ManifestKeeper } from './manifest-keeper.js';
+import { ManifestKeeper } from './manifest-writer.js';
 import type { LogSettings } from './options.js';
-import { Removal } from './removal.js';
-import { SegmentSupply } from './segment-supply.js';
-import { Snapshots } from './snapshots.js';
-import { SpareSegments } from './spare-segments.js';
 import type { WalStatus } from './status.js';
 
 const RETRY_MS = 5_000;

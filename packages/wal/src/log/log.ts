@@ -3,19 +3,22 @@
 
 import type { BlobReader } from '../blob/blob-reader.js';
 import type { BlobWriter } from '../blob/blob-writer.js';
+import type { Blobs } from '../blob/blobs.js';
 import type { Durable } from '../commit/batch-buffer.js';
 import { Committer } from '../commit/committer.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
 import { codecNamed } from '../format/codecs.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { BlobRef, RecordVisitor } from '../format/record.js';
+import { type ScrubReport, scrub } from '../maintenance/scrub.js';
 import type { OpenedStore } from '../recovery/open-store.js';
 import { replaySegments } from '../recovery/replay.js';
+import { durableManifest } from '../segments/durable-segments.js';
+import { droppedFiles, trimLimit, withoutSegments } from '../segments/retention.js';
 import { restoreSnapshot } from '../snapshot/build-snapshot.js';
 import type { Fold } from '../snapshot/fold.js';
 import { type Procedure, run } from '../storage/procedure.js';
 import type { Done } from '../storage/storage.js';
-import { type ScrubReport, scrub } from '../upkeep/scrub.js';
 import {
   WalClosedError,
   WalDiskLowError,
@@ -25,13 +28,10 @@ import {
   WalRecordTooLargeError,
   WalSnapshotError,
 } from '../wal-error.js';
-import type { Blobs } from './blobs.js';
 import { DiskSpace } from './disk-space.js';
-import { durableManifest } from './durable-segments.js';
 import { isFatal } from './fatal.js';
 import { LogParts } from './log-parts.js';
 import type { LogSettings } from './options.js';
-import { droppedFiles, trimLimit, withoutSegments } from './retention.js';
 import type { WalStatus } from './status.js';
 
 export interface AppendOptions {

@@ -1,7 +1,6 @@
 // Opening a directory: from what a dead process left behind to a log that can be written to. Each step is safe to be the
 // last one before a crash: nothing that counts changes until CURRENT is replaced, and nothing is removed before that.
 
-import { prepareSegment } from '../commit/segment-file.js';
 import {
   BATCH_HEADER_BYTES,
   batchExtent,
@@ -16,6 +15,7 @@ import { PAGE_BYTES } from '../format/page.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { encodeStoreFile } from '../format/store-file.js';
 import type { WalHost } from '../host/host.js';
+import { prepareSegment } from '../segments/segment-file.js';
 import { createFile, removeIfThere, replaceFile } from '../storage/durable-file.js';
 import { call, type Procedure } from '../storage/procedure.js';
 import type { Storage, StorageFile } from '../storage/storage.js';

@@ -2,20 +2,20 @@
 // replaces removed.
 
 import { isBlobName } from '../blob/blob-store.js';
+import type { Blobs } from '../blob/blobs.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import { SECTION_BLOBS, snapshotName } from '../format/snapshot-file.js';
-import type { BuiltSnapshot, SnapshotBuilder } from '../snapshot/fold.js';
-import { readSnapshot } from '../snapshot/snapshot-reader.js';
-import { decodeBlobRefs } from '../snapshot/snapshot-writer.js';
+import type { Chores } from '../log/background-tasks.js';
+import type { ManifestKeeper } from '../log/manifest-writer.js';
+import type { LogSettings } from '../log/options.js';
+import { droppedFiles, lastSealedLsn, sealedBytesBehind, withSnapshot } from '../segments/retention.js';
+import type { Removal } from '../segments/segment-removal.js';
 import { moveIntoPlace } from '../storage/durable-file.js';
 import { call, type Procedure } from '../storage/procedure.js';
 import type { Done } from '../storage/storage.js';
-import type { Blobs } from './blobs.js';
-import type { Chores } from './chores.js';
-import type { ManifestKeeper } from './manifest-keeper.js';
-import type { LogSettings } from './options.js';
-import type { Removal } from './removal.js';
-import { droppedFiles, lastSealedLsn, sealedBytesBehind, withSnapshot } from './retention.js';
+import type { BuiltSnapshot, SnapshotBuilder } from './fold.js';
+import { readSnapshot } from './snapshot-reader.js';
+import { decodeBlobRefs } from './snapshot-writer.js';
 
 export interface SnapshotParts {
   readonly settings: LogSettings;

@@ -1,7 +1,7 @@
 // Appends that cannot be taken at once: the buffer is full, or a payload has to become a blob first. They keep their order.
 
-import type { Durable } from '../commit/batch-buffer.js';
-import { type AppendOptions, FULL, type Log, REFUSED } from './log.js';
+import { type AppendOptions, FULL, type Log, REFUSED } from '../log/log.js';
+import type { Durable } from './batch-buffer.js';
 
 const NOTHING = new Uint8Array(0);
 

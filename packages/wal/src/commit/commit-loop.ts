@@ -1,11 +1,11 @@
 // Hot path: one write in flight, nothing allocated per record.
 // Drives the committer against the disk: closes a batch when the disk is free, tells the waiters when it is durable.
 
-import type { BatchWrite, Committer } from '../commit/committer.js';
 import { PAGE_BYTES } from '../format/page.js';
 import type { WalHost } from '../host/host.js';
 import type { Storage } from '../storage/storage.js';
 import { WalIoError } from '../wal-error.js';
+import type { BatchWrite, Committer } from './committer.js';
 
 export interface CommitLoopEvents {
   /** The log moved to another segment, or needs one. */

@@ -1,7 +1,6 @@
 // Makes a refused directory open again, by giving up what cannot be read: explicitly, with the lost range written into the manifest,
 // and with every damaged file kept in quarantine/.
 
-import { prepareSegment } from '../commit/segment-file.js';
 import {
   batchExtent,
   batchSeed,
@@ -24,6 +23,7 @@ import { segmentSeqOf } from '../format/segment-header.js';
 import { decodeStoreFile, encodeStoreFile } from '../format/store-file.js';
 import type { WalHost } from '../host/host.js';
 import { nodeHost } from '../host/node-host.js';
+import { prepareSegment } from '../segments/segment-file.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { createFile, readFile, replaceFile } from '../storage/durable-file.js';
 import { nodeStorage } from '../storage/node-storage.js';

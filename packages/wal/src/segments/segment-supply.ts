@@ -1,15 +1,15 @@
 // Keeps one segment ready ahead of the writer, and writes down in CURRENT which ones are full. Off the hot path.
 
 import type { Committer, RetiredSegment } from '../commit/committer.js';
-import { prepareSegment } from '../commit/segment-file.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import { segmentName } from '../format/segment-header.js';
 import type { WalHost } from '../host/host.js';
+import type { DiskSpace } from '../log/disk-space.js';
+import type { ManifestKeeper } from '../log/manifest-writer.js';
 import { call, type Procedure } from '../storage/procedure.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
-import type { DiskSpace } from './disk-space.js';
-import type { ManifestKeeper } from './manifest-keeper.js';
+import { prepareSegment } from './segment-file.js';
 import type { SpareSegments } from './spare-segments.js';
 
 export class SegmentSupply {

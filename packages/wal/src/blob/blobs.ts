@@ -1,17 +1,17 @@
 // Storing, reading and removing blobs beside the log.
 
-import { BlobReader } from '../blob/blob-reader.js';
-import { blobName, readBlob, writeBlob } from '../blob/blob-store.js';
-import { BlobUse } from '../blob/blob-use.js';
-import { BlobWriter, type BlobWriterParts } from '../blob/blob-writer.js';
-import { BlockPool } from '../blob/block-pool.js';
-import { WarmBlobs } from '../blob/warm-blobs.js';
 import type { BlobRef } from '../format/record.js';
 import type { WalHost } from '../host/host.js';
+import { Chores } from '../log/background-tasks.js';
 import { moveIntoPlace, removeIfThere } from '../storage/durable-file.js';
 import { type Procedure, run } from '../storage/procedure.js';
 import type { Done, Storage } from '../storage/storage.js';
-import { Chores } from './chores.js';
+import { BlobReader } from './blob-reader.js';
+import { blobName, readBlob, writeBlob } from './blob-store.js';
+import { BlobUse } from './blob-use.js';
+import { BlobWriter, type BlobWriterParts } from './blob-writer.js';
+import { BlockPool } from './block-pool.js';
+import { WarmBlobs } from './warm-blobs.js';
 
 export class Blobs {
   readonly use = new BlobUse();

@@ -2,9 +2,9 @@ import { type DumpedEntry, type RepairReport, WalCorruptError } from '@troupe/wa
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { dump } from '#src/maintenance/dump.js';
+import { repair } from '#src/maintenance/repair.js';
 import { run } from '#src/storage/procedure.js';
-import { dump } from '#src/upkeep/dump.js';
-import { repair } from '#src/upkeep/repair.js';
 import { textOf, World } from '../world.js';
 
 const repairs = suite('repair');

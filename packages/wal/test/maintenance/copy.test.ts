@@ -5,8 +5,8 @@ import { copyWal, verifyWal } from '@troupe/wal';
 import { FaultyStorage, SeededRandom } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type CopyReport, copy } from '#src/maintenance/copy.js';
 import { run } from '#src/storage/procedure.js';
-import { type CopyReport, copy } from '#src/upkeep/copy.js';
 import { assertGoesOn, assertKept, recover } from '../crash/recovered.js';
 import { Workload } from '../crash/workload.js';
 

@@ -1,11 +1,11 @@
 // The log with promises, for people who use no actors.
 
+import { AppendQueue } from '../commit/append-queue.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { BlobRef, RecordVisitor } from '../format/record.js';
+import type { ScrubReport } from '../maintenance/scrub.js';
 import type { Fold } from '../snapshot/fold.js';
 import type { Done } from '../storage/storage.js';
-import type { ScrubReport } from '../upkeep/scrub.js';
-import { AppendQueue } from './append-queue.js';
 import type { AppendOptions, Log, ReplayRange } from './log.js';
 import { openLog } from './open-log.js';
 import type { WalOptions } from './options.js';
