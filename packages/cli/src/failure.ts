@@ -1,6 +1,6 @@
 import { CliError } from './cli-error.js';
 import { ExitCode } from './exit-code.js';
-import { plainText } from './plain-text.js';
+import { plainText } from './output/plain-text.js';
 
 export interface Failure {
   readonly code: string;

@@ -1,6 +1,6 @@
 import { ExitCode } from './exit-code.js';
+import { endWithReader, processTerminal, written } from './output/terminal.js';
 import { runTroupe } from './program.js';
-import { endWithReader, processTerminal, written } from './terminal.js';
 
 // Nothing goes on after something nobody foresaw: what is acknowledged is on the disk, and the next process reads it there.
 process.on('uncaughtException', (error) => {

@@ -13,7 +13,7 @@ import { addWal } from './commands/wal.js';
 import { addWorker } from './commands/worker.js';
 import { ExitCode } from './exit-code.js';
 import { failureOf } from './failure.js';
-import type { Terminal } from './terminal.js';
+import type { Terminal } from './output/terminal.js';
 import type { Tools } from './verb.js';
 
 /** Runs one command line; the words behind the program's name. Resolves with the exit code, and never rejects. */

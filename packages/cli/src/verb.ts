@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { plainText } from './plain-text.js';
-import type { Terminal } from './terminal.js';
+import { plainText } from './output/plain-text.js';
+import type { Terminal } from './output/terminal.js';
 
 /** What every verb is given. */
 export interface Tools {

@@ -5,9 +5,9 @@ import { copyWal, nodeStorage, type VerifyReport, verifyWal } from '@troupe/wal'
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
+import { isNotThere, mustBeApart, mustHoldLog } from '../input/log-folder.js';
 import { readingUntilSignal } from '../interrupt.js';
-import { ProgressBar } from '../progress-bar.js';
-import { isNotThere, mustBeApart, mustHoldLog } from '../session/log-folder.js';
+import { ProgressBar } from '../output/progress-bar.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 export function addBackup(program: Command, tools: Tools): void {

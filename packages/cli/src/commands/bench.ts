@@ -7,13 +7,13 @@ import { type Client, connectClient, type DialOptions, handle, startWorker } fro
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
+import { parseAddress } from '../input/address.js';
+import { dialOptions, type LinkFlags, withLink } from '../input/leader-options.js';
+import { wholeNumber } from '../input/number-option.js';
+import { plainJob } from '../input/untyped-job.js';
 import { unlessInterrupted } from '../interrupt.js';
-import { wholeNumber } from '../number-option.js';
-import { ProgressBar } from '../progress-bar.js';
-import { parseAddress } from '../session/address.js';
-import { dialOptions, type LinkFlags, withLink } from '../session/leader-options.js';
-import { quietHost } from '../session/logging-host.js';
-import { plainJob } from '../session/plain-job.js';
+import { quietHost } from '../output/logging-host.js';
+import { ProgressBar } from '../output/progress-bar.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 interface Flags extends JsonFlag, LinkFlags {

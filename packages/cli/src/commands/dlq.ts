@@ -2,11 +2,11 @@ import type { Client } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { wholeNumber } from '../number-option.js';
-import { ProgressBar } from '../progress-bar.js';
-import { type AskFlags, withAsk, withClient } from '../session/leader-options.js';
-import { plainJob } from '../session/plain-job.js';
-import { jobLines, shownJob, table } from '../session/show-job.js';
+import { type AskFlags, withAsk, withClient } from '../input/leader-options.js';
+import { wholeNumber } from '../input/number-option.js';
+import { plainJob } from '../input/untyped-job.js';
+import { ProgressBar } from '../output/progress-bar.js';
+import { jobLines, shownJob, table } from '../output/show-job.js';
 import { print, type Tools, verb } from '../verb.js';
 import { jobsIn } from './job.js';
 

@@ -1,9 +1,9 @@
 import type { LeaderOverview } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.js';
-import { wholeNumber } from '../number-option.js';
-import { type AskFlags, withAsk, withClient } from '../session/leader-options.js';
-import { stateText, table } from '../session/show-job.js';
+import { type AskFlags, withAsk, withClient } from '../input/leader-options.js';
+import { wholeNumber } from '../input/number-option.js';
+import { stateText, table } from '../output/show-job.js';
 import { print, type Tools, verb } from '../verb.js';
 
 type Flags = AskFlags;

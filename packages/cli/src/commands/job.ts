@@ -1,9 +1,9 @@
 import type { Client, JobView } from '@troupe/jobs';
 import { type Command, Option } from 'commander';
-import { TIMER_MS_MAX, wholeNumber } from '../number-option.js';
-import { type AskFlags, withAsk, withClient, withPatience } from '../session/leader-options.js';
-import { plainJob } from '../session/plain-job.js';
-import { jobLines, shownJob, table } from '../session/show-job.js';
+import { type AskFlags, withAsk, withClient, withPatience } from '../input/leader-options.js';
+import { TIMER_MS_MAX, wholeNumber } from '../input/number-option.js';
+import { plainJob } from '../input/untyped-job.js';
+import { jobLines, shownJob, table } from '../output/show-job.js';
 import { print, type Tools, verb } from '../verb.js';
 
 type Flags = AskFlags;

@@ -4,7 +4,7 @@ import { Identity } from '@troupe/transport';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { repeated } from '../repeated-option.js';
+import { repeated } from '../input/repeated-option.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 interface Flags extends JsonFlag {

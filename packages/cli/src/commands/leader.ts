@@ -14,16 +14,16 @@ import { type Command, Option } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { failureOf } from '../failure.js';
-import { byteCount, wholeNumber } from '../number-option.js';
-import { plainText } from '../plain-text.js';
-import { repeated } from '../repeated-option.js';
-import { DEFAULT_PORT, socketPath } from '../session/address.js';
-import { logLines, tellCrash } from '../session/crash-report.js';
-import { entryOf, readKeyFile } from '../session/key-file.js';
-import { loggingHost } from '../session/logging-host.js';
-import { mustBeUsable } from '../session/tls-files.js';
+import { DEFAULT_PORT, socketPath } from '../input/address.js';
+import { entryOf, readKeyFile } from '../input/key-file.js';
+import { byteCount, wholeNumber } from '../input/number-option.js';
+import { repeated } from '../input/repeated-option.js';
+import { mustBeUsable } from '../input/tls-files.js';
+import { logLines, tellCrash } from '../output/crash-report.js';
+import { loggingHost } from '../output/logging-host.js';
+import { plainText } from '../output/plain-text.js';
+import type { Terminal } from '../output/terminal.js';
 import { onReload, untilSignal } from '../signals.js';
-import type { Terminal } from '../terminal.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 interface Flags extends JsonFlag {

@@ -4,20 +4,20 @@ import type { Net } from '@troupe/transport';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { TIMER_MS_MAX, wholeNumber, YEAR_MS } from '../number-option.js';
-import { ProgressBar } from '../progress-bar.js';
-import type { Deadline } from '../session/deadline.js';
-import { type AskFlags, withAsk, withPatience } from '../session/leader-options.js';
+import type { Deadline } from '../input/deadline.js';
+import { type AskFlags, withAsk, withPatience } from '../input/leader-options.js';
+import { TIMER_MS_MAX, wholeNumber, YEAR_MS } from '../input/number-option.js';
 import {
   jsonOfText,
   largeFile,
   type PayloadFlags,
   readPayload,
   readPayloadLines,
-} from '../session/payload-input.js';
-import { type JobFlags, plainJob, withJobOptions } from '../session/plain-job.js';
-import { ReceiptLine } from '../session/receipt-line.js';
-import { watchedNet } from '../session/watched-net.js';
+} from '../input/payload-input.js';
+import { type JobFlags, plainJob, withJobOptions } from '../input/untyped-job.js';
+import { ReceiptLine } from '../output/ordered-receipts.js';
+import { ProgressBar } from '../output/progress-bar.js';
+import { watchedNet } from '../output/watched-net.js';
 import { print, type Tools, verb } from '../verb.js';
 
 interface Flags extends AskFlags, JobFlags, PayloadFlags {

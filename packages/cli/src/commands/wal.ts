@@ -3,10 +3,10 @@ import { type DumpedEntry, dumpWal, type RepairReport, repairWal, verifyWal } fr
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { wholeNumber } from '../number-option.js';
-import { ProgressBar } from '../progress-bar.js';
-import { mustHoldLog } from '../session/log-folder.js';
-import { watchedStorage } from '../session/watched-storage.js';
+import { mustHoldLog } from '../input/log-folder.js';
+import { wholeNumber } from '../input/number-option.js';
+import { ProgressBar } from '../output/progress-bar.js';
+import { watchedStorage } from '../output/watched-storage.js';
 import { type JsonFlag, print, type Tools, verb } from '../verb.js';
 
 interface DumpFlags extends JsonFlag {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Authority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tellCrash } from '#src/session/crash-report.js';
+import { tellCrash } from '#src/output/crash-report.js';
 import { folder, inProcess, lines, Running, stage, troupe, workerOf } from './troupe.js';
 
 const operating = suite('operating by the command');

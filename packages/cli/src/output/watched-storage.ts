@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nodeStorage, type Storage } from '@troupe/wal';
-import type { ProgressBar } from '../progress-bar.js';
+import type { ProgressBar } from './progress-bar.js';
 
 const MIB = 1024 * 1024;
 

@@ -4,13 +4,13 @@ import type { DialerAuth, DialTls, Net } from '@troupe/transport';
 import { type Command, Option } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { TIMER_MS_MAX, wholeNumber } from '../number-option.js';
+import { LeaderWatch } from '../output/leader-watch.js';
+import { quietHost } from '../output/logging-host.js';
 import type { JsonFlag, Tools } from '../verb.js';
 import { DEFAULT_PORT, parseAddress } from './address.js';
 import { Deadline } from './deadline.js';
 import { authOf } from './key-file.js';
-import { LeaderWatch } from './leader-watch.js';
-import { quietHost } from './logging-host.js';
+import { TIMER_MS_MAX, wholeNumber } from './number-option.js';
 import { mustBeUsable } from './tls-files.js';
 
 /** How every verb that talks to a leader finds it. */

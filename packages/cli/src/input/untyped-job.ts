@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { defineJob, type JobDefinition } from '@troupe/jobs';
 import type { Command } from 'commander';
-import { wholeNumber, YEAR_MS } from '../number-option.js';
+import { wholeNumber, YEAR_MS } from './number-option.js';
 
 /** The command knows no schemas: values pass as they are, and the worker checks them. */
 export const ANY: StandardSchemaV1<unknown, unknown> = {

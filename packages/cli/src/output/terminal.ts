@@ -1,4 +1,4 @@
-import { ExitCode } from './exit-code.js';
+import { ExitCode } from '../exit-code.js';
 
 /** Where a command writes. Results go to out, everything for people to err, so that a pipe sees results only. */
 export interface Terminal {

@@ -1,7 +1,7 @@
 import type { LogEntry } from '@troupe/core';
 import { ExitCode } from '../exit-code.js';
 import { failureOf } from '../failure.js';
-import type { Terminal } from '../terminal.js';
+import type { Terminal } from './terminal.js';
 
 /** Why a leader or a worker cannot go on: one line, and where it happened if it is a mistake of ours. Gives the exit code. */
 export function tellCrash(terminal: Terminal, who: string, error: Error): number {

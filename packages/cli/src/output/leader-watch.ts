@@ -1,5 +1,5 @@
 import { type Address, type DialerEvent, describeClose, formatAddress } from '@troupe/transport';
-import type { Terminal } from '../terminal.js';
+import type { Terminal } from './terminal.js';
 
 /** Says, once per outage, that there is no leader and that the command waits for one. */
 export class LeaderWatch {

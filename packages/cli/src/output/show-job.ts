@@ -1,5 +1,5 @@
 import type { JobView } from '@troupe/jobs';
-import { plainText } from '../plain-text.js';
+import { plainText } from './plain-text.js';
 
 /** A job as the command prints it with --json: the id as people know it, times as text. */
 export interface ShownJob {
