@@ -2,7 +2,7 @@ export { Directory, type Entry, type KeyOwner } from './access/directory.js';
 export { type Action, Identity, type IdentityRules, LOCAL, type Role } from './access/identity.js';
 export { type Limits, limitsOf, type Profile } from './access/limits.js';
 export { Secret } from './access/secret.js';
-export { isPattern, isSubject, matches } from './access/subject.js';
+export { isPattern, isSubject, matches } from './access/subject-pattern.js';
 export type {
   Closed,
   ConnectionMessages,

@@ -1,5 +1,5 @@
 import { RuleError } from '../errors.js';
-import { isPattern, matches } from './subject.js';
+import { isPattern, matches } from './subject-pattern.js';
 
 export type Role = 'client' | 'worker' | 'peer';
 export type Action = 'submit' | 'work' | 'observe' | 'cancel' | 'admin';

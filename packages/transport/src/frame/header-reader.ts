@@ -1,6 +1,6 @@
 // Hot path: one object per header that has fields, none for a frame without.
 import { isUtf8 } from 'node:buffer';
-import { isSubject } from '../access/subject.js';
+import { isSubject } from '../access/subject-pattern.js';
 import { type FrameHeader, NO_HEADER } from './header.js';
 import {
   EXTRA_VALUE_BYTES_MAX,

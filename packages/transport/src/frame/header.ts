@@ -1,5 +1,5 @@
 // Hot path: a header is measured, then written in place.
-import { isSubject } from '../access/subject.js';
+import { isSubject } from '../access/subject-pattern.js';
 import { HeaderError } from '../errors.js';
 import {
   EXTRA_VALUE_BYTES_MAX,

@@ -11,7 +11,7 @@ import { checkBind, DEFAULT_HOST, formatAddress, isLocal } from '../net/address.
 import type { Clock } from '../net/clock.js';
 import type { Address, ListenHandler, ListenTls, Net, NetServer, NetSocket } from '../net/net.js';
 import { Admission } from './admission.js';
-import { Gatekeeper } from './gatekeeper.js';
+import { Gatekeeper } from './frame-permission.js';
 
 export interface ListenerOptions {
   readonly net: Net;
