@@ -9,30 +9,15 @@ import { packageOf, resolveImport } from './imports.mjs';
 export const packageLayers = {
   core: ['mnemonist'],
   middleware: ['@troupe/core', 'mnemonist', '@opentelemetry/api'],
-  threads: ['@troupe/core', 'mnemonist'],
   transport: ['@troupe/core'],
   wal: ['@troupe/core'],
-  jobs: [
-    '@troupe/core',
-    '@troupe/transport',
-    '@troupe/wal',
-    '@troupe/threads',
-    'mnemonist',
-    '@standard-schema/spec',
-  ],
-  nats: ['@troupe/core', '@troupe/jobs'],
-  testkit: ['@troupe/core', '@troupe/transport', '@troupe/wal', '@troupe/jobs'],
-  dashboard: ['@troupe/core', '@troupe/jobs'],
+  jobs: ['@troupe/core', '@troupe/transport', '@troupe/wal', 'mnemonist', '@standard-schema/spec'],
   cli: [
     '@troupe/core',
     '@troupe/middleware',
-    '@troupe/threads',
     '@troupe/transport',
     '@troupe/wal',
     '@troupe/jobs',
-    '@troupe/nats',
-    '@troupe/testkit',
-    '@troupe/dashboard',
     'commander',
     '@standard-schema/spec',
   ],
@@ -41,13 +26,13 @@ export const packageLayers = {
 /** The stages of core, lowest first: a stage may import values of the stages before it. Types may point upward. */
 const coreStages = [
   ['message'],
-  ['mailbox', 'supervision'],
-  ['ready'],
+  ['mailbox'],
+  ['run-queue'],
   ['invoker'],
   ['options'],
-  ['executor', 'actor'],
+  ['executor', 'define', 'ref', 'middleware', 'lifecycle', 'supervision', 'timers', 'actor', 'inspect'],
   ['routing'],
-  ['tree', 'adapt', 'inspect'],
+  ['tree', 'adapt'],
   ['system'],
 ];
 
@@ -105,7 +90,7 @@ function stageProblem(from, to) {
       ? undefined
       : `${from} serves every stage and may not import ${to}`;
   }
-  return rank(to) < rank(from)
+  return rank(to) <= rank(from)
     ? undefined
     : `${from} may not import values of ${to}: it is not a lower stage`;
 }
