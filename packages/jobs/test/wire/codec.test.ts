@@ -60,8 +60,7 @@ const item = rec({
   payload,
   key: fc.string({ maxLength: 40 }),
   delayMs: fc.nat(),
-  want: fc.boolean(),
-  soon: fc.boolean(),
+  wantsOutcome: fc.boolean(),
 });
 const receipt: fc.Arbitrary<Receipt> = rec({
   seq: number,
@@ -74,7 +73,6 @@ const receipt: fc.Arbitrary<Receipt> = rec({
   ),
 });
 const outcome: fc.Arbitrary<JobOutcome> = rec({
-  seq: fc.nat(),
   job: number,
   state: fc.constantFrom('done', 'dead', 'cancelled', 'unknown'),
   result: fc.option(payload, { nil: undefined }),
@@ -234,8 +232,7 @@ codec('a long list is cut into frames that together say the same', () => {
     payload: 'x'.repeat(1_000),
     key: '',
     delayMs: 0,
-    want: true,
-    soon: false,
+    wantsOutcome: true,
   }));
   const frames = framesOf(encodeClient, { kind: 'submit', low: 0, items } as ClientMessage);
   assert.ok(frames.length >= 7);

@@ -27,8 +27,6 @@ flights('nobody hears of it before both records are durable', () => {
   assert.equal([worker.assigned().length, client.receipts().length, rig.held.length], [0, 0, 1]);
   assert.is(rig.leader.ledger.jobs.size, 0);
   rig.written();
-  // The receipt of a wanted outcome waits for it, or for a beat.
-  rig.beat(1_000, worker);
   assert.equal([worker.assigned().length, client.receipts().length], [1, 1]);
 });
 
