@@ -1,16 +1,16 @@
-// Draws a trace that this very run has recorded, as SVG on stdout:
-//   node packages/middleware/.test/guide/trace-picture.js > docs/images/trace.svg
+// Records a trace and prints it as SVG on stdout:
+//   node packages/middleware/.test/guide/draw-trace-svg.js > docs/images/trace.svg
 
 import { trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { consoleSink } from '@troupe/middleware';
-import { openAccount, openBank, registerSdk } from './observed-bank.js';
+import { consoleLogger } from '@troupe/middleware';
+import { openAccount, openBank, registerSdk } from './observability-guide-program.js';
 
 const spans = new InMemorySpanExporter();
 registerSdk(new SimpleSpanProcessor(spans));
-const bank = openBank(consoleSink);
+const bank = openBank(consoleLogger);
 const ann = openAccount(bank);
-// The first passes compile the code; the one that is drawn is warm.
+// The first deposits warm up the compiler; the last one is drawn.
 for (let i = 0; i < 45; i += 1) await ann.deposit(1);
 spans.reset();
 const now = (): number => performance.timeOrigin + performance.now();
@@ -20,9 +20,9 @@ await trace.getTracer('web').startActiveSpan('POST /accounts/ann/deposits', opti
   span.end(now());
 });
 await bank.shutdown();
-process.stdout.write(`${drawn(spans.getFinishedSpans())}\n`);
+process.stdout.write(`${toSvg(spans.getFinishedSpans())}\n`);
 
-function drawn(recorded: readonly ReadableSpan[]): string {
+function toSvg(recorded: readonly ReadableSpan[]): string {
   const all = inTreeOrder(recorded);
   const begin = Math.min(...all.map(({ span }) => us(span.startTime)));
   const end = Math.max(...all.map(({ span }) => us(span.endTime)));

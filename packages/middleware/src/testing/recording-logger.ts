@@ -1,5 +1,5 @@
 import type { LogLevel } from '@troupe/core';
-import type { Sink, SinkLine } from '../logging/sink.js';
+import type { Logger, LogMethod } from '../logging/logger.js';
 
 export interface RecordedLine {
   readonly level: LogLevel;
@@ -7,15 +7,15 @@ export interface RecordedLine {
   readonly text: string;
 }
 
-export interface RecordingSink extends Sink {
+export interface RecordingLogger extends Logger {
   readonly lines: readonly RecordedLine[];
 }
 
-/** A sink that keeps its lines in a list. */
-export function recordingSink(): RecordingSink {
+/** A logger that keeps its lines in a list. */
+export function recordingLogger(): RecordingLogger {
   const lines: RecordedLine[] = [];
   const at =
-    (level: LogLevel): SinkLine =>
+    (level: LogLevel): LogMethod =>
     (fields, text) => {
       lines.push({ level, fields, text });
     };

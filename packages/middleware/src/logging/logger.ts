@@ -1,15 +1,15 @@
-export type SinkLine = (fields: Readonly<Record<string, unknown>>, text: string) => void;
+export type LogMethod = (fields: Readonly<Record<string, unknown>>, text: string) => void;
 
-/** Where lines go. A pino logger is one. */
-export interface Sink {
-  readonly debug: SinkLine;
-  readonly info: SinkLine;
-  readonly warn: SinkLine;
-  readonly error: SinkLine;
+/** The receiver of log lines. A pino logger is one. */
+export interface Logger {
+  readonly debug: LogMethod;
+  readonly info: LogMethod;
+  readonly warn: LogMethod;
+  readonly error: LogMethod;
 }
 
 /** One JSON object per line: `debug` and `info` to stdout, `warn` and `error` to stderr. */
-export const consoleSink: Sink = {
+export const consoleLogger: Logger = {
   debug: (fields, text) => write(process.stdout, 'debug', fields, text),
   info: (fields, text) => write(process.stdout, 'info', fields, text),
   warn: (fields, text) => write(process.stderr, 'warn', fields, text),
@@ -33,13 +33,13 @@ export function lineOf(
 ): string {
   const own = { level, time, msg: text };
   try {
-    return JSON.stringify({ ...own, ...fields }, shown);
+    return JSON.stringify({ ...own, ...fields }, toJson);
   } catch (error) {
     return JSON.stringify({ ...own, unloggable: String(error) });
   }
 }
 
-function shown(_key: string, value: unknown): unknown {
+function toJson(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return `${value}n`;
   if (!(value instanceof Error)) return value;
   const { code } = value as { readonly code?: unknown };

@@ -2,8 +2,8 @@ import { OptionError } from '@troupe/core';
 import { LRUMap } from 'mnemonist';
 import { type Rate, TokenBucket } from './token-bucket.js';
 
-/** The buckets of one limit: one for all, or one per actor or key. */
-export class Limit {
+/** The buckets of one rate limit: one for all messages, or one per actor or key. */
+export class NamedLimit {
   triggered = 0;
   consumed = 0;
   readonly rate: Rate;
@@ -17,13 +17,13 @@ export class Limit {
     this.buckets = new LRUMap(keysMax);
   }
 
-  /** The one bucket of a limit that is not per actor or key. */
-  bucketOfAll(now: number): TokenBucket {
+  /** The bucket of a limit that is not per actor or key. */
+  sharedBucket(now: number): TokenBucket {
     this.shared ??= new TokenBucket(now);
     return this.shared;
   }
 
-  /** Beyond `keysMax` the bucket not used for longest is forgotten, which can only give tokens too many. */
+  /** Beyond `keysMax` the least recently used bucket is forgotten, which can only grant too many tokens. */
   bucketOf(key: string, now: number): TokenBucket {
     let bucket = this.buckets.get(key);
     if (bucket === undefined) {
@@ -34,18 +34,18 @@ export class Limit {
   }
 }
 
-/** Limits by name: whoever names the same limit shares its tokens (E16). A name is free again when nobody uses it. */
-export class RateLimits {
-  private readonly byName = new Map<string, WeakRef<Limit>>();
+/** Rate limits by name: users of the same name share its tokens. A name is freed with its last user. */
+export class RateLimitRegistry {
+  private readonly byName = new Map<string, WeakRef<NamedLimit>>();
   private readonly unused = new FinalizationRegistry<string>((name) => {
     if (this.byName.get(name)?.deref() === undefined) this.byName.delete(name);
   });
 
-  /** Refuses a name that is in use with other numbers: one of the two callers would be wrong about its limit. */
-  limit(name: string, rate: Rate, keysMax: number): Limit {
+  /** Refuses a name that is in use with other numbers: one of the two callers would get the wrong limit. */
+  limit(name: string, rate: Rate, keysMax: number): NamedLimit {
     const known = this.byName.get(name)?.deref();
     if (known === undefined) {
-      const limit = new Limit(rate, keysMax);
+      const limit = new NamedLimit(rate, keysMax);
       this.byName.set(name, new WeakRef(limit));
       this.unused.register(limit, name);
       return limit;

@@ -1,19 +1,19 @@
 import type { Attributes } from '@opentelemetry/api';
 
-/** Stands for everything beyond the bound, as the conventions want it. */
+/** The label of everything beyond the bound, as the semantic conventions prescribe. */
 const OTHER = '_OTHER';
 const ERROR_TYPES_MAX = 100;
-/** A code or a class name: never a text, which could hold anything. */
+/** A code or a class name, never free text. */
 const ERROR_TYPE = /^[A-Za-z_$][\w$]{0,63}$/;
 
-/** What telemetry knows of the messages of one name to one kind of actor: names and labels made once, and counts. */
-export class LabelSet {
+/** Span names, labels and counts of the messages of one name to one kind of actor. */
+export class MessageLabels {
   readonly attributes: Attributes;
   readonly sendName: string;
   readonly processName: string;
-  /** Messages put into a mailbox that no counter knows of yet. */
+  /** Messages put into a mailbox since the last flush to the counter. */
   sent = 0;
-  /** Messages taken out for good, likewise. */
+  /** Messages taken from a mailbox for good since the last flush. */
   consumed = 0;
   private readonly failed = new Map<string, Attributes>();
 
@@ -28,8 +28,8 @@ export class LabelSet {
     });
   }
 
-  /** With the type of an error, which is bounded by whoever asks. */
-  failedBy(errorType: string): Attributes {
+  /** The labels with an error type; the caller bounds the number of types. */
+  withErrorType(errorType: string): Attributes {
     let attributes = this.failed.get(errorType);
     if (attributes === undefined) {
       attributes = Object.freeze({ ...this.attributes, 'error.type': errorType });
@@ -48,7 +48,7 @@ export class TurnLabels {
     this.attributes = Object.freeze({ 'messaging.destination.name': actor });
   }
 
-  endedBy(result: string): Attributes {
+  withResult(result: string): Attributes {
     let attributes = this.byResult.get(result);
     if (attributes === undefined) {
       attributes = Object.freeze({ ...this.attributes, 'troupe.turn.result': result });
@@ -59,16 +59,16 @@ export class TurnLabels {
 }
 
 /**
- * Label sets by name. Bounded: names of definitions and messages are few in a sane program, and an insane one (a
- * definition per user) gets `_OTHER` instead of filling the memory of the metrics backend.
+ * Labels by actor and message name, made once. Their number is bounded: a program with a definition per user gets
+ * `_OTHER` instead of filling the memory of the metrics backend.
  */
-export class LabelSets {
+export class MetricLabels {
   private readonly max: number;
   private count = 0;
-  private readonly byActor = new Map<string, Map<string, LabelSet>>();
-  private readonly turns = new Map<string, TurnLabels>();
-  private readonly rest = new LabelSet(OTHER, OTHER);
-  private readonly restOfTurns = new TurnLabels(OTHER);
+  private readonly byActor = new Map<string, Map<string, MessageLabels>>();
+  private readonly turnsByActor = new Map<string, TurnLabels>();
+  private readonly otherMessages = new MessageLabels(OTHER, OTHER);
+  private readonly otherTurns = new TurnLabels(OTHER);
   private readonly errorTypes = new Set<string>();
 
   constructor(max: number) {
@@ -76,12 +76,12 @@ export class LabelSets {
   }
 
   /** The same object for the same names. */
-  of(actor: string, message: string): LabelSet {
+  of(actor: string, message: string): MessageLabels {
     return this.byActor.get(actor)?.get(message) ?? this.add(actor, message);
   }
 
   ofTurns(actor: string): TurnLabels {
-    return this.turns.get(actor) ?? this.addTurns(actor);
+    return this.turnsByActor.get(actor) ?? this.addTurns(actor);
   }
 
   errorType(error: unknown): string {
@@ -92,19 +92,19 @@ export class LabelSets {
     return type;
   }
 
-  private add(actor: string, message: string): LabelSet {
-    if (this.count >= this.max) return this.rest;
+  private add(actor: string, message: string): MessageLabels {
+    if (this.count >= this.max) return this.otherMessages;
     this.count += 1;
-    const labels = new LabelSet(actor, message);
-    const byMessage = this.byActor.get(actor) ?? new Map<string, LabelSet>();
+    const labels = new MessageLabels(actor, message);
+    const byMessage = this.byActor.get(actor) ?? new Map<string, MessageLabels>();
     this.byActor.set(actor, byMessage.set(message, labels));
     return labels;
   }
 
   private addTurns(actor: string): TurnLabels {
-    if (this.turns.size >= this.max) return this.restOfTurns;
+    if (this.turnsByActor.size >= this.max) return this.otherTurns;
     const labels = new TurnLabels(actor);
-    this.turns.set(actor, labels);
+    this.turnsByActor.set(actor, labels);
     return labels;
   }
 }

@@ -16,11 +16,11 @@ import {
 /** One value of a metric with its labels. */
 export interface Point {
   readonly labels: Readonly<Record<string, unknown>>;
-  /** The number, or how many were recorded in a histogram. */
+  /** The number, or the count of a histogram. */
   readonly value: number;
 }
 
-export interface Recorder {
+export interface InMemorySdk {
   readonly tracerProvider: BasicTracerProvider;
   readonly meterProvider: MeterProvider;
   spans(): readonly ReadableSpan[];
@@ -30,7 +30,7 @@ export interface Recorder {
 }
 
 /** The SDK with in-memory exporters, not registered anywhere. */
-export function openRecorder(): Recorder {
+export function openInMemorySdk(): InMemorySdk {
   const exporter = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
@@ -68,18 +68,18 @@ export function openRecorder(): Recorder {
   };
 }
 
-/** Needed for an active context at all; the SDK for Node registers one too. */
+/** Registers a context manager, as the SDK for Node does; without one there is no active context. */
 export function useAsyncContext(): void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 }
 
-/** As a request handler of some framework would: runs `work` with a span of its own active. */
+/** Runs `work` with an active span of its own, as the request handler of a web framework would. */
 export async function inRequest<T>(
-  recorder: Recorder,
+  sdk: InMemorySdk,
   name: string,
   work: (span: Span) => Promise<T>,
 ): Promise<T> {
-  const span = recorder.tracerProvider.getTracer('test').startSpan(name);
+  const span = sdk.tracerProvider.getTracer('test').startSpan(name);
   try {
     return await context.with(trace.setSpan(context.active(), span), () => work(span));
   } finally {

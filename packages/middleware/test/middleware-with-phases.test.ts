@@ -17,13 +17,13 @@ const phases = suite('standard middleware and phases');
 const keyOf = ({ payload }: { readonly payload: unknown }): string | undefined =>
   (payload as { readonly id?: string } | undefined)?.id;
 const noLines = () => undefined;
-const sink = { debug: noLines, info: noLines, warn: noLines, error: noLines };
+const logger = { debug: noLines, info: noLines, warn: noLines, error: noLines };
 
 const makers: Readonly<Record<string, () => Middleware>> = {
   circuitBreaker: () => circuitBreaker({ per: keyOf }),
   deadline: () => deadline({ withinMs: 1_000 }),
   idempotency: () => idempotency({ key: keyOf }),
-  logging: () => logging({ level: 'debug', everyTurn: 1, sink }),
+  logging: () => logging({ level: 'debug', everyNthTurn: 1, logger }),
   rateLimit: () => rateLimit({ name: 'phases', perSecond: 1_000, burst: 100 }),
   retry: () => retry(),
   timeout: () => timeout({ withinMs: 100 }),
@@ -46,7 +46,7 @@ function connection(illegal: 'stash' | 'dead-letter', sent: string[]) {
 }
 
 for (const [name, make] of Object.entries(makers)) {
-  phases(`${name}: what a phase sets aside is handled once its phase has come`, async () => {
+  phases(`${name}: a message that a phase stashes is handled in a later phase`, async () => {
     const sent: string[] = [];
     await using test = createTestSystem({ middleware: [make()] });
     const ref = test.system.spawn(connection('stash', sent));
@@ -58,7 +58,7 @@ for (const [name, make] of Object.entries(makers)) {
     assert.is(await asked, 'sent b');
   });
 
-  phases(`${name}: what a phase refuses may be sent again later`, async () => {
+  phases(`${name}: a message that a phase refuses can be sent again in a later phase`, async () => {
     const sent: string[] = [];
     await using test = createTestSystem({ middleware: [make()] });
     const ref = test.system.spawn(connection('dead-letter', sent));
@@ -73,7 +73,7 @@ for (const [name, make] of Object.entries(makers)) {
   });
 }
 
-phases('a message that its phase puts off or refuses takes no token', async () => {
+phases('a message that a phase stashes or refuses takes no rate-limit token', async () => {
   for (const illegal of ['stash', 'dead-letter'] as const) {
     const limit = rateLimit({ name: `phases ${illegal}`, perSecond: 1, burst: 5 });
     await using test = createTestSystem({ middleware: [limit] });

@@ -9,12 +9,12 @@ import {
   router,
 } from '@troupe/core';
 import { createMiddlewareRig, createTestSystem } from '@troupe/core/testing';
-import { createEquippedSystem, RateLimits, rateLimit, retry, telemetry } from '@troupe/middleware';
+import { createInstrumentedSystem, RateLimitRegistry, rateLimit, retry, telemetry } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ancestry, inRequest, namesOf, openRecorder, traceOf, useAsyncContext } from './recorder.js';
+import { ancestry, inRequest, namesOf, openInMemorySdk, traceOf, useAsyncContext } from './in-memory-sdk.js';
 
-const tracing = suite('tracing');
+const tracing = suite('message spans');
 useAsyncContext();
 
 const Ledger = defineActor('ledger', {
@@ -49,15 +49,15 @@ const Shop = defineActor('shop', {
   },
 });
 
-tracing('one trace shows a request through a chain of asks, with the tells it caused', async () => {
-  const recorder = openRecorder();
-  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+tracing('a request, its chain of asks and the tells it caused are one trace', async () => {
+  const sdk = openInMemorySdk();
+  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
   const shop = system.spawn(Shop, undefined, { name: 'shop' });
-  await inRequest(recorder, 'GET /order', () => shop.ask.order(5));
+  await inRequest(sdk, 'GET /order', () => shop.ask.order(5));
   await system.shutdown();
-  const spans = recorder.spans();
+  const spans = sdk.spans();
   assert.is(new Set(spans.map(traceOf)).size, 1, namesOf(spans));
-  assert.equal(ancestry(recorder.span('process ledger.record'), spans), [
+  assert.equal(ancestry(sdk.span('process ledger.record'), spans), [
     'process ledger.record',
     'send ledger.record',
     'process account.charge',
@@ -66,11 +66,11 @@ tracing('one trace shows a request through a chain of asks, with the tells it ca
     'send shop.order',
     'GET /order',
   ]);
-  assert.is(ancestry(recorder.span('process ledger.note'), spans)[2], 'process account.charge');
+  assert.is(ancestry(sdk.span('process ledger.note'), spans)[2], 'process account.charge');
 });
 
-tracing('an ask after an await belongs to the message that is being handled', async () => {
-  const recorder = openRecorder();
+tracing('an ask after an await belongs to the trace of the current message', async () => {
+  const sdk = openInMemorySdk();
   const Late = defineActor('late', {
     handlers: {
       async work(ctx, ledger: ActorRef<typeof Ledger>) {
@@ -80,11 +80,11 @@ tracing('an ask after an await belongs to the message that is being handled', as
       },
     },
   });
-  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
   const ledger = system.spawn(Ledger);
   await system.spawn(Late).ask.work(ledger);
   await system.shutdown();
-  assert.equal(ancestry(recorder.span('process ledger.record'), recorder.spans()), [
+  assert.equal(ancestry(sdk.span('process ledger.record'), sdk.spans()), [
     'process ledger.record',
     'send ledger.record',
     'process late.work',
@@ -92,14 +92,14 @@ tracing('an ask after an await belongs to the message that is being handled', as
   ]);
 });
 
-tracing('a consumer is linked to its producer, and both carry the messaging conventions', async () => {
-  const recorder = openRecorder();
-  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+tracing('a consumer span is linked to its producer span, and both follow the messaging conventions', async () => {
+  const sdk = openInMemorySdk();
+  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
   const ledger = system.spawn(Ledger, undefined, { name: 'l' });
   await ledger.ask.record(1);
   await system.shutdown();
-  const send = recorder.span('send ledger.record');
-  const process = recorder.span('process ledger.record');
+  const send = sdk.span('send ledger.record');
+  const process = sdk.span('process ledger.record');
   assert.is(send.kind, SpanKind.PRODUCER);
   assert.is(process.kind, SpanKind.CONSUMER);
   assert.equal(
@@ -119,9 +119,9 @@ tracing('a consumer is linked to its producer, and both carry the messaging conv
   });
 });
 
-tracing('one span covers a message from enqueue to dequeue to the end of its handler', async () => {
-  const recorder = openRecorder();
-  await using rig = createMiddlewareRig(telemetry(providers(recorder)), {
+tracing('one span covers a message from its send to the end of its handler', async () => {
+  const sdk = openInMemorySdk();
+  await using rig = createMiddlewareRig(telemetry(providers(sdk)), {
     handle: () => new Promise<void>((resolve) => void rig.host.setTimer(30, resolve)),
   });
   const token = rig.system.suspend(rig.ref);
@@ -129,7 +129,7 @@ tracing('one span covers a message from enqueue to dequeue to the end of its han
   await rig.advance(20);
   token.resume();
   await rig.advance(30);
-  const span = recorder.span('process rigged.work');
+  const span = sdk.span('process rigged.work');
   assert.is(Math.round(msOf(span.duration)), 50);
   const dequeued = span.events.find(({ name }) => name === 'dequeued');
   assert.is(dequeued?.attributes?.['troupe.message.waited_ms'], 20);
@@ -138,7 +138,7 @@ tracing('one span covers a message from enqueue to dequeue to the end of its han
 tracing(
   'every way of sending carries the trace: tell, offer, send, a full mailbox, a router, a stash',
   async () => {
-    const recorder = openRecorder();
+    const sdk = openInMemorySdk();
     const Sink = defineActor('sink', {
       state: () => ({ open: false }),
       handlers: {
@@ -162,7 +162,7 @@ tracing(
         async go(ctx, sink: ActorRef<typeof Sink>) {
           sink.tell.stashed();
           sink.offer.offered();
-          // The mailbox is full now: these wait for room.
+          // The mailbox is full now: these sends wait for room.
           await Promise.all([sink.send.sent(), sink.send.sent(), sink.send.told()]);
           ctx.tell(sink).unstash();
         },
@@ -171,11 +171,11 @@ tracing(
         },
       },
     });
-    const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+    const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
     const sink = system.spawn(Sink);
     const both = router(Sink, [system.spawn(Sink), system.spawn(Sink)], 'broadcast');
     const source = system.spawn(Source);
-    const requested = await inRequest(recorder, 'request', async (span) => {
+    const requested = await inRequest(sdk, 'request', async (span) => {
       await source.ask.go(sink);
       source.tell.route(both);
       return span.spanContext();
@@ -183,7 +183,7 @@ tracing(
     await system.drain(source);
     await system.drain(sink);
     await system.shutdown();
-    const spans = recorder.spans();
+    const spans = sdk.spans();
     const received = spans.filter(({ name }) => name.startsWith('process sink.'));
     assert.equal([...new Set(received.map(({ name }) => name.slice('process sink.'.length)))].sort(), [
       'offered',
@@ -197,15 +197,15 @@ tracing(
   },
 );
 
-tracing('a trace goes on through a failure and a restart', async () => {
-  const recorder = openRecorder();
-  const system = createEquippedSystem({
+tracing('a trace continues over a failure and a restart', async () => {
+  const sdk = openInMemorySdk();
+  const system = createInstrumentedSystem({
     supervise: { restarts: 5, withinMs: 1_000 },
-    middleware: [telemetry(providers(recorder))],
-    host: quiet(),
+    middleware: [telemetry(providers(sdk))],
+    host: silentHost(),
   });
   const ledger = system.spawn(Ledger, undefined, { name: 'l' });
-  const answers = await inRequest(recorder, 'POST /pay', () =>
+  const answers = await inRequest(sdk, 'POST /pay', () =>
     Promise.allSettled([ledger.ask.record(-1), ledger.ask.record(2)]),
   );
   await system.shutdown();
@@ -213,7 +213,7 @@ tracing('a trace goes on through a failure and a restart', async () => {
     answers.map(({ status }) => status),
     ['rejected', 'fulfilled'],
   );
-  const [failed, handled] = recorder.spans().filter(({ name }) => name === 'process ledger.record');
+  const [failed, handled] = sdk.spans().filter(({ name }) => name === 'process ledger.record');
   assert.is(failed?.status.code, SpanStatusCode.ERROR);
   assert.is(failed?.attributes['error.type'], 'RangeError');
   assert.equal(
@@ -221,11 +221,11 @@ tracing('a trace goes on through a failure and a restart', async () => {
     ['dequeued', 'exception'],
   );
   assert.is(handled?.attributes['troupe.message.outcome'], 'handled');
-  assert.is(new Set(recorder.spans().map(traceOf)).size, 1);
+  assert.is(new Set(sdk.spans().map(traceOf)).size, 1);
 });
 
-tracing('a batch never leaks the context of whoever woke it into an unrelated message', async () => {
-  const recorder = openRecorder();
+tracing('a burst does not leak the context of its first sender into an unrelated message', async () => {
+  const sdk = openInMemorySdk();
   const Relay = defineActor('relay', {
     started: (ctx) => {
       const ledger = ctx.spawn(Ledger, undefined, { name: 'ledger' });
@@ -238,33 +238,33 @@ tracing('a batch never leaks the context of whoever woke it into an unrelated me
       },
     },
   });
-  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
   // The first request wakes the runtime; everything below is handled in its burst.
   const [one, two] = await Promise.all([
-    inRequest(recorder, 'first', async (span) => {
+    inRequest(sdk, 'first', async (span) => {
       const relay = system.spawn(Relay, undefined, { name: 'relay' });
       await relay.ask.pass();
       return span.spanContext().traceId;
     }),
-    inRequest(recorder, 'second', async (span) => {
+    inRequest(sdk, 'second', async (span) => {
       const relay = system.lookup(Relay, 'relay');
       await relay?.ask.pass();
       return span.spanContext().traceId;
     }),
   ]);
   await system.shutdown();
-  const records = recorder.spans().filter(({ name }) => name === 'process ledger.record');
+  const records = sdk.spans().filter(({ name }) => name === 'process ledger.record');
   assert.equal(records.map(traceOf).sort(), [one, two].sort());
-  assert.equal(ancestry(recorder.span('process ledger.note'), recorder.spans()), [
+  assert.equal(ancestry(sdk.span('process ledger.note'), sdk.spans()), [
     'process ledger.note',
     'send ledger.note',
   ]);
 });
 
 tracing(
-  'what a timer sends begins a trace, linked to the span that armed it, whoever woke the clock',
+  'a message of a timer begins a trace that is linked to the span which armed the timer',
   async () => {
-    const recorder = openRecorder();
+    const sdk = openInMemorySdk();
     const Waiter = defineActor('waiter', {
       handlers: {
         wait(ctx, done: () => void) {
@@ -274,27 +274,27 @@ tracing(
         fire: (_ctx, done: () => void) => done(),
       },
     });
-    const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+    const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
     const waiter = system.spawn(Waiter);
     await new Promise<void>((resolve) => {
-      void inRequest(recorder, 'request', () => waiter.ask.wait(resolve));
+      void inRequest(sdk, 'request', () => waiter.ask.wait(resolve));
     });
     await system.shutdown();
-    assert.equal(ancestry(recorder.span('process waiter.fire'), recorder.spans()), [
+    assert.equal(ancestry(sdk.span('process waiter.fire'), sdk.spans()), [
       'process waiter.fire',
       'send waiter.fire',
     ]);
-    const armed = recorder.span('process waiter.wait').spanContext();
+    const armed = sdk.span('process waiter.wait').spanContext();
     assert.equal(
-      recorder.span('send waiter.fire').links.map((link) => link.context.spanId),
+      sdk.span('send waiter.fire').links.map((link) => link.context.spanId),
       [armed.spanId],
     );
   },
 );
 
-tracing('every tick of a repeated timer is linked to where it was armed, also after an await', async () => {
+tracing('every tick of a repeated timer is linked to the span that armed it, also after an await', async () => {
   for (const producerSpans of [true, false]) {
-    const recorder = openRecorder();
+    const sdk = openInMemorySdk();
     const Metronome = defineActor('metronome', {
       state: () => ({ ticks: 0 }),
       handlers: {
@@ -308,14 +308,14 @@ tracing('every tick of a repeated timer is linked to where it was armed, also af
       },
     });
     await using test = createTestSystem({
-      middleware: [telemetry({ ...providers(recorder), producerSpans })],
+      middleware: [telemetry({ ...providers(sdk), producerSpans })],
     });
     test.system.spawn(Metronome).tell.begin();
     await test.settle();
     await test.advance(35);
-    const { spanId } = recorder.span('process metronome.begin').spanContext();
+    const { spanId } = sdk.span('process metronome.begin').spanContext();
     const name = producerSpans ? 'send metronome.tick' : 'process metronome.tick';
-    const ticks = recorder.spans().filter((span) => span.name === name);
+    const ticks = sdk.spans().filter((span) => span.name === name);
     assert.is(ticks.length, 3);
     assert.is(new Set(ticks.map(traceOf)).size, 3);
     for (const tick of ticks)
@@ -326,17 +326,17 @@ tracing('every tick of a repeated timer is linked to where it was armed, also af
   }
 });
 
-tracing('a message that was held when its actor was killed ends its span, with a status', async () => {
-  const recorder = openRecorder();
+tracing('the span of a held message ends with an error status when its actor is killed', async () => {
+  const sdk = openInMemorySdk();
   const hold: Middleware = {
     name: 'hold',
     beforeMessage: () => ({
       verdict: 'hold',
-      reason: { user: 'door' },
+      reason: { user: 'closed' },
       resumeOn: { on: 'event', key: 'never' },
     }),
   };
-  await using test = createTestSystem({ middleware: [telemetry(providers(recorder)), hold] });
+  await using test = createTestSystem({ middleware: [telemetry(providers(sdk)), hold] });
   const ledger = test.system.spawn(Ledger);
   ledger.tell.note();
   ledger.tell.note();
@@ -344,7 +344,7 @@ tracing('a message that was held when its actor was killed ends its span, with a
   const killed = test.system.kill(ledger);
   await test.settle();
   await killed;
-  const span = recorder.span('process ledger.note');
+  const span = sdk.span('process ledger.note');
   assert.is(span.attributes['troupe.message.outcome'], 'lost');
   assert.is(span.attributes['error.type'], 'left-over');
   assert.equal(span.status, { code: SpanStatusCode.ERROR, message: 'a dead letter: left-over' });
@@ -354,16 +354,16 @@ tracing('a message that was held when its actor was killed ends its span, with a
   );
 });
 
-tracing('without isolation a send from outside begins its own trace and is only linked', async () => {
-  const recorder = openRecorder();
-  await using test = createTestSystem({ middleware: [telemetry(providers(recorder))] });
+tracing('with `createSystem` a send from outside begins its own trace and is only linked', async () => {
+  const sdk = openInMemorySdk();
+  await using test = createTestSystem({ middleware: [telemetry(providers(sdk))] });
   const ledger = test.system.spawn(Ledger);
-  const requested = await inRequest(recorder, 'request', async (span) => {
+  const requested = await inRequest(sdk, 'request', async (span) => {
     ledger.tell.note();
     return span.spanContext();
   });
   await test.settle();
-  const send = recorder.span('send ledger.note');
+  const send = sdk.span('send ledger.note');
   assert.is.not(traceOf(send), requested.traceId);
   assert.equal(
     send.links.map((link) => link.context.spanId),
@@ -371,9 +371,9 @@ tracing('without isolation a send from outside begins its own trace and is only 
   );
 });
 
-tracing('what the handler itself traces is inside its span, also after an await', async () => {
-  const recorder = openRecorder();
-  const tracer = recorder.tracerProvider.getTracer('user');
+tracing('spans that a handler starts are children of its own span, also after an await', async () => {
+  const sdk = openInMemorySdk();
+  const tracer = sdk.tracerProvider.getTracer('user');
   const User = defineActor('user', {
     handlers: {
       async work() {
@@ -384,25 +384,25 @@ tracing('what the handler itself traces is inside its span, also after an await'
       },
     },
   });
-  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
   await system.spawn(User).ask.work();
   await system.shutdown();
   for (const name of ['before', 'after'])
-    assert.is(ancestry(recorder.span(name), recorder.spans())[1], 'process user.work');
+    assert.is(ancestry(sdk.span(name), sdk.spans())[1], 'process user.work');
 });
 
-// E13: spans are balanced, whatever another middleware decides.
-tracing('a message that is held has one span, and one that is refused has an ended one', async () => {
-  const recorder = openRecorder();
-  const limit = rateLimit({ name: 'l', perSecond: 10, burst: 1 }, new RateLimits());
-  const no: Middleware = {
+// Spans are balanced, whatever another middleware decides.
+tracing('a held message has one span, and the span of a refused message has ended', async () => {
+  const sdk = openInMemorySdk();
+  const limit = rateLimit({ name: 'l', perSecond: 10, burst: 1 }, new RateLimitRegistry());
+  const refuseNo: Middleware = {
     name: 'no',
     beforeMessage: ({ payload }) => (payload === 'no' ? { verdict: 'refuse', why: 'because' } : undefined),
   };
-  await using rig = createMiddlewareRig([telemetry(providers(recorder)), limit, no]);
+  await using rig = createMiddlewareRig([telemetry(providers(sdk)), limit, refuseNo]);
   for (const payload of ['first', 'held', 'no']) rig.ref.tell.work(payload);
   await rig.advance(300);
-  const spans = recorder.spans().filter(({ name }) => name === 'process rigged.work');
+  const spans = sdk.spans().filter(({ name }) => name === 'process rigged.work');
   assert.equal(
     spans.map(({ attributes }) => attributes['troupe.message.outcome']),
     ['handled', 'handled', 'refused'],
@@ -414,19 +414,19 @@ tracing('a message that is held has one span, and one that is refused has an end
   assert.is(spans[2]?.status.message, 'because');
 });
 
-tracing('every try of a message has its span', async () => {
-  const recorder = openRecorder();
+tracing('every attempt of a retried message has a span', async () => {
+  const sdk = openInMemorySdk();
   let failing = 2;
   const handle = (): void => {
     failing -= 1;
     if (failing >= 0) throw new Error('not yet');
   };
-  await using rig = createMiddlewareRig([telemetry(providers(recorder)), retry({ fromMs: 10, jitter: 0 })], {
+  await using rig = createMiddlewareRig([telemetry(providers(sdk)), retry({ fromMs: 10, jitter: 0 })], {
     handle,
   });
   rig.ref.tell.work(1);
   await rig.advance(1_000);
-  const spans = recorder.spans().filter(({ name }) => name === 'process rigged.work');
+  const spans = sdk.spans().filter(({ name }) => name === 'process rigged.work');
   assert.equal(
     spans.map(({ attributes }) => [
       attributes['troupe.message.retries'],
@@ -441,35 +441,35 @@ tracing('every try of a message has its span', async () => {
   assert.is(new Set(spans.map(traceOf)).size, 1);
 });
 
-tracing('a message that nobody ever takes leaves an ended producer and nothing open', async () => {
-  const recorder = openRecorder();
-  await using rig = createMiddlewareRig(telemetry(providers(recorder)));
+tracing('a message that is never dequeued leaves an ended producer span and no open span', async () => {
+  const sdk = openInMemorySdk();
+  await using rig = createMiddlewareRig(telemetry(providers(sdk)));
   rig.system.suspend(rig.ref);
   rig.ref.tell.work(1);
   void rig.system.kill(rig.ref);
   await rig.settle();
-  assert.equal(namesOf(recorder.spans()), 'send rigged.work');
+  assert.equal(namesOf(sdk.spans()), 'send rigged.work');
 });
 
-tracing('producers may be left out', async () => {
-  const recorder = openRecorder();
-  const system = createEquippedSystem({
-    middleware: [telemetry({ tracerProvider: recorder.tracerProvider, producerSpans: false })],
+tracing('`producerSpans: false` leaves the producer spans out', async () => {
+  const sdk = openInMemorySdk();
+  const system = createInstrumentedSystem({
+    middleware: [telemetry({ tracerProvider: sdk.tracerProvider, producerSpans: false })],
   });
-  await inRequest(recorder, 'request', () => system.spawn(Ledger).ask.record(1));
+  await inRequest(sdk, 'request', () => system.spawn(Ledger).ask.record(1));
   await system.shutdown();
-  assert.equal(ancestry(recorder.span('process ledger.record'), recorder.spans()), [
+  assert.equal(ancestry(sdk.span('process ledger.record'), sdk.spans()), [
     'process ledger.record',
     'request',
   ]);
 });
 
-function providers({ tracerProvider, meterProvider }: ReturnType<typeof openRecorder>) {
+function providers({ tracerProvider, meterProvider }: ReturnType<typeof openInMemorySdk>) {
   return { tracerProvider, meterProvider };
 }
 
-/** The failures of these tests are on purpose. */
-function quiet(): Host {
+/** The failures of these tests are intended and not logged. */
+function silentHost(): Host {
   return { ...nodeHost, log: () => undefined };
 }
 
@@ -477,8 +477,8 @@ function msOf([seconds, nanos]: readonly [number, number]): number {
   return seconds * 1_000 + nanos / 1e6;
 }
 
-tracing('a huge error is cut in its span', async () => {
-  const recorder = openRecorder();
+tracing('a huge error is truncated in its span', async () => {
+  const sdk = openInMemorySdk();
   const Huge = defineActor('huge', {
     handlers: {
       fail: (): number => {
@@ -486,13 +486,13 @@ tracing('a huge error is cut in its span', async () => {
       },
     },
   });
-  const system = createEquippedSystem({ middleware: [telemetry(providers(recorder))] });
+  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
   await system
     .spawn(Huge)
     .ask.fail()
     .catch(() => undefined);
   await system.shutdown();
-  const { status, events } = recorder.span('process huge.fail');
+  const { status, events } = sdk.span('process huge.fail');
   assert.ok((status.message ?? '').length < 20_000);
   assert.ok(JSON.stringify(events).length < 60_000);
 });

@@ -1,27 +1,26 @@
 export type CircuitState = 'closed' | 'open' | 'half-open';
 
 export interface CircuitRules {
-  /** So many failures … */
+  /** Failures within `withinMs` that open the circuit. */
   readonly failures: number;
-  /** … within this time open it. */
   readonly withinMs: number;
-  /** It stays open for so long; then it lets probes through. */
+  /** Time that the circuit stays open before it lets probes through. */
   readonly openMs: number;
-  /** So many probes, all of them successful, close it. */
+  /** Successful probes that close the circuit. */
   readonly probes: number;
 }
 
-/** What a circuit says to the next call. */
-export type Admission =
+/** Whether the next call may pass. */
+export type CallDecision =
   | { readonly kind: 'passed'; readonly probe: number }
-  /** Not now; it is worth asking again in `ms`. */
+  /** The next check is due in `ms`. */
   | { readonly kind: 'refused'; readonly ms: number };
 
-/** Not a probe: an ordinary call through a closed circuit. */
+/** The probe number of a call through a closed circuit. */
 export const NO_PROBE = 0;
-/** Whoever waits for the probes looks again so often within `openMs`. */
-const LOOKS_PER_ROUND = 10;
-const ORDINARY: Admission = { kind: 'passed', probe: NO_PROBE };
+/** Checks of a held message within `openMs`, while the probes are under way. */
+const CHECKS_PER_ROUND = 10;
+const PASSED: CallDecision = { kind: 'passed', probe: NO_PROBE };
 
 /**
  * The state of one circuit, as a function of calls, results and time.
@@ -30,8 +29,8 @@ const ORDINARY: Admission = { kind: 'passed', probe: NO_PROBE };
  *                                                ↑                            │
  *                                                └──────── a probe fails ─────┘
  *
- * A probe that never reports back counts as failed after `openMs`: else one lost call would keep the circuit half-open
- * for ever. Results that belong to an earlier round change nothing.
+ * A probe without a result counts as failed after `openMs`: else one lost call would keep the circuit half-open for
+ * ever. Results of an earlier round change nothing.
  */
 export class Circuit {
   private readonly rules: CircuitRules;
@@ -40,7 +39,7 @@ export class Circuit {
   private openUntil = Number.NEGATIVE_INFINITY;
   private current: CircuitState = 'closed';
   private succeeded = 0;
-  /** Probes under way, by number, with the time they began. */
+  /** Start times of probes under way, by probe number. */
   private readonly underway = new Map<number, number>();
   private lastProbe = NO_PROBE;
 
@@ -49,7 +48,7 @@ export class Circuit {
     this.onOpened = onOpened;
   }
 
-  /** Only calls change that, time does not. */
+  /** Changes with calls only, not with time. */
   get isClosed(): boolean {
     return this.current === 'closed';
   }
@@ -60,15 +59,15 @@ export class Circuit {
     return this.current;
   }
 
-  admit(now: number): Admission {
+  admit(now: number): CallDecision {
     switch (this.state(now)) {
       case 'closed':
-        return ORDINARY;
+        return PASSED;
       case 'open':
         return { kind: 'refused', ms: this.openUntil - now };
       default: {
         if (this.underway.size + this.succeeded >= this.rules.probes) {
-          return { kind: 'refused', ms: this.rules.openMs / LOOKS_PER_ROUND };
+          return { kind: 'refused', ms: this.rules.openMs / CHECKS_PER_ROUND };
         }
         this.lastProbe += 1;
         this.underway.set(this.lastProbe, now);
@@ -77,7 +76,7 @@ export class Circuit {
     }
   }
 
-  succeededCall(probe: number): void {
+  recordSuccess(probe: number): void {
     if (!this.underway.delete(probe)) return;
     this.succeeded += 1;
     if (this.succeeded < this.rules.probes) return;
@@ -85,7 +84,7 @@ export class Circuit {
     this.failedAt = [];
   }
 
-  failedCall(probe: number, now: number): void {
+  recordFailure(probe: number, now: number): void {
     if (this.underway.delete(probe)) return this.open(now);
     if (this.current !== 'closed' || probe !== NO_PROBE) return;
     this.failedAt = this.failedAt.filter((at) => now - at < this.rules.withinMs);
@@ -93,8 +92,8 @@ export class Circuit {
     if (this.failedAt.length >= this.rules.failures) this.open(now);
   }
 
-  /** The call was not made after all. */
-  takenBack(probe: number): void {
+  /** The call was not made. */
+  cancelCall(probe: number): void {
     this.underway.delete(probe);
   }
 

@@ -6,10 +6,10 @@ import {
   type TracerProvider,
   trace,
 } from '@opentelemetry/api';
-import { SECOND_API } from '../errors.js';
+import { SECOND_TELEMETRY_API } from '../errors.js';
 
-/** The providers that an SDK has registered; undefined where none has. */
-export interface Sdk {
+/** The registered providers; undefined where none is registered. */
+export interface RegisteredSdk {
   readonly tracers: TracerProvider | undefined;
   readonly meters: MeterProvider | undefined;
 }
@@ -20,17 +20,17 @@ const SCOPE = '@troupe/middleware';
 let warned = false;
 
 /**
- * Looks for a registered SDK, once and for all: the api has no way to ask, but what it hands out without one is a
- * placeholder that can be recognised.
+ * Looks for a registered SDK. The OpenTelemetry API has no query for it, but the no-op placeholder that it returns
+ * without an SDK can be recognised.
  */
-export function registeredSdk(warn: Warn = warnProcess): Sdk {
+export function findRegisteredSdk(warn: Warn = warnProcess): RegisteredSdk {
   const tracers = registeredTracers();
   const meters = metrics.getMeter(SCOPE) === createNoopMeter() ? undefined : metrics.getMeterProvider();
   if (tracers === undefined && meters === undefined && !warned) {
     const problem = invisibleSdk();
     if (problem !== undefined) {
       warned = true;
-      warn(problem, SECOND_API);
+      warn(problem, SECOND_TELEMETRY_API);
     }
   }
   return { tracers, meters };
@@ -44,8 +44,8 @@ function registeredTracers(): TracerProvider | undefined {
 }
 
 /**
- * Every copy of the api keeps its registrations under one global symbol per major version, and a copy ignores what a
- * lower version has registered there. So an SDK that is there but invisible belongs to another copy.
+ * Every copy of the API package keeps its registrations under one global symbol per major version, and a copy ignores
+ * registrations of a lower version. An SDK that is registered but invisible therefore belongs to another copy.
  */
 function invisibleSdk(): string | undefined {
   for (const symbol of Object.getOwnPropertySymbols(globalThis)) {

@@ -5,9 +5,9 @@ import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { BasicTracerProvider, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { type ActorRef, type ActorSystem, defineActor } from '@troupe/core';
-import { createEquippedSystem, logging, rateLimit, type Sink, telemetry } from '@troupe/middleware';
+import { createInstrumentedSystem, type Logger, logging, rateLimit, telemetry } from '@troupe/middleware';
 
-/** The SDK comes first: telemetry() looks for it when it is called. */
+/** Call it before telemetry(), which looks for a registered SDK. */
 export function registerSdk(spans: SpanProcessor): PrometheusExporter {
   const prometheus = new PrometheusExporter({ preventServerStart: true });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -38,12 +38,12 @@ const Account = defineActor('account', {
   },
 });
 
-export function openBank(sink: Sink): ActorSystem {
-  return createEquippedSystem({
+export function openBank(logger: Logger): ActorSystem {
+  return createInstrumentedSystem({
     name: 'bank',
     middleware: [
       telemetry({ required: true }),
-      logging({ sink, redact: ['pin'] }),
+      logging({ logger, redact: ['pin'] }),
       rateLimit({ name: 'bank', perSecond: 1_000, burst: 100 }),
     ],
   });
@@ -59,7 +59,7 @@ export function openAccount(bank: ActorSystem): Teller {
   return { deposit: (cents) => account.ask.deposit(cents) };
 }
 
-/** `/metrics` for Prometheus; port 0 takes any free one. */
+/** Serves `/metrics` for Prometheus; port 0 is any free port. */
 export function serveMetrics(prometheus: PrometheusExporter, port: number): Server {
   return createServer((request, response) => {
     if (request.url === '/metrics') prometheus.getMetricsRequestHandler(request, response);

@@ -2,27 +2,27 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { recordingSink } from '@troupe/middleware/testing';
+import { recordingLogger } from '@troupe/middleware/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openAccount, openBank, registerSdk, serveMetrics } from './observed-bank.js';
+import { openAccount, openBank, registerSdk, serveMetrics } from './observability-guide-program.js';
 
 const guide = suite('observability guide');
 
 // From packages/middleware/.test/guide up to the root.
 const root = new URL('../../../../', import.meta.url);
 
-guide('the program in the guide is the one that is tested here', () => {
+guide('the program in the guide is the program tested here', () => {
   const page = readFileSync(new URL('docs/guides/observability.md', root), 'utf8');
-  const program = readFileSync(new URL('packages/middleware/test/guide/observed-bank.ts', root), 'utf8');
-  assert.ok(page.includes(program), 'docs/guides/observability.md and observed-bank.ts differ');
+  const program = readFileSync(new URL('packages/middleware/test/guide/observability-guide-program.ts', root), 'utf8');
+  assert.ok(page.includes(program), 'docs/guides/observability.md and observability-guide-program.ts differ');
 });
 
 guide('Prometheus scrapes every metric that the guide lists, and the spans form one trace', async () => {
   const spans = new InMemorySpanExporter();
   const prometheus = registerSdk(new SimpleSpanProcessor(spans));
-  const sink = recordingSink();
-  const bank = openBank(sink);
+  const logger = recordingLogger();
+  const bank = openBank(logger);
   const server = serveMetrics(prometheus, 0);
   await once(server, 'listening');
   const ann = openAccount(bank);
@@ -48,16 +48,16 @@ guide('Prometheus scrapes every metric that the guide lists, and the spans form 
     'send account.deposit',
     'send ledger.record',
   ]);
-  assert.ok(sink.lines.some(({ level, fields }) => level === 'error' && fields['directive'] === 'restart'));
+  assert.ok(logger.lines.some(({ level, fields }) => level === 'error' && fields['directive'] === 'restart'));
   await bank.shutdown();
   server.close();
 });
 
-/** The names in the first column of the guide's table that a fresh system has at once, as Prometheus spells them. */
+/** The metric names of the guide's tables, without those that a new system does not have yet. */
 function metricsInGuide(): readonly string[] {
   const page = readFileSync(new URL('docs/guides/observability.md', root), 'utf8');
   const all = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1] ?? '');
-  // Those of jobs are scraped in their own test.
+  // The metrics of jobs are scraped in the test of job telemetry.
   const names = all.filter((name) => !name.startsWith('troupe_jobs_'));
   assert.ok(names.length >= 15, `only ${names.length} metrics are listed`);
   return names.filter((name) => !['troupe_dead_letters_total', 'troupe_suspensions_total'].includes(name));
