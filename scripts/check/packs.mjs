@@ -35,7 +35,7 @@ export function packFolder() {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** @param {PackFolder} folder */
+/** @param {{ path: string }} folder */
 export function packAll({ path }) {
   const filters = [...publicPackages().values()].flatMap((folder) => ['--filter', `./${folder}`]);
   return pnpm(['--recursive', ...filters, 'pack', '--pack-destination', path]);

@@ -6,7 +6,7 @@ import { packageOf, resolveImport } from './imports.mjs';
 
 /** Packages: what src may import beside node:* and tslib. Type-only imports count: they end up in declarations. */
 /** @type {Record<string, string[]>} */
-export const packageLayers = {
+const packageLayers = {
   core: ['mnemonist'],
   middleware: ['@troupe/core', 'mnemonist', '@opentelemetry/api'],
   transport: ['@troupe/core'],
