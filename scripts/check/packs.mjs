@@ -1,4 +1,4 @@
-// What users get: each public package packed, judged by publint and attw, then all of them unpacked into an empty
+// The packages as users get them: each public package packed, judged by publint and attw, then all of them unpacked into an empty
 // project and imported by Node and by TypeScript. No network: third-party dependencies are linked from what is
 // installed, but only those a package declares, so a forgotten one fails here.
 import {

@@ -10,9 +10,9 @@ import { root } from '../workspace.mjs';
 const runner = suite('unit runner');
 const faultyTests = 'scripts/test/fixtures/faulty-tests';
 
-/** What the runner must say about a file, beyond counting a failure. @type {Record<string, RegExp>} */
+/** The complaint that the runner must print about a file, beyond counting a failure. @type {Record<string, RegExp>} */
 const complaints = {
-  'declared-after-run': /declared after lie\.run\(\)/,
+  'declared-after-run': /declared after faulty\.run\(\)/,
   'does-not-load': /ended before its tests did \(exit code 1\)/,
   'early-exit': /ended before its tests did \(exit code 0\)/,
   'empty-file': /no suite ran/,
@@ -24,7 +24,7 @@ const complaints = {
   'left-open': /still open after the last test: .*TCP/,
   'never-settles': /a promise that a test awaits never settles/,
   'non-error-rejection': /uvu ended this suite early/,
-  'one-suite-of-two-without-run': /suite lie is never run/,
+  'one-suite-of-two-without-run': /suite faulty is never run/,
   'string-thrown': /uvu ended this suite early/,
   'suite-without-run': /no suite ran/,
   'throwing-after': /ended before its tests did/,

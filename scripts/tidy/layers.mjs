@@ -1,4 +1,4 @@
-// Who may import whom. What a table does not list is an error.
+// Imports between packages and between folders. An import that no table lists is an error.
 import { packageOf, resolveImport } from './imports.mjs';
 
 /** @typedef {import('./tree.mjs').Tree} Tree */
