@@ -62,7 +62,6 @@ export type {
   Verdict,
 } from './middleware/middleware.js';
 export { nodeHost } from './node-host.js';
-export type { SystemOptions } from './options.js';
 export type { ActorRef, AnyRef, AskOptions, RefOf } from './ref/ref.js';
 export type { ActorTimer, TimerOptions } from './ref/timer-methods.js';
 export type { PoolOptions, PoolSettings, Spawner } from './routing/pool.js';
@@ -75,6 +74,7 @@ export type { ShutdownOptions, ShutdownPhase, ShutdownTask, Unfinished } from '.
 export type { Backoff, Directive, RestartType, Strategy, SupervisionPolicy } from './supervision/policy.js';
 export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './system.js';
 export { createSystem } from './system.js';
+export type { SystemOptions } from './system-options.js';
 export { diffTrees, type TreeChange } from './tree/diff-trees.js';
 export { printTree } from './tree/print-tree.js';
 export { type RunningTree, startTree } from './tree/start-tree.js';

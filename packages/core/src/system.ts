@@ -17,10 +17,9 @@ import { trailOf } from './inspect/message-history.js';
 import { textOfTree } from './inspect/tree-text.js';
 import type { FailureReport } from './lifecycle/signal.js';
 import { TERMINATED } from './mailbox/status.js';
-import { isLegalPath, PATH_RULE } from './name.js';
+import { actorPath } from './name.js';
 import { nodeHost } from './node-host.js';
-import { aFunction, onlyKnown } from './option-check.js';
-import { checkTimeLimit, type SystemOptions, type SystemSettings, settingsOf } from './options.js';
+import { callback, checkOption, checkOptionNames } from './option-check.js';
 import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './ref/ref.js';
 import { cellOfRef } from './ref/ref-argument.js';
 import type { RefBase } from './ref/ref-class.js';
@@ -31,6 +30,7 @@ import {
   type ShutdownTask,
   type Unfinished,
 } from './shutdown.js';
+import { checkTimeLimit, type SystemOptions, type SystemSettings, settingsOf } from './system-options.js';
 import { type RunningTree, startTree } from './tree/start-tree.js';
 import type { SupervisorSpec } from './tree/tree.js';
 
@@ -196,7 +196,7 @@ class System implements ActorSystem {
   }
 
   subscribe(listener: EventListener): () => void {
-    aFunction('subscribe.listener', listener);
+    checkOption('subscribe.listener', listener, callback);
     return this.runtime.events.subscribe(listener);
   }
 
@@ -219,8 +219,8 @@ class System implements ActorSystem {
     told: (ref: ActorRef<D> | undefined) => void,
   ): () => void {
     mustBeDefinition(definition);
-    if (!isLegalPath(path)) throw new OptionError('watchName.path', path, PATH_RULE);
-    aFunction('watchName.told', told);
+    checkOption('watchName.path', path, actorPath);
+    checkOption('watchName.told', told, callback);
     return this.runtime.registry.watch(path, (ref) => {
       const found = ref !== undefined && isOf(definition, ref) ? ref : undefined;
       try {
@@ -233,7 +233,7 @@ class System implements ActorSystem {
   }
 
   inspect(options: InspectOptions & { readonly under?: AnyRef } = {}): ActorView {
-    onlyKnown('inspect', options, ['levels', 'childrenMax', 'under']);
+    checkOptionNames('inspect', options, ['levels', 'childrenMax', 'under']);
     const { under, ...rest } = options;
     return inspectActor(
       under === undefined ? this.runtime.guardian : cellOfRef('inspect.under', under),

@@ -1,6 +1,6 @@
 import type { Logger } from '../define/context.js';
 import type { AnyDefinition } from '../define/definition.js';
-import type { SpawnOptions } from '../define/spawn-options.js';
+import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
 import { boundedError, MisuseError, messageOf, SystemStoppedError, toError } from '../errors.js';
 import { EventStream } from '../events.js';
 import type { Executor } from '../executor/executor.js';
@@ -21,12 +21,12 @@ import { Stashes } from '../mailbox/stash.js';
 import { CLOSED } from '../mailbox/status.js';
 import { Suspensions } from '../mailbox/suspensions.js';
 import { IllegalMessages } from '../mailbox/unhandled-in-phase.js';
+import { checkDistinct } from '../middleware/check-middleware.js';
 import { MessageHooks } from '../middleware/message-hooks.js';
 import type { Middleware } from '../middleware/middleware.js';
 import { Pipeline } from '../middleware/pipeline.js';
 import { SendHooks } from '../middleware/send-hooks.js';
 import { TurnHooks } from '../middleware/turn-hooks.js';
-import { checkSpawnOptions, mustDiffer, type SystemSettings } from '../options.js';
 import { Asks } from '../ref/asks.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { Sends } from '../ref/sends.js';
@@ -35,6 +35,7 @@ import { Lineage } from '../supervision/child-lists.js';
 import { DeathWatch } from '../supervision/death-watch.js';
 import { Restarts } from '../supervision/restarts.js';
 import { Supervisor } from '../supervision/supervisor.js';
+import type { SystemSettings } from '../system-options.js';
 import { TimerWheel } from '../timers/timer-wheel.js';
 import { Timers } from '../timers/timers.js';
 import { Kind } from './actor-type.js';
@@ -245,7 +246,7 @@ export class Runtime {
     let kind = byDefinition.get(definition);
     if (kind === undefined) {
       const all = [...middleware, ...(definition['~spec'].middleware ?? [])];
-      mustDiffer(all);
+      checkDistinct(all);
       kind = new Kind(this, definition, Pipeline.of(all));
       byDefinition.set(definition, kind);
     }
