@@ -13,14 +13,14 @@ import type { Host } from './host.js';
 import { describeActivity } from './inspect/activity.js';
 import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { inspectActor } from './inspect/inspect.js';
-import { trailOf } from './inspect/message-history.js';
+import { messageHistoryOf } from './inspect/message-history.js';
 import { textOfTree } from './inspect/tree-text.js';
 import type { FailureReport } from './lifecycle/signal.js';
 import { TERMINATED } from './mailbox/status.js';
 import { actorPath } from './name.js';
 import { nodeHost } from './node-host.js';
 import { callback, checkOption, checkOptionNames } from './option-check.js';
-import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './ref/ref.js';
+import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/ref.js';
 import { cellOfRef } from './ref/ref-argument.js';
 import type { RefBase } from './ref/ref-class.js';
 import {
@@ -40,7 +40,7 @@ export interface SystemReport {
   /** Undefined when it was shut down; else the failure that reached the guardian. */
   readonly cause: Error | undefined;
   /** Who sent what to whom before that failure, oldest first; empty without one, or when the recorder is off. */
-  readonly trail: readonly string[];
+  readonly messageHistory: readonly string[];
   readonly handled: number;
   readonly deadLetters: number;
   /** What the shutdown did not wait for any longer. */
@@ -61,7 +61,7 @@ export interface ActorSystem extends AsyncDisposable {
   /** Starts a supervision tree; siblings in order, each supervisor before its children. */
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D>;
   /** Like `ref.ask`, with a deadline of its own. */
-  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H>;
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
   /** The living actor of that name, if there is one. */
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined;
   /** Finishes the current message; the rest become dead letters. Resolves when the actor has ended. */
@@ -124,7 +124,7 @@ class System implements ActorSystem {
   private readonly runtime: Runtime;
   private readonly ending: Shutdown;
   private cause: Error | undefined = undefined;
-  private trail: readonly string[] = [];
+  private messageHistory: readonly string[] = [];
 
   constructor(host: Host, settings: SystemSettings, options: SystemOptions) {
     this.name = settings.name;
@@ -153,9 +153,9 @@ class System implements ActorSystem {
     return startTree(this, tree);
   }
 
-  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H> {
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
     cellOfRef('ask.ref', ref);
-    return (ref as unknown as RefBase).askAs(undefined, options?.withinMs) as AskFace<H>;
+    return (ref as unknown as RefBase).askAs(undefined, options?.withinMs) as AskMethods<H>;
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
@@ -263,10 +263,10 @@ class System implements ActorSystem {
 
   private failedAtRoot(report: FailureReport): void {
     const error = boundedError(report.error);
-    const trail = trailOf(this.runtime, report.origin.slot);
+    const messageHistory = messageHistoryOf(this.runtime, report.origin.slot);
     this.cause = error;
-    this.trail = trail;
-    this.runtime.log('error', `system ${this.name} stops: ${messageOf(error)}`, { error, trail });
+    this.messageHistory = messageHistory;
+    this.runtime.log('error', `system ${this.name} stops: ${messageOf(error)}`, { error, messageHistory });
     void this.shutdown();
   }
 
@@ -316,7 +316,7 @@ class System implements ActorSystem {
     return {
       system: this.name,
       cause: this.cause,
-      trail: this.trail,
+      messageHistory: this.messageHistory,
       handled: ready.handledTotal,
       deadLetters: deadLetters.total,
       unfinished: this.ending.unfinished,

@@ -6,7 +6,7 @@ import { EventStream } from '../events.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host, LogLevel } from '../host.js';
 import { FlightRecorder } from '../inspect/flight-recorder.js';
-import { trailOf } from '../inspect/message-history.js';
+import { messageHistoryOf } from '../inspect/message-history.js';
 import { TurnWarnings } from '../inspect/turn-warnings.js';
 import { MessageInvoker } from '../invoker/invoker.js';
 import { ActorLifecycle } from '../lifecycle/lifecycle.js';
@@ -16,7 +16,7 @@ import { Burial } from '../lifecycle/termination.js';
 import { Pressure } from '../mailbox/back-pressure.js';
 import { DeadLetters } from '../mailbox/dead-letters.js';
 import { Delivery } from '../mailbox/delivery.js';
-import type { Handler } from '../mailbox/kind.js';
+import type { Handler } from '../mailbox/mailbox-type.js';
 import { Stashes } from '../mailbox/stash.js';
 import { CLOSED } from '../mailbox/status.js';
 import { Suspensions } from '../mailbox/suspensions.js';
@@ -160,7 +160,7 @@ export class Runtime {
     this.onGuardianFailed(report);
   }
 
-  /** The line's fields are the event. The trail is looked up only for those who read it: that takes longer than a restart. */
+  /** The line's fields are the event. the message history is looked up only for those who read it: that takes longer than a restart. */
   logFailure(
     cell: ActorCell,
     message: string,
@@ -171,7 +171,7 @@ export class Runtime {
   ): void {
     const { path, slot } = cell;
     const count = attemptsMax > 0 ? `, attempt ${attempt} of ${attemptsMax}` : '';
-    const trail = lazy(() => trailOf(this, slot));
+    const messageHistory = lazy(() => messageHistoryOf(this, slot));
     const { hasListeners } = this.events;
     const event = {
       kind: 'failed' as const,
@@ -181,8 +181,8 @@ export class Runtime {
       directive,
       attempt,
       attemptsMax,
-      get trail() {
-        return trail();
+      get messageHistory() {
+        return messageHistory();
       },
     };
     this.log('error', `${path}.${message} failed: ${messageOf(failure)} → ${directive}${count}`, event);

@@ -17,7 +17,7 @@ const HOOKS = [
   'afterMessage',
   'around',
   'onSend',
-  'onLost',
+  'onDeadLetter',
 ] as const;
 
 /** The rule for a list of middleware. */

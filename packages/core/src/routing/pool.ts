@@ -11,7 +11,7 @@ import {
   supervisionPolicy,
 } from '../supervision/policy.js';
 import { PoolPlan, poolSize } from './pool-plan.js';
-import type { PoolRef } from './router-face.js';
+import type { PoolRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing.js';
 
 export interface PoolSettings {

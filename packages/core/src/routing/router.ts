@@ -7,7 +7,7 @@ import type { ActorRef } from '../ref/ref.js';
 import { RefBase } from '../ref/ref-class.js';
 import { type DirectRouting, pickerFor } from './picker.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
-import type { RouterRef } from './router-face.js';
+import type { RouterRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing.js';
 
 /** Routings that need no pool behind them. */

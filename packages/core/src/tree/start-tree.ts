@@ -8,7 +8,7 @@ import type { ActorRef, AnyRef } from '../ref/ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { checkPool, type Spawner } from '../routing/pool.js';
 import { PoolPlan } from '../routing/pool-plan.js';
-import type { PoolRef } from '../routing/router-face.js';
+import type { PoolRef } from '../routing/router-ref.js';
 import { supervisionPolicy } from '../supervision/policy.js';
 import type { ChildSpec, PoolSpec, SupervisorSpec, TreeNode } from './tree.js';
 import { walkTree } from './tree-walk.js';

@@ -89,7 +89,7 @@ class RateLimiter implements RateLimit {
     if (bucket === undefined) return undefined;
     const { limit } = this;
     // At an earlier time there are fewer tokens, never more: the clock is read only if that time has none.
-    let ms = bucket.take(message.recently, limit.rate);
+    let ms = bucket.take(message.coarseNow, limit.rate);
     if (ms !== 0) {
       bucket.keepTo(message.now, limit.rate);
       ms = bucket.take(message.now, limit.rate);
@@ -116,8 +116,8 @@ class RateLimiter implements RateLimit {
 
   private bucketOf(message: MessageView): TokenBucket | undefined {
     if (this.messages !== undefined && !this.messages.has(message.message)) return undefined;
-    if (this.per === 'all') return this.limit.bucketOfAll(message.recently);
+    if (this.per === 'all') return this.limit.bucketOfAll(message.coarseNow);
     const key = this.per === 'actor' ? message.path : this.per(message);
-    return key === undefined ? undefined : this.limit.bucketOf(key, message.recently);
+    return key === undefined ? undefined : this.limit.bucketOf(key, message.coarseNow);
   }
 }

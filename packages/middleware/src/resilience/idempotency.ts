@@ -97,7 +97,7 @@ class SeenKeys implements Idempotency {
     if (key === undefined) return undefined;
     const seen = this.seen.get(key);
     if (seen === undefined || this.isOver(seen, message)) {
-      this.begin(message, new Seen(key, message.recently));
+      this.begin(message, new Seen(key, message.coarseNow));
       return undefined;
     }
     if (seen.state === 'running') {

@@ -3,7 +3,7 @@ import {
   type ActorSystem,
   type Host,
   type InvokeResult,
-  type LostView,
+  type DeadLetterView,
   type MessageView,
   type Middleware,
   MisuseError,
@@ -102,7 +102,7 @@ class Telemetry {
       afterMessage: this.afterMessage,
       wrapHost: this.wrapHost,
       attach: this.attach,
-      ...(this.tracing !== undefined && { around: this.around, onLost: this.onLost }),
+      ...(this.tracing !== undefined && { around: this.around, onDeadLetter: this.onDeadLetter }),
       ...(this.metering !== undefined && { beforeTurn: this.beforeTurn, afterTurn: this.afterTurn }),
     };
   }
@@ -158,7 +158,7 @@ class Telemetry {
     if (trail !== undefined) this.tracing?.ended(trail, message, outcome);
   };
 
-  private readonly onLost = ({ context, reason, now }: LostView): void => {
+  private readonly onDeadLetter = ({ context, reason, now }: DeadLetterView): void => {
     this.tracing?.lost(context as Trail, reason, now);
   };
 
