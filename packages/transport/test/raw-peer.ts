@@ -7,10 +7,10 @@ import { PORT, type World } from './world.js';
 export class RawPeer {
   readonly frames: { readonly type: number; readonly payload: Buffer }[] = [];
   closed = false;
-  readonly #socket: NetSocket;
+  private readonly socket: NetSocket;
 
   constructor(socket: NetSocket) {
-    this.#socket = socket;
+    this.socket = socket;
     const decoder = new FrameDecoder(
       {
         onFrame: (type, bytes, start, end) =>
@@ -31,7 +31,7 @@ export class RawPeer {
   }
 
   bytes(...bytes: readonly (Uint8Array | string)[]): void {
-    this.#socket.write(
+    this.socket.write(
       bytes.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : Buffer.from(part))),
     );
   }
@@ -39,17 +39,17 @@ export class RawPeer {
   frame(type: number, payload: Uint8Array = new Uint8Array(0)): void {
     const writer = new FrameWriter();
     writer.frame(type, payload);
-    this.#socket.write(writer.take());
+    this.socket.write(writer.take());
   }
 
   message(type: number, header: FrameHeader, body: Uint8Array = new Uint8Array(0)): void {
     const writer = new FrameWriter();
     writer.message(type, header, body);
-    this.#socket.write(writer.take());
+    this.socket.write(writer.take());
   }
 
   end(): void {
-    this.#socket.end();
+    this.socket.end();
   }
 
   /** Names of the Error frames received. */

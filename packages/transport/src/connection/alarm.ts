@@ -5,31 +5,31 @@ import type { Clock } from '../net/clock.js';
  * a million frames do not set a million timers.
  */
 export class Alarm {
-  readonly #clock: Clock;
-  readonly #run: () => void;
-  #timer: { cancel(): void } | null = null;
-  #at = Number.POSITIVE_INFINITY;
+  private readonly clock: Clock;
+  private readonly onDeadline: () => void;
+  private timer: { cancel(): void } | null = null;
+  private dueAt = Number.POSITIVE_INFINITY;
 
   constructor(clock: Clock, run: () => void) {
-    this.#clock = clock;
-    this.#run = run;
+    this.clock = clock;
+    this.onDeadline = run;
   }
 
   /** Goes off at `at` or before. */
   notLaterThan(at: number): void {
-    if (at >= this.#at) return;
+    if (at >= this.dueAt) return;
     this.cancel();
-    this.#at = at;
-    this.#timer = this.#clock.setTimer(Math.max(at - this.#clock.now(), 1), () => {
-      this.#timer = null;
-      this.#at = Number.POSITIVE_INFINITY;
-      this.#run();
+    this.dueAt = at;
+    this.timer = this.clock.setTimer(Math.max(at - this.clock.now(), 1), () => {
+      this.timer = null;
+      this.dueAt = Number.POSITIVE_INFINITY;
+      this.onDeadline();
     });
   }
 
   cancel(): void {
-    this.#timer?.cancel();
-    this.#timer = null;
-    this.#at = Number.POSITIVE_INFINITY;
+    this.timer?.cancel();
+    this.timer = null;
+    this.dueAt = Number.POSITIVE_INFINITY;
   }
 }

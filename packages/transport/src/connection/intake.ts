@@ -13,45 +13,45 @@ export interface IntakeValve {
 
 /** Whether a connection reads: counts the reasons not to, and the requests that are taken and not answered. */
 export class Intake {
-  readonly #limits: TransportLimits;
-  readonly #valve: IntakeValve;
-  #reasons = 0;
-  #inFlight = 0;
-  #inFlightBytes = 0;
+  private readonly limits: TransportLimits;
+  private readonly valve: IntakeValve;
+  private reasons = 0;
+  private inFlight = 0;
+  private inFlightBytes = 0;
 
   constructor(limits: TransportLimits, valve: IntakeValve) {
-    this.#limits = limits;
-    this.#valve = valve;
+    this.limits = limits;
+    this.valve = valve;
   }
 
   get reading(): boolean {
-    return this.#reasons === 0;
+    return this.reasons === 0;
   }
 
   stop(reason: number): void {
-    if (this.#reasons === 0) this.#valve.shut();
-    this.#reasons |= reason;
+    if (this.reasons === 0) this.valve.shut();
+    this.reasons |= reason;
   }
 
   go(reason: number): void {
-    if ((this.#reasons & reason) === 0) return;
-    this.#reasons &= ~reason;
-    if (this.#reasons === 0) this.#valve.open();
+    if ((this.reasons & reason) === 0) return;
+    this.reasons &= ~reason;
+    if (this.reasons === 0) this.valve.open();
   }
 
   took(bytes: number): void {
-    this.#inFlight += 1;
-    this.#inFlightBytes += bytes;
-    if (!this.#hasRoom()) this.stop(BY_IN_FLIGHT);
+    this.inFlight += 1;
+    this.inFlightBytes += bytes;
+    if (!this.hasRoom()) this.stop(BY_IN_FLIGHT);
   }
 
   settled(bytes: number): void {
-    this.#inFlight -= 1;
-    this.#inFlightBytes -= bytes;
-    if (this.#hasRoom()) this.go(BY_IN_FLIGHT);
+    this.inFlight -= 1;
+    this.inFlightBytes -= bytes;
+    if (this.hasRoom()) this.go(BY_IN_FLIGHT);
   }
 
-  #hasRoom(): boolean {
-    return this.#inFlight < this.#limits.inFlightMax && this.#inFlightBytes < this.#limits.inFlightBytesMax;
+  private hasRoom(): boolean {
+    return this.inFlight < this.limits.inFlightMax && this.inFlightBytes < this.limits.inFlightBytesMax;
   }
 }

@@ -31,11 +31,11 @@ export class DialerHandshake {
   readonly sawHello = true;
   readonly hello: Buffer;
   readonly helloType: number;
-  readonly #options: DialerHandshakeOptions;
-  #proven: { key: Secret; transcript: Transcript; proof: Buffer } | null = null;
+  private readonly options: DialerHandshakeOptions;
+  private sent: { key: Secret; transcript: Transcript; proof: Buffer } | null = null;
 
   constructor(options: DialerHandshakeOptions) {
-    this.#options = options;
+    this.options = options;
     this.helloType = helloType(options.role);
     this.hello = encodeHello({
       versionMin: VERSION,
@@ -48,16 +48,16 @@ export class DialerHandshake {
   }
 
   take(type: number, payload: Buffer): Step {
-    if (type === FrameType.Challenge) return this.#onChallenge(payload);
-    if (type === FrameType.Welcome) return this.#onWelcome(payload);
+    if (type === FrameType.Challenge) return this.onChallenge(payload);
+    if (type === FrameType.Welcome) return this.onWelcome(payload);
     return { kind: 'refuse', answer: 'PROTOCOL', cause: 'Challenge or Welcome expected' };
   }
 
-  #onChallenge(payload: Buffer): Step {
-    const { auth, channel } = this.#options;
+  private onChallenge(payload: Buffer): Step {
+    const { auth, channel } = this.options;
     if (
       auth.kind !== 'hmac' ||
-      this.#proven !== null ||
+      this.sent !== null ||
       payload.length !== CHALLENGE_BYTES ||
       payload[1] !== 1
     ) {
@@ -76,18 +76,18 @@ export class DialerHandshake {
       binding: channel.binding,
     };
     const proof = dialerProof(key, transcript);
-    this.#proven = { key, transcript, proof };
+    this.sent = { key, transcript, proof };
     return { kind: 'reply', type: FrameType.Auth, payload: Buffer.concat([authWithoutProof, proof]) };
   }
 
-  #onWelcome(payload: Buffer): Step {
+  private onWelcome(payload: Buffer): Step {
     const read = decodeWelcome(payload);
     if (read === null || read.welcome.version !== VERSION) {
       return { kind: 'refuse', answer: 'PROTOCOL', cause: 'not a Welcome of ours' };
     }
     const { welcome, signed, proof } = read;
-    const method: AuthMethod = this.#options.auth.kind;
-    if (welcome.authMethod !== method || !this.#provenBack(signed, proof)) {
+    const method: AuthMethod = this.options.auth.kind;
+    if (welcome.authMethod !== method || !this.listenerProved(signed, proof)) {
       return {
         kind: 'refuse',
         answer: 'AUTH_FAILED',
@@ -98,8 +98,8 @@ export class DialerHandshake {
       connectionId: welcome.connectionId,
       dialect: 'full',
       authMethod: method,
-      role: this.#options.role,
-      claimedName: this.#options.name,
+      role: this.options.role,
+      claimedName: this.options.name,
       identity: null,
       identityName: welcome.identityName,
       credential: null,
@@ -112,9 +112,9 @@ export class DialerHandshake {
     return { kind: 'ready', session, welcome: null };
   }
 
-  #provenBack(signed: Buffer, proof: Buffer): boolean {
-    if (this.#options.auth.kind !== 'hmac') return true;
-    const proven = this.#proven;
+  private listenerProved(signed: Buffer, proof: Buffer): boolean {
+    if (this.options.auth.kind !== 'hmac') return true;
+    const proven = this.sent;
     return (
       proven !== null && sameProof(listenerProof(proven.key, proven.transcript, proven.proof, signed), proof)
     );

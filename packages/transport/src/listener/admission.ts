@@ -13,81 +13,80 @@ interface Suspect {
 
 /** Who may come in, as counters. Times are handed in. */
 export class Admission {
-  readonly #limits: TransportLimits;
-  readonly #unproven = new Map<string, number>();
-  readonly #identities = new Map<string, number>();
-  readonly #suspects = new Map<string, Suspect>();
-  #unprovenTotal = 0;
-  #total = 0;
+  private readonly limits: TransportLimits;
+  private readonly unauthenticatedByAddress = new Map<string, number>();
+  private readonly connectionsByIdentity = new Map<string, number>();
+  private readonly authFailures = new Map<string, Suspect>();
+  private unauthenticatedTotal = 0;
+  private connectionTotal = 0;
 
   constructor(limits: TransportLimits) {
-    this.#limits = limits;
+    this.limits = limits;
   }
 
   get connections(): number {
-    return this.#total;
+    return this.connectionTotal;
   }
 
   get unproven(): number {
-    return this.#unprovenTotal;
+    return this.unauthenticatedTotal;
   }
 
   /** 'accept' counts the socket in: `left` must follow. 'drop': no word to one that keeps guessing keys. */
   arrive(remote: string, now: number): 'accept' | 'reject' | 'drop' {
     const key = addressKey(remote);
-    const suspect = this.#suspects.get(key);
+    const suspect = this.authFailures.get(key);
     if (suspect !== undefined && now < suspect.until) return 'drop';
-    const here = this.#unproven.get(key) ?? 0;
-    const { connectionsMax, unauthenticatedMax, unauthenticatedPerAddressMax } = this.#limits;
+    const here = this.unauthenticatedByAddress.get(key) ?? 0;
+    const { connectionsMax, unauthenticatedMax, unauthenticatedPerAddressMax } = this.limits;
     if (
-      this.#total >= connectionsMax ||
-      this.#unprovenTotal >= unauthenticatedMax ||
+      this.connectionTotal >= connectionsMax ||
+      this.unauthenticatedTotal >= unauthenticatedMax ||
       here >= unauthenticatedPerAddressMax
     ) {
       return 'reject';
     }
-    this.#total += 1;
-    this.#unprovenTotal += 1;
-    this.#unproven.set(key, here + 1);
+    this.connectionTotal += 1;
+    this.unauthenticatedTotal += 1;
+    this.unauthenticatedByAddress.set(key, here + 1);
     return 'accept';
   }
 
   hasRoom(identityName: string): boolean {
-    return (this.#identities.get(identityName) ?? 0) < this.#limits.connectionsPerIdentityMax;
+    return (this.connectionsByIdentity.get(identityName) ?? 0) < this.limits.connectionsPerIdentityMax;
   }
 
   proven(remote: string, identityName: string): void {
-    this.#lessUnproven(remote);
-    this.#identities.set(identityName, (this.#identities.get(identityName) ?? 0) + 1);
+    this.removeUnauthenticated(remote);
+    this.connectionsByIdentity.set(identityName, (this.connectionsByIdentity.get(identityName) ?? 0) + 1);
   }
 
   /** `identityName` null: it never was proven. */
   left(remote: string, identityName: string | null): void {
-    this.#total -= 1;
-    if (identityName === null) this.#lessUnproven(remote);
-    else lessen(this.#identities, identityName);
+    this.connectionTotal -= 1;
+    if (identityName === null) this.removeUnauthenticated(remote);
+    else lessen(this.connectionsByIdentity, identityName);
   }
 
   failedAuth(remote: string, now: number): void {
     const key = addressKey(remote);
-    const known = this.#suspects.get(key);
+    const known = this.authFailures.get(key);
     const suspect =
       known !== undefined && now - known.since < MINUTE_MS ? known : { since: now, failures: 0, until: 0 };
     suspect.failures += 1;
-    if (suspect.failures > this.#limits.authFailuresPerMinute)
-      suspect.until = now + this.#limits.authPenaltyMs;
-    this.#suspects.delete(key);
-    this.#suspects.set(key, suspect);
-    if (this.#suspects.size <= SUSPECTS_MAX) return;
-    for (const oldest of this.#suspects.keys()) {
-      this.#suspects.delete(oldest);
+    if (suspect.failures > this.limits.authFailuresPerMinute) suspect.until = now + this.limits.authPenaltyMs;
+    this.authFailures.delete(key);
+    this.authFailures.set(key, suspect);
+    if (this.authFailures.size <= SUSPECTS_MAX) return;
+    for (const oldest of this.authFailures.keys()) {
+      this.authFailures.delete(oldest);
       return;
     }
   }
 
-  #lessUnproven(remote: string): void {
-    this.#unprovenTotal -= 1;
-    lessen(this.#unproven, addressKey(remote));
+  private removeUnauthenticated(remote: string): void {
+    this.unauthenticatedTotal -= 1;
+    lessen(this.unauthenticatedByAddress, addressKey(remote));
   }
 }
 

@@ -17,11 +17,11 @@ connection('carries messages both ways once the handshake is done', () => {
   assert.is(connectionOf(log).handshake.identityName, 'local');
   assert.is(connectionOf(log).write(64, { msgId: 'm1' }, Buffer.from('ping')), 'accepted');
   world.clock.advance(5);
-  assert.equal(peer.bodies, ['ping']);
+  assert.equal(peer.bodyCounts, ['ping']);
   assert.is(peer.frames[0]?.header.msgId, 'm1');
   connectionOf(peer).write(65, { corrId: 'm1' }, Buffer.from('pong'));
   world.clock.advance(5);
-  assert.equal(log.bodies, ['pong']);
+  assert.equal(log.bodyCounts, ['pong']);
   assert.is(log.frames[0]?.header.corrId, 'm1');
 });
 
@@ -37,7 +37,7 @@ for (const chunking of ['whole', 'random', 'byte'] as const) {
     const sent = Array.from({ length: 200 }, (_, i) => `message ${i} ${'x'.repeat(i)}`);
     for (const text of sent) connectionOf(log).write(64, NO_HEADER, Buffer.from(text));
     world.clock.advance(100);
-    assert.equal(first(world.accepted).bodies, sent);
+    assert.equal(first(world.accepted).bodyCounts, sent);
   });
 }
 
@@ -72,7 +72,7 @@ connection('drains also where the socket takes everything at once', () => {
   assert.is(peer.drains, 1);
   connectionOf(log).write(64, NO_HEADER, Buffer.from('still heard'));
   world.clock.advance(10);
-  assert.equal(peer.bodies, ['still heard']);
+  assert.equal(peer.bodyCounts, ['still heard']);
 });
 
 connection('a listener stops reading a peer that does not read (A37)', () => {
@@ -133,14 +133,14 @@ connection('delivers nothing while paused, and all of it in order afterwards', (
   peer.each = (_, there) => there.pause();
   for (const text of ['a', 'b', 'c']) connectionOf(log).write(64, NO_HEADER, Buffer.from(text));
   world.clock.advance(100);
-  assert.equal(peer.bodies, ['a']);
+  assert.equal(peer.bodyCounts, ['a']);
   connectionOf(peer).resume();
   world.clock.advance(100);
-  assert.equal(peer.bodies, ['a', 'b']);
+  assert.equal(peer.bodyCounts, ['a', 'b']);
   peer.each = null;
   connectionOf(peer).resume();
   world.clock.advance(100);
-  assert.equal(peer.bodies, ['a', 'b', 'c']);
+  assert.equal(peer.bodyCounts, ['a', 'b', 'c']);
 });
 
 connection('stops reading at the limit of requests in flight', () => {
@@ -280,7 +280,7 @@ connection('carries a large body in pieces while small messages pass it', async 
     `the small message came after ${smallSeenAt} bytes`,
   );
   assert.equal(outcomes, [{ kind: 'sent', bytes: bytes.length }]);
-  assert.equal(connectionOf(peer).bodies, { incoming: 0, outgoing: 0 });
+  assert.equal(connectionOf(peer).bodyCounts, { incoming: 0, outgoing: 0 });
 });
 
 connection('a body that takes longer than a frame may is no slow frame', () => {
@@ -470,7 +470,7 @@ connection('says Goodbye, refuses new submits with DRAINING and lets answers out
   );
   connectionOf(peer).write(5, NO_HEADER, Buffer.from('result'));
   world.clock.advance(10);
-  assert.equal(log.bodies, ['result']);
+  assert.equal(log.bodyCounts, ['result']);
   assert.is(drained, false);
   world.clock.advance(6_000);
   assert.is(drained, true);
