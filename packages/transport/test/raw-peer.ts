@@ -1,5 +1,5 @@
 import { FrameDecoder, type FrameHeader, FrameType, FrameWriter, type NetSocket } from '@troupe/transport';
-import { decodeAnswer } from '#src/connection/answer.js';
+import { decodeAnswer } from '#src/connection/wire-error.js';
 import { encodeHello, type Hello } from '#src/handshake/hello.js';
 import { PORT, type World } from './world.js';
 

@@ -1,11 +1,11 @@
 import { type ActorDefinition, defineActor, type SuspensionToken } from '@troupe/core';
-import type { WireErrorDetail, WireErrorName } from '../connection/answer.js';
+import type { WireErrorDetail, WireErrorName } from '../connection/wire-error.js';
 import type { Connection } from '../connection/connection.js';
 import type { WriteRefusal, WriteResult } from '../connection/connection-handler.js';
 import type { OutgoingBody } from '../connection/outgoing-body.js';
-import type { HandshakeResult } from '../handshake/session.js';
-import type { InboundDelivery } from './feed.js';
-import type { ConnectionMessages, OutboundBody, OutboundFrame } from './receiver.js';
+import type { HandshakeResult } from '../handshake/handshake-result.js';
+import type { InboundDelivery } from './inbound-delivery.js';
+import type { ConnectionMessages, OutboundBody, OutboundFrame } from './connection-messages.js';
 
 type Messages = ConnectionMessages & {
   /** From its own feed: the connection is over. */

@@ -1,11 +1,11 @@
 import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
-import type { IdentityStore } from '../access/directory.js';
+import type { IdentityStore } from '../access/identity-store.js';
 import { Listener, type ListenerOptions } from '../listener/listener.js';
 import type { Address, ListenTls } from '../net/net.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
-import { deliverInbound } from './feed.js';
-import type { ConnectionReceiver } from './receiver.js';
+import { deliverInbound } from './inbound-delivery.js';
+import type { ConnectionReceiver } from './connection-messages.js';
 import { TcpConnection } from './tcp-connection.js';
 
 export interface TcpListenerArgs

@@ -1,19 +1,19 @@
 // Hot path: send and flush.
 import type { Action } from '../access/identity.js';
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { ConnectionStateError } from '../errors.js';
 import { type FrameHeader, headerBytes, NO_HEADER } from '../frame/header.js';
-import type { HandshakeResult } from '../handshake/session.js';
+import type { HandshakeResult } from '../handshake/handshake-result.js';
 import type { Clock } from '../net/clock.js';
 import type { NetSocket, SocketHandler } from '../net/net.js';
-import { Alarm } from './alarm.js';
-import type { PeerError, WireErrorDetail, WireErrorName } from './answer.js';
-import { Bodies } from './bodies.js';
+import { Alarm } from './deadline-timer.js';
+import type { PeerError, WireErrorDetail, WireErrorName } from './wire-error.js';
+import { Bodies } from './body-streams.js';
 import type { BodySource } from './body-source.js';
 import type { CloseReason } from './close-reason.js';
 import type { ConnectionHandler, WriteRefusal, WriteResult } from './connection-handler.js';
-import type { ReceivedFrame } from './frame.js';
-import { BY_OUTBOX, BY_OWNER, Intake } from './intake.js';
+import type { ReceivedFrame } from './received-frame.js';
+import { BY_OUTBOX, BY_OWNER, Intake } from './read-backpressure.js';
 import { Liveness } from './liveness.js';
 import { Outbox } from './outbox.js';
 import type { OutgoingBody, OutgoingBodyOptions } from './outgoing-body.js';

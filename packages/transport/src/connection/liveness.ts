@@ -1,4 +1,4 @@
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 
 const MIB = 1024 * 1024;
 

@@ -3,7 +3,7 @@ import { compressBody } from '../frame/compression.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
 import type { Compression } from '../frame/header.js';
-import { WIRE_ERRORS } from './answer.js';
+import { WIRE_ERRORS } from './wire-error.js';
 import type { BodySource } from './body-source.js';
 import type { Outbox } from './outbox.js';
 

@@ -1,11 +1,11 @@
 // Hot path: onFrame for messages of the application.
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameDecoder, type FrameSink, type FrameViolation } from '../frame/frame-decoder.js';
 import { FrameType, isHello, isMessage } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
 import { type FrameHeader, NO_HEADER } from '../frame/header.js';
 import { isHeaderFault, readHeader } from '../frame/header-reader.js';
-import type { HandshakeResult, Step } from '../handshake/session.js';
+import type { HandshakeResult, Step } from '../handshake/handshake-result.js';
 import {
   decodeAnswer,
   encodeAnswer,
@@ -13,13 +13,13 @@ import {
   WIRE_ERRORS,
   type WireErrorDetail,
   type WireErrorName,
-} from './answer.js';
-import { Bodies } from './bodies.js';
+} from './wire-error.js';
+import { Bodies } from './body-streams.js';
 import type { CloseReason } from './close-reason.js';
-import { ReceivedFrame } from './frame.js';
+import { ReceivedFrame } from './received-frame.js';
 import type { IncomingBody } from './incoming-body.js';
 import type { Liveness } from './liveness.js';
-import { Strikes } from './strikes.js';
+import { Strikes } from './error-quota.js';
 
 export type ProtocolState = 'handshake' | 'ready' | 'draining' | 'over';
 

@@ -1,12 +1,12 @@
 import type { Role } from '../access/identity.js';
-import { type Profile, type TransportLimits, transportLimits } from '../access/limits.js';
+import { type Profile, type TransportLimits, transportLimits } from '../access/transport-limits.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
 import { type DialerAuth, DialerHandshake } from '../handshake/dialer-handshake.js';
 import type { Clock } from '../net/clock.js';
 import type { Address, DialTls, Net, NetSocket } from '../net/net.js';
-import { REDIAL_BACKOFF, type RedialBackoff, redialDelayMs } from './backoff.js';
+import { REDIAL_BACKOFF, type RedialBackoff, redialDelayMs } from './redial-backoff.js';
 
 export interface DialerOptions {
   readonly net: Net;

@@ -1,11 +1,11 @@
 import type { Role } from '../access/identity.js';
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { Secret } from '../access/secret.js';
 import { FrameType } from '../frame/frame-type.js';
 import { type AuthMethod, capacityOf, encodeHello, helloType, NONCE_BYTES, VERSION } from './hello.js';
 import type { ChannelSecurity } from './listener-handshake.js';
-import { dialerProof, listenerProof, sameProof, type Transcript } from './proof.js';
-import type { HandshakeResult, Step } from './session.js';
+import { dialerProof, listenerProof, sameProof, type Transcript } from './hmac-proof.js';
+import type { HandshakeResult, Step } from './handshake-result.js';
 import { decodeWelcome } from './welcome.js';
 
 /** How a dialer proves who it is. `mtls` says it in the certificate of its TLS options. */

@@ -1,5 +1,5 @@
 import type { Role } from '../access/identity.js';
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameType } from '../frame/frame-type.js';
 
 /** The four bytes that tell the full dialect from everything else. */

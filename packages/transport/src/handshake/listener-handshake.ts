@@ -1,6 +1,6 @@
-import type { IdentityStore } from '../access/directory.js';
+import type { IdentityStore } from '../access/identity-store.js';
 import { type Identity, LOCAL_IDENTITY, type Role } from '../access/identity.js';
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { Secret } from '../access/secret.js';
 import { FrameType, isHello } from '../frame/frame-type.js';
 import {
@@ -13,8 +13,8 @@ import {
   roleOf,
   VERSION,
 } from './hello.js';
-import { dialerProof, listenerProof, sameProof, type Transcript } from './proof.js';
-import type { HandshakeResult, Step } from './session.js';
+import { dialerProof, listenerProof, sameProof, type Transcript } from './hmac-proof.js';
+import type { HandshakeResult, Step } from './handshake-result.js';
 import { encodeWelcome, type Welcome } from './welcome.js';
 
 /** How a listener finds out who is there. */

@@ -1,9 +1,9 @@
 import type { Action, Identity } from '../access/identity.js';
-import type { TransportLimits } from '../access/limits.js';
-import type { WireErrorName } from '../connection/answer.js';
-import type { ReceivedFrame } from '../connection/frame.js';
+import type { TransportLimits } from '../access/transport-limits.js';
+import type { WireErrorName } from '../connection/wire-error.js';
+import type { ReceivedFrame } from '../connection/received-frame.js';
 import { FrameType } from '../frame/frame-type.js';
-import { Rate } from './rate.js';
+import { Rate } from './submit-quota.js';
 
 /** Identities whose rate is remembered; the one that submitted longest ago is forgotten first. */
 const RATES_MAX = 10_000;

@@ -1,7 +1,7 @@
-import type { IdentityStore } from '../access/directory.js';
+import type { IdentityStore } from '../access/identity-store.js';
 import type { Action } from '../access/identity.js';
-import { type Profile, type TransportLimits, transportLimits } from '../access/limits.js';
-import { refusalFrame } from '../connection/answer.js';
+import { type Profile, type TransportLimits, transportLimits } from '../access/transport-limits.js';
+import { refusalFrame } from '../connection/wire-error.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
@@ -10,7 +10,7 @@ import { type ListenerAuth, ListenerHandshake } from '../handshake/listener-hand
 import { checkBind, DEFAULT_HOST, formatAddress, isLocal } from '../net/address.js';
 import type { Clock } from '../net/clock.js';
 import type { Address, ListenHandler, ListenTls, Net, NetServer, NetSocket } from '../net/net.js';
-import { Admission } from './admission.js';
+import { Admission } from './connection-admission.js';
 import { Gatekeeper } from './frame-permission.js';
 
 export interface ListenerOptions {

@@ -17,11 +17,11 @@ connection('carries messages both ways once the handshake is done', () => {
   assert.is(connectionOf(log).handshake.identityName, 'local');
   assert.is(connectionOf(log).write(64, { msgId: 'm1' }, Buffer.from('ping')), 'accepted');
   world.clock.advance(5);
-  assert.equal(peer.bodyCounts, ['ping']);
+  assert.equal(peer.bodies, ['ping']);
   assert.is(peer.frames[0]?.header.msgId, 'm1');
   connectionOf(peer).write(65, { corrId: 'm1' }, Buffer.from('pong'));
   world.clock.advance(5);
-  assert.equal(log.bodyCounts, ['pong']);
+  assert.equal(log.bodies, ['pong']);
   assert.is(log.frames[0]?.header.corrId, 'm1');
 });
 
@@ -37,7 +37,7 @@ for (const chunking of ['whole', 'random', 'byte'] as const) {
     const sent = Array.from({ length: 200 }, (_, i) => `message ${i} ${'x'.repeat(i)}`);
     for (const text of sent) connectionOf(log).write(64, NO_HEADER, Buffer.from(text));
     world.clock.advance(100);
-    assert.equal(first(world.accepted).bodyCounts, sent);
+    assert.equal(first(world.accepted).bodies, sent);
   });
 }
 
@@ -72,7 +72,7 @@ connection('drains also where the socket takes everything at once', () => {
   assert.is(peer.drains, 1);
   connectionOf(log).write(64, NO_HEADER, Buffer.from('still heard'));
   world.clock.advance(10);
-  assert.equal(peer.bodyCounts, ['still heard']);
+  assert.equal(peer.bodies, ['still heard']);
 });
 
 connection('a listener stops reading a peer that does not read (A37)', () => {
@@ -133,14 +133,14 @@ connection('delivers nothing while paused, and all of it in order afterwards', (
   peer.each = (_, there) => there.pause();
   for (const text of ['a', 'b', 'c']) connectionOf(log).write(64, NO_HEADER, Buffer.from(text));
   world.clock.advance(100);
-  assert.equal(peer.bodyCounts, ['a']);
+  assert.equal(peer.bodies, ['a']);
   connectionOf(peer).resume();
   world.clock.advance(100);
-  assert.equal(peer.bodyCounts, ['a', 'b']);
+  assert.equal(peer.bodies, ['a', 'b']);
   peer.each = null;
   connectionOf(peer).resume();
   world.clock.advance(100);
-  assert.equal(peer.bodyCounts, ['a', 'b', 'c']);
+  assert.equal(peer.bodies, ['a', 'b', 'c']);
 });
 
 connection('stops reading at the limit of requests in flight', () => {
@@ -470,7 +470,7 @@ connection('says Goodbye, refuses new submits with DRAINING and lets answers out
   );
   connectionOf(peer).write(5, NO_HEADER, Buffer.from('result'));
   world.clock.advance(10);
-  assert.equal(log.bodyCounts, ['result']);
+  assert.equal(log.bodies, ['result']);
   assert.is(drained, false);
   world.clock.advance(6_000);
   assert.is(drained, true);

@@ -4,7 +4,7 @@ import { Dialer, FrameType, IdentityStore, Secret } from '@troupe/transport';
 import { Chance, ManualClock, MemoryNetwork } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { dialerProof } from '#src/handshake/proof.js';
+import { dialerProof } from '#src/handshake/hmac-proof.js';
 import { hello, RawPeer, rawPeer } from '../raw-peer.js';
 import { openWorld, PORT } from '../world.js';
 

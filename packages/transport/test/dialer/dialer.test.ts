@@ -1,7 +1,7 @@
 import { Listener, NO_HEADER, REDIAL_BACKOFF } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { redialDelayMs } from '#src/dialer/backoff.js';
+import { redialDelayMs } from '#src/dialer/redial-backoff.js';
 import { connectionOf, openWorld, PORT } from '../world.js';
 
 const dialer = suite('dialer');

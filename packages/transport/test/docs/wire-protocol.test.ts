@@ -11,10 +11,10 @@ import {
 } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeAnswer } from '#src/connection/answer.js';
+import { decodeAnswer } from '#src/connection/wire-error.js';
 import { readHeader } from '#src/frame/header-reader.js';
 import { decodeHello } from '#src/handshake/hello.js';
-import { dialerProof, listenerProof } from '#src/handshake/proof.js';
+import { dialerProof, listenerProof } from '#src/handshake/hmac-proof.js';
 import { decodeWelcome } from '#src/handshake/welcome.js';
 
 const page = suite('wire protocol page');

@@ -4,8 +4,8 @@ import { FrameDecoder, type FrameHeader, FrameWriter, transportLimits } from '@t
 import { Chance } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeAnswer, encodeAnswer } from '#src/connection/answer.js';
-import { Bodies } from '#src/connection/bodies.js';
+import { decodeAnswer, encodeAnswer } from '#src/connection/wire-error.js';
+import { Bodies } from '#src/connection/body-streams.js';
 import { Outbox } from '#src/connection/outbox.js';
 import { readHeader } from '#src/frame/header-reader.js';
 import { decodeHello, encodeHello } from '#src/handshake/hello.js';

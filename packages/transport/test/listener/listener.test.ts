@@ -195,7 +195,7 @@ listener('asks the rules before the application sees a frame', () => {
   sender.write(1, { msgId: 'd' }, Buffer.from('4'));
   sender.write(64, { msgId: 'e', subject: 'mail.send' }, Buffer.from('5'));
   world.clock.advance(10);
-  assert.equal(first(world.accepted).bodyCounts, ['1', '5']);
+  assert.equal(first(world.accepted).bodies, ['1', '5']);
   assert.equal(
     log.errors.map(({ name, corrId }) => `${corrId} ${name}`),
     ['b FORBIDDEN', 'c FORBIDDEN', 'd BAD_SUBJECT'],
@@ -236,7 +236,7 @@ listener('answers a frame of a type it does not know, skips it, and reads what f
   peer.message(64, { msgId: 'm' }, Buffer.from('known'));
   world.clock.advance(100);
   assert.equal(peer.errors, ['UNKNOWN_TYPE']);
-  assert.equal(first(world.accepted).bodyCounts, ['known']);
+  assert.equal(first(world.accepted).bodies, ['known']);
   assert.is(peer.closed, false);
 });
 

@@ -1,10 +1,10 @@
 import { type Delivered, TroupeError } from '@troupe/core';
-import type { PeerError } from '../connection/answer.js';
+import type { PeerError } from '../connection/wire-error.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import type { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
-import type { ReceivedFrame } from '../connection/frame.js';
-import type { ConnectionReceiver, ConnectionRef } from './receiver.js';
+import type { ReceivedFrame } from '../connection/received-frame.js';
+import type { ConnectionReceiver, ConnectionRef } from './connection-messages.js';
 
 /**
  * Gives a connection its actor, made by `spawn`. Sockets do not know when a system stops: one that is through its handshake a moment too

@@ -1,4 +1,4 @@
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { addressKey } from '../net/address.js';
 
 const MINUTE_MS = 60_000;

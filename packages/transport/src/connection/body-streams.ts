@@ -1,10 +1,10 @@
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { BodyBrokenError, TransportError } from '../errors.js';
 import { decompressBody } from '../frame/compression.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { FrameHeader } from '../frame/header.js';
 import type { Capacity } from '../handshake/hello.js';
-import { WIRE_ERRORS, type WireErrorName } from './answer.js';
+import { WIRE_ERRORS, type WireErrorName } from './wire-error.js';
 import type { BodySource } from './body-source.js';
 import { IncomingBody } from './incoming-body.js';
 import type { Outbox } from './outbox.js';

@@ -1,4 +1,4 @@
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 
 /** Why nothing is read just now. Reasons add up; reading goes on when none is left. */
 export const BY_OWNER = 1;

@@ -1,4 +1,4 @@
-import { WIRE_ERRORS, type WireError, type WireErrorName } from './answer.js';
+import { WIRE_ERRORS, type WireError, type WireErrorName } from './wire-error.js';
 
 const WINDOW_MS = 60_000;
 
