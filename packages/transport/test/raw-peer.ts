@@ -1,5 +1,5 @@
 import { FrameDecoder, type FrameHeader, FrameType, FrameWriter, type NetSocket } from '@troupe/transport';
-import { decodeAnswer } from '#src/connection/wire-error.js';
+import { decodeWireError } from '#src/connection/wire-error.js';
 import { encodeHello, type Hello } from '#src/handshake/hello.js';
 import { PORT, type World } from './world.js';
 
@@ -38,14 +38,14 @@ export class RawPeer {
 
   frame(type: number, payload: Uint8Array = new Uint8Array(0)): void {
     const writer = new FrameWriter();
-    writer.frame(type, payload);
-    this.socket.write(writer.take());
+    writer.writeFrame(type, payload);
+    this.socket.write(writer.takePieces());
   }
 
   message(type: number, header: FrameHeader, body: Uint8Array = new Uint8Array(0)): void {
     const writer = new FrameWriter();
-    writer.message(type, header, body);
-    this.socket.write(writer.take());
+    writer.writeMessage(type, header, body);
+    this.socket.write(writer.takePieces());
   }
 
   end(): void {
@@ -56,7 +56,7 @@ export class RawPeer {
   get errors(): string[] {
     return this.frames
       .filter(({ type }) => type === FrameType.Error)
-      .map(({ payload }) => decodeAnswer(payload)?.name ?? 'unreadable');
+      .map(({ payload }) => decodeWireError(payload)?.name ?? 'unreadable');
   }
 
   get types(): number[] {

@@ -44,16 +44,16 @@ export class Identity {
     this.name = name;
     this.canonicalRules = JSON.stringify(rules, Object.keys(rules).sort());
     this.roles = new Set(rules.roles ?? ROLES);
-    this.allowed = new Map(ACTIONS.map((action) => [action, checked(name, rules[action] ?? [])]));
-    this.denied = checked(name, rules.deny ?? []);
+    this.allowed = new Map(ACTIONS.map((action) => [action, checkPatterns(name, rules[action] ?? [])]));
+    this.denied = checkPatterns(name, rules.deny ?? []);
   }
 
   /** The same somebody with the same rights. */
-  sameAs(other: Identity): boolean {
+  hasSameRules(other: Identity): boolean {
     return this.canonicalRules === other.canonicalRules;
   }
 
-  mayBe(role: Role): boolean {
+  mayActAs(role: Role): boolean {
     return this.roles.has(role);
   }
 
@@ -75,7 +75,7 @@ export const LOCAL_IDENTITY = new Identity({
   admin: ['>'],
 });
 
-function checked(name: string, patterns: readonly string[]): readonly string[] {
+function checkPatterns(name: string, patterns: readonly string[]): readonly string[] {
   for (const pattern of patterns) {
     if (!isSubjectPattern(pattern))
       throw new AccessRuleError(name, pattern, 'tokens of [A-Za-z0-9_-], * or a last >, joined by dots');

@@ -1,9 +1,9 @@
 import { type Delivered, TroupeError } from '@troupe/core';
-import type { PeerError } from '../connection/wire-error.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import type { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
 import type { ReceivedFrame } from '../connection/received-frame.js';
+import type { PeerError } from '../connection/wire-error.js';
 import type { ConnectionReceiver, ConnectionRef } from './connection-messages.js';
 
 /**
@@ -27,8 +27,8 @@ export function deliverInbound(
 
 /** Brings what a connection receives to its receiver, in order, no faster than the receiver takes it. */
 export class InboundDelivery implements ConnectionHandler {
-  onDrained: () => void = () => undefined;
-  onGone: () => void = () => undefined;
+  onWritableAgain: () => void = () => undefined;
+  onConnectionClosed: () => void = () => undefined;
   private readonly connection: Connection;
   private readonly receiver: ConnectionReceiver;
   private connectionActor: ConnectionRef | null = null;
@@ -58,7 +58,7 @@ export class InboundDelivery implements ConnectionHandler {
   }
 
   onWritable(): void {
-    this.onDrained();
+    this.onWritableAgain();
   }
 
   onPeerDraining(graceMs: number): void {
@@ -78,7 +78,7 @@ export class InboundDelivery implements ConnectionHandler {
   onClose(reason: CloseReason): void {
     this.closeReason = reason;
     if (!this.awaitingRoom) this.reportClosed(reason);
-    this.onGone();
+    this.onConnectionClosed();
   }
 
   // The decoder stands still from `pause` on, so while one thing waits for room there is never a second one.

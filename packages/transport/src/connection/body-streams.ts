@@ -4,11 +4,11 @@ import { decompressBody } from '../frame/compression.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { FrameHeader } from '../frame/header.js';
 import type { Capacity } from '../handshake/hello.js';
-import { WIRE_ERRORS, type WireErrorName } from './wire-error.js';
 import type { BodySource } from './body-source.js';
 import { IncomingBody } from './incoming-body.js';
 import type { Outbox } from './outbox.js';
 import { OutgoingBody, type OutgoingBodyOptions } from './outgoing-body.js';
+import { WIRE_ERRORS, type WireErrorName } from './wire-error.js';
 
 const CHUNK_HEAD_BYTES = 5;
 const LAST = 1;
@@ -16,20 +16,20 @@ const COMPRESSED = 0x30;
 
 /** What is wrong with a frame about a body. */
 export interface BodyFault {
-  readonly answer: WireErrorName;
+  readonly errorName: WireErrorName;
   readonly field: string;
 }
 
 /** The chunk that is arriving in parts; no body: nobody wants the rest of it. */
-interface Parts {
+interface PartialChunk {
   readonly body: IncomingBody | null;
   readonly last: boolean;
 }
 
-const NO_PARTS: Parts = { body: null, last: false };
+const NO_PARTIAL_CHUNK: PartialChunk = { body: null, last: false };
 
 /** The bodies in pieces of one connection, both ways (docs/wire-protocol.md §6). */
-export class Bodies {
+export class BodyStreams {
   private readonly limits: TransportLimits;
   private readonly outbox: Outbox;
   private readonly scheduleFlush: () => void;
@@ -38,7 +38,7 @@ export class Bodies {
   private nextTurn = 0;
   private lastIncomingId = 0;
   private lastOutgoingId = 0;
-  private partial: Parts = NO_PARTS;
+  private partial: PartialChunk = NO_PARTIAL_CHUNK;
 
   constructor(limits: TransportLimits, outbox: Outbox, wake: () => void) {
     this.limits = limits;
@@ -55,7 +55,7 @@ export class Bodies {
   }
 
   /** Writes the frame that announces a body; its chunks follow from `pump`. */
-  send(
+  begin(
     type: number,
     header: FrameHeader,
     source: BodySource,
@@ -64,7 +64,7 @@ export class Bodies {
   ): OutgoingBody {
     this.lastOutgoingId += 1;
     const body = new OutgoingBody(this.lastOutgoingId, source, peer, options, this.scheduleFlush);
-    this.outbox.writer.message(
+    this.outbox.writer.writeMessage(
       type,
       { ...header, bodyId: body.id, bodyLength: source.length },
       new Uint8Array(0),
@@ -74,13 +74,13 @@ export class Bodies {
   }
 
   /** One chunk each in turn, while there is room, so that no body waits for another one to end. */
-  pump(hasRoom: () => boolean): void {
+  writeChunks(hasRoom: () => boolean): void {
     let idle = 0;
     while (idle < this.outgoing.length && hasRoom()) {
       this.nextTurn = this.nextTurn % this.outgoing.length;
       const body = this.outgoing[this.nextTurn] as OutgoingBody; // turn < length
-      idle = body.step(this.outbox) ? 0 : idle + 1;
-      if (body.over) this.outgoing.splice(this.nextTurn, 1);
+      idle = body.writeNext(this.outbox) ? 0 : idle + 1;
+      if (body.isEnded) this.outgoing.splice(this.nextTurn, 1);
       else this.nextTurn += 1;
     }
   }
@@ -88,12 +88,12 @@ export class Bodies {
   /** The header of a received frame announces a body. */
   accept(header: FrameHeader, inlineBytes: number): IncomingBody | BodyFault {
     const { bodyId = 0, bodyLength } = header;
-    if (bodyId <= this.lastIncomingId || inlineBytes > 0) return { answer: 'MALFORMED', field: 'bodyId' };
+    if (bodyId <= this.lastIncomingId || inlineBytes > 0) return { errorName: 'MALFORMED', field: 'bodyId' };
     this.lastIncomingId = bodyId;
     const code = this.incoming.size >= this.limits.bodiesMax ? 'BUSY' : 'PAYLOAD_TOO_LARGE';
     if (code === 'BUSY' || (bodyLength ?? 0) > this.limits.bodyBytesMax) {
       this.writeCode(FrameType.BodyStop, bodyId, WIRE_ERRORS[code].code);
-      return { answer: code, field: 'bodyLength' };
+      return { errorName: code, field: 'bodyLength' };
     }
     const body = new IncomingBody(bodyId, bodyLength, this.limits.windowBytes, this);
     this.incoming.set(bodyId, body);
@@ -101,13 +101,13 @@ export class Bodies {
   }
 
   onFrame(type: number, payload: Buffer): BodyFault | null {
-    if (payload.length < CHUNK_HEAD_BYTES) return { answer: 'MALFORMED', field: 'body' };
+    if (payload.length < CHUNK_HEAD_BYTES) return { errorName: 'MALFORMED', field: 'body' };
     const id = payload.readUInt32LE(0);
     if (type === FrameType.BodyChunk) return this.onChunk(id, payload);
     const outward = type === FrameType.BodyCredit || type === FrameType.BodyStop;
     const bytes = type === FrameType.BodyCredit ? 8 : 6;
     if (payload.length !== bytes || id > (outward ? this.lastOutgoingId : this.lastIncomingId))
-      return { answer: 'MALFORMED', field: 'body' };
+      return { errorName: 'MALFORMED', field: 'body' };
     if (type === FrameType.BodyCredit) this.onCredit(id, payload.readUInt32LE(4));
     else if (type === FrameType.BodyStop) this.onStop(id, payload.readUInt16LE(4));
     else this.fail(id, new BodyBrokenError('given up by its sender', payload.readUInt16LE(4)));
@@ -119,7 +119,7 @@ export class Bodies {
     const payload = Buffer.alloc(8);
     payload.writeUInt32LE(bodyId, 0);
     payload.writeUInt32LE(bytes, 4);
-    this.outbox.writer.frame(FrameType.BodyCredit, payload);
+    this.outbox.writer.writeFrame(FrameType.BodyCredit, payload);
     this.scheduleFlush();
   }
 
@@ -130,7 +130,7 @@ export class Bodies {
   }
 
   /** The connection is over. */
-  end(): void {
+  failAll(): void {
     const error = new BodyBrokenError('the connection ended first', 0);
     for (const body of this.incoming.values()) body.fail(error);
     for (const body of this.outgoing) body.end({ kind: 'failed', error });
@@ -156,7 +156,7 @@ export class Bodies {
     const data = offset === 0 ? part.subarray(CHUNK_HEAD_BYTES) : part;
     if (body === null) return null;
     if (data.length > 0 && !body.push(data)) {
-      this.partial = NO_PARTS;
+      this.partial = NO_PARTIAL_CHUNK;
       return this.refuse(body, 'CREDIT', 'chunk');
     }
     if (offset + part.length === payloadLen && last && this.incoming.delete(body.id)) body.complete();
@@ -166,11 +166,11 @@ export class Bodies {
   private beginPartial(head: Buffer, payloadLen: number): BodyFault | null {
     const id = head.readUInt32LE(0);
     const flags = head[4] as number; // `mayFragment` saw five bytes
-    this.partial = NO_PARTS;
-    if ((flags & ~LAST) !== 0) return { answer: 'FRAME', field: 'flags' };
+    this.partial = NO_PARTIAL_CHUNK;
+    if ((flags & ~LAST) !== 0) return { errorName: 'FRAME', field: 'flags' };
     const body = this.incoming.get(id);
     if (body === undefined)
-      return id <= this.lastIncomingId ? null : { answer: 'MALFORMED', field: 'bodyId' };
+      return id <= this.lastIncomingId ? null : { errorName: 'MALFORMED', field: 'bodyId' };
     const bytes = payloadLen - CHUNK_HEAD_BYTES;
     if (bytes > this.limits.chunkBytesMax) return this.refuse(body, 'MALFORMED', 'chunk');
     const last = (flags & LAST) !== 0;
@@ -184,7 +184,10 @@ export class Bodies {
     const total = body.receivedBytes + bytes;
     if (total > (body.length ?? this.limits.bodyBytesMax)) {
       body.stop(WIRE_ERRORS.PAYLOAD_TOO_LARGE.code);
-      return { answer: body.length === undefined ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED', field: 'bodyLength' };
+      return {
+        errorName: body.length === undefined ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED',
+        field: 'bodyLength',
+      };
     }
     if (bytes === 0 && !last) return this.refuse(body, 'MALFORMED', 'chunk');
     if (last && body.length !== undefined && total !== body.length)
@@ -195,10 +198,10 @@ export class Bodies {
   private onChunk(id: number, payload: Buffer): BodyFault | null {
     const flags = payload[4] as number; // CHUNK_HEAD_BYTES are there
     if ((flags & ~(LAST | COMPRESSED)) !== 0 || (flags & COMPRESSED) === COMPRESSED)
-      return { answer: 'FRAME', field: 'flags' };
+      return { errorName: 'FRAME', field: 'flags' };
     const body = this.incoming.get(id);
     if (body === undefined)
-      return id <= this.lastIncomingId ? null : { answer: 'MALFORMED', field: 'bodyId' };
+      return id <= this.lastIncomingId ? null : { errorName: 'MALFORMED', field: 'bodyId' };
     const chunk = this.decodeChunk(flags, payload);
     if (chunk === null) return this.refuse(body, 'MALFORMED', 'chunk');
     const last = (flags & LAST) !== 0;
@@ -229,7 +232,7 @@ export class Bodies {
 
   private refuse(body: IncomingBody, answer: WireErrorName, field: string): BodyFault {
     body.stop(WIRE_ERRORS[answer].code);
-    return { answer, field };
+    return { errorName: answer, field };
   }
 
   private onCredit(id: number, bytes: number): void {
@@ -254,6 +257,6 @@ export class Bodies {
     const payload = Buffer.alloc(6);
     payload.writeUInt32LE(bodyId, 0);
     payload.writeUInt16LE(code, 4);
-    this.outbox.writer.frame(type, payload);
+    this.outbox.writer.writeFrame(type, payload);
   }
 }

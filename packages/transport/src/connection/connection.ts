@@ -6,26 +6,26 @@ import { type FrameHeader, headerBytes, NO_HEADER } from '../frame/header.js';
 import type { HandshakeResult } from '../handshake/handshake-result.js';
 import type { Clock } from '../net/clock.js';
 import type { NetSocket, SocketHandler } from '../net/net.js';
-import { Alarm } from './deadline-timer.js';
-import type { PeerError, WireErrorDetail, WireErrorName } from './wire-error.js';
-import { Bodies } from './body-streams.js';
 import type { BodySource } from './body-source.js';
+import { BodyStreams } from './body-streams.js';
 import type { CloseReason } from './close-reason.js';
 import type { ConnectionHandler, WriteRefusal, WriteResult } from './connection-handler.js';
-import type { ReceivedFrame } from './received-frame.js';
-import { BY_OUTBOX, BY_OWNER, Intake } from './read-backpressure.js';
+import { DeadlineTimer } from './deadline-timer.js';
 import { Liveness } from './liveness.js';
 import { Outbox } from './outbox.js';
 import type { OutgoingBody, OutgoingBodyOptions } from './outgoing-body.js';
 import { type Handshake, Protocol, type ProtocolEvents, type ProtocolState } from './protocol.js';
+import { PAUSED_BY_OUTBOX, PAUSED_BY_OWNER, ReadBackpressure } from './read-backpressure.js';
+import type { ReceivedFrame } from './received-frame.js';
+import type { PeerError, WireErrorDetail, WireErrorName } from './wire-error.js';
 
-export interface ConnectionParts {
+export interface ConnectionOptions {
   readonly socket: NetSocket;
   readonly clock: Clock;
   readonly limits: TransportLimits;
   readonly side: 'listener' | 'dialer';
   readonly handshake: Handshake;
-  readonly gate: ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null;
+  readonly checkFrame: ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null;
   /** The handshake is done; the handler returned gets everything from here on. */
   readonly onReady: (connection: Connection) => ConnectionHandler;
   /** The connection is over; `handler.onClose` was told before, where there is a handler. */
@@ -42,14 +42,14 @@ const HEADER_BYTES_SURE = 64 * 1024;
 
 /** A connection: the protocol on a socket. Everything here is bounded, nothing here awaits. */
 export class Connection implements SocketHandler, ProtocolEvents {
-  private readonly options: ConnectionParts;
+  private readonly options: ConnectionOptions;
   private readonly socket: NetSocket;
   private readonly outbox = new Outbox();
-  private readonly bodyStreams: Bodies;
+  private readonly bodyStreams: BodyStreams;
   private readonly liveness: Liveness;
   private readonly protocol: Protocol;
-  private readonly readBackpressure: Intake;
-  private readonly deadlineTimer: Alarm;
+  private readonly readBackpressure: ReadBackpressure;
+  private readonly deadlineTimer: DeadlineTimer;
   private handler: ConnectionHandler | null = null;
   private result: HandshakeResult | null = null;
   private flushScheduled = false;
@@ -61,16 +61,16 @@ export class Connection implements SocketHandler, ProtocolEvents {
   private writingEnded = false;
   private socketClosed = false;
 
-  constructor(parts: ConnectionParts) {
+  constructor(parts: ConnectionOptions) {
     this.options = parts;
     this.socket = parts.socket;
     const { limits, clock } = parts;
-    this.bodyStreams = new Bodies(limits, this.outbox, () => this.scheduleFlush());
+    this.bodyStreams = new BodyStreams(limits, this.outbox, () => this.scheduleFlush());
     this.liveness = new Liveness(limits, clock.now());
-    this.deadlineTimer = new Alarm(clock, () => this.checkDeadlines());
-    this.readBackpressure = new Intake(limits, {
-      shut: () => this.pauseReading(),
-      open: () => this.resumeReading(),
+    this.deadlineTimer = new DeadlineTimer(clock, () => this.checkDeadlines());
+    this.readBackpressure = new ReadBackpressure(limits, {
+      pauseReading: () => this.pauseReading(),
+      resumeReading: () => this.resumeReading(),
     });
     this.protocol = new Protocol({
       limits,
@@ -79,14 +79,14 @@ export class Connection implements SocketHandler, ProtocolEvents {
       bodies: this.bodyStreams,
       liveness: this.liveness,
       events: this,
-      gate: parts.gate,
+      checkFrame: parts.checkFrame,
       side: parts.side,
     });
   }
 
   /** Starts reading. `first` is what a dialer says first. */
   begin(first: { readonly type: number; readonly payload: Uint8Array } | null): void {
-    if (first !== null) this.outbox.writer.frame(first.type, first.payload);
+    if (first !== null) this.outbox.writer.writeFrame(first.type, first.payload);
     this.socket.attach(this);
     this.flush();
     this.armTimer();
@@ -117,7 +117,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
 
   /** Frames received so far, of every type. */
   get framesReceived(): number {
-    return this.protocol.decoder.completed;
+    return this.protocol.decoder.framesDecoded;
   }
 
   /** False for an identity without a rule that allows it. A dialer has no rules about its listener: always true. */
@@ -138,8 +138,8 @@ export class Connection implements SocketHandler, ProtocolEvents {
       !fits(header, body, session)
     )
       return 'too-large';
-    if (session.dialect === 'minimal') this.outbox.writer.frame(type, body);
-    else this.outbox.writer.message(type, header, body);
+    if (session.dialect === 'minimal') this.outbox.writer.writeFrame(type, body);
+    else this.outbox.writer.writeMessage(type, header, body);
     return this.afterWrite();
   }
 
@@ -158,38 +158,38 @@ export class Connection implements SocketHandler, ProtocolEvents {
     if (session.dialect === 'minimal' || (source.length ?? 0) > session.peerCapacity.bodyBytesMax)
       return 'too-large';
     if (this.bodyStreams.outgoingCount >= this.options.limits.bodiesMax) return 'full';
-    const body = this.bodyStreams.send(type, header, source, session.peerCapacity, options);
+    const body = this.bodyStreams.begin(type, header, source, session.peerCapacity, options);
     this.scheduleFlush();
     return body;
   }
 
   /** Answers a message with an Error. Some answers end the connection, at once or when there are too many of them. */
   writeError(name: WireErrorName, detail: WireErrorDetail = {}): void {
-    this.protocol.answer(name, detail);
+    this.protocol.writeError(name, detail);
     this.scheduleFlush();
   }
 
   /** Stops reading until `resume`. At most what is already read is still held, nothing is delivered. */
   pause(): void {
-    this.readBackpressure.stop(BY_OWNER);
+    this.readBackpressure.pause(PAUSED_BY_OWNER);
   }
 
   resume(): void {
-    this.readBackpressure.go(BY_OWNER);
+    this.readBackpressure.resume(PAUSED_BY_OWNER);
   }
 
   /** A request was taken in and is not answered yet. Past the limits reading stops until enough are `settled`. */
   requestStarted(bytes: number): void {
-    this.readBackpressure.took(bytes);
+    this.readBackpressure.requestStarted(bytes);
   }
 
   requestEnded(bytes: number): void {
-    this.readBackpressure.settled(bytes);
+    this.readBackpressure.requestEnded(bytes);
   }
 
   /** Tells the peer that this side leaves within `graceMs`. New SubmitJob frames are answered with DRAINING from here on. */
   drain(graceMs: number): void {
-    this.protocol.goodbye(graceMs);
+    this.protocol.drain(graceMs);
     this.scheduleFlush();
   }
 
@@ -209,7 +209,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.protocol.receive(chunk, this.options.clock.now());
     this.inReceive = false;
     // What the frames of one chunk caused is one write.
-    if (this.outbox.writer.bytes > 0 || this.bodyStreams.outgoingCount > 0) this.flush();
+    if (this.outbox.writer.pendingBytes > 0 || this.bodyStreams.outgoingCount > 0) this.flush();
     if (this.socketFull) this.boundControlFrames();
     else this.reportWritable();
     this.armTimer();
@@ -217,8 +217,8 @@ export class Connection implements SocketHandler, ProtocolEvents {
 
   onWritable(): void {
     this.socketFull = false;
-    this.outbox.drained();
-    this.liveness.drained();
+    this.outbox.socketWritable();
+    this.liveness.socketWritable();
     this.flush();
     this.reportWritable();
   }
@@ -257,11 +257,11 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.handler?.onPeerError?.(error);
   }
 
-  onGoodbye(graceMs: number): void {
+  onPeerDraining(graceMs: number): void {
     this.handler?.onPeerDraining?.(graceMs);
   }
 
-  onOver(reason: CloseReason, farewell: 'close' | 'destroy'): void {
+  onClosing(reason: CloseReason, farewell: 'close' | 'destroy'): void {
     this.closeReason = reason;
     if (this.socketClosed) return;
     if (farewell === 'destroy') {
@@ -278,12 +278,12 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 
   private afterWrite(): WriteResult {
-    if (this.outbox.writer.bytes >= FLUSH_BYTES && !this.socketFull) this.flush();
+    if (this.outbox.writer.pendingBytes >= FLUSH_BYTES && !this.socketFull) this.flush();
     else this.scheduleFlush();
     if (this.outbox.bytes <= this.options.limits.outboxHighBytes) return 'accepted';
     this.wantsWritable = true;
     // Only a listener stops reading: if both sides did, two peers with full outboxes would wait for each other.
-    if (this.options.side === 'listener') this.readBackpressure.stop(BY_OUTBOX);
+    if (this.options.side === 'listener') this.readBackpressure.pause(PAUSED_BY_OUTBOX);
     return 'backpressure';
   }
 
@@ -291,7 +291,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   private boundControlFrames(): void {
     const { outboxHighBytes, outboxBytesMax } = this.options.limits;
     if (this.outbox.bytes <= outboxHighBytes || this.closeReason !== null) return;
-    if (this.options.side === 'listener') this.readBackpressure.stop(BY_OUTBOX);
+    if (this.options.side === 'listener') this.readBackpressure.pause(PAUSED_BY_OUTBOX);
     else if (this.outbox.bytes > 2 * outboxBytesMax) this.destroy({ kind: 'slow-reader' });
   }
 
@@ -308,7 +308,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   /** The outbox is low again: whoever waited for that goes on. */
   private reportWritable(): void {
     if (this.socketFull && this.outbox.bytes > this.options.limits.outboxHighBytes / 2) return;
-    this.readBackpressure.go(BY_OUTBOX);
+    this.readBackpressure.resume(PAUSED_BY_OUTBOX);
     if (!this.wantsWritable || this.closeReason !== null) return;
     this.wantsWritable = false;
     this.handler?.onWritable?.();
@@ -318,14 +318,14 @@ export class Connection implements SocketHandler, ProtocolEvents {
     if (this.socketFull || this.writingEnded) return;
     let wrote = false;
     while (!this.socketFull) {
-      if (this.bodyStreams.outgoingCount > 0) this.bodyStreams.pump(this.hasBodyRoom);
-      const pieces = this.outbox.next();
+      if (this.bodyStreams.outgoingCount > 0) this.bodyStreams.writeChunks(this.hasBodyRoom);
+      const pieces = this.outbox.takeNext();
       if (pieces.length === 0) break;
       wrote = true;
       if (!this.socket.write(pieces)) {
         this.socketFull = true;
-        this.outbox.stalled(pieces);
-      } else if (this.socket.heldBytes === 0) this.outbox.left();
+        this.outbox.socketFull(pieces);
+      } else if (this.socket.heldBytes === 0) this.outbox.socketEmpty();
     }
     if (wrote) this.noteWritten(this.options.clock.now());
     if (this.closeReason === null || this.outbox.bytes > 0 || this.writingEnded) return;
@@ -336,15 +336,15 @@ export class Connection implements SocketHandler, ProtocolEvents {
   private readonly hasBodyRoom = (): boolean => this.outbox.bytes < BODY_ROOM_BYTES;
 
   private noteWritten(now: number): void {
-    this.liveness.spoke(now);
+    this.liveness.bytesWritten(now);
     if (!this.socketFull) return;
-    this.liveness.stalled(now);
+    this.liveness.socketFull(now);
     this.armTimer();
   }
 
   private pauseReading(): void {
     this.protocol.decoder.halt();
-    this.liveness.paused(this.options.clock.now());
+    this.liveness.readingPaused(this.options.clock.now());
     this.socket.pause();
   }
 
@@ -357,14 +357,14 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 
   private armTimer(): void {
-    if (this.closeReason === null) this.deadlineTimer.notLaterThan(this.liveness.nextAt());
+    if (this.closeReason === null) this.deadlineTimer.fireBy(this.liveness.nextDeadline());
   }
 
   private checkDeadlines(): void {
     if (this.closeReason !== null) return;
     this.protocol.tick(this.options.clock.now());
     if (this.outbox.bytes > 0) this.flush();
-    else this.outbox.writer.rest();
+    else this.outbox.writer.releaseSlab();
     this.armTimer();
   }
 }

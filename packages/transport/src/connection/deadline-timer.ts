@@ -4,7 +4,7 @@ import type { Clock } from '../net/clock.js';
  * One timer for a deadline that keeps moving. Moving it later costs nothing: the timer goes off early, `run` looks and sets it anew. So
  * a million frames do not set a million timers.
  */
-export class Alarm {
+export class DeadlineTimer {
   private readonly clock: Clock;
   private readonly onDeadline: () => void;
   private timer: { cancel(): void } | null = null;
@@ -16,7 +16,7 @@ export class Alarm {
   }
 
   /** Goes off at `at` or before. */
-  notLaterThan(at: number): void {
+  fireBy(at: number): void {
     if (at >= this.dueAt) return;
     this.cancel();
     this.dueAt = at;

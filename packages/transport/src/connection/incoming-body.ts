@@ -1,7 +1,7 @@
 import { BodyBrokenError } from '../errors.js';
 
 /** Where a body's frames go. */
-export interface BodyLink {
+export interface BodyFlowControl {
   credit(bodyId: number, bytes: number): void;
   stop(bodyId: number, code: number): void;
 }
@@ -21,7 +21,7 @@ export class IncomingBody implements AsyncIterable<Buffer> {
   readonly id: number;
   /** Undefined where the sender did not know it. */
   readonly length: number | undefined;
-  private readonly flowControl: BodyLink;
+  private readonly flowControl: BodyFlowControl;
   private readonly windowBytes: number;
   private readonly unread: Buffer[] = [];
   private reader: BodyReader | null = null;
@@ -30,7 +30,7 @@ export class IncomingBody implements AsyncIterable<Buffer> {
   private totalBytes = 0;
   private outcome: 'open' | 'complete' | BodyBrokenError = 'open';
 
-  constructor(id: number, length: number | undefined, windowBytes: number, link: BodyLink) {
+  constructor(id: number, length: number | undefined, windowBytes: number, link: BodyFlowControl) {
     this.id = id;
     this.length = length;
     this.flowControl = link;
@@ -42,7 +42,7 @@ export class IncomingBody implements AsyncIterable<Buffer> {
     return this.totalBytes;
   }
 
-  get open(): boolean {
+  get isOpen(): boolean {
     return this.outcome === 'open';
   }
 

@@ -9,7 +9,7 @@ export interface FrameProgress {
   readonly receivedBytes: number;
 }
 
-export type Verdict = 'alive' | 'ping' | 'AUTH_TIMEOUT' | 'SLOW_FRAME' | 'STALE' | 'SLOW_READER';
+export type LivenessVerdict = 'alive' | 'ping' | 'AUTH_TIMEOUT' | 'SLOW_FRAME' | 'STALE' | 'SLOW_READER';
 
 /**
  * Every deadline of a connection, as plain arithmetic on times handed in. Absolute: a byte now and then resets none but the
@@ -42,15 +42,15 @@ export class Liveness {
     this.deadMs = heartbeat.deadMs;
   }
 
-  heard(now: number): void {
+  bytesReceived(now: number): void {
     this.receivedAt = now;
   }
 
-  spoke(now: number): void {
+  bytesWritten(now: number): void {
     this.wroteAt = now;
   }
 
-  pinged(now: number): void {
+  pingWritten(now: number): void {
     this.pingedAt = now;
   }
 
@@ -63,25 +63,25 @@ export class Liveness {
     return this.frameStartedAt !== Number.POSITIVE_INFINITY;
   }
 
-  stalled(now: number): void {
+  socketFull(now: number): void {
     this.socketFullSince = now;
   }
 
-  drained(): void {
+  socketWritable(): void {
     this.socketFullSince = Number.POSITIVE_INFINITY;
   }
 
-  paused(now: number): void {
+  readingPaused(now: number): void {
     if (this.pausedSince === Number.POSITIVE_INFINITY) this.pausedSince = now;
   }
 
-  resumed(now: number): void {
+  readingResumed(now: number): void {
     this.pausedSince = Number.POSITIVE_INFINITY;
     this.receivedAt = now;
     if (this.insideFrame) this.frameStartedAt = now;
   }
 
-  verdict(now: number, frame: FrameProgress): Verdict {
+  check(now: number, frame: FrameProgress): LivenessVerdict {
     if (now >= this.handshakeDueAt) return 'AUTH_TIMEOUT';
     if (now - this.socketFullSince >= this.limits.writeMs) return 'SLOW_READER';
     const reading = this.pausedSince === Number.POSITIVE_INFINITY;
@@ -91,7 +91,7 @@ export class Liveness {
   }
 
   /** When `verdict` may next say something else than 'alive'. */
-  nextAt(): number {
+  nextDeadline(): number {
     const reading = this.pausedSince === Number.POSITIVE_INFINITY;
     return Math.min(
       this.handshakeDueAt,

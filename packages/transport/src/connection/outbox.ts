@@ -6,7 +6,7 @@ const WRITE_BYTES_MAX = 256 * 1024;
 const NOTHING: readonly Buffer[] = [];
 
 /** A chunk that travels by reference, and where its last byte stands among all bytes ever written to this peer. */
-interface Lent {
+interface LentChunk {
   readonly endsAt: number;
   readonly chunk: Uint8Array;
   readonly source: BodySource;
@@ -20,14 +20,14 @@ export class Outbox {
   private queuedBytes = 0;
   private socketBytes = 0;
   private writtenBytes = 0;
-  private lentChunks: Lent[] = [];
+  private lentChunks: LentChunk[] = [];
 
   get bytes(): number {
-    return this.writer.bytes + this.queuedBytes + this.socketBytes;
+    return this.writer.pendingBytes + this.queuedBytes + this.socketBytes;
   }
 
   /** The pieces for one write to the socket; empty when there is nothing. */
-  next(): readonly Buffer[] {
+  takeNext(): readonly Buffer[] {
     this.collect();
     if (this.queuedBytes === 0) return NOTHING;
     if (this.firstQueued === 0 && this.queuedBytes <= WRITE_BYTES_MAX) return this.takeAll();
@@ -52,12 +52,12 @@ export class Outbox {
 
   /** The chunk just written is told back to its source when it has left. */
   lend(chunk: Uint8Array, source: BodySource): void {
-    const endsAt = this.writtenBytes + this.queuedBytes + this.writer.bytes;
+    const endsAt = this.writtenBytes + this.queuedBytes + this.writer.pendingBytes;
     if (source.release !== undefined) this.lentChunks.push({ endsAt, chunk, source });
   }
 
   /** The socket holds nothing of what it was given. */
-  left(): void {
+  socketEmpty(): void {
     let count = 0;
     for (const { endsAt, chunk, source } of this.lentChunks) {
       if (endsAt > this.writtenBytes) break;
@@ -65,17 +65,17 @@ export class Outbox {
       source.release?.(chunk);
     }
     if (count > 0) this.lentChunks.splice(0, count);
-    if (this.queuedBytes === 0) this.writer.reuse();
+    if (this.queuedBytes === 0) this.writer.reuseSlab();
   }
 
   /** The socket said it has enough: what it was given still counts. */
-  stalled(pieces: readonly Buffer[]): void {
+  socketFull(pieces: readonly Buffer[]): void {
     for (const piece of pieces) this.socketBytes += piece.length;
   }
 
-  drained(): void {
+  socketWritable(): void {
     this.socketBytes = 0;
-    this.left();
+    this.socketEmpty();
   }
 
   private takeAll(): readonly Buffer[] {
@@ -87,9 +87,9 @@ export class Outbox {
   }
 
   private collect(): void {
-    if (this.writer.bytes === 0) return;
-    this.queuedBytes += this.writer.bytes;
-    const pieces = this.writer.take();
+    if (this.writer.pendingBytes === 0) return;
+    this.queuedBytes += this.writer.pendingBytes;
+    const pieces = this.writer.takePieces();
     if (this.firstQueued === this.queue.length) {
       this.queue = pieces;
       this.firstQueued = 0;

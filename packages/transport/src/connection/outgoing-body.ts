@@ -3,9 +3,9 @@ import { compressBody } from '../frame/compression.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
 import type { Compression } from '../frame/header.js';
-import { WIRE_ERRORS } from './wire-error.js';
 import type { BodySource } from './body-source.js';
 import type { Outbox } from './outbox.js';
+import { WIRE_ERRORS } from './wire-error.js';
 
 /** How an outgoing body ended. 'sent' means handed to the socket, not received. */
 export type BodyOutcome =
@@ -51,7 +51,7 @@ export class OutgoingBody {
     this.onReady = wake;
   }
 
-  get over(): boolean {
+  get isEnded(): boolean {
     return this.ended;
   }
 
@@ -66,7 +66,7 @@ export class OutgoingBody {
   }
 
   /** Writes at most one chunk; false when there is none to write now. */
-  step(outbox: Outbox): boolean {
+  writeNext(outbox: Outbox): boolean {
     if (this.ended) return false;
     if (this.chunk === null && !this.sourceEnded && this.error === null) this.readAhead();
     if (this.error !== null) return this.abort(outbox.writer, this.error);
@@ -109,13 +109,13 @@ export class OutgoingBody {
     this.sentBytes += chunk.length;
     const packed = this.options.compress === undefined ? null : compressBody(chunk, this.options.compress);
     if (packed?.compression === undefined) {
-      writer.chunk(FrameType.BodyChunk, this.id, 0, chunk);
+      writer.writeChunk(FrameType.BodyChunk, this.id, 0, chunk);
       return;
     }
     const rawLen = Buffer.alloc(4);
     rawLen.writeUInt32LE(chunk.length);
     const method = packed.compression === 'gzip' ? 1 : 2;
-    writer.chunk(FrameType.BodyChunk, this.id, method << 4, Buffer.concat([rawLen, packed.body]));
+    writer.writeChunk(FrameType.BodyChunk, this.id, method << 4, Buffer.concat([rawLen, packed.body]));
   }
 
   private finish(writer: FrameWriter): boolean {
@@ -129,7 +129,7 @@ export class OutgoingBody {
         ),
       );
     }
-    writer.chunk(FrameType.BodyChunk, this.id, LAST, EMPTY);
+    writer.writeChunk(FrameType.BodyChunk, this.id, LAST, EMPTY);
     this.end({ kind: 'sent', bytes: this.sentBytes });
     return true;
   }
@@ -137,7 +137,7 @@ export class OutgoingBody {
   private abort(writer: FrameWriter, error: Error): boolean {
     const payload = Buffer.alloc(6);
     payload.writeUInt32LE(this.id, 0);
-    writer.frame(FrameType.BodyAbort, payload);
+    writer.writeFrame(FrameType.BodyAbort, payload);
     this.end({ kind: 'failed', error });
     return true;
   }

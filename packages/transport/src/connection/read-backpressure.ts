@@ -1,25 +1,25 @@
 import type { TransportLimits } from '../access/transport-limits.js';
 
 /** Why nothing is read just now. Reasons add up; reading goes on when none is left. */
-export const BY_OWNER = 1;
-export const BY_OUTBOX = 2;
-const BY_IN_FLIGHT = 4;
+export const PAUSED_BY_OWNER = 1;
+export const PAUSED_BY_OUTBOX = 2;
+const PAUSED_BY_IN_FLIGHT = 4;
 
 /** What stands still and goes on. */
-export interface IntakeValve {
-  shut(): void;
-  open(): void;
+export interface ReadSwitch {
+  pauseReading(): void;
+  resumeReading(): void;
 }
 
 /** Whether a connection reads: counts the reasons not to, and the requests that are taken and not answered. */
-export class Intake {
+export class ReadBackpressure {
   private readonly limits: TransportLimits;
-  private readonly valve: IntakeValve;
+  private readonly valve: ReadSwitch;
   private reasons = 0;
   private inFlight = 0;
   private inFlightBytes = 0;
 
-  constructor(limits: TransportLimits, valve: IntakeValve) {
+  constructor(limits: TransportLimits, valve: ReadSwitch) {
     this.limits = limits;
     this.valve = valve;
   }
@@ -28,27 +28,27 @@ export class Intake {
     return this.reasons === 0;
   }
 
-  stop(reason: number): void {
-    if (this.reasons === 0) this.valve.shut();
+  pause(reason: number): void {
+    if (this.reasons === 0) this.valve.pauseReading();
     this.reasons |= reason;
   }
 
-  go(reason: number): void {
+  resume(reason: number): void {
     if ((this.reasons & reason) === 0) return;
     this.reasons &= ~reason;
-    if (this.reasons === 0) this.valve.open();
+    if (this.reasons === 0) this.valve.resumeReading();
   }
 
-  took(bytes: number): void {
+  requestStarted(bytes: number): void {
     this.inFlight += 1;
     this.inFlightBytes += bytes;
-    if (!this.hasRoom()) this.stop(BY_IN_FLIGHT);
+    if (!this.hasRoom()) this.pause(PAUSED_BY_IN_FLIGHT);
   }
 
-  settled(bytes: number): void {
+  requestEnded(bytes: number): void {
     this.inFlight -= 1;
     this.inFlightBytes -= bytes;
-    if (this.hasRoom()) this.go(BY_IN_FLIGHT);
+    if (this.hasRoom()) this.resume(PAUSED_BY_IN_FLIGHT);
   }
 
   private hasRoom(): boolean {

@@ -101,7 +101,7 @@ export class Dialer {
       limits: this.limits,
       side: 'dialer',
       handshake,
-      gate: null,
+      checkFrame: null,
       onReady: (connection) => {
         this.readyAt = clock.now();
         return this.options.onConnection(connection);

@@ -25,14 +25,14 @@ export interface FrameSink {
  */
 export class FrameDecoder {
   /** Largest payload accepted from the next frame on. */
-  payloadMax: number;
+  payloadBytesMax: number;
   /** While set, a frame of a type it refuses is a violation as soon as its type byte is there. */
-  accepts: ((type: number) => boolean) | null = null;
+  acceptsType: ((type: number) => boolean) | null = null;
   /**
    * A payload that did not arrive whole is put together, except those this says yes to, given the first bytes of it: they are handed
    * on part by part. A long body then costs neither a copy nor memory.
    */
-  fragments: ((type: number, bytes: Buffer, start: number, end: number) => boolean) | null = null;
+  wantsFragments: ((type: number, bytes: Buffer, start: number, end: number) => boolean) | null = null;
   private readonly sink: FrameSink;
   private readonly head = new Uint8Array(FRAME_HEAD_BYTES);
   private headBytes = 0;
@@ -49,11 +49,11 @@ export class FrameDecoder {
 
   constructor(sink: FrameSink, payloadMax: number) {
     this.sink = sink;
-    this.payloadMax = payloadMax;
+    this.payloadBytesMax = payloadMax;
   }
 
   /** Frames received whole so far. */
-  get completed(): number {
+  get framesDecoded(): number {
     return this.decoded;
   }
 
@@ -117,7 +117,7 @@ export class FrameDecoder {
     const start = at + FRAME_HEAD_BYTES;
     const stop = start + payloadLen;
     if (stop > end) {
-      this.fragmented = this.fragments?.(type, bytes, start, end) ?? false;
+      this.fragmented = this.wantsFragments?.(type, bytes, start, end) ?? false;
       this.beginPayload(type, payloadLen);
       return start;
     }
@@ -209,12 +209,12 @@ export class FrameDecoder {
 
   private lengthFits(length: number): boolean {
     if (length < 5) this.violation = 'length-mismatch';
-    else if (length - 5 > this.payloadMax) this.violation = 'oversized';
+    else if (length - 5 > this.payloadBytesMax) this.violation = 'oversized';
     return this.violation === null;
   }
 
   private typeFits(type: number): boolean {
-    if (this.accepts !== null && !this.accepts(type)) this.violation = 'unexpected-type';
+    if (this.acceptsType !== null && !this.acceptsType(type)) this.violation = 'unexpected-type';
     return this.violation === null;
   }
 }

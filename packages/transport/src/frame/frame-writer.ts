@@ -26,18 +26,18 @@ export class FrameWriter {
   private pending = 0;
 
   /** Bytes encoded and not taken yet. */
-  get bytes(): number {
+  get pendingBytes(): number {
     return this.pending;
   }
 
   /** A frame whose payload is given whole: the minimal dialect and the transport's own frames. */
-  frame(type: number, payload: Uint8Array): void {
+  writeFrame(type: number, payload: Uint8Array): void {
     this.writeHead(type, payload.length, payload.length < BY_REFERENCE_BYTES ? payload.length : 0);
     this.append(payload);
   }
 
   /** A frame of the full dialect: header area and body. Throws a HeaderError where a field cannot be put on the wire. */
-  message(type: number, header: FrameHeader, body: Uint8Array): void {
+  writeMessage(type: number, header: FrameHeader, body: Uint8Array): void {
     const headerLen = header === NO_HEADER ? 0 : headerBytes(header);
     const small = body.length < BY_REFERENCE_BYTES ? body.length : 0;
     this.writeHead(type, 2 + headerLen + body.length, 2 + headerLen + small);
@@ -50,7 +50,7 @@ export class FrameWriter {
   }
 
   /** A BodyChunk without joining its five fixed bytes to its data. */
-  chunk(type: number, bodyId: number, flags: number, data: Uint8Array): void {
+  writeChunk(type: number, bodyId: number, flags: number, data: Uint8Array): void {
     this.writeHead(type, 5 + data.length, 5 + (data.length < BY_REFERENCE_BYTES ? data.length : 0));
     this.slab.writeUInt32LE(bodyId, this.at);
     this.slab[this.at + 4] = flags;
@@ -59,7 +59,7 @@ export class FrameWriter {
   }
 
   /** Everything encoded so far, in order. The writer does not touch those bytes before `reuse`. */
-  take(): Buffer[] {
+  takePieces(): Buffer[] {
     this.seal();
     const pieces = this.pieces;
     this.pieces = [];
@@ -68,16 +68,16 @@ export class FrameWriter {
   }
 
   /** Nobody needs what was taken any more: it is written over, so that a slab stays as small as a burst, and in the processor's cache. */
-  reuse(): void {
+  reuseSlab(): void {
     if (this.pending > 0) return;
     this.from = 0;
     this.at = 0;
   }
 
   /** Gives the spare slab back: ten thousand silent connections must not hold ten thousand slabs. */
-  rest(): void {
+  releaseSlab(): void {
     if (this.pending > 0) return;
-    this.reuse();
+    this.reuseSlab();
     this.slab = EMPTY;
     this.slabBytes = SLAB_BYTES_MIN;
   }

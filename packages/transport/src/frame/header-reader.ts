@@ -5,7 +5,6 @@ import { type FrameHeader, NO_HEADER } from './header.js';
 import {
   EXTRA_VALUE_BYTES_MAX,
   EXTRAS_MAX,
-  FIXED_BYTES,
   HAS_ATTEMPT,
   HAS_BODY,
   HAS_CORR_ID,
@@ -15,35 +14,37 @@ import {
   HAS_RAW_LEN,
   HAS_SUBJECT,
   HAS_TRACE,
+  HEADER_FIXED_BYTES,
+  HEADER_VERSION,
   ID_BYTES_MAX,
   isVisibleAscii,
   LENGTH_UNKNOWN,
-  RESERVED,
+  RESERVED_FLAGS,
   SUBJECT_BYTES_MAX,
   TRACE_BYTES,
-  VERSION,
 } from './header-layout.js';
 
 /** What is wrong with received header bytes, and which answer that has. */
 export interface HeaderFault {
-  readonly answer: 'MALFORMED' | 'FRAME' | 'BAD_SUBJECT';
+  readonly errorName: 'MALFORMED' | 'FRAME' | 'BAD_SUBJECT';
   readonly field: string;
 }
 
 /** Reads `bytes[start..end)` as one whole header. Never throws: a fault names the field. */
 export function readHeader(bytes: Buffer, start: number, end: number): FrameHeader | HeaderFault {
   if (start === end) return NO_HEADER;
-  if (end - start < FIXED_BYTES || bytes[start] !== VERSION) return malformed('version');
+  if (end - start < HEADER_FIXED_BYTES || bytes[start] !== HEADER_VERSION) return malformed('version');
   const method = bytes[start + 1] as number; // four bytes are there
   const flags = bytes.readUInt16LE(start + 2);
-  if ((flags & RESERVED) !== 0 || method > 2) return { answer: 'FRAME', field: 'flags' };
-  if (flags === 0 && method === 0) return end - start === FIXED_BYTES ? NO_HEADER : malformed('header');
-  const reader = new HeaderReader(bytes, start + FIXED_BYTES, end);
+  if ((flags & RESERVED_FLAGS) !== 0 || method > 2) return { errorName: 'FRAME', field: 'flags' };
+  if (flags === 0 && method === 0)
+    return end - start === HEADER_FIXED_BYTES ? NO_HEADER : malformed('header');
+  const reader = new HeaderReader(bytes, start + HEADER_FIXED_BYTES, end);
   return reader.read(flags, method);
 }
 
 export function isHeaderFault(header: FrameHeader | HeaderFault): header is HeaderFault {
-  return 'answer' in header;
+  return 'errorName' in header;
 }
 
 class HeaderReader {
@@ -125,7 +126,7 @@ class HeaderReader {
 
   private readSubject(): string {
     const text = this.readShortText('subject', SUBJECT_BYTES_MAX);
-    if (this.fault === null && !isSubject(text)) this.fault = { answer: 'BAD_SUBJECT', field: 'subject' };
+    if (this.fault === null && !isSubject(text)) this.fault = { errorName: 'BAD_SUBJECT', field: 'subject' };
     return text;
   }
 
@@ -172,5 +173,5 @@ class HeaderReader {
 }
 
 function malformed(field: string): HeaderFault {
-  return { answer: 'MALFORMED', field };
+  return { errorName: 'MALFORMED', field };
 }

@@ -1,11 +1,18 @@
 import type { Role } from '../access/identity.js';
-import type { TransportLimits } from '../access/transport-limits.js';
 import { Secret } from '../access/secret.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameType } from '../frame/frame-type.js';
-import { type AuthMethod, capacityOf, encodeHello, helloType, NONCE_BYTES, VERSION } from './hello.js';
-import type { ChannelSecurity } from './listener-handshake.js';
+import type { HandshakeResult, HandshakeStep } from './handshake-result.js';
+import {
+  type AuthMethod,
+  capacityOf,
+  encodeHello,
+  helloTypeOf,
+  NONCE_BYTES,
+  PROTOCOL_VERSION,
+} from './hello.js';
 import { dialerProof, listenerProof, sameProof, type Transcript } from './hmac-proof.js';
-import type { HandshakeResult, Step } from './handshake-result.js';
+import type { ChannelSecurity } from './listener-handshake.js';
 import { decodeWelcome } from './welcome.js';
 
 /** How a dialer proves who it is. `mtls` says it in the certificate of its TLS options. */
@@ -28,7 +35,7 @@ const CHALLENGE_BYTES = 2 + NONCE_BYTES;
 /** The dialer's half. It offers one method only, so that nobody in between can talk it down to a weaker one. */
 export class DialerHandshake {
   /** A dialer talks to a listener of the full dialect or to nobody. */
-  readonly sawHello = true;
+  readonly helloSeen = true;
   readonly hello: Buffer;
   readonly helloType: number;
   private readonly options: DialerHandshakeOptions;
@@ -36,10 +43,10 @@ export class DialerHandshake {
 
   constructor(options: DialerHandshakeOptions) {
     this.options = options;
-    this.helloType = helloType(options.role);
+    this.helloType = helloTypeOf(options.role);
     this.hello = encodeHello({
-      versionMin: VERSION,
-      versionMax: VERSION,
+      versionMin: PROTOCOL_VERSION,
+      versionMax: PROTOCOL_VERSION,
       methods: [options.auth.kind],
       nonce: options.entropy(NONCE_BYTES),
       capacity: capacityOf(options.limits),
@@ -47,13 +54,13 @@ export class DialerHandshake {
     });
   }
 
-  take(type: number, payload: Buffer): Step {
+  receive(type: number, payload: Buffer): HandshakeStep {
     if (type === FrameType.Challenge) return this.onChallenge(payload);
     if (type === FrameType.Welcome) return this.onWelcome(payload);
-    return { kind: 'refuse', answer: 'PROTOCOL', cause: 'Challenge or Welcome expected' };
+    return { kind: 'refuse', errorName: 'PROTOCOL', cause: 'Challenge or Welcome expected' };
   }
 
-  private onChallenge(payload: Buffer): Step {
+  private onChallenge(payload: Buffer): HandshakeStep {
     const { auth, channel } = this.options;
     if (
       auth.kind !== 'hmac' ||
@@ -61,7 +68,7 @@ export class DialerHandshake {
       payload.length !== CHALLENGE_BYTES ||
       payload[1] !== 1
     ) {
-      return { kind: 'refuse', answer: 'PROTOCOL', cause: 'a Challenge that was not asked for' };
+      return { kind: 'refuse', errorName: 'PROTOCOL', cause: 'a Challenge that was not asked for' };
     }
     const key = auth.key instanceof Secret ? auth.key : new Secret(auth.key);
     const authWithoutProof = Buffer.concat([
@@ -80,17 +87,17 @@ export class DialerHandshake {
     return { kind: 'reply', type: FrameType.Auth, payload: Buffer.concat([authWithoutProof, proof]) };
   }
 
-  private onWelcome(payload: Buffer): Step {
+  private onWelcome(payload: Buffer): HandshakeStep {
     const read = decodeWelcome(payload);
-    if (read === null || read.welcome.version !== VERSION) {
-      return { kind: 'refuse', answer: 'PROTOCOL', cause: 'not a Welcome of ours' };
+    if (read === null || read.welcome.version !== PROTOCOL_VERSION) {
+      return { kind: 'refuse', errorName: 'PROTOCOL', cause: 'not a Welcome of ours' };
     }
     const { welcome, signed, proof } = read;
     const method: AuthMethod = this.options.auth.kind;
     if (welcome.authMethod !== method || !this.listenerProved(signed, proof)) {
       return {
         kind: 'refuse',
-        answer: 'AUTH_FAILED',
+        errorName: 'AUTH_FAILED',
         cause: 'the listener did not prove that it knows the key',
       };
     }

@@ -1,8 +1,9 @@
-import type { IdentityStore } from '../access/identity-store.js';
 import { type Identity, LOCAL_IDENTITY, type Role } from '../access/identity.js';
-import type { TransportLimits } from '../access/transport-limits.js';
+import type { IdentityStore } from '../access/identity-store.js';
 import { Secret } from '../access/secret.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameType, isHello } from '../frame/frame-type.js';
+import type { HandshakeResult, HandshakeStep } from './handshake-result.js';
 import {
   type AuthMethod,
   capacityOf,
@@ -10,11 +11,10 @@ import {
   type Hello,
   NONCE_BYTES,
   PROOF_BYTES,
+  PROTOCOL_VERSION,
   roleOf,
-  VERSION,
 } from './hello.js';
 import { dialerProof, listenerProof, sameProof, type Transcript } from './hmac-proof.js';
-import type { HandshakeResult, Step } from './handshake-result.js';
 import { encodeWelcome, type Welcome } from './welcome.js';
 
 /** How a listener finds out who is there. */
@@ -55,24 +55,24 @@ export class ListenerHandshake {
   }
 
   /** True once the peer has shown that it speaks the full dialect, so that it may be told what is wrong. */
-  get sawHello(): boolean {
+  get helloSeen(): boolean {
     return this.received !== null;
   }
 
-  take(type: number, payload: Buffer): Step {
+  receive(type: number, payload: Buffer): HandshakeStep {
     const step = this.received === null ? this.onHello(type, payload) : this.onAuth(type, payload);
-    if (step.kind === 'refuse' && step.answer === 'AUTH_FAILED') this.options.onFailure();
+    if (step.kind === 'refuse' && step.errorName === 'AUTH_FAILED') this.options.onFailure();
     return step;
   }
 
-  private onHello(type: number, payload: Buffer): Step {
+  private onHello(type: number, payload: Buffer): HandshakeStep {
     if (!isHello(type)) return { kind: 'drop', cause: 'first frame is no Hello' };
     if (payload.length === 0) return this.acceptMinimal(roleOf(type));
     const hello = decodeHello(payload);
     if (hello === null) return { kind: 'drop', cause: 'not a Hello of ours' };
     const challenge = this.newChallenge();
     this.received = { type, payload: Buffer.from(payload), hello, challenge };
-    if (hello.versionMin > VERSION || hello.versionMax < VERSION)
+    if (hello.versionMin > PROTOCOL_VERSION || hello.versionMax < PROTOCOL_VERSION)
       return refuse('VERSION', 'no common version');
     if (!hello.methods.includes(this.options.auth.kind)) return refuse('AUTH_FAILED', 'method not offered');
     switch (this.options.auth.kind) {
@@ -93,7 +93,7 @@ export class ListenerHandshake {
     }
   }
 
-  private onAuth(type: number, payload: Buffer): Step {
+  private onAuth(type: number, payload: Buffer): HandshakeStep {
     const { auth, channel } = this.options;
     const said = this.received;
     if (type !== FrameType.Auth || auth.kind !== 'hmac' || said === null)
@@ -123,15 +123,15 @@ export class ListenerHandshake {
     method: AuthMethod,
     identity: Identity,
     proven: { id: string; key: Secret; transcript: Transcript; proof: Buffer } | null,
-  ): Step {
+  ): HandshakeStep {
     const said = this.received;
     if (said === null) return refuse('PROTOCOL', 'no Hello');
     const role = roleOf(said.type);
-    if (!identity.mayBe(role)) return refuse('AUTH_FAILED', `may not be a ${role}`);
+    if (!identity.mayActAs(role)) return refuse('AUTH_FAILED', `may not be a ${role}`);
     if (!this.options.hasRoom(identity)) return refuse('TOO_MANY_CONNECTIONS', 'identity has its fill');
     const { limits } = this.options;
     const welcome: Welcome = {
-      version: VERSION,
+      version: PROTOCOL_VERSION,
       authMethod: method,
       connectionId: Buffer.from(this.options.entropy(SESSION_BYTES)).toString('hex'),
       capacity: capacityOf(limits),
@@ -176,7 +176,7 @@ export class ListenerHandshake {
     };
   }
 
-  private acceptMinimal(role: Role): Step {
+  private acceptMinimal(role: Role): HandshakeStep {
     const { limits, minimal, auth, hasRoom, entropy } = this.options;
     if (!minimal || auth.kind !== 'none')
       return { kind: 'drop', cause: 'minimal dialect is not served here' };
@@ -206,13 +206,13 @@ export class ListenerHandshake {
   }
 
   private newChallenge(): Buffer {
-    return Buffer.concat([Uint8Array.of(VERSION, 1), this.options.entropy(NONCE_BYTES)]);
+    return Buffer.concat([Uint8Array.of(PROTOCOL_VERSION, 1), this.options.entropy(NONCE_BYTES)]);
   }
 }
 
 function refuse(
   answer: 'PROTOCOL' | 'AUTH_FAILED' | 'VERSION' | 'TOO_MANY_CONNECTIONS',
   cause: string,
-): Step {
-  return { kind: 'refuse', answer, cause };
+): HandshakeStep {
+  return { kind: 'refuse', errorName: answer, cause };
 }

@@ -5,18 +5,18 @@ const MINUTE_MS = 60_000;
 /** Addresses remembered for failed Auths. The oldest is forgotten first: a flood of addresses must not cost memory. */
 const SUSPECTS_MAX = 4_096;
 
-interface Suspect {
+interface AuthFailures {
   since: number;
   failures: number;
   until: number;
 }
 
 /** Who may come in, as counters. Times are handed in. */
-export class Admission {
+export class ConnectionAdmission {
   private readonly limits: TransportLimits;
   private readonly unauthenticatedByAddress = new Map<string, number>();
   private readonly connectionsByIdentity = new Map<string, number>();
-  private readonly authFailures = new Map<string, Suspect>();
+  private readonly authFailures = new Map<string, AuthFailures>();
   private unauthenticatedTotal = 0;
   private connectionTotal = 0;
 
@@ -28,12 +28,12 @@ export class Admission {
     return this.connectionTotal;
   }
 
-  get unproven(): number {
+  get unauthenticated(): number {
     return this.unauthenticatedTotal;
   }
 
   /** 'accept' counts the socket in: `left` must follow. 'drop': no word to one that keeps guessing keys. */
-  arrive(remote: string, now: number): 'accept' | 'reject' | 'drop' {
+  accept(remote: string, now: number): 'accept' | 'reject' | 'drop' {
     const key = addressKey(remote);
     const suspect = this.authFailures.get(key);
     if (suspect !== undefined && now < suspect.until) return 'drop';
@@ -56,19 +56,19 @@ export class Admission {
     return (this.connectionsByIdentity.get(identityName) ?? 0) < this.limits.connectionsPerIdentityMax;
   }
 
-  proven(remote: string, identityName: string): void {
+  authenticated(remote: string, identityName: string): void {
     this.removeUnauthenticated(remote);
     this.connectionsByIdentity.set(identityName, (this.connectionsByIdentity.get(identityName) ?? 0) + 1);
   }
 
   /** `identityName` null: it never was proven. */
-  left(remote: string, identityName: string | null): void {
+  closed(remote: string, identityName: string | null): void {
     this.connectionTotal -= 1;
     if (identityName === null) this.removeUnauthenticated(remote);
-    else lessen(this.connectionsByIdentity, identityName);
+    else decrement(this.connectionsByIdentity, identityName);
   }
 
-  failedAuth(remote: string, now: number): void {
+  authFailed(remote: string, now: number): void {
     const key = addressKey(remote);
     const known = this.authFailures.get(key);
     const suspect =
@@ -86,11 +86,11 @@ export class Admission {
 
   private removeUnauthenticated(remote: string): void {
     this.unauthenticatedTotal -= 1;
-    lessen(this.unauthenticatedByAddress, addressKey(remote));
+    decrement(this.unauthenticatedByAddress, addressKey(remote));
   }
 }
 
-function lessen(counts: Map<string, number>, key: string): void {
+function decrement(counts: Map<string, number>, key: string): void {
   const left = (counts.get(key) ?? 1) - 1;
   if (left === 0) counts.delete(key);
   else counts.set(key, left);

@@ -1,18 +1,18 @@
 import type { Action, Identity } from '../access/identity.js';
 import type { TransportLimits } from '../access/transport-limits.js';
-import type { WireErrorName } from '../connection/wire-error.js';
 import type { ReceivedFrame } from '../connection/received-frame.js';
+import type { WireErrorName } from '../connection/wire-error.js';
 import { FrameType } from '../frame/frame-type.js';
-import { Rate } from './submit-quota.js';
+import { SubmitQuota } from './submit-quota.js';
 
 /** Identities whose rate is remembered; the one that submitted longest ago is forgotten first. */
 const RATES_MAX = 10_000;
 
 /** Stands between the protocol and the application: how often an identity may submit, and about which subjects it may speak. */
-export class Gatekeeper {
+export class FramePermission {
   private readonly limits: TransportLimits;
   private readonly actions: ReadonlyMap<number, Action>;
-  private readonly quotas = new Map<string, Rate>();
+  private readonly quotas = new Map<string, SubmitQuota>();
 
   constructor(limits: TransportLimits, actions: ReadonlyMap<number, Action>) {
     this.limits = limits;
@@ -20,7 +20,7 @@ export class Gatekeeper {
   }
 
   /** Null where every frame passes, so that the common case costs one comparison. */
-  gateFor(
+  checkFor(
     identityOf: () => Identity | null,
   ): ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null {
     const limited = Number.isFinite(this.limits.submitsPerSecond);
@@ -38,10 +38,10 @@ export class Gatekeeper {
     };
   }
 
-  private quotaOf(identity: Identity, now: number): Rate {
+  private quotaOf(identity: Identity, now: number): SubmitQuota {
     const known = this.quotas.get(identity.name);
     if (known !== undefined) return known;
-    const rate = new Rate(this.limits.submitsPerSecond, this.limits.submitsBurst, now);
+    const rate = new SubmitQuota(this.limits.submitsPerSecond, this.limits.submitsBurst, now);
     this.quotas.set(identity.name, rate);
     if (this.quotas.size > RATES_MAX) {
       for (const oldest of this.quotas.keys()) {

@@ -1,17 +1,17 @@
-import type { IdentityStore } from '../access/identity-store.js';
 import type { Action } from '../access/identity.js';
+import type { IdentityStore } from '../access/identity-store.js';
 import { type Profile, type TransportLimits, transportLimits } from '../access/transport-limits.js';
-import { refusalFrame } from '../connection/wire-error.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
+import { refusalFrame } from '../connection/wire-error.js';
 import { ListenError } from '../errors.js';
 import { type ListenerAuth, ListenerHandshake } from '../handshake/listener-handshake.js';
 import { checkBind, DEFAULT_HOST, formatAddress, isLocal } from '../net/address.js';
 import type { Clock } from '../net/clock.js';
 import type { Address, ListenHandler, ListenTls, Net, NetServer, NetSocket } from '../net/net.js';
-import { Admission } from './connection-admission.js';
-import { Gatekeeper } from './frame-permission.js';
+import { ConnectionAdmission } from './connection-admission.js';
+import { FramePermission } from './frame-permission.js';
 
 export interface ListenerOptions {
   readonly net: Net;
@@ -55,8 +55,8 @@ const WARN_EVERY_MS = 60_000;
 export class Listener implements ListenHandler {
   readonly limits: TransportLimits;
   private readonly options: ListenerOptions;
-  private readonly admission: Admission;
-  private readonly framePermission: Gatekeeper;
+  private readonly admission: ConnectionAdmission;
+  private readonly framePermission: FramePermission;
   private readonly minimal: boolean;
   private readonly ready = new Set<Connection>();
   /** Not through the handshake yet. */
@@ -84,8 +84,8 @@ export class Listener implements ListenHandler {
     this.limits = transportLimits(profile, options.limits);
     this.auth = auth;
     this.minimal = options.minimal ?? (profile === 'trusted' && auth.kind === 'none');
-    this.admission = new Admission(this.limits);
-    this.framePermission = new Gatekeeper(this.limits, options.actions ?? new Map());
+    this.admission = new ConnectionAdmission(this.limits);
+    this.framePermission = new FramePermission(this.limits, options.actions ?? new Map());
     this.server = options.net.listen({ address, tls, tlsHandshakeMs: this.limits.tlsHandshakeMs }, this);
     if (!isLocal(address) && options.insecure === true) this.warnInsecure(address);
   }
@@ -100,8 +100,8 @@ export class Listener implements ListenHandler {
   }
 
   /** How much of the limits is used. */
-  get usage(): { readonly connections: number; readonly unproven: number } {
-    return { connections: this.admission.connections, unproven: this.admission.unproven };
+  get usage(): { readonly connections: number; readonly unauthenticated: number } {
+    return { connections: this.admission.connections, unauthenticated: this.admission.unauthenticated };
   }
 
   /** Takes another identities. Sessions whose key or certificate is no longer in it, or has other rights now, end. */
@@ -114,7 +114,7 @@ export class Listener implements ListenHandler {
         method === 'mtls'
           ? identities.byCertificate(credential ?? '')
           : identities.byKeyId(credential ?? '')?.identity;
-      if (identity === null || found === undefined || !found.sameAs(identity))
+      if (identity === null || found === undefined || !found.hasSameRules(identity))
         connection.writeError('AUTH_FAILED');
     }
   }
@@ -149,7 +149,7 @@ export class Listener implements ListenHandler {
 
   admit(remote: string): 'accept' | 'reject' | 'drop' {
     const verdict =
-      this.drainTimer === null ? this.admission.arrive(remote, this.options.clock.now()) : 'drop';
+      this.drainTimer === null ? this.admission.accept(remote, this.options.clock.now()) : 'drop';
     if (verdict !== 'accept') {
       this.options.onEvent?.({ kind: 'refused', remote, why: verdict === 'reject' ? 'limits' : 'penalty' });
     }
@@ -159,7 +159,7 @@ export class Listener implements ListenHandler {
   readonly refusal: Buffer = refusalFrame('TOO_MANY_CONNECTIONS');
 
   onTlsFailed(remote: string, error: Error): void {
-    this.admission.left(remote, null);
+    this.admission.closed(remote, null);
     this.options.onEvent?.({ kind: 'tls-failed', remote, error });
     this.finishDrain();
   }
@@ -179,7 +179,7 @@ export class Listener implements ListenHandler {
       entropy: (bytes) => net.randomBytes(bytes),
       hasRoom: (identity) => this.admission.hasRoom(identity.name),
       // At the refusal, not when its socket has closed: a guesser may leave that open.
-      onFailure: () => this.admission.failedAuth(socket.remote, clock.now()),
+      onFailure: () => this.admission.authFailed(socket.remote, clock.now()),
     });
     const connection: Connection = new Connection({
       socket,
@@ -187,10 +187,10 @@ export class Listener implements ListenHandler {
       limits: this.limits,
       side: 'listener',
       handshake,
-      gate: this.framePermission.gateFor(() => connection.handshake.identity),
+      checkFrame: this.framePermission.checkFor(() => connection.handshake.identity),
       onReady: () => {
         identityName = connection.handshake.identityName;
-        this.admission.proven(socket.remote, identityName);
+        this.admission.authenticated(socket.remote, identityName);
         this.inHandshake.delete(connection);
         this.ready.add(connection);
         return this.options.onConnection(connection);
@@ -198,7 +198,7 @@ export class Listener implements ListenHandler {
       onClosed: (_, reason) => {
         this.inHandshake.delete(connection);
         this.ready.delete(connection);
-        this.admission.left(socket.remote, identityName);
+        this.admission.closed(socket.remote, identityName);
         this.options.onEvent?.({ kind: 'closed', remote: socket.remote, identityName, reason });
         this.finishDrain();
       },

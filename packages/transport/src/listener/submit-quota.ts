@@ -1,5 +1,5 @@
 /** A token bucket on times handed in. */
-export class Rate {
+export class SubmitQuota {
   private readonly perMs: number;
   private readonly burst: number;
   private tokens: number;

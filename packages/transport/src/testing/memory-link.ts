@@ -1,5 +1,5 @@
 import type { NetSocket, SocketHandler } from '../net/net.js';
-import { MemoryPipe, type PipeWorld } from './memory-pipe.js';
+import { MemoryPipe, type PipeConditions } from './memory-pipe.js';
 
 const PLAIN = { binding: new Uint8Array(0), certificate: null };
 
@@ -12,7 +12,7 @@ export class MemoryLink {
   private readonly outbound: MemoryPipe;
   private readonly inbound: MemoryPipe;
 
-  constructor(from: string, to: string, world: LinkWorld, onGone: () => void) {
+  constructor(from: string, to: string, world: LinkConditions, onGone: () => void) {
     this.from = from;
     this.to = to;
     this.outbound = new MemoryPipe(
@@ -51,11 +51,11 @@ export class MemoryLink {
   }
 }
 
-export type LinkWorld = (
+export type LinkConditions = (
   way: { readonly from: string; readonly to: string },
   broken: () => void,
   arrived: (what: 'end' | 'reset') => void,
-) => PipeWorld;
+) => PipeConditions;
 
 class MemorySocket implements NetSocket {
   readonly remote: string;
@@ -127,7 +127,7 @@ class MemorySocket implements NetSocket {
   private finish(error: Error | null): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.incoming.kill();
+    this.incoming.close();
     this.onClosed();
     this.outgoing.later(() => this.handler?.onClose(error));
   }

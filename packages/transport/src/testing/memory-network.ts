@@ -1,8 +1,8 @@
 import type { Clock } from '../net/clock.js';
 import type { Address, DialHandler, ListenHandler, Net, NetServer } from '../net/net.js';
 import { Chance } from './chance.js';
-import { type LinkWorld, MemoryLink } from './memory-link.js';
-import type { PipeWorld } from './memory-pipe.js';
+import { type LinkConditions, MemoryLink } from './memory-link.js';
+import type { PipeConditions } from './memory-pipe.js';
 
 export interface MemoryNetworkOptions {
   readonly clock: Clock;
@@ -49,7 +49,7 @@ export class MemoryNetwork {
   }
 
   /** Connections open now. */
-  get links(): number {
+  get linkCount(): number {
     return this.openLinks.size;
   }
 
@@ -61,13 +61,13 @@ export class MemoryNetwork {
 
   /** Nothing passes from `from` to `to`; the other way is open. */
   stall(from: string, to: string): void {
-    this.blockedWays.add(wayKey(from, to));
+    this.blockedWays.add(routeKey(from, to));
   }
 
   /** Undoes `partition` and `stall` between the two. What was on the way arrives. */
   heal(a: string, b: string): void {
-    this.blockedWays.delete(wayKey(a, b));
-    this.blockedWays.delete(wayKey(b, a));
+    this.blockedWays.delete(routeKey(a, b));
+    this.blockedWays.delete(routeKey(b, a));
     for (const link of this.openLinks) link.flow();
   }
 
@@ -89,7 +89,7 @@ export class MemoryNetwork {
 
   private listen(machine: string, address: Address, handler: ListenHandler): NetServer {
     const bound = this.bind(address);
-    const key = placeKey(machine, bound);
+    const key = listenerKey(machine, bound);
     if (this.listeners.has(key))
       this.clock.setTimer(0, () => handler.onError(new Error(`EADDRINUSE ${key}`)));
     else {
@@ -117,9 +117,10 @@ export class MemoryNetwork {
       settle(() => handler.onError(new Error(`ETIMEDOUT ${to}`))),
     );
     this.clock.setTimer(this.latencyMs(), () => {
-      if (settled || this.blockedWays.has(wayKey(from, to)) || this.blockedWays.has(wayKey(to, from))) return;
+      if (settled || this.blockedWays.has(routeKey(from, to)) || this.blockedWays.has(routeKey(to, from)))
+        return;
       timeout.cancel();
-      settle(() => this.connect(from, to, this.listeners.get(placeKey(to, address)), handler));
+      settle(() => this.connect(from, to, this.listeners.get(listenerKey(to, address)), handler));
     });
     return {
       cancel: () => {
@@ -133,7 +134,7 @@ export class MemoryNetwork {
     if (listener === undefined) return handler.onError(new Error(`ECONNREFUSED ${to}`));
     const verdict = listener.admit(from);
     if (verdict !== 'accept') return handler.onError(new Error(`ECONNRESET ${to}`));
-    const world: LinkWorld = (way, broken, arrived) => this.conditionsOf(way, broken, arrived);
+    const world: LinkConditions = (way, broken, arrived) => this.conditionsOf(way, broken, arrived);
     const link: MemoryLink = new MemoryLink(from, to, world, () => this.openLinks.delete(link));
     this.openLinks.add(link);
     listener.onSocket(link.accepted);
@@ -144,18 +145,18 @@ export class MemoryNetwork {
     way: { readonly from: string; readonly to: string },
     broken: () => void,
     arrived: (what: 'end' | 'reset') => void,
-  ): PipeWorld {
-    const key = wayKey(way.from, way.to);
+  ): PipeConditions {
+    const key = routeKey(way.from, way.to);
     return {
       chance: this.random,
       after: (ms, run) => this.clock.setTimer(ms, run),
       latencyMs: () => this.latencyMs(),
       chunking: this.options.chunking ?? 'whole',
       windowBytes: this.options.windowBytes ?? 256 * 1024,
-      blocked: () => this.blockedWays.has(key),
-      breaksNow: () => this.lossRate > 0 && this.random.next() < this.lossRate,
-      broken,
-      arrived,
+      isBlocked: () => this.blockedWays.has(key),
+      connectionLost: () => this.lossRate > 0 && this.random.next() < this.lossRate,
+      onLost: broken,
+      onArrived: arrived,
     };
   }
 
@@ -171,10 +172,10 @@ export class MemoryNetwork {
   }
 }
 
-function wayKey(from: string, to: string): string {
+function routeKey(from: string, to: string): string {
   return `${from} > ${to}`;
 }
 
-function placeKey(machine: string, address: Address): string {
+function listenerKey(machine: string, address: Address): string {
   return 'path' in address ? `${machine} ${address.path}` : `${machine} ${address.port}`;
 }

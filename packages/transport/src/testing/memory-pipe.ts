@@ -2,7 +2,7 @@ import type { SocketHandler } from '../net/net.js';
 import type { Chance } from './chance.js';
 
 /** What a direction of a connection asks of its network. */
-export interface PipeWorld {
+export interface PipeConditions {
   readonly chance: Chance;
   /** Runs `run` after the latency of this moment. */
   after(ms: number, run: () => void): void;
@@ -11,12 +11,12 @@ export interface PipeWorld {
   readonly chunking: 'whole' | 'random' | 'byte';
   readonly windowBytes: number;
   /** Bytes written now stay where they are, until the network says `flow` again. */
-  blocked(): boolean;
+  isBlocked(): boolean;
   /** Asked once per arriving chunk: the connection is lost here. */
-  breaksNow(): boolean;
-  broken(): void;
+  connectionLost(): boolean;
+  onLost(): void;
   /** The writer's end of stream, or a reset, has arrived at the reader. */
-  arrived(what: 'end' | 'reset'): void;
+  onArrived(what: 'end' | 'reset'): void;
 }
 
 type Item = Buffer | 'end' | 'reset';
@@ -26,7 +26,7 @@ type Item = Buffer | 'end' | 'reset';
  * is paused. A full window tells the writer to stop, like a socket buffer.
  */
 export class MemoryPipe {
-  private readonly conditions: PipeWorld;
+  private readonly conditions: PipeConditions;
   private readonly queue: Item[] = [];
   private readerHandler: SocketHandler | null = null;
   private writerHandler: SocketHandler | null = null;
@@ -36,7 +36,7 @@ export class MemoryPipe {
   private wantsWritable = false;
   private closed = false;
 
-  constructor(world: PipeWorld) {
+  constructor(world: PipeConditions) {
     this.conditions = world;
   }
 
@@ -85,7 +85,7 @@ export class MemoryPipe {
     this.flow();
   }
 
-  kill(): void {
+  close(): void {
     this.closed = true;
     this.queue.length = 0;
   }
@@ -97,7 +97,7 @@ export class MemoryPipe {
 
   /** Moves on if nothing stands in the way. */
   flow(): void {
-    if (this.inTransit || this.closed || this.queue.length === 0 || this.conditions.blocked()) return;
+    if (this.inTransit || this.closed || this.queue.length === 0 || this.conditions.isBlocked()) return;
     this.inTransit = true;
     this.conditions.after(this.conditions.latencyMs(), () => {
       this.inTransit = false;
@@ -106,8 +106,8 @@ export class MemoryPipe {
   }
 
   private arrive(): void {
-    if (this.closed || this.paused || this.readerHandler === null || this.conditions.blocked()) return;
-    if (this.conditions.breaksNow()) return this.conditions.broken();
+    if (this.closed || this.paused || this.readerHandler === null || this.conditions.isBlocked()) return;
+    if (this.conditions.connectionLost()) return this.conditions.onLost();
     // What was written during one latency arrives together; only how it is cut differs.
     const items = this.queue.splice(0);
     while (items.length > 0 && !this.closed) {
@@ -127,7 +127,7 @@ export class MemoryPipe {
   private deliver(items: Item[]): void {
     const item = items.shift();
     if (item === undefined) return;
-    if (item === 'end' || item === 'reset') return this.conditions.arrived(item);
+    if (item === 'end' || item === 'reset') return this.conditions.onArrived(item);
     const take = this.chunkBytes(item.length);
     if (take < item.length) items.unshift(item.subarray(take));
     this.queuedBytes -= take;

@@ -84,7 +84,7 @@ order('no sequence of frames reaches the application without the right to', () =
     peer.end();
     world.clock.advance(4_000);
     assert.is(peer.closed, true, `round ${round}`);
-    assert.equal(world.listener.usage, { connections: 0, unproven: 0 }, `round ${round}`);
+    assert.equal(world.listener.usage, { connections: 0, unauthenticated: 0 }, `round ${round}`);
   }
   assert.ok(refused > ROUNDS / 10);
 });
@@ -129,7 +129,7 @@ order('no listener gets a frame to a dialer with a key without proving it', () =
     }
     clock.advance(4_000);
     assert.equal(reached, [], `round ${round}`);
-    assert.is(network.links, 0, `round ${round}`);
+    assert.is(network.linkCount, 0, `round ${round}`);
     dialer.close();
   }
 });

@@ -131,7 +131,7 @@ listener('bounds sockets that have not proven themselves, per address and in all
   rawPeer(world, 'd');
   assert.throws(() => rawPeer(world, 'e'), /ECONNRESET/);
   world.clock.advance(3_000);
-  assert.equal(world.listener.usage, { connections: 2, unproven: 0 });
+  assert.equal(world.listener.usage, { connections: 2, unauthenticated: 0 });
 });
 
 listener('bounds the connections of one identity', () => {

@@ -27,15 +27,15 @@ const NOISE_MS = 60;
 
 interface Usage {
   readonly connections: number;
-  readonly unproven: number;
+  readonly unauthenticated: number;
   readonly descriptors: number;
   readonly rssBytes: number;
 }
 
 function frames(...list: readonly (readonly [number, Uint8Array])[]): Buffer {
   const writer = new FrameWriter();
-  for (const [type, payload] of list) writer.frame(type, payload);
-  return Buffer.concat(writer.take());
+  for (const [type, payload] of list) writer.writeFrame(type, payload);
+  return Buffer.concat(writer.takePieces());
 }
 
 const HELLO = frames([9, hello({ methods: ['none'] })]);
@@ -345,7 +345,7 @@ hostile('ten thousand silent connections cost little and disturb nobody', async 
       console.log(`scaled to ${idle.length} connections: this machine allows no more`);
     assert.ok(idle.length >= 500, `${idle.length} connections`);
     let usage = await arena.usage();
-    for (let i = 0; i < 200 && usage.connections - usage.unproven < idle.length; i += 1) {
+    for (let i = 0; i < 200 && usage.connections - usage.unauthenticated < idle.length; i += 1) {
       await pause(50);
       usage = await arena.usage();
     }
