@@ -31,7 +31,7 @@ function refusal(act: () => unknown): OptionError {
 
 const handlers = { put: () => undefined };
 
-options('a definition that could not work is refused', () => {
+options('an invalid definition is refused', () => {
   const cases: readonly (readonly [spec: unknown, option: string])[] = [
     [undefined, 'x'],
     [null, 'x'],
@@ -91,11 +91,11 @@ options('a definition that could not work is refused', () => {
   for (const name of ['', 7, undefined]) refusal(() => define(name, { handlers }));
 });
 
-options('a turn of no messages cannot be asked for: throughput is at least 1 (E21)', () => {
+options('a throughput below 1 is refused', () => {
   assert.match(refusal(() => define('x', { handlers, throughput: 0 })).message, 'at least 1, got 0');
 });
 
-options('a system that could not work is refused', () => {
+options('invalid system options are refused', () => {
   const cases: readonly (readonly [given: unknown, option: string])[] = [
     [null, 'createSystem'],
     [{ nmae: 'x' }, 'createSystem.nmae'],
@@ -115,7 +115,7 @@ options('a system that could not work is refused', () => {
   for (const [given, option] of cases) assert.is(refusal(() => create(given)).option, option);
 });
 
-options('a spawn with wrong options is refused, and nothing is made', async () => {
+options('a spawn with invalid options is refused, and no actor is created', async () => {
   await using test = createTestSystem();
   const Actor = defineActor('actor', { handlers });
   const cases: readonly (readonly [given: unknown, option: string])[] = [
@@ -132,7 +132,7 @@ options('a spawn with wrong options is refused, and nothing is made', async () =
   assert.is(test.system.stats().actors, 1);
 });
 
-options('only what defineActor made can be spawned, by a system and by an actor', async () => {
+options('only a definition made by `defineActor` can be spawned, by a system and by an actor', async () => {
   await using test = createTestSystem();
   const errors: Error[] = [];
   test.system.subscribe((event) => {
@@ -151,7 +151,7 @@ options('only what defineActor made can be spawned, by a system and by an actor'
   assert.ok(errors.every((error) => error instanceof MisuseError));
 });
 
-options('a stopped system, and an actor that stops, spawn nobody', async () => {
+options('a stopped system and a stopping actor cannot spawn', async () => {
   const test = createTestSystem();
   const Actor = defineActor('actor', { handlers });
   const errors: unknown[] = [];
@@ -175,7 +175,7 @@ options('a stopped system, and an actor that stops, spawn nobody', async () => {
 });
 
 options(
-  'a message nobody handles does not compile; without a compiler it is a TypeError of the caller',
+  'an unknown message is a compile error, and without a compiler a TypeError of the caller',
   async () => {
     await using test = createTestSystem();
     const ref = test.system.spawn(defineActor('actor', { handlers }));
@@ -184,7 +184,7 @@ options(
   },
 );
 
-options('getters that throw reach whoever gave them, and leave the system as it was', async () => {
+options('an option getter that throws reaches the caller and leaves the system unchanged', async () => {
   await using test = createTestSystem();
   const hostile = {
     get handlers(): never {
@@ -210,7 +210,7 @@ options('getters that throw reach whoever gave them, and leave the system as it 
   assert.is(await ok, 'ok');
 });
 
-options('a list of middleware is copied: what is pushed later changes nothing (E32)', async () => {
+options('a middleware list is copied: later changes have no effect', async () => {
   const list: Middleware[] = [];
   let called = 0;
   const test = createTestSystem({ middleware: list });
@@ -225,7 +225,7 @@ options('a list of middleware is copied: what is pushed later changes nothing (E
   assert.is(called, 0);
 });
 
-options('whatever is not a ref is refused where one is needed, before anything happens', async () => {
+options('a value that is not a ref is refused where a ref is needed', async () => {
   await using test = createTestSystem();
   /** What a caller without a compiler may do. */
   type Loose = Readonly<Record<string, (...given: unknown[]) => unknown>>;
@@ -264,7 +264,7 @@ options('whatever is not a ref is refused where one is needed, before anything h
   }
 });
 
-options('what a system is asked for must make sense', async () => {
+options('invalid arguments of system methods are refused', async () => {
   await using test = createTestSystem();
   const Actor = defineActor('actor', { handlers });
   const ref = test.system.spawn(Actor, undefined, { name: 'a' });
@@ -303,7 +303,7 @@ options('what a system is asked for must make sense', async () => {
   assert.type(test.system.watchName(Actor, '/$1.0/kid', told), 'function');
 });
 
-options('a suspension needs a reason and a way to end', async () => {
+options('a suspension without a valid reason and resume condition is refused', async () => {
   await using test = createTestSystem();
   const cases: readonly (readonly [reason: unknown, until: unknown, option: string])[] = [
     ['operator', { on: 'nonsense' }, 'suspend.on'],
@@ -335,7 +335,7 @@ options('a suspension needs a reason and a way to end', async () => {
   assert.equal(test.system.inspect({ under: ref }).status, ['idle']);
 });
 
-options('an actor has no two middleware of one name, whichever lists they come from', async () => {
+options('middleware names of an actor are unique over all its lists', async () => {
   const one: Middleware = { name: 'one', beforeTurn: () => undefined };
   const other: Middleware = { name: 'one', afterTurn: () => undefined };
   await using test = createTestSystem({ middleware: [one] });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AWAITING, FAULT, GATED, STOPPING } from '#src/mailbox/status.js';
-import { cellOf } from '../inside.js';
+import { cellOf } from '../internals.js';
 
 const chance = suite('lifecycle under chance');
 
@@ -161,7 +161,7 @@ const histories = fc.record({
 const SEED = Number(process.env['LIFECYCLE_SEED'] ?? 9);
 const RUNS = Number(process.env['LIFECYCLE_RUNS'] ?? 300);
 
-chance('every end that was asked for comes, watchers are told once, nobody is left stuck', async () => {
+chance('every requested end happens, watchers are notified once, and no living actor is stuck', async () => {
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
       const host = new ManualHost({ seed: history.seed });

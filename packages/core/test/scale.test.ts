@@ -13,7 +13,7 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 const quiet: Host = { ...nodeHost, log: () => undefined };
 
-scale('100,000 restarts in a storm take time in proportion and leave nothing behind', async () => {
+scale('100,000 restarts take linear time and leave nothing behind', async () => {
   await using system = createSystem({
     host: quiet,
     supervise: { restarts: 1_000_000_000, withinMs: 1 },
@@ -48,7 +48,7 @@ scale('100,000 restarts in a storm take time in proportion and leave nothing beh
   assert.ok(heapUsed() - heapBefore < 10e6, `grew by ${heapUsed() - heapBefore} bytes`);
 });
 
-scale('a long restart window does not make restarts slower and slower', async () => {
+scale('restarts do not slow down within a long restart window', async () => {
   await using world = createTestSystem({ supervise: { restarts: 1_000_000_000, withinMs: 2 ** 31 } });
   const Broken = defineActor('broken', {
     handlers: {
@@ -82,7 +82,7 @@ for (const [shape, width, depth] of [
   ['flat', 100_000, 1],
   ['of three levels', 46, 3],
 ] as const) {
-  scale(`a tree of 100,000 actors, ${shape}, stops within a second or so`, async () => {
+  scale(`a tree of 100,000 actors, ${shape}, stops within seconds`, async () => {
     await using system = createSystem({ host: quiet, warn: false });
     const root = system.spawn(Node);
     root.tell.grow({ width, depth });
@@ -99,7 +99,7 @@ for (const [shape, width, depth] of [
   });
 }
 
-scale('a chain of 20,000 actors, each the child of the one before, stops and is killed', async () => {
+scale('a chain of 20,000 actors, each the child of the previous one, can be stopped and killed', async () => {
   for (const verb of ['stop', 'kill'] as const) {
     await using system = createSystem({ host: quiet, warn: false });
     const root = system.spawn(Node);
@@ -116,7 +116,7 @@ scale('a chain of 20,000 actors, each the child of the one before, stops and is 
   }
 });
 
-scale('100,000 timers are armed and cancelled in little time', async () => {
+scale('100,000 timers are armed and cancelled in linear time', async () => {
   await using system = createSystem({ host: quiet, warn: false });
   const Clock = defineActor('clock', {
     handlers: {
@@ -155,7 +155,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-scale('300,000 asks that end in the same millisecond all say so', async () => {
+scale('300,000 asks with the same deadline all time out', async () => {
   await using world = createTestSystem();
   const Hung = defineActor('hung', {
     handlers: { ask: () => 1 },
@@ -176,7 +176,7 @@ scale('300,000 asks that end in the same millisecond all say so', async () => {
   assert.ok(performance.now() - startedAt < 60_000, `${performance.now() - startedAt} ms`);
 });
 
-scale('a parent that awaits while 300,000 watched children end is told of each', async () => {
+scale('a parent that awaits while 300,000 watched children end is notified of each', async () => {
   await using world = createTestSystem();
   const Mortal = defineActor('mortal', { handlers: { leave: (ctx) => ctx.stop() } });
   const told = { count: 0 };
@@ -212,7 +212,7 @@ scale('a parent that awaits while 300,000 watched children end is told of each',
   assert.is(told.count, 300_000);
 });
 
-scale('20,000 siblings that restart together take time in proportion', async () => {
+scale('20,000 siblings restart together in linear time', async () => {
   const took = async (count: number): Promise<number> => {
     await using world = createTestSystem();
     const started = { count: 0 };
@@ -249,7 +249,7 @@ scale('20,000 siblings that restart together take time in proportion', async () 
   assert.ok(large < 4 * small * 2 + 500, `5,000 in ${small} ms, 20,000 in ${large} ms`);
 });
 
-scale('a parent whose `terminated` awaits is told of 40,000 ends in proportion', async () => {
+scale('a parent with an asynchronous `terminated` is notified of 40,000 ends in linear time', async () => {
   const took = async (count: number): Promise<number> => {
     await using world = createTestSystem();
     const Mortal = defineActor('mortal', { handlers: {} });

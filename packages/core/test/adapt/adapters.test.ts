@@ -23,7 +23,7 @@ const Tally = fromReducer(
   (n: number, change: Change) => (change.kind === 'add' ? n + change.n : 0),
 );
 
-adapt('a reducer is an actor', async () => {
+adapt('a reducer becomes an actor', async () => {
   await using world = createTestSystem();
   const tally = world.system.spawn(Tally, { from: 5 });
   tally.tell.dispatch({ kind: 'add', n: 2 });
@@ -62,7 +62,7 @@ class NamedBasket extends Basket {
   }
 }
 
-adapt('a class is an actor, inherited methods included', async () => {
+adapt('a class becomes an actor, inherited methods included', async () => {
   const Actor = fromClass('basket', NamedBasket, { mailbox: { capacity: 10 } });
   await using world = createTestSystem();
   const basket = world.system.spawn(Actor, { owner: 'ann' });
@@ -88,40 +88,43 @@ adapt('a class without methods is refused', () => {
   );
 });
 
-adapt('an async generator is an actor: its locals are the state, a yield is a reply', async () => {
-  const ended: string[] = [];
-  const Average = fromGenerator('average', async function* () {
-    let [sum, count] = [0, 0];
-    try {
-      for (;;) {
-        const n: number = yield count === 0 ? 0 : sum / count;
-        if (n < 0) throw new Error('negative');
-        if (n === 0) return;
-        sum += n;
-        count += 1;
+adapt(
+  'an async generator becomes an actor: its local variables are the state, a yield is a reply',
+  async () => {
+    const ended: string[] = [];
+    const Average = fromGenerator('average', async function* () {
+      let [sum, count] = [0, 0];
+      try {
+        for (;;) {
+          const n: number = yield count === 0 ? 0 : sum / count;
+          if (n < 0) throw new Error('negative');
+          if (n === 0) return;
+          sum += n;
+          count += 1;
+        }
+      } finally {
+        ended.push('finally');
       }
-    } finally {
-      ended.push('finally');
-    }
-  });
-  await using world = createTestSystem();
-  const average = world.system.spawn(Average);
-  const replies = [average.ask.next(4), average.ask.next(8)];
-  await world.settle();
-  assert.equal(await Promise.all(replies), [4, 6]);
-  const failed = average.ask.next(-1).catch((error: { code?: string }) => error.code);
-  const fresh = average.ask.next(10);
-  await world.settle();
-  assert.is(await failed, 'ERR_ACTOR_FAILED');
-  assert.is(await fresh, 10);
-  const last = average.ask.next(0);
-  await world.settle();
-  assert.is(await last, undefined);
-  assert.is(average.offer.next(1), 'closed');
-  assert.equal(ended, ['finally', 'finally']);
-});
+    });
+    await using world = createTestSystem();
+    const average = world.system.spawn(Average);
+    const replies = [average.ask.next(4), average.ask.next(8)];
+    await world.settle();
+    assert.equal(await Promise.all(replies), [4, 6]);
+    const failed = average.ask.next(-1).catch((error: { code?: string }) => error.code);
+    const fresh = average.ask.next(10);
+    await world.settle();
+    assert.is(await failed, 'ERR_ACTOR_FAILED');
+    assert.is(await fresh, 10);
+    const last = average.ask.next(0);
+    await world.settle();
+    assert.is(await last, undefined);
+    assert.is(average.offer.next(1), 'closed');
+    assert.equal(ended, ['finally', 'finally']);
+  },
+);
 
-adapt('a stop runs the finally of a generator that waits for its next message', async () => {
+adapt('a stop runs the `finally` block of a generator that waits for its next message', async () => {
   let ended = false;
   const Loop = fromGenerator('loop', async function* () {
     try {
@@ -154,7 +157,7 @@ const Slow = defineActor('slow', {
   mailbox: { capacity: 2 },
 });
 
-adapt('a source is not asked for more than its actor has room for', async () => {
+adapt('a source is read no faster than its actor has room', async () => {
   gates.length = 0;
   let asked = 0;
   async function* numbers() {
@@ -179,7 +182,7 @@ adapt('a source is not asked for more than its actor has room for', async () => 
   assert.equal(await seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-adapt('the source is closed when its actor stops, and when the signal fires', async () => {
+adapt('a source is closed when its actor stops and when the signal fires', async () => {
   gates.length = 0;
   const closed: string[] = [];
   async function* endless(name: string) {
@@ -213,7 +216,7 @@ adapt('the source is closed when its actor stops, and when the signal fires', as
   assert.equal(closed, ['stopped', 'aborted']);
 });
 
-adapt('messages are read by iteration, in order, and the end of the actor ends the loop', async () => {
+adapt('an inbox yields messages in order, and its loop ends with the actor', async () => {
   await using world = createTestSystem();
   const inbox = fromActor<number>(world.system, { name: 'inbox', capacity: 2 });
   const read: number[] = [];
@@ -232,7 +235,7 @@ adapt('messages are read by iteration, in order, and the end of the actor ends t
   );
 });
 
-adapt('a slow reader presses back on whoever sends', async () => {
+adapt('a slow reader of an inbox holds back its senders', async () => {
   await using world = createTestSystem();
   const inbox = fromActor<number>(world.system, { capacity: 2 });
   const answers: string[] = [];
@@ -246,7 +249,7 @@ adapt('a slow reader presses back on whoever sends', async () => {
   assert.is(inbox.ref.offer.put(8), 'accepted');
 });
 
-adapt('leaving the loop stops the actor', async () => {
+adapt('leaving the loop of an inbox stops its actor', async () => {
   await using world = createTestSystem();
   const inbox = fromActor<number>(world.system);
   inbox.ref.tell.put(1);
@@ -264,7 +267,7 @@ adapt('leaving the loop stops the actor', async () => {
   );
 });
 
-adapt('the reader of an inbox is told when its actor is killed', async () => {
+adapt('the reader of an inbox gets an error when its actor is killed', async () => {
   await using world = createTestSystem();
   const inbox = fromActor<number>(world.system);
   const next = inbox.next();
@@ -273,7 +276,7 @@ adapt('the reader of an inbox is told when its actor is killed', async () => {
   assert.equal(await next, { done: true, value: undefined });
 });
 
-adapt('a transfer can be ended while it waits for room', async () => {
+adapt('a transfer can be aborted while it waits for room', async () => {
   await using world = createTestSystem();
   const Full = defineActor('full', {
     handlers: { take: (_ctx, _n: number) => new Promise<void>(() => undefined) },
@@ -290,7 +293,7 @@ adapt('a transfer can be ended while it waits for room', async () => {
 });
 
 adapt(
-  'what waited for room when its transfer was ended is not delivered, to an actor or a pool',
+  'an item that waits for room when its transfer is aborted is not delivered, to an actor or a pool',
   async () => {
     for (const isPool of [false, true]) {
       gates.length = 0;
@@ -314,7 +317,7 @@ adapt(
   },
 );
 
-adapt('a transfer to an actor that stops still says so when a signal could have ended it', async () => {
+adapt('a transfer with a signal still rejects when its actor stops', async () => {
   gates.length = 0;
   await using world = createTestSystem();
   const slow = world.system.spawn(Slow);
@@ -326,7 +329,7 @@ adapt('a transfer to an actor that stops still says so when a signal could have 
   assert.instance(await broken, UndeliveredError);
 });
 
-adapt('a misspelt option of an inbox is refused', async () => {
+adapt('an unknown option of an inbox is refused', async () => {
   await using world = createTestSystem();
   assert.throws(
     () => fromActor(world.system, { capacty: 4 } as never),

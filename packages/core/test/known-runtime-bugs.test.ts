@@ -49,7 +49,7 @@ for (const throws of [boom, boomLater]) {
   for (const hook of ['state', 'started', 'restarting', 'stopping', 'stopped'] as const) {
     if (hook === 'state' && throws === boomLater) continue;
     conformance(
-      `1: when ${hook} ${how}, the actor ends, its parent has a child less, watchers are told once`,
+      `when ${hook} ${how}, the actor ends, leaves its parent and notifies its watchers once`,
       async () => {
         await using world = createTestSystem();
         const Broken = defineActor('broken', {
@@ -92,7 +92,7 @@ for (const throws of [boom, boomLater]) {
 }
 
 conformance(
-  '1: a child that always fails at its start, five levels deep, is given up within the product of the limits',
+  'a child that always fails at its start, five levels deep, is given up within the product of the restart limits',
   async () => {
     const world = createTestSystem({ supervise: { restarts: 2, withinMs: 60_000 } });
     let starts = 0;
@@ -121,7 +121,7 @@ conformance(
   },
 );
 
-conformance('1: a hook that hangs ends at its time limit, and a kill ends it at once', async () => {
+conformance('a hook that hangs is ended by its time limit, or at once by a kill', async () => {
   for (const hook of ['started', 'restarting', 'stopping', 'stopped'] as const) {
     for (const verb of ['stop', 'kill'] as const) {
       await using world = createTestSystem();
@@ -142,7 +142,7 @@ conformance('1: a hook that hangs ends at its time limit, and a kill ends it at 
 
 // 2 -----------------------------------------------------------------------------------------------------------------
 
-conformance('2: a sibling that is stopping while all are restarted still ends, once', async () => {
+conformance('a sibling that is stopping during a one-for-all restart still ends, once', async () => {
   await using world = createTestSystem();
   const hook = gate();
   const Slow = defineActor('slow', { handlers: { ping() {} }, stopping: () => hook.promise });
@@ -171,7 +171,7 @@ conformance('2: a sibling that is stopping while all are restarted still ends, o
 
 // 3 -----------------------------------------------------------------------------------------------------------------
 
-conformance('3: a directive that reaches a busy peer never makes it run two handlers at once', async () => {
+conformance('a directive for a busy sibling never makes it run two handlers at once', async () => {
   for (const directive of ['resume', 'restart'] as const) {
     await using world = createTestSystem();
     let running = 0;
@@ -216,7 +216,7 @@ conformance('3: a directive that reaches a busy peer never makes it run two hand
 
 // 4 -----------------------------------------------------------------------------------------------------------------
 
-conformance('4: a resume at the top reaches everyone below who waited for it', async () => {
+conformance('a resume of a parent also resumes the descendants that wait for its decision', async () => {
   await using world = createTestSystem({ supervise: { decide: () => 'resume' } });
   const Leaf = defineActor('leaf', {
     state: () => ({ n: 0 }),
@@ -246,7 +246,7 @@ conformance('4: a resume at the top reaches everyone below who waited for it', a
 
 // 5 and 7 -----------------------------------------------------------------------------------------------------------
 
-conformance('5: a bounded mailbox stays bounded while its actor is suspended', async () => {
+conformance('a bounded mailbox stays bounded while its actor is suspended', async () => {
   for (const overflow of ['reject', 'drop-newest', 'drop-oldest'] as const) {
     await using world = createTestSystem();
     const Small = defineActor('small', {
@@ -266,7 +266,7 @@ conformance('5: a bounded mailbox stays bounded while its actor is suspended', a
 });
 
 conformance(
-  '7: a suspended actor under an endless inflow is bounded, and stop and kill work at once',
+  'the mailbox of a suspended actor stays bounded under endless sends, and stop and kill work at once',
   async () => {
     for (const verb of ['stop', 'kill'] as const) {
       await using world = createTestSystem({ queuedMax: 500 });
@@ -290,62 +290,59 @@ conformance(
 
 // 6 -----------------------------------------------------------------------------------------------------------------
 
-conformance(
-  '6: a terminated notice is not dropped by a full mailbox, a suspension or a throttle',
-  async () => {
-    await using world = createTestSystem();
-    let told = 0;
-    const hold: Middleware = {
-      name: 'hold',
-      beforeMessage: () => ({ verdict: 'hold', reason: 'rate-limit', resumeOn: { on: 'after', ms: 60_000 } }),
-    };
-    const Full = defineActor('full', {
-      handlers: {
-        watch(ctx, ref: AnyRef) {
-          ctx.watch(ref);
-        },
-        take() {},
+conformance('a termination notice is not lost to a full mailbox, a suspension or a rate limit', async () => {
+  await using world = createTestSystem();
+  let told = 0;
+  const hold: Middleware = {
+    name: 'hold',
+    beforeMessage: () => ({ verdict: 'hold', reason: 'rate-limit', resumeOn: { on: 'after', ms: 60_000 } }),
+  };
+  const Full = defineActor('full', {
+    handlers: {
+      watch(ctx, ref: AnyRef) {
+        ctx.watch(ref);
       },
-      terminated() {
-        told += 1;
-      },
-      mailbox: { capacity: 1, overflow: 'reject' },
-    });
-    const victim = world.system.spawn(Watcher);
-    const full = world.system.spawn(Full);
-    full.tell.watch(victim);
-    await world.settle();
-    const token = world.system.suspend(full);
-    for (let i = 0; i < 100; i += 1) full.tell.take();
-    void world.system.stop(victim);
-    await world.settle();
-    assert.is(told, 1);
-    token.resume();
+      take() {},
+    },
+    terminated() {
+      told += 1;
+    },
+    mailbox: { capacity: 1, overflow: 'reject' },
+  });
+  const victim = world.system.spawn(Watcher);
+  const full = world.system.spawn(Full);
+  full.tell.watch(victim);
+  await world.settle();
+  const token = world.system.suspend(full);
+  for (let i = 0; i < 100; i += 1) full.tell.take();
+  void world.system.stop(victim);
+  await world.settle();
+  assert.is(told, 1);
+  token.resume();
 
-    const Throttled = defineActor('throttled', {
-      state: (args: { ref: AnyRef }) => args,
-      handlers: { take() {} },
-      started(ctx) {
-        ctx.watch(ctx.state.ref);
-      },
-      terminated() {
-        told += 1;
-      },
-      middleware: [hold],
-    });
-    const second = world.system.spawn(Watcher);
-    const throttled = world.system.spawn(Throttled, { ref: second });
-    throttled.tell.take();
-    await world.settle();
-    assert.is(world.system.inspect({ under: throttled }).handled, 0);
-    void world.system.stop(second);
-    await world.settle();
-    assert.is(told, 2);
-  },
-);
+  const Throttled = defineActor('throttled', {
+    state: (args: { ref: AnyRef }) => args,
+    handlers: { take() {} },
+    started(ctx) {
+      ctx.watch(ctx.state.ref);
+    },
+    terminated() {
+      told += 1;
+    },
+    middleware: [hold],
+  });
+  const second = world.system.spawn(Watcher);
+  const throttled = world.system.spawn(Throttled, { ref: second });
+  throttled.tell.take();
+  await world.settle();
+  assert.is(world.system.inspect({ under: throttled }).handled, 0);
+  void world.system.stop(second);
+  await world.settle();
+  assert.is(told, 2);
+});
 
 conformance(
-  '6: a watcher that fails when it is told does not hold up the end or the other watchers',
+  'a watcher that fails in `terminated` delays neither the end nor the other watchers',
   async () => {
     await using world = createTestSystem({ supervise: { decide: () => 'stop' } });
     const Angry = defineActor('angry', {
@@ -373,48 +370,45 @@ conformance(
 
 // 8 -----------------------------------------------------------------------------------------------------------------
 
-conformance(
-  '8: a message that arrives at the end of a turn is handled, in every order of turns',
-  async () => {
-    for (let seed = 0; seed < 50; seed += 1) {
-      await using world = createTestSystem({ seed });
-      const Relay = defineActor('relay', {
-        state: () => ({ next: undefined as ActorRef<typeof Counter> | undefined }),
-        handlers: {
-          to(ctx, next: ActorRef<typeof Counter>) {
-            ctx.state.next = next;
-          },
-          async go(ctx, n: number) {
-            await Promise.resolve();
-            ctx.state.next?.tell.add(n);
-          },
+conformance('a message that arrives at the end of a turn is handled, in every order of turns', async () => {
+  for (let seed = 0; seed < 50; seed += 1) {
+    await using world = createTestSystem({ seed });
+    const Relay = defineActor('relay', {
+      state: () => ({ next: undefined as ActorRef<typeof Counter> | undefined }),
+      handlers: {
+        to(ctx, next: ActorRef<typeof Counter>) {
+          ctx.state.next = next;
         },
-      });
-      const Counter = defineActor('counter', {
-        state: () => ({ n: 0 }),
-        handlers: {
-          add(ctx, by: number) {
-            ctx.state.n += by;
-          },
-          get: (ctx) => ctx.state.n,
+        async go(ctx, n: number) {
+          await Promise.resolve();
+          ctx.state.next?.tell.add(n);
         },
-        throughput: 1,
-      });
-      const counter = world.system.spawn(Counter);
-      const relays = Array.from({ length: 5 }, () => world.system.spawn(Relay));
-      for (const relay of relays) relay.tell.to(counter);
-      for (let i = 0; i < 10; i += 1) for (const relay of relays) relay.tell.go(1);
-      await world.settle();
-      const n = counter.ask.get();
-      await world.settle();
-      assert.is(await n, 50, `seed ${seed}`);
-    }
-  },
-);
+      },
+    });
+    const Counter = defineActor('counter', {
+      state: () => ({ n: 0 }),
+      handlers: {
+        add(ctx, by: number) {
+          ctx.state.n += by;
+        },
+        get: (ctx) => ctx.state.n,
+      },
+      throughput: 1,
+    });
+    const counter = world.system.spawn(Counter);
+    const relays = Array.from({ length: 5 }, () => world.system.spawn(Relay));
+    for (const relay of relays) relay.tell.to(counter);
+    for (let i = 0; i < 10; i += 1) for (const relay of relays) relay.tell.go(1);
+    await world.settle();
+    const n = counter.ask.get();
+    await world.settle();
+    assert.is(await n, 50, `seed ${seed}`);
+  }
+});
 
 // 9 -----------------------------------------------------------------------------------------------------------------
 
-conformance('9: what middleware, listeners or routing throw never reaches the sender', async () => {
+conformance('errors of middleware, listeners and routing functions never reach the sender', async () => {
   await using world = createTestSystem({ supervise: { decide: () => 'stop' } });
   const Target = defineActor('target', { handlers: { take() {} } });
   for (const hook of ['onSend', 'beforeMessage', 'afterMessage', 'beforeTurn', 'afterTurn'] as const) {
@@ -433,21 +427,24 @@ conformance('9: what middleware, listeners or routing throw never reaches the se
   assert.is(world.system.stats().queued, 0);
 });
 
-conformance('9: a turn hook that always throws is given up, also where the policy says resume', async () => {
-  for (const hook of ['beforeTurn', 'afterTurn'] as const) {
-    const world = createTestSystem({ supervise: { restarts: 3, decide: () => 'resume' } });
-    const Target = defineActor('target', { handlers: { take() {} } });
-    world.system.spawn(Target, undefined, { middleware: [{ name: 'bad', [hook]: boom }] }).tell.take();
-    let steps = 0;
-    while (steps < 1_000 && world.step()) steps += 1;
-    assert.ok(steps < 1_000, hook);
-    await world[Symbol.asyncDispose]();
-  }
-});
+conformance(
+  'an actor whose turn hook always throws is given up, also with the directive resume',
+  async () => {
+    for (const hook of ['beforeTurn', 'afterTurn'] as const) {
+      const world = createTestSystem({ supervise: { restarts: 3, decide: () => 'resume' } });
+      const Target = defineActor('target', { handlers: { take() {} } });
+      world.system.spawn(Target, undefined, { middleware: [{ name: 'bad', [hook]: boom }] }).tell.take();
+      let steps = 0;
+      while (steps < 1_000 && world.step()) steps += 1;
+      assert.ok(steps < 1_000, hook);
+      await world[Symbol.asyncDispose]();
+    }
+  },
+);
 
 // 10 ----------------------------------------------------------------------------------------------------------------
 
-conformance('10: the context of one message is not seen by another of the same batch', async () => {
+conformance('the context of one message is not visible to another message of the same turn', async () => {
   await using world = createTestSystem();
   let current = 'none';
   const seen: string[] = [];
@@ -472,7 +469,7 @@ conformance('10: the context of one message is not seen by another of the same b
 
 // 11 ----------------------------------------------------------------------------------------------------------------
 
-conformance('11: a watch across systems is told', async () => {
+conformance('a watch across systems is notified', async () => {
   await using here = createTestSystem({ name: 'here' });
   await using there = createTestSystem({ name: 'there' });
   const watcher = here.system.spawn(Watcher);
@@ -488,7 +485,7 @@ conformance('11: a watch across systems is told', async () => {
 
 // 12 ----------------------------------------------------------------------------------------------------------------
 
-conformance('12: a shutdown under load ends in time, and every message is accounted for', async () => {
+conformance('a shutdown under load ends in time, and every message is handled or a dead letter', async () => {
   const system = createSystem({ warn: false });
   let sent = 0;
   const Storm = defineActor('storm', {
@@ -520,7 +517,7 @@ conformance('12: a shutdown under load ends in time, and every message is accoun
 
 // 13 ----------------------------------------------------------------------------------------------------------------
 
-conformance('13: a burst is handled message by message, each once, over every batch limit', async () => {
+conformance('every message of a burst is handled once, at every throughput', async () => {
   for (const throughput of [1, 2, 7, 300]) {
     await using world = createTestSystem();
     const seen: number[] = [];
@@ -544,7 +541,7 @@ conformance('13: a burst is handled message by message, each once, over every ba
 
 // 14 ----------------------------------------------------------------------------------------------------------------
 
-conformance('14: between suspend and resume no message is handled, while signals are', async () => {
+conformance('between suspend and resume signals are handled and messages are not', async () => {
   await using world = createTestSystem();
   const events: RuntimeEvent[] = [];
   world.system.subscribe((event) => events.push(event));

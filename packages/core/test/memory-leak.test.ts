@@ -9,7 +9,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const leak = suite('leak');
-const load = fileURLToPath(new URL('./leak-load.js', import.meta.url));
+const load = fileURLToPath(new URL('./memory-leak-process.js', import.meta.url));
 
 leak('after a million actors and ten million messages the heap is where it was', async () => {
   const args = ['--expose-gc', load, '1000000', '10000000'];

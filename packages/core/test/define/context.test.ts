@@ -3,7 +3,8 @@ import { type ActorContext, defineActor, MisuseError, StaleContextError } from '
 import { createTestSystem, ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf, gate } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf } from '../internals.js';
 
 const cell = suite('context');
 
@@ -33,7 +34,7 @@ function spawnOther(test: ReturnType<typeof createTestSystem>) {
 }
 
 for (const how of ['restart', 'stop'] as const) {
-  cell(`a context that a ${how} has ended refuses everything, and each refusal is reported`, async () => {
+  cell(`a context that a ${how} has ended refuses every call and reports each refusal`, async () => {
     const host = new ManualHost();
     await using test = createTestSystem({ host });
     const other = spawnOther(test);
@@ -93,8 +94,8 @@ for (const how of ['restart', 'stop'] as const) {
   });
 }
 
-cell('a continuation of the former incarnation cannot touch the state of the next', async () => {
-  const until = gate();
+cell('a continuation of the previous incarnation cannot change the state of the next one', async () => {
+  const until = deferred();
   const outcomes: string[] = [];
   const Actor = defineActor('actor', {
     state: () => ({ n: 0 }),
@@ -139,7 +140,7 @@ cell('a continuation of the former incarnation cannot touch the state of the nex
   await test.settle();
   test.system.lookup(Bomb, 'p/bomb')?.tell.go();
   await test.settle();
-  until.open();
+  until.resolve();
   await test.settle();
   const n = actor?.ask.get();
   await test.settle();
@@ -147,7 +148,7 @@ cell('a continuation of the former incarnation cannot touch the state of the nex
   assert.equal(outcomes, ['ERR_STALE_CONTEXT']);
 });
 
-cell('offers self, parent, children, path, time, chance and a log of its own', async () => {
+cell('a context has self, parent, children, path, clock, random numbers and a log', async () => {
   const host = new ManualHost({ seed: 3 });
   await using test = createTestSystem({ host });
   const seen: unknown[] = [];
@@ -176,7 +177,7 @@ cell('offers self, parent, children, path, time, chance and a log of its own', a
   assert.equal(host.logged, [{ level: 'info', message: '/p: hello', fields: { path: '/p', n: 1 } }]);
 });
 
-cell('the self of a definition refuses the context of another', async () => {
+cell('`self` of a definition refuses the context of another definition', async () => {
   await using test = createTestSystem();
   const errors: Error[] = [];
   test.system.subscribe((event) => {
@@ -190,7 +191,7 @@ cell('the self of a definition refuses the context of another', async () => {
   assert.instance(errors[0], MisuseError);
 });
 
-cell('a ref stays valid over restarts and names its actor after its end', async () => {
+cell('a ref stays valid over restarts and keeps the path of its actor after the end', async () => {
   await using test = createTestSystem();
   const Actor = defineActor('actor', {
     handlers: {
@@ -214,7 +215,7 @@ cell('a ref stays valid over restarts and names its actor after its end', async 
   assert.is(String(ref), 'ref(/a)');
 });
 
-cell('one that is gone cannot be asked to end: its slot may be another’s', async () => {
+cell('ending an actor that has already ended does not end the next actor in its slot', async () => {
   await using test = createTestSystem();
   const Actor = defineActor('actor', {
     handlers: {

@@ -64,7 +64,7 @@ function bursts({ host, system, Worker }: World): () => void {
   };
 }
 
-looks('a long time that several turns shared is told as such; the culprit is named the next time', () => {
+looks('a long run of several turns is reported as such, and the next one names the slow actor', () => {
   const here = world();
   const burst = bursts(here);
   burst();
@@ -75,7 +75,7 @@ looks('a long time that several turns shared is told as such; the culprit is nam
   assert.match(here.host.warnings()[1] ?? '', /^\/slow: a turn took 150 ms; last message work$/);
 });
 
-looks('a turn that was long alone is named at once and asks for no closer look', () => {
+looks('a single long turn is reported at once with its actor', () => {
   const here = world();
   const burst = bursts(here);
   const alone = here.system.spawn(here.Worker, undefined, { name: 'alone' });
@@ -87,7 +87,7 @@ looks('a turn that was long alone is named at once and asks for no closer look',
   assert.match(here.host.warnings()[1] ?? '', /turns together/);
 });
 
-looks('the closer look ends after some thousand turns', () => {
+looks('timing of single turns ends after some thousand turns', () => {
   const here = world();
   const burst = bursts(here);
   burst();

@@ -344,7 +344,7 @@ const histories = fc.record({
 });
 
 conservation(
-  'sent = handled + queued + dead-lettered at every step, and pairs keep their order',
+  'sent = handled + queued + dead letters at every step, and messages between two actors keep their order',
   async () => {
     await fc.assert(
       fc.asyncProperty(histories, async (history) => {
@@ -374,7 +374,7 @@ conservation(
   },
 );
 
-conservation('the same on the real pump and clock', async () => {
+conservation('messages are conserved on the real executor and clock too', async () => {
   await fc.assert(
     fc.asyncProperty(histories, async ({ acts: history }) => {
       const host = { ...nodeHost, log: () => undefined };
