@@ -200,11 +200,11 @@ awaiting(
 awaiting('ten thousand awaiting actors are each resumed by their own promise', async () => {
   await using test = createTestSystem({ seed: 9 });
   const Worker = defineActor('worker', { handlers: { work: async (_ctx, until: Promise<number>) => until } });
-  const gates = Array.from({ length: 10_000 }, () => deferred<number>());
-  const replies = gates.map(({ promise }) => test.system.spawn(Worker).ask.work(promise));
+  const pending = Array.from({ length: 10_000 }, () => deferred<number>());
+  const replies = pending.map(({ promise }) => test.system.spawn(Worker).ask.work(promise));
   await test.settle();
-  gates.forEach(({ open }, i) => {
-    open(i);
+  pending.forEach(({ resolve }, i) => {
+    resolve(i);
   });
   await test.settle();
   assert.equal(

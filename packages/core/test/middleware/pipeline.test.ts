@@ -409,7 +409,7 @@ pipeline('handlers are timed only when a hook needs it, and the coarse clock is 
   const untimed: Middleware = {
     name: 'untimed',
     timesHandlers: false,
-    beforeMessage: (message) => void seen.push(message.recently <= message.now),
+    beforeMessage: (message) => void seen.push(message.coarseNow <= message.now),
     afterMessage: (_message, outcome) => void seen.push('ms' in outcome && outcome.ms),
   };
   let time = 0;
@@ -437,7 +437,7 @@ pipeline('`onLost` is called once with the reason for a lost message that has a 
   const stamp: Middleware = {
     name: 'stamp',
     onSend: ({ payload }) => `stamp of ${payload}`,
-    onLost: ({ path, message, payload, reason, context }) =>
+    onDeadLetter: ({ path, message, payload, reason, context }) =>
       void lost.push([path, message, payload, reason, context]),
     beforeMessage: ({ payload }) =>
       payload === 'hold'
@@ -446,7 +446,7 @@ pipeline('`onLost` is called once with the reason for a lost message that has a 
           ? { verdict: 'refuse', why: 'no' }
           : undefined,
   };
-  const other: Middleware = { name: 'other', onSend: () => 'another', onLost: () => void lost.push('other') };
+  const other: Middleware = { name: 'other', onSend: () => 'another', onDeadLetter: () => void lost.push('other') };
   await using rig = createMiddlewareRig([stamp]);
   for (const payload of ['fine', 'refuse', 'hold', 'behind']) rig.ref.tell.work(payload);
   await rig.settle();
@@ -472,11 +472,11 @@ pipeline('an `onLost` hook that throws is logged and stops no actor', async () =
   const careless: Middleware = {
     name: 'careless',
     onSend: () => 1,
-    onLost: () => {
+    onDeadLetter: () => {
       throw new Error('oops');
     },
   };
-  const careful: Middleware = { name: 'careful', onSend: () => 2, onLost: () => void heard.push('lost') };
+  const careful: Middleware = { name: 'careful', onSend: () => 2, onDeadLetter: () => void heard.push('lost') };
   const no: Middleware = { name: 'no', beforeMessage: () => ({ verdict: 'refuse', why: 'no' }) };
   await using system = createSystem({ host, middleware: [careless, careful, no] });
   const Any = defineActor('any', { handlers: { get: () => 1 } });
@@ -484,7 +484,7 @@ pipeline('an `onLost` hook that throws is logged and stops no actor', async () =
   await ref.ask.get().catch((error: Error) => heard.push(error.message.includes('no') ? 'refused' : ''));
   assert.equal(heard, ['lost', 'refused']);
   assert.ok(
-    lines.some((line) => /careless.*onLost.*oops/.test(line)),
+    lines.some((line) => /careless.*onDeadLetter.*oops/.test(line)),
     lines.join('\n'),
   );
 });

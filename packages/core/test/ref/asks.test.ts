@@ -6,7 +6,7 @@ import {
   createSystem,
   defineActor,
   isFailure,
-  type Later,
+  type LaterReply,
   OptionError,
   type RefOf,
   UndeliveredError,
@@ -235,7 +235,7 @@ asks('a cycle of asks is refused at once, with its path', async () => {
   assert.equal((own as AskCycleError).cycle, ['/b', '/b']);
 });
 
-type Pings = RefOf<{ readonly ping: (ctx: never) => string | Later<string> }>;
+type Pings = RefOf<{ readonly ping: (ctx: never) => string | LaterReply<string> }>;
 
 /** Asks another, in time or after it was let in, and says how that ended. */
 const Peer = defineActor('peer', {
@@ -370,7 +370,7 @@ asks('a pending ask of an earlier handler does not count as a wait of the curren
 asks('an ask of an actor that waits for a deferred reply is not refused', async () => {
   await using test = createTestSystem();
   const { c } = peers(test);
-  const kept: Later<string>[] = [];
+  const kept: LaterReply<string>[] = [];
   const Promiser = defineActor('promiser', {
     handlers: {
       ping(ctx) {
@@ -433,7 +433,7 @@ asks('an actor that asks itself without awaiting gets its reply', async () => {
 
 asks('a deferred reply is given once, before or after the handler has returned it', async () => {
   await using test = createTestSystem();
-  const kept: Later<string>[] = [];
+  const kept: LaterReply<string>[] = [];
   const Promiser = defineActor('promiser', {
     handlers: {
       later(ctx) {
