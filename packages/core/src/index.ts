@@ -1,8 +1,8 @@
 export { type ClassOptions, fromClass, type MethodHandlers } from './adapt/class.js';
 export { type Dialogue, fromGenerator, type GeneratorHandlers } from './adapt/generator.js';
+export { type Inbox, type InboxHandlers, type InboxOptions, openInbox } from './adapt/inbox.js';
 export { type MessagesFor, type PipeToActorOptions, pipeToActor } from './adapt/pipe-to-actor.js';
 export { fromReducer, type ReducerHandlers, type ReducerOptions } from './adapt/reducer.js';
-export { openInbox, type Inbox, type InboxHandlers, type InboxOptions } from './adapt/inbox.js';
 export type { ActorContext, Logger, ResumeOn, SuspensionToken } from './define/context.js';
 export { defineActor } from './define/define-actor.js';
 export type {

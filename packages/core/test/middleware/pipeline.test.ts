@@ -446,7 +446,11 @@ pipeline('`onLost` is called once with the reason for a lost message that has a 
           ? { verdict: 'refuse', why: 'no' }
           : undefined,
   };
-  const other: Middleware = { name: 'other', onSend: () => 'another', onDeadLetter: () => void lost.push('other') };
+  const other: Middleware = {
+    name: 'other',
+    onSend: () => 'another',
+    onDeadLetter: () => void lost.push('other'),
+  };
   await using rig = createMiddlewareRig([stamp]);
   for (const payload of ['fine', 'refuse', 'hold', 'behind']) rig.ref.tell.work(payload);
   await rig.settle();
@@ -476,7 +480,11 @@ pipeline('an `onLost` hook that throws is logged and stops no actor', async () =
       throw new Error('oops');
     },
   };
-  const careful: Middleware = { name: 'careful', onSend: () => 2, onDeadLetter: () => void heard.push('lost') };
+  const careful: Middleware = {
+    name: 'careful',
+    onSend: () => 2,
+    onDeadLetter: () => void heard.push('lost'),
+  };
   const no: Middleware = { name: 'no', beforeMessage: () => ({ verdict: 'refuse', why: 'no' }) };
   await using system = createSystem({ host, middleware: [careless, careful, no] });
   const Any = defineActor('any', { handlers: { get: () => 1 } });
