@@ -1,13 +1,13 @@
 import {
   defineActor,
-  openInbox,
   fromClass,
   fromGenerator,
   fromReducer,
   MisuseError,
   OptionError,
-  spawnPool,
+  openInbox,
   pipeToActor,
+  spawnPool,
   UndeliveredError,
 } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';

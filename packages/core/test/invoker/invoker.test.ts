@@ -2,8 +2,8 @@ import { defineActor, type InvokeResult, type Middleware } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NO_RIDE } from '#src/run-queue/coordinator.js';
 import { COMPLETED } from '#src/run-queue/invoke-result.js';
+import { NO_MESSAGE } from '#src/run-queue/ready-queue-coordinator.js';
 import { cellOf, gate, inside } from '../inside.js';
 
 const invoker = suite('invoker');
@@ -42,7 +42,7 @@ invoker('a turn finds an empty mailbox and does nothing', async () => {
   await using test = createTestSystem();
   const { invoker: real } = inside(test.system);
   const cell = cellOf(test.system.spawn(Actor));
-  assert.is(real.invoke(cell, NO_RIDE, undefined), COMPLETED);
+  assert.is(real.invoke(cell, NO_MESSAGE, undefined), COMPLETED);
   assert.is(real.handled, 0);
 });
 

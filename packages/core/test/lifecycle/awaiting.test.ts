@@ -3,7 +3,7 @@ import { defineActor } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AWAITING } from '#src/mailbox/status.js';
+import { AWAITING } from '#src/mailbox/status-word.js';
 import { cellOf, gate, inside } from '../inside.js';
 
 const awaiting = suite('awaiting');

@@ -3,7 +3,7 @@ import { type AnyRef, defineActor, MisuseError, type StopReason } from '@troupe/
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { FAULT } from '#src/mailbox/status.js';
+import { FAULT } from '#src/mailbox/status-word.js';
 import { cellOf, gate, inside } from '../inside.js';
 
 const lifecycle = suite('lifecycle');

@@ -2,7 +2,7 @@ import { defineActor } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LevelledQueue } from '#src/mailbox/levels.js';
+import { LevelledQueue } from '#src/mailbox/priority-levels.js';
 
 const levels = suite('levels');
 const HIGH = 0;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { MessageQueue, NO_QUEUE } from '#src/mailbox/queue.js';
+import { EMPTY_QUEUE, MessageQueue } from '#src/mailbox/message-queue.js';
 
 const queue = suite('queue');
 
@@ -95,7 +95,7 @@ queue('says how many messages are before one', () => {
 });
 
 queue('the shared empty queue is empty', () => {
-  assert.is(NO_QUEUE.length, 0);
+  assert.is(EMPTY_QUEUE.length, 0);
 });
 
 queue.run();

@@ -449,7 +449,11 @@ pipeline('whoever gave a message its context is told that it was lost, once, and
           ? { verdict: 'refuse', why: 'no' }
           : undefined,
   };
-  const other: Middleware = { name: 'other', onSend: () => 'another', onDeadLetter: () => void lost.push('other') };
+  const other: Middleware = {
+    name: 'other',
+    onSend: () => 'another',
+    onDeadLetter: () => void lost.push('other'),
+  };
   await using rig = createMiddlewareRig([stamp]);
   for (const payload of ['fine', 'refuse', 'hold', 'behind']) rig.ref.tell.work(payload);
   await rig.settle();
@@ -479,7 +483,11 @@ pipeline('a hook for the lost that throws is logged and stops nobody', async () 
       throw new Error('oops');
     },
   };
-  const careful: Middleware = { name: 'careful', onSend: () => 2, onDeadLetter: () => void heard.push('lost') };
+  const careful: Middleware = {
+    name: 'careful',
+    onSend: () => 2,
+    onDeadLetter: () => void heard.push('lost'),
+  };
   const no: Middleware = { name: 'no', beforeMessage: () => ({ verdict: 'refuse', why: 'no' }) };
   await using system = createSystem({ host, middleware: [careless, careful, no] });
   const Any = defineActor('any', { handlers: { get: () => 1 } });

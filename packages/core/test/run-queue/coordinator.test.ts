@@ -2,7 +2,7 @@ import { defineActor } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SCHEDULED, SPECIAL } from '#src/mailbox/status.js';
+import { SCHEDULED, SLOW_PATH } from '#src/mailbox/status-word.js';
 import { cellOf, inside } from '../inside.js';
 
 const coordinator = suite('coordinator');
@@ -153,7 +153,7 @@ coordinator('an idle actor has an empty status word, scheduled only while it has
     handlers: { a: () => 1 },
     mailbox: { levels: { a: 'high' } },
   });
-  assert.is(cellOf(test.system.spawn(Levelled)).status, SPECIAL);
+  assert.is(cellOf(test.system.spawn(Levelled)).status, SLOW_PATH);
 });
 
 coordinator('promote exchanges whole entries, rides included', async () => {
@@ -204,7 +204,7 @@ coordinator('counts what rides in ready entries', async () => {
   for (const other of [1, 2, 3].map(() => test.system.spawn(Actor))) other.tell.note(1);
   void test.system.stop(test.system.spawn(Actor));
   assert.is(inside(test.system).ready.depth, 5);
-  assert.is(inside(test.system).ready.rides, 4);
+  assert.is(inside(test.system).ready.inlineMessages, 4);
   assert.is(test.system.stats().queued, 5);
   await test.settle();
   assert.is(test.system.stats().queued, 0);

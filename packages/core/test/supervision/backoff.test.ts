@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { backoffMs } from '#src/supervision/backoff.js';
+import { backoffMs } from '#src/supervision/backoff-delay.js';
 
 const backoff = suite('backoff');
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decide, type FailureFacts } from '#src/supervision/decide.js';
-import { DIRECTIVES, type Directive } from '#src/supervision/policy.js';
+import { decide, type FailureFacts } from '#src/supervision/decide-directive.js';
+import { DIRECTIVES, type Directive } from '#src/supervision/supervision-policy.js';
 
 const deciding = suite('decide');
 
