@@ -1,14 +1,14 @@
 import type { Storage } from '@troupe/wal';
 import { CliError } from './cli-error.js';
-import { signalExitCode, untilSignal } from './signals.js';
+import { signalExitCode, untilSignal } from './process-signals.js';
 
-/** Work that leaves something behind: a signal ends the wait for it, so that whoever waits can tidy up. */
+/** Work with temporary files: a signal ends the wait for it, so that the caller can remove them. */
 export function unlessInterrupted<T>(what: string, work: Promise<T>): Promise<T> {
   return Promise.race([work, interrupted(what)]);
 }
 
-/** Folders that can be read until a signal comes. Whoever reads ends with an error, and writes nothing behind it. */
-export function readingUntilSignal(what: string): (storage: Storage) => Storage {
+/** A folder that can be read until a signal comes. After it every read fails, so the reader stops. */
+export function readableUntilSignal(what: string): (storage: Storage) => Storage {
   let over: Error | undefined;
   interrupted(what).catch((error: Error) => {
     over = error;

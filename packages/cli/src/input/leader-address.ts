@@ -17,7 +17,7 @@ export function parseAddress(text: string): Address {
   };
 }
 
-/** What a system takes for a socket; a longer path would be cut off without a word. */
+/** The longest socket path of the operating systems; a longer one would be cut off silently. */
 const SOCKET_BYTES_MAX = 103;
 
 export function socketPath(path: string): string {

@@ -4,22 +4,22 @@ import type { DialerAuth, DialTls, Net } from '@troupe/transport';
 import { type Command, Option } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { LeaderWatch } from '../output/leader-watch.js';
-import { quietHost } from '../output/logging-host.js';
-import type { JsonFlag, Tools } from '../verb.js';
-import { DEFAULT_PORT, parseAddress } from './address.js';
-import { Deadline } from './deadline.js';
+import { ConnectionNotices } from '../output/connection-notices.js';
+import { silentHost } from '../output/logging-host.js';
+import type { CommandContext, JsonFlag } from '../subcommand.js';
+import { CommandDeadline } from './command-deadline.js';
 import { authOf } from './key-file.js';
-import { TIMER_MS_MAX, wholeNumber } from './number-option.js';
-import { mustBeUsable } from './tls-files.js';
+import { DEFAULT_PORT, parseAddress } from './leader-address.js';
+import { TIMER_MS_MAX, wholeNumber } from './option-parsers.js';
+import { checkTlsFiles } from './tls-files.js';
 
-/** How every verb that talks to a leader finds it. */
-export interface LeaderFlags extends LinkFlags {
+/** Flags of every command that connects to a leader. */
+export interface LeaderFlags extends ConnectionFlags {
   readonly leader: string;
 }
 
-/** And how it speaks to it. */
-export interface LinkFlags {
+/** Flags of the connection itself. */
+export interface ConnectionFlags {
   readonly key?: string;
   readonly tls?: boolean;
   readonly tlsCa?: string;
@@ -30,13 +30,13 @@ export interface LinkFlags {
   readonly compress?: 'gzip' | 'brotli';
 }
 
-/** Of verbs that ask a leader for something and end. */
-export interface AskFlags extends LeaderFlags, JsonFlag {
+/** Flags of commands that make one request of a leader and end. */
+export interface RequestFlags extends LeaderFlags, JsonFlag {
   readonly timeout?: number;
 }
 
-export function withLeader(command: Command): Command {
-  return withLink(
+export function withLeaderOptions(command: Command): Command {
+  return withConnectionOptions(
     command.addOption(
       new Option('-l, --leader <address>', 'where the leader listens: host:port or unix:/path')
         .env('TROUPE_LEADER')
@@ -45,24 +45,27 @@ export function withLeader(command: Command): Command {
   );
 }
 
-export function withAsk(command: Command): Command {
-  return withLeader(command).option(
+export function withRequestOptions(command: Command): Command {
+  return withLeaderOptions(command).option(
     '--timeout <ms>',
     'give up after so long, all in all',
     wholeNumber(1, TIMER_MS_MAX),
   );
 }
 
-export function withLink(command: Command): Command {
+export function withConnectionOptions(command: Command): Command {
   return command
     .addOption(new Option('-k, --key <file>', 'key file of this peer').env('TROUPE_KEY'))
-    .option('--tls', 'speak TLS, with the authorities of this system')
-    .option('--tls-ca <file>', 'speak TLS, with this authority')
+    .option('--tls', 'connect with TLS, trusting the authorities of this system')
+    .option('--tls-ca <file>', 'connect with TLS, trusting this authority')
     .option('--tls-cert <file>', 'certificate of this peer')
     .option('--tls-key <file>', 'key of that certificate')
     .option('--tls-name <name>', "name in the leader's certificate")
     .addOption(
-      new Option('--compress <method>', 'compress what is sent where it helps').choices(['gzip', 'brotli']),
+      new Option('--compress <method>', 'compress messages where it makes them smaller').choices([
+        'gzip',
+        'brotli',
+      ]),
     )
     .option(
       '--connect-within <ms>',
@@ -72,12 +75,12 @@ export function withLink(command: Command): Command {
     );
 }
 
-export function dialOptions(flags: LinkFlags & { readonly leader: string }): DialOptions {
+export function dialOptions(flags: ConnectionFlags & { readonly leader: string }): DialOptions {
   const tls = tlsOf(flags);
   const auth = proofOf(flags);
   return {
     address: parseAddress(flags.leader),
-    host: quietHost,
+    host: silentHost,
     withinMs: flags.connectWithin,
     ...(auth === undefined ? {} : { auth }),
     ...(tls === undefined ? {} : { tls }),
@@ -85,36 +88,41 @@ export function dialOptions(flags: LinkFlags & { readonly leader: string }): Dia
   };
 }
 
-/** Asks a leader something, within the time of the command. */
-export async function withClient<T>(flags: AskFlags, run: (client: Client) => Promise<T>): Promise<T> {
-  const deadline = new Deadline(flags.timeout);
-  const client = await connectClient({ ...dialOptions(flags), ...soon(flags, deadline), name: NAME });
+/** Runs requests of a leader within the time of the command. */
+export async function withClient<T>(flags: RequestFlags, run: (client: Client) => Promise<T>): Promise<T> {
+  const deadline = new CommandDeadline(flags.timeout);
+  const client = await connectClient({ ...dialOptions(flags), ...connectLimit(flags, deadline), name: NAME });
   return closing(client, deadline.race(run(client)));
 }
 
-/** The same for a verb that may wait for long: it says so while there is no leader, and minds the time itself. */
-export async function withPatience<T>(
-  tools: Tools,
-  flags: AskFlags,
-  run: (client: Client, deadline: Deadline) => Promise<T>,
+/**
+ * The same for a command that may wait for long: it prints when the leader is away, and keeps its own time.
+ */
+export async function withWaitingClient<T>(
+  context: CommandContext,
+  flags: RequestFlags,
+  run: (client: Client, deadline: CommandDeadline) => Promise<T>,
   options: { readonly net?: Net } = {},
 ): Promise<T> {
-  const deadline = new Deadline(flags.timeout);
+  const deadline = new CommandDeadline(flags.timeout);
   const dial = dialOptions(flags);
-  const watch = new LeaderWatch(tools.terminal, dial.address);
+  const notices = new ConnectionNotices(context.terminal, dial.address);
   const client = await connectClient({
     ...dial,
-    ...soon(flags, deadline),
+    ...connectLimit(flags, deadline),
     ...(options.net === undefined ? {} : { net: options.net }),
     name: NAME,
-    ...(flags.json === true ? {} : { onEvent: watch.hear }),
+    ...(flags.json === true ? {} : { onEvent: notices.onEvent }),
   });
   return closing(client, run(client, deadline));
 }
 
 const NAME = 'cli';
 
-function soon({ connectWithin }: AskFlags, deadline: Deadline): { readonly withinMs?: number } {
+function connectLimit(
+  { connectWithin }: RequestFlags,
+  deadline: CommandDeadline,
+): { readonly withinMs?: number } {
   return deadline.left(connectWithin);
 }
 
@@ -126,13 +134,13 @@ async function closing<T>(client: Client, work: Promise<T>): Promise<T> {
   }
 }
 
-/** A key file, else a certificate of one's own, else nothing. */
-function proofOf({ key, tlsCert }: LinkFlags): DialerAuth | undefined {
+/** A key file, else a client certificate, else nothing. */
+function proofOf({ key, tlsCert }: ConnectionFlags): DialerAuth | undefined {
   if (key !== undefined) return authOf(key);
   return tlsCert === undefined ? undefined : { kind: 'mtls' };
 }
 
-function tlsOf(flags: LinkFlags): DialTls | undefined {
+function tlsOf(flags: ConnectionFlags): DialTls | undefined {
   const { tls, tlsCa, tlsCert, tlsKey, tlsName } = flags;
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --tls-cert and --tls-key go together');
@@ -145,6 +153,6 @@ function tlsOf(flags: LinkFlags): DialTls | undefined {
     ...(tlsCert === undefined ? {} : { cert: readFileSync(tlsCert) }),
     ...(tlsKey === undefined ? {} : { key: readFileSync(tlsKey) }),
   };
-  mustBeUsable(files);
+  checkTlsFiles(files);
   return tlsName === undefined ? files : { ...files, serverName: tlsName };
 }

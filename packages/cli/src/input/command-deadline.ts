@@ -1,8 +1,8 @@
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 
-/** When a command gives up, counted from its start. */
-export class Deadline {
+/** The time that a command may take, counted from its start. */
+export class CommandDeadline {
   private readonly timeoutMs: number | undefined;
   private readonly startedAt = performance.now();
 
@@ -10,7 +10,7 @@ export class Deadline {
     this.timeoutMs = timeoutMs;
   }
 
-  /** How long something may take: what is left, or less. */
+  /** The time left, at most `atMost`. */
   left(atMost?: number): { readonly withinMs?: number } {
     const { timeoutMs } = this;
     const left =
@@ -19,13 +19,13 @@ export class Deadline {
     return { withinMs: Math.round(Math.min(left, atMost ?? left)) };
   }
 
-  /** Rejects when the time is over, for what cannot be given up otherwise. */
+  /** Rejects when the time is over, for work that takes no time limit itself. */
   async race<T>(work: Promise<T>): Promise<T> {
     const { withinMs } = this.left();
     if (withinMs === undefined) return work;
     let timer: NodeJS.Timeout | undefined;
     const over = new Promise<never>((_resolve, reject) => {
-      const text = `not done within ${this.timeoutMs} ms; what was asked may be done all the same`;
+      const text = `not done within ${this.timeoutMs} ms; the request may still be carried out`;
       timer = setTimeout(() => reject(new CliError('ERR_CLI_TIMEOUT', ExitCode.retryLater, text)), withinMs);
     });
     return Promise.race([work, over]).finally(() => clearTimeout(timer));

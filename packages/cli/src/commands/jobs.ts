@@ -1,20 +1,30 @@
 import type { Client, JobView } from '@troupe/jobs';
 import { type Command, Option } from 'commander';
-import { type AskFlags, withAsk, withClient, withPatience } from '../input/leader-options.js';
-import { TIMER_MS_MAX, wholeNumber } from '../input/number-option.js';
-import { plainJob } from '../input/untyped-job.js';
-import { jobLines, shownJob, table } from '../output/show-job.js';
-import { print, type Tools, verb } from '../verb.js';
+import {
+  type RequestFlags,
+  withClient,
+  withRequestOptions,
+  withWaitingClient,
+} from '../input/connection-options.js';
+import { TIMER_MS_MAX, wholeNumber } from '../input/option-parsers.js';
+import { untypedJob } from '../input/untyped-job.js';
+import { jobLines, shownJob, table } from '../output/job-table.js';
+import { type CommandContext, printResult, subcommand } from '../subcommand.js';
 
-type Flags = AskFlags;
+type Flags = RequestFlags;
 
 const STATES: readonly JobView['state'][] = ['queued', 'running', 'dead', 'done', 'cancelled'];
-/** Whatever the job is called: a job that exists is found by its id. */
-const SOME_JOB = plainJob('some.job');
+/** A stand-in definition: an existing job is found by its id alone. */
+const ANY_JOB = untypedJob('some.job');
 
-export function addJobVerbs(program: Command, tools: Tools): void {
-  withAsk(
-    verb(program, 'await <id>', 'wait for the output of a job submitted earlier', 'troupe await 2qt6g-1'),
+export function addJobCommands(program: Command, context: CommandContext): void {
+  withRequestOptions(
+    subcommand(
+      program,
+      'await <id>',
+      'wait for the output of a job submitted earlier',
+      'troupe await 2qt6g-1',
+    ),
   )
     .option(
       '--result-within <ms>',
@@ -22,13 +32,13 @@ export function addJobVerbs(program: Command, tools: Tools): void {
       wholeNumber(1, TIMER_MS_MAX),
     )
     .action((id: string, flags: Flags & { resultWithin?: number }) =>
-      withPatience(tools, flags, async (client, deadline) => {
-        const output = await client.open(SOME_JOB, id).result(deadline.left(flags.resultWithin));
-        print(tools, flags, { id, output }, [JSON.stringify(output)]);
+      withWaitingClient(context, flags, async (client, deadline) => {
+        const output = await client.open(ANY_JOB, id).result(deadline.left(flags.resultWithin));
+        printResult(context, flags, { id, output }, [JSON.stringify(output)]);
       }),
     );
-  withAsk(
-    verb(
+  withRequestOptions(
+    subcommand(
       program,
       'cancel <id>',
       'cancel a waiting or running job',
@@ -38,27 +48,29 @@ export function addJobVerbs(program: Command, tools: Tools): void {
     .option('--reason <text>', 'kept with the job', '')
     .action((id: string, flags: Flags & { reason: string }) =>
       withClient(flags, async (client) => {
-        const state = await client.open(SOME_JOB, id).cancel(flags.reason);
-        print(tools, flags, { id, state }, [`${id} ${state}`]);
+        const state = await client.open(ANY_JOB, id).cancel(flags.reason);
+        printResult(context, flags, { id, state }, [`${id} ${state}`]);
       }),
     );
-  withAsk(verb(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
+  withRequestOptions(subcommand(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
     (id: string, flags: Flags) =>
       withClient(flags, async (client) => {
-        const job = shownJob(id, await client.open(SOME_JOB, id).inspect());
-        print(tools, flags, job, jobLines(job));
+        const job = shownJob(id, await client.open(ANY_JOB, id).inspect());
+        printResult(context, flags, job, jobLines(job));
       }),
   );
-  withAsk(verb(program, 'ls', 'list jobs, oldest first', 'troupe ls --state queued --max 20'))
+  withRequestOptions(
+    subcommand(program, 'ls', 'list jobs, oldest first', 'troupe ls --state queued --max 20'),
+  )
     .addOption(new Option('--state <state>', 'only jobs in this state').choices(STATES))
     .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), 100)
     .action((flags: Flags & { state?: JobView['state']; max: number }) =>
-      withClient(flags, (client) => list(tools, flags, client)),
+      withClient(flags, (client) => list(context, flags, client)),
     );
 }
 
 async function list(
-  tools: Tools,
+  context: CommandContext,
   flags: Flags & { state?: JobView['state']; max: number },
   client: Client,
 ): Promise<void> {
@@ -70,7 +82,7 @@ async function list(
   const oldest = views.sort((a, b) => a.job - b.job).slice(0, flags.max);
   const jobs = oldest.map((view) => shownJob(client.idOf(view.job), view));
   if (flags.json === true) {
-    for (const job of jobs) print(tools, flags, job, []);
+    for (const job of jobs) printResult(context, flags, job, []);
     return;
   }
   const rows = jobs.map((job) => [
@@ -82,7 +94,7 @@ async function list(
     job.reason ?? '',
   ]);
   for (const line of table(['ID', 'STATE', 'EXEC', 'ATTEMPT', 'SUBMITTED', 'REASON'], rows))
-    tools.terminal.out(line);
+    context.terminal.out(line);
 }
 
 const PAGE = 1_000;

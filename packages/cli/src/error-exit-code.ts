@@ -1,6 +1,6 @@
 import { CliError } from './cli-error.js';
 import { ExitCode } from './exit-code.js';
-import { plainText } from './output/plain-text.js';
+import { escapeControlCharacters } from './output/escape-control-characters.js';
 
 export interface Failure {
   readonly code: string;
@@ -11,11 +11,11 @@ export interface Failure {
 
 interface Known {
   readonly exitCode: number;
-  /** What to do, where the error itself does not say it. */
+  /** Advice, where the error itself gives none. */
   readonly advice?: string;
 }
 
-const KNOWN: Readonly<Record<string, Known>> = {
+const EXIT_CODES: Readonly<Record<string, Known>> = {
   ERR_LEADER_UNREACHABLE: {
     exitCode: ExitCode.unavailable,
     advice: 'is a leader running there? see --leader',
@@ -87,13 +87,13 @@ const KNOWN: Readonly<Record<string, Known>> = {
   ERR_WAL_OPTION: { exitCode: ExitCode.usage },
 };
 
-/** Whatever went wrong, as one line and an exit code. What nobody foresaw is 70, and its stack goes to the log. */
-export function failureOf(error: unknown): Failure {
+/** An error as one line and an exit code. An unforeseen error is 70, and its stack goes to the log. */
+export function exitFailureOf(error: unknown): Failure {
   if (!(error instanceof Error))
     return { code: 'ERR_INTERNAL', exitCode: ExitCode.internal, message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_INTERNAL';
   if (error instanceof CliError) return { code, exitCode: error.exitCode, message: oneLine(error.message) };
-  const known = KNOWN[code];
+  const known = EXIT_CODES[code];
   const own = 'exitCode' in error && typeof error.exitCode === 'number' ? error.exitCode : undefined;
   const exitCode = known?.exitCode ?? own ?? ExitCode.internal;
   const advice = known?.advice === undefined ? '' : `; ${known.advice}`;
@@ -101,5 +101,5 @@ export function failureOf(error: unknown): Failure {
 }
 
 function oneLine(text: string): string {
-  return plainText(text.replaceAll(/\s*\n\s*/g, ' ').trim());
+  return escapeControlCharacters(text.replaceAll(/\s*\n\s*/g, ' ').trim());
 }

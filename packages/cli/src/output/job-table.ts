@@ -1,7 +1,7 @@
 import type { JobView } from '@troupe/jobs';
-import { plainText } from './plain-text.js';
+import { escapeControlCharacters } from './escape-control-characters.js';
 
-/** A job as the command prints it with --json: the id as people know it, times as text. */
+/** A job as the command prints it with --json: the public id, times as text. */
 export interface ShownJob {
   readonly id: string;
   readonly exec: string;
@@ -17,11 +17,11 @@ export interface ShownJob {
   readonly worker: string | null;
   readonly reason: string | null;
   readonly failure: JobView['failure'] | null;
-  /** Null once it has ended for good: its payload is no longer kept. */
+  /** Null once the job is done or cancelled: its payload is no longer kept. */
   readonly payloadBytes: number | null;
-  /** How the worker is that runs it; null while nobody does. */
+  /** Liveness of the worker that runs the job; null while none does. */
   readonly liveness: Liveness | null;
-  /** For how long the event loop of that worker has stood; 0 unless it is blocked. */
+  /** How long the event loop of that worker has been blocked; 0 unless it is. */
   readonly blockedMs: number;
 }
 
@@ -84,7 +84,7 @@ export function jobLines(job: ShownJob): string[] {
 
 /** Columns as wide as their widest cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const cells = [head, ...rows.map((row) => row.map(plainText))];
+  const cells = [head, ...rows.map((row) => row.map(escapeControlCharacters))];
   const widths = head.map((_, i) => cells.reduce((most, row) => Math.max(most, (row[i] ?? '').length), 0));
   return cells.map((row) =>
     row

@@ -5,8 +5,8 @@ import type { ProgressBar } from './progress-bar.js';
 
 const MIB = 1024 * 1024;
 
-/** A folder that is read, and a bar that says how far. `times`: how often every byte is. */
-export async function watchedStorage(
+/** Storage of a folder that moves a progress bar as it is read. `times`: how often every byte is read. */
+export async function progressStorage(
   folder: string,
   { bar, times }: { readonly bar: ProgressBar; readonly times: number },
 ): Promise<Storage> {

@@ -1,14 +1,11 @@
 import type { LeaderOverview } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { ExitCode } from '../exit-code.js';
-import { type AskFlags, withAsk, withClient } from '../input/leader-options.js';
-import { wholeNumber } from '../input/number-option.js';
-import { stateText, table } from '../output/show-job.js';
-import { print, type Tools, verb } from '../verb.js';
+import { type RequestFlags, withClient, withRequestOptions } from '../input/connection-options.js';
+import { wholeNumber } from '../input/option-parsers.js';
+import { type CommandContext, printResult, subcommand } from '../subcommand.js';
 
-type Flags = AskFlags;
-
-interface CheckFlags extends Flags {
+interface CheckFlags extends RequestFlags {
   readonly workersMin: number;
   readonly queuedMax?: number;
   readonly deadMax?: number;
@@ -16,30 +13,9 @@ interface CheckFlags extends Flags {
 
 const COUNT_MAX = 1_000_000_000;
 
-export function addFleet(program: Command, tools: Tools): void {
-  const workers = program.command('workers').description('the workers of a leader');
-  withAsk(verb(workers, 'ls', 'list the workers and how they are', 'troupe workers ls')).action(
-    (flags: Flags) =>
-      withClient(flags, async (client) => {
-        const { workers: all } = await client.overview();
-        if (flags.json === true) {
-          for (const one of all) print(tools, flags, one, []);
-          return;
-        }
-        const rows = all.map(({ worker, liveness, blockedMs, running, slots, credit, cpu, lagMs }) => [
-          worker,
-          stateText(liveness, blockedMs),
-          `${running}/${slots}`,
-          String(credit),
-          `${Math.round(cpu * 100)}%`,
-          `${Math.round(lagMs)} ms`,
-        ]);
-        for (const line of table(['WORKER', 'STATE', 'RUNNING', 'CREDIT', 'CPU', 'LAG'], rows))
-          tools.terminal.out(line);
-      }),
-  );
-  withAsk(
-    verb(
+export function addCheck(program: Command, context: CommandContext): void {
+  withRequestOptions(
+    subcommand(
       program,
       'check',
       'probe a leader: exit 0 if all is well',
@@ -54,10 +30,10 @@ export function addFleet(program: Command, tools: Tools): void {
         const overview = await client.overview();
         const problems = problemsOf(overview, flags);
         const isOk = problems.length === 0;
-        print(tools, flags, { ok: isOk, problems, ...overview }, [
+        printResult(context, flags, { ok: isOk, problems, ...overview }, [
           isOk ? summaryOf(overview) : `not well: ${problems.join('; ')}`,
         ]);
-        if (!isOk) tools.exitCode = ExitCode.retryLater;
+        if (!isOk) context.exitCode = ExitCode.retryLater;
       }),
     );
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 
-/** The longest time that is not a mistake in the unit. */
+/** The longest duration accepted: more is a mistake in the unit. */
 export const YEAR_MS = 366 * 24 * 3_600_000;
 
 /** The longest time a timer can wait. */

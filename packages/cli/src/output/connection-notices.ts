@@ -1,27 +1,27 @@
 import { type Address, type DialerEvent, describeClose, formatAddress } from '@troupe/transport';
 import type { Terminal } from './terminal.js';
 
-/** Says, once per outage, that there is no leader and that the command waits for one. */
-export class LeaderWatch {
+/** Prints, once per outage, that the leader cannot be reached and that the command waits for it. */
+export class ConnectionNotices {
   private readonly terminal: Terminal;
   private readonly address: string;
-  private isTold = false;
+  private isPrinted = false;
 
   constructor(terminal: Terminal, address: Address) {
     this.terminal = terminal;
     this.address = formatAddress(address);
   }
 
-  readonly hear = (event: DialerEvent): void => {
+  readonly onEvent = (event: DialerEvent): void => {
     if (event.kind === 'lost' && event.reason.kind !== 'local') {
-      this.isTold = false;
-      this.tell(`lost (${describeClose(event.reason)})`);
-    } else if (event.kind === 'unreachable') this.tell(`not there (${event.error.message})`);
+      this.isPrinted = false;
+      this.print(`lost (${describeClose(event.reason)})`);
+    } else if (event.kind === 'unreachable') this.print(`not there (${event.error.message})`);
   };
 
-  private tell(what: string): void {
-    if (this.isTold) return;
-    this.isTold = true;
+  private print(what: string): void {
+    if (this.isPrinted) return;
+    this.isPrinted = true;
     this.terminal.err(`troupe: leader at ${this.address}: ${what}; waiting for it`);
   }
 }

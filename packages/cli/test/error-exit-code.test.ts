@@ -6,7 +6,7 @@ import {
 } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failureOf } from '#src/failure.js';
+import { exitFailureOf } from '#src/error-exit-code.js';
 
 const failures = suite('failures');
 
@@ -32,14 +32,18 @@ const SESSIONS: Readonly<Record<SessionRefusalCode, number>> = {
   ERR_PRODUCERS_FULL: 75,
 };
 
-failures('every refusal of a leader has its exit code', () => {
+failures('every refusal code of a leader has an exit code', () => {
   for (const [code, exitCode] of Object.entries(REFUSALS))
-    assert.is(failureOf(new JobRefusedError(code as RefusalCode, 'x', 0)).exitCode, exitCode, code);
+    assert.is(exitFailureOf(new JobRefusedError(code as RefusalCode, 'x', 0)).exitCode, exitCode, code);
   for (const [code, exitCode] of Object.entries(SESSIONS))
-    assert.is(failureOf(new SessionRefusedError(code as SessionRefusalCode, 'x')).exitCode, exitCode, code);
+    assert.is(
+      exitFailureOf(new SessionRefusedError(code as SessionRefusalCode, 'x')).exitCode,
+      exitCode,
+      code,
+    );
 });
 
-failures('what the system refuses is no mistake of ours, and the line says what to do', () => {
+failures('an error of the operating system has its exit code and advice', () => {
   const table: readonly (readonly [code: string, exitCode: number, advice: RegExp])[] = [
     ['ENOSPC', 74, /free space/],
     ['EDQUOT', 74, /free space/],
@@ -51,14 +55,14 @@ failures('what the system refuses is no mistake of ours, and the line says what 
     ['ENOENT', 66, /path/],
   ];
   for (const [code, exitCode, advice] of table) {
-    const failure = failureOf(Object.assign(new Error(`${code}: no`), { code }));
+    const failure = exitFailureOf(Object.assign(new Error(`${code}: no`), { code }));
     assert.is(failure.exitCode, exitCode, code);
     assert.match(failure.message, advice);
   }
 });
 
-failures('a failure is one line, whatever is in its text', () => {
-  const { message } = failureOf(new Error('one\n  two \u001b[31mred\u0007\u202e'));
+failures('an error message with line breaks is printed as one line', () => {
+  const { message } = exitFailureOf(new Error('one\n  two \u001b[31mred\u0007\u202e'));
   assert.is(message, 'one two \\u001b[31mred\\u0007\\u202e');
 });
 

@@ -1,18 +1,21 @@
 import { type Net, type NetSocket, nodeNet } from '@troupe/transport';
 
-/** Sockets that tell how much was written. A body is written no further ahead than its receiver has asked for. */
-export function watchedNet(onSent: (bytes: number) => void): Net {
+/**
+ * Node's sockets, counting the bytes written. A body is written only as far as its receiver has granted
+ * credit.
+ */
+export function byteCountingNet(onWritten: (bytes: number) => void): Net {
   return {
     ...nodeNet,
     dial: (options, handler) =>
       nodeNet.dial(options, {
-        onOpen: (socket) => handler.onOpen(watched(socket, onSent)),
+        onOpen: (socket) => handler.onOpen(watched(socket, onWritten)),
         onError: (error) => handler.onError(error),
       }),
   };
 }
 
-function watched(socket: NetSocket, onSent: (bytes: number) => void): NetSocket {
+function watched(socket: NetSocket, onWritten: (bytes: number) => void): NetSocket {
   let written = 0;
   return {
     remote: socket.remote,
@@ -20,7 +23,7 @@ function watched(socket: NetSocket, onSent: (bytes: number) => void): NetSocket 
     attach: (handler) => socket.attach(handler),
     write(pieces) {
       for (const piece of pieces) written += piece.length;
-      onSent(written);
+      onWritten(written);
       return socket.write(pieces);
     },
     get heldBytes() {

@@ -1,12 +1,12 @@
 /**
- * What others wrote (errors of handlers, names of peers) as one line of a terminal. A line break or an escape sequence in it would be
- * taken for ours.
+ * Text of other processes (errors of handlers, names of peers) as one line of a terminal: a line break or an
+ * escape sequence in it would be taken for output of this command.
  */
-export function plainText(text: string): string {
+export function escapeControlCharacters(text: string): string {
   return text.replaceAll(NOT_PLAIN, (char) => NAMED[char] ?? `\\u${hex(char)}`);
 }
 
-/** Control characters, separators of lines, and marks that turn the direction of what follows. */
+/** Control characters, line separators, and marks that change the direction of text. */
 const NOT_PLAIN = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 

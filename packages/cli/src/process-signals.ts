@@ -2,12 +2,12 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
 type Ending = (typeof SIGNALS)[number];
 
-/** A hang-up asks for a fresh look at the files, as everywhere. */
+/** SIGHUP means: read keys and certificates again. */
 export function onReload(reload: () => void): void {
   process.on('SIGHUP', reload);
 }
 
-/** What a shell expects of a process that a signal has ended. */
+/** The exit code that a shell expects of a process ended by a signal. */
 export function signalExitCode(signal: Ending): number {
   return 128 + NUMBERS[signal];
 }
