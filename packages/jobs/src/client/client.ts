@@ -105,7 +105,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     checkOptions('submitAll', options, SUBMIT_ALL_OPTIONS);
     const items: Draft[] = [];
     for (const input of inputs) {
-      const item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want: false, soon: false };
+      const item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, wantsOutcome: false };
       await this.drafter.fill(item, job, input, options);
       items.push(item);
     }
@@ -207,8 +207,6 @@ export class Client implements HandleDesk, AsyncDisposable {
         this.submitter.letIn();
         return;
       case 'outcomes':
-        this.submitter.outcomes(message.items);
-        this.submitter.letIn();
         return this.outcomes.settleAll(message.items);
       case 'answer':
         return this.calls.answered(message.call, message.answer);

@@ -1,7 +1,7 @@
 import type { JobDefinition } from '../job/define-job.js';
 import { EMPTY_PAYLOAD } from '../job/payload.js';
 import { JobRefusedError } from '../jobs-error.js';
-import type { JobOutcome, Receipt } from '../protocol/client-messages.js';
+import type { Receipt } from '../protocol/client-messages.js';
 import { type HandleDesk, JobHandle, type SubmitReceipt } from './job-handle.js';
 import type { Outcomes, Waiter } from './outcomes.js';
 import { type Caller, type Draft, OutstandingBatch, OutstandingJob } from './outstanding.js';
@@ -26,10 +26,6 @@ export class PendingRun extends OutstandingJob implements Waiter {
     this.item.payload = EMPTY_PAYLOAD;
     this.job = receipt.jobs[0] as number;
     this.outcomes.add(this.job, this);
-  }
-
-  override ended(outcome: JobOutcome): void {
-    this.outcomes.tell(this, outcome);
   }
 
   override leave(error: Error): void {

@@ -19,7 +19,7 @@ import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, Session } from './leader-context.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
-import { Voices } from './sessions/outbound-flush.js';
+import { OutboundFlush } from './sessions/outbound-flush.js';
 import { Reception } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
 import { Intake } from './submit/intake.js';
@@ -61,7 +61,7 @@ export class Leader implements LeaderContext {
   private readonly reception: Reception;
   private readonly dispatcher: Dispatcher;
   private readonly aftermath: Aftermath;
-  private readonly voices = new Voices();
+  private readonly outbound = new OutboundFlush();
   private waiting: (() => void)[] = [];
   private turnScheduled = false;
   private stopped = false;
@@ -216,7 +216,7 @@ export class Leader implements LeaderContext {
   }
 
   list(session: Session): void {
-    this.voices.list(session);
+    this.outbound.markDirty(session);
   }
 
   private restore(): void {
@@ -241,7 +241,7 @@ export class Leader implements LeaderContext {
     // The disk first: it works while the others are told.
     this.staging.flush(this.host.now());
     if (this.desk.walk()) this.wake();
-    this.voices.speak(this.time);
+    this.outbound.flushAll();
     if (this.whenIdle !== undefined && this.staging.idle && this.waiting.length === 0) this.whenIdle();
   }
 
@@ -281,7 +281,6 @@ export class Leader implements LeaderContext {
     this.time += Math.min(now - this.lastNow, 2 * this.times.tickMs);
     this.lastNow = now;
     this.watch.sweep();
-    this.voices.hurry(this.time - this.times.beatMs);
     const { ledger } = this;
     const nextAt = Math.min(ledger.ended.nextAt, ledger.dead.nextAt, ledger.keys.nextAt);
     if (this.staging.idle && nextAt <= this.at()) this.stage({ type: 'tick', at: this.at() });

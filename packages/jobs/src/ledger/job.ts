@@ -27,7 +27,7 @@ export interface JobEnd {
 }
 
 /**
- * One job. Everything but `pending`, `lease`, `waiters` and `ticket` is the fold of the records; those belong to the leader that
+ * One job. Everything but `pending`, `lease` and `waiters` is the fold of the records; those belong to the leader that
  * has the job in hand, are never stored, and `apply` does not read them.
  */
 export class Job {
@@ -50,8 +50,6 @@ export class Job {
   pending = false;
   lease: unknown = undefined;
   waiters: unknown = undefined;
-  /** The number of its submit while the first of its waiters has no receipt for it; 0 otherwise. */
-  ticket = 0;
 
   constructor(
     no: number,

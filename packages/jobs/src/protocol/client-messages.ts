@@ -17,10 +17,8 @@ export interface SubmitItem {
   readonly payload: Payload;
   readonly key: string;
   readonly delayMs: number;
-  /** Send the outcome when it is there. */
-  readonly want: boolean;
-  /** Send the receipt as soon as there is one, not with the outcome (ADR 0141). */
-  readonly soon: boolean;
+  /** The receipt comes once the submit is durable; with this flag the outcome follows when the job has ended. */
+  readonly wantsOutcome: boolean;
 }
 
 export type ClientMessage =
@@ -69,8 +67,6 @@ export interface Receipt {
 /** How a job ended, or that the leader does not know it. */
 export interface JobOutcome {
   readonly job: number;
-  /** The submit whose receipt this is as well (ADR 0139); 0 where that has its receipt, or is somebody else's. */
-  readonly seq: number;
   readonly state: 'done' | 'dead' | 'cancelled' | 'unknown';
   readonly result: Payload | undefined;
   readonly reason: string;

@@ -68,29 +68,18 @@ export class ClientPeer implements ConnectionHandler {
   deliver(message: ToClient): void {
     if (message.kind === 'receipts') this.answered(message.items);
     else if (message.kind === 'answer') this.settle();
-    if (message.kind === 'outcomes') this.tell(message.items);
+    if (message.kind === 'outcomes') this.sendOutcomes(message.items);
     else encodeToClient(message, wireWriter(), this.outlet.post);
     if (this.belated.length > 0) this.askAgain();
     if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
   }
 
-  private tell(outcomes: readonly JobOutcome[]): void {
-    for (const { seq } of outcomes) if (seq !== 0) this.settle();
+  private sendOutcomes(outcomes: readonly JobOutcome[]): void {
     for (const items of portions(outcomes, resultBytes)) {
-      if (this.outlet.isFull) this.putOff(items);
+      if (this.outlet.isFull) for (const { job } of items) this.belated.push(job);
       else encodeToClient({ kind: 'outcomes', items }, wireWriter(), this.outlet.post);
     }
     if (this.belated.length > BELATED_MAX) this.connection.destroy({ kind: 'slow-reader' });
-  }
-
-  /** Receipts are not put off: those that were to come with these outcomes come without. */
-  private putOff(outcomes: readonly JobOutcome[]): void {
-    const receipts: Receipt[] = [];
-    for (const { job, seq } of outcomes) {
-      this.belated.push(job);
-      if (seq !== 0) receipts.push({ seq, jobs: [job], lsn: 0, duplicate: false, refusal: undefined });
-    }
-    encodeToClient({ kind: 'receipts', items: receipts }, wireWriter(), this.outlet.post);
   }
 
   private askAgain(): void {

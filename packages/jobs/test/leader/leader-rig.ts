@@ -204,10 +204,8 @@ export class PlayedClient {
     this.say({
       kind: 'submit',
       low: 0,
-      items: [{ seq: this.seq, ref: 1, payload, key, delayMs, want: true, soon: false }],
+      items: [{ seq: this.seq, ref: 1, payload, key, delayMs, wantsOutcome: true }],
     });
-    // The receipt of a wanted outcome would wait for it, or for a beat.
-    this.session.hurry();
     return this.receipts()
       .filter((one) => one.seq === this.seq)
       .at(-1);

@@ -216,7 +216,7 @@ async function attack(port: number): Promise<AsyncDisposable> {
     while (!signal.aborted && seq < 100_000) {
       const items = Array.from({ length: 50 }, () => {
         seq += 1;
-        return { seq: seq - 1, ref: 1, payload: '1', key: '', delayMs: 0, want: true, soon: false };
+        return { seq: seq - 1, ref: 1, payload: '1', key: '', delayMs: 0, wantsOutcome: true };
       });
       say(flood.connection, (out, emit) => encodeClient({ kind: 'submit', low: 0, items }, out, emit));
       await new Promise((resolve) => setTimeout(resolve, 20));

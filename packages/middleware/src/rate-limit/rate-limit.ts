@@ -89,7 +89,7 @@ class RateLimitMiddleware implements RateLimit {
     if (bucket === undefined) return undefined;
     const { limit } = this;
     // An earlier time has fewer tokens, never more: the exact clock is read only if the coarse time has none.
-    let ms = bucket.take(message.recently, limit.rate);
+    let ms = bucket.take(message.coarseNow, limit.rate);
     if (ms !== 0) {
       bucket.resetIfFromOtherClock(message.now, limit.rate);
       ms = bucket.take(message.now, limit.rate);
@@ -116,8 +116,8 @@ class RateLimitMiddleware implements RateLimit {
 
   private bucketOf(message: MessageView): TokenBucket | undefined {
     if (this.messages !== undefined && !this.messages.has(message.message)) return undefined;
-    if (this.per === 'all') return this.limit.sharedBucket(message.recently);
+    if (this.per === 'all') return this.limit.sharedBucket(message.coarseNow);
     const key = this.per === 'actor' ? message.path : this.per(message);
-    return key === undefined ? undefined : this.limit.bucketOf(key, message.recently);
+    return key === undefined ? undefined : this.limit.bucketOf(key, message.coarseNow);
   }
 }

@@ -10,7 +10,7 @@ export interface IdempotencyOptions {
    * share their keys: a message that is broadcast to a pool needs `message.path` in its key.
    */
   readonly key: (message: MessageView) => string | undefined;
-  /** Keys remembered; beyond it the least recently used is forgotten. Default 10,000. */
+  /** Keys remembered; beyond it the least coarseNow used is forgotten. Default 10,000. */
   readonly keysMax?: number | undefined;
   /** A key is forgotten after this time. Default: never, only `keysMax` counts. */
   readonly keepMs?: number | undefined;
@@ -97,7 +97,7 @@ class IdempotencyMiddleware implements Idempotency {
     if (key === undefined) return undefined;
     const entry = this.entries.get(key);
     if (entry === undefined || this.isExpired(entry, message)) {
-      this.begin(message, new KeyEntry(key, message.recently));
+      this.begin(message, new KeyEntry(key, message.coarseNow));
       return undefined;
     }
     if (entry.state === 'running') {

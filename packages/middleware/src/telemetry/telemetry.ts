@@ -3,7 +3,7 @@ import {
   type ActorSystem,
   type Host,
   type InvokeResult,
-  type LostView,
+  type DeadLetterView,
   type MessageView,
   type Middleware,
   MisuseError,
@@ -102,7 +102,7 @@ class TelemetryMiddleware {
       afterMessage: this.afterMessage,
       wrapHost: this.wrapHost,
       attach: this.attach,
-      ...(this.spans !== undefined && { around: this.around, onLost: this.onLost }),
+      ...(this.spans !== undefined && { around: this.around, onDeadLetter: this.onDeadLetter }),
       ...(this.messages !== undefined && { beforeTurn: this.beforeTurn, afterTurn: this.afterTurn }),
     };
   }
@@ -158,7 +158,7 @@ class TelemetryMiddleware {
     if (trace !== undefined) this.spans?.ended(trace, message, outcome);
   };
 
-  private readonly onLost = ({ context, reason, now }: LostView): void => {
+  private readonly onDeadLetter = ({ context, reason, now }: DeadLetterView): void => {
     this.spans?.lost(context as MessageTrace, reason, now);
   };
 

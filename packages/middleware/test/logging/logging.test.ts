@@ -58,7 +58,7 @@ lines('a failure is one line with path, message, directive, attempt and payload'
     directive: 'restart',
     attempt: 1,
     attemptsMax: 3,
-    trail: ['outside → /ann.pay'],
+    messageHistory: ['outside → /ann.pay'],
     payload: { cents: -1, pin: '[redacted]' },
   });
   assert.is(second.fields['attempt'], 2);

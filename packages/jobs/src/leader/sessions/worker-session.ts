@@ -62,7 +62,7 @@ export class WorkerSession {
   forsaken = false;
   /** Its leases come from before the leader's restart. */
   inDoubt = false;
-  listed = false;
+  dirty = false;
   /** Its place among the sessions with credit. */
   openIndex = -1;
   private readonly port: WorkerPort;
@@ -198,7 +198,7 @@ export class WorkerSession {
   }
 
   flush(): void {
-    this.listed = false;
+    this.dirty = false;
     if (!this.open) return;
     const { assigns, settled, aborts, rest } = this;
     const hasNews = (assigns ?? aborts ?? rest) !== undefined;

@@ -5,7 +5,7 @@ import { windowKey } from '../../ledger/key-window.js';
 import type { Producer } from '../../ledger/producer.js';
 import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../../ledger/record.js';
 import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../../protocol/client-messages.js';
-import { awaitOutcome, holdReceipt } from '../commit/outcome-waiters.js';
+import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { Attempts } from '../dispatch/attempts.js';
 import type { LeaderContext } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../leader-limits.js';
@@ -17,13 +17,9 @@ import type { Flight } from './uncommitted-jobs.js';
 /** How far a submit's number may be ahead of what its client has answers to. */
 const SEQ_WINDOW = 1_048_576;
 
-/** Larger payloads count against what a client may have in flight until their receipt has left: theirs does not wait (ADR 0139). */
-const HELD_PAYLOAD_BYTES_MAX = 4_096;
-
-/** What a submit is answered with once it is durable: the receipt, the outcome behind it, or both together. */
-const RECEIPT = 0;
-const OUTCOME_TOO = 1;
-const WITH_OUTCOME = 2;
+/** The answers to a submit, kept as the tag of its record: a receipt once it is durable, and perhaps the outcome later. */
+const RECEIPT_ONLY = 0;
+const RECEIPT_THEN_OUTCOME = 1;
 
 /** Takes submits: judged against what is durable and what is in flight, answered when durable. */
 export class Intake {
@@ -74,7 +70,7 @@ export class Intake {
       payload: item.payload,
     };
     if (admission.key !== '') this.flight.keys.add(admission.key);
-    this.context.stage(record, session, answerTo(item));
+    this.context.stage(record, session, item.wantsOutcome ? RECEIPT_THEN_OUTCOME : RECEIPT_ONLY);
     this.takeOff(session, record, policy, item.seq);
   }
 
@@ -109,10 +105,8 @@ export class Intake {
   enqueued(record: EnqueueRecord, job: Job, session: ClientSession, tag: number, lsn: number): void {
     this.landed(record, job);
     this.context.list(session);
-    if (tag === WITH_OUTCOME && record.payload.length <= HELD_PAYLOAD_BYTES_MAX)
-      return holdReceipt(job, record.seq, lsn, session);
     session.receipt({ seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined });
-    if (tag !== RECEIPT) awaitOutcome(this.context, record.job, session);
+    if (tag === RECEIPT_THEN_OUTCOME) awaitOutcome(this.context, record.job, session);
   }
 
   enqueuedAll(record: EnqueueAllRecord, session: ClientSession, jobs: readonly number[], lsn: number): void {
@@ -248,7 +242,7 @@ export class Intake {
     };
     session.receipt(receipt);
     this.context.list(session);
-    if (item.want) for (const job of jobs) awaitOutcome(this.context, job, session);
+    if (item.wantsOutcome) for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
   /** Once what is in flight has landed. A session that has ended meanwhile says it again in its next. */
@@ -269,11 +263,6 @@ export class Intake {
   private producerOf(session: ClientSession): Producer | undefined {
     return this.context.ledger.producers.get(session.producer);
   }
-}
-
-function answerTo({ want, soon }: SubmitItem): number {
-  if (!want) return RECEIPT;
-  return soon ? OUTCOME_TOO : WITH_OUTCOME;
 }
 
 const CROWDED = refusal('ERR_PRODUCERS_FULL', 'too many clients that submit are remembered', 1_000);

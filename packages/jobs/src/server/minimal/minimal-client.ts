@@ -49,8 +49,7 @@ export class MinimalClient implements ConnectionHandler {
       payload,
       key: '',
       delayMs: 0,
-      want: false,
-      soon: false,
+      wantsOutcome: false,
     };
     this.nextSeq += 1;
     this.pending.set(item.seq, item);

@@ -31,7 +31,7 @@ desks('an overview says when submits are refused for want of space', () => {
   assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_DISK_LOW');
 });
 
-const item: SubmitItem = { seq: 1, ref: 1, payload: 'x', key: '', delayMs: 0, want: false, soon: false };
+const item: SubmitItem = { seq: 1, ref: 1, payload: 'x', key: '', delayMs: 0, wantsOutcome: false };
 
 /** A client with so many jobs waiting. */
 function crowd(rig: LeaderRig, jobs: number): PlayedClient {

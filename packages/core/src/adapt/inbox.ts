@@ -1,7 +1,7 @@
 import type { ActorContext } from '../define/context.js';
 import { defineActor } from '../define/define-actor.js';
 import type { ActorDefinition } from '../define/definition.js';
-import { onlyKnown, whole } from '../option-check.js';
+import { checkOption, checkOptionNames, wholeNumber } from '../option-check.js';
 import type { RefOf } from '../ref/ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import type { Spawner } from '../routing/pool.js';
@@ -29,10 +29,10 @@ export interface Inbox<T> extends AsyncIterableIterator<T>, AsyncDisposable {
  * Messages as an AsyncIterable. The reader takes them one by one; when it is slow the buffer fills, then the mailbox, then
  * `offer` says full and `send` waits. Leaving the loop stops the actor; its end ends the loop, after what is buffered.
  */
-export function fromActor<T>(owner: Spawner, options: InboxOptions = {}): Inbox<T> {
-  onlyKnown('fromActor', options, ['name', 'capacity']);
+export function openInbox<T>(owner: Spawner, options: InboxOptions = {}): Inbox<T> {
+  checkOptionNames('openInbox', options, ['name', 'capacity']);
   const { name } = options;
-  const capacity = whole('fromActor.capacity', options.capacity ?? CAPACITY_DEFAULT, 1);
+  const capacity = checkOption('openInbox.capacity', options.capacity ?? CAPACITY_DEFAULT, wholeNumber(1));
   const buffer = new ReadBuffer<T>(capacity);
   const definition = inboxOf(capacity) as ActorDefinition<InboxHandlers<T>, ReadBuffer<T>, ReadBuffer<T>>;
   const ref = owner.spawn(definition, buffer, name === undefined ? {} : { name }) as RefOf<InboxHandlers<T>>;

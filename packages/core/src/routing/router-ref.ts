@@ -1,5 +1,5 @@
 import type { AnyDefinition, HandlersOf } from '../define/definition.js';
-import type { ActorRef, AskFace, AskOptions, RefOf, TellFace } from '../ref/ref.js';
+import type { ActorRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/ref.js';
 
 /** One routee's part of a gathered answer. */
 export type Gathered<Reply> =
@@ -7,7 +7,7 @@ export type Gathered<Reply> =
   | { readonly routee: string; readonly error: Error };
 
 /** Asks everyone: what each of them answered within the deadline. */
-export type GatherFace<A> = {
+export type GatherMethods<A> = {
   readonly [K in keyof A]: A[K] extends (...payload: infer P) => Promise<infer Reply>
     ? (...payload: P) => Promise<readonly Gathered<Reply>[]>
     : never;
@@ -21,11 +21,11 @@ export interface RouterRef<D extends AnyDefinition> extends RefOf<HandlersOf<D>>
   /** The routees that take messages at present. */
   readonly routees: readonly ActorRef<D>[];
   /** Sends to everyone, whatever the routing. */
-  readonly all: TellFace<HandlersOf<D>>;
+  readonly all: TellMethods<HandlersOf<D>>;
   /** Asks everyone and waits for all answers, or for the deadline. */
-  gather(options?: AskOptions): GatherFace<AskFace<HandlersOf<D>>>;
+  gather(options?: AskOptions): GatherMethods<AskMethods<HandlersOf<D>>>;
   /** Asks everyone and takes the first reply; fails when all have failed. */
-  first(options?: AskOptions): AskFace<HandlersOf<D>>;
+  first(options?: AskOptions): AskMethods<HandlersOf<D>>;
 }
 
 /** A router that owns its routees: it starts, supervises and counts them. */
