@@ -174,7 +174,7 @@ operating(
     await writeFile(path('cert.pem'), 'no certificate');
     await copyFile(path('ann.key'), path('leader.key'));
     s.leader.child.kill('SIGHUP');
-    await s.leader.said(/leader: SIGHUP: .*; it goes on with what it had/);
+    await s.leader.said(/leader: SIGHUP: .*; the keys and certificates read before stay in use/);
     assert.equal([await check('young.pem', 'bob.key'), await check('young.pem', 'ann.key')], [0, 77]);
     assert.is(await s.leader.end('SIGTERM'), 0);
   },
