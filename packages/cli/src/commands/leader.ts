@@ -3,9 +3,9 @@ import type { Host } from '@troupe/core';
 import { type JobsEvent, jobId, type LeaderLimits, type LeaderServer, startLeader } from '@troupe/jobs';
 import {
   type Address,
-  Directory,
-  describeClose,
   formatAddress,
+  formatCloseReason,
+  IdentityStore,
   type ListenerAuth,
   type ListenerEvent,
   type ListenTls,
@@ -123,7 +123,7 @@ function reload(context: CommandContext, flags: Flags, leader: LeaderServer): vo
     const auth = authOf(flags);
     const tls = tlsOf(flags);
     leader.renew({
-      ...(auth === undefined || auth.kind === 'none' ? {} : { directory: auth.directory }),
+      ...(auth === undefined || auth.kind === 'none' ? {} : { identities: auth.identities }),
       ...(tls === undefined ? {} : { tls }),
     });
     printResult(context, flags, { kind: 'reloaded' }, ['leader: keys and certificates read again']);
@@ -178,11 +178,12 @@ function printPeerEvent(terminal: Terminal, event: ListenerEvent): void {
   if (event.kind === 'closed')
     terminal.err(
       escapeControlCharacters(
-        `leader: ${event.remote} ${event.subject ?? ''} ${describeClose(event.reason)}`,
+        `leader: ${event.remote} ${event.identityName ?? ''} ${formatCloseReason(event.reason)}`,
       ),
     );
   else if (event.kind === 'refused') terminal.err(`leader: ${event.remote} refused: ${event.why}`);
-  else if (event.kind === 'lost') terminal.err(`leader: ${event.remote} lost: ${event.error.message}`);
+  else if (event.kind === 'tls-failed')
+    terminal.err(`leader: ${event.remote} TLS handshake failed: ${event.error.message}`);
 }
 
 /** Prints refusals, dead letters, worker liveness and late results. Successful jobs are only counted. */
@@ -198,8 +199,8 @@ function printJobEvent(terminal: Terminal, event: JobsEvent, idOf: IdOf): void {
 
 function authOf(flags: Flags): ListenerAuth | undefined {
   if (flags.key === undefined && flags.tlsClientCa === undefined) return undefined;
-  const directory = new Directory((flags.key ?? []).map((path) => entryOf(readKeyFile(path))));
-  return { kind: flags.tlsClientCa === undefined ? 'hmac' : 'mtls', directory };
+  const identities = new IdentityStore((flags.key ?? []).map((path) => entryOf(readKeyFile(path))));
+  return { kind: flags.tlsClientCa === undefined ? 'hmac' : 'mtls', identities };
 }
 
 function tlsOf(flags: Flags): ListenTls | undefined {

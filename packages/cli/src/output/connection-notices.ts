@@ -1,4 +1,4 @@
-import { type Address, type DialerEvent, describeClose, formatAddress } from '@troupe/transport';
+import { type Address, type DialerEvent, formatAddress, formatCloseReason } from '@troupe/transport';
 import type { Terminal } from './terminal.js';
 
 /** Prints, once per outage, that the leader cannot be reached and that the command waits for it. */
@@ -15,7 +15,7 @@ export class ConnectionNotices {
   readonly onEvent = (event: DialerEvent): void => {
     if (event.kind === 'lost' && event.reason.kind !== 'local') {
       this.isPrinted = false;
-      this.print(`lost (${describeClose(event.reason)})`);
+      this.print(`lost (${formatCloseReason(event.reason)})`);
     } else if (event.kind === 'unreachable') this.print(`not there (${event.error.message})`);
   };
 
