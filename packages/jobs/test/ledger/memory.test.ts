@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Payload } from '#src/job/payload.js';
 import { TextPayload } from '#src/job/text-payload.js';
-import { WaitingRoom } from '#src/leader/dispatch/job-queues.js';
+import { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { opening } from './legal-history.js';
 
@@ -22,7 +22,7 @@ function usedBytes(): number {
 
 memory('a queued job costs at most 500 bytes beside its payload', () => {
   const ledger = new Ledger();
-  const room = new WaitingRoom(1, () => true);
+  const room = new JobQueues(1, () => true);
   for (const record of opening()) ledger.apply(record);
   const before = usedBytes();
   for (let job = 1; job <= JOBS; job += 1) {
