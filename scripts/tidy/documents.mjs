@@ -1,4 +1,4 @@
-// What the documents promise about files: links, the index of decisions, and the test behind every guarantee.
+// References from documents to files: links, the index of decisions, and the test behind every guarantee.
 import { posix } from 'node:path';
 import { lineAt } from './source-text.mjs';
 

@@ -1,8 +1,8 @@
 export { type ClassOptions, fromClass, type MethodHandlers } from './adapt/class.js';
 export { type Dialogue, fromGenerator, type GeneratorHandlers } from './adapt/generator.js';
-export { type MessagesFor, type ToActorOptions, toActor } from './adapt/pipe-to-actor.js';
+export { type MessagesFor, type PipeToActorOptions, pipeToActor } from './adapt/pipe-to-actor.js';
 export { fromReducer, type ReducerHandlers, type ReducerOptions } from './adapt/reducer.js';
-export { fromActor, type Inbox, type InboxHandlers, type InboxOptions } from './adapt/stream-from-actor.js';
+export { openInbox, type Inbox, type InboxHandlers, type InboxOptions } from './adapt/inbox.js';
 export type { ActorContext, Logger, ResumeOn, SuspensionToken } from './define/context.js';
 export { defineActor } from './define/define-actor.js';
 export type {
@@ -49,10 +49,10 @@ export type { Level } from './mailbox/levels.js';
 export type { OverflowPolicy } from './mailbox/overflow.js';
 export type { DeadLetter, DeadLetterReason } from './message/dead-letter.js';
 export { Failure, isFailure } from './message/expected-failure.js';
-export type { Later } from './message/later-reply.js';
+export type { LaterReply } from './message/later-reply.js';
 export type { ResumeCondition, SuspendReason } from './message/suspension.js';
 export type {
-  LostView,
+  DeadLetterView,
   MessageView,
   Middleware,
   Outcome,
@@ -62,19 +62,19 @@ export type {
   Verdict,
 } from './middleware/middleware.js';
 export { nodeHost } from './node-host.js';
-export type { SystemOptions } from './options.js';
 export type { ActorRef, AnyRef, AskOptions, RefOf } from './ref/ref.js';
 export type { ActorTimer, TimerOptions } from './ref/timer-methods.js';
 export type { PoolOptions, PoolSettings, Spawner } from './routing/pool.js';
 export { spawnPool } from './routing/pool.js';
 export { type GroupRouting, router } from './routing/router.js';
-export type { Gathered, GatherFace, PoolRef, RouterRef } from './routing/router-face.js';
+export type { Gathered, GatherMethods, PoolRef, RouterRef } from './routing/router-ref.js';
 export type { KeyOf, PullOptions, Routing } from './routing/routing.js';
 export type { InvokeResult } from './run-queue/invoke-result.js';
 export type { ShutdownOptions, ShutdownPhase, ShutdownTask, Unfinished } from './shutdown.js';
 export type { Backoff, Directive, RestartType, Strategy, SupervisionPolicy } from './supervision/policy.js';
 export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './system.js';
 export { createSystem } from './system.js';
+export type { SystemOptions } from './system-options.js';
 export { diffTrees, type TreeChange } from './tree/diff-trees.js';
 export { printTree } from './tree/print-tree.js';
 export { type RunningTree, startTree } from './tree/start-tree.js';

@@ -13,15 +13,14 @@ import type { Host } from './host.js';
 import { describeActivity } from './inspect/activity.js';
 import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { inspectActor } from './inspect/inspect.js';
-import { trailOf } from './inspect/message-history.js';
+import { messageHistoryOf } from './inspect/message-history.js';
 import { textOfTree } from './inspect/tree-text.js';
 import type { FailureReport } from './lifecycle/signal.js';
 import { TERMINATED } from './mailbox/status.js';
-import { isLegalPath, PATH_RULE } from './name.js';
+import { actorPath } from './name.js';
 import { nodeHost } from './node-host.js';
-import { aFunction, onlyKnown } from './option-check.js';
-import { checkTimeLimit, type SystemOptions, type SystemSettings, settingsOf } from './options.js';
-import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf } from './ref/ref.js';
+import { callback, checkOption, checkOptionNames } from './option-check.js';
+import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/ref.js';
 import { cellOfRef } from './ref/ref-argument.js';
 import type { RefBase } from './ref/ref-class.js';
 import {
@@ -31,6 +30,7 @@ import {
   type ShutdownTask,
   type Unfinished,
 } from './shutdown.js';
+import { checkTimeLimit, type SystemOptions, type SystemSettings, settingsOf } from './system-options.js';
 import { type RunningTree, startTree } from './tree/start-tree.js';
 import type { SupervisorSpec } from './tree/tree.js';
 
@@ -40,7 +40,7 @@ export interface SystemReport {
   /** Undefined when it was shut down; else the failure that reached the guardian. */
   readonly cause: Error | undefined;
   /** Who sent what to whom before that failure, oldest first; empty without one, or when the recorder is off. */
-  readonly trail: readonly string[];
+  readonly messageHistory: readonly string[];
   readonly handled: number;
   readonly deadLetters: number;
   /** What the shutdown did not wait for any longer. */
@@ -61,7 +61,7 @@ export interface ActorSystem extends AsyncDisposable {
   /** Starts a supervision tree; siblings in order, each supervisor before its children. */
   start<D extends AnyDefinition>(tree: SupervisorSpec<D>): RunningTree<D>;
   /** Like `ref.ask`, with a deadline of its own. */
-  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H>;
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
   /** The living actor of that name, if there is one. */
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined;
   /** Finishes the current message; the rest become dead letters. Resolves when the actor has ended. */
@@ -124,7 +124,7 @@ class System implements ActorSystem {
   private readonly runtime: Runtime;
   private readonly ending: Shutdown;
   private cause: Error | undefined = undefined;
-  private trail: readonly string[] = [];
+  private messageHistory: readonly string[] = [];
 
   constructor(host: Host, settings: SystemSettings, options: SystemOptions) {
     this.name = settings.name;
@@ -153,9 +153,9 @@ class System implements ActorSystem {
     return startTree(this, tree);
   }
 
-  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H> {
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
     cellOfRef('ask.ref', ref);
-    return (ref as unknown as RefBase).askAs(undefined, options?.withinMs) as AskFace<H>;
+    return (ref as unknown as RefBase).askAs(undefined, options?.withinMs) as AskMethods<H>;
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
@@ -196,7 +196,7 @@ class System implements ActorSystem {
   }
 
   subscribe(listener: EventListener): () => void {
-    aFunction('subscribe.listener', listener);
+    checkOption('subscribe.listener', listener, callback);
     return this.runtime.events.subscribe(listener);
   }
 
@@ -219,8 +219,8 @@ class System implements ActorSystem {
     told: (ref: ActorRef<D> | undefined) => void,
   ): () => void {
     mustBeDefinition(definition);
-    if (!isLegalPath(path)) throw new OptionError('watchName.path', path, PATH_RULE);
-    aFunction('watchName.told', told);
+    checkOption('watchName.path', path, actorPath);
+    checkOption('watchName.told', told, callback);
     return this.runtime.registry.watch(path, (ref) => {
       const found = ref !== undefined && isOf(definition, ref) ? ref : undefined;
       try {
@@ -233,7 +233,7 @@ class System implements ActorSystem {
   }
 
   inspect(options: InspectOptions & { readonly under?: AnyRef } = {}): ActorView {
-    onlyKnown('inspect', options, ['levels', 'childrenMax', 'under']);
+    checkOptionNames('inspect', options, ['levels', 'childrenMax', 'under']);
     const { under, ...rest } = options;
     return inspectActor(
       under === undefined ? this.runtime.guardian : cellOfRef('inspect.under', under),
@@ -263,10 +263,10 @@ class System implements ActorSystem {
 
   private failedAtRoot(report: FailureReport): void {
     const error = boundedError(report.error);
-    const trail = trailOf(this.runtime, report.origin.slot);
+    const messageHistory = messageHistoryOf(this.runtime, report.origin.slot);
     this.cause = error;
-    this.trail = trail;
-    this.runtime.log('error', `system ${this.name} stops: ${messageOf(error)}`, { error, trail });
+    this.messageHistory = messageHistory;
+    this.runtime.log('error', `system ${this.name} stops: ${messageOf(error)}`, { error, messageHistory });
     void this.shutdown();
   }
 
@@ -316,7 +316,7 @@ class System implements ActorSystem {
     return {
       system: this.name,
       cause: this.cause,
-      trail: this.trail,
+      messageHistory: this.messageHistory,
       handled: ready.handledTotal,
       deadLetters: deadLetters.total,
       unfinished: this.ending.unfinished,

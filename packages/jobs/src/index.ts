@@ -21,7 +21,6 @@ export type { JobPolicy } from './job/job-policy.js';
 export { type Payload, payloadText } from './job/payload.js';
 export type { Backoff, RetryPolicy } from './job/retry.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry.js';
-export { TextPayload } from './job/text-payload.js';
 export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,

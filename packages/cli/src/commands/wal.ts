@@ -1,4 +1,4 @@
-import { decodeRecords, payloadText, TextPayload } from '@troupe/jobs';
+import { decodeRecords, payloadText } from '@troupe/jobs';
 import { type DumpedEntry, dumpWal, type RepairReport, repairWal, verifyWal } from '@troupe/wal';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
@@ -102,7 +102,6 @@ function linesOf(entry: DumpedEntry, withPayloads: boolean): string[] {
 
 function shown(key: string, value: unknown, withPayloads: boolean): unknown {
   if (key !== 'payload' && key !== 'result') return value;
-  const isHere = typeof value === 'string' || value instanceof TextPayload || value instanceof Uint8Array;
-  if (!isHere) return value;
+  if (typeof value !== 'string' && !(value instanceof Uint8Array)) return value;
   return withPayloads ? payloadText(value) : `${value.length} bytes`;
 }

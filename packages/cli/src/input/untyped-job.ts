@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { wholeNumber, YEAR_MS } from './number-option.js';
 
 /** The command knows no schemas: values pass as they are, and the worker checks them. */
-export const ANY: StandardSchemaV1<unknown, unknown> = {
+const ANY: StandardSchemaV1<unknown, unknown> = {
   '~standard': { version: 1, vendor: 'troupe', validate: (value) => ({ value }) },
 };
 

@@ -34,7 +34,7 @@ export class ProgressBar {
   }
 }
 
-export function barOf(label: string, done: number, total: number, seconds: number): string {
+function barOf(label: string, done: number, total: number, seconds: number): string {
   const share = total === 0 ? 1 : Math.min(1, done / total);
   const filled = Math.round(share * CELLS);
   const rate = seconds > 0 ? Math.round(done / seconds) : 0;

@@ -80,7 +80,7 @@ operating('wal verify, wal dump, backup and restore', async () => {
   const payloads = (all: typeof dumped): unknown[] =>
     all.flatMap(({ type, payload }) => (type === 'enqueue' ? [payload] : []));
   assert.equal(payloads(dumped), ['[1,2]', '"a text"']);
-  assert.equal(payloads(lines(await troupe(['wal', 'dump', state]))), ['5 bytes', '6 bytes']);
+  assert.equal(payloads(lines(await troupe(['wal', 'dump', state]))), ['5 bytes', '8 bytes']);
   const some = lines(await troupe(['wal', 'dump', state, '--from', '2', '--to', '3']));
   assert.equal([...new Set(some.map(({ lsn }) => lsn))], [2, 3]);
   assert.match(

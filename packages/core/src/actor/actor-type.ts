@@ -1,6 +1,6 @@
 import type { AnyDefinition, LooseSpec } from '../define/definition.js';
 import type { Delivery } from '../mailbox/delivery.js';
-import type { Handler, MailboxKind } from '../mailbox/kind.js';
+import type { Handler, MailboxKind } from '../mailbox/mailbox-type.js';
 import { LEVELS } from '../mailbox/levels.js';
 import type { OverflowPolicy } from '../mailbox/overflow.js';
 import { IDLE, SPECIAL } from '../mailbox/status.js';

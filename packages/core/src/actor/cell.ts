@@ -19,12 +19,12 @@ import {
   TERMINATED,
 } from '../mailbox/status.js';
 import { Failure } from '../message/expected-failure.js';
-import { Later } from '../message/later-reply.js';
+import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspension.js';
-import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf, TellFace } from '../ref/ref.js';
+import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/ref.js';
 import { cellOfRef } from '../ref/ref-argument.js';
 import type { RefBase } from '../ref/ref-class.js';
-import type { TimerFace, TimerOptions } from '../ref/timer-methods.js';
+import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
 import { link, unlink } from '../supervision/links.js';
 import type { Kind } from './actor-type.js';
 import { Extras } from './cold-state.js';
@@ -206,19 +206,19 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     unlink(this, ref as RefBase);
   }
 
-  tell<H extends HandlerMap>(ref: RefOf<H>): TellFace<H> {
-    return (ref as unknown as RefBase).tellAs(this) as TellFace<H>;
+  tell<H extends HandlerMap>(ref: RefOf<H>): TellMethods<H> {
+    return (ref as unknown as RefBase).tellAs(this) as TellMethods<H>;
   }
 
-  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H> {
-    return (ref as unknown as RefBase).askAs(this, options?.withinMs) as AskFace<H>;
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
+    return (ref as unknown as RefBase).askAs(this, options?.withinMs) as AskMethods<H>;
   }
 
-  after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerFace<H> {
+  after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H> {
     return this.timerFace(ms, ref, options, false);
   }
 
-  every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerFace<H> {
+  every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H> {
     return this.timerFace(ms, ref, options, true);
   }
 
@@ -254,8 +254,8 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     return this.kind.runtime.suspensions.suspend(this, reason, until);
   }
 
-  later<T>(): Later<T> {
-    return new Later<T>(this.kind.runtime.asks);
+  later<T>(): LaterReply<T> {
+    return new LaterReply<T>(this.kind.runtime.asks);
   }
 
   fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail> {
@@ -292,11 +292,11 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     ref: RefOf<H>,
     options: TimerOptions | undefined,
     repeat: boolean,
-  ): TimerFace<H> {
+  ): TimerMethods<H> {
     const verb = repeat ? 'every' : 'after';
     this.mustBeCurrent(verb);
     cellOfRef(`${verb}.ref`, ref);
     const terms = { owner: this, ms, repeat, key: options?.key };
-    return (ref as unknown as RefBase).timer(terms) as TimerFace<H>;
+    return (ref as unknown as RefBase).timer(terms) as TimerMethods<H>;
   }
 }

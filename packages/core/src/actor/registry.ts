@@ -1,6 +1,7 @@
 import type { AnyDefinition } from '../define/definition.js';
-import { LookupError, NameTakenError, OptionError } from '../errors.js';
-import { isLegalName, NAME_RULE } from '../name.js';
+import { LookupError, NameTakenError } from '../errors.js';
+import { actorName } from '../name.js';
+import { checkOption } from '../option-check.js';
 import type { ActorCell } from './cell.js';
 import type { Runtime } from './runtime.js';
 
@@ -16,7 +17,7 @@ export class Registry {
 
   /** Refuses a name that is illegal or taken, before anything is made. */
   mustBeFree(parent: ActorCell, name: string): void {
-    if (!isLegalName(name)) throw new OptionError('name', name, NAME_RULE);
+    checkOption('name', name, actorName);
     const path = this.join(parent, name);
     if (this.named.has(path)) throw new NameTakenError(path);
   }

@@ -1,12 +1,12 @@
 import type { Logger } from '../define/context.js';
 import type { AnyDefinition } from '../define/definition.js';
-import type { SpawnOptions } from '../define/spawn-options.js';
+import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
 import { boundedError, MisuseError, messageOf, SystemStoppedError, toError } from '../errors.js';
 import { EventStream } from '../events.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host, LogLevel } from '../host.js';
 import { FlightRecorder } from '../inspect/flight-recorder.js';
-import { trailOf } from '../inspect/message-history.js';
+import { messageHistoryOf } from '../inspect/message-history.js';
 import { TurnWarnings } from '../inspect/turn-warnings.js';
 import { MessageInvoker } from '../invoker/invoker.js';
 import { ActorLifecycle } from '../lifecycle/lifecycle.js';
@@ -16,17 +16,17 @@ import { Burial } from '../lifecycle/termination.js';
 import { Pressure } from '../mailbox/back-pressure.js';
 import { DeadLetters } from '../mailbox/dead-letters.js';
 import { Delivery } from '../mailbox/delivery.js';
-import type { Handler } from '../mailbox/kind.js';
+import type { Handler } from '../mailbox/mailbox-type.js';
 import { Stashes } from '../mailbox/stash.js';
 import { CLOSED } from '../mailbox/status.js';
 import { Suspensions } from '../mailbox/suspensions.js';
 import { IllegalMessages } from '../mailbox/unhandled-in-phase.js';
+import { checkDistinct } from '../middleware/check-middleware.js';
 import { MessageHooks } from '../middleware/message-hooks.js';
 import type { Middleware } from '../middleware/middleware.js';
 import { Pipeline } from '../middleware/pipeline.js';
 import { SendHooks } from '../middleware/send-hooks.js';
 import { TurnHooks } from '../middleware/turn-hooks.js';
-import { checkSpawnOptions, mustDiffer, type SystemSettings } from '../options.js';
 import { Asks } from '../ref/asks.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { Sends } from '../ref/sends.js';
@@ -35,6 +35,7 @@ import { Lineage } from '../supervision/child-lists.js';
 import { DeathWatch } from '../supervision/death-watch.js';
 import { Restarts } from '../supervision/restarts.js';
 import { Supervisor } from '../supervision/supervisor.js';
+import type { SystemSettings } from '../system-options.js';
 import { TimerWheel } from '../timers/timer-wheel.js';
 import { Timers } from '../timers/timers.js';
 import { Kind } from './actor-type.js';
@@ -159,7 +160,7 @@ export class Runtime {
     this.onGuardianFailed(report);
   }
 
-  /** The line's fields are the event. The trail is looked up only for those who read it: that takes longer than a restart. */
+  /** The line's fields are the event. the message history is looked up only for those who read it: that takes longer than a restart. */
   logFailure(
     cell: ActorCell,
     message: string,
@@ -170,7 +171,7 @@ export class Runtime {
   ): void {
     const { path, slot } = cell;
     const count = attemptsMax > 0 ? `, attempt ${attempt} of ${attemptsMax}` : '';
-    const trail = lazy(() => trailOf(this, slot));
+    const messageHistory = lazy(() => messageHistoryOf(this, slot));
     const { hasListeners } = this.events;
     const event = {
       kind: 'failed' as const,
@@ -180,8 +181,8 @@ export class Runtime {
       directive,
       attempt,
       attemptsMax,
-      get trail() {
-        return trail();
+      get messageHistory() {
+        return messageHistory();
       },
     };
     this.log('error', `${path}.${message} failed: ${messageOf(failure)} → ${directive}${count}`, event);
@@ -245,7 +246,7 @@ export class Runtime {
     let kind = byDefinition.get(definition);
     if (kind === undefined) {
       const all = [...middleware, ...(definition['~spec'].middleware ?? [])];
-      mustDiffer(all);
+      checkDistinct(all);
       kind = new Kind(this, definition, Pipeline.of(all));
       byDefinition.set(definition, kind);
     }

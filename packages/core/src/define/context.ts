@@ -1,8 +1,8 @@
 import type { Failure } from '../message/expected-failure.js';
-import type { Later } from '../message/later-reply.js';
+import type { LaterReply } from '../message/later-reply.js';
 import type { ResumeCondition, SuspendReason } from '../message/suspension.js';
-import type { ActorRef, AnyRef, AskFace, AskOptions, RefOf, TellFace } from '../ref/ref.js';
-import type { TimerFace, TimerOptions } from '../ref/timer-methods.js';
+import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/ref.js';
+import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
 import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './definition.js';
 import type { SpawnOptions } from './spawn-options.js';
 
@@ -59,12 +59,12 @@ export interface ActorContext<S = unknown, Phase extends string = string> {
   unlink(ref: AnyRef): void;
 
   /** Sends in this actor's name; needed after an `await`, where the runtime cannot know who is running. */
-  tell<H extends HandlerMap>(ref: RefOf<H>): TellFace<H>;
-  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskFace<H>;
+  tell<H extends HandlerMap>(ref: RefOf<H>): TellMethods<H>;
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
 
   /** Sends the message once, `ms` from now. Ends with this incarnation of the actor. */
-  after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerFace<H>;
-  every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerFace<H>;
+  after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H>;
+  every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H>;
   cancel(key: string): boolean;
   /** Calls the `idle` hook when no message came for so long; undefined ends it. */
   receiveTimeout(ms: number | undefined): void;
@@ -79,6 +79,6 @@ export interface ActorContext<S = unknown, Phase extends string = string> {
   /** Handles no messages until the condition is met or the token resumed. Suspensions nest. */
   suspend(reason: SuspendReason, until: ResumeOn): SuspensionToken;
   /** A reply to give later: return it from the handler. */
-  later<T>(): Later<T>;
+  later<T>(): LaterReply<T>;
   fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail>;
 }

@@ -1,8 +1,8 @@
 import type { ActorCell } from '../actor/cell.js';
 import { MisuseError } from '../errors.js';
-import { checkSpec } from '../options.js';
 import type { ActorRef } from '../ref/ref.js';
 import { makeRefClass } from '../ref/ref-class.js';
+import { checkDefinition } from './check-definition.js';
 import type { ActorContext } from './context.js';
 import type {
   ActorDefinition,
@@ -25,7 +25,7 @@ export function defineActor<
   Phase extends string = never,
 >(name: string, spec: ActorSpec<S, A, H, P, Phase>): ActorDefinition<WithPhases<H, P>, S, A> {
   const loose = spec as unknown as LooseSpec;
-  checkSpec(name, loose);
+  checkDefinition(name, loose);
   const handlerNames = [
     ...new Set([
       ...Object.keys(loose.handlers),

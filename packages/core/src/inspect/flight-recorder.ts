@@ -45,17 +45,17 @@ export class FlightRecorder {
   }
 
   /** What led to the present state of an actor: sends to it, to those who sent to it, and so on; oldest first. */
-  trailOf(ready: ReadyQueueCoordinator<Mailbox>, slot: number, most: number): RecordedSend[] {
+  messageHistoryOf(ready: ReadyQueueCoordinator<Mailbox>, slot: number, most: number): RecordedSend[] {
     const concerned = new Set([slot]);
-    const trail: RecordedSend[] = [];
+    const messageHistory: RecordedSend[] = [];
     for (const send of this.newestFirst(ready)) {
-      if (trail.length === most) break;
+      if (messageHistory.length === most) break;
       const { sender, receiver, sequence } = send;
       if (!concerned.has(receiver) || this.isGone(receiver, sequence)) continue;
-      trail.push(this.isGone(sender, sequence) ? { ...send, sender: -sender } : send);
+      messageHistory.push(this.isGone(sender, sequence) ? { ...send, sender: -sender } : send);
       if (sender !== NO_SLOT) concerned.add(sender);
     }
-    return trail.reverse();
+    return messageHistory.reverse();
   }
 
   private newestFirst(ready: ReadyQueueCoordinator<Mailbox>): RecordedSend[] {

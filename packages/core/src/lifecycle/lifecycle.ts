@@ -19,7 +19,7 @@ import {
   TERMINATED,
 } from '../mailbox/status.js';
 import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
-import { Later } from '../message/later-reply.js';
+import { LaterReply } from '../message/later-reply.js';
 import type { RefBase } from '../ref/ref-class.js';
 import type { InvokeCode } from '../run-queue/invoke-result.js';
 import { Awaiting, park } from './awaiting.js';
@@ -84,7 +84,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   }
 
   answer(envelope: Envelope, value: unknown): void {
-    if (Later.is(value)) value.bind(envelope);
+    if (LaterReply.is(value)) value.bind(envelope);
     else this.runtime.asks.reply(envelope, value);
   }
 

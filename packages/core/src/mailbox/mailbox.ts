@@ -1,4 +1,4 @@
-import type { MailboxKind } from './kind.js';
+import type { MailboxKind } from './mailbox-type.js';
 import type { MessageQueue } from './queue.js';
 import { NO_QUEUE } from './queue.js';
 import { IDLE } from './status.js';

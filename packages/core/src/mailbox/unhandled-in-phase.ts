@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/cell.js';
 import type { Runtime } from '../actor/runtime.js';
 import { enveloped } from '../message/envelope.js';
-import type { Handler } from './kind.js';
+import type { Handler } from './mailbox-type.js';
 
 /** Messages without a handler in the present phase of their actor: dead letters, or set aside until the next phase. */
 export class IllegalMessages {

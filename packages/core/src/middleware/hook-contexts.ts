@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/cell.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import type { Envelope } from '../message/envelope.js';
-import type { LostView, MessageView, Middleware, SendView, TurnView, Verdict } from './middleware.js';
+import type { DeadLetterView, MessageView, Middleware, SendView, TurnView, Verdict } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
 
 type Allowed = Extract<Verdict, { readonly verdict: 'continue' }>;
@@ -34,7 +34,7 @@ export class Passage implements MessageView {
   get now(): number {
     return this.cell.kind.runtime.messageHooks.clock.now;
   }
-  get recently(): number {
+  get coarseNow(): number {
     return this.cell.kind.runtime.executor.coarseNow;
   }
   get path(): string {
@@ -98,7 +98,7 @@ export class Sending implements SendView {
 }
 
 /** One message with a context that has become a dead letter. */
-export class Lost implements LostView {
+export class Lost implements DeadLetterView {
   readonly reason: DeadLetterReason;
   readonly context: unknown;
   private readonly cell: ActorCell;

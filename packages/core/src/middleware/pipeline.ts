@@ -23,7 +23,7 @@ export class Pipeline {
     this.messages = middleware.filter((m) => m.beforeMessage !== undefined || m.afterMessage !== undefined);
     this.senders = middleware.filter((m) => m.onSend !== undefined);
     this.wrappers = middleware.filter((m) => m.around !== undefined);
-    this.mourners = this.senders.filter((m) => m.onLost !== undefined);
+    this.mourners = this.senders.filter((m) => m.onDeadLetter !== undefined);
     const after = middleware.filter((m) => m.afterMessage !== undefined);
     this.wantsHandled = after.some((m) => wants(m, 'handled'));
     const before = middleware.some((m) => m.beforeMessage !== undefined);

@@ -73,9 +73,9 @@ export class SendHooks {
       const context = pipeline.contextOf(envelope.context, middleware);
       if (context === undefined) continue;
       try {
-        middleware.onLost?.(new Lost(cell, envelope, reason, context));
+        middleware.onDeadLetter?.(new Lost(cell, envelope, reason, context));
       } catch (error) {
-        const { message } = new MiddlewareError(middleware.name, 'onLost', toError(error));
+        const { message } = new MiddlewareError(middleware.name, 'onDeadLetter', toError(error));
         this.runtime.log('error', `${cell.path}: ${message}`, { path: cell.path, error });
       }
     }

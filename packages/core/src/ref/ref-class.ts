@@ -115,7 +115,7 @@ function buildRefClass(
     }
   }
   const clashes = handlerNames.some((name) => name in Ref.prototype || taken.includes(name));
-  const TellFace = clashes ? Tell : Ref;
+  const TellMethods = clashes ? Tell : Ref;
 
   const method = (
     face: { readonly prototype: object },
@@ -126,7 +126,7 @@ function buildRefClass(
   };
 
   handlerNames.forEach((name, handler) => {
-    method(TellFace, name, function (this: Faced, payload?: unknown): void {
+    method(TellMethods, name, function (this: Faced, payload?: unknown): void {
       const cell = this['~ref'].cell;
       // The short way is taken here, not in `tell`: see `Delivery`.
       if (cell.status === idle) cell.kind.delivery.rouse(cell, handler, payload);

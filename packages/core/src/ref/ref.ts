@@ -2,7 +2,7 @@ import type { ActorCell } from '../actor/cell.js';
 import type { AnyDefinition, HandlerMap, HandlersOf, PayloadArgs } from '../define/definition.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import type { Failure } from '../message/expected-failure.js';
-import type { Later } from '../message/later-reply.js';
+import type { LaterReply } from '../message/later-reply.js';
 import type { RefBase } from './ref-class.js';
 
 export interface AskOptions {
@@ -10,17 +10,17 @@ export interface AskOptions {
   readonly withinMs?: number;
 }
 
-export type TellFace<H extends HandlerMap> = {
+export type TellMethods<H extends HandlerMap> = {
   readonly [K in keyof H]: (...payload: PayloadArgs<H[K]>) => void;
 };
-export type OfferFace<H extends HandlerMap> = {
+export type OfferMethods<H extends HandlerMap> = {
   readonly [K in keyof H]: (...payload: PayloadArgs<H[K]>) => Delivered;
 };
-export type SendFace<H extends HandlerMap> = {
+export type SendMethods<H extends HandlerMap> = {
   readonly [K in keyof H]: (...payload: PayloadArgs<H[K]>) => Promise<void>;
 };
 /** Only handlers that have something to reply. */
-export type AskFace<H extends HandlerMap> = {
+export type AskMethods<H extends HandlerMap> = {
   readonly [K in keyof H as HasReply<H[K]> extends true ? K : never]: (
     ...payload: PayloadArgs<H[K]>
   ) => Promise<ReplyOf<H[K]>>;
@@ -32,7 +32,7 @@ type HasReply<F> = F extends (ctx: never, payload: never) => infer R
     : true
   : false;
 type ReplyOf<F> = F extends (ctx: never, payload: never) => infer R ? Unwrapped<Awaited<R>> : never;
-type Unwrapped<R> = R extends Later<infer T> ? T : R;
+type Unwrapped<R> = R extends LaterReply<infer T> ? T : R;
 
 /** What every ref has, whatever it points to. */
 export interface AnyRef {
@@ -48,13 +48,13 @@ export interface AnyRef {
  */
 export interface RefOf<H extends HandlerMap> extends AnyRef {
   /** Sends and forgets: never throws, never waits. */
-  readonly tell: TellFace<H>;
+  readonly tell: TellMethods<H>;
   /** Says whether it was accepted. */
-  readonly offer: OfferFace<H>;
+  readonly offer: OfferMethods<H>;
   /** Waits until there is room. */
-  readonly send: SendFace<H>;
+  readonly send: SendMethods<H>;
   /** Sends and awaits the reply, with a deadline (5 s unless set otherwise). */
-  readonly ask: AskFace<H>;
+  readonly ask: AskMethods<H>;
 }
 
 export type ActorRef<D extends AnyDefinition> = RefOf<HandlersOf<D>>;

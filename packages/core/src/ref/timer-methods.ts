@@ -12,6 +12,6 @@ export interface ActorTimer {
 }
 
 /** The messages of a ref, sent when the timer fires. */
-export type TimerFace<H extends HandlerMap> = {
+export type TimerMethods<H extends HandlerMap> = {
   readonly [K in keyof H]: (...payload: PayloadArgs<H[K]>) => ActorTimer;
 };

@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/cell.js';
 import { NoRouteeError, toError } from '../errors.js';
 import type { RouterBase } from './router-class.js';
-import type { Gathered } from './router-face.js';
+import type { Gathered } from './router-ref.js';
 
 /** Asks every routee. Each ask has its own deadline, so the answer is there when the last one is, or at the deadline. */
 function askAll(

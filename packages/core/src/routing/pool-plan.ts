@@ -1,9 +1,9 @@
 import type { ActorCell } from '../actor/cell.js';
 import type { AnyDefinition } from '../define/definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
-import { MisuseError, OptionError } from '../errors.js';
+import { MisuseError } from '../errors.js';
 import { CLOSED, DRAINING } from '../mailbox/status.js';
-import { whole } from '../option-check.js';
+import { checkOption, wholeNumber } from '../option-check.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { keeperOf } from './keeper.js';
 import { type DirectRouting, type Picker, pickerFor } from './picker.js';
@@ -15,10 +15,7 @@ import { WorkQueue } from './work-queue.js';
 const RETIRE_WITHIN_MS = 30_000;
 const POOL_SIZE_MAX = 65_536;
 
-export function mustBeSize(size: number): void {
-  whole('pool.size', size, 1);
-  if (size > POOL_SIZE_MAX) throw new OptionError('pool.size', size, `needed at most ${POOL_SIZE_MAX}`);
-}
+export const poolSize = wholeNumber(1, POOL_SIZE_MAX);
 
 /** Where a routee stands, for the life of the pool: also the next keeper's routee there gets these. */
 interface Place {
@@ -57,7 +54,7 @@ export class PoolPlan {
 
   keeperOptions(): SpawnOptions {
     const { name, supervise } = this.options;
-    return { ...(name === undefined ? {} : { name }), ...(supervise === undefined ? {} : { supervise }) };
+    return { name, supervise };
   }
 
   /** Fills the pool, for a keeper that has just been spawned. One that cannot be filled is not left behind. */
@@ -85,7 +82,7 @@ export class PoolPlan {
 
   /** Nothing has changed when it throws: arguments are user code. */
   resize(size: number): void {
-    mustBeSize(size);
+    checkOption('pool.size', size, poolSize);
     const { cell: keeper } = this.keeperRef as PoolRouter;
     if ((keeper.status & CLOSED) !== 0)
       throw new MisuseError(`${keeper.path}: resize: the pool is stopping or has stopped`);

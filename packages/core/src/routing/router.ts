@@ -2,13 +2,13 @@ import type { ActorCell } from '../actor/cell.js';
 import { mustBeDefinition } from '../actor/runtime.js';
 import type { AnyDefinition } from '../define/definition.js';
 import { MisuseError, OptionError } from '../errors.js';
-import { anArray } from '../option-check.js';
+import { array, checkOption } from '../option-check.js';
 import type { ActorRef } from '../ref/ref.js';
 import { RefBase } from '../ref/ref-class.js';
 import { type DirectRouting, pickerFor } from './picker.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
-import type { RouterRef } from './router-face.js';
-import { checkRouting, type Routing } from './routing.js';
+import type { RouterRef } from './router-ref.js';
+import { type Routing, routingRule } from './routing.js';
 
 /** Routings that need no pool behind them. */
 export type GroupRouting = Exclude<Routing, { readonly pull: unknown }>;
@@ -23,8 +23,8 @@ export function router<D extends AnyDefinition>(
   routing: GroupRouting = 'round-robin',
 ): RouterRef<D> {
   mustBeDefinition(definition);
-  anArray('router.routees', routees);
-  checkRouting('router.routing', routing);
+  checkOption('router.routees', routees, array);
+  checkOption('router.routing', routing, routingRule);
   if (typeof routing === 'object' && 'pull' in routing)
     throw new OptionError('router.routing', routing, 'needed a routing without pull, which needs a pool');
   const refs = routees as unknown as readonly RefBase[];

@@ -4,7 +4,7 @@ import { ActorFailedError, NoRouteeError, UndeliveredError } from '../errors.js'
 import { CLOSED, DRAINING, FAULT, FENCED, STOPPING, TERMINATED } from '../mailbox/status.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped } from '../message/envelope.js';
-import type { Later } from '../message/later-reply.js';
+import type { LaterReply } from '../message/later-reply.js';
 import type { RefBase } from '../ref/ref-class.js';
 import type { Member } from './picker.js';
 import type { PullOptions } from './routing.js';
@@ -14,7 +14,7 @@ interface Work {
   readonly payload: unknown;
   /** The message as it came, when it came as an envelope. */
   readonly source: Envelope | undefined;
-  readonly later: Later<unknown>;
+  readonly later: LaterReply<unknown>;
   attempts: number;
 }
 
@@ -82,7 +82,7 @@ export class WorkQueue {
   }
 
   /** A message of the pool. Its reply comes from whoever does the work. */
-  take(keeper: ActorCell, handler: number, payload: unknown): Later<unknown> | undefined {
+  take(keeper: ActorCell, handler: number, payload: unknown): LaterReply<unknown> | undefined {
     const source = keeper.kind.runtime.invoker.envelope;
     const work: Work = { handler, payload, source, later: keeper.later<unknown>(), attempts: 0 };
     this.returned.push(work);

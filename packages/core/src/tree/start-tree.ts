@@ -1,14 +1,15 @@
 import type { ActorCell } from '../actor/cell.js';
 import { defineActor } from '../define/define-actor.js';
 import type { AnyDefinition } from '../define/definition.js';
-import type { SpawnOptions } from '../define/spawn-options.js';
+import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
 import { TreeError } from '../errors.js';
-import { checkPolicy, checkSpawnOptions } from '../options.js';
+import { checkOption } from '../option-check.js';
 import type { ActorRef, AnyRef } from '../ref/ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { checkPool, type Spawner } from '../routing/pool.js';
 import { PoolPlan } from '../routing/pool-plan.js';
-import type { PoolRef } from '../routing/router-face.js';
+import type { PoolRef } from '../routing/router-ref.js';
+import { supervisionPolicy } from '../supervision/policy.js';
 import type { ChildSpec, PoolSpec, SupervisorSpec, TreeNode } from './tree.js';
 import { walkTree } from './tree-walk.js';
 
@@ -34,7 +35,7 @@ export function startTree<D extends AnyDefinition>(owner: Spawner, tree: Supervi
 function checkOptions(node: TreeNode): void {
   const { restart, significant } = node;
   checkSpawnOptions({ restart, significant });
-  if (node.kind === 'supervisor') checkPolicy(node.policy);
+  if (node.kind === 'supervisor') checkOption('supervise', node.policy, supervisionPolicy);
   if (node.kind === 'pool') checkPool(node.definition, node.options);
 }
 

@@ -38,7 +38,7 @@ export function walkTree(tree: SupervisorSpec): Visited[] {
 function checkNode(node: TreeNode, path: string): void {
   if (typeof node !== 'object' || node === null || !['child', 'pool', 'supervisor'].includes(node.kind))
     throw new TreeError(path, 'needed a child(…), pool(…) or supervisor(…)');
-  if (!isLegalName(node.name)) throw new TreeError(path, `the name is not legal: ${NAME_RULE}`);
+  if (!isLegalName(node.name)) throw new TreeError(path, `the name is not legal: needed ${NAME_RULE}`);
   if (node.kind === 'supervisor' ? !Array.isArray(node.children) : !('~spec' in (node.definition ?? {})))
     throw new TreeError(
       path,

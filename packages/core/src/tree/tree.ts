@@ -95,7 +95,7 @@ function placeOf(options: ChildOptions, name: string, restart: RestartType): Pla
     significant: options.significant ?? false,
   };
   if (!isLegalName(place.name))
-    throw new TreeError(String(place.name).slice(0, 200), `the name is not legal: ${NAME_RULE}`);
+    throw new TreeError(String(place.name).slice(0, 200), `the name is not legal: needed ${NAME_RULE}`);
   return place;
 }
 

@@ -1,5 +1,5 @@
 // Jobs in a snapshot. A job that is over and like the one before it says so (ADR 0134).
-import { isSamePayload, type Payload } from '../job/payload.js';
+import type { Payload } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import type { ByteReader } from '../wire/byte-reader.js';
 import type { ByteWriter } from '../wire/byte-writer.js';
@@ -48,7 +48,7 @@ function isOver({ state }: Job): boolean {
 
 function encodeLike(job: Job, model: Job, out: ByteWriter): void {
   const end = job.end as JobEnd; // it is over
-  const isSame = isSamePayload(end.result, model.end?.result);
+  const isSame = end.result === model.end?.result;
   out.byte(isSame ? SAME_RESULT : LIKE_LAST);
   out.int(job.no - model.no);
   out.time(job.at);

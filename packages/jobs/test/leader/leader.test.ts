@@ -542,14 +542,6 @@ leaders('what a row of attempts has settled rides with the next row, unless its 
   assert.is(settled(), 3 * BATCH_JOBS_MAX, 'the worker keeps every result until then');
 });
 
-leaders('a client with many submits open is not kept waiting for their receipts', () => {
-  const client = new LeaderRig().client();
-  client.say({ kind: 'submit', low: 0, items: Array.from({ length: 127 }, (_, i) => wanted(i + 1)) });
-  assert.is(client.receipts().length, 0);
-  client.say({ kind: 'submit', low: 0, items: [wanted(128)] });
-  assert.is(client.receipts().length, 128);
-});
-
 /** Two workers that have run one job of this length each; then eight come at once. Who gets how many? */
 function spread(runMs: number): number[] {
   const rig = new LeaderRig();

@@ -2,7 +2,6 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { payloadOfBytes } from '#src/job/payload.js';
-import { TextPayload } from '#src/job/text-payload.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
 import { ByteWriter } from '#src/wire/byte-writer.js';
@@ -15,7 +14,6 @@ const at = fc.double({ noNaN: true });
 const text = fc.string();
 const payload = fc.oneof(
   fc.string({ unit: 'binary-ascii' }),
-  fc.string({ unit: 'binary-ascii' }).map((plain) => new TextPayload(plain)),
   fc.uint8Array().map((bytes) => payloadOfBytes(bytes)),
   fc.uint8Array({ minLength: 4_097, maxLength: 5_000 }),
 );

@@ -1,4 +1,4 @@
-import { type ActorContext, type ActorDefinition, defineActor, type Later } from '@troupe/core';
+import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
 import type { Directory } from '../access/directory.js';
 import { Listener, type ListenerOptions } from '../listener/listener.js';
 import type { Address, ListenTls } from '../net/net.js';
@@ -18,11 +18,11 @@ export interface TcpListenerArgs
 }
 
 export type TcpListenerMessages = {
-  readonly address: (ctx: never) => Later<Address>;
+  readonly address: (ctx: never) => LaterReply<Address>;
   readonly connections: (ctx: never) => number;
   readonly admit: (ctx: never, directory: Directory) => void;
   readonly renewTls: (ctx: never, tls: ListenTls) => void;
-  readonly drain: (ctx: never, graceMs: number) => Later<'drained'>;
+  readonly drain: (ctx: never, graceMs: number) => LaterReply<'drained'>;
   readonly bound: (ctx: never, address: Address) => void;
   readonly failed: (ctx: never, error: Error) => void;
 };
@@ -31,7 +31,7 @@ interface State {
   readonly args: TcpListenerArgs;
   listener: Listener | null;
   address: Address | null;
-  waiting: Later<Address>[];
+  waiting: LaterReply<Address>[];
 }
 
 /**
@@ -44,7 +44,7 @@ export const TcpListener: ActorDefinition<TcpListenerMessages, State, TcpListene
     state: (args: TcpListenerArgs): State => ({ args, listener: null, address: null, waiting: [] }),
     handlers: {
       /** Where it is bound, as soon as it is. */
-      address(ctx): Later<Address> {
+      address(ctx): LaterReply<Address> {
         const reply = ctx.later<Address>();
         if (ctx.state.address === null) ctx.state.waiting.push(reply);
         else reply.reply(ctx.state.address);
@@ -58,7 +58,7 @@ export const TcpListener: ActorDefinition<TcpListenerMessages, State, TcpListene
         ctx.state.listener?.renewTls(tls);
       },
       /** Replies when everybody has left or was made to. */
-      drain(ctx, graceMs: number): Later<'drained'> {
+      drain(ctx, graceMs: number): LaterReply<'drained'> {
         const reply = ctx.later<'drained'>();
         if (ctx.state.listener === null) reply.reply('drained');
         else ctx.state.listener.drain(graceMs, () => reply.reply('drained'));

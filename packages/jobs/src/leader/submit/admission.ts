@@ -1,6 +1,5 @@
 import { payloadHash } from '../../job/payload.js';
 import { StoredPayload } from '../../job/stored-payload.js';
-import { TextPayload } from '../../job/text-payload.js';
 import type { RefusalCode } from '../../jobs-error.js';
 import { windowKey } from '../../ledger/key-window.js';
 import { YEAR_MS } from '../../option-check.js';
@@ -113,12 +112,7 @@ function malformed(item: SubmitItem): string | undefined {
 }
 
 function isPayload(value: unknown): boolean {
-  return (
-    typeof value === 'string' ||
-    value instanceof TextPayload ||
-    value instanceof Uint8Array ||
-    value instanceof StoredPayload
-  );
+  return typeof value === 'string' || value instanceof Uint8Array || value instanceof StoredPayload;
 }
 
 function refuse(code: RefusalCode, problem: string, retryAfterMs: number): Admission {

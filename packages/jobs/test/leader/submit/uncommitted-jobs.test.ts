@@ -148,8 +148,8 @@ flights('a submit that is sent again while it flies is one job', () => {
   assert.equal([payloads(worker), rig.leader.ledger.accepted], [['x'], 1]);
   assert.equal(
     [client.receipts().length, other.receipts().length],
-    [1, 1],
-    'the first has its with the outcome',
+    [2, 1],
+    'every one of them has its receipt',
   );
 });
 
