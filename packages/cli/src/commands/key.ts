@@ -19,7 +19,7 @@ export function addKey(program: Command, tools: Tools): void {
   const key = program.command('key').description('keys by which peers prove who they are');
   verb(
     key,
-    'new <subject>',
+    'new <name>',
     'make a key file',
     'troupe key new billing --allow submit=job.submit.invoice --out billing.key',
   )
@@ -29,10 +29,10 @@ export function addKey(program: Command, tools: Tools): void {
       'what it may do: submit, work, observe, cancel or admin on a subject, or all; may be given several times',
       repeated,
     )
-    .action((subject: string, flags: Flags) => make(tools, subject, flags));
+    .action((name: string, flags: Flags) => make(tools, name, flags));
 }
 
-function make(tools: Tools, subject: string, flags: Flags): void {
+function make(tools: Tools, name: string, flags: Flags): void {
   const rules: Record<string, string[]> = {};
   for (const text of flags.allow) {
     if (text === 'all') {
@@ -49,15 +49,15 @@ function make(tools: Tools, subject: string, flags: Flags): void {
     rules[action] = [...(rules[action] ?? []), pattern];
   }
   // Refuses a name or a rule that a leader would refuse.
-  new Identity({ subject, ...rules });
-  const id = `${subject.replaceAll(/[^A-Za-z0-9_.-]/g, '-').slice(0, 48)}-${randomBytes(4).toString('hex')}`;
-  const file = { subject, id, ...rules, key: randomBytes(KEY_BYTES).toString('hex') };
+  new Identity({ name, ...rules });
+  const id = `${name.replaceAll(/[^A-Za-z0-9_.-]/g, '-').slice(0, 48)}-${randomBytes(4).toString('hex')}`;
+  const file = { name, id, ...rules, key: randomBytes(KEY_BYTES).toString('hex') };
   if (flags.out === undefined) {
     print(tools, flags, file, JSON.stringify(file, undefined, 2).split('\n'));
     return;
   }
   write(flags.out, `${JSON.stringify(file, undefined, 2)}\n`);
-  print(tools, flags, { file: flags.out, id, subject }, [`key ${id} of ${subject} in ${flags.out}`]);
+  print(tools, flags, { file: flags.out, id, name }, [`key ${id} of ${name} in ${flags.out}`]);
 }
 
 function write(path: string, text: string): void {

@@ -3,9 +3,9 @@ import type { Host } from '@troupe/core';
 import { type JobsEvent, jobId, type LeaderLimits, type LeaderServer, startLeader } from '@troupe/jobs';
 import {
   type Address,
-  Directory,
-  describeClose,
   formatAddress,
+  formatCloseReason,
+  IdentityStore,
   type ListenerAuth,
   type ListenerEvent,
   type ListenTls,
@@ -120,7 +120,7 @@ function reload(tools: Tools, flags: Flags, leader: LeaderServer): void {
     const auth = authOf(flags);
     const tls = tlsOf(flags);
     leader.renew({
-      ...(auth === undefined || auth.kind === 'none' ? {} : { directory: auth.directory }),
+      ...(auth === undefined || auth.kind === 'none' ? {} : { identities: auth.identities }),
       ...(tls === undefined ? {} : { tls }),
     });
     print(tools, flags, { kind: 'reloaded' }, ['leader: keys and certificates read again']);
@@ -171,9 +171,12 @@ function limitsOf(flags: Flags): Partial<LeaderLimits> {
 
 function tellPeer(terminal: Terminal, event: ListenerEvent): void {
   if (event.kind === 'closed')
-    terminal.err(plainText(`leader: ${event.remote} ${event.subject ?? ''} ${describeClose(event.reason)}`));
+    terminal.err(
+      plainText(`leader: ${event.remote} ${event.identityName ?? ''} ${formatCloseReason(event.reason)}`),
+    );
   else if (event.kind === 'refused') terminal.err(`leader: ${event.remote} not let in: ${event.why}`);
-  else if (event.kind === 'lost') terminal.err(`leader: ${event.remote} lost: ${event.error.message}`);
+  else if (event.kind === 'tls-failed')
+    terminal.err(`leader: ${event.remote} TLS handshake failed: ${event.error.message}`);
 }
 
 /** What an operator asks about afterwards. What goes well is in the counts. */
@@ -189,8 +192,8 @@ function tellWork(terminal: Terminal, event: JobsEvent, idOf: IdOf): void {
 
 function authOf(flags: Flags): ListenerAuth | undefined {
   if (flags.key === undefined && flags.tlsClientCa === undefined) return undefined;
-  const directory = new Directory((flags.key ?? []).map((path) => entryOf(readKeyFile(path))));
-  return { kind: flags.tlsClientCa === undefined ? 'hmac' : 'mtls', directory };
+  const identities = new IdentityStore((flags.key ?? []).map((path) => entryOf(readKeyFile(path))));
+  return { kind: flags.tlsClientCa === undefined ? 'hmac' : 'mtls', identities };
 }
 
 function tlsOf(flags: Flags): ListenTls | undefined {

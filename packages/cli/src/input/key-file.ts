@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
-import type { DialerAuth, Entry } from '@troupe/transport';
+import type { DialerAuth, IdentityEntry } from '@troupe/transport';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 
 /** What `troupe key new` writes. The leader reads the rules, a client or worker the id and the key. */
-export interface KeyFile extends Omit<Entry, 'keys'> {
+export interface KeyFile extends Omit<IdentityEntry, 'keys'> {
   readonly id?: string;
   readonly key?: string;
 }
@@ -32,11 +32,11 @@ export function readKeyFile(path: string): KeyFile {
       },
     );
   }
-  if (typeof value !== 'object' || value === null || typeof (value as KeyFile).subject !== 'string')
+  if (typeof value !== 'object' || value === null || typeof (value as KeyFile).name !== 'string')
     throw new CliError(
       'ERR_CLI_KEY_FILE',
       ExitCode.config,
-      `key file ${path}: has no subject; make one with: troupe key new`,
+      `key file ${path}: has no name; make one with: troupe key new`,
     );
   const { id = '', key = '' } = value as KeyFile;
   if (typeof id !== 'string' || typeof key !== 'string')
@@ -49,7 +49,7 @@ export function readKeyFile(path: string): KeyFile {
 }
 
 /** One identity for the leader's directory. What no rule allows is forbidden. */
-export function entryOf({ id, key, ...rules }: KeyFile): Entry {
+export function entryOf({ id, key, ...rules }: KeyFile): IdentityEntry {
   return id === undefined || key === undefined ? rules : { ...rules, keys: [{ id, key }] };
 }
 

@@ -1,4 +1,4 @@
-import { type Address, type DialerEvent, describeClose, formatAddress } from '@troupe/transport';
+import { type Address, type DialerEvent, formatAddress, formatCloseReason } from '@troupe/transport';
 import type { Terminal } from './terminal.js';
 
 /** Says, once per outage, that there is no leader and that the command waits for one. */
@@ -15,7 +15,7 @@ export class LeaderWatch {
   readonly hear = (event: DialerEvent): void => {
     if (event.kind === 'lost' && event.reason.kind !== 'local') {
       this.isTold = false;
-      this.tell(`lost (${describeClose(event.reason)})`);
+      this.tell(`lost (${formatCloseReason(event.reason)})`);
     } else if (event.kind === 'unreachable') this.tell(`not there (${event.error.message})`);
   };
 

@@ -1,7 +1,7 @@
 // timeout: 180s
 import { chmod, copyFile, mkdir, open, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Authority } from '@troupe/transport/testing';
+import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tellCrash } from '#src/output/crash-report.js';
@@ -146,8 +146,8 @@ operating(
   async () => {
     await using f = await folder();
     const path = (name: string): string => join(f.dir, name);
-    const [old, young] = [new Authority('old'), new Authority('young')];
-    const certify = async (authority: Authority): Promise<void> => {
+    const [old, young] = [new CertificateAuthority('old'), new CertificateAuthority('young')];
+    const certify = async (authority: CertificateAuthority): Promise<void> => {
       const { cert, key } = authority.issue({ name: 'leader', hosts: ['localhost'] });
       await writeFile(path('cert.pem'), cert);
       await writeFile(path('key.pem'), key);
@@ -244,7 +244,7 @@ operating('a folder without a log, or a target inside it, is refused', async () 
 operating('TLS with a key; a public address without them is refused', async () => {
   await using f = await folder();
   const path = (name: string): string => join(f.dir, name);
-  const authority = new Authority('test');
+  const authority = new CertificateAuthority('test');
   const { cert, key } = authority.issue({ name: 'leader', hosts: ['localhost'] });
   await writeFile(path('ca.pem'), authority.cert);
   await writeFile(path('cert.pem'), cert);
@@ -267,7 +267,7 @@ operating('TLS with a key; a public address without them is refused', async () =
 operating('peers prove themselves by certificate; a Unix socket needs no port', async () => {
   await using f = await folder();
   const path = (name: string): string => join(f.dir, name);
-  const authority = new Authority('test');
+  const authority = new CertificateAuthority('test');
   const leader = authority.issue({ name: 'leader', hosts: ['localhost'] });
   const peer = authority.issue({ name: 'peer', uri: 'urn:peer:ops' });
   await writeFile(path('ca.pem'), authority.cert);
@@ -275,7 +275,7 @@ operating('peers prove themselves by certificate; a Unix socket needs no port', 
     await writeFile(path(`${name}.cert`), cert);
     await writeFile(path(`${name}.pem`), key);
   }
-  const rules = { subject: 'ops', certificate: 'urn:peer:ops', submit: ['>'], observe: ['>'] };
+  const rules = { name: 'ops', certificate: 'urn:peer:ops', submit: ['>'], observe: ['>'] };
   await writeFile(path('ops.json'), JSON.stringify(rules), { mode: 0o600 });
   const tls = [
     '--tls-cert',

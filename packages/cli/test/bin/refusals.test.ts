@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Authority } from '@troupe/transport/testing';
+import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bin, type Ended, folder, inProcess, stage, troupe, workerOf } from './troupe.js';
@@ -13,7 +13,7 @@ const refusals = suite('what the command refuses');
 refusals('a key file whose key is no text is refused by a leader and by a client', async () => {
   await using f = await folder();
   const path = join(f.dir, 'odd.key');
-  await writeFile(path, JSON.stringify({ subject: 'x', id: 'x-1', key: 5 }), { mode: 0o600 });
+  await writeFile(path, JSON.stringify({ name: 'x', id: 'x-1', key: 5 }), { mode: 0o600 });
   for (const words of [
     ['leader', '--port', '0', '--dir', join(f.dir, 'state')],
     ['check', '--leader', '127.0.0.1:1'],
@@ -35,7 +35,7 @@ refusals('a key file that cannot be made is 73', async () => {
 
 refusals('a certificate that is none, or of another key, is 78 before anything is started', async () => {
   await using f = await folder();
-  const authority = new Authority('test');
+  const authority = new CertificateAuthority('test');
   const one = authority.issue({ name: 'one', hosts: ['localhost'] });
   const other = authority.issue({ name: 'other', hosts: ['localhost'] });
   const paths = { cert: join(f.dir, 'cert.pem'), key: join(f.dir, 'key.pem') };

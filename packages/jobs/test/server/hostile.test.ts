@@ -58,7 +58,7 @@ function say(
   connection: Connection,
   encode: (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) => void,
 ): void {
-  encode(new ByteWriter(), (type, out) => void connection.send(type, NO_HEADER, out.take()));
+  encode(new ByteWriter(), (type, out) => void connection.write(type, NO_HEADER, out.take()));
 }
 
 const hello = (client: string) => (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) =>
@@ -103,12 +103,12 @@ hostile('what is no message ends its connection and nothing else', async () => {
   ]) {
     const evil = await peer(leader.port, 'client');
     say(evil.connection, hello('evil'));
-    evil.connection.send(type, NO_HEADER, garbage);
+    evil.connection.write(type, NO_HEADER, garbage);
     await evil.closed;
   }
   for (const type of [JobFrame.Report, JobFrame.Ends, JobFrame.WorkerHello]) {
     const evil = await peer(leader.port, 'worker');
-    evil.connection.send(type, NO_HEADER, garbage);
+    evil.connection.write(type, NO_HEADER, garbage);
     await evil.closed;
   }
   // Messages in an order that no correct peer has: a submit before the hello.
@@ -125,7 +125,7 @@ hostile('what is no message ends its connection and nothing else', async () => {
     const out = new ByteWriter();
     out.int(1);
     out.text(text);
-    deep.connection.send(JobFrame.Call, NO_HEADER, out.take());
+    deep.connection.write(JobFrame.Call, NO_HEADER, out.take());
   }
   await deep.closed;
   assert.is(await client.run(Echo, 'fine'), 'fine');
