@@ -113,5 +113,5 @@ async function handlersOf(module: string): Promise<HandledJob[]> {
 
 function isHandled(value: unknown): value is HandledJob {
   const { job, run: handler } = (value ?? {}) as Partial<HandledJob>;
-  return typeof handler === 'function' && typeof job?.exec === 'string' && typeof job.spec === 'object';
+  return typeof handler === 'function' && typeof job?.exec === 'string' && typeof job.policy === 'object';
 }

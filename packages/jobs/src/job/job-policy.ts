@@ -12,7 +12,7 @@ import {
 import type { RetryPolicy } from './retry.js';
 
 /** The part of a job definition that travels to the leader and is stored there: data only, no schema, no function. */
-export interface JobSpec {
+export interface JobPolicy {
   readonly exec: string;
   readonly group: string;
   readonly retry: RetryPolicy;
@@ -32,14 +32,14 @@ export interface JobSpec {
 /** The most a result may have: it is one record, and any log holds that inline, with its framing. */
 export const OUTPUT_BYTES_MAX = 11 * 1024 * 1024;
 
-/** Equal specs have equal texts; the leader interns by it. */
-export function specText(spec: JobSpec): string {
-  const { retry, limits, keep } = spec;
+/** Equal policies have equal texts; the leader interns by it. */
+export function policyText(policy: JobPolicy): string {
+  const { retry, limits, keep } = policy;
   return JSON.stringify([
-    spec.exec,
-    spec.group,
+    policy.exec,
+    policy.group,
     [retry.attempts, retry.backoff, retry.baseMs, retry.capMs, retry.jitter, retry.crashes],
-    spec.leaseMs,
+    policy.leaseMs,
     [limits.runMs, limits.outputBytes],
     [keep.doneMs, keep.deadMs],
   ]);
@@ -63,7 +63,7 @@ export const isJobName: Check = (value) => {
 };
 
 /** What of a definition travels, beside its name. */
-export const SPEC_CHECKS = {
+export const POLICY_CHECKS = {
   group: isToken,
   retry: bag({
     attempts: wholeNumber(1, 1_000),
@@ -78,10 +78,10 @@ export const SPEC_CHECKS = {
   keep: bag({ doneMs: wholeNumber(0, YEAR_MS), deadMs: wholeNumber(0, YEAR_MS) }),
 };
 
-const WHOLE_SPEC = { exec: isJobName, ...SPEC_CHECKS };
-const ALL_NAMES = Object.keys(WHOLE_SPEC);
+const WHOLE_POLICY = { exec: isJobName, ...POLICY_CHECKS };
+const ALL_NAMES = Object.keys(WHOLE_POLICY);
 
-/** Why a spec that came from outside cannot be kept. The bounds are those of `defineJob`. */
-export function specProblem(spec: JobSpec): string | undefined {
-  return problemIn(spec, WHOLE_SPEC, ALL_NAMES);
+/** Why a policy that came from outside cannot be kept. The bounds are those of `defineJob`. */
+export function policyProblem(policy: JobPolicy): string | undefined {
+  return problemIn(policy, WHOLE_POLICY, ALL_NAMES);
 }

@@ -1,6 +1,6 @@
 // Hot path: `submit` and `enqueued` run once per job.
 import { payloadHash } from '../../job/payload.js';
-import type { Job, Policy } from '../../ledger/job.js';
+import type { Job, StoredPolicy } from '../../ledger/job.js';
 import { windowKey } from '../../ledger/key-window.js';
 import type { Producer } from '../../ledger/producer.js';
 import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../../ledger/record.js';
@@ -11,8 +11,8 @@ import type { LeaderContext } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { type Admitted, admit, refusal } from './admission.js';
-import type { ProducerBook } from './producer-registry.js';
-import type { Flight } from './uncommitted-jobs.js';
+import type { ProducerRegistry } from './producer-registry.js';
+import type { UncommittedJobs } from './uncommitted-jobs.js';
 
 /** How far a submit's number may be ahead of what its client has answers to. */
 const SEQ_WINDOW = 1_048_576;
@@ -22,25 +22,25 @@ const RECEIPT_ONLY = 0;
 const RECEIPT_THEN_OUTCOME = 1;
 
 /** Takes submits: judged against what is durable and what is in flight, answered when durable. */
-export class Intake {
+export class SubmitProcessor {
   private readonly context: LeaderContext;
   private readonly attempts: Attempts;
-  private readonly producers: ProducerBook;
-  private readonly flight: Flight;
+  private readonly producers: ProducerRegistry;
+  private readonly uncommitted: UncommittedJobs;
   private readonly onForgotten: (session: ClientSession) => void;
 
   /** `onForgotten`: a session whose client is forgotten has something to say that must not be lost. */
   constructor(
     context: LeaderContext,
     attempts: Attempts,
-    producers: ProducerBook,
+    producers: ProducerRegistry,
     onForgotten: (session: ClientSession) => void,
   ) {
     this.context = context;
     this.attempts = attempts;
     this.producers = producers;
     this.onForgotten = onForgotten;
-    this.flight = context.flight;
+    this.uncommitted = context.uncommitted;
   }
 
   submit(session: ClientSession, low: number, item: SubmitItem): void {
@@ -48,15 +48,15 @@ export class Intake {
     const problem = badNumber(producer, item.seq, low);
     if (problem !== undefined) return this.refuse(session, item.seq, problem);
     if (this.answered(session, producer, item)) return;
-    const admission = admit(this.context, this.flight, session, item);
+    const admission = admit(this.context, this.uncommitted, session, item);
     if (admission.verdict === 'wait') return this.later(session, () => this.submit(session, low, item));
     if (admission.verdict === 'refuse') return this.refuse(session, item.seq, admission.refusal);
     if (admission.verdict === 'same') return this.same(session, item, [admission.job]);
     if (session.producer === 0 && !this.producers.enrol(session))
       return this.refuse(session, item.seq, CROWDED);
-    const policy = session.refs.get(item.ref) as Policy;
+    const policy = session.refs.get(item.ref) as StoredPolicy;
     const at = this.context.at();
-    const job = this.flight.nextJob;
+    const job = this.uncommitted.nextJob;
     const record: EnqueueRecord = {
       type: 'enqueue',
       at,
@@ -69,17 +69,17 @@ export class Intake {
       key: item.key,
       payload: item.payload,
     };
-    if (admission.key !== '') this.flight.keys.add(admission.key);
+    if (admission.key !== '') this.uncommitted.keys.add(admission.key);
     this.context.stage(record, session, item.wantsOutcome ? RECEIPT_THEN_OUTCOME : RECEIPT_ONLY);
     this.takeOff(session, record, policy, item.seq);
   }
 
   /** Staged: a worker may be chosen for it in this very turn. */
-  private takeOff(session: ClientSession, from: Submission, policy: Policy, seq: number): void {
+  private takeOff(session: ClientSession, from: Submission, policy: StoredPolicy, seq: number): void {
     const { numbers, client } = session;
     if (seq > numbers.high) numbers.high = seq;
-    this.flight.add(from.payload.length, numbers.producer, seq);
-    if (from.dueAt === 0) this.context.room.lineUp(from.job, policy.spec, client);
+    this.uncommitted.add(from.payload.length, numbers.producer, seq);
+    if (from.dueAt === 0) this.context.queues.lineUp(from.job, policy, client);
   }
 
   submitAll(session: ClientSession, message: ClientMessage & { kind: 'submit_all' }): void {
@@ -104,7 +104,7 @@ export class Intake {
   /** After the record has been applied: its client is told. */
   enqueued(record: EnqueueRecord, job: Job, session: ClientSession, tag: number, lsn: number): void {
     this.landed(record, job);
-    this.context.list(session);
+    this.context.markDirty(session);
     session.receipt({ seq: record.seq, jobs: [record.job], lsn, duplicate: false, refusal: undefined });
     if (tag === RECEIPT_THEN_OUTCOME) awaitOutcome(this.context, record.job, session);
   }
@@ -112,18 +112,18 @@ export class Intake {
   enqueuedAll(record: EnqueueAllRecord, session: ClientSession, jobs: readonly number[], lsn: number): void {
     for (const from of record.jobs) this.landed(from, this.context.ledger.jobs.get(from.job) as Job);
     session.receipt({ seq: record.seq, jobs, lsn, duplicate: false, refusal: undefined });
-    this.context.list(session);
+    this.context.markDirty(session);
     for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
   /** Its record has just been applied, so the ledger has it. */
   private landed(from: Submission, job: Job): void {
-    const { room } = this.context;
-    const session = this.flight.land();
-    this.context.observe?.({ kind: 'accepted', job: job.no, exec: job.policy.spec.exec });
-    if (from.key !== '') this.flight.keys.delete(windowKey(job.client, job.policy.spec.exec, from.key));
+    const { queues } = this.context;
+    const session = this.uncommitted.land();
+    this.context.observe?.({ kind: 'accepted', job: job.no, exec: job.policy.exec });
+    if (from.key !== '') this.uncommitted.keys.delete(windowKey(job.client, job.policy.exec, from.key));
     if (session !== undefined) this.attempts.landed(job, session);
-    else if (from.dueAt !== 0) room.add(job, this.context.at());
+    else if (from.dueAt !== 0) queues.add(job, this.context.at());
   }
 
   /** A number that was taken before, or is being taken, is answered from there. */
@@ -134,7 +134,7 @@ export class Intake {
       this.same(session, item, [job]);
       return true;
     }
-    if (!this.flight.carries(session.numbers, item.seq)) return false;
+    if (!this.uncommitted.carries(session.numbers, item.seq)) return false;
     this.later(session, () => this.submit(session, 0, item));
     return true;
   }
@@ -144,14 +144,14 @@ export class Intake {
     seq: number,
     items: readonly SubmitItem[],
   ): number[] | 'wait' | 'received' | undefined {
-    if (this.flight.carries(session.numbers, seq)) return 'wait';
+    if (this.uncommitted.carries(session.numbers, seq)) return 'wait';
     let next = this.producerOf(session)?.jobOf(seq) ?? 0;
     if (next < 0) return 'received';
     if (next === 0) return undefined;
     return items.map((item) => {
       const policy = session.refs.get(item.ref);
       const isKeyed = item.key !== '' && policy !== undefined;
-      const key = isKeyed ? windowKey(session.client, policy.spec.exec, item.key) : '';
+      const key = isKeyed ? windowKey(session.client, policy.exec, item.key) : '';
       const earlier = key === '' ? undefined : this.context.ledger.keys.get(key);
       if (earlier !== undefined && earlier.job !== next) return earlier.job;
       next += 1;
@@ -162,9 +162,9 @@ export class Intake {
   private admitAll(session: ClientSession, items: readonly SubmitItem[]): Admitted[] | Refusal | 'wait' {
     const admissions: Admitted[] = [];
     const own = new Map<string, number>();
-    const room = { jobs: this.flight.jobs, bytes: this.flight.bytes, keys: this.flight.keys };
+    const load = { jobs: this.uncommitted.jobs, bytes: this.uncommitted.bytes, keys: this.uncommitted.keys };
     for (const item of items) {
-      const admission = admit(this.context, room, session, item);
+      const admission = admit(this.context, load, session, item);
       if (admission.verdict === 'wait') return 'wait';
       if (admission.verdict === 'refuse') return admission.refusal;
       const hash = admission.key === '' ? 0 : payloadHash('', item.payload);
@@ -176,11 +176,11 @@ export class Intake {
         );
       }
       if (admission.key !== '') own.set(admission.key, hash);
-      room.jobs += 1;
-      room.bytes += item.payload.length;
+      load.jobs += 1;
+      load.bytes += item.payload.length;
       admissions.push(admission);
     }
-    const bytes = room.bytes - this.flight.bytes;
+    const bytes = load.bytes - this.uncommitted.bytes;
     if (bytes > RECORD_BYTES_MAX) {
       return refusal('ERR_PAYLOAD_TOO_LARGE', `a batch of ${bytes} bytes, at most ${RECORD_BYTES_MAX}`, 0);
     }
@@ -195,14 +195,14 @@ export class Intake {
     const at = this.context.at();
     const own = new Map<string, number>();
     const jobs: Submission[] = [];
-    const policies: Policy[] = [];
+    const policies: StoredPolicy[] = [];
     const answer = message.items.map((item, i) => {
       const admission = admissions[i] as Admitted;
       const earlier = admission.verdict === 'same' ? admission.job : own.get(admission.key);
       if (earlier !== undefined) return earlier;
-      const job = this.flight.nextJob + jobs.length;
+      const job = this.uncommitted.nextJob + jobs.length;
       if (admission.key !== '') own.set(admission.key, job);
-      const policy = session.refs.get(item.ref) as Policy;
+      const policy = session.refs.get(item.ref) as StoredPolicy;
       const dueAt = item.delayMs > 0 ? at + item.delayMs : 0;
       policies.push(policy);
       jobs.push({ job, policy: policy.no, dueAt, key: item.key, payload: item.payload });
@@ -212,7 +212,7 @@ export class Intake {
       return this.same(session, { ...message.items[0], seq: message.seq } as SubmitItem, answer);
     if (session.producer === 0 && !this.producers.enrol(session))
       return this.refuse(session, message.seq, CROWDED);
-    for (const key of own.keys()) this.flight.keys.add(key);
+    for (const key of own.keys()) this.uncommitted.keys.add(key);
     const low = Math.min(message.low, message.seq - 1);
     const record: EnqueueAllRecord = {
       type: 'enqueue_all',
@@ -225,7 +225,7 @@ export class Intake {
     this.answers.set(record, answer);
     this.context.stage(record, session);
     jobs.forEach((job, i) => {
-      this.takeOff(session, job, policies[i] as Policy, message.seq);
+      this.takeOff(session, job, policies[i] as StoredPolicy, message.seq);
     });
   }
 
@@ -241,7 +241,7 @@ export class Intake {
       refusal: undefined,
     };
     session.receipt(receipt);
-    this.context.list(session);
+    this.context.markDirty(session);
     if (item.wantsOutcome) for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
@@ -256,7 +256,7 @@ export class Intake {
 
   private refuse(session: ClientSession, seq: number, why: Refusal): void {
     session.receipt({ seq, jobs: [], lsn: this.context.lsn, duplicate: false, refusal: why });
-    this.context.list(session);
+    this.context.markDirty(session);
     this.context.observe?.({ kind: 'refused', client: session.client, code: why.code });
   }
 
