@@ -96,7 +96,7 @@ export interface CompareOptions {
   started(job: Job, index: number): void;
 }
 
-/** One row in so many pairs of fresh processes. A slower row is run again, because many rows are run often. */
+/** One row in pairs of fresh processes. A slower row is run again, because many rows are run often. */
 async function compareRow(
   { benchmark, scale }: Compared,
   { rounds, sides, print }: CompareOptions,

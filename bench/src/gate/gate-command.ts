@@ -20,8 +20,8 @@ const ownRepository = fileURLToPath(new URL('../../../', import.meta.url));
 type Print = (line: string) => void;
 
 /**
- * Compares a suite in the working tree with the same suite at a base ref, each side with its own build. Exit 1 if
- * any benchmark is slower beyond noise.
+ * Compares a suite in the working tree with the same suite at a base ref, each side with its own build. Exit 1
+ * if any benchmark is slower beyond noise.
  */
 export async function gateCommand(
   command: GateCommand,

@@ -1,4 +1,4 @@
-// timeout: 120s
+// timeout: 300s
 // The gate on a small git repository whose "benchmarks" write down who ran and print fixed figures.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
