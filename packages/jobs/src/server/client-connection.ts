@@ -1,5 +1,11 @@
 // Hot path: one frame carries a whole batch; `settle` runs once per receipt.
-import type { CloseReason, Connection, ConnectionHandler, Frame, IncomingBody } from '@troupe/transport';
+import type {
+  CloseReason,
+  Connection,
+  ConnectionHandler,
+  IncomingBody,
+  ReceivedFrame,
+} from '@troupe/transport';
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
@@ -51,11 +57,11 @@ export class ClientPeer implements ConnectionHandler {
     });
   }
 
-  onFrame(frame: Frame): void {
+  onFrame(frame: ReceivedFrame): void {
     this.inlet.receive(frame);
   }
 
-  onDrain(): void {
+  onWritable(): void {
     this.outlet.drained();
   }
 
@@ -137,12 +143,12 @@ export class ClientPeer implements ConnectionHandler {
     if (type === JobFrame.ClientHello) {
       const { client, token } = readClientHello(from);
       this.port = this.setup.port();
-      const name = boundName(this.connection.session, client);
+      const name = boundName(this.connection.handshake, client);
       leader.helloClient({ hello: { client: name, token }, port: this.port });
       return;
     }
     const message = readClient(type, from);
-    if (message === undefined) return this.connection.answer('UNKNOWN_TYPE');
+    if (message === undefined) return this.connection.writeError('UNKNOWN_TYPE');
     if (this.port === undefined) throw new MessageMalformedError('no hello before it');
     this.pass(message, bytes, this.port);
   }
@@ -151,23 +157,23 @@ export class ClientPeer implements ConnectionHandler {
   private pass(message: ClientMessage, bytes: number, port: PeerPort<ToClient>): void {
     const { leader } = this.setup;
     const answers = answersTo(message);
-    if (answers === 0) this.connection.took(bytes);
+    if (answers === 0) this.connection.requestStarted(bytes);
     else this.count(answers, bytes);
     leader.fromClient({ message, port });
-    if (answers === 0) leader.run(() => this.connection.settled(bytes));
+    if (answers === 0) leader.run(() => this.connection.requestEnded(bytes));
   }
 
   private count(items: number, bytes: number): void {
     const bytesEach = bytes / items;
     this.owed.push({ items, bytesEach });
-    for (let i = 0; i < items; i += 1) this.connection.took(bytesEach);
+    for (let i = 0; i < items; i += 1) this.connection.requestStarted(bytesEach);
   }
 
   /** Answers come nearly in the order of the requests, and what matters is the sum. */
   private settle(): void {
     const first = this.owed[0];
     if (first === undefined) return;
-    this.connection.settled(first.bytesEach);
+    this.connection.requestEnded(first.bytesEach);
     first.items -= 1;
     if (first.items === 0) this.owed.shift();
   }

@@ -1,4 +1,4 @@
-import type { Connection, Frame } from '@troupe/transport';
+import type { Connection, ReceivedFrame } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
@@ -19,16 +19,16 @@ function rig() {
   const sent: ToClient[] = [];
   let hasRoom = true;
   const connection = {
-    session: { method: 'none' },
-    send: (type: number, _header: unknown, body: Uint8Array) => {
+    handshake: { authMethod: 'none' },
+    write: (type: number, _header: unknown, body: Uint8Array) => {
       if (!hasRoom) return 'full';
       sent.push(readToClient(type, new ByteReader(body.slice())) as ToClient);
       return 'accepted';
     },
-    took: () => {
+    requestStarted: () => {
       inFlight += 1;
     },
-    settled: () => {
+    requestEnded: () => {
       inFlight -= 1;
     },
   };
@@ -48,7 +48,7 @@ function rig() {
   } as unknown as PeerSetup<ToClient>;
   const peer = new ClientPeer(setup);
   const receive = (type: number, out: ByteWriter): void =>
-    peer.onFrame({ type, header: {}, body: out.take(), incoming: null } as unknown as Frame);
+    peer.onFrame({ type, header: {}, body: out.take(), incoming: null } as unknown as ReceivedFrame);
   encodeClientHello({ client: 'c', token: 't' }, new ByteWriter(), receive);
   return {
     heard,
@@ -57,7 +57,7 @@ function rig() {
     /** Whether the connection takes anything; with room it takes what has waited. */
     setRoom: (has: boolean) => {
       hasRoom = has;
-      if (has) peer.onDrain();
+      if (has) peer.onWritable();
     },
     say: (message: ClientMessage) => encodeClient(message, new ByteWriter(), receive),
     inFlight: () => inFlight,
@@ -72,7 +72,7 @@ const item = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, wantsOutcome: 
 
 peers('everything a client says is in flight until it is answered, or handled where nobody answers', () => {
   const unanswered: readonly ClientMessage[] = [
-    { kind: 'define', ref: 1, spec: Echo.spec },
+    { kind: 'define', ref: 1, policy: Echo.policy },
     { kind: 'await', jobs: [1, 2, 3] },
     { kind: 'beat' },
     { kind: 'submit', low: 0, items: [] },
@@ -87,7 +87,7 @@ peers('everything a client says is in flight until it is answered, or handled wh
   }
   const { say, inFlight, handled } = rig();
   say({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
-  say({ kind: 'call', call: 1, request: { ask: 'overview' } });
+  say({ kind: 'call', call: 1, request: { kind: 'overview' } });
   handled();
   assert.is(inFlight(), 3, 'these are answered');
 });
