@@ -5,7 +5,7 @@ import { createTestSystem, ManualHost, SeededRandom } from '@troupe/core/testing
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AWAITING, FAULT, GATED, STOPPING } from '#src/mailbox/status.js';
+import { AWAITING, FAULT, GATED, STOPPING } from '#src/mailbox/status-word.js';
 import { cellOf } from '../internals.js';
 
 const chance = suite('lifecycle under chance');

@@ -369,9 +369,9 @@ pool('shrinking a pool skips routees that have already ended', async () => {
   const { timers } = world.system.stats();
   assert.is(timers, 0, 'nobody waits for its end');
   // Whoever has its place now has its slot, too.
-  const heir = world.system.spawn(Worker, { index: 9 });
+  const replacement = world.system.spawn(Worker, { index: 9 });
   await world.advance(60_000);
-  const who = heir.ask.who();
+  const who = replacement.ask.who();
   await world.settle();
   assert.is(await who, 9);
 });
@@ -443,13 +443,13 @@ pool('handlers of a pool can have any name', async () => {
 
 pool('pull pools with equal mailboxes share one actor type', async () => {
   await using world = createTestSystem();
-  const kinds = new Set(
+  const types = new Set(
     [{ capacity: 7 }, { capacity: 7 }, { capacity: 8 }].map((mailbox) => {
       const args = (index: number) => ({ index });
-      return cellOf(spawnPool(world.system, Worker, { size: 1, args, routing: { pull: {} }, mailbox })).kind;
+      return cellOf(spawnPool(world.system, Worker, { size: 1, args, routing: { pull: {} }, mailbox })).type;
     }),
   );
-  assert.is(kinds.size, 2);
+  assert.is(types.size, 2);
 });
 
 pool.run();

@@ -209,7 +209,7 @@ deathWatch('an ended watcher is removed from the watched actor', async () => {
     void test.system.stop(watcher);
     await test.settle();
   }
-  assert.is(cellOf(mortal).extras?.watchers?.size, 0);
+  assert.is(cellOf(mortal).cold?.watchers?.size, 0);
 });
 
 deathWatch('an actor cannot watch itself', async () => {
@@ -245,7 +245,7 @@ deathWatch('the watcher of a pool is notified with the watched ref, and nothing 
   await test.settle();
   assert.is(refs.length, 2);
   assert.ok(refs.every((ref) => ref === ended));
-  assert.is(cellOf(curious).extras?.watching?.size, 0);
+  assert.is(cellOf(curious).cold?.watching?.size, 0);
   const forgotten = spawnPool(test.system, Mortal, { size: 2 });
   curious.tell.watch(forgotten);
   curious.tell.unwatch(forgotten);

@@ -51,8 +51,7 @@ const handlers = {
     answer(ctx, (log, done) => log.replay(request, request.visit, done)),
   restore: (ctx: WalContext, fold: Fold): LaterReply<unknown> =>
     answer(ctx, (log, done) => log.restore(fold, done)),
-  snapshot: (ctx: WalContext): LaterReply<SnapshotEntry> =>
-    answer(ctx, (log, done) => log.makeSnapshot(done)),
+  snapshot: (ctx: WalContext): LaterReply<SnapshotEntry> => answer(ctx, (log, done) => log.makeSnapshot(done)),
   trim: (ctx: WalContext, lsn: number): LaterReply<number> => answer(ctx, (log, done) => log.trim(lsn, done)),
   status: (ctx: WalContext): WalStatus => mustServe(ctx).status(),
 };
