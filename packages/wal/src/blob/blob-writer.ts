@@ -26,137 +26,136 @@ interface Held {
 }
 
 export class BlobWriter {
-  readonly #parts: BlobWriterParts;
-  readonly #hash = createHash('sha256');
-  #file: StorageFile | undefined;
-  #block: Buffer | undefined;
+  private readonly parts: BlobWriterParts;
+  private readonly hash = createHash('sha256');
+  private file: StorageFile | undefined;
+  private block: Buffer | undefined;
   /** All blocks written so far, or nothing: half a blob is of no use. */
-  #kept: Buffer[] | undefined = [];
-  #filled = 0;
-  #position = 0;
-  #isWriting = true;
-  #held: Held[] = [];
-  #finish: Done<BlobRef> | undefined;
-  #error: Error | undefined;
-  #isOver = false;
+  private kept: Buffer[] | undefined = [];
+  private filled = 0;
+  private position = 0;
+  private isWriting = true;
+  private held: Held[] = [];
+  private onFinished: Done<BlobRef> | undefined;
+  private error: Error | undefined;
+  private isOver = false;
 
   constructor(parts: BlobWriterParts) {
-    this.#parts = parts;
+    this.parts = parts;
     parts.storage.open(parts.draft, 'create', (error, file) => {
-      if (error === null) this.#file = file;
-      this.#wrote(error);
+      if (error === null) this.file = file;
+      this.wrote(error);
     });
   }
 
   /** Copies the chunk. `done`, now or later: more may come. Those that wait keep their order. */
   write(chunk: Uint8Array, done: (error: Error | null) => void): void {
-    if (this.#error !== undefined || this.#isOver)
-      return done(this.#error ?? new Error('the blob is closed'));
-    if (this.#held.length > 0) this.#held.push({ chunk, done });
-    else this.#take({ chunk, done });
+    if (this.error !== undefined || this.isOver) return done(this.error ?? new Error('the blob is closed'));
+    if (this.held.length > 0) this.held.push({ chunk, done });
+    else this.take({ chunk, done });
   }
 
   /** Durable and under its name when `done` is called. Then a record may refer to it. */
   finish(done: Done<BlobRef>): void {
-    this.#finish = done;
-    this.#go();
+    this.onFinished = done;
+    this.go();
   }
 
   /** What came so far is not wanted. */
   abandon(): void {
-    this.#error ??= new Error('the blob was given up');
-    this.#go();
+    this.error ??= new Error('the blob was given up');
+    this.go();
   }
 
-  #take({ chunk, done }: Held): void {
+  private take({ chunk, done }: Held): void {
     let at = 0;
     while (at < chunk.length) {
-      this.#block ??= this.#parts.pool.take();
-      const room = this.#block.length - this.#filled;
+      this.block ??= this.parts.pool.take();
+      const room = this.block.length - this.filled;
       const part = chunk.subarray(at, at + room);
-      this.#block.set(part, this.#filled);
-      this.#filled += part.length;
+      this.block.set(part, this.filled);
+      this.filled += part.length;
       at += part.length;
-      if (this.#filled < this.#block.length) break;
-      if (this.#isWriting) {
-        this.#held.unshift({ chunk: chunk.subarray(at), done });
+      if (this.filled < this.block.length) break;
+      if (this.isWriting) {
+        this.held.unshift({ chunk: chunk.subarray(at), done });
         return;
       }
-      this.#writeBlock();
+      this.writeBlock();
     }
     done(null);
   }
 
   /** Hashed while the disk works. */
-  #writeBlock(): void {
-    const block = this.#block as Buffer;
-    const bytes = block.subarray(0, this.#filled);
-    const position = this.#position;
-    this.#block = undefined;
-    this.#filled = 0;
-    this.#position += bytes.length;
-    this.#isWriting = true;
-    run(writeFully(this.#parts.storage, this.#file as StorageFile, bytes, position), (error) => {
-      this.#keep(block);
-      this.#wrote(error);
+  private writeBlock(): void {
+    const block = this.block as Buffer;
+    const bytes = block.subarray(0, this.filled);
+    const position = this.position;
+    this.block = undefined;
+    this.filled = 0;
+    this.position += bytes.length;
+    this.isWriting = true;
+    run(writeFully(this.parts.storage, this.file as StorageFile, bytes, position), (error) => {
+      this.keep(block);
+      this.wrote(error);
     });
-    this.#hash.update(bytes);
+    this.hash.update(bytes);
   }
 
-  #keep(block: Buffer): void {
-    const { pool, warm } = this.#parts;
-    if (this.#kept !== undefined && warm.admit()) {
-      this.#kept.push(block);
+  private keep(block: Buffer): void {
+    const { pool, warm } = this.parts;
+    if (this.kept !== undefined && warm.admit()) {
+      this.kept.push(block);
       return;
     }
     pool.give(block);
-    this.#forget();
+    this.forget();
   }
 
-  #forget(): void {
-    if (this.#kept !== undefined) this.#parts.warm.drop(this.#kept);
-    this.#kept = undefined;
+  private forget(): void {
+    if (this.kept !== undefined) this.parts.warm.drop(this.kept);
+    this.kept = undefined;
   }
 
-  #wrote(error: Error | null): void {
-    this.#isWriting = false;
-    if (error !== null) this.#error ??= this.#parts.judge(error, this.#position);
-    this.#go();
+  private wrote(error: Error | null): void {
+    this.isWriting = false;
+    if (error !== null) this.error ??= this.parts.judge(error, this.position);
+    this.go();
   }
 
-  #go(): void {
-    if (this.#isWriting || this.#isOver) return;
-    if (this.#error !== undefined) return this.#giveUp(this.#error);
-    if (this.#held.length > 0) {
-      this.#writeBlock();
+  private go(): void {
+    if (this.isWriting || this.isOver) return;
+    if (this.error !== undefined) return this.giveUp(this.error);
+    if (this.held.length > 0) {
+      this.writeBlock();
       // As much as the next block holds; the rest waits for this one.
-      for (let held = this.#held.shift(); held !== undefined; held = this.#held.shift()) {
-        const waiting = this.#held.length;
-        this.#take(held);
-        if (this.#held.length > waiting) return;
+      for (let held = this.held.shift(); held !== undefined; held = this.held.shift()) {
+        const waiting = this.held.length;
+        this.take(held);
+        if (this.held.length > waiting) return;
       }
       return;
     }
-    if (this.#finish === undefined) return;
-    if (this.#filled > 0) this.#writeBlock();
-    else this.#seal(this.#finish);
+    if (this.onFinished === undefined) return;
+    if (this.filled > 0) this.writeBlock();
+    else this.seal(this.onFinished);
   }
 
-  #seal(done: Done<BlobRef>): void {
-    const { storage, draft, publish } = this.#parts;
-    const file = this.#file as StorageFile;
-    this.#isOver = true;
-    const ref: BlobRef = { sha256: this.#hash.digest('hex'), bytes: this.#position };
+  private seal(done: Done<BlobRef>): void {
+    const { storage, draft, publish } = this.parts;
+    const file = this.file as StorageFile;
+    this.isOver = true;
+    const ref: BlobRef = { sha256: this.hash.digest('hex'), bytes: this.position };
     const close = function* (): Procedure<void> {
       yield* syncFile(storage, file);
       yield* call<void>((closed) => storage.close(file, closed));
     };
     const finished = (error: Error | null): void => {
       if (error !== null) {
-        this.#forget();
-        return done(this.#parts.judge(error, ref.bytes), ref);
+        this.forget();
+        return done(this.parts.judge(error, ref.bytes), ref);
       }
-      if (this.#kept !== undefined) this.#parts.warm.keep(ref, this.#kept);
+      if (this.kept !== undefined) this.parts.warm.keep(ref, this.kept);
       done(null, ref);
     };
     run(close(), (error) => {
@@ -165,14 +164,14 @@ export class BlobWriter {
     });
   }
 
-  #giveUp(error: Error): void {
-    this.#isOver = true;
-    this.#forget();
-    const { storage, draft } = this.#parts;
-    const file = this.#file;
-    const held = this.#held;
-    this.#held = [];
-    const finish = this.#finish;
+  private giveUp(error: Error): void {
+    this.isOver = true;
+    this.forget();
+    const { storage, draft } = this.parts;
+    const file = this.file;
+    const held = this.held;
+    this.held = [];
+    const finish = this.onFinished;
     const told = (): void => {
       for (const one of held) one.done(error);
       finish?.(error, undefined as never);

@@ -15,84 +15,84 @@ import { WarmBlobs } from './warm-blobs.js';
 
 export class Blobs {
   readonly use = new BlobUse();
-  readonly #storage: Storage;
-  readonly #host: WalHost;
-  readonly #draftPrefix: string;
-  readonly #pool = new BlockPool();
-  readonly #warm = new WarmBlobs(this.#pool);
+  private readonly storage: Storage;
+  private readonly host: WalHost;
+  private readonly draftPrefix: string;
+  private readonly pool = new BlockPool();
+  private readonly warm = new WarmBlobs(this.pool);
   /** Names in blobs/ change one at a time: else removing a blob could hit one that was just stored again. */
-  readonly #door = new Chores();
-  #drafts = 0;
+  private readonly door = new Chores();
+  private drafts = 0;
 
   constructor(storage: Storage, host: WalHost, draftPrefix: string) {
-    this.#storage = storage;
-    this.#host = host;
-    this.#draftPrefix = draftPrefix;
+    this.storage = storage;
+    this.host = host;
+    this.draftPrefix = draftPrefix;
   }
 
   write(judge: BlobWriterParts['judge']): BlobWriter {
     const publish: BlobWriterParts['publish'] = (draft, ref, done) =>
-      this.#door.add(() => this.#publish(draft, ref), done);
-    const memory = { pool: this.#pool, warm: this.#warm };
-    return new BlobWriter({ storage: this.#storage, ...memory, draft: this.#draft(), publish, judge });
+      this.door.add(() => this.publish(draft, ref), done);
+    const memory = { pool: this.pool, warm: this.warm };
+    return new BlobWriter({ storage: this.storage, ...memory, draft: this.draft(), publish, judge });
   }
 
   readInPieces(ref: BlobRef): BlobReader {
-    return new BlobReader(this.#storage, { pool: this.#pool, warm: this.#warm }, ref);
+    return new BlobReader(this.storage, { pool: this.pool, warm: this.warm }, ref);
   }
 
   /** No record will refer to it, so nobody will read it. */
   release(ref: BlobRef): void {
     this.use.released(ref);
-    this.#warm.drop(this.#warm.take(ref));
+    this.warm.drop(this.warm.take(ref));
   }
 
   put(bytes: Uint8Array, done: Done<BlobRef>): void {
-    const draft = this.#draft();
-    run(writeBlob(this.#storage, this.#host, bytes, draft), (error, ref) => {
+    const draft = this.draft();
+    run(writeBlob(this.storage, this.host, bytes, draft), (error, ref) => {
       if (error !== null) return done(error, ref);
-      this.#door.add(
-        () => this.#publish(draft, ref),
+      this.door.add(
+        () => this.publish(draft, ref),
         (moveError) => done(moveError, ref),
       );
     });
   }
 
   read(ref: BlobRef, done: Done<Buffer>): void {
-    run(readBlob(this.#storage, ref), done);
+    run(readBlob(this.storage, ref), done);
   }
 
   /** Removes these, except those a record behind `lsn`, or one still to come, may need. */
   removeUnless(sha256s: readonly string[], lsn: number): void {
     for (const sha256 of sha256s) {
       // What cannot be removed is only space; the next snapshot tries again.
-      this.#door.add(
-        () => this.#remove(sha256, lsn),
+      this.door.add(
+        () => this.remove(sha256, lsn),
         () => undefined,
       );
     }
-    this.#door.add(
-      () => this.#forget(lsn),
+    this.door.add(
+      () => this.forget(lsn),
       () => undefined,
     );
   }
 
-  #draft(): string {
-    this.#drafts += 1;
-    return `blobs/${this.#draftPrefix}-${this.#drafts}.tmp`;
+  private draft(): string {
+    this.drafts += 1;
+    return `blobs/${this.draftPrefix}-${this.drafts}.tmp`;
   }
 
-  *#publish(draft: string, ref: BlobRef): Procedure<void> {
+  private *publish(draft: string, ref: BlobRef): Procedure<void> {
     this.use.stored(ref);
-    yield* moveIntoPlace(this.#storage, draft, blobName(ref.sha256));
+    yield* moveIntoPlace(this.storage, draft, blobName(ref.sha256));
   }
 
-  *#remove(sha256: string, lsn: number): Procedure<void> {
-    if (!this.use.isNeededAfter(sha256, lsn)) yield* removeIfThere(this.#storage, blobName(sha256));
+  private *remove(sha256: string, lsn: number): Procedure<void> {
+    if (!this.use.isNeededAfter(sha256, lsn)) yield* removeIfThere(this.storage, blobName(sha256));
   }
 
   // biome-ignore lint/correctness/useYield: it waits its turn like the others, but asks nothing of the disk
-  *#forget(lsn: number): Procedure<void> {
+  private *forget(lsn: number): Procedure<void> {
     this.use.forgetUpTo(lsn);
   }
 }

@@ -13,45 +13,45 @@ interface Warm {
 }
 
 export class WarmBlobs {
-  readonly #pool: BlockPool;
+  private readonly pool: BlockPool;
   /** Oldest first. */
-  readonly #blobs: Warm[] = [];
-  #count = 0;
+  private readonly blobs: Warm[] = [];
+  private count = 0;
 
   constructor(pool: BlockPool) {
-    this.#pool = pool;
+    this.pool = pool;
   }
 
   /** Room for one block more; the oldest blobs make way. False: what has been kept of this one must go. */
   admit(): boolean {
-    while (this.#count >= BLOCKS_MAX) {
-      const oldest = this.#blobs.shift();
+    while (this.count >= BLOCKS_MAX) {
+      const oldest = this.blobs.shift();
       if (oldest === undefined) return false;
       this.drop(oldest.blocks);
     }
-    this.#count += 1;
+    this.count += 1;
     return true;
   }
 
   /** Its blocks were admitted, all of them. */
   keep(ref: BlobRef, blocks: Buffer[]): void {
-    this.#blobs.push({ ref, blocks });
+    this.blobs.push({ ref, blocks });
   }
 
   /** All blocks of it for one reader, who counts them down; the next reader gets none. */
   take({ sha256, bytes }: BlobRef): Buffer[] {
-    const at = this.#blobs.findIndex(({ ref }) => ref.sha256 === sha256 && ref.bytes === bytes);
-    return (at < 0 ? undefined : this.#blobs.splice(at, 1)[0]?.blocks) ?? [];
+    const at = this.blobs.findIndex(({ ref }) => ref.sha256 === sha256 && ref.bytes === bytes);
+    return (at < 0 ? undefined : this.blobs.splice(at, 1)[0]?.blocks) ?? [];
   }
 
   /** Blocks that were admitted and that nobody has begun to read. */
   drop(blocks: readonly Buffer[]): void {
     this.discount(blocks.length);
-    for (const block of blocks) this.#pool.give(block);
+    for (const block of blocks) this.pool.give(block);
   }
 
   /** So many admitted blocks are gone. */
   discount(blocks: number): void {
-    this.#count -= blocks;
+    this.count -= blocks;
   }
 }

@@ -12,12 +12,12 @@ interface Pending {
 }
 
 export class AppendQueue {
-  readonly #log: Log;
-  #pending: Pending[] = [];
-  #whenEmpty: (() => void)[] = [];
+  private readonly log: Log;
+  private pending: Pending[] = [];
+  private emptyCallbacks: (() => void)[] = [];
 
   constructor(log: Log) {
-    this.#log = log;
+    this.log = log;
   }
 
   append(
@@ -25,68 +25,68 @@ export class AppendQueue {
     options: AppendOptions | undefined,
     done: Durable,
   ): void {
-    if (this.#pending.length === 0 && this.#take(record, options, done)) return;
-    this.#pending.push({ record, options, done });
+    if (this.pending.length === 0 && this.take(record, options, done)) return;
+    this.pending.push({ record, options, done });
   }
 
   whenEmpty(run: () => void): void {
-    if (this.#pending.length === 0) run();
-    else this.#whenEmpty.push(run);
+    if (this.pending.length === 0) run();
+    else this.emptyCallbacks.push(run);
   }
 
   /** False if it has to wait. */
-  #take(
+  private take(
     record: Uint8Array | readonly Uint8Array[],
     options: AppendOptions | undefined,
     done: Durable,
   ): boolean {
     const single = record instanceof Uint8Array;
-    if (single && record.length > this.#log.inlineBytesMax) return this.#storeFirst(record, options, done);
+    if (single && record.length > this.log.inlineBytesMax) return this.storeFirst(record, options, done);
     let lsn: number;
     try {
-      lsn = single ? this.#log.append(record, done, options) : this.#log.appendAll(record, done, options);
+      lsn = single ? this.log.append(record, done, options) : this.log.appendAll(record, done, options);
     } catch (error) {
       done(error as Error, 0);
       return true;
     }
-    if (lsn === REFUSED) done(this.#log.refusal(options) ?? null, 0);
-    if (lsn === FULL) this.#log.onRoom(this.#retry);
+    if (lsn === REFUSED) done(this.log.refusal(options) ?? null, 0);
+    if (lsn === FULL) this.log.onRoom(this.retry);
     return lsn !== FULL;
   }
 
   /** The payload becomes a blob; whoever comes later waits behind it, so that order is kept. */
-  #storeFirst(payload: Uint8Array, options: AppendOptions | undefined, done: Durable): boolean {
-    const refusal = this.#log.refusal(options);
+  private storeFirst(payload: Uint8Array, options: AppendOptions | undefined, done: Durable): boolean {
+    const refusal = this.log.refusal(options);
     if (refusal !== undefined) {
       done(refusal, 0);
       return true;
     }
-    this.#log.putBlob(
+    this.log.putBlob(
       payload,
       (error, blob) => {
         if (error !== null) {
-          this.#pending.shift();
+          this.pending.shift();
           done(error, 0);
         } else {
-          this.#pending[0] = { record: NOTHING, options: { ...options, blob }, done };
+          this.pending[0] = { record: NOTHING, options: { ...options, blob }, done };
         }
-        this.#retry();
+        this.retry();
       },
       options,
     );
     return false;
   }
 
-  readonly #retry = (): void => {
+  private readonly retry = (): void => {
     let taken = 0;
-    for (const { record, options, done } of this.#pending) {
-      if (!this.#take(record, options, done)) break;
+    for (const { record, options, done } of this.pending) {
+      if (!this.take(record, options, done)) break;
       taken += 1;
     }
-    this.#pending.splice(0, taken);
-    if (this.#pending.length > 0) return;
-    const waiting = this.#whenEmpty;
-    this.#whenEmpty = [];
+    this.pending.splice(0, taken);
+    if (this.pending.length > 0) return;
+    const waiting = this.emptyCallbacks;
+    this.emptyCallbacks = [];
     for (const run of waiting) run();
   };
 }

@@ -10,45 +10,45 @@ interface Chore {
 }
 
 export class Chores {
-  #queue: Chore[] = [];
-  #isRunning = false;
-  #isClosed = false;
+  private queue: Chore[] = [];
+  private isRunning = false;
+  private isClosed = false;
 
   add<T>(start: () => Procedure<T>, done: Done<T>): void {
-    if (this.#isClosed) {
+    if (this.isClosed) {
       done(new WalClosedError('closed'), undefined as never);
       return;
     }
-    this.#push(start, done);
+    this.push(start, done);
   }
 
   /** One last piece after the one that is running; whatever else waits or comes is refused. */
   close<T>(start: () => Procedure<T>, done: Done<T>): void {
-    this.#isClosed = true;
-    const refused = this.#queue;
-    this.#queue = [];
-    this.#push(start, done);
+    this.isClosed = true;
+    const refused = this.queue;
+    this.queue = [];
+    this.push(start, done);
     for (const chore of refused) chore.refuse(new WalClosedError('closed'));
   }
 
-  #push<T>(start: () => Procedure<T>, done: Done<T>): void {
-    this.#queue.push({
+  private push<T>(start: () => Procedure<T>, done: Done<T>): void {
+    this.queue.push({
       start: () =>
         run(start(), (error, value) => {
-          this.#isRunning = false;
+          this.isRunning = false;
           done(error, value);
-          this.#next();
+          this.next();
         }),
       refuse: (error) => done(error, undefined as never),
     });
-    this.#next();
+    this.next();
   }
 
-  #next(): void {
-    if (this.#isRunning) return;
-    const chore = this.#queue.shift();
+  private next(): void {
+    if (this.isRunning) return;
+    const chore = this.queue.shift();
     if (chore === undefined) return;
-    this.#isRunning = true;
+    this.isRunning = true;
     chore.start();
   }
 }

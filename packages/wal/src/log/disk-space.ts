@@ -9,16 +9,16 @@ const RESOURCE_ERRNOS = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
 const CLEAR_AT = 1.5;
 
 export class DiskSpace {
-  readonly #settings: LogSettings;
-  #low: WalDiskLowError | undefined;
+  private readonly settings: LogSettings;
+  private lowError: WalDiskLowError | undefined;
 
   constructor(settings: LogSettings) {
-    this.#settings = settings;
+    this.settings = settings;
   }
 
   /** Why appends that are not essential are refused; undefined if they are not. */
   get low(): WalDiskLowError | undefined {
-    return this.#low;
+    return this.lowError;
   }
 
   static isShortage(error: Error): boolean {
@@ -28,36 +28,36 @@ export class DiskSpace {
 
   /** Throws WalDiskLowError if not even `wantedBytes` may be taken. */
   *check(wantedBytes: number): Procedure<void> {
-    const { storage, freeBytesSoft, freeBytesHard } = this.#settings;
+    const { storage, freeBytesSoft, freeBytesHard } = this.settings;
     if (freeBytesSoft === 0) return;
     const free = yield* call<number | undefined>((done) => storage.free(done));
     if (free === undefined) return;
     if (wantedBytes > 0 && free - wantedBytes < freeBytesHard)
       throw new WalDiskLowError(free, wantedBytes + freeBytesHard);
-    if (free < freeBytesSoft) this.#mark(new WalDiskLowError(free, freeBytesSoft), free, undefined);
-    else if (free >= freeBytesSoft * CLEAR_AT) this.#clear();
+    if (free < freeBytesSoft) this.mark(new WalDiskLowError(free, freeBytesSoft), free, undefined);
+    else if (free >= freeBytesSoft * CLEAR_AT) this.clear();
   }
 
   /** A segment could be prepared. Without watermarks that is how a shortage ends. */
   supplied(): void {
-    if (this.#settings.freeBytesSoft === 0) this.#clear();
+    if (this.settings.freeBytesSoft === 0) this.clear();
   }
 
   /** A call failed for want of space or files. */
   shortage(error: Error): void {
     const low =
-      error instanceof WalDiskLowError ? error : new WalDiskLowError(undefined, this.#settings.segmentBytes);
-    this.#mark(low, undefined, errnoOf(error));
+      error instanceof WalDiskLowError ? error : new WalDiskLowError(undefined, this.settings.segmentBytes);
+    this.mark(low, undefined, errnoOf(error));
   }
 
-  #mark(low: WalDiskLowError, freeBytes: number | undefined, errno: string | undefined): void {
-    if (this.#low === undefined) this.#settings.onEvent({ kind: 'disk-low', freeBytes, errno });
-    this.#low = low;
+  private mark(low: WalDiskLowError, freeBytes: number | undefined, errno: string | undefined): void {
+    if (this.lowError === undefined) this.settings.onEvent({ kind: 'disk-low', freeBytes, errno });
+    this.lowError = low;
   }
 
-  #clear(): void {
-    if (this.#low === undefined) return;
-    this.#low = undefined;
-    this.#settings.onEvent({ kind: 'disk-ok' });
+  private clear(): void {
+    if (this.lowError === undefined) return;
+    this.lowError = undefined;
+    this.settings.onEvent({ kind: 'disk-ok' });
   }
 }

@@ -37,72 +37,72 @@ export class LogParts {
   readonly space: DiskSpace;
   readonly loop: CommitLoop;
   readonly snapshots: Snapshots | undefined;
-  readonly #settings: LogSettings;
-  readonly #links: LogLinks;
-  readonly #supply: SegmentSupply;
+  private readonly settings: LogSettings;
+  private readonly links: LogLinks;
+  private readonly supply: SegmentSupply;
   /** Ours to end; a builder that was given is not. */
-  readonly #threads: ThreadSnapshotBuilder | undefined;
-  #isSupplying = false;
-  #isStopped = false;
-  #isClosing = false;
-  #retryTimer: unknown;
-  #scrubTimer: unknown;
+  private readonly threads: ThreadSnapshotBuilder | undefined;
+  private isSupplying = false;
+  private isStopped = false;
+  private isClosing = false;
+  private retryTimer: unknown;
+  private scrubTimer: unknown;
 
   constructor(settings: LogSettings, manifest: Manifest, links: LogLinks) {
     const { storage, host, segmentBytes, sealDelayMs } = settings;
-    this.#settings = settings;
-    this.#links = links;
+    this.settings = settings;
+    this.links = links;
     this.keeper = new ManifestKeeper(storage, manifest);
     this.space = new DiskSpace(settings);
     const spares = new SpareSegments(settings, this.space);
     this.removal = new Removal(storage, spares);
-    this.#supply = new SegmentSupply(storage, host, this.keeper, {
+    this.supply = new SegmentSupply(storage, host, this.keeper, {
       committer: links.committer,
       segmentBytes,
       space: this.space,
       spares,
     });
     const events = {
-      onSegmentsChanged: () => this.#replenish(),
+      onSegmentsChanged: () => this.replenish(),
       onRoom: links.onRoom,
       onSlow: (ms: number) => settings.onEvent({ kind: 'sync-slow', ms }),
       onWaiterThrew: (error: unknown) => settings.onEvent({ kind: 'waiter-threw', error }),
       onFatal: links.onFatal,
     };
     this.loop = new CommitLoop(links.committer, storage, host, { sealDelayMs, events });
-    this.#threads = threadsFor(settings);
-    this.snapshots = this.#makeSnapshots();
+    this.threads = threadsFor(settings);
+    this.snapshots = this.makeSnapshots();
   }
 
   start(): void {
-    this.#replenish();
+    this.replenish();
     this.loop.pump();
-    this.#scheduleScrub();
+    this.scheduleScrub();
   }
 
   /** Nothing more is written by us after this. */
   stop(): void {
-    this.#isStopped = true;
+    this.isStopped = true;
     this.loop.stop();
-    this.#settings.host.clearTimer(this.#retryTimer);
-    this.#settings.host.clearTimer(this.#scrubTimer);
-    this.#threads?.close();
+    this.settings.host.clearTimer(this.retryTimer);
+    this.settings.host.clearTimer(this.scrubTimer);
+    this.threads?.close();
   }
 
   close(done: Done<void>): void {
-    const { committer } = this.#links;
-    this.#isClosing = true;
-    this.#settings.host.clearTimer(this.#scrubTimer);
+    const { committer } = this.links;
+    this.isClosing = true;
+    this.settings.host.clearTimer(this.scrubTimer);
     if (this.space.low !== undefined && committer.starved) this.loop.giveUp(this.space.low);
     this.loop.whenIdle(() => {
       committer.requestSeal();
-      this.loop.whenIdle(() => this.chores.close(() => this.#shutDown(), done));
+      this.loop.whenIdle(() => this.chores.close(() => this.shutDown(), done));
     });
   }
 
   /** For a log that failed and a process that lives on: the directory can be opened again. */
   release(done: Done<void>): void {
-    this.chores.close(() => this.#giveBack(), done);
+    this.chores.close(() => this.giveBack(), done);
   }
 
   status(): Pick<
@@ -133,101 +133,100 @@ export class LogParts {
   }
 
   pacedStorage(): Storage {
-    return pacedReads(this.#settings.storage, this.#settings.host, SCRUB_SHARE);
+    return pacedReads(this.settings.storage, this.settings.host, SCRUB_SHARE);
   }
 
   reportScrub(report: ScrubReport): void {
-    const { onEvent } = this.#settings;
+    const { onEvent } = this.settings;
     for (const damage of report.damage) onEvent({ kind: 'scrub-damage', damage });
     onEvent({ kind: 'scrubbed', files: report.files, bytes: report.bytes });
   }
 
-  *#shutDown(): Procedure<void> {
-    const { committer } = this.#links;
+  private *shutDown(): Procedure<void> {
+    const { committer } = this.links;
     this.stop();
     const { batch, lsn } = committer.durable;
     yield* this.keeper.publish((manifest) => ({ ...manifest, clean: { batch, lsn } }));
-    yield* this.#giveBack();
+    yield* this.giveBack();
   }
 
-  *#giveBack(): Procedure<void> {
-    const { storage } = this.#settings;
-    for (const file of this.#links.committer.openFiles)
-      yield* call<void>((done) => storage.close(file, done));
+  private *giveBack(): Procedure<void> {
+    const { storage } = this.settings;
+    for (const file of this.links.committer.openFiles) yield* call<void>((done) => storage.close(file, done));
     yield* call<void>((done) => storage.unlock(done));
   }
 
-  #makeSnapshots(): Snapshots | undefined {
-    const builder = this.#settings.snapshotBuilder ?? this.#threads;
+  private makeSnapshots(): Snapshots | undefined {
+    const builder = this.settings.snapshotBuilder ?? this.threads;
     if (builder === undefined) return undefined;
     return new Snapshots({
-      settings: this.#settings,
+      settings: this.settings,
       builder,
       keeper: this.keeper,
       chores: this.chores,
       removal: this.removal,
-      blobs: this.#links.blobs,
+      blobs: this.links.blobs,
       rotate: () => {
-        this.#links.committer.requestRotate();
+        this.links.committer.requestRotate();
         this.loop.pump();
       },
       onFatal: (error) => {
-        if (isFatal(error)) this.#links.onFatal(error);
+        if (isFatal(error)) this.links.onFatal(error);
       },
     });
   }
 
-  #replenish(): void {
-    if (this.#isSupplying || this.#isStopped || this.#retryTimer !== undefined || !this.#supply.isDue) return;
-    this.#isSupplying = true;
+  private replenish(): void {
+    if (this.isSupplying || this.isStopped || this.retryTimer !== undefined || !this.supply.isDue) return;
+    this.isSupplying = true;
     this.chores.add(
-      () => this.#supply.replenish(),
+      () => this.supply.replenish(),
       (error) => {
-        this.#isSupplying = false;
-        if (this.#isStopped) return;
-        if (error === null) this.#supplied();
-        else if (DiskSpace.isShortage(error)) this.#retryLater(error);
-        else if (isFatal(error)) this.#links.onFatal(error);
+        this.isSupplying = false;
+        if (this.isStopped) return;
+        if (error === null) this.supplied();
+        else if (DiskSpace.isShortage(error)) this.retryLater(error);
+        else if (isFatal(error)) this.links.onFatal(error);
       },
     );
   }
 
-  #supplied(): void {
+  private supplied(): void {
     this.space.supplied();
     this.loop.pump();
-    this.#replenish();
+    this.replenish();
     this.snapshots?.onPublished();
-    if (this.space.low !== undefined) this.#recheckLater();
+    if (this.space.low !== undefined) this.recheckLater();
   }
 
-  #retryLater(error: Error): void {
+  private retryLater(error: Error): void {
     this.space.shortage(error);
-    if (this.#isClosing && this.space.low !== undefined) this.loop.giveUp(this.space.low);
+    if (this.isClosing && this.space.low !== undefined) this.loop.giveUp(this.space.low);
     else {
       this.snapshots?.relieve();
-      this.#recheckLater();
+      this.recheckLater();
     }
   }
 
-  #recheckLater(): void {
-    if (this.#retryTimer !== undefined || this.#isStopped) return;
-    this.#retryTimer = this.#settings.host.setTimer(RETRY_MS, () => {
-      this.#retryTimer = undefined;
-      if (this.#supply.isDue) this.#replenish();
+  private recheckLater(): void {
+    if (this.retryTimer !== undefined || this.isStopped) return;
+    this.retryTimer = this.settings.host.setTimer(RETRY_MS, () => {
+      this.retryTimer = undefined;
+      if (this.supply.isDue) this.replenish();
       else
         this.chores.add(
           () => this.space.check(0),
           () => {
-            if (this.space.low !== undefined) this.#recheckLater();
+            if (this.space.low !== undefined) this.recheckLater();
           },
         );
     });
   }
 
-  #scheduleScrub(): void {
-    const { scrubEveryMs, host } = this.#settings;
-    if (scrubEveryMs === 0 || this.#isStopped) return;
-    this.#scrubTimer = host.setTimer(scrubEveryMs, () => this.#links.onScrubDue(() => this.#scheduleScrub()));
+  private scheduleScrub(): void {
+    const { scrubEveryMs, host } = this.settings;
+    if (scrubEveryMs === 0 || this.isStopped) return;
+    this.scrubTimer = host.setTimer(scrubEveryMs, () => this.links.onScrubDue(() => this.scheduleScrub()));
   }
 }
 

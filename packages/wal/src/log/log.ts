@@ -59,57 +59,57 @@ const SLOW_REFUSE_MS = 30_000;
 const DEFAULTS: AppendOptions = {};
 
 export class Log {
-  readonly #settings: LogSettings;
-  readonly #committer: Committer;
-  readonly #blobs: Blobs;
-  readonly #parts: LogParts;
-  #state: WalStatus['state'] = 'open';
-  #failure: WalError | undefined;
-  #roomWaiters: (() => void)[] = [];
+  private readonly settings: LogSettings;
+  private readonly committer: Committer;
+  private readonly blobs: Blobs;
+  private readonly parts: LogParts;
+  private state: WalStatus['state'] = 'open';
+  private failure: WalError | undefined;
+  private roomWaiters: (() => void)[] = [];
 
   constructor(settings: LogSettings, store: OpenedStore, blobs: Blobs) {
-    this.#settings = settings;
-    this.#blobs = blobs;
-    this.#committer = new Committer({
+    this.settings = settings;
+    this.blobs = blobs;
+    this.committer = new Committer({
       codec: codecNamed(settings.codec),
       epoch: store.manifest.epoch,
       position: store.position,
       segment: store.active,
       batchBytesMax: settings.batchBytesMax,
     });
-    this.#parts = new LogParts(settings, store.manifest, {
-      committer: this.#committer,
+    this.parts = new LogParts(settings, store.manifest, {
+      committer: this.committer,
       blobs,
-      onRoom: () => this.#tellRoom(),
-      onFatal: (error) => this.#fail(error),
+      onRoom: () => this.tellRoom(),
+      onFatal: (error) => this.fail(error),
       onScrubDue: (done) => this.scrub(() => done()),
     });
-    this.#announce(store);
-    this.#parts.start();
+    this.announce(store);
+    this.parts.start();
   }
 
   /** LSN the next record will get. */
   get nextLsn(): number {
-    return this.#committer.nextLsn;
+    return this.committer.nextLsn;
   }
 
   /** The last LSN known to be on the disk. */
   get durableLsn(): number {
-    return this.#committer.durable.lsn;
+    return this.committer.durable.lsn;
   }
 
   /** Lowest LSN that `replay` can start from. */
   get firstLsn(): number {
-    return this.#parts.keeper.manifest.start.lsn + 1;
+    return this.parts.keeper.manifest.start.lsn + 1;
   }
 
   /** The newest snapshot. */
   get snapshot(): SnapshotEntry | undefined {
-    return this.#parts.keeper.manifest.snapshots[0];
+    return this.parts.keeper.manifest.snapshots[0];
   }
 
   get inlineBytesMax(): number {
-    return this.#settings.inlineBytesMax;
+    return this.settings.inlineBytesMax;
   }
 
   /**
@@ -118,83 +118,83 @@ export class Log {
    */
   append(payload: Uint8Array, done?: Durable, options: AppendOptions = DEFAULTS): number {
     if (this.refusal(options) !== undefined) return REFUSED;
-    if (payload.length > this.#settings.inlineBytesMax) {
-      throw new WalRecordTooLargeError(payload.length, this.#settings.inlineBytesMax);
+    if (payload.length > this.settings.inlineBytesMax) {
+      throw new WalRecordTooLargeError(payload.length, this.settings.inlineBytesMax);
     }
-    const lsn = this.#committer.append(payload, options.type ?? 0, options.blob, done);
+    const lsn = this.committer.append(payload, options.type ?? 0, options.blob, done);
     if (lsn === FULL) return FULL;
-    if (options.blob !== undefined) this.#blobs.use.referred(options.blob, lsn);
-    this.#parts.loop.touch();
+    if (options.blob !== undefined) this.blobs.use.referred(options.blob, lsn);
+    this.parts.loop.touch();
     return lsn;
   }
 
   /** As `append` for several records that survive a crash together or not at all. Returns the last one's LSN. */
   appendAll(payloads: readonly Uint8Array[], done?: Durable, options: AppendOptions = DEFAULTS): number {
     if (this.refusal(options) !== undefined) return REFUSED;
-    const encoded = this.#committer.encodedMax(payloads);
-    const bytesMax = this.#settings.batchBytesMax - BATCH_HEADER_BYTES - BATCH_TRAILER_BYTES;
+    const encoded = this.committer.encodedMax(payloads);
+    const bytesMax = this.settings.batchBytesMax - BATCH_HEADER_BYTES - BATCH_TRAILER_BYTES;
     if (encoded > bytesMax || payloads.length === 0) throw new WalRecordTooLargeError(encoded, bytesMax);
-    const lsn = this.#committer.appendAll(payloads, options.type ?? 0, done);
-    if (lsn !== FULL) this.#parts.loop.touch();
+    const lsn = this.committer.appendAll(payloads, options.type ?? 0, done);
+    if (lsn !== FULL) this.parts.loop.touch();
     return lsn;
   }
 
   /** Why `append` with these options would be refused now. */
   refusal(options: AppendOptions = DEFAULTS): WalError | undefined {
-    if (this.#state !== 'open') return this.#failure ?? new WalClosedError(this.#state);
+    if (this.state !== 'open') return this.failure ?? new WalClosedError(this.state);
     if (options.essential === true) return undefined;
-    const { space, loop } = this.#parts;
+    const { space, loop } = this.parts;
     if (space.low !== undefined) return space.low;
     return loop.slowMs > SLOW_REFUSE_MS ? new WalDiskSlowError(loop.slowMs) : undefined;
   }
 
   /** Calls once when there may be room again after FULL. */
   onRoom(run: () => void): void {
-    this.#roomWaiters.push(run);
+    this.roomWaiters.push(run);
   }
 
   /** Stores a payload of any size; durable when `done` is called. Then append a record that refers to it. */
   putBlob(bytes: Uint8Array, done: Done<BlobRef>, options: AppendOptions = DEFAULTS): void {
     const refusal = this.refusal(options);
     if (refusal !== undefined) return done(refusal, undefined as never);
-    this.#blobs.put(bytes, (error, ref) => {
-      done(error === null ? null : this.#judgeBlob(error, bytes.length), ref);
+    this.blobs.put(bytes, (error, ref) => {
+      done(error === null ? null : this.judgeBlob(error, bytes.length), ref);
     });
   }
 
   /** As `putBlob` for content that comes in pieces; undefined while `refusal` says why. */
   writeBlob(): BlobWriter | undefined {
     return this.refusal() === undefined
-      ? this.#blobs.write((error, bytes) => this.#judgeBlob(error, bytes))
+      ? this.blobs.write((error, bytes) => this.judgeBlob(error, bytes))
       : undefined;
   }
 
   /** No record will refer to a blob that was stored. */
   releaseBlob(ref: BlobRef): void {
-    this.#blobs.release(ref);
+    this.blobs.release(ref);
   }
 
   readBlobInPieces(ref: BlobRef): BlobReader {
-    return this.#blobs.readInPieces(ref);
+    return this.blobs.readInPieces(ref);
   }
 
   readBlob(ref: BlobRef, done: Done<Buffer>): void {
-    this.#blobs.read(ref, done);
+    this.blobs.read(ref, done);
   }
 
   /** Visits durable records in order. What `visit` throws ends the replay and is passed on. */
   replay(range: ReplayRange, visit: RecordVisitor, done: Done<void>): void {
-    this.#read(this.#replay(range, visit), done);
+    this.read(this.replayRange(range, visit), done);
   }
 
   /** The state behind the last durable record: the snapshot, and the records behind it. */
   restore<S>(fold: Fold<S>, done: Done<S>): void {
-    this.#read(this.#restore(fold), done);
+    this.read(this.restoreState(fold), done);
   }
 
   /** A snapshot of everything that is durable now. */
   makeSnapshot(done: Done<SnapshotEntry>): void {
-    const { snapshots } = this.#parts;
+    const { snapshots } = this.parts;
     const refusal = this.refusal({ essential: true });
     if (refusal !== undefined) done(refusal, undefined as never);
     else if (snapshots === undefined) done(new WalSnapshotError('no fold was given'), undefined as never);
@@ -203,7 +203,7 @@ export class Log {
 
   /** Forgets whole segments of records up to `lsn`, as far as no kept snapshot needs them. Gives the first LSN left. */
   trim(lsn: number, done: Done<number>): void {
-    const { keeper, chores, removal, snapshots } = this.#parts;
+    const { keeper, chores, removal, snapshots } = this.parts;
     const trimmed = function* (): Procedure<number> {
       const before = keeper.manifest;
       const limit = trimLimit(before, lsn, snapshots !== undefined);
@@ -214,71 +214,73 @@ export class Log {
       return after.start.lsn + 1;
     };
     chores.add(trimmed, (error, first) => {
-      if (error !== null && isFatal(error)) this.#fail(error);
+      if (error !== null && isFatal(error)) this.fail(error);
       done(error, first);
     });
   }
 
   /** Reads everything at rest, a twentieth of the time, and reports what is damaged. */
   scrub(done: Done<ScrubReport>): void {
-    const { keeper } = this.#parts;
-    this.#read(scrub(this.#parts.pacedStorage(), keeper.manifest), (error, report) => {
-      if (error === null) this.#parts.reportScrub(report);
+    const { keeper } = this.parts;
+    this.read(scrub(this.parts.pacedStorage(), keeper.manifest), (error, report) => {
+      if (error === null) this.parts.reportScrub(report);
       done(error, report);
     });
   }
 
   status(): WalStatus {
     return {
-      state: this.#state,
+      state: this.state,
       firstLsn: this.firstLsn,
       durableLsn: this.durableLsn,
       nextLsn: this.nextLsn,
-      bufferedBytes: this.#committer.buffered,
-      segmentsReady: this.#committer.segmentsReady,
-      ...this.#parts.status(),
+      bufferedBytes: this.committer.buffered,
+      segmentsReady: this.committer.segmentsReady,
+      ...this.parts.status(),
     };
   }
 
   /** Writes what was appended, seals the log, records the clean shutdown, gives the directory back. A log that failed only does the last. */
   close(done: Done<void>): void {
-    if (this.#state === 'failed') return this.#parts.release(done);
-    if (this.#state !== 'open') return done(null);
-    this.#state = 'closing';
-    this.#parts.close((error) => {
-      if (error === null) this.#state = 'closed';
-      else this.#fail(error);
-      done(this.#failure ?? null);
+    if (this.state === 'failed') return this.parts.release(done);
+    if (this.state !== 'open') return done(null);
+    this.state = 'closing';
+    this.parts.close((error) => {
+      if (error === null) this.state = 'closed';
+      else this.fail(error);
+      done(this.failure ?? null);
     });
   }
 
-  *#replay(range: ReplayRange, visit: RecordVisitor): Procedure<void> {
+  private *replayRange(range: ReplayRange, visit: RecordVisitor): Procedure<void> {
     const from = range.from ?? (this.snapshot?.lsn ?? this.firstLsn - 1) + 1;
     const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
-    const manifest = durableManifest(this.#parts.keeper.manifest, this.#committer);
-    yield* replaySegments(this.#settings.storage, manifest, { from, to }, visit);
+    const manifest = durableManifest(this.parts.keeper.manifest, this.committer);
+    yield* replaySegments(this.settings.storage, manifest, { from, to }, visit);
   }
 
-  *#restore<S>(fold: Fold<S>): Procedure<S> {
+  private *restoreState<S>(fold: Fold<S>): Procedure<S> {
     const state = fold.empty();
     const lsn = this.snapshot?.lsn ?? 0;
-    if (lsn > 0) yield* restoreSnapshot(this.#settings.storage, fold, state, lsn);
+    if (lsn > 0) yield* restoreSnapshot(this.settings.storage, fold, state, lsn);
     const from = Math.max(lsn + 1, this.firstLsn);
-    yield* this.#replay({ from }, (at, payload, type, blob) => fold.apply(state, at, payload, type, blob));
+    yield* this.replayRange({ from }, (at, payload, type, blob) =>
+      fold.apply(state, at, payload, type, blob),
+    );
     return state;
   }
 
   /** Files stay while somebody reads them, even if the log has no more use for them. */
-  #read<T>(procedure: Procedure<T>, done: Done<T>): void {
-    const unpin = this.#parts.removal.pin();
+  private read<T>(procedure: Procedure<T>, done: Done<T>): void {
+    const unpin = this.parts.removal.pin();
     run(procedure, (error, value) => {
       unpin();
       done(error, value);
     });
   }
 
-  #announce(store: OpenedStore): void {
-    const { onEvent } = this.#settings;
+  private announce(store: OpenedStore): void {
+    const { onEvent } = this.settings;
     if (store.torn !== undefined) {
       const { file, offset, end } = store.torn;
       onEvent({ kind: 'torn-tail', file, offset, bytes: end - offset });
@@ -288,31 +290,31 @@ export class Log {
   }
 
   /** A full disk is no reason to end; anything else is. */
-  #judgeBlob(error: Error, bytes: number): WalError {
+  private judgeBlob(error: Error, bytes: number): WalError {
     if (DiskSpace.isShortage(error)) return new WalDiskLowError(undefined, bytes);
     const fatal = error instanceof WalError ? error : new WalIoError('storing a blob', error);
-    this.#fail(fatal);
+    this.fail(fatal);
     return fatal;
   }
 
-  #tellRoom(): void {
-    if (this.#roomWaiters.length === 0) return;
-    const waiters = this.#roomWaiters;
-    this.#roomWaiters = [];
+  private tellRoom(): void {
+    if (this.roomWaiters.length === 0) return;
+    const waiters = this.roomWaiters;
+    this.roomWaiters = [];
     for (const run of waiters) run();
   }
 
   /** Nothing is retried, flushed or answered: whoever is waiting learns it from the end of the process. */
-  #fail(cause: Error): void {
-    if (this.#state === 'failed') return;
+  private fail(cause: Error): void {
+    if (this.state === 'failed') return;
     const error = cause instanceof WalError ? cause : new WalIoError('keeping the log', cause);
-    this.#state = 'failed';
-    this.#failure = error;
-    this.#parts.stop();
-    this.#settings.onFatal(error);
-    this.#settings.exit(error.exitCode ?? 74);
+    this.state = 'failed';
+    this.failure = error;
+    this.parts.stop();
+    this.settings.onFatal(error);
+    this.settings.exit(error.exitCode ?? 74);
     // Only where the host did not end the process.
-    for (const waiters of this.#committer.abandon()) waiters.settle(error, () => undefined);
-    this.#tellRoom();
+    for (const waiters of this.committer.abandon()) waiters.settle(error, () => undefined);
+    this.tellRoom();
   }
 }

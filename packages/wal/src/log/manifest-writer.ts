@@ -7,28 +7,28 @@ import type { Storage } from '../storage/storage.js';
 import { WalFencedError } from '../wal-error.js';
 
 export class ManifestKeeper {
-  #manifest: Manifest;
-  readonly #storage: Storage;
+  private published: Manifest;
+  private readonly storage: Storage;
 
   constructor(storage: Storage, manifest: Manifest) {
-    this.#storage = storage;
-    this.#manifest = manifest;
+    this.storage = storage;
+    this.published = manifest;
   }
 
   get manifest(): Manifest {
-    return this.#manifest;
+    return this.published;
   }
 
   *publish(change: (manifest: Manifest) => Manifest): Procedure<Manifest> {
     yield* this.assertOurs();
-    const changed = change(this.#manifest);
-    yield* replaceFile(this.#storage, 'CURRENT', encodeManifest(changed));
-    this.#manifest = changed;
+    const changed = change(this.published);
+    yield* replaceFile(this.storage, 'CURRENT', encodeManifest(changed));
+    this.published = changed;
     return changed;
   }
 
   *assertOurs(): Procedure<void> {
-    const found = decodeManifest(yield* readFile(this.#storage, 'CURRENT'));
-    if (found.epoch !== this.#manifest.epoch) throw new WalFencedError(this.#manifest.epoch, found.epoch);
+    const found = decodeManifest(yield* readFile(this.storage, 'CURRENT'));
+    if (found.epoch !== this.published.epoch) throw new WalFencedError(this.published.epoch, found.epoch);
   }
 }

@@ -16,17 +16,17 @@ export function openWal(options: WalOptions): Promise<WalFace> {
 }
 
 export class WalFace implements AsyncDisposable {
-  readonly #log: Log;
-  readonly #appends: AppendQueue;
+  private readonly callbackLog: Log;
+  private readonly appends: AppendQueue;
 
   constructor(log: Log) {
-    this.#log = log;
-    this.#appends = new AppendQueue(log);
+    this.callbackLog = log;
+    this.appends = new AppendQueue(log);
   }
 
   /** The callback face of the same log. */
   get log(): Log {
-    return this.#log;
+    return this.callbackLog;
   }
 
   /**
@@ -35,7 +35,7 @@ export class WalFace implements AsyncDisposable {
    */
   append(record: Uint8Array | readonly Uint8Array[], options?: AppendOptions): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#appends.append(record, options, (error, lsn) => {
+      this.appends.append(record, options, (error, lsn) => {
         if (error === null) resolve(lsn);
         else reject(error);
       });
@@ -44,42 +44,42 @@ export class WalFace implements AsyncDisposable {
 
   /** Visits durable records in order; by default those behind the snapshot. */
   replay(visit: RecordVisitor, range: ReplayRange = {}): Promise<void> {
-    return promised((done) => this.#log.replay(range, visit, done));
+    return promised((done) => this.callbackLog.replay(range, visit, done));
   }
 
   /** The state behind the last durable record: the snapshot, and the records behind it. */
   restore<S>(fold: Fold<S>): Promise<S> {
-    return promised((done) => this.#log.restore(fold, done));
+    return promised((done) => this.callbackLog.restore(fold, done));
   }
 
   /** A snapshot of everything that is durable now, made off this loop. */
   snapshot(): Promise<SnapshotEntry> {
-    return promised((done) => this.#log.makeSnapshot(done));
+    return promised((done) => this.callbackLog.makeSnapshot(done));
   }
 
   /** Forgets whole segments up to `lsn`, as far as no kept snapshot needs them; resolves with the first LSN left. */
   trim(lsn: number): Promise<number> {
-    return promised((done) => this.#log.trim(lsn, done));
+    return promised((done) => this.callbackLog.trim(lsn, done));
   }
 
   putBlob(bytes: Uint8Array): Promise<BlobRef> {
-    return promised((done) => this.#log.putBlob(bytes, done));
+    return promised((done) => this.callbackLog.putBlob(bytes, done));
   }
 
   readBlob(ref: BlobRef): Promise<Buffer> {
-    return promised((done) => this.#log.readBlob(ref, done));
+    return promised((done) => this.callbackLog.readBlob(ref, done));
   }
 
   scrub(): Promise<ScrubReport> {
-    return promised((done) => this.#log.scrub(done));
+    return promised((done) => this.callbackLog.scrub(done));
   }
 
   status(): WalStatus {
-    return this.#log.status();
+    return this.callbackLog.status();
   }
 
   close(): Promise<void> {
-    return promised((done) => this.#appends.whenEmpty(() => this.#log.close(done)));
+    return promised((done) => this.appends.whenEmpty(() => this.callbackLog.close(done)));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

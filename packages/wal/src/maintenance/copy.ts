@@ -63,24 +63,24 @@ class Copying {
   /** Files in the target, by what makes them the same file. */
   readonly done = new Map<string, string>();
   bytes = 0;
-  readonly #from: Storage;
-  readonly #to: Storage;
-  readonly #chunk: Buffer;
-  readonly #onFile: CopyOptions['onFile'];
+  private readonly from: Storage;
+  private readonly to: Storage;
+  private readonly chunk: Buffer;
+  private readonly onFile: CopyOptions['onFile'];
 
   constructor(from: Storage, to: Storage, { chunkBytes = CHUNK_BYTES, onFile }: CopyOptions) {
-    this.#from = from;
-    this.#to = to;
-    this.#chunk = Buffer.allocUnsafe(chunkBytes);
-    this.#onFile = onFile;
+    this.from = from;
+    this.to = to;
+    this.chunk = Buffer.allocUnsafe(chunkBytes);
+    this.onFile = onFile;
   }
 
   /** Undefined if something that was being copied is no longer part of the log: its file may be gone, or another one by now. */
   *tryOnce(): Procedure<Manifest | undefined> {
     try {
-      const manifest = yield* this.#manifest();
-      yield* this.#files(manifest);
-      return isStillThere(manifest, yield* this.#manifest()) ? manifest : undefined;
+      const manifest = yield* this.manifest();
+      yield* this.files(manifest);
+      return isStillThere(manifest, yield* this.manifest()) ? manifest : undefined;
     } catch (error) {
       if (isVanished(error)) return undefined;
       throw error;
@@ -95,85 +95,85 @@ class Copying {
     ]);
     for (const name of [...this.done.keys()]) {
       if (name.startsWith('blobs/') || listed.has(name)) continue;
-      yield* removeIfThere(this.#to, name);
+      yield* removeIfThere(this.to, name);
       this.done.delete(name);
     }
-    yield* createFile(this.#to, 'STORE', yield* readFile(this.#from, 'STORE'));
-    yield* call<void>((done) => this.#to.syncDir('blobs', done));
-    yield* call<void>((done) => this.#to.syncDir('.', done));
-    yield* createFile(this.#to, 'CURRENT', encodeManifest(manifest));
-    yield* call<void>((done) => this.#to.syncDir('.', done));
+    yield* createFile(this.to, 'STORE', yield* readFile(this.from, 'STORE'));
+    yield* call<void>((done) => this.to.syncDir('blobs', done));
+    yield* call<void>((done) => this.to.syncDir('.', done));
+    yield* createFile(this.to, 'CURRENT', encodeManifest(manifest));
+    yield* call<void>((done) => this.to.syncDir('.', done));
   }
 
-  *#manifest(): Procedure<Manifest> {
-    return decodeManifest(yield* readFile(this.#from, 'CURRENT'));
+  private *manifest(): Procedure<Manifest> {
+    return decodeManifest(yield* readFile(this.from, 'CURRENT'));
   }
 
-  *#files(manifest: Manifest): Procedure<void> {
+  private *files(manifest: Manifest): Procedure<void> {
     // From the last to the first: where a segment was empty, the one before it may have grown, never the other way round.
     const ends = new Map<number, number>();
-    for (const entry of manifest.segments.toReversed()) ends.set(entry.seq, yield* this.#endOf(entry));
+    for (const entry of manifest.segments.toReversed()) ends.set(entry.seq, yield* this.endOf(entry));
     for (const entry of manifest.segments) {
       const name = segmentName(entry.seq);
       const isSealed = entry.sealed !== undefined;
-      yield* this.#file(name, isSealed ? `sealed ${entry.salt}` : GROWING, ends.get(entry.seq));
+      yield* this.file(name, isSealed ? `sealed ${entry.salt}` : GROWING, ends.get(entry.seq));
       // Zeros behind the last batch, as everywhere.
-      if (!isSealed) yield* call<void>((done) => this.#to.truncate(name, entry.bytes, done));
+      if (!isSealed) yield* call<void>((done) => this.to.truncate(name, entry.bytes, done));
     }
-    for (const { lsn, sha256 } of manifest.snapshots) yield* this.#file(snapshotName(lsn), sha256);
+    for (const { lsn, sha256 } of manifest.snapshots) yield* this.file(snapshotName(lsn), sha256);
     // Behind the log: a record is written only when its blob is there.
-    for (const name of yield* call<string[]>((done) => this.#from.list('blobs', done))) {
-      if (isBlobName(name)) yield* this.#file(`blobs/${name}`, name);
+    for (const name of yield* call<string[]>((done) => this.from.list('blobs', done))) {
+      if (isBlobName(name)) yield* this.file(`blobs/${name}`, name);
     }
   }
 
   /** Where the batches end that have begun by now. All but the last of them are complete: one is written after the other. */
-  *#endOf(entry: SegmentEntry): Procedure<number> {
+  private *endOf(entry: SegmentEntry): Procedure<number> {
     if (entry.sealed !== undefined) return entry.sealed.end;
     const seed = batchSeed(entry);
     const page = Buffer.alloc(PAGE_BYTES);
-    const file = yield* call<StorageFile>((done) => this.#from.open(segmentName(entry.seq), 'read', done));
+    const file = yield* call<StorageFile>((done) => this.from.open(segmentName(entry.seq), 'read', done));
     let end = PAGE_BYTES;
     try {
       while (end < entry.bytes) {
         const position = end;
-        yield* call<number>((done) => this.#from.read(file, page, position, done));
+        yield* call<number>((done) => this.from.read(file, page, position, done));
         const header = readBatchHeader(page, 0, seed);
         if (header === undefined) break;
         end += batchExtent(header.bodyLen);
       }
     } finally {
-      yield* call<void>((done) => this.#from.close(file, done));
+      yield* call<void>((done) => this.from.close(file, done));
     }
     return end;
   }
 
-  *#file(name: string, mark: string, end = Number.MAX_SAFE_INTEGER): Procedure<void> {
+  private *file(name: string, mark: string, end = Number.MAX_SAFE_INTEGER): Procedure<void> {
     if (mark !== GROWING && this.done.get(name) === mark) return;
-    yield* removeIfThere(this.#to, name);
-    const source = yield* call<StorageFile>((done) => this.#from.open(name, 'read', done));
+    yield* removeIfThere(this.to, name);
+    const source = yield* call<StorageFile>((done) => this.from.open(name, 'read', done));
     try {
-      const target = yield* call<StorageFile>((done) => this.#to.open(name, 'create', done));
+      const target = yield* call<StorageFile>((done) => this.to.open(name, 'create', done));
       try {
-        yield* this.#content(source, target, end);
-        yield* syncFile(this.#to, target);
+        yield* this.content(source, target, end);
+        yield* syncFile(this.to, target);
       } finally {
-        yield* call<void>((done) => this.#to.close(target, done));
+        yield* call<void>((done) => this.to.close(target, done));
       }
     } finally {
-      yield* call<void>((done) => this.#from.close(source, done));
+      yield* call<void>((done) => this.from.close(source, done));
     }
     this.done.set(name, mark);
-    this.#onFile?.(this.done.size);
+    this.onFile?.(this.done.size);
   }
 
-  *#content(source: StorageFile, target: StorageFile, end: number): Procedure<void> {
+  private *content(source: StorageFile, target: StorageFile, end: number): Procedure<void> {
     for (let at = 0; at < end; ) {
-      const into = this.#chunk.subarray(0, Math.min(this.#chunk.length, end - at));
+      const into = this.chunk.subarray(0, Math.min(this.chunk.length, end - at));
       const position = at;
-      const count = yield* call<number>((done) => this.#from.read(source, into, position, done));
+      const count = yield* call<number>((done) => this.from.read(source, into, position, done));
       if (count === 0) return;
-      yield* writeFully(this.#to, target, into.subarray(0, count), at);
+      yield* writeFully(this.to, target, into.subarray(0, count), at);
       at += count;
       this.bytes += count;
     }

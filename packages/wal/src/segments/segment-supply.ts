@@ -13,15 +13,15 @@ import { prepareSegment } from './segment-file.js';
 import type { SpareSegments } from './spare-segments.js';
 
 export class SegmentSupply {
-  readonly #storage: Storage;
-  readonly #host: WalHost;
-  readonly #keeper: ManifestKeeper;
-  readonly #committer: Committer;
-  readonly #segmentBytes: number;
-  readonly #space: DiskSpace;
-  readonly #spares: SpareSegments;
+  private readonly storage: Storage;
+  private readonly host: WalHost;
+  private readonly keeper: ManifestKeeper;
+  private readonly committer: Committer;
+  private readonly segmentBytes: number;
+  private readonly space: DiskSpace;
+  private readonly spares: SpareSegments;
   /** Prepared and on the disk, but not yet listed: what a failed attempt leaves for the next one. */
-  #prepared: SegmentEntry | undefined;
+  private prepared: SegmentEntry | undefined;
 
   constructor(
     storage: Storage,
@@ -34,42 +34,42 @@ export class SegmentSupply {
       readonly spares: SpareSegments;
     },
   ) {
-    this.#storage = storage;
-    this.#host = host;
-    this.#keeper = keeper;
-    this.#committer = options.committer;
-    this.#segmentBytes = options.segmentBytes;
-    this.#space = options.space;
-    this.#spares = options.spares;
+    this.storage = storage;
+    this.host = host;
+    this.keeper = keeper;
+    this.committer = options.committer;
+    this.segmentBytes = options.segmentBytes;
+    this.space = options.space;
+    this.spares = options.spares;
   }
 
   get isDue(): boolean {
-    return this.#committer.segmentsReady === 0 || this.#committer.retired.length > 0;
+    return this.committer.segmentsReady === 0 || this.committer.retired.length > 0;
   }
 
   *replenish(): Procedure<void> {
-    const needsOne = this.#committer.segmentsReady === 0;
-    if (needsOne && this.#prepared === undefined) this.#prepared = yield* this.#prepare();
-    const fresh = this.#prepared;
-    const retired = [...this.#committer.retired];
-    yield* this.#keeper.publish((manifest) => withSegments(manifest, retired, fresh));
-    this.#committer.retired.splice(0, retired.length);
-    for (const { segment } of retired) yield* call<void>((done) => this.#storage.close(segment.file, done));
+    const needsOne = this.committer.segmentsReady === 0;
+    if (needsOne && this.prepared === undefined) this.prepared = yield* this.prepare();
+    const fresh = this.prepared;
+    const retired = [...this.committer.retired];
+    yield* this.keeper.publish((manifest) => withSegments(manifest, retired, fresh));
+    this.committer.retired.splice(0, retired.length);
+    for (const { segment } of retired) yield* call<void>((done) => this.storage.close(segment.file, done));
     if (fresh === undefined) return;
     const name = segmentName(fresh.seq);
-    const file = yield* call<StorageFile>((done) => this.#storage.open(name, 'durable', done));
-    this.#prepared = undefined;
-    this.#committer.provide({ entry: fresh, file, offset: PAGE_BYTES });
+    const file = yield* call<StorageFile>((done) => this.storage.open(name, 'durable', done));
+    this.prepared = undefined;
+    this.committer.provide({ entry: fresh, file, offset: PAGE_BYTES });
   }
 
-  *#prepare(): Procedure<SegmentEntry> {
-    const spare = this.#spares.take();
+  private *prepare(): Procedure<SegmentEntry> {
+    const spare = this.spares.take();
     // A log that lives on its own spares still has to notice that others fill the disk.
-    yield* this.#space.check(spare === undefined ? this.#segmentBytes : 0);
-    const { segments, storeId } = this.#keeper.manifest;
+    yield* this.space.check(spare === undefined ? this.segmentBytes : 0);
+    const { segments, storeId } = this.keeper.manifest;
     const seq = (segments.at(-1)?.seq ?? 0) + 1;
-    const entry = { seq, bytes: this.#segmentBytes, salt: Math.floor(this.#host.random() * 2 ** 32) };
-    yield* prepareSegment(this.#storage, storeId, entry, { spare });
+    const entry = { seq, bytes: this.segmentBytes, salt: Math.floor(this.host.random() * 2 ** 32) };
+    yield* prepareSegment(this.storage, storeId, entry, { spare });
     return entry;
   }
 }

@@ -9,35 +9,35 @@ import { call, type Procedure } from '../storage/procedure.js';
 const SPARES_MIN = 2;
 
 export class SpareSegments {
-  readonly #settings: LogSettings;
-  readonly #space: DiskSpace;
-  readonly #names: string[] = [];
+  private readonly settings: LogSettings;
+  private readonly space: DiskSpace;
+  private readonly names: string[] = [];
 
   constructor(settings: LogSettings, space: DiskSpace) {
-    this.#settings = settings;
-    this.#space = space;
+    this.settings = settings;
+    this.space = space;
   }
 
   /** False if the file is of no use here, or its space is wanted elsewhere. */
   *keep(name: string): Procedure<boolean> {
-    const { storage, segmentBytes } = this.#settings;
+    const { storage, segmentBytes } = this.settings;
     const seq = segmentSeqOf(name);
-    if (seq === undefined || this.#names.length >= this.#most || this.#space.low !== undefined) return false;
+    if (seq === undefined || this.names.length >= this.most || this.space.low !== undefined) return false;
     const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
     if (bytes !== segmentBytes) return false;
     const spare = `spare-${segmentName(seq)}.tmp`;
     yield* call<void>((done) => storage.rename(name, spare, done));
-    this.#names.push(spare);
+    this.names.push(spare);
     return true;
   }
 
   take(): string | undefined {
-    return this.#names.shift();
+    return this.names.shift();
   }
 
   /** A snapshot lets go of all that was written between two others at one stroke, and before the next one as much is needed again. */
-  get #most(): number {
-    const { snapshotEveryBytes, segmentBytes } = this.#settings;
+  private get most(): number {
+    const { snapshotEveryBytes, segmentBytes } = this.settings;
     return Math.max(SPARES_MIN, Math.ceil(snapshotEveryBytes / segmentBytes) + 1);
   }
 }

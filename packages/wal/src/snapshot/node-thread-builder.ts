@@ -11,27 +11,27 @@ const IDLE_MS = 10_000;
 const STAY_BYTES_MAX = 64 * 1024 * 1024;
 
 export class ThreadSnapshotBuilder implements SnapshotBuilder {
-  readonly #dir: string;
-  readonly #fold: FoldModule;
-  readonly #idleMs: number;
-  readonly #stayBytesMax: number;
-  #idle: ThreadHandle | undefined;
-  #idleTimer: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  private readonly dir: string;
+  private readonly fold: FoldModule;
+  private readonly idleMs: number;
+  private readonly stayBytesMax: number;
+  private idle: ThreadHandle | undefined;
+  private idleTimer: NodeJS.Timeout | undefined;
+  private isClosed = false;
 
   constructor(dir: string, fold: FoldModule, { idleMs = IDLE_MS, stayBytesMax = STAY_BYTES_MAX } = {}) {
-    this.#dir = dir;
-    this.#fold = fold;
-    this.#idleMs = idleMs;
-    this.#stayBytesMax = stayBytesMax;
+    this.dir = dir;
+    this.fold = fold;
+    this.idleMs = idleMs;
+    this.stayBytesMax = stayBytesMax;
   }
 
   build(request: BuildRequest, done: Done<BuiltSnapshot>): void {
     // A thread at work is not idle, so a second request meanwhile gets one of its own.
-    const thread = this.#takeIdle() ?? new ThreadHandle(this.#dir, this.#fold);
+    const thread = this.takeIdle() ?? new ThreadHandle(this.dir, this.fold);
     thread.build(request, (error, snapshot) => {
       // One that failed is in doubt: a state may be half folded and files open.
-      if (error === null && snapshot.bytes <= this.#stayBytesMax && !this.#isClosed) this.#keep(thread);
+      if (error === null && snapshot.bytes <= this.stayBytesMax && !this.isClosed) this.keep(thread);
       else thread.end();
       done(error, snapshot);
     });
@@ -39,20 +39,20 @@ export class ThreadSnapshotBuilder implements SnapshotBuilder {
 
   /** Nobody comes back: a thread without work ends now, one at work with its answer. */
   close(): void {
-    this.#isClosed = true;
-    this.#takeIdle()?.end();
+    this.isClosed = true;
+    this.takeIdle()?.end();
   }
 
-  #keep(thread: ThreadHandle): void {
-    this.#takeIdle()?.end();
-    this.#idle = thread;
-    this.#idleTimer = setTimeout(() => this.#takeIdle()?.end(), this.#idleMs).unref();
+  private keep(thread: ThreadHandle): void {
+    this.takeIdle()?.end();
+    this.idle = thread;
+    this.idleTimer = setTimeout(() => this.takeIdle()?.end(), this.idleMs).unref();
   }
 
-  #takeIdle(): ThreadHandle | undefined {
-    clearTimeout(this.#idleTimer);
-    const thread = this.#idle;
-    this.#idle = undefined;
+  private takeIdle(): ThreadHandle | undefined {
+    clearTimeout(this.idleTimer);
+    const thread = this.idle;
+    this.idle = undefined;
     return thread?.isAlive ? thread : undefined;
   }
 }

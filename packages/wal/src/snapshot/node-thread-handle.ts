@@ -15,49 +15,49 @@ export type ThreadAnswer =
   | { readonly kind: 'failed'; readonly reason: string };
 
 export class ThreadHandle {
-  readonly #worker: Worker;
-  #done: Done<BuiltSnapshot> | undefined;
-  #isAlive = true;
+  private readonly worker: Worker;
+  private done: Done<BuiltSnapshot> | undefined;
+  private alive = true;
 
   constructor(dir: string, fold: FoldModule) {
     const workerData: ThreadData = { dir, fold };
     const url = new URL('./node-fold-thread.js', import.meta.url);
-    this.#worker = new Worker(url, { workerData, stdin: false });
-    this.#worker.on('message', (answer: ThreadAnswer) => {
-      if (answer.kind === 'built') this.#answer(null, answer.snapshot);
-      else this.#fail(answer.reason);
+    this.worker = new Worker(url, { workerData, stdin: false });
+    this.worker.on('message', (answer: ThreadAnswer) => {
+      if (answer.kind === 'built') this.answer(null, answer.snapshot);
+      else this.fail(answer.reason);
     });
-    this.#worker.on('error', (error) => this.#die('the thread failed', error));
-    this.#worker.on('exit', (code) => this.#die(`the thread ended with ${code} before it was done`));
+    this.worker.on('error', (error) => this.die('the thread failed', error));
+    this.worker.on('exit', (code) => this.die(`the thread ended with ${code} before it was done`));
   }
 
   get isAlive(): boolean {
-    return this.#isAlive;
+    return this.alive;
   }
 
   build(request: BuildRequest, done: Done<BuiltSnapshot>): void {
-    this.#done = done;
-    this.#worker.ref();
-    this.#worker.postMessage(request);
+    this.done = done;
+    this.worker.ref();
+    this.worker.postMessage(request);
   }
 
   end(): void {
-    void this.#worker.terminate();
+    void this.worker.terminate();
   }
 
-  #die(reason: string, cause?: unknown): void {
-    this.#isAlive = false;
-    this.#fail(reason, cause);
+  private die(reason: string, cause?: unknown): void {
+    this.alive = false;
+    this.fail(reason, cause);
   }
 
-  #fail(reason: string, cause?: unknown): void {
-    this.#answer(new WalSnapshotError(reason, { cause }), undefined as never);
+  private fail(reason: string, cause?: unknown): void {
+    this.answer(new WalSnapshotError(reason, { cause }), undefined as never);
   }
 
-  #answer(error: Error | null, snapshot: BuiltSnapshot): void {
-    const done = this.#done;
-    this.#done = undefined;
-    this.#worker.unref(); // Without work it keeps no process alive.
+  private answer(error: Error | null, snapshot: BuiltSnapshot): void {
+    const done = this.done;
+    this.done = undefined;
+    this.worker.unref(); // Without work it keeps no process alive.
     done?.(error, snapshot);
   }
 }

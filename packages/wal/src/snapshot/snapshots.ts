@@ -31,68 +31,68 @@ export interface SnapshotParts {
 }
 
 export class Snapshots {
-  readonly #parts: SnapshotParts;
-  #waiting: { readonly lsn: number; readonly done: Done<SnapshotEntry> }[] = [];
-  #isBuilding = false;
-  #failures = 0;
+  private readonly parts: SnapshotParts;
+  private waiting: { readonly lsn: number; readonly done: Done<SnapshotEntry> }[] = [];
+  private building = false;
+  private failures = 0;
 
   constructor(parts: SnapshotParts) {
-    this.#parts = parts;
+    this.parts = parts;
   }
 
   get isBuilding(): boolean {
-    return this.#isBuilding;
+    return this.building;
   }
 
   /** A snapshot that holds every record up to `lsn`. */
   make(lsn: number, done: Done<SnapshotEntry>): void {
-    this.#waiting.push({ lsn, done });
-    if (lastSealedLsn(this.#parts.keeper.manifest) < lsn) this.#parts.rotate();
+    this.waiting.push({ lsn, done });
+    if (lastSealedLsn(this.parts.keeper.manifest) < lsn) this.parts.rotate();
     this.onPublished();
   }
 
   /** CURRENT has changed: perhaps more is sealed now. */
   onPublished(): void {
-    if (this.#isBuilding) return;
-    const { settings, keeper } = this.#parts;
+    if (this.building) return;
+    const { settings, keeper } = this.parts;
     const sealed = lastSealedLsn(keeper.manifest);
     const newest = keeper.manifest.snapshots[0];
-    if (newest !== undefined) this.#tellThoseUpTo(newest);
-    if (this.#waiting.some(({ lsn }) => lsn <= sealed)) {
-      this.#build(sealed);
+    if (newest !== undefined) this.tellThoseUpTo(newest);
+    if (this.waiting.some(({ lsn }) => lsn <= sealed)) {
+      this.build(sealed);
       return;
     }
     const every = Math.max(settings.snapshotEveryBytes, 2 * (newest?.bytes ?? 0));
-    if (settings.snapshotEveryBytes > 0 && sealedBytesBehind(keeper.manifest) > every) this.#build(sealed);
+    if (settings.snapshotEveryBytes > 0 && sealedBytesBehind(keeper.manifest) > every) this.build(sealed);
   }
 
   /** Space is short: fold what is sealed, whatever its size, so that older segments can go. */
   relieve(): void {
-    const { keeper } = this.#parts;
+    const { keeper } = this.parts;
     const sealed = lastSealedLsn(keeper.manifest);
-    if (!this.#isBuilding && sealed > (keeper.manifest.snapshots[0]?.lsn ?? keeper.manifest.start.lsn))
-      this.#build(sealed);
+    if (!this.building && sealed > (keeper.manifest.snapshots[0]?.lsn ?? keeper.manifest.start.lsn))
+      this.build(sealed);
   }
 
-  #build(lsn: number): void {
-    const { builder, removal, chores, settings } = this.#parts;
+  private build(lsn: number): void {
+    const { builder, removal, chores, settings } = this.parts;
     const startedAt = settings.host.now();
     const draft = `${snapshotName(lsn)}.tmp`;
     const unpin = removal.pin();
-    this.#isBuilding = true;
+    this.building = true;
     builder.build({ lsn, draft }, (error, built) => {
       unpin();
-      if (error !== null) return this.#failed(error);
+      if (error !== null) return this.failed(error);
       chores.add(
-        () => this.#commit(lsn, draft, built),
+        () => this.commit(lsn, draft, built),
         (commitError, entry) => {
           if (commitError !== null) {
-            this.#failed(commitError);
-            this.#parts.onFatal(commitError);
+            this.failed(commitError);
+            this.parts.onFatal(commitError);
             return;
           }
-          this.#isBuilding = false;
-          this.#failures = 0;
+          this.building = false;
+          this.failures = 0;
           const ms = settings.host.now() - startedAt;
           settings.onEvent({ kind: 'snapshot-made', lsn, bytes: entry.bytes, ms });
           this.onPublished();
@@ -101,21 +101,21 @@ export class Snapshots {
     });
   }
 
-  *#commit(lsn: number, draft: string, built: BuiltSnapshot): Procedure<SnapshotEntry> {
-    const { settings, keeper, removal, blobs } = this.#parts;
+  private *commit(lsn: number, draft: string, built: BuiltSnapshot): Procedure<SnapshotEntry> {
+    const { settings, keeper, removal, blobs } = this.parts;
     yield* keeper.assertOurs();
     yield* moveIntoPlace(settings.storage, draft, snapshotName(lsn));
     const entry: SnapshotEntry = { lsn, bytes: built.bytes, sha256: built.sha256 };
     const before = keeper.manifest;
     const after = yield* keeper.publish((manifest) => withSnapshot(manifest, entry));
     removal.doom(droppedFiles(before, after));
-    blobs.removeUnless(yield* this.#unlistedBlobs(), lsn);
+    blobs.removeUnless(yield* this.unlistedBlobs(), lsn);
     return entry;
   }
 
   /** Blobs that neither kept snapshot lists. */
-  *#unlistedBlobs(): Procedure<string[]> {
-    const { settings, keeper } = this.#parts;
+  private *unlistedBlobs(): Procedure<string[]> {
+    const { settings, keeper } = this.parts;
     const stored = (yield* call<string[]>((done) => settings.storage.list('blobs', done))).filter(isBlobName);
     const { snapshots } = keeper.manifest;
     // With one generation the whole log is still there, and any record of it may name a blob.
@@ -133,18 +133,18 @@ export class Snapshots {
     return stored.filter((sha256) => !listed.has(sha256));
   }
 
-  #failed(error: Error): void {
-    this.#isBuilding = false;
-    this.#failures += 1;
-    this.#parts.settings.onEvent({ kind: 'snapshot-failed', error, timesInARow: this.#failures });
-    const waiting = this.#waiting;
-    this.#waiting = [];
+  private failed(error: Error): void {
+    this.building = false;
+    this.failures += 1;
+    this.parts.settings.onEvent({ kind: 'snapshot-failed', error, timesInARow: this.failures });
+    const waiting = this.waiting;
+    this.waiting = [];
     for (const { done } of waiting) done(error, undefined as never);
   }
 
-  #tellThoseUpTo(entry: SnapshotEntry): void {
-    const told = this.#waiting.filter(({ lsn }) => lsn <= entry.lsn);
-    this.#waiting = this.#waiting.filter(({ lsn }) => lsn > entry.lsn);
+  private tellThoseUpTo(entry: SnapshotEntry): void {
+    const told = this.waiting.filter(({ lsn }) => lsn <= entry.lsn);
+    this.waiting = this.waiting.filter(({ lsn }) => lsn > entry.lsn);
     for (const { done } of told) done(null, entry);
   }
 }

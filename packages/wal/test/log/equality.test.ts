@@ -54,19 +54,19 @@ class Live {
   state = textFold.empty();
 
   constructor() {
-    this.log = this.#open('binary');
+    this.log = this.open('binary');
   }
 
   run(command: Command, turn: number): void {
     const { log, world } = this;
     if (command.kind === 'append') {
       const payload = Buffer.alloc(command.bytes, turn);
-      log.append(payload, (error, lsn) => this.#apply(error, lsn, payload));
+      log.append(payload, (error, lsn) => this.apply(error, lsn, payload));
     } else if (command.kind === 'together') {
       const payloads = Array.from({ length: command.count }, (_, index) => Buffer.from(`${turn}.${index}`));
       log.appendAll(payloads, (error, last) => {
         for (const [index, payload] of payloads.entries())
-          this.#apply(error, last - payloads.length + 1 + index, payload);
+          this.apply(error, last - payloads.length + 1 + index, payload);
       });
     } else if (command.kind === 'settle') world.settle();
     else if (command.kind === 'wait') world.advance(100);
@@ -75,37 +75,37 @@ class Live {
       world.settle();
     } else if (command.kind === 'reopen') {
       world.wait<void>((done) => log.close(done));
-      this.log = this.#open(command.codec);
-      this.#compare('after a clean shutdown');
-    } else this.#crash(command.model, turn);
+      this.log = this.open(command.codec);
+      this.compare('after a clean shutdown');
+    } else this.crash(command.model, turn);
   }
 
   /** Power is cut now: what was not acknowledged may be there or not, and the user starts from what is. */
-  #crash(model: PersistenceModel, turn: number): void {
+  private crash(model: PersistenceModel, turn: number): void {
     const before = this.state;
     this.world = new World({ disk: this.world.storage.disk.afterCrash(model, turn), seed: turn });
-    this.log = this.#open('binary');
-    const recovered = this.#recovered();
+    this.log = this.open('binary');
+    const recovered = this.recovered();
     assert.ok(recovered.count >= before.count, `${before.count} applied, ${recovered.count} recovered`);
     if (recovered.count === before.count) assert.is(recovered.digest, before.digest);
     this.state = recovered;
   }
 
-  #compare(when: string): void {
-    const recovered = this.#recovered();
+  private compare(when: string): void {
+    const recovered = this.recovered();
     assert.is(recovered.count, this.state.count, when);
     assert.is(recovered.digest, this.state.digest, when);
   }
 
-  #recovered(): TextState {
+  private recovered(): TextState {
     return this.world.wait<TextState>((done) => this.log.restore(textFold, done));
   }
 
-  #apply(error: Error | null, lsn: number, payload: Buffer): void {
+  private apply(error: Error | null, lsn: number, payload: Buffer): void {
     if (error === null) textFold.apply(this.state, lsn, payload, 0, undefined);
   }
 
-  #open(codec: 'binary' | 'jsonl'): Log {
+  private open(codec: 'binary' | 'jsonl'): Log {
     const { world } = this;
     return world.open({
       codec,
