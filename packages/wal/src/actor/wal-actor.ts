@@ -1,9 +1,9 @@
 // The log as an actor: others ask it, and its parent supervises it. A shell; the log is in ../log.
 
 import { type ActorContext, type ActorDefinition, defineActor, type Later } from '@troupe/core';
-import { AppendQueue } from '../commit/append-queue.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { BlobRef, RecordVisitor } from '../format/record.js';
+import { AppendQueue } from '../log/append-queue.js';
 import type { AppendOptions, Log, ReplayRange } from '../log/log.js';
 import { openLog } from '../log/open-log.js';
 import type { WalOptions } from '../log/options.js';

@@ -3,12 +3,12 @@
 
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
-import { call, type Procedure, run } from '../storage/procedure.js';
+import { call, type Procedure, run } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
-import { blobName } from './blob-store.js';
+import type { WarmBlobs } from './blob-cache.js';
+import { blobName } from './blob-file.js';
 import { BLOCK_BYTES, type BlockPool } from './block-pool.js';
-import type { WarmBlobs } from './warm-blobs.js';
 
 const EMPTY = Buffer.alloc(0);
 

@@ -3,11 +3,11 @@
 
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
-import { removeIfThere, syncFile, writeFully } from '../storage/durable-file.js';
-import { call, type Procedure, run } from '../storage/procedure.js';
+import { call, type Procedure, run } from '../storage/coroutine.js';
+import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Done, Storage, StorageFile } from '../storage/storage.js';
+import type { WarmBlobs } from './blob-cache.js';
 import type { BlockPool } from './block-pool.js';
-import type { WarmBlobs } from './warm-blobs.js';
 
 export interface BlobWriterParts {
   readonly storage: Storage;

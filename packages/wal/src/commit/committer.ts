@@ -13,8 +13,8 @@ import type { SealedEnd, SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import type { BlobRef, RecordCodec } from '../format/record.js';
 import type { StorageFile } from '../storage/storage.js';
+import { Waiters } from './append-callbacks.js';
 import { BatchBuffer, type Durable } from './batch-buffer.js';
-import { Waiters } from './waiters.js';
 
 /** A segment this process created, listed in CURRENT, with room from `offset` on. */
 export interface OpenSegment {

@@ -2,8 +2,8 @@
 // simulator can drive it through the two ports.
 
 import type { BlobReader } from '../blob/blob-reader.js';
+import type { Blobs } from '../blob/blob-store.js';
 import type { BlobWriter } from '../blob/blob-writer.js';
-import type { Blobs } from '../blob/blobs.js';
 import type { Durable } from '../commit/batch-buffer.js';
 import { Committer } from '../commit/committer.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
@@ -11,13 +11,15 @@ import { codecNamed } from '../format/codecs.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { BlobRef, RecordVisitor } from '../format/record.js';
 import { type ScrubReport, scrub } from '../maintenance/scrub.js';
+import { durableManifest } from '../manifest/durable-manifest.js';
+import { droppedFiles, trimLimit, withoutSegments } from '../manifest/retention.js';
 import type { OpenedStore } from '../recovery/open-store.js';
 import { replaySegments } from '../recovery/replay.js';
-import { durableManifest } from '../segments/durable-segments.js';
-import { droppedFiles, trimLimit, withoutSegments } from '../segments/retention.js';
 import { restoreSnapshot } from '../snapshot/build-snapshot.js';
 import type { Fold } from '../snapshot/fold.js';
-import { type Procedure, run } from '../storage/procedure.js';
+import { type Procedure, run } from '../storage/coroutine.js';
+import { DiskSpace } from '../storage/disk-space.js';
+import { isFatal } from '../storage/error-severity.js';
 import type { Done } from '../storage/storage.js';
 import {
   WalClosedError,
@@ -28,9 +30,7 @@ import {
   WalRecordTooLargeError,
   WalSnapshotError,
 } from '../wal-error.js';
-import { DiskSpace } from './disk-space.js';
-import { isFatal } from './fatal.js';
-import { LogParts } from './log-parts.js';
+import { LogParts } from './log-engine.js';
 import type { LogSettings } from './options.js';
 import type { WalStatus } from './status.js';
 

@@ -1,10 +1,10 @@
 // From options to a log that serves: lock, recover, and only then hand it out.
 
-import { Blobs } from '../blob/blobs.js';
+import { Blobs } from '../blob/blob-store.js';
 import { codecOf } from '../format/codecs.js';
 import { openStore } from '../recovery/open-store.js';
 import type { ScannedBatch } from '../recovery/segment-scan.js';
-import { call, type Procedure, run } from '../storage/procedure.js';
+import { call, type Procedure, run } from '../storage/coroutine.js';
 import type { Done } from '../storage/storage.js';
 import { WalError, WalIoError } from '../wal-error.js';
 import { Log } from './log.js';

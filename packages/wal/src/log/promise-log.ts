@@ -1,21 +1,21 @@
 // The log with promises, for people who use no actors.
 
-import { AppendQueue } from '../commit/append-queue.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { BlobRef, RecordVisitor } from '../format/record.js';
 import type { ScrubReport } from '../maintenance/scrub.js';
 import type { Fold } from '../snapshot/fold.js';
 import type { Done } from '../storage/storage.js';
+import { AppendQueue } from './append-queue.js';
 import type { AppendOptions, Log, ReplayRange } from './log.js';
 import { openLog } from './open-log.js';
 import type { WalOptions } from './options.js';
 import type { WalStatus } from './status.js';
 
-export function openWal(options: WalOptions): Promise<WalFace> {
-  return promised<Log>((done) => openLog(options, done)).then((log) => new WalFace(log));
+export function openWal(options: WalOptions): Promise<PromiseLog> {
+  return promised<Log>((done) => openLog(options, done)).then((log) => new PromiseLog(log));
 }
 
-export class WalFace implements AsyncDisposable {
+export class PromiseLog implements AsyncDisposable {
   private readonly callbackLog: Log;
   private readonly appends: AppendQueue;
 

@@ -1,12 +1,12 @@
 // Reads everything that is at rest, and says what is no longer as it was written, while there are still two generations.
 
-import { isBlobName, readBlob } from '../blob/blob-store.js';
+import { isBlobName, readBlob } from '../blob/blob-file.js';
 import { type Manifest, positionBefore } from '../format/manifest.js';
 import { snapshotName } from '../format/snapshot-file.js';
 import type { WalHost } from '../host/host.js';
 import { scanSealed } from '../recovery/log-scan.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { call, type Procedure } from '../storage/coroutine.js';
 import type { Storage } from '../storage/storage.js';
 import { type Damage, WalBlobError, WalCorruptError } from '../wal-error.js';
 

@@ -12,14 +12,14 @@ import {
 } from '../format/segment-header.js';
 import { assertReadable, decodeStoreFile } from '../format/store-file.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
-import { readFile } from '../storage/durable-file.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { call, type Procedure } from '../storage/coroutine.js';
+import { readFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 import { firstSegmentAfter, type LogEnd, scanLog } from './log-scan.js';
-import { rescueFrom } from './rescued-batch.js';
+import { SegmentWindow } from './segment-read-buffer.js';
 import type { ScannedBatch } from './segment-scan.js';
-import { SegmentWindow } from './segment-window.js';
+import { rescueFrom } from './unlisted-batch-copy.js';
 
 export interface FoundStore {
   readonly manifest: Manifest;

@@ -4,7 +4,7 @@ import type { BatchHeader, Position } from '../format/batch.js';
 import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { isZero, PAGE_BYTES } from '../format/page.js';
 import { segmentName } from '../format/segment-header.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { call, type Procedure } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 import { type ScannedBatch, type SegmentScan, scanSegment } from './segment-scan.js';

@@ -15,13 +15,13 @@ import { PAGE_BYTES } from '../format/page.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { encodeStoreFile } from '../format/store-file.js';
 import type { WalHost } from '../host/host.js';
-import { prepareSegment } from '../segments/segment-file.js';
-import { createFile, removeIfThere, replaceFile } from '../storage/durable-file.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { prepareSegment } from '../segments/prepare-segment.js';
+import { call, type Procedure } from '../storage/coroutine.js';
+import { createFile, removeIfThere, replaceFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { checkStore, type FoundStore } from './check-store.js';
 import type { LogEnd, TornTail } from './log-scan.js';
-import { sealedSegments } from './sealed-segments.js';
+import { sealedSegments } from './seal-segments.js';
 import type { ScannedBatch } from './segment-scan.js';
 
 export interface OpenStoreOptions {

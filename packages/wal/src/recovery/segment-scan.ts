@@ -12,9 +12,9 @@ import {
 } from '../format/batch.js';
 import { isDeclaredLoss, type Loss, type SegmentEntry } from '../format/manifest.js';
 import { isZero, lastNonZero, PAGE_BYTES } from '../format/page.js';
-import type { Procedure } from '../storage/procedure.js';
+import type { Procedure } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
-import { SegmentWindow } from './segment-window.js';
+import { SegmentWindow } from './segment-read-buffer.js';
 
 /** A batch that passed every check. The body is bytes[from, to), valid only during the call. */
 export interface ScannedBatch {

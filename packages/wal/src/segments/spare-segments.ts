@@ -1,9 +1,9 @@
 // Segments that are no longer needed, kept for their blocks. They are drafts by name, so a crash forgets them.
 
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
-import type { DiskSpace } from '../log/disk-space.js';
 import type { LogSettings } from '../log/options.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { call, type Procedure } from '../storage/coroutine.js';
+import type { DiskSpace } from '../storage/disk-space.js';
 
 /** Also without snapshots: a log may be trimmed. */
 const SPARES_MIN = 2;

@@ -13,7 +13,7 @@ import {
   snapshotName,
 } from '../format/snapshot-file.js';
 import { assertReadable } from '../format/store-file.js';
-import { begin, type Call, call, type Procedure } from '../storage/procedure.js';
+import { begin, type Call, call, type Procedure } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 

@@ -10,8 +10,8 @@ import {
   SECTION_END,
   SECTION_STATE,
 } from '../format/snapshot-file.js';
-import { syncFile, writeFully } from '../storage/durable-file.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { call, type Procedure } from '../storage/coroutine.js';
+import { syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
 

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { WalLockedError } from '../wal-error.js';
-import { isHolderAlive, type LockHolder, parseLockHolder } from './lock-holder.js';
-import { makeNodeFolder, unusable } from './node-folder.js';
+import { isHolderAlive, type LockHolder, parseLockHolder } from './lock-file.js';
+import { makeNodeFolder, unusable } from './node-directory.js';
 import type { Done } from './storage.js';
 
 const FILE = 'LOCK';

@@ -2,7 +2,7 @@
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { makeNodeFolder } from './node-folder.js';
+import { makeNodeFolder } from './node-directory.js';
 import { releaseNodeLock, takeNodeLock } from './node-lock.js';
 import type { Done, OpenMode, Storage, StorageFile } from './storage.js';
 

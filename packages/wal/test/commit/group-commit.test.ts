@@ -2,7 +2,7 @@
 import { FULL, REFUSED, WalRecordTooLargeError } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SMALL, textOf, World } from '../world.js';
+import { SMALL, textOf, World } from '../log-harness.js';
 
 const commits = suite('group commit');
 

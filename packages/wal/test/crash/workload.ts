@@ -3,8 +3,8 @@
 
 import { type BlobRef, FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalOptions } from '@troupe/wal';
 import type { SeededRandom } from '@troupe/wal/testing';
-import { digestOf, textFold } from '../text-fold.js';
-import { textOf, World, type WorldOptions } from '../world.js';
+import { digestOf, textFold } from '../digest-fold.js';
+import { textOf, World, type WorldOptions } from '../log-harness.js';
 
 /** What the outside world knows at some moment. */
 export interface Knowledge {

@@ -5,9 +5,9 @@ import { copyWal, verifyWal } from '@troupe/wal';
 import { FaultyStorage, SeededRandom } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type CopyReport, copy } from '#src/maintenance/copy.js';
-import { run } from '#src/storage/procedure.js';
-import { assertGoesOn, assertKept, recover } from '../crash/recovered.js';
+import { type CopyReport, copy } from '#src/maintenance/copy-wal.js';
+import { run } from '#src/storage/coroutine.js';
+import { assertGoesOn, assertKept, recover } from '../crash/recovery-checks.js';
 import { Workload } from '../crash/workload.js';
 
 const copies = suite('copy of a log in use');

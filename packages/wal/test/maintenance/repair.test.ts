@@ -2,10 +2,10 @@ import { type DumpedEntry, type RepairReport, WalCorruptError } from '@troupe/wa
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { dump } from '#src/maintenance/dump.js';
-import { repair } from '#src/maintenance/repair.js';
-import { run } from '#src/storage/procedure.js';
-import { textOf, World } from '../world.js';
+import { dump } from '#src/maintenance/dump-wal.js';
+import { repair } from '#src/maintenance/repair-wal.js';
+import { run } from '#src/storage/coroutine.js';
+import { textOf, World } from '../log-harness.js';
 
 const repairs = suite('repair');
 

@@ -3,8 +3,8 @@ import { inlineSnapshotBuilder, type Log, type SnapshotEntry } from '@troupe/wal
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type TextState, textFold } from '../text-fold.js';
-import { textOf, World } from '../world.js';
+import { type TextState, textFold } from '../digest-fold.js';
+import { textOf, World } from '../log-harness.js';
 
 const snapshots = suite('snapshots');
 
