@@ -1,7 +1,7 @@
-export { type AppendRequest, type ReplayRequest, Wal } from './actor/wal-actor.js';
+export { type AppendRequest, type ReplayRequest, WalActor } from './actor/wal-actor.js';
 export type { BlobReader } from './blob/blob-reader.js';
 export type { BlobWriter } from './blob/blob-writer.js';
-export type { Durable } from './commit/batch-buffer.js';
+export type { AppendCallback } from './commit/batch-buffer.js';
 export type { CodecName } from './format/codecs.js';
 export type { Loss, SnapshotEntry } from './format/manifest.js';
 export type { BlobRef, RecordVisitor } from './format/record.js';
@@ -22,18 +22,18 @@ export { type VerifyReport, verifyWal } from './maintenance/verify-wal.js';
 export type { BuildRequest, BuiltSnapshot, Fold, FoldModule, SnapshotBuilder } from './snapshot/fold.js';
 export { inlineSnapshotBuilder } from './snapshot/inline-snapshot-builder.js';
 export { nodeStorage } from './storage/node-storage.js';
-export type { Done, OpenMode, Storage, StorageFile } from './storage/storage.js';
+export type { Callback, OpenMode, Storage, StorageFile } from './storage/storage.js';
 export {
   type Damage,
   WalBlobError,
   WalClosedError,
   WalCopyError,
   WalCorruptError,
+  WalDirectoryError,
   WalDiskLowError,
   WalDiskSlowError,
   WalError,
   WalFencedError,
-  WalFolderError,
   WalIoError,
   WalLockedError,
   WalOptionError,

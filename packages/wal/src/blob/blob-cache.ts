@@ -7,34 +7,34 @@ import type { BlockPool } from './block-pool.js';
 /** For all blobs together, those being written and those being read included. */
 const BLOCKS_MAX = 64;
 
-interface Warm {
+interface CachedBlob {
   readonly ref: BlobRef;
   readonly blocks: Buffer[];
 }
 
-export class WarmBlobs {
+export class BlobCache {
   private readonly pool: BlockPool;
   /** Oldest first. */
-  private readonly blobs: Warm[] = [];
-  private count = 0;
+  private readonly blobs: CachedBlob[] = [];
+  private reservedBlocks = 0;
 
   constructor(pool: BlockPool) {
     this.pool = pool;
   }
 
   /** Room for one block more; the oldest blobs make way. False: what has been kept of this one must go. */
-  admit(): boolean {
-    while (this.count >= BLOCKS_MAX) {
+  reserveBlock(): boolean {
+    while (this.reservedBlocks >= BLOCKS_MAX) {
       const oldest = this.blobs.shift();
       if (oldest === undefined) return false;
-      this.drop(oldest.blocks);
+      this.recycle(oldest.blocks);
     }
-    this.count += 1;
+    this.reservedBlocks += 1;
     return true;
   }
 
   /** Its blocks were admitted, all of them. */
-  keep(ref: BlobRef, blocks: Buffer[]): void {
+  add(ref: BlobRef, blocks: Buffer[]): void {
     this.blobs.push({ ref, blocks });
   }
 
@@ -45,13 +45,13 @@ export class WarmBlobs {
   }
 
   /** Blocks that were admitted and that nobody has begun to read. */
-  drop(blocks: readonly Buffer[]): void {
-    this.discount(blocks.length);
-    for (const block of blocks) this.pool.give(block);
+  recycle(blocks: readonly Buffer[]): void {
+    this.unreserve(blocks.length);
+    for (const block of blocks) this.pool.release(block);
   }
 
   /** So many admitted blocks are gone. */
-  discount(blocks: number): void {
-    this.count -= blocks;
+  unreserve(blocks: number): void {
+    this.reservedBlocks -= blocks;
   }
 }

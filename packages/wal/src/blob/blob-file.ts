@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
 import type { WalHost } from '../host/host.js';
-import { begin, call, type Procedure, run } from '../storage/coroutine.js';
+import { type Coroutine, call, runCoroutine, startCall } from '../storage/coroutine.js';
 import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
@@ -20,11 +20,11 @@ export function* writeBlob(
   host: WalHost,
   bytes: Uint8Array,
   draft: string,
-): Procedure<BlobRef> {
+): Coroutine<BlobRef> {
   const file = yield* call<StorageFile>((done) => storage.open(draft, 'create', done));
   const hash = createHash('sha256');
   try {
-    const writing = begin<void>((done) => run(writeAndSync(storage, file, bytes), done));
+    const writing = startCall<void>((done) => runCoroutine(writeAndSync(storage, file, bytes), done));
     for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) {
       if (offset > 0) yield* call<void>((done) => nextTurn(host, () => done(null)));
       hash.update(bytes.subarray(offset, offset + SLICE_BYTES));
@@ -40,11 +40,11 @@ export function* writeBlob(
 }
 
 function nextTurn(host: WalHost, run: () => void): void {
-  if (host.turn === undefined) host.setTimer(0, run, true);
-  else host.turn(run);
+  if (host.later === undefined) host.setTimer(0, run, true);
+  else host.later(run);
 }
 
-function* writeAndSync(storage: Storage, file: StorageFile, bytes: Uint8Array): Procedure<void> {
+function* writeAndSync(storage: Storage, file: StorageFile, bytes: Uint8Array): Coroutine<void> {
   for (let offset = 0; offset < bytes.length; offset += WRITE_BYTES) {
     yield* writeFully(storage, file, bytes.subarray(offset, offset + WRITE_BYTES), offset);
   }
@@ -52,7 +52,7 @@ function* writeAndSync(storage: Storage, file: StorageFile, bytes: Uint8Array): 
 }
 
 /** The payload, checked against its name. */
-export function* readBlob(storage: Storage, ref: BlobRef): Procedure<Buffer> {
+export function* readBlob(storage: Storage, ref: BlobRef): Coroutine<Buffer> {
   const name = blobName(ref.sha256);
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
   if (bytes === undefined) throw new WalBlobError(ref.sha256, 'the file is missing');

@@ -3,10 +3,10 @@
 
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
-import { call, type Procedure, run } from '../storage/coroutine.js';
+import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
-import type { WarmBlobs } from './blob-cache.js';
+import type { BlobCache } from './blob-cache.js';
 import { blobName } from './blob-file.js';
 import { BLOCK_BYTES, type BlockPool } from './block-pool.js';
 
@@ -14,7 +14,7 @@ const EMPTY = Buffer.alloc(0);
 
 export interface BlobMemory {
   readonly pool: BlockPool;
-  readonly warm: WarmBlobs;
+  readonly cache: BlobCache;
 }
 
 export class BlobReader {
@@ -24,16 +24,16 @@ export class BlobReader {
   private readonly ref: BlobRef;
   private readonly hash = createHash('sha256');
   /** Blocks still to be given, where they never left memory. */
-  private readonly warm: Buffer[];
+  private readonly cachedBlocks: Buffer[];
   /** Of those, how many nobody has released yet. */
-  private warmHeld: number;
+  private cachedUnreleased: number;
   /** Given and not released, oldest first. The last one may be given in part only. */
-  private readonly given: Buffer[] = [];
+  private readonly unreleased: Buffer[] = [];
   private releasedBlocks = 0;
   private releasedBytes = 0;
   private file: StorageFile | undefined;
   private block: Buffer = EMPTY;
-  private at = 0;
+  private blockOffset = 0;
   private position = 0;
   private isReading = false;
   private isClosed = false;
@@ -43,23 +43,23 @@ export class BlobReader {
     this.memory = memory;
     this.ref = ref;
     this.length = ref.bytes;
-    this.warm = memory.warm.take(ref);
-    this.warmHeld = this.warm.length;
+    this.cachedBlocks = memory.cache.take(ref);
+    this.cachedUnreleased = this.cachedBlocks.length;
   }
 
   /** Calls `done` once, now or later, with at most `bytesMax`, with null at the end, or with a WalBlobError or what the disk said. */
   read(bytesMax: number, done: (error: Error | null, chunk: Uint8Array | null) => void): void {
-    if (this.at < this.block.length) return done(null, this.next(bytesMax));
+    if (this.blockOffset < this.block.length) return done(null, this.next(bytesMax));
     if (this.position === this.ref.bytes) return done(null, null);
-    const warm = this.warm.shift();
+    const warm = this.cachedBlocks.shift();
     if (warm !== undefined) {
-      this.give(warm);
+      this.startBlock(warm);
       return done(null, this.next(bytesMax));
     }
     this.isReading = true;
-    run(this.readBlock(), (error) => {
+    runCoroutine(this.readBlock(), (error) => {
       this.isReading = false;
-      if (this.isClosed) this.letGo();
+      if (this.isClosed) this.closeFile();
       done(error, error === null ? this.next(bytesMax) : null);
     });
   }
@@ -70,42 +70,42 @@ export class BlobReader {
     const blockEnd = Math.min((this.releasedBlocks + 1) * BLOCK_BYTES, this.length);
     if (this.releasedBytes < blockEnd) return;
     this.releasedBlocks += 1;
-    this.memory.pool.give(this.given.shift() as Buffer); // pieces of it were given
-    if (this.warmHeld === 0) return;
-    this.warmHeld -= 1;
-    this.memory.warm.discount(1);
+    this.memory.pool.release(this.unreleased.shift() as Buffer); // pieces of it were given
+    if (this.cachedUnreleased === 0) return;
+    this.cachedUnreleased -= 1;
+    this.memory.cache.unreserve(1);
   }
 
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    const unread = this.warm.splice(0);
-    this.memory.warm.drop(unread);
+    const unread = this.cachedBlocks.splice(0);
+    this.memory.cache.recycle(unread);
     // What is still being sent is a few pieces, and may never come back.
-    this.memory.warm.discount(this.warmHeld - unread.length);
-    this.warmHeld = 0;
-    if (!this.isReading) this.letGo();
+    this.memory.cache.unreserve(this.cachedUnreleased - unread.length);
+    this.cachedUnreleased = 0;
+    if (!this.isReading) this.closeFile();
   }
 
   private next(bytesMax: number): Uint8Array {
-    const chunk = this.block.subarray(this.at, this.at + bytesMax);
-    this.at += chunk.length;
+    const chunk = this.block.subarray(this.blockOffset, this.blockOffset + bytesMax);
+    this.blockOffset += chunk.length;
     return chunk;
   }
 
-  private give(memory: Buffer): void {
+  private startBlock(memory: Buffer): void {
     this.block = memory.subarray(0, Math.min(BLOCK_BYTES, this.ref.bytes - this.position));
-    this.at = 0;
+    this.blockOffset = 0;
     this.position += this.block.length;
-    this.given.push(memory);
+    this.unreleased.push(memory);
   }
 
-  private *readBlock(): Procedure<void> {
+  private *readBlock(): Coroutine<void> {
     const { sha256, bytes } = this.ref;
     this.file ??= yield* this.open();
     const file = this.file;
     const position = this.position;
-    const memory = this.memory.pool.take();
+    const memory = this.memory.pool.acquire();
     const block = memory.subarray(0, Math.min(BLOCK_BYTES, bytes - position));
     const count = yield* call<number>((done) => this.storage.read(file, block, position, done));
     if (count !== block.length)
@@ -113,10 +113,10 @@ export class BlobReader {
     this.hash.update(block);
     if (position + count === bytes && this.hash.digest('hex') !== sha256)
       throw new WalBlobError(sha256, 'the content is not what its name says');
-    this.give(memory);
+    this.startBlock(memory);
   }
 
-  private *open(): Procedure<StorageFile> {
+  private *open(): Coroutine<StorageFile> {
     const { sha256, bytes } = this.ref;
     const name = blobName(sha256);
     const size = yield* call<number | undefined>((done) => this.storage.size(name, done));
@@ -125,7 +125,7 @@ export class BlobReader {
     return yield* call<StorageFile>((done) => this.storage.open(name, 'read', done));
   }
 
-  private letGo(): void {
+  private closeFile(): void {
     const file = this.file;
     this.file = undefined;
     // Read only: whatever closing says changes nothing.

@@ -2,49 +2,49 @@
 
 import type { BlobRef } from '../format/record.js';
 
-interface Use {
+interface BlobUsage {
   /** Stored, and the record that is to refer to it has not come yet. */
-  awaited: number;
+  pending: number;
   lastLsn: number;
 }
 
-export class BlobUse {
-  private readonly uses = new Map<string, Use>();
+export class BlobReferences {
+  private readonly usages = new Map<string, BlobUsage>();
 
-  stored(ref: BlobRef): void {
-    this.of(ref).awaited += 1;
+  addPending(ref: BlobRef): void {
+    this.usageOf(ref).pending += 1;
   }
 
-  referred(ref: BlobRef, lsn: number): void {
-    const use = this.of(ref);
+  addRecord(ref: BlobRef, lsn: number): void {
+    const use = this.usageOf(ref);
     use.lastLsn = lsn;
-    use.awaited = Math.max(0, use.awaited - 1);
+    use.pending = Math.max(0, use.pending - 1);
   }
 
   /** No record will refer to what was stored. Others may have stored the same. */
-  released(ref: BlobRef): void {
-    const use = this.of(ref);
-    use.awaited = Math.max(0, use.awaited - 1);
+  releasePending(ref: BlobRef): void {
+    const use = this.usageOf(ref);
+    use.pending = Math.max(0, use.pending - 1);
   }
 
   /** True if a record behind `lsn`, or one still to come, may need it. */
   isNeededAfter(sha256: string, lsn: number): boolean {
-    const use = this.uses.get(sha256);
-    return use !== undefined && (use.awaited > 0 || use.lastLsn > lsn);
+    const use = this.usages.get(sha256);
+    return use !== undefined && (use.pending > 0 || use.lastLsn > lsn);
   }
 
   /** Records up to `lsn` are in a snapshot, which lists its blobs itself. */
-  forgetUpTo(lsn: number): void {
-    for (const [sha256, { awaited, lastLsn }] of this.uses) {
-      if (awaited === 0 && lastLsn <= lsn) this.uses.delete(sha256);
+  pruneUpTo(lsn: number): void {
+    for (const [sha256, { pending, lastLsn }] of this.usages) {
+      if (pending === 0 && lastLsn <= lsn) this.usages.delete(sha256);
     }
   }
 
-  private of(ref: BlobRef): Use {
-    let use = this.uses.get(ref.sha256);
+  private usageOf(ref: BlobRef): BlobUsage {
+    let use = this.usages.get(ref.sha256);
     if (use === undefined) {
-      use = { awaited: 0, lastLsn: 0 };
-      this.uses.set(ref.sha256, use);
+      use = { pending: 0, lastLsn: 0 };
+      this.usages.set(ref.sha256, use);
     }
     return use;
   }

@@ -3,74 +3,75 @@
 
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
-import { call, type Procedure, run } from '../storage/coroutine.js';
+import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
-import type { Done, Storage, StorageFile } from '../storage/storage.js';
-import type { WarmBlobs } from './blob-cache.js';
+import type { Callback, Storage, StorageFile } from '../storage/storage.js';
+import type { BlobCache } from './blob-cache.js';
 import type { BlockPool } from './block-pool.js';
 
-export interface BlobWriterParts {
+export interface BlobWriterOptions {
   readonly storage: Storage;
   readonly pool: BlockPool;
-  readonly warm: WarmBlobs;
+  readonly cache: BlobCache;
   readonly draft: string;
   /** Gives the synced draft its name. */
-  readonly publish: (draft: string, ref: BlobRef, done: Done<void>) => void;
+  readonly publish: (draft: string, ref: BlobRef, done: Callback<void>) => void;
   /** What a failure means for the log. */
-  readonly judge: (error: Error, bytes: number) => Error;
+  readonly classifyError: (error: Error, bytes: number) => Error;
 }
 
-interface Held {
+interface BlockedWrite {
   readonly chunk: Uint8Array;
   readonly done: (error: Error | null) => void;
 }
 
 export class BlobWriter {
-  private readonly parts: BlobWriterParts;
+  private readonly options: BlobWriterOptions;
   private readonly hash = createHash('sha256');
   private file: StorageFile | undefined;
   private block: Buffer | undefined;
   /** All blocks written so far, or nothing: half a blob is of no use. */
-  private kept: Buffer[] | undefined = [];
+  private cachedBlocks: Buffer[] | undefined = [];
   private filled = 0;
   private position = 0;
   private isWriting = true;
-  private held: Held[] = [];
-  private onFinished: Done<BlobRef> | undefined;
+  private blockedWrites: BlockedWrite[] = [];
+  private onFinished: Callback<BlobRef> | undefined;
   private error: Error | undefined;
-  private isOver = false;
+  private isFinished = false;
 
-  constructor(parts: BlobWriterParts) {
-    this.parts = parts;
+  constructor(parts: BlobWriterOptions) {
+    this.options = parts;
     parts.storage.open(parts.draft, 'create', (error, file) => {
       if (error === null) this.file = file;
-      this.wrote(error);
+      this.onWritten(error);
     });
   }
 
   /** Copies the chunk. `done`, now or later: more may come. Those that wait keep their order. */
   write(chunk: Uint8Array, done: (error: Error | null) => void): void {
-    if (this.error !== undefined || this.isOver) return done(this.error ?? new Error('the blob is closed'));
-    if (this.held.length > 0) this.held.push({ chunk, done });
-    else this.take({ chunk, done });
+    if (this.error !== undefined || this.isFinished)
+      return done(this.error ?? new Error('the blob is closed'));
+    if (this.blockedWrites.length > 0) this.blockedWrites.push({ chunk, done });
+    else this.accept({ chunk, done });
   }
 
   /** Durable and under its name when `done` is called. Then a record may refer to it. */
-  finish(done: Done<BlobRef>): void {
+  finish(done: Callback<BlobRef>): void {
     this.onFinished = done;
-    this.go();
+    this.advance();
   }
 
   /** What came so far is not wanted. */
-  abandon(): void {
+  abort(): void {
     this.error ??= new Error('the blob was given up');
-    this.go();
+    this.advance();
   }
 
-  private take({ chunk, done }: Held): void {
+  private accept({ chunk, done }: BlockedWrite): void {
     let at = 0;
     while (at < chunk.length) {
-      this.block ??= this.parts.pool.take();
+      this.block ??= this.options.pool.acquire();
       const room = this.block.length - this.filled;
       const part = chunk.subarray(at, at + room);
       this.block.set(part, this.filled);
@@ -78,7 +79,7 @@ export class BlobWriter {
       at += part.length;
       if (this.filled < this.block.length) break;
       if (this.isWriting) {
-        this.held.unshift({ chunk: chunk.subarray(at), done });
+        this.blockedWrites.unshift({ chunk: chunk.subarray(at), done });
         return;
       }
       this.writeBlock();
@@ -95,89 +96,89 @@ export class BlobWriter {
     this.filled = 0;
     this.position += bytes.length;
     this.isWriting = true;
-    run(writeFully(this.parts.storage, this.file as StorageFile, bytes, position), (error) => {
-      this.keep(block);
-      this.wrote(error);
+    runCoroutine(writeFully(this.options.storage, this.file as StorageFile, bytes, position), (error) => {
+      this.cacheBlock(block);
+      this.onWritten(error);
     });
     this.hash.update(bytes);
   }
 
-  private keep(block: Buffer): void {
-    const { pool, warm } = this.parts;
-    if (this.kept !== undefined && warm.admit()) {
-      this.kept.push(block);
+  private cacheBlock(block: Buffer): void {
+    const { pool, cache } = this.options;
+    if (this.cachedBlocks !== undefined && cache.reserveBlock()) {
+      this.cachedBlocks.push(block);
       return;
     }
-    pool.give(block);
-    this.forget();
+    pool.release(block);
+    this.dropCachedBlocks();
   }
 
-  private forget(): void {
-    if (this.kept !== undefined) this.parts.warm.drop(this.kept);
-    this.kept = undefined;
+  private dropCachedBlocks(): void {
+    if (this.cachedBlocks !== undefined) this.options.cache.recycle(this.cachedBlocks);
+    this.cachedBlocks = undefined;
   }
 
-  private wrote(error: Error | null): void {
+  private onWritten(error: Error | null): void {
     this.isWriting = false;
-    if (error !== null) this.error ??= this.parts.judge(error, this.position);
-    this.go();
+    if (error !== null) this.error ??= this.options.classifyError(error, this.position);
+    this.advance();
   }
 
-  private go(): void {
-    if (this.isWriting || this.isOver) return;
-    if (this.error !== undefined) return this.giveUp(this.error);
-    if (this.held.length > 0) {
+  private advance(): void {
+    if (this.isWriting || this.isFinished) return;
+    if (this.error !== undefined) return this.discard(this.error);
+    if (this.blockedWrites.length > 0) {
       this.writeBlock();
       // As much as the next block holds; the rest waits for this one.
-      for (let held = this.held.shift(); held !== undefined; held = this.held.shift()) {
-        const waiting = this.held.length;
-        this.take(held);
-        if (this.held.length > waiting) return;
+      for (let held = this.blockedWrites.shift(); held !== undefined; held = this.blockedWrites.shift()) {
+        const waiting = this.blockedWrites.length;
+        this.accept(held);
+        if (this.blockedWrites.length > waiting) return;
       }
       return;
     }
     if (this.onFinished === undefined) return;
     if (this.filled > 0) this.writeBlock();
-    else this.seal(this.onFinished);
+    else this.publish(this.onFinished);
   }
 
-  private seal(done: Done<BlobRef>): void {
-    const { storage, draft, publish } = this.parts;
+  private publish(done: Callback<BlobRef>): void {
+    const { storage, draft, publish } = this.options;
     const file = this.file as StorageFile;
-    this.isOver = true;
+    this.isFinished = true;
     const ref: BlobRef = { sha256: this.hash.digest('hex'), bytes: this.position };
-    const close = function* (): Procedure<void> {
+    const close = function* (): Coroutine<void> {
       yield* syncFile(storage, file);
       yield* call<void>((closed) => storage.close(file, closed));
     };
     const finished = (error: Error | null): void => {
       if (error !== null) {
-        this.forget();
-        return done(this.parts.judge(error, ref.bytes), ref);
+        this.dropCachedBlocks();
+        return done(this.options.classifyError(error, ref.bytes), ref);
       }
-      if (this.kept !== undefined) this.parts.warm.keep(ref, this.kept);
+      if (this.cachedBlocks !== undefined) this.options.cache.add(ref, this.cachedBlocks);
       done(null, ref);
     };
-    run(close(), (error) => {
+    runCoroutine(close(), (error) => {
       if (error === null) publish(draft, ref, finished);
       else finished(error);
     });
   }
 
-  private giveUp(error: Error): void {
-    this.isOver = true;
-    this.forget();
-    const { storage, draft } = this.parts;
+  private discard(error: Error): void {
+    this.isFinished = true;
+    this.dropCachedBlocks();
+    const { storage, draft } = this.options;
     const file = this.file;
-    const held = this.held;
-    this.held = [];
+    const held = this.blockedWrites;
+    this.blockedWrites = [];
     const finish = this.onFinished;
-    const told = (): void => {
+    const notifyCallers = (): void => {
       for (const one of held) one.done(error);
       finish?.(error, undefined as never);
     };
-    if (file === undefined) return told();
+    if (file === undefined) return notifyCallers();
     // A draft that cannot be removed is only space, and the next open removes it.
-    storage.close(file, () => run(removeIfThere(storage, draft), told));
+    storage.close(file, () => runCoroutine(removeIfThere(storage, draft), notifyCallers));
   }
 }

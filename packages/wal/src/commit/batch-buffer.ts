@@ -4,7 +4,7 @@
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES, batchExtent } from '../format/batch.js';
 import type { BlobRef, RecordCodec } from '../format/record.js';
 
-export type Durable = (error: Error | null, lsn: number) => void;
+export type AppendCallback = (error: Error | null, lsn: number) => void;
 
 const BYTES_AT_FIRST = 64 * 1024;
 

@@ -11,15 +11,15 @@ export interface CommitLoopEvents {
   /** The log moved to another segment, or needs one. */
   readonly onSegmentsChanged: () => void;
   /** There is room in the buffer again. */
-  readonly onRoom: () => void;
+  readonly onBufferSpace: () => void;
   readonly onSlow: (ms: number) => void;
-  readonly onWaiterThrew: (thrown: unknown) => void;
+  readonly onCallbackThrew: (thrown: unknown) => void;
   readonly onFatal: (error: WalIoError) => void;
 }
 
 const SLOW_MS = 1_000;
-const ALONE = { alone: true };
-const IN_COMPANY = { alone: false };
+const MAY_BLOCK = { mayBlock: true };
+const NON_BLOCKING = { mayBlock: false };
 
 export class CommitLoop {
   batches = 0;
@@ -27,7 +27,7 @@ export class CommitLoop {
   /** How long the last write took. */
   lastSyncMs = 0;
   /** How long the write in flight had been running when last looked at; 0 while writes are quick. */
-  slowMs = 0;
+  slowWriteMs = 0;
   private readonly committer: Committer;
   private readonly storage: Storage;
   private readonly host: WalHost;
@@ -35,9 +35,9 @@ export class CommitLoop {
   private readonly events: CommitLoopEvents;
   private write: BatchWrite | undefined;
   private writeStartedAt = 0;
-  private shortBy: Uint8Array | undefined;
-  private flushDue = false;
-  private stopped = false;
+  private remainder: Uint8Array | undefined;
+  private isFlushScheduled = false;
+  private isStopped = false;
   private lastCompletedAt = 0;
   private sealTimer: unknown;
   private slowTimer: unknown;
@@ -57,28 +57,29 @@ export class CommitLoop {
   }
 
   /** Something was appended. The batch is closed once what is running now has come to rest, so that it is not a batch of one. */
-  touch(): void {
-    if (this.flushDue || this.write !== undefined) return;
-    this.flushDue = true;
+  scheduleFlush(): void {
+    if (this.isFlushScheduled || this.write !== undefined) return;
+    this.isFlushScheduled = true;
     this.host.defer(this.flush);
   }
 
   pump(): void {
-    this.start(IN_COMPANY);
+    this.start(NON_BLOCKING);
   }
 
-  private start(options: { readonly alone: boolean }): void {
-    if (this.stopped || this.write !== undefined) return;
+  private start(options: { readonly mayBlock: boolean }): void {
+    if (this.isStopped || this.write !== undefined) return;
     const write = this.committer.next();
-    if (this.committer.retired.length > 0 || this.committer.starved) this.events.onSegmentsChanged();
+    if (this.committer.retired.length > 0 || this.committer.isWaitingForSegment)
+      this.events.onSegmentsChanged();
     if (write === undefined) {
-      this.rest();
+      this.onIdle();
       return;
     }
     this.write = write;
     this.writeStartedAt = this.host.now();
     this.watchSlow();
-    const how = write.records === 1 && write.bytes.length === PAGE_BYTES ? options : IN_COMPANY;
+    const how = write.records === 1 && write.bytes.length === PAGE_BYTES ? options : NON_BLOCKING;
     this.storage.writeDurable(write.file, write.bytes, write.position, this.onWritten, how);
   }
 
@@ -89,37 +90,37 @@ export class CommitLoop {
   }
 
   /** The log is closing and there is no room for what waits: it is refused, so that the rest can end. */
-  giveUp(error: Error): void {
-    this.committer.discard().settle(error, this.events.onWaiterThrew);
+  discardPending(error: Error): void {
+    this.committer.discard().invokeAll(error, this.events.onCallbackThrew);
     this.pump();
   }
 
   /** No more writes are started; those under way complete into nothing. */
   stop(): void {
-    this.stopped = true;
+    this.isStopped = true;
     this.host.clearTimer(this.sealTimer);
     this.host.clearTimer(this.slowTimer);
   }
 
   private readonly flush = (): void => {
-    this.flushDue = false;
+    this.isFlushScheduled = false;
     // Nothing was being written, so this record came by itself; under load batches have more than one (ADR 0092).
-    this.start(ALONE);
+    this.start(MAY_BLOCK);
   };
 
   private readonly onWritten = (error: Error | null, count: number): void => {
     const write = this.write;
-    if (this.stopped || write === undefined) return;
-    const expected = this.shortBy ?? write.bytes;
-    if (error !== null || (count < expected.length && this.shortBy !== undefined)) {
+    if (this.isStopped || write === undefined) return;
+    const expected = this.remainder ?? write.bytes;
+    if (error !== null || (count < expected.length && this.remainder !== undefined)) {
       const cause = error ?? new Error(`short write, ${count} of ${expected.length} bytes`);
       this.events.onFatal(new WalIoError(`batch at byte ${write.position} of ${write.file.name}`, cause));
       return;
     }
     if (count < expected.length) {
       // Either the rest goes through, or this second call says why it cannot.
-      this.shortBy = write.bytes.subarray(count);
-      this.storage.writeDurable(write.file, this.shortBy, write.position + count, this.onWritten);
+      this.remainder = write.bytes.subarray(count);
+      this.storage.writeDurable(write.file, this.remainder, write.position + count, this.onWritten);
       return;
     }
     this.complete(write);
@@ -127,8 +128,8 @@ export class CommitLoop {
 
   private complete(write: BatchWrite): void {
     this.write = undefined;
-    this.shortBy = undefined;
-    this.slowMs = 0;
+    this.remainder = undefined;
+    this.slowWriteMs = 0;
     this.lastCompletedAt = this.host.now();
     this.lastSyncMs = this.lastCompletedAt - this.writeStartedAt;
     this.batches += 1;
@@ -136,11 +137,11 @@ export class CommitLoop {
     const waiters = this.committer.completed();
     // The disk gets what has arrived in the meantime before anyone is told, and works while they are.
     this.pump();
-    waiters.settle(null, this.events.onWaiterThrew);
-    this.events.onRoom();
+    waiters.invokeAll(null, this.events.onCallbackThrew);
+    this.events.onBufferSpace();
   }
 
-  private rest(): void {
+  private onIdle(): void {
     if (!this.committer.isIdle) return;
     if (this.idleCallback !== undefined) {
       const run = this.idleCallback;
@@ -155,7 +156,7 @@ export class CommitLoop {
   private armSeal(ms: number): void {
     this.sealTimer = this.host.setTimer(ms, () => {
       this.sealTimer = undefined;
-      if (this.stopped || !this.committer.wantsSeal) return;
+      if (this.isStopped || !this.committer.wantsSeal) return;
       const rested = this.host.now() - this.lastCompletedAt;
       if (rested < this.sealDelayMs) return this.armSeal(this.sealDelayMs - rested);
       this.committer.requestSeal();
@@ -167,10 +168,10 @@ export class CommitLoop {
     if (this.slowTimer !== undefined) return;
     this.slowTimer = this.host.setTimer(SLOW_MS, () => {
       this.slowTimer = undefined;
-      if (this.stopped || this.write === undefined) return;
+      if (this.isStopped || this.write === undefined) return;
       const ms = this.host.now() - this.writeStartedAt;
-      this.slowMs = ms >= SLOW_MS ? ms : 0;
-      if (this.slowMs > 0) this.events.onSlow(ms);
+      this.slowWriteMs = ms >= SLOW_MS ? ms : 0;
+      if (this.slowWriteMs > 0) this.events.onSlow(ms);
       this.watchSlow();
     });
   }

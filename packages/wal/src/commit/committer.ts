@@ -8,13 +8,13 @@
 //                 ^                    │
 //                 └──── buffers swap ──┘
 
-import { batchExtent, batchSeed, closeBatch, FLAG_LINK, FLAG_SEAL, type Position } from '../format/batch.js';
+import { batchExtent, closeBatch, crcSeed, FLAG_LINK, FLAG_SEAL, type Position } from '../format/batch.js';
 import type { SealedEnd, SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import type { BlobRef, RecordCodec } from '../format/record.js';
 import type { StorageFile } from '../storage/storage.js';
-import { Waiters } from './append-callbacks.js';
-import { BatchBuffer, type Durable } from './batch-buffer.js';
+import { AppendCallbacks } from './append-callbacks.js';
+import { type AppendCallback, BatchBuffer } from './batch-buffer.js';
 
 /** A segment this process created, listed in CURRENT, with room from `offset` on. */
 export interface OpenSegment {
@@ -47,7 +47,7 @@ export class Committer {
   /** Segments that take no more batches and are not yet sealed in CURRENT. */
   readonly retired: RetiredSegment[] = [];
   /** True while a batch waits for a segment that is not there. */
-  starved = false;
+  isWaitingForSegment = false;
   private readonly codec: RecordCodec;
   private readonly epoch: number;
   private readonly ready: OpenSegment[] = [];
@@ -59,13 +59,13 @@ export class Committer {
   private filling: BatchBuffer;
   private inFlight: BatchBuffer | undefined;
   private spare: BatchBuffer;
-  private after: Position;
+  private inFlightEnd: Position;
   private sealRequested = false;
-  private rotateDue = false;
-  private waiting = new Waiters();
-  private told = new Waiters();
-  private spareWaiters = new Waiters();
-  private lsnOfNext: number;
+  private isRotateDue = false;
+  private fillingCallbacks = new AppendCallbacks();
+  private inFlightCallbacks = new AppendCallbacks();
+  private spareCallbacks = new AppendCallbacks();
+  private nextRecordLsn: number;
 
   constructor(options: CommitterOptions) {
     this.codec = options.codec;
@@ -76,22 +76,22 @@ export class Committer {
     this.lastWasSeal = options.segment.offset === PAGE_BYTES;
     this.position = options.position;
     this.durablePosition = options.position;
-    this.after = options.position;
-    this.lsnOfNext = options.position.lsn + 1;
+    this.inFlightEnd = options.position;
+    this.nextRecordLsn = options.position.lsn + 1;
     this.filling = new BatchBuffer(options.batchBytesMax);
     this.spare = new BatchBuffer(options.batchBytesMax);
-    this.filling.reset(this.lsnOfNext);
+    this.filling.reset(this.nextRecordLsn);
   }
 
   get nextLsn(): number {
-    return this.lsnOfNext;
+    return this.nextRecordLsn;
   }
 
   get durable(): Position {
     return this.durablePosition;
   }
 
-  get buffered(): number {
+  get bufferedBytes(): number {
     return this.filling.bodyLen;
   }
 
@@ -124,24 +124,29 @@ export class Committer {
   }
 
   /** The record's LSN, or 0 if the batch is full: nothing was taken, try again after the next completion. */
-  append(payload: Uint8Array, type: number, blob: BlobRef | undefined, done: Durable | undefined): number {
+  append(
+    payload: Uint8Array,
+    type: number,
+    blob: BlobRef | undefined,
+    done: AppendCallback | undefined,
+  ): number {
     if (!this.filling.reserve(this.codec.encodedMax(payload.length, blob))) return 0;
-    const lsn = this.lsnOfNext;
+    const lsn = this.nextRecordLsn;
     this.filling.add(this.codec, lsn, payload, type, blob);
-    this.lsnOfNext = lsn + 1;
-    if (done !== undefined) this.waiting.add(done, lsn);
+    this.nextRecordLsn = lsn + 1;
+    if (done !== undefined) this.fillingCallbacks.add(done, lsn);
     return lsn;
   }
 
   /** All in one batch, so all or none survive a crash. Returns the last LSN, or 0 if they do not fit now. */
-  appendAll(payloads: readonly Uint8Array[], type: number, done: Durable | undefined): number {
+  appendAll(payloads: readonly Uint8Array[], type: number, done: AppendCallback | undefined): number {
     if (!this.filling.reserve(this.encodedMax(payloads))) return 0;
     for (const payload of payloads) {
-      this.filling.add(this.codec, this.lsnOfNext, payload, type, undefined);
-      this.lsnOfNext += 1;
+      this.filling.add(this.codec, this.nextRecordLsn, payload, type, undefined);
+      this.nextRecordLsn += 1;
     }
-    if (done !== undefined) this.waiting.add(done, this.lsnOfNext - 1);
-    return this.lsnOfNext - 1;
+    if (done !== undefined) this.fillingCallbacks.add(done, this.nextRecordLsn - 1);
+    return this.nextRecordLsn - 1;
   }
 
   encodedMax(payloads: readonly Uint8Array[]): number {
@@ -156,18 +161,18 @@ export class Committer {
 
   /** The segment being written takes no more batches, as soon as there is another. */
   requestRotate(): void {
-    this.rotateDue = true;
+    this.isRotateDue = true;
   }
 
-  provide(segment: OpenSegment): void {
+  addSegment(segment: OpenSegment): void {
     this.ready.push(segment);
-    this.starved = false;
+    this.isWaitingForSegment = false;
   }
 
   /** The next batch to write, or undefined if there is none or one is in flight. */
   next(): BatchWrite | undefined {
     if (this.inFlight !== undefined) return undefined;
-    if (this.rotateDue) this.rotate();
+    if (this.isRotateDue) this.rotate();
     const batch = this.filling;
     const isSeal = batch.count === 0;
     if (isSeal && !this.isSealDue) return undefined;
@@ -179,7 +184,7 @@ export class Committer {
     const flags = this.codec.batchFlag | link | (isSeal ? FLAG_SEAL : 0);
     const { firstLsn, count } = batch;
     const fields = { position: this.position, firstLsn, count, epoch: this.epoch, flags };
-    this.after = closeBatch(batch.bytes, batch.bodyLen, fields, batchSeed(entry));
+    this.inFlightEnd = closeBatch(batch.bytes, batch.bodyLen, fields, crcSeed(entry));
     this.lastWasSeal = isSeal;
     this.sealRequested = false;
     this.swap(batch);
@@ -190,22 +195,22 @@ export class Committer {
    * The batch in flight is durable. Returns those to be told; the caller may hand out the next batch before it tells them,
    * so that the disk works while they do.
    */
-  completed(): Waiters {
+  completed(): AppendCallbacks {
     const batch = this.inFlight;
     if (batch === undefined) throw new Error('completed() without a batch in flight');
     this.offset += batchExtent(batch.bodyLen);
-    this.position = this.after;
-    this.durablePosition = this.after;
+    this.position = this.inFlightEnd;
+    this.durablePosition = this.inFlightEnd;
     this.spare = batch;
     this.inFlight = undefined;
-    return this.told;
+    return this.inFlightCallbacks;
   }
 
   /** What waits and cannot be written is given up: nothing of it has reached the disk. Returns those to be told. */
-  discard(): Waiters {
-    this.filling.reset(this.lsnOfNext);
+  discard(): AppendCallbacks {
+    this.filling.reset(this.nextRecordLsn);
     this.sealRequested = false;
-    return this.waiting;
+    return this.fillingCallbacks;
   }
 
   /** Files to close when the log ends. */
@@ -215,24 +220,24 @@ export class Committer {
   }
 
   /** Everyone who still waits, told or not; for when the log has failed. */
-  abandon(): Waiters[] {
-    return [this.told, this.waiting];
+  pendingCallbacks(): AppendCallbacks[] {
+    return [this.inFlightCallbacks, this.fillingCallbacks];
   }
 
   private swap(batch: BatchBuffer): void {
     this.inFlight = batch;
     this.filling = this.spare;
-    this.filling.reset(this.lsnOfNext);
-    const free = this.spareWaiters;
-    this.spareWaiters = this.told;
-    this.told = this.waiting;
-    this.waiting = free;
+    this.filling.reset(this.nextRecordLsn);
+    const free = this.spareCallbacks;
+    this.spareCallbacks = this.inFlightCallbacks;
+    this.inFlightCallbacks = this.fillingCallbacks;
+    this.fillingCallbacks = free;
   }
 
   private makeRoom(extent: number): boolean {
     while (this.offset + extent > this.segment.entry.bytes) {
       if (!this.advance()) {
-        this.starved = true;
+        this.isWaitingForSegment = true;
         return false;
       }
     }
@@ -240,7 +245,7 @@ export class Committer {
   }
 
   private rotate(): void {
-    if (this.offset === PAGE_BYTES || this.advance()) this.rotateDue = false;
+    if (this.offset === PAGE_BYTES || this.advance()) this.isRotateDue = false;
   }
 
   private advance(): boolean {

@@ -15,6 +15,6 @@ export function walHostOf(host: Host): WalHost {
     clearTimer: (timer) => (timer as HostTimer | undefined)?.cancel(),
     // After what is on the event loop now: the actors of this turn all get to append before the batch is closed.
     defer: (run) => host.later(run),
-    turn: (run) => host.later(run),
+    later: (run) => host.later(run),
   };
 }

@@ -1,6 +1,6 @@
 // Appends that cannot be taken at once: the buffer is full, or a payload has to become a blob first. They keep their order.
 
-import type { Durable } from '../commit/batch-buffer.js';
+import type { AppendCallback } from '../commit/batch-buffer.js';
 import { type AppendOptions, FULL, type Log, REFUSED } from './log.js';
 
 const NOTHING = new Uint8Array(0);
@@ -8,7 +8,7 @@ const NOTHING = new Uint8Array(0);
 interface Pending {
   readonly record: Uint8Array | readonly Uint8Array[];
   readonly options: AppendOptions | undefined;
-  readonly done: Durable;
+  readonly done: AppendCallback;
 }
 
 export class AppendQueue {
@@ -23,9 +23,9 @@ export class AppendQueue {
   append(
     record: Uint8Array | readonly Uint8Array[],
     options: AppendOptions | undefined,
-    done: Durable,
+    done: AppendCallback,
   ): void {
-    if (this.pending.length === 0 && this.take(record, options, done)) return;
+    if (this.pending.length === 0 && this.tryAppend(record, options, done)) return;
     this.pending.push({ record, options, done });
   }
 
@@ -35,13 +35,13 @@ export class AppendQueue {
   }
 
   /** False if it has to wait. */
-  private take(
+  private tryAppend(
     record: Uint8Array | readonly Uint8Array[],
     options: AppendOptions | undefined,
-    done: Durable,
+    done: AppendCallback,
   ): boolean {
     const single = record instanceof Uint8Array;
-    if (single && record.length > this.log.inlineBytesMax) return this.storeFirst(record, options, done);
+    if (single && record.length > this.log.inlineBytesMax) return this.storeAsBlob(record, options, done);
     let lsn: number;
     try {
       lsn = single ? this.log.append(record, done, options) : this.log.appendAll(record, done, options);
@@ -50,12 +50,16 @@ export class AppendQueue {
       return true;
     }
     if (lsn === REFUSED) done(this.log.refusal(options) ?? null, 0);
-    if (lsn === FULL) this.log.onRoom(this.retry);
+    if (lsn === FULL) this.log.onBufferSpace(this.retry);
     return lsn !== FULL;
   }
 
   /** The payload becomes a blob; whoever comes later waits behind it, so that order is kept. */
-  private storeFirst(payload: Uint8Array, options: AppendOptions | undefined, done: Durable): boolean {
+  private storeAsBlob(
+    payload: Uint8Array,
+    options: AppendOptions | undefined,
+    done: AppendCallback,
+  ): boolean {
     const refusal = this.log.refusal(options);
     if (refusal !== undefined) {
       done(refusal, 0);
@@ -80,7 +84,7 @@ export class AppendQueue {
   private readonly retry = (): void => {
     let taken = 0;
     for (const { record, options, done } of this.pending) {
-      if (!this.take(record, options, done)) break;
+      if (!this.tryAppend(record, options, done)) break;
       taken += 1;
     }
     this.pending.splice(0, taken);

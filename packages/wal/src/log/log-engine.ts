@@ -1,108 +1,109 @@
 // What a running log is made of, and how its parts call each other. It only wires.
 
-import type { Blobs } from '../blob/blob-store.js';
+import type { BlobStore } from '../blob/blob-store.js';
 import { CommitLoop } from '../commit/commit-loop.js';
 import type { Committer } from '../commit/committer.js';
 import type { Manifest } from '../format/manifest.js';
-import { pacedReads, type ScrubReport } from '../maintenance/scrub.js';
-import { ManifestKeeper } from '../manifest/manifest-file.js';
-import { Removal } from '../segments/obsolete-files.js';
-import { SegmentSupply } from '../segments/segment-preallocator.js';
+import { type ScrubReport, throttleReads } from '../maintenance/scrub.js';
+import { ManifestFile } from '../manifest/manifest-file.js';
+import { ObsoleteFiles } from '../segments/obsolete-files.js';
+import { SegmentPreallocator } from '../segments/segment-preallocator.js';
 import { SpareSegments } from '../segments/spare-segments.js';
 import { ThreadSnapshotBuilder } from '../snapshot/node-thread-snapshot-builder.js';
-import { Snapshots } from '../snapshot/snapshot-scheduler.js';
-import { call, type Procedure } from '../storage/coroutine.js';
+import { SnapshotScheduler } from '../snapshot/snapshot-scheduler.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
 import { DiskSpace } from '../storage/disk-space.js';
 import { isFatal } from '../storage/error-severity.js';
-import { Chores } from '../storage/serial-task-queue.js';
-import type { Done, Storage } from '../storage/storage.js';
+import { SerialTaskQueue } from '../storage/serial-task-queue.js';
+import type { Callback, Storage } from '../storage/storage.js';
 import type { LogSettings } from './options.js';
 import type { WalStatus } from './status.js';
 
 const RETRY_MS = 5_000;
 const SCRUB_SHARE = 0.05;
 
-export interface LogLinks {
+export interface LogEngineOptions {
   readonly committer: Committer;
-  readonly blobs: Blobs;
-  readonly onRoom: () => void;
+  readonly blobs: BlobStore;
+  readonly onBufferSpace: () => void;
   readonly onFatal: (error: Error) => void;
   readonly onScrubDue: (done: () => void) => void;
 }
 
-export class LogParts {
-  readonly keeper: ManifestKeeper;
-  readonly chores = new Chores();
-  readonly removal: Removal;
-  readonly space: DiskSpace;
-  readonly loop: CommitLoop;
-  readonly snapshots: Snapshots | undefined;
+export class LogEngine {
+  readonly manifestFile: ManifestFile;
+  readonly tasks = new SerialTaskQueue();
+  readonly obsoleteFiles: ObsoleteFiles;
+  readonly diskSpace: DiskSpace;
+  readonly commitLoop: CommitLoop;
+  readonly snapshots: SnapshotScheduler | undefined;
   private readonly settings: LogSettings;
-  private readonly links: LogLinks;
-  private readonly supply: SegmentSupply;
+  private readonly options: LogEngineOptions;
+  private readonly preallocator: SegmentPreallocator;
   /** Ours to end; a builder that was given is not. */
-  private readonly threads: ThreadSnapshotBuilder | undefined;
-  private isSupplying = false;
+  private readonly threadBuilder: ThreadSnapshotBuilder | undefined;
+  private isPreallocating = false;
   private isStopped = false;
   private isClosing = false;
   private retryTimer: unknown;
   private scrubTimer: unknown;
 
-  constructor(settings: LogSettings, manifest: Manifest, links: LogLinks) {
+  constructor(settings: LogSettings, manifest: Manifest, links: LogEngineOptions) {
     const { storage, host, segmentBytes, sealDelayMs } = settings;
     this.settings = settings;
-    this.links = links;
-    this.keeper = new ManifestKeeper(storage, manifest);
-    this.space = new DiskSpace(settings);
-    const spares = new SpareSegments(settings, this.space);
-    this.removal = new Removal(storage, spares);
-    this.supply = new SegmentSupply(storage, host, this.keeper, {
+    this.options = links;
+    this.manifestFile = new ManifestFile(storage, manifest);
+    this.diskSpace = new DiskSpace(settings);
+    const spares = new SpareSegments(settings, this.diskSpace);
+    this.obsoleteFiles = new ObsoleteFiles(storage, spares);
+    this.preallocator = new SegmentPreallocator(storage, host, this.manifestFile, {
       committer: links.committer,
       segmentBytes,
-      space: this.space,
+      space: this.diskSpace,
       spares,
     });
     const events = {
-      onSegmentsChanged: () => this.replenish(),
-      onRoom: links.onRoom,
+      onSegmentsChanged: () => this.preallocate(),
+      onBufferSpace: links.onBufferSpace,
       onSlow: (ms: number) => settings.onEvent({ kind: 'sync-slow', ms }),
-      onWaiterThrew: (error: unknown) => settings.onEvent({ kind: 'waiter-threw', error }),
+      onCallbackThrew: (error: unknown) => settings.onEvent({ kind: 'callback-threw', error }),
       onFatal: links.onFatal,
     };
-    this.loop = new CommitLoop(links.committer, storage, host, { sealDelayMs, events });
-    this.threads = threadsFor(settings);
-    this.snapshots = this.makeSnapshots();
+    this.commitLoop = new CommitLoop(links.committer, storage, host, { sealDelayMs, events });
+    this.threadBuilder = threadBuilderFor(settings);
+    this.snapshots = this.createSnapshotScheduler();
   }
 
   start(): void {
-    this.replenish();
-    this.loop.pump();
+    this.preallocate();
+    this.commitLoop.pump();
     this.scheduleScrub();
   }
 
   /** Nothing more is written by us after this. */
   stop(): void {
     this.isStopped = true;
-    this.loop.stop();
+    this.commitLoop.stop();
     this.settings.host.clearTimer(this.retryTimer);
     this.settings.host.clearTimer(this.scrubTimer);
-    this.threads?.close();
+    this.threadBuilder?.close();
   }
 
-  close(done: Done<void>): void {
-    const { committer } = this.links;
+  close(done: Callback<void>): void {
+    const { committer } = this.options;
     this.isClosing = true;
     this.settings.host.clearTimer(this.scrubTimer);
-    if (this.space.low !== undefined && committer.starved) this.loop.giveUp(this.space.low);
-    this.loop.whenIdle(() => {
+    if (this.diskSpace.low !== undefined && committer.isWaitingForSegment)
+      this.commitLoop.discardPending(this.diskSpace.low);
+    this.commitLoop.whenIdle(() => {
       committer.requestSeal();
-      this.loop.whenIdle(() => this.chores.close(() => this.shutDown(), done));
+      this.commitLoop.whenIdle(() => this.tasks.close(() => this.recordCleanShutdown(), done));
     });
   }
 
   /** For a log that failed and a process that lives on: the directory can be opened again. */
-  release(done: Done<void>): void {
-    this.chores.close(() => this.giveBack(), done);
+  release(done: Callback<void>): void {
+    this.tasks.close(() => this.closeFilesAndUnlock(), done);
   }
 
   status(): Pick<
@@ -117,8 +118,8 @@ export class LogParts {
     | 'lastSyncMs'
     | 'disk'
   > {
-    const { epoch, segments, snapshots } = this.keeper.manifest;
-    const { batches, batchBytes, lastSyncMs, slowMs } = this.loop;
+    const { epoch, segments, snapshots } = this.manifestFile.manifest;
+    const { batches, batchBytes, lastSyncMs, slowWriteMs } = this.commitLoop;
     return {
       epoch,
       segments: segments.length,
@@ -128,96 +129,99 @@ export class LogParts {
       batches,
       batchBytes,
       lastSyncMs,
-      disk: this.space.low === undefined ? (slowMs > 0 ? 'slow' : 'ok') : 'low',
+      disk: this.diskSpace.low === undefined ? (slowWriteMs > 0 ? 'slow' : 'ok') : 'low',
     };
   }
 
-  pacedStorage(): Storage {
-    return pacedReads(this.settings.storage, this.settings.host, SCRUB_SHARE);
+  throttledStorage(): Storage {
+    return throttleReads(this.settings.storage, this.settings.host, SCRUB_SHARE);
   }
 
   reportScrub(report: ScrubReport): void {
     const { onEvent } = this.settings;
     for (const damage of report.damage) onEvent({ kind: 'scrub-damage', damage });
-    onEvent({ kind: 'scrubbed', files: report.files, bytes: report.bytes });
+    onEvent({ kind: 'scrub-finished', files: report.files, bytes: report.bytes });
   }
 
-  private *shutDown(): Procedure<void> {
-    const { committer } = this.links;
+  private *recordCleanShutdown(): Coroutine<void> {
+    const { committer } = this.options;
     this.stop();
     const { batch, lsn } = committer.durable;
-    yield* this.keeper.publish((manifest) => ({ ...manifest, clean: { batch, lsn } }));
-    yield* this.giveBack();
+    yield* this.manifestFile.publish((manifest) => ({ ...manifest, clean: { batch, lsn } }));
+    yield* this.closeFilesAndUnlock();
   }
 
-  private *giveBack(): Procedure<void> {
+  private *closeFilesAndUnlock(): Coroutine<void> {
     const { storage } = this.settings;
-    for (const file of this.links.committer.openFiles) yield* call<void>((done) => storage.close(file, done));
+    for (const file of this.options.committer.openFiles)
+      yield* call<void>((done) => storage.close(file, done));
     yield* call<void>((done) => storage.unlock(done));
   }
 
-  private makeSnapshots(): Snapshots | undefined {
-    const builder = this.settings.snapshotBuilder ?? this.threads;
+  private createSnapshotScheduler(): SnapshotScheduler | undefined {
+    const builder = this.settings.snapshotBuilder ?? this.threadBuilder;
     if (builder === undefined) return undefined;
-    return new Snapshots({
+    return new SnapshotScheduler({
       settings: this.settings,
       builder,
-      keeper: this.keeper,
-      chores: this.chores,
-      removal: this.removal,
-      blobs: this.links.blobs,
+      manifestFile: this.manifestFile,
+      tasks: this.tasks,
+      obsoleteFiles: this.obsoleteFiles,
+      blobs: this.options.blobs,
       rotate: () => {
-        this.links.committer.requestRotate();
-        this.loop.pump();
+        this.options.committer.requestRotate();
+        this.commitLoop.pump();
       },
       onFatal: (error) => {
-        if (isFatal(error)) this.links.onFatal(error);
+        if (isFatal(error)) this.options.onFatal(error);
       },
     });
   }
 
-  private replenish(): void {
-    if (this.isSupplying || this.isStopped || this.retryTimer !== undefined || !this.supply.isDue) return;
-    this.isSupplying = true;
-    this.chores.add(
-      () => this.supply.replenish(),
+  private preallocate(): void {
+    if (this.isPreallocating || this.isStopped || this.retryTimer !== undefined || !this.preallocator.isDue)
+      return;
+    this.isPreallocating = true;
+    this.tasks.add(
+      () => this.preallocator.provideNext(),
       (error) => {
-        this.isSupplying = false;
+        this.isPreallocating = false;
         if (this.isStopped) return;
-        if (error === null) this.supplied();
-        else if (DiskSpace.isShortage(error)) this.retryLater(error);
-        else if (isFatal(error)) this.links.onFatal(error);
+        if (error === null) this.onPreallocated();
+        else if (DiskSpace.isShortage(error)) this.onShortage(error);
+        else if (isFatal(error)) this.options.onFatal(error);
       },
     );
   }
 
-  private supplied(): void {
-    this.space.supplied();
-    this.loop.pump();
-    this.replenish();
-    this.snapshots?.onPublished();
-    if (this.space.low !== undefined) this.recheckLater();
+  private onPreallocated(): void {
+    this.diskSpace.segmentPrepared();
+    this.commitLoop.pump();
+    this.preallocate();
+    this.snapshots?.buildIfDue();
+    if (this.diskSpace.low !== undefined) this.scheduleSpaceCheck();
   }
 
-  private retryLater(error: Error): void {
-    this.space.shortage(error);
-    if (this.isClosing && this.space.low !== undefined) this.loop.giveUp(this.space.low);
+  private onShortage(error: Error): void {
+    this.diskSpace.reportShortage(error);
+    if (this.isClosing && this.diskSpace.low !== undefined)
+      this.commitLoop.discardPending(this.diskSpace.low);
     else {
-      this.snapshots?.relieve();
-      this.recheckLater();
+      this.snapshots?.buildToFreeSpace();
+      this.scheduleSpaceCheck();
     }
   }
 
-  private recheckLater(): void {
+  private scheduleSpaceCheck(): void {
     if (this.retryTimer !== undefined || this.isStopped) return;
     this.retryTimer = this.settings.host.setTimer(RETRY_MS, () => {
       this.retryTimer = undefined;
-      if (this.supply.isDue) this.replenish();
+      if (this.preallocator.isDue) this.preallocate();
       else
-        this.chores.add(
-          () => this.space.check(0),
+        this.tasks.add(
+          () => this.diskSpace.check(0),
           () => {
-            if (this.space.low !== undefined) this.recheckLater();
+            if (this.diskSpace.low !== undefined) this.scheduleSpaceCheck();
           },
         );
     });
@@ -226,11 +230,11 @@ export class LogParts {
   private scheduleScrub(): void {
     const { scrubEveryMs, host } = this.settings;
     if (scrubEveryMs === 0 || this.isStopped) return;
-    this.scrubTimer = host.setTimer(scrubEveryMs, () => this.links.onScrubDue(() => this.scheduleScrub()));
+    this.scrubTimer = host.setTimer(scrubEveryMs, () => this.options.onScrubDue(() => this.scheduleScrub()));
   }
 }
 
-function threadsFor({ snapshotBuilder, fold, dir }: LogSettings): ThreadSnapshotBuilder | undefined {
+function threadBuilderFor({ snapshotBuilder, fold, dir }: LogSettings): ThreadSnapshotBuilder | undefined {
   if (snapshotBuilder !== undefined || fold === undefined || dir === undefined) return undefined;
   return new ThreadSnapshotBuilder(dir, fold);
 }

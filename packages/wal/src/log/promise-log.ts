@@ -4,7 +4,7 @@ import type { SnapshotEntry } from '../format/manifest.js';
 import type { BlobRef, RecordVisitor } from '../format/record.js';
 import type { ScrubReport } from '../maintenance/scrub.js';
 import type { Fold } from '../snapshot/fold.js';
-import type { Done } from '../storage/storage.js';
+import type { Callback } from '../storage/storage.js';
 import { AppendQueue } from './append-queue.js';
 import type { AppendOptions, Log, ReplayRange } from './log.js';
 import { openLog } from './open-log.js';
@@ -87,7 +87,7 @@ export class PromiseLog implements AsyncDisposable {
   }
 }
 
-function promised<T>(start: (done: Done<T>) => void): Promise<T> {
+function promised<T>(start: (done: Callback<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     start((error, value) => (error === null ? resolve(value) : reject(error)));
   });

@@ -2,12 +2,12 @@
 // stood then; an end in the middle of a batch is what a crash leaves too, and opening the copy cuts it.
 
 import { isBlobName } from '../blob/blob-file.js';
-import { batchExtent, batchSeed, readBatchHeader } from '../format/batch.js';
+import { batchExtent, crcSeed, readBatchHeader } from '../format/batch.js';
 import { decodeManifest, encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import { segmentName } from '../format/segment-header.js';
 import { snapshotName } from '../format/snapshot-file.js';
-import { call, type Procedure, run } from '../storage/coroutine.js';
+import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import { createFile, readFile, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import { nodeStorage } from '../storage/node-storage.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
@@ -41,12 +41,14 @@ export function copyWal(
   const source = typeof from === 'string' ? nodeStorage(from) : from;
   const target = typeof to === 'string' ? nodeStorage(to) : to;
   return new Promise((resolve, reject) => {
-    run(copy(source, target, options), (error, report) => (error === null ? resolve(report) : reject(error)));
+    runCoroutine(copy(source, target, options), (error, report) =>
+      error === null ? resolve(report) : reject(error),
+    );
   });
 }
 
-export function* copy(from: Storage, to: Storage, options: CopyOptions = {}): Procedure<CopyReport> {
-  const copying = new Copying(from, to, options);
+export function* copy(from: Storage, to: Storage, options: CopyOptions = {}): Coroutine<CopyReport> {
+  const copying = new CopyTask(from, to, options);
   // It is replaced by rename, so in a log it is always there.
   yield* readFile(from, 'CURRENT');
   yield* call<void>((done) => to.mkdir('blobs', done));
@@ -59,7 +61,7 @@ export function* copy(from: Storage, to: Storage, options: CopyOptions = {}): Pr
   throw new WalCopyError(TRIES_MAX);
 }
 
-class Copying {
+class CopyTask {
   /** Files in the target, by what makes them the same file. */
   readonly done = new Map<string, string>();
   bytes = 0;
@@ -76,7 +78,7 @@ class Copying {
   }
 
   /** Undefined if something that was being copied is no longer part of the log: its file may be gone, or another one by now. */
-  *tryOnce(): Procedure<Manifest | undefined> {
+  *tryOnce(): Coroutine<Manifest | undefined> {
     try {
       const manifest = yield* this.manifest();
       yield* this.files(manifest);
@@ -88,7 +90,7 @@ class Copying {
   }
 
   /** CURRENT comes last: before it there is no log in the target. */
-  *complete(manifest: Manifest): Procedure<void> {
+  *complete(manifest: Manifest): Coroutine<void> {
     const listed = new Set([
       ...manifest.segments.map(({ seq }) => segmentName(seq)),
       ...manifest.snapshots.map(({ lsn }) => snapshotName(lsn)),
@@ -105,11 +107,11 @@ class Copying {
     yield* call<void>((done) => this.to.syncDir('.', done));
   }
 
-  private *manifest(): Procedure<Manifest> {
+  private *manifest(): Coroutine<Manifest> {
     return decodeManifest(yield* readFile(this.from, 'CURRENT'));
   }
 
-  private *files(manifest: Manifest): Procedure<void> {
+  private *files(manifest: Manifest): Coroutine<void> {
     // From the last to the first: where a segment was empty, the one before it may have grown, never the other way round.
     const ends = new Map<number, number>();
     for (const entry of manifest.segments.toReversed()) ends.set(entry.seq, yield* this.endOf(entry));
@@ -128,9 +130,9 @@ class Copying {
   }
 
   /** Where the batches end that have begun by now. All but the last of them are complete: one is written after the other. */
-  private *endOf(entry: SegmentEntry): Procedure<number> {
+  private *endOf(entry: SegmentEntry): Coroutine<number> {
     if (entry.sealed !== undefined) return entry.sealed.end;
-    const seed = batchSeed(entry);
+    const seed = crcSeed(entry);
     const page = Buffer.alloc(PAGE_BYTES);
     const file = yield* call<StorageFile>((done) => this.from.open(segmentName(entry.seq), 'read', done));
     let end = PAGE_BYTES;
@@ -148,7 +150,7 @@ class Copying {
     return end;
   }
 
-  private *file(name: string, mark: string, end = Number.MAX_SAFE_INTEGER): Procedure<void> {
+  private *file(name: string, mark: string, end = Number.MAX_SAFE_INTEGER): Coroutine<void> {
     if (mark !== GROWING && this.done.get(name) === mark) return;
     yield* removeIfThere(this.to, name);
     const source = yield* call<StorageFile>((done) => this.from.open(name, 'read', done));
@@ -167,7 +169,7 @@ class Copying {
     this.onFile?.(this.done.size);
   }
 
-  private *content(source: StorageFile, target: StorageFile, end: number): Procedure<void> {
+  private *content(source: StorageFile, target: StorageFile, end: number): Coroutine<void> {
     for (let at = 0; at < end; ) {
       const into = this.chunk.subarray(0, Math.min(this.chunk.length, end - at));
       const position = at;

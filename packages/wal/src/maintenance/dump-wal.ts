@@ -7,7 +7,7 @@ import { segmentName } from '../format/segment-header.js';
 import { readManifest } from '../recovery/check-store.js';
 import { visitBatch } from '../recovery/replay.js';
 import { type ScannedBatch, scanSegment } from '../recovery/segment-scan.js';
-import { call, type Procedure, run } from '../storage/coroutine.js';
+import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import { nodeStorage } from '../storage/node-storage.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 
@@ -40,7 +40,7 @@ export function dumpWal(
 ): Promise<void> {
   const storage = typeof dir === 'string' ? nodeStorage(dir) : dir;
   return new Promise((resolve, reject) => {
-    run(dump(storage, visit, options), (error) => (error === null ? resolve() : reject(error)));
+    runCoroutine(dump(storage, visit, options), (error) => (error === null ? resolve() : reject(error)));
   });
 }
 
@@ -48,7 +48,7 @@ export function* dump(
   storage: Storage,
   visit: (entry: DumpedEntry) => void,
   options: DumpOptions = {},
-): Procedure<void> {
+): Coroutine<void> {
   const manifest = yield* readManifest(storage);
   const range = { from: options.from ?? 1, to: options.to ?? Number.MAX_SAFE_INTEGER };
   let position = manifest.start;
@@ -60,7 +60,7 @@ export function* dump(
       const onBatch = (batch: ScannedBatch): void => dumpBatch(entry, batch, range, visit);
       const scan = yield* scanSegment(storage, file, entry, position, rules, onBatch);
       position = scan.position;
-      reportDamage(entry, scan.offset, scan.rest, visit);
+      reportDamage(entry, scan.offset, scan.tail, visit);
     } finally {
       yield* call<void>((done) => storage.close(file, done));
     }

@@ -3,8 +3,8 @@
 
 import {
   batchExtent,
-  batchSeed,
   closeBatch,
+  crcSeed,
   FLAG_LINK,
   FLAG_SEAL,
   ORIGIN,
@@ -25,7 +25,7 @@ import type { WalHost } from '../host/host.js';
 import { nodeHost } from '../host/node-host.js';
 import { prepareSegment } from '../segments/prepare-segment.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
-import { call, type Procedure, run } from '../storage/coroutine.js';
+import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import { createFile, readFile, replaceFile } from '../storage/file-operations.js';
 import { nodeStorage } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
@@ -34,7 +34,7 @@ import {
   lastKnownLsn,
   readSalvaged,
   type SalvagedBatch,
-  salvage,
+  salvageBatches,
   segmentsByHeader,
 } from './salvage-batches.js';
 
@@ -59,11 +59,13 @@ export interface RepairOptions {
 export function repairWal(dir: string | Storage, options: RepairOptions): Promise<RepairReport> {
   const storage = typeof dir === 'string' ? nodeStorage(dir) : dir;
   return new Promise((resolve, reject) => {
-    run(repair(storage, options), (error, report) => (error === null ? resolve(report) : reject(error)));
+    runCoroutine(repair(storage, options), (error, report) =>
+      error === null ? resolve(report) : reject(error),
+    );
   });
 }
 
-export function* repair(storage: Storage, options: RepairOptions): Procedure<RepairReport> {
+export function* repair(storage: Storage, options: RepairOptions): Coroutine<RepairReport> {
   yield* call<void>((done) => storage.lock(done));
   try {
     return yield* repairLocked(storage, options.host ?? nodeHost, options.acceptLoss);
@@ -72,17 +74,17 @@ export function* repair(storage: Storage, options: RepairOptions): Procedure<Rep
   }
 }
 
-function* repairLocked(storage: Storage, host: WalHost, acceptLoss: boolean): Procedure<RepairReport> {
+function* repairLocked(storage: Storage, host: WalHost, acceptLoss: boolean): Coroutine<RepairReport> {
   const names = yield* call<string[]>((done) => storage.list('.', done));
-  const old = yield* bestManifest(storage, names);
-  const { batches, damagedFiles } = yield* salvage(storage, old.segments);
+  const old = yield* readOrRebuildManifest(storage, names);
+  const { batches, damagedFiles } = yield* salvageBatches(storage, old.segments);
   const snapshots = yield* usableSnapshots(storage, old);
   const plan = planLosses(old, snapshots, batches, host.wallNow());
   const recordsKept = batches.reduce((sum, { header }) => sum + header.count, 0);
   const report = { lost: plan.lost, recordsKept, quarantined: damagedFiles };
   if (!acceptLoss) return { ...report, applied: false };
 
-  for (const name of damagedFiles) yield* keepCopy(storage, name, old.epoch);
+  for (const name of damagedFiles) yield* copyToQuarantine(storage, name, old.epoch);
   const segments = yield* rewrite(storage, host, {
     old,
     batches,
@@ -104,7 +106,7 @@ function* repairLocked(storage: Storage, host: WalHost, acceptLoss: boolean): Pr
 }
 
 /** CURRENT if it can be read, else what the files themselves tell. */
-function* bestManifest(storage: Storage, names: readonly string[]): Procedure<Manifest> {
+function* readOrRebuildManifest(storage: Storage, names: readonly string[]): Coroutine<Manifest> {
   const { storeId, entries } = yield* segmentsByHeader(storage, names);
   const store = yield* readable(storage, 'STORE', decodeStoreFile);
   const manifest = yield* readable(storage, 'CURRENT', decodeManifest);
@@ -120,7 +122,7 @@ function* readable<T>(
   storage: Storage,
   name: string,
   decode: (bytes: Buffer) => T,
-): Procedure<T | undefined> {
+): Coroutine<T | undefined> {
   try {
     return decode(yield* readFile(storage, name));
   } catch (error) {
@@ -129,7 +131,7 @@ function* readable<T>(
   }
 }
 
-function* usableSnapshots(storage: Storage, manifest: Manifest): Procedure<SnapshotEntry[]> {
+function* usableSnapshots(storage: Storage, manifest: Manifest): Coroutine<SnapshotEntry[]> {
   const usable: SnapshotEntry[] = [];
   for (const entry of manifest.snapshots) {
     if ((yield* verifySnapshot(storage, manifest.storeId, entry)) === undefined) usable.push(entry);
@@ -180,12 +182,12 @@ interface Rewrite {
 }
 
 /** The salvaged batches in new segments, with a new chain. */
-function* rewrite(storage: Storage, host: WalHost, work: Rewrite): Procedure<SegmentEntry[]> {
+function* rewrite(storage: Storage, host: WalHost, work: Rewrite): Coroutine<SegmentEntry[]> {
   const { old, lastLsn } = work;
   const segments: SegmentEntry[] = [];
   let seq = work.names.reduce((last, name) => Math.max(last, segmentSeqOf(name) ?? 0), 0);
   let position = work.start;
-  for (const group of grouped(work.batches, lastLsn)) {
+  for (const group of groupBySegment(work.batches, lastLsn)) {
     seq += 1;
     const bytes = group.reduce((sum, piece) => sum + batchExtent(piece.bodyLen), PAGE_BYTES);
     const entry = { seq, bytes, salt: Math.floor(host.random() * 2 ** 32) };
@@ -199,7 +201,7 @@ function* rewrite(storage: Storage, host: WalHost, work: Rewrite): Procedure<Seg
         batch,
         bodyLen,
         { position, firstLsn, count, epoch: old.epoch + 1, flags },
-        batchSeed(entry),
+        crcSeed(entry),
       );
       content.push(batch);
     }
@@ -210,7 +212,7 @@ function* rewrite(storage: Storage, host: WalHost, work: Rewrite): Procedure<Seg
   return segments;
 }
 
-interface Piece {
+interface RewrittenBatch {
   readonly batch: SalvagedBatch | undefined;
   readonly firstLsn: number;
   readonly count: number;
@@ -219,8 +221,8 @@ interface Piece {
 }
 
 /** Batches that go into one segment each; an empty one ends them if the last records are lost, so that their numbers stay unused. */
-function grouped(batches: readonly SalvagedBatch[], lastLsn: number): Piece[][] {
-  const pieces: Piece[] = batches.map((batch) => {
+function groupBySegment(batches: readonly SalvagedBatch[], lastLsn: number): RewrittenBatch[][] {
+  const pieces: RewrittenBatch[] = batches.map((batch) => {
     const { firstLsn, count, bodyLen, flags } = batch.header;
     return { batch, firstLsn, count, bodyLen, flags: flags & ~(FLAG_SEAL | FLAG_LINK) };
   });
@@ -228,7 +230,7 @@ function grouped(batches: readonly SalvagedBatch[], lastLsn: number): Piece[][] 
   if (last === undefined || last.firstLsn + last.count - 1 < lastLsn) {
     pieces.push({ batch: undefined, firstLsn: lastLsn + 1, count: 0, bodyLen: 0, flags: FLAG_SEAL });
   }
-  const groups: Piece[][] = [];
+  const groups: RewrittenBatch[][] = [];
   let room = 0;
   for (const piece of pieces) {
     const extent = batchExtent(piece.bodyLen);
@@ -242,7 +244,7 @@ function grouped(batches: readonly SalvagedBatch[], lastLsn: number): Piece[][] 
   return groups;
 }
 
-function* keepCopy(storage: Storage, name: string, epoch: number): Procedure<void> {
+function* copyToQuarantine(storage: Storage, name: string, epoch: number): Coroutine<void> {
   yield* call<void>((done) => storage.mkdir('quarantine', done));
   yield* createFile(storage, `quarantine/${name}.repaired-epoch-${epoch}`, yield* readFile(storage, name));
   yield* call<void>((done) => storage.syncDir('quarantine', done));

@@ -4,15 +4,15 @@ import {
   BATCH_HEADER_BYTES,
   type BatchHeader,
   batchExtent,
-  batchSeed,
   bodyCrc,
+  crcSeed,
   readBatchHeader,
 } from '../format/batch.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
 import { isZero, PAGE_BYTES } from '../format/page.js';
 import { decodeSegmentHeader, segmentName, segmentSeqOf } from '../format/segment-header.js';
-import { SegmentWindow } from '../recovery/segment-read-buffer.js';
-import { call, type Procedure } from '../storage/coroutine.js';
+import { SegmentReadBuffer } from '../recovery/segment-read-buffer.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 
 export interface SalvagedBatch {
@@ -21,14 +21,17 @@ export interface SalvagedBatch {
   readonly header: BatchHeader;
 }
 
-export interface Salvage {
+export interface SalvageResult {
   /** In order of their records; none overlaps another. */
   readonly batches: readonly SalvagedBatch[];
   /** Files with bytes that belong to no batch that could be trusted. */
   readonly damagedFiles: readonly string[];
 }
 
-export function* salvage(storage: Storage, entries: readonly SegmentEntry[]): Procedure<Salvage> {
+export function* salvageBatches(
+  storage: Storage,
+  entries: readonly SegmentEntry[],
+): Coroutine<SalvageResult> {
   const batches: SalvagedBatch[] = [];
   const damagedFiles: string[] = [];
   let lastLsn = 0;
@@ -52,9 +55,9 @@ function* salvageSegment(
   storage: Storage,
   entry: SegmentEntry,
   limit: number,
-): Procedure<{ readonly batches: SalvagedBatch[]; readonly isDamaged: boolean }> {
+): Coroutine<{ readonly batches: SalvagedBatch[]; readonly isDamaged: boolean }> {
   const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
-  const window = new SegmentWindow(storage, file, limit);
+  const window = new SegmentReadBuffer(storage, file, limit);
   const batches: SalvagedBatch[] = [];
   let isDamaged = limit < (entry.sealed?.end ?? entry.bytes);
   try {
@@ -78,12 +81,12 @@ function* salvageSegment(
 }
 
 function* batchAt(
-  window: SegmentWindow,
+  window: SegmentReadBuffer,
   entry: SegmentEntry,
   offset: number,
-): Procedure<BatchHeader | undefined> {
+): Coroutine<BatchHeader | undefined> {
   if (!window.has(offset, PAGE_BYTES)) yield* window.load(offset, PAGE_BYTES);
-  const header = readBatchHeader(window.bytes, offset - window.start, batchSeed(entry));
+  const header = readBatchHeader(window.bytes, offset - window.start, crcSeed(entry));
   if (header === undefined) return undefined;
   const extent = batchExtent(header.bodyLen);
   if (!window.has(offset, extent)) yield* window.load(offset, extent);
@@ -92,7 +95,7 @@ function* batchAt(
 }
 
 /** The body of a salvaged batch, with room for a header before it and a trailer and padding behind. */
-export function* readSalvaged(storage: Storage, batch: SalvagedBatch): Procedure<Buffer> {
+export function* readSalvaged(storage: Storage, batch: SalvagedBatch): Coroutine<Buffer> {
   const bytes = Buffer.alloc(batchExtent(batch.header.bodyLen));
   const file = yield* call<StorageFile>((done) => storage.open(segmentName(batch.entry.seq), 'read', done));
   const body = bytes.subarray(BATCH_HEADER_BYTES, BATCH_HEADER_BYTES + batch.header.bodyLen);
@@ -105,7 +108,7 @@ export function* readSalvaged(storage: Storage, batch: SalvagedBatch): Procedure
 export function* segmentsByHeader(
   storage: Storage,
   names: readonly string[],
-): Procedure<{ readonly storeId: string | undefined; readonly entries: SegmentEntry[] }> {
+): Coroutine<{ readonly storeId: string | undefined; readonly entries: SegmentEntry[] }> {
   const entries: SegmentEntry[] = [];
   let storeId: string | undefined;
   for (const name of names.filter((candidate) => segmentSeqOf(candidate) !== undefined).sort()) {

@@ -1,7 +1,7 @@
 // Whether a directory would open, and whether everything in it is as it was written. Changes nothing.
 
 import { checkStore } from '../recovery/check-store.js';
-import { type Procedure, run } from '../storage/coroutine.js';
+import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { nodeStorage } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type Damage, WalCorruptError } from '../wal-error.js';
@@ -26,11 +26,11 @@ export interface VerifyReport {
 export function verifyWal(dir: string | Storage): Promise<VerifyReport> {
   const storage = typeof dir === 'string' ? nodeStorage(dir) : dir;
   return new Promise((resolve, reject) => {
-    run(verify(storage), (error, report) => (error === null ? resolve(report) : reject(error)));
+    runCoroutine(verify(storage), (error, report) => (error === null ? resolve(report) : reject(error)));
   });
 }
 
-export function* verify(storage: Storage): Procedure<VerifyReport> {
+export function* verify(storage: Storage): Coroutine<VerifyReport> {
   try {
     const found = yield* checkStore(storage, () => undefined);
     if (found === undefined) return { ...NOTHING, ok: true };

@@ -1,12 +1,12 @@
 // The manifest as this process last published it. Every replacement first makes sure that nobody else has taken over.
 
 import { decodeManifest, encodeManifest, type Manifest } from '../format/manifest.js';
-import type { Procedure } from '../storage/coroutine.js';
+import type { Coroutine } from '../storage/coroutine.js';
 import { readFile, replaceFile } from '../storage/file-operations.js';
 import type { Storage } from '../storage/storage.js';
 import { WalFencedError } from '../wal-error.js';
 
-export class ManifestKeeper {
+export class ManifestFile {
   private published: Manifest;
   private readonly storage: Storage;
 
@@ -19,15 +19,15 @@ export class ManifestKeeper {
     return this.published;
   }
 
-  *publish(change: (manifest: Manifest) => Manifest): Procedure<Manifest> {
-    yield* this.assertOurs();
+  *publish(change: (manifest: Manifest) => Manifest): Coroutine<Manifest> {
+    yield* this.assertNotFenced();
     const changed = change(this.published);
     yield* replaceFile(this.storage, 'CURRENT', encodeManifest(changed));
     this.published = changed;
     return changed;
   }
 
-  *assertOurs(): Procedure<void> {
+  *assertNotFenced(): Coroutine<void> {
     const found = decodeManifest(yield* readFile(this.storage, 'CURRENT'));
     if (found.epoch !== this.published.epoch) throw new WalFencedError(this.published.epoch, found.epoch);
   }

@@ -11,7 +11,7 @@ export interface MovedBatch {
 }
 
 /** Every old segment gets its end written down; those that hold nothing are dropped. */
-export function sealedSegments(old: Manifest, end: LogEnd, moved: MovedBatch | undefined): SegmentEntry[] {
+export function sealSegments(old: Manifest, end: LogEnd, moved: MovedBatch | undefined): SegmentEntry[] {
   const sealed: SegmentEntry[] = [];
   for (const [index, entry] of old.segments.entries()) {
     if (entry.sealed !== undefined) {

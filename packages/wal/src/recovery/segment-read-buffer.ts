@@ -1,19 +1,19 @@
 // A moving window over a segment file: what a reader holds in memory, whatever the size of the file.
 
-import { begin, type Call, call, type Procedure } from '../storage/coroutine.js';
+import { type Call, type Coroutine, call, startCall } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 
 const CHUNK_BYTES = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /** A read under way into the front of the chunk buffer. */
-interface Ahead {
+interface ReadAhead {
   readonly offset: number;
   readonly read: Call<number>;
 }
 
 /** Both buffers are used again and again: what `bytes` shows is valid until the next `load`. */
-export class SegmentWindow {
+export class SegmentReadBuffer {
   bytes: Buffer = EMPTY;
   /** File offset of bytes[0]. */
   start = 0;
@@ -21,8 +21,8 @@ export class SegmentWindow {
   private readonly file: StorageFile;
   private readonly limit: number;
   private readonly chunk: Buffer;
-  private room: Buffer = EMPTY;
-  private ahead: Ahead | undefined;
+  private buffer: Buffer = EMPTY;
+  private readAhead: ReadAhead | undefined;
 
   constructor(storage: Storage, file: StorageFile, limit: number) {
     this.storage = storage;
@@ -36,49 +36,49 @@ export class SegmentWindow {
   }
 
   /** Makes [offset, offset + bytes) present and forgets what lies before it; a shorter file leaves it absent. */
-  *load(offset: number, bytes: number): Procedure<void> {
+  *load(offset: number, bytes: number): Coroutine<void> {
     const isBehind = offset < this.start;
     const kept = isBehind ? EMPTY : this.bytes.subarray(Math.min(this.bytes.length, offset - this.start));
     let have = kept.length;
-    this.fit(kept, bytes + this.chunk.length);
+    this.makeRoom(kept, bytes + this.chunk.length);
     while (have < bytes) {
-      const count = yield* this.next(offset + have);
+      const count = yield* this.readChunk(offset + have);
       if (count === 0) break;
-      this.chunk.copy(this.room, have, 0, count);
+      this.chunk.copy(this.buffer, have, 0, count);
       have += count;
       // The next chunk is read while this one is decoded.
-      if (count === this.chunk.length) this.ahead = this.readAt(offset + have);
+      if (count === this.chunk.length) this.readAhead = this.startRead(offset + have);
     }
     this.start = offset;
-    this.bytes = this.room.subarray(0, have);
+    this.bytes = this.buffer.subarray(0, have);
   }
 
   /** Completes the read that is under way, if any: the file may be closed after that. */
-  *finish(): Procedure<void> {
-    const ahead = this.ahead;
-    this.ahead = undefined;
+  *finish(): Coroutine<void> {
+    const ahead = this.readAhead;
+    this.readAhead = undefined;
     if (ahead !== undefined) yield* call(ahead.read);
   }
 
   /** What is kept goes to the front of a room of at least so many bytes. */
-  private fit(kept: Buffer, bytes: number): void {
-    const room = this.room.length < bytes ? Buffer.allocUnsafeSlow(bytes) : this.room;
+  private makeRoom(kept: Buffer, bytes: number): void {
+    const room = this.buffer.length < bytes ? Buffer.allocUnsafeSlow(bytes) : this.buffer;
     kept.copy(room);
-    this.room = room;
+    this.buffer = room;
   }
 
   /** Bytes that stand in the chunk buffer now. */
-  private *next(offset: number): Procedure<number> {
-    if (this.ahead !== undefined && this.ahead.offset !== offset) yield* this.finish();
-    const current = this.ahead ?? this.readAt(offset);
-    this.ahead = undefined;
+  private *readChunk(offset: number): Coroutine<number> {
+    if (this.readAhead !== undefined && this.readAhead.offset !== offset) yield* this.finish();
+    const current = this.readAhead ?? this.startRead(offset);
+    this.readAhead = undefined;
     return current === undefined ? 0 : yield* call(current.read);
   }
 
-  private readAt(offset: number): Ahead | undefined {
+  private startRead(offset: number): ReadAhead | undefined {
     const bytes = Math.min(this.chunk.length, this.limit - offset);
     if (bytes <= 0) return undefined;
     const into = this.chunk.subarray(0, bytes);
-    return { offset, read: begin((done) => this.storage.read(this.file, into, offset, done)) };
+    return { offset, read: startCall((done) => this.storage.read(this.file, into, offset, done)) };
   }
 }

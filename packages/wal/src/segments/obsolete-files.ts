@@ -1,16 +1,16 @@
 // Files that CURRENT no longer lists. They go once nobody reads them; what cannot be removed now goes at the next open.
 
-import { type Procedure, run } from '../storage/coroutine.js';
+import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { removeIfThere } from '../storage/file-operations.js';
 import type { Storage } from '../storage/storage.js';
 import type { SpareSegments } from './spare-segments.js';
 
-export class Removal {
+export class ObsoleteFiles {
   private readonly storage: Storage;
   private readonly spares: SpareSegments;
-  private doomed: string[] = [];
-  private readers = 0;
-  private running = false;
+  private names: string[] = [];
+  private pins = 0;
+  private isRemoving = false;
 
   constructor(storage: Storage, spares: SpareSegments) {
     this.storage = storage;
@@ -19,35 +19,35 @@ export class Removal {
 
   /** Keeps every file until the returned function is called. */
   pin(): () => void {
-    this.readers += 1;
+    this.pins += 1;
     let pinned = true;
     return () => {
       if (!pinned) return;
       pinned = false;
-      this.readers -= 1;
-      this.sweep();
+      this.pins -= 1;
+      this.removeUnpinned();
     };
   }
 
   /** Only for names whose disappearance from CURRENT is durable. */
-  doom(names: readonly string[]): void {
-    this.doomed.push(...names);
-    this.sweep();
+  add(names: readonly string[]): void {
+    this.names.push(...names);
+    this.removeUnpinned();
   }
 
-  private sweep(): void {
-    if (this.readers > 0 || this.running || this.doomed.length === 0) return;
-    this.running = true;
-    run(this.removeAll(), (error) => {
-      this.running = false;
+  private removeUnpinned(): void {
+    if (this.pins > 0 || this.isRemoving || this.names.length === 0) return;
+    this.isRemoving = true;
+    runCoroutine(this.removeAll(), (error) => {
+      this.isRemoving = false;
       // A file that cannot be removed is only space; the next open tries again.
-      if (error === null) this.sweep();
+      if (error === null) this.removeUnpinned();
     });
   }
 
-  private *removeAll(): Procedure<void> {
-    const names = this.doomed;
-    this.doomed = [];
+  private *removeAll(): Coroutine<void> {
+    const names = this.names;
+    this.names = [];
     for (const name of names) {
       if (!(yield* this.spares.keep(name))) yield* removeIfThere(this.storage, name);
     }

@@ -3,7 +3,7 @@
 import type { SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import { encodeSegmentHeader, segmentName } from '../format/segment-header.js';
-import { call, type Procedure } from '../storage/coroutine.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
 import { moveIntoPlace, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 
@@ -23,7 +23,7 @@ export function* prepareSegment(
   storeId: string,
   entry: SegmentEntry,
   content: SegmentContent = {},
-): Procedure<void> {
+): Coroutine<void> {
   const name = segmentName(entry.seq);
   const draft = `${name}.tmp`;
   const file = yield* openDraft(storage, draft, content.spare);
@@ -49,7 +49,7 @@ export function* prepareSegment(
   yield* moveIntoPlace(storage, draft, name);
 }
 
-function* openDraft(storage: Storage, draft: string, spare: string | undefined): Procedure<StorageFile> {
+function* openDraft(storage: Storage, draft: string, spare: string | undefined): Coroutine<StorageFile> {
   yield* removeIfThere(storage, draft);
   if (spare === undefined) return yield* call<StorageFile>((done) => storage.open(draft, 'create', done));
   yield* call<void>((done) => storage.rename(spare, draft, done));

@@ -2,7 +2,7 @@
 
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import type { LogSettings } from '../log/options.js';
-import { call, type Procedure } from '../storage/coroutine.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
 import type { DiskSpace } from '../storage/disk-space.js';
 
 /** Also without snapshots: a log may be trimmed. */
@@ -10,19 +10,20 @@ const SPARES_MIN = 2;
 
 export class SpareSegments {
   private readonly settings: LogSettings;
-  private readonly space: DiskSpace;
+  private readonly diskSpace: DiskSpace;
   private readonly names: string[] = [];
 
   constructor(settings: LogSettings, space: DiskSpace) {
     this.settings = settings;
-    this.space = space;
+    this.diskSpace = space;
   }
 
   /** False if the file is of no use here, or its space is wanted elsewhere. */
-  *keep(name: string): Procedure<boolean> {
+  *keep(name: string): Coroutine<boolean> {
     const { storage, segmentBytes } = this.settings;
     const seq = segmentSeqOf(name);
-    if (seq === undefined || this.names.length >= this.most || this.space.low !== undefined) return false;
+    if (seq === undefined || this.names.length >= this.countMax || this.diskSpace.low !== undefined)
+      return false;
     const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
     if (bytes !== segmentBytes) return false;
     const spare = `spare-${segmentName(seq)}.tmp`;
@@ -36,7 +37,7 @@ export class SpareSegments {
   }
 
   /** A snapshot lets go of all that was written between two others at one stroke, and before the next one as much is needed again. */
-  private get most(): number {
+  private get countMax(): number {
     const { snapshotEveryBytes, segmentBytes } = this.settings;
     return Math.max(SPARES_MIN, Math.ceil(snapshotEveryBytes / segmentBytes) + 1);
   }

@@ -4,36 +4,36 @@
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import { run } from '../storage/coroutine.js';
+import { runCoroutine } from '../storage/coroutine.js';
 import { nodeStorage } from '../storage/node-storage.js';
 import { buildSnapshot } from './build-snapshot.js';
 import type { BuildRequest, Fold, FoldModule } from './fold.js';
-import type { ThreadAnswer, ThreadData } from './node-snapshot-thread.js';
+import type { ThreadData, ThreadReply } from './node-snapshot-thread.js';
 
 const { dir, fold: where } = workerData as ThreadData; // what ThreadHandle passes
 
 try {
-  waitForRequest(await findFold(where));
+  waitForRequest(await importFold(where));
 } catch (error) {
-  answer({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  reply({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
 
 /** It listens only between two requests: at work it ends when nothing is left to do, and a lost call fails its snapshot. */
 function waitForRequest(fold: Fold): void {
   parentPort?.once('message', (request: BuildRequest) => {
-    run(buildSnapshot(nodeStorage(dir), fold, request), (error, snapshot) => {
-      if (error !== null) return answer({ kind: 'failed', reason: error.stack ?? error.message });
+    runCoroutine(buildSnapshot(nodeStorage(dir), fold, request), (error, snapshot) => {
+      if (error !== null) return reply({ kind: 'failed', reason: error.stack ?? error.message });
       waitForRequest(fold);
-      answer({ kind: 'built', snapshot });
+      reply({ kind: 'built', snapshot });
     });
   });
 }
 
-function answer(message: ThreadAnswer): void {
+function reply(message: ThreadReply): void {
   parentPort?.postMessage(message);
 }
 
-async function findFold(module: FoldModule): Promise<Fold> {
+async function importFold(module: FoldModule): Promise<Fold> {
   const url = isAbsolute(module.module) ? pathToFileURL(module.module).href : module.module;
   const found = ((await import(url)) as Record<string, unknown>)[module.export];
   if (!isFold(found)) throw new Error(`${module.module} exports no fold named ${module.export}`);

@@ -1,7 +1,7 @@
 // The log's side of a thread that folds: one snapshot at a time, each answered once.
 
 import { Worker } from 'node:worker_threads';
-import type { Done } from '../storage/storage.js';
+import type { Callback } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
 import type { BuildRequest, BuiltSnapshot, FoldModule } from './fold.js';
 
@@ -10,42 +10,42 @@ export interface ThreadData {
   readonly fold: FoldModule;
 }
 
-export type ThreadAnswer =
+export type ThreadReply =
   | { readonly kind: 'built'; readonly snapshot: BuiltSnapshot }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export class ThreadHandle {
+export class SnapshotThread {
   private readonly worker: Worker;
-  private done: Done<BuiltSnapshot> | undefined;
+  private done: Callback<BuiltSnapshot> | undefined;
   private alive = true;
 
   constructor(dir: string, fold: FoldModule) {
     const workerData: ThreadData = { dir, fold };
     const url = new URL('./node-snapshot-thread-main.js', import.meta.url);
     this.worker = new Worker(url, { workerData, stdin: false });
-    this.worker.on('message', (answer: ThreadAnswer) => {
-      if (answer.kind === 'built') this.answer(null, answer.snapshot);
-      else this.fail(answer.reason);
+    this.worker.on('message', (reply: ThreadReply) => {
+      if (reply.kind === 'built') this.answer(null, reply.snapshot);
+      else this.fail(reply.reason);
     });
-    this.worker.on('error', (error) => this.die('the thread failed', error));
-    this.worker.on('exit', (code) => this.die(`the thread ended with ${code} before it was done`));
+    this.worker.on('error', (error) => this.onExit('the thread failed', error));
+    this.worker.on('exit', (code) => this.onExit(`the thread ended with ${code} before it was done`));
   }
 
   get isAlive(): boolean {
     return this.alive;
   }
 
-  build(request: BuildRequest, done: Done<BuiltSnapshot>): void {
+  build(request: BuildRequest, done: Callback<BuiltSnapshot>): void {
     this.done = done;
     this.worker.ref();
     this.worker.postMessage(request);
   }
 
-  end(): void {
+  terminate(): void {
     void this.worker.terminate();
   }
 
-  private die(reason: string, cause?: unknown): void {
+  private onExit(reason: string, cause?: unknown): void {
     this.alive = false;
     this.fail(reason, cause);
   }

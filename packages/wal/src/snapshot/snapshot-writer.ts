@@ -10,7 +10,7 @@ import {
   SECTION_END,
   SECTION_STATE,
 } from '../format/snapshot-file.js';
-import { call, type Procedure } from '../storage/coroutine.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
 import { syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
@@ -33,7 +33,7 @@ export function* writeSnapshot(
     /** Undefined if it cannot be told which blobs are in use: then none is ever removed. */
     readonly blobs: readonly BlobRef[] | undefined;
   },
-): Procedure<WrittenSnapshot> {
+): Coroutine<WrittenSnapshot> {
   const file = yield* call<StorageFile>((done) => storage.open(name, 'create', done));
   const sections = new SectionWriter(storage, file);
   try {
@@ -68,7 +68,7 @@ class SectionWriter {
     this.put(header);
   }
 
-  *add(kind: number, payload: Uint8Array): Procedure<void> {
+  *add(kind: number, payload: Uint8Array): Coroutine<void> {
     if (payload.length > SECTION_BYTES_MAX) {
       throw new WalSnapshotError(
         `a chunk of ${payload.length} bytes, at most ${SECTION_BYTES_MAX} are allowed`,
@@ -82,7 +82,7 @@ class SectionWriter {
     if (this.waitingBytes >= FLUSH_BYTES) yield* this.flush();
   }
 
-  *end(): Procedure<void> {
+  *end(): Coroutine<void> {
     const count = Buffer.alloc(4);
     count.writeUInt32LE(this.count, 0);
     yield* this.add(SECTION_END, count);
@@ -98,7 +98,7 @@ class SectionWriter {
     this.waitingBytes += bytes.length;
   }
 
-  private *flush(): Procedure<void> {
+  private *flush(): Coroutine<void> {
     const bytes = Buffer.concat(this.waiting);
     this.waiting = [];
     this.waitingBytes = 0;

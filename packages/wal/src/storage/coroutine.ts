@@ -1,22 +1,22 @@
 // A procedure is a sequence of storage calls written as a generator. It yields a call, and is resumed with its result
 // or with its error thrown in. No promise and no clock is involved: whoever completes the call decides when it goes on.
 
-import type { Done } from './storage.js';
+import type { Callback } from './storage.js';
 
-export type Call<T> = (done: Done<T>) => void;
-export type Procedure<T> = Generator<Call<unknown>, T, unknown>;
+export type Call<T> = (done: Callback<T>) => void;
+export type Coroutine<T> = Generator<Call<unknown>, T, unknown>;
 
 /** `const n = yield* call((done) => storage.read(file, into, 0, done))` */
-export function* call<T>(start: Call<T>): Procedure<T> {
+export function* call<T>(start: Call<T>): Coroutine<T> {
   // The runner passes exactly what this call's own `done` was given.
   return (yield start as Call<unknown>) as T;
 }
 
-export function run<T>(procedure: Procedure<T>, done: Done<T>): void {
+export function runCoroutine<T>(coroutine: Coroutine<T>, done: Callback<T>): void {
   const resume = (error: Error | null, value: unknown): void => {
     let step: IteratorResult<Call<unknown>, T>;
     try {
-      step = error === null ? procedure.next(value) : procedure.throw(error);
+      step = error === null ? coroutine.next(value) : coroutine.throw(error);
     } catch (thrown) {
       done(thrown instanceof Error ? thrown : new Error(String(thrown)), undefined as never);
       return;
@@ -31,9 +31,9 @@ export function run<T>(procedure: Procedure<T>, done: Done<T>): void {
  * Starts a call now and hands back a call that completes with its result, so that a procedure can do other work in
  * between. The result must be awaited.
  */
-export function begin<T>(start: Call<T>): Call<T> {
+export function startCall<T>(start: Call<T>): Call<T> {
   let settled: { readonly error: Error | null; readonly value: T } | undefined;
-  let waiting: Done<T> | undefined;
+  let waiting: Callback<T> | undefined;
   start((error, value) => {
     if (waiting === undefined) settled = { error, value };
     else waiting(error, value);

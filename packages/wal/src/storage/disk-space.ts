@@ -2,7 +2,7 @@
 
 import type { LogSettings } from '../log/options.js';
 import { errnoOf, WalDiskLowError } from '../wal-error.js';
-import { call, type Procedure } from './coroutine.js';
+import { type Coroutine, call } from './coroutine.js';
 
 /** Off the hot path these mean "not now"; the segment being written was made before and still takes what it holds. */
 const RESOURCE_ERRNOS = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
@@ -27,10 +27,10 @@ export class DiskSpace {
   }
 
   /** Throws WalDiskLowError if not even `wantedBytes` may be taken. */
-  *check(wantedBytes: number): Procedure<void> {
+  *check(wantedBytes: number): Coroutine<void> {
     const { storage, freeBytesSoft, freeBytesHard } = this.settings;
     if (freeBytesSoft === 0) return;
-    const free = yield* call<number | undefined>((done) => storage.free(done));
+    const free = yield* call<number | undefined>((done) => storage.freeBytes(done));
     if (free === undefined) return;
     if (wantedBytes > 0 && free - wantedBytes < freeBytesHard)
       throw new WalDiskLowError(free, wantedBytes + freeBytesHard);
@@ -39,12 +39,12 @@ export class DiskSpace {
   }
 
   /** A segment could be prepared. Without watermarks that is how a shortage ends. */
-  supplied(): void {
+  segmentPrepared(): void {
     if (this.settings.freeBytesSoft === 0) this.clear();
   }
 
   /** A call failed for want of space or files. */
-  shortage(error: Error): void {
+  reportShortage(error: Error): void {
     const low =
       error instanceof WalDiskLowError ? error : new WalDiskLowError(undefined, this.settings.segmentBytes);
     this.mark(low, undefined, errnoOf(error));

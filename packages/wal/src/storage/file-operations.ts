@@ -1,10 +1,10 @@
 // Procedures every part of the log is built from: whole files read and written, each write checked for shortness.
 
 import { WalCorruptError, WalIoError } from '../wal-error.js';
-import { call, type Procedure } from './coroutine.js';
+import { type Coroutine, call } from './coroutine.js';
 import type { Storage, StorageFile } from './storage.js';
 
-export function* readFile(storage: Storage, name: string): Procedure<Buffer> {
+export function* readFile(storage: Storage, name: string): Coroutine<Buffer> {
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
   if (bytes === undefined)
     throw new WalCorruptError({ file: name, offset: 0, reason: 'the file is missing' });
@@ -21,7 +21,7 @@ export function* writeFully(
   file: StorageFile,
   bytes: Uint8Array,
   position: number,
-): Procedure<void> {
+): Coroutine<void> {
   const written = yield* call<number>((done) => storage.write(file, bytes, position, done));
   if (written === bytes.length) return;
   const rest = bytes.subarray(written);
@@ -32,7 +32,7 @@ export function* writeFully(
 }
 
 /** A new file with these bytes, synced and closed. A left-over of the same name is removed first. */
-export function* createFile(storage: Storage, name: string, bytes: Uint8Array): Procedure<void> {
+export function* createFile(storage: Storage, name: string, bytes: Uint8Array): Coroutine<void> {
   yield* removeIfThere(storage, name);
   const file = yield* call<StorageFile>((done) => storage.open(name, 'create', done));
   try {
@@ -44,13 +44,13 @@ export function* createFile(storage: Storage, name: string, bytes: Uint8Array): 
 }
 
 /** Replaces a file as a whole: after a crash it is the old one or the new one. */
-export function* replaceFile(storage: Storage, name: string, bytes: Uint8Array): Procedure<void> {
+export function* replaceFile(storage: Storage, name: string, bytes: Uint8Array): Coroutine<void> {
   yield* createFile(storage, `${name}.tmp`, bytes);
   yield* moveIntoPlace(storage, `${name}.tmp`, name);
 }
 
 /** After a rename or a sync has failed nobody knows what is on the disk: that is never retried (WalIoError ends the log). */
-export function* syncFile(storage: Storage, file: StorageFile): Procedure<void> {
+export function* syncFile(storage: Storage, file: StorageFile): Coroutine<void> {
   try {
     yield* call<void>((done) => storage.sync(file, done));
   } catch (error) {
@@ -58,7 +58,7 @@ export function* syncFile(storage: Storage, file: StorageFile): Procedure<void> 
   }
 }
 
-export function* moveIntoPlace(storage: Storage, from: string, to: string): Procedure<void> {
+export function* moveIntoPlace(storage: Storage, from: string, to: string): Coroutine<void> {
   const directory = to.includes('/') ? to.slice(0, to.lastIndexOf('/')) : '.';
   try {
     yield* call<void>((done) => storage.rename(from, to, done));
@@ -68,7 +68,7 @@ export function* moveIntoPlace(storage: Storage, from: string, to: string): Proc
   }
 }
 
-export function* removeIfThere(storage: Storage, name: string): Procedure<void> {
+export function* removeIfThere(storage: Storage, name: string): Coroutine<void> {
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
   if (bytes !== undefined) yield* call<void>((done) => storage.unlink(name, done));
 }

@@ -1,20 +1,20 @@
 // Work beside the hot path, one piece at a time: whatever replaces CURRENT must not overlap with another replacement.
 
 import { WalClosedError } from '../wal-error.js';
-import { type Procedure, run } from './coroutine.js';
-import type { Done } from './storage.js';
+import { type Coroutine, runCoroutine } from './coroutine.js';
+import type { Callback } from './storage.js';
 
-interface Chore {
+interface Task {
   start(): void;
   refuse(error: Error): void;
 }
 
-export class Chores {
-  private queue: Chore[] = [];
+export class SerialTaskQueue {
+  private queue: Task[] = [];
   private isRunning = false;
   private isClosed = false;
 
-  add<T>(start: () => Procedure<T>, done: Done<T>): void {
+  add<T>(start: () => Coroutine<T>, done: Callback<T>): void {
     if (this.isClosed) {
       done(new WalClosedError('closed'), undefined as never);
       return;
@@ -23,7 +23,7 @@ export class Chores {
   }
 
   /** One last piece after the one that is running; whatever else waits or comes is refused. */
-  close<T>(start: () => Procedure<T>, done: Done<T>): void {
+  close<T>(start: () => Coroutine<T>, done: Callback<T>): void {
     this.isClosed = true;
     const refused = this.queue;
     this.queue = [];
@@ -31,10 +31,10 @@ export class Chores {
     for (const chore of refused) chore.refuse(new WalClosedError('closed'));
   }
 
-  private push<T>(start: () => Procedure<T>, done: Done<T>): void {
+  private push<T>(start: () => Coroutine<T>, done: Callback<T>): void {
     this.queue.push({
       start: () =>
-        run(start(), (error, value) => {
+        runCoroutine(start(), (error, value) => {
           this.isRunning = false;
           done(error, value);
           this.next();

@@ -1,6 +1,6 @@
 // The storage port on a simulated disk, with a say at every call: let it pass, fail it, cut it short, or end the world there.
 
-import type { Done, OpenMode, Storage, StorageFile } from '../storage/storage.js';
+import type { Callback, OpenMode, Storage, StorageFile } from '../storage/storage.js';
 import { WalLockedError } from '../wal-error.js';
 import type { SeededRandom } from './seeded-random.js';
 import { SimulatedDisk } from './simulated-disk.js';
@@ -29,7 +29,7 @@ export interface FaultyStorageOptions {
   readonly disk?: SimulatedDisk;
   readonly fault?: (call: StorageCall) => Fault | undefined;
   /** Sees every call after it has changed the disk, and before its caller knows. */
-  readonly performed?: (call: StorageCall) => void;
+  readonly afterCall?: (call: StorageCall) => void;
   /** Calls that are under way together complete in any order, instead of in the order they were made. */
   readonly shuffle?: SeededRandom;
   /** When a call completes. Default: in `run()`. */
@@ -46,7 +46,7 @@ export class FaultyStorage implements Storage {
   isCrashed = false;
   private readonly fault: (call: StorageCall) => Fault | undefined;
   private readonly schedule: (complete: () => void, call: StorageCall) => void;
-  private readonly performed: (call: StorageCall) => void;
+  private readonly afterCall: (call: StorageCall) => void;
   private readonly shuffle: SeededRandom | undefined;
   private due: (() => void)[] = [];
 
@@ -54,7 +54,7 @@ export class FaultyStorage implements Storage {
     this.disk = options.disk ?? new SimulatedDisk();
     this.shuffle = options.shuffle;
     this.fault = options.fault ?? (() => undefined);
-    this.performed = options.performed ?? (() => undefined);
+    this.afterCall = options.afterCall ?? (() => undefined);
     this.schedule = options.schedule ?? ((complete) => this.due.push(complete));
   }
 
@@ -75,25 +75,25 @@ export class FaultyStorage implements Storage {
   }
 
   /** The process is gone, the machine is not: nobody hears of what was under way, and the lock is free. */
-  forget(): void {
+  killProcess(): void {
     this.due = [];
     this.disk.isLocked = false;
   }
 
-  lock(done: Done): void {
+  lock(done: Callback): void {
     this.call('lock', 'LOCK', done, () => {
       if (this.disk.isLocked) throw new WalLockedError('another log of this simulation');
       this.disk.isLocked = true;
     });
   }
 
-  unlock(done: Done): void {
+  unlock(done: Callback): void {
     this.call('unlock', 'LOCK', done, () => {
       this.disk.isLocked = false;
     });
   }
 
-  open(name: string, mode: OpenMode, done: Done<StorageFile>): void {
+  open(name: string, mode: OpenMode, done: Callback<StorageFile>): void {
     this.call('open', name, done, () => {
       const existing = this.disk.file(name);
       if (mode === 'create' && existing !== undefined) throw errno('EEXIST', name);
@@ -103,11 +103,11 @@ export class FaultyStorage implements Storage {
     });
   }
 
-  close(file: StorageFile, done: Done): void {
+  close(file: StorageFile, done: Callback): void {
     this.call('close', file.name, done, () => undefined);
   }
 
-  read(file: StorageFile, into: Uint8Array, position: number, done: Done<number>): void {
+  read(file: StorageFile, into: Uint8Array, position: number, done: Callback<number>): void {
     this.call(
       'read',
       file.name,
@@ -118,7 +118,7 @@ export class FaultyStorage implements Storage {
     );
   }
 
-  write(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void {
+  write(file: StorageFile, bytes: Uint8Array, position: number, done: Callback<number>): void {
     this.call(
       'write',
       file.name,
@@ -129,58 +129,58 @@ export class FaultyStorage implements Storage {
     );
   }
 
-  writeDurable(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void {
+  writeDurable(file: StorageFile, bytes: Uint8Array, position: number, done: Callback<number>): void {
     this.write(file, bytes, position, (error, written) => {
       if (error !== null) done(error, written);
       else this.sync(file, (syncError) => done(syncError, written));
     });
   }
 
-  sync(file: StorageFile, done: Done): void {
+  sync(file: StorageFile, done: Callback): void {
     const handle = file as SimulatedHandle; // every handle comes from open()
-    const failed: Done = (error) => {
+    const failed: Callback = (error) => {
       if (error !== null) handle.file.failSync();
       done(error);
     };
     this.call('sync', file.name, failed, () => handle.file.sync());
   }
 
-  size(name: string, done: Done<number | undefined>): void {
+  size(name: string, done: Callback<number | undefined>): void {
     this.call('size', name, done, () => this.disk.file(name)?.content.length);
   }
 
-  truncate(name: string, bytes: number, done: Done): void {
+  truncate(name: string, bytes: number, done: Callback): void {
     this.call('truncate', name, done, () => this.existing(name).truncate(bytes), bytes);
   }
 
-  rename(from: string, to: string, done: Done): void {
+  rename(from: string, to: string, done: Callback): void {
     this.call('rename', `${from} ${to}`, done, () => {
       this.existing(from);
       this.disk.rename(from, to);
     });
   }
 
-  unlink(name: string, done: Done): void {
+  unlink(name: string, done: Callback): void {
     this.call('unlink', name, done, () => {
       this.existing(name);
       this.disk.unlink(name);
     });
   }
 
-  mkdir(name: string, done: Done): void {
+  mkdir(name: string, done: Callback): void {
     this.call('mkdir', name, done, () => undefined);
   }
 
-  list(directory: string, done: Done<string[]>): void {
+  list(directory: string, done: Callback<string[]>): void {
     this.call('list', directory, done, () => this.disk.list(directory));
   }
 
-  syncDir(directory: string, done: Done): void {
+  syncDir(directory: string, done: Callback): void {
     this.call('syncDir', directory, done, () => this.disk.syncDir(directory));
   }
 
-  free(done: Done<number | undefined>): void {
-    this.call('free', '.', done, () => {
+  freeBytes(done: Callback<number | undefined>): void {
+    this.call('freeBytes', '.', done, () => {
       const free = this.disk.capacityBytes - this.disk.usedBytes;
       return Number.isFinite(free) ? free : undefined;
     });
@@ -189,7 +189,7 @@ export class FaultyStorage implements Storage {
   private call<T>(
     operation: StorageOperation,
     name: string,
-    done: Done<T>,
+    done: Callback<T>,
     effect: (limit: number) => T,
     bytes = 0,
     position = 0,
@@ -203,7 +203,7 @@ export class FaultyStorage implements Storage {
       return;
     }
     const complete = this.perform(fault, name, done, effect);
-    this.performed(call);
+    this.afterCall(call);
     if (fault?.kind === 'crash') this.crash();
     else this.schedule(() => (this.isCrashed ? undefined : complete()), call);
   }
@@ -211,7 +211,7 @@ export class FaultyStorage implements Storage {
   private perform<T>(
     fault: Fault | undefined,
     name: string,
-    done: Done<T>,
+    done: Callback<T>,
     effect: (limit: number) => T,
   ): () => void {
     try {

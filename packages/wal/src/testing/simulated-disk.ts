@@ -19,7 +19,7 @@ export class SimulatedDisk {
   private unsynced: NameChange[] = [];
 
   /** A disk on which everything is safe, holding copies of these files. */
-  static holding(files: ReadonlyMap<string, Uint8Array>): SimulatedDisk {
+  static withFiles(files: ReadonlyMap<string, Uint8Array>): SimulatedDisk {
     const disk = new SimulatedDisk();
     for (const [name, bytes] of files) {
       const file = new SimulatedFile(Buffer.from(bytes));
@@ -35,7 +35,7 @@ export class SimulatedDisk {
   }
 
   /** Changes the bits of `mask` in one byte, as a disk that rots does: what is read is wrong, and stays wrong. */
-  flip(name: string, offset: number, mask: number): void {
+  flipBits(name: string, offset: number, mask: number): void {
     const file = this.names.get(name);
     if (file === undefined || offset >= file.content.length)
       throw new RangeError(`no byte ${offset} in ${name}`);

@@ -1,7 +1,7 @@
 // timeout: 60s
 // The log as an actor: asked by others, supervised by its parent.
 import { nodeHost as coreHost, createSystem, defineActor, type Host } from '@troupe/core';
-import { openWal, Wal, WalIoError } from '@troupe/wal';
+import { openWal, WalActor, WalIoError } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -18,7 +18,7 @@ actor(
   async () => {
     await using folder = await tempFolder();
     await using system = createSystem({ name: 'test' });
-    const log = system.spawn(Wal, { dir: folder.path, freeBytesSoft: 0 }, { name: 'log' });
+    const log = system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 }, { name: 'log' });
     assert.is(await log.ask.append(Buffer.from('one')), 1);
     assert.is(await log.ask.append({ record: [Buffer.from('two'), Buffer.from('three')], type: 5 }), 3);
     const ref = await log.ask.putBlob(Buffer.alloc(3_000_000, 1));
@@ -29,7 +29,7 @@ actor(
     assert.is(await log.ask.trim(1), 1);
     await system.stop(log);
 
-    const again = system.spawn(Wal, { dir: folder.path, freeBytesSoft: 0 });
+    const again = system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 });
     const seen: string[] = [];
     await again.ask.replay({
       visit: (lsn, payload, type) => seen.push(`${lsn} ${type} ${payload.toString()}`),
@@ -41,7 +41,7 @@ actor(
 actor('many actors append at once, in groups, each answered in its own order', async () => {
   await using folder = await tempFolder();
   await using system = createSystem({ name: 'test' });
-  const log = system.spawn(Wal, { dir: folder.path, freeBytesSoft: 0 });
+  const log = system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 });
   const Client = defineActor('client', {
     state: (args: { id: number }) => args,
     handlers: {
@@ -74,7 +74,7 @@ actor(
     await using folder = await tempFolder();
     await using holder = await openWal({ dir: folder.path, freeBytesSoft: 0 });
     const system = createSystem({ name: 'test', host: quietHost });
-    system.spawn(Wal, { dir: folder.path, freeBytesSoft: 0 });
+    system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 });
     const { cause } = await system.whenStopped;
     assert.match(cause?.message ?? '', /LOCK: the directory is held by this process/);
     assert.is(holder.status().state, 'open');
@@ -93,9 +93,9 @@ actor(
     const host = { ...nodeHost, exit: (code: number) => void exits.push(code) };
     await using system = createSystem({ name: 'test', host: quietHost });
     const Keeper = defineActor('keeper', {
-      state: () => ({ log: undefined as ReturnType<typeof system.spawn<typeof Wal>> | undefined }),
+      state: () => ({ log: undefined as ReturnType<typeof system.spawn<typeof WalActor>> | undefined }),
       started(ctx) {
-        ctx.state.log = ctx.spawn(Wal, { storage, host, ...SMALL });
+        ctx.state.log = ctx.spawn(WalActor, { storage, host, ...SMALL });
       },
       handlers: { log: (ctx) => ctx.state.log },
       supervise: {

@@ -21,7 +21,7 @@ function opened(): { world: World; log: Log } {
 }
 
 function writerOf(log: Log): BlobWriter {
-  const writer = log.writeBlob();
+  const writer = log.openBlobWriter();
   if (writer === undefined) throw new Error('the log takes no blob');
   return writer;
 }
@@ -57,14 +57,14 @@ pieces('what is written in pieces of any size is the same blob as what is put wh
     assert.equal(store(world, log, bytes, chunk), whole, `pieces of ${chunk} bytes`);
   }
   assert.equal(world.storage.disk.list('blobs').length, 1);
-  assert.ok(readAll(world, log.readBlobInPieces(whole)).equals(bytes));
+  assert.ok(readAll(world, log.openBlobReader(whole)).equals(bytes));
 });
 
 pieces('a writer that is given up leaves nothing', () => {
   const { world, log } = opened();
   const writer = writerOf(log);
   writer.write(content(2 * MIB), () => undefined);
-  writer.abandon();
+  writer.abort();
   world.settle();
   assert.equal(world.storage.disk.list('blobs'), []);
 });
@@ -81,7 +81,7 @@ pieces('a chunk waits while two blocks are full, and no longer', () => {
 
 /** Takes a blob out of memory: from now on it is read from its file. */
 function cool(log: Log, ref: BlobRef): void {
-  log.readBlobInPieces(ref).close();
+  log.openBlobReader(ref).close();
 }
 
 pieces('the last piece of a damaged blob is not given', () => {
@@ -89,8 +89,8 @@ pieces('the last piece of a damaged blob is not given', () => {
   const ref = store(world, log, content(2 * MIB), MIB);
   cool(log, ref);
   const { disk } = world.storage;
-  disk.flip(`blobs/${ref.sha256}`, 2 * MIB - 5, 1);
-  const reader = log.readBlobInPieces(ref);
+  disk.flipBits(`blobs/${ref.sha256}`, 2 * MIB - 5, 1);
+  const reader = log.openBlobReader(ref);
   let given = 0;
   const next = (): Uint8Array | null =>
     world.wait<Uint8Array | null>((done) => reader.read(MIB, (error, one) => done(error, one)));
@@ -107,10 +107,10 @@ pieces('a blob just written is read from memory, once', () => {
   const { world, log } = opened();
   const bytes = content(3 * MIB + 17);
   const ref = store(world, log, bytes, MIB);
-  world.storage.disk.flip(`blobs/${ref.sha256}`, 5, 1);
-  assert.ok(readAll(world, log.readBlobInPieces(ref)).equals(bytes));
+  world.storage.disk.flipBits(`blobs/${ref.sha256}`, 5, 1);
+  assert.ok(readAll(world, log.openBlobReader(ref)).equals(bytes));
   assert.throws(
-    () => readAll(world, log.readBlobInPieces(ref)),
+    () => readAll(world, log.openBlobReader(ref)),
     (error: unknown) => error instanceof WalBlobError,
   );
 });
@@ -120,7 +120,7 @@ pieces('a blob that came back from the disk is the same as the one in memory', (
   const bytes = content(2 * MIB + 100);
   const ref = store(world, log, bytes, 65_536);
   cool(log, ref);
-  assert.ok(readAll(world, log.readBlobInPieces(ref)).equals(bytes));
+  assert.ok(readAll(world, log.openBlobReader(ref)).equals(bytes));
 });
 
 pieces('of blobs that nobody reads the latest 64 MiB stay in memory', () => {
@@ -130,7 +130,7 @@ pieces('of blobs that nobody reads the latest 64 MiB stay in memory', () => {
   );
   const isWarm = (ref: BlobRef): boolean => {
     let isThere = false;
-    const reader = log.readBlobInPieces(ref);
+    const reader = log.openBlobReader(ref);
     // What comes from the disk comes later.
     reader.read(1, () => {
       isThere = true;
@@ -148,10 +148,10 @@ pieces('a blob larger than the room for it is written all the same, and takes no
   const large = store(world, log, Buffer.alloc(65 * MIB, 7), 4 * MIB);
   const small = store(world, log, content(MIB), MIB);
   let fromMemory = 0;
-  log.readBlobInPieces(large).read(1, () => {
+  log.openBlobReader(large).read(1, () => {
     fromMemory += 1;
   });
-  log.readBlobInPieces(small).read(1, () => {
+  log.openBlobReader(small).read(1, () => {
     fromMemory += 10;
   });
   assert.is(fromMemory, 10);
@@ -162,7 +162,7 @@ pieces('memory is used again once its pieces came back, and not before', () => {
   const { world, log } = opened();
   const first = content(MIB);
   const ref = store(world, log, first, MIB);
-  const reader = log.readBlobInPieces(ref);
+  const reader = log.openBlobReader(ref);
   const part = world.wait<Uint8Array | null>((done) => reader.read(MIB, (error, one) => done(error, one)));
   if (part === null) throw new Error('there is a first piece');
   store(world, log, Buffer.alloc(3 * MIB, 9), MIB);
@@ -177,7 +177,7 @@ pieces('readers that end early give back the room they took', () => {
   const { world, log } = opened();
   for (let i = 0; i < 20; i += 1) {
     const ref = store(world, log, Buffer.alloc(8 * MIB, i + 1), 4 * MIB);
-    const reader = log.readBlobInPieces(ref);
+    const reader = log.openBlobReader(ref);
     let chunk: Uint8Array | null = null;
     reader.read(100_000, (_error, one) => {
       chunk = one;

@@ -13,7 +13,7 @@ function watched(options: WalOptions = {}): { world: World; log: Log; alone: (bo
   const { storage } = world;
   const write = storage.writeDurable.bind(storage);
   const spy: Storage['writeDurable'] = (file, bytes, position, done, how) => {
-    alone.push(how?.alone);
+    alone.push(how?.mayBlock);
     write(file, bytes, position, done);
   };
   storage.writeDurable = spy;

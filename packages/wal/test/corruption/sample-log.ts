@@ -78,7 +78,7 @@ export function judge(
   image: Image,
   files: ReadonlyMap<string, Buffer>,
 ): { readonly verdict: Verdict; readonly why: string } {
-  const world = new World({ disk: SimulatedDisk.holding(files), seed: 3 });
+  const world = new World({ disk: SimulatedDisk.withFiles(files), seed: 3 });
   const opened = world.tryOpen({ ...TINY, snapshotBuilder: inlineSnapshotBuilder(world.storage, textFold) });
   if (opened instanceof WalCorruptError || opened instanceof WalVersionError) {
     assert.is(opened.exitCode, 65);
@@ -99,7 +99,7 @@ export function judge(
 
 /** A damaged blob is no reason to refuse the log, but must be noticed by whoever asks for it. */
 export function isBlobRefused(files: ReadonlyMap<string, Buffer>, name: string, bytes: number): boolean {
-  const world = new World({ disk: SimulatedDisk.holding(files), seed: 3 });
+  const world = new World({ disk: SimulatedDisk.withFiles(files), seed: 3 });
   const log = openOn(world);
   let refused = false;
   log.readBlob({ sha256: name.slice('blobs/'.length), bytes }, (error) => {

@@ -41,7 +41,7 @@ function eachCrash(models: readonly PersistenceModel[], visit: (point: CrashPoin
       capture(call, 'before');
       return undefined;
     },
-    performed: (call) => capture(call, 'after'),
+    afterCall: (call) => capture(call, 'after'),
   });
   workload.run();
   assert.is(workload.acknowledged, workload.appended, 'the workload itself ends well');

@@ -24,7 +24,7 @@ interface FirstCrash {
 function firstCrashes(step: number): FirstCrash[] {
   const found: FirstCrash[] = [];
   const workload = new Workload({
-    performed: (call) => {
+    afterCall: (call) => {
       if (call.index % step !== 0) return;
       const model = PERSISTENCE_MODELS[found.length % PERSISTENCE_MODELS.length] as PersistenceModel;
       const { storage } = workload.world;
@@ -73,7 +73,7 @@ second('ten crashes in a row, each in the middle of the recovery before it, chan
       const at = 5 + round * 7;
       let left: SimulatedDisk | undefined;
       recover(disk, {
-        performed: (call) => {
+        afterCall: (call) => {
           const model = PERSISTENCE_MODELS[round % PERSISTENCE_MODELS.length] as PersistenceModel;
           if (call.index === at) left = disk.afterCrash(model, round);
         },

@@ -80,7 +80,7 @@ order('nobody is told of a batch between its write and the end of its sync', () 
       if (call.operation === 'write' && call.name.endsWith('.seg')) atWrite = workload.acknowledged;
       return undefined;
     },
-    performed: (call) => {
+    afterCall: (call) => {
       if (call.operation !== 'sync' || !call.name.endsWith('.seg') || atWrite === undefined) return;
       assert.is(workload.acknowledged, atWrite, `somebody was told before ${call.name} was synced`);
       atWrite = undefined;

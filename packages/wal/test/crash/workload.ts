@@ -119,7 +119,7 @@ export class Workload {
     done: (error: Error | null, blob: BlobRef) => void,
   ): void {
     if (!inPieces) return this.log?.putBlob(payload, done);
-    const writer = this.log?.writeBlob();
+    const writer = this.log?.openBlobWriter();
     const half = Math.ceil(payload.length / 2);
     writer?.write(payload.subarray(0, half), () => undefined);
     writer?.write(payload.subarray(half), () => undefined);
@@ -140,7 +140,7 @@ export class Workload {
 
   /** The process is gone, the machine is not: what was written can still be read. */
   abandon(): void {
-    this.world.storage.forget();
+    this.world.storage.killProcess();
     this.world.host.forget();
     this.log = undefined;
   }

@@ -6,7 +6,7 @@ import { FaultyStorage, SeededRandom } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CopyReport, copy } from '#src/maintenance/copy-wal.js';
-import { run } from '#src/storage/coroutine.js';
+import { runCoroutine } from '#src/storage/coroutine.js';
 import { assertGoesOn, assertKept, recover } from '../crash/recovery-checks.js';
 import { Workload } from '../crash/workload.js';
 
@@ -43,7 +43,7 @@ function copyMeanwhile(workload: Workload, random: SeededRandom, forgets: boolea
   const target = new FaultyStorage({ schedule: (complete) => complete() });
   const { acknowledged } = workload;
   let report: CopyReport | Error | undefined;
-  run(copy(source, target, { chunkBytes: PAGE_BYTES }), (error, value) => {
+  runCoroutine(copy(source, target, { chunkBytes: PAGE_BYTES }), (error, value) => {
     report = error ?? value;
   });
   const pause = 1 + random.below(8);

@@ -6,8 +6,8 @@ import * as assert from 'uvu/assert';
 import {
   BATCH_HEADER_BYTES,
   batchExtent,
-  batchSeed,
   closeBatch,
+  crcSeed,
   FLAG_LINK,
   ORIGIN,
   type Position,
@@ -46,7 +46,7 @@ class Segment {
       end = binaryCodec.encode(batch, end, firstLsn + index, Buffer.from(text), 0, undefined);
     const flags = this.end === 4_096 ? FLAG_LINK : 0;
     const fields = { position, firstLsn, count: texts.length, epoch: change.epoch ?? 1, flags };
-    const after = closeBatch(batch, end - BATCH_HEADER_BYTES, fields, batchSeed(this.entry));
+    const after = closeBatch(batch, end - BATCH_HEADER_BYTES, fields, crcSeed(this.entry));
     const extent = batchExtent(end - BATCH_HEADER_BYTES);
     batch.copy(this.bytes, this.end, 0, extent);
     this.end += extent;
@@ -78,7 +78,7 @@ function open(
     ['CURRENT', encodeManifest(manifest)],
   ]);
   for (const { entry, bytes } of [...segments, ...unlisted]) files.set(segmentName(entry.seq), bytes);
-  const world = new World({ disk: SimulatedDisk.holding(files) });
+  const world = new World({ disk: SimulatedDisk.withFiles(files) });
   const opened = world.tryOpen({ segmentBytes: BYTES, firstSegmentBytes: BYTES });
   let result: number | string;
   if (opened instanceof WalCorruptError)
@@ -261,7 +261,7 @@ decision('CURRENT replaced by an older copy of itself is refused, or nothing is 
   let refused = 0;
   for (const copy of copies) {
     const files = world.storage.disk.files().set('CURRENT', copy);
-    const other = new World({ disk: SimulatedDisk.holding(files), seed: 5 });
+    const other = new World({ disk: SimulatedDisk.withFiles(files), seed: 5 });
     const opened = other.tryOpen();
     if (opened instanceof WalCorruptError) refused += 1;
     else if (opened instanceof Error || opened === undefined) throw opened;

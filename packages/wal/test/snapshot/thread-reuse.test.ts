@@ -16,7 +16,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ThreadSnapshotBuilder } from '#src/snapshot/node-thread-snapshot-builder.js';
 import { readSnapshot } from '#src/snapshot/snapshot-reader.js';
-import { run } from '#src/storage/coroutine.js';
+import { runCoroutine } from '#src/storage/coroutine.js';
 import { nodeStorage } from '#src/storage/node-storage.js';
 import { tempFolder } from '../temp-directory.js';
 import { type ObedientState, obedientFold } from './failing-fold.js';
@@ -73,7 +73,7 @@ function stateIn(dir: string, draft: string): Promise<ObedientState> {
   const state = obedientFold.empty();
   const read = readSnapshot(nodeStorage(dir), draft, (_kind, chunk) => obedientFold.restore(state, chunk));
   return new Promise((resolve, reject) => {
-    run(read, (error) => (error === null ? resolve(state) : reject(error)));
+    runCoroutine(read, (error) => (error === null ? resolve(state) : reject(error)));
   });
 }
 

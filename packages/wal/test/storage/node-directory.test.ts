@@ -1,20 +1,20 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { nodeStorage, WalFolderError } from '@troupe/wal';
+import { nodeStorage, WalDirectoryError } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tempFolder } from '../temp-directory.js';
 
 const folders = suite('folder');
 
-async function refusal(work: Promise<unknown>): Promise<WalFolderError> {
+async function refusal(work: Promise<unknown>): Promise<WalDirectoryError> {
   const error = await work.then(
     () => undefined,
     (one: unknown) => one,
   );
-  assert.instance(error, WalFolderError);
-  return error as WalFolderError;
+  assert.instance(error, WalDirectoryError);
+  return error as WalDirectoryError;
 }
 
 folders('a folder is made with those above it, and may be there already', async () => {
@@ -34,7 +34,7 @@ folders('a folder that cannot be made, or not be written to, is refused at once'
   if (process.platform === 'linux') places.push('/proc/x', '/proc/x/y', '/proc', '/sys', '/sys/x');
   for (const place of places) {
     const error = await refusal(promisify(nodeStorage(place).lock)());
-    assert.equal([error.code, error.exitCode, error.folder], ['ERR_WAL_FOLDER', 73, place]);
+    assert.equal([error.code, error.exitCode, error.directory], ['ERR_WAL_DIRECTORY', 73, place]);
     assert.match(error.message, /^folder .*: cannot be made or written to \(E[A-Z]+\); name another, or /);
   }
   await refusal(promisify(nodeStorage(temp.path).mkdir)('file'));

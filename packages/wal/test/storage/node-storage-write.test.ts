@@ -37,7 +37,7 @@ function write(
     let returned = false;
     const done = (error: Error | null, written: number): void =>
       resolve({ error, written, early: !returned });
-    storage.writeDurable(file, Buffer.alloc(PAGE, page + 1), page * PAGE, done, { alone: true });
+    storage.writeDurable(file, Buffer.alloc(PAGE, page + 1), page * PAGE, done, { mayBlock: true });
     returned = true;
   });
 }
