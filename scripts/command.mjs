@@ -39,6 +39,7 @@ export function node(args, options) {
 const tools = {
   tsc: 'typescript/bin/tsc',
   biome: '@biomejs/biome/bin/biome',
+  knip: 'knip/bin/knip.js',
   publint: 'publint/src/cli.js',
   attw: '@arethetypeswrong/cli/dist/index.js',
 };

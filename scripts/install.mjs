@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pnpm, pnpmSpec } from './command.mjs';
 import { manifestOf, root, workspaceFolders } from './workspace.mjs';
 
-// Inside node_modules, so that whoever deletes the one deletes the other. Content, not times: git sets times freely.
+// Inside node_modules, so that deleting it deletes the stamp too. Content, not times: git sets times freely.
 const stamp = join(root, 'node_modules', '.troupe-installed');
 
 function wanted() {

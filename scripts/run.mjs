@@ -14,6 +14,8 @@ const tasks = {
   build: () => buildOrExplain([]),
   lint: () => lint(),
   tidy: () => runScript('scripts/tidy.mjs'),
+  unused: () => runScript('scripts/unused.mjs'),
+  pack: () => runScript('scripts/pack.mjs'),
   test: () => runScript('scripts/test.mjs'),
 };
 

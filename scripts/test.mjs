@@ -10,6 +10,7 @@ import { packAll, packages, packFolder, tryPackage, useAll } from './check/packs
 import { Tally } from './check/tally.mjs';
 import { isPlainFile, selectTests } from './check/test-files.mjs';
 import { runUnit } from './check/unit.mjs';
+import { checkUnused, unusedSkipReason } from './check/unused.mjs';
 import { node, tool } from './command.mjs';
 import { root } from './workspace.mjs';
 
@@ -35,6 +36,7 @@ async function main() {
   if (filters.length > 0) return unit(files);
   await stage('lint and format', () => tool('biome', ['check', '--error-on-warnings']));
   await stage('tidy', () => node(['scripts/tidy.mjs', '--quiet']));
+  await unused();
   await unit(files);
   for (const example of examples()) await stage(example.name, () => runExample(example, timeoutMs));
   await packs();
@@ -56,6 +58,12 @@ async function stage(name, work) {
   const seconds = (performance.now() - startedAt) / 1000;
   tally.add(name, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, seconds, output });
   return code === 0;
+}
+
+async function unused() {
+  const reason = unusedSkipReason();
+  if (reason !== undefined) return console.log(`skip unused exports and dependencies: ${reason}`);
+  await stage('unused exports and dependencies', checkUnused);
 }
 
 /** @param {import('./check/unit.mjs').TestFile[]} files */

@@ -1,10 +1,12 @@
 // npm run tidy: the rules of docs/style.md that a program can check. --quiet leaves out what is only printed.
+import { checkConventions, fullFolders } from './tidy/conventions.mjs';
 import { checkCycles } from './tidy/cycles.mjs';
 import { checkAdrIndex, checkLinks, checkSemantics } from './tidy/documents.mjs';
 import { checkErrorCatalogue } from './tidy/error-catalogue.mjs';
 import { checkLayers } from './tidy/layers.mjs';
 import { longOnes } from './tidy/lengths.mjs';
 import { checkPlaces } from './tidy/places.mjs';
+import { checkCommentSubjects, checkRetiredWords } from './tidy/retired-words.mjs';
 import { checkStrayIo } from './tidy/stray-io.mjs';
 import { checkTests } from './tidy/test-hygiene.mjs';
 import { readTree } from './tidy/tree.mjs';
@@ -23,6 +25,9 @@ const checks = {
   decisions: checkAdrIndex,
   semantics: checkSemantics,
   places: checkPlaces,
+  vocabulary: checkRetiredWords,
+  comments: checkCommentSubjects,
+  conventions: checkConventions,
 };
 
 const tree = readTree(root);
@@ -35,6 +40,7 @@ for (const [name, check] of Object.entries(checks)) {
 }
 if (!process.argv.includes('--quiet')) {
   for (const finding of longOnes(tree)) console.log(`${position(finding)} long: ${finding.text}`);
+  for (const finding of fullFolders(tree)) console.log(`${position(finding)} full: ${finding.text}`);
 }
 console.log(count === 0 ? `tidy: ${tree.paths().length} files, nothing found` : `tidy: ${count} findings`);
 process.exitCode = count === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 // What is not written as an actor can still be one: a reducer, a class, a generator, a stream at either end.
 import assert from 'node:assert/strict';
-import { createSystem, fromActor, fromClass, fromGenerator, fromReducer, toActor } from '@troupe/core';
+import { createSystem, openInbox, fromClass, fromGenerator, fromReducer, pipeToActor } from '@troupe/core';
 
 type Change = { readonly kind: 'add'; readonly n: number } | { readonly kind: 'clear' };
 const Total = fromReducer(
@@ -48,8 +48,8 @@ assert.equal(await average.ask.next(8), 6);
 async function* numbers(): AsyncGenerator<number> {
   for (let n = 0; n < 100; n += 1) yield n;
 }
-const inbox = fromActor<number>(system, { capacity: 4 });
-const sending = toActor(numbers(), inbox.ref, 'put').then(() => inbox.ref.send.end());
+const inbox = openInbox<number>(system, { capacity: 4 });
+const sending = pipeToActor(numbers(), inbox.ref, 'put').then(() => inbox.ref.send.end());
 let sum = 0;
 for await (const n of inbox) sum += n; // a slow reader would slow the source down
 await sending;

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { defineActor } from '@troupe/core';
 import {
   circuitBreaker,
-  createEquippedSystem,
+  createInstrumentedSystem,
   deadline,
   idempotency,
   logging,
@@ -12,7 +12,7 @@ import {
   telemetry,
   timeout,
 } from '@troupe/middleware';
-import { recordingSink } from '@troupe/middleware/testing';
+import { recordingLogger } from '@troupe/middleware/testing';
 
 let outages = 2;
 const Gateway = defineActor('gateway', {
@@ -32,10 +32,10 @@ const Gateway = defineActor('gateway', {
   ],
 });
 
-const sink = recordingSink();
-await using system = createEquippedSystem({
+const logger = recordingLogger();
+await using system = createInstrumentedSystem({
   name: 'shop',
-  middleware: [telemetry(), logging({ sink, redact: ['card'] }), deadline()],
+  middleware: [telemetry(), logging({ logger, redact: ['card'] }), deadline()],
 });
 const breaker = circuitBreaker({ failures: 5, openMs: 1_000 });
 const limit = rateLimit({ name: 'bank', perSecond: 50 });

@@ -1,11 +1,11 @@
 // Three ways to answer: at once, later, and with an expected failure; and what a question gets that nobody answers.
 import assert from 'node:assert/strict';
-import { AskTimeoutError, createSystem, defineActor, isFailure, type Later } from '@troupe/core';
+import { AskTimeoutError, createSystem, defineActor, isFailure, type LaterReply } from '@troupe/core';
 
 /** Matches people who ask for a partner: the first waits, the second answers both. */
 const Matchmaker = defineActor('matchmaker', {
   state: () => ({
-    waiting: undefined as { readonly name: string; readonly reply: Later<string> } | undefined,
+    waiting: undefined as { readonly name: string; readonly reply: LaterReply<string> } | undefined,
   }),
   handlers: {
     partner(ctx, name: string) {

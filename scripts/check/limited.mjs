@@ -55,9 +55,9 @@ export function runLimited(args, { cwd, timeoutMs }) {
       const seconds = (performance.now() - startedAt) / 1000;
       const finish = () => resolve({ code, output, timedOut, seconds });
       // A grandchild that left the group may hold the pipes open: the pipes are not waited for without a limit.
-      const patience = setTimeout(finish, drainMs);
+      const closeLimit = setTimeout(finish, drainMs);
       child.on('close', () => {
-        clearTimeout(patience);
+        clearTimeout(closeLimit);
         finish();
       });
     });

@@ -1,4 +1,4 @@
-// What users get: each public package packed, judged by publint and attw, then all of them unpacked into an empty
+// The packages as users get them: each public package packed, judged by publint and attw, then all of them unpacked into an empty
 // project and imported by Node and by TypeScript. No network: third-party dependencies are linked from what is
 // installed, but only those a package declares, so a forgotten one fails here.
 import {
@@ -35,7 +35,7 @@ export function packFolder() {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** @param {PackFolder} folder */
+/** @param {{ path: string }} folder */
 export function packAll({ path }) {
   const filters = [...publicPackages().values()].flatMap((folder) => ['--filter', `./${folder}`]);
   return pnpm(['--recursive', ...filters, 'pack', '--pack-destination', path]);

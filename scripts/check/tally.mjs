@@ -1,4 +1,4 @@
-// What has passed and failed so far, and how that is shown: one live line on a terminal, plain lines elsewhere.
+// Counts of passed and failed checks, shown as one live line on a terminal and as plain lines elsewhere.
 
 export class Tally {
   passed = 0;

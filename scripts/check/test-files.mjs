@@ -6,7 +6,7 @@ import { filesBelow, root, workspaceFolders } from '../workspace.mjs';
 /** @typedef {import('./unit.mjs').TestFile} TestFile */
 
 /** @returns {TestFile[]} */
-export function testFiles() {
+function testFiles() {
   const compiled = workspaceFolders().flatMap((folder) =>
     filesBelow(join(root, folder, 'test'))
       .filter((file) => file.endsWith('.test.ts'))

@@ -1,5 +1,5 @@
 // timeout: 120s
-// uvu alone exits with 0 for most of the files in fixtures/lies; the runner must not.
+// uvu alone exits with 0 for most of the files in fixtures/faulty-tests; the runner must not.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite } from 'uvu';
@@ -8,11 +8,11 @@ import { node } from '../command.mjs';
 import { root } from '../workspace.mjs';
 
 const runner = suite('unit runner');
-const lies = 'scripts/test/fixtures/lies';
+const faultyTests = 'scripts/test/fixtures/faulty-tests';
 
-/** What the runner must say about a file, beyond counting a failure. @type {Record<string, RegExp>} */
+/** The complaint that the runner must print about a file, beyond counting a failure. @type {Record<string, RegExp>} */
 const complaints = {
-  'declared-after-run': /declared after lie\.run\(\)/,
+  'declared-after-run': /declared after faulty\.run\(\)/,
   'does-not-load': /ended before its tests did \(exit code 1\)/,
   'early-exit': /ended before its tests did \(exit code 0\)/,
   'empty-file': /no suite ran/,
@@ -24,7 +24,7 @@ const complaints = {
   'left-open': /still open after the last test: .*TCP/,
   'never-settles': /a promise that a test awaits never settles/,
   'non-error-rejection': /uvu ended this suite early/,
-  'one-suite-of-two-without-run': /suite lie is never run/,
+  'one-suite-of-two-without-run': /suite faulty is never run/,
   'string-thrown': /uvu ended this suite early/,
   'suite-without-run': /no suite ran/,
   'throwing-after': /ended before its tests did/,
@@ -38,31 +38,31 @@ async function npmTest(...args) {
   return { code, output, last: output.trimEnd().split('\n').at(-1) };
 }
 
-runner('every lie has a complaint to look for', () => {
-  const names = readdirSync(join(root, lies)).map((file) => file.replace('.test.mjs', ''));
+runner('every faulty test file has an expected complaint', () => {
+  const names = readdirSync(join(root, faultyTests)).map((file) => file.replace('.test.mjs', ''));
   assert.equal(names.sort(), Object.keys(complaints).sort());
 });
 
 for (const [name, complaint] of Object.entries(complaints)) {
   runner(`fails for ${name}`, async () => {
     const seconds = name === 'hanging' ? 1 : 30;
-    const { code, output, last } = await npmTest(`--timeout=${seconds}`, `${lies}/${name}.test.mjs`);
+    const { code, output, last } = await npmTest(`--timeout=${seconds}`, `${faultyTests}/${name}.test.mjs`);
     assert.is(code, 1, output);
     assert.match(output, complaint);
     assert.match(last ?? '', /^\d+ passed, [1-9]\d* failed$/);
   });
 }
 
-runner('passes for honest tests, and counts them', async () => {
-  const { code, last } = await npmTest('scripts/test/fixtures/honest/passing.test.mjs');
+runner('passes for passing tests and counts them', async () => {
+  const { code, last } = await npmTest('scripts/test/fixtures/passing-tests/passing.test.mjs');
   assert.is(code, 0);
   assert.is(last, '2 passed, 0 failed');
 });
 
 runner('adds up files that pass and files that fail', async () => {
   const { code, last } = await npmTest(
-    'scripts/test/fixtures/honest/passing.test.mjs',
-    `${lies}/failing.test.mjs`,
+    'scripts/test/fixtures/passing-tests/passing.test.mjs',
+    `${faultyTests}/failing.test.mjs`,
   );
   assert.is(code, 1);
   assert.is(last, '3 passed, 1 failed');

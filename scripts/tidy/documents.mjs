@@ -1,4 +1,4 @@
-// What the documents promise about files: links, the index of decisions, and the test behind every guarantee.
+// References from documents to files: links, the index of decisions, and the test behind every guarantee.
 import { posix } from 'node:path';
 import { lineAt } from './source-text.mjs';
 
@@ -42,7 +42,7 @@ export function checkAdrIndex(tree) {
       return [...problems, `does not begin with "# ${number} title"`].map((text) => ({ file, text }));
     if (status === undefined) problems.push('has no line "Status: accepted"');
     const row = `| [${number}](${name}) | ${title} | ${status} |`;
-    if (index.split('\n').filter((line) => line.trim() === row).length !== 1)
+    if (index.split('\n').filter((line) => line.trim().startsWith(row)).length !== 1)
       problems.push(`${page} needs the row: ${row}`);
     if (files.some((other) => other !== file && posix.basename(other).startsWith(number)))
       problems.push(`number ${number} is taken twice`);

@@ -1,4 +1,4 @@
-// Who may import whom. What a table does not list is an error.
+// Imports between packages and between folders. An import that no table lists is an error.
 import { packageOf, resolveImport } from './imports.mjs';
 
 /** @typedef {import('./tree.mjs').Tree} Tree */
@@ -6,7 +6,7 @@ import { packageOf, resolveImport } from './imports.mjs';
 
 /** Packages: what src may import beside node:* and tslib. Type-only imports count: they end up in declarations. */
 /** @type {Record<string, string[]>} */
-export const packageLayers = {
+const packageLayers = {
   core: ['mnemonist'],
   middleware: ['@troupe/core', 'mnemonist', '@opentelemetry/api'],
   transport: ['@troupe/core'],

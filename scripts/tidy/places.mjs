@@ -1,4 +1,4 @@
-// Files name no registry host and no path of somebody's machine: both work for one person only.
+// Files name no registry host and no path of one machine: both work for one person only.
 import { lineAt } from './source-text.mjs';
 
 // Put together from pieces, so that this file does not find itself.

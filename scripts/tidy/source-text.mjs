@@ -94,7 +94,7 @@ function endOfRegex(chars, at) {
   return Math.min(end + 1, chars.length);
 }
 
-/** What stands before on this line, or on the last line with code: enough to tell a division from a regular expression. */
+/** The text before a position on its line, or on the last line with code: enough to tell a division from a regular expression. */
 /** @param {string[]} code @param {number} at */
 function lineBefore(code, at) {
   let end = at;

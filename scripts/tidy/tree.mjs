@@ -70,7 +70,7 @@ export function readTree(root) {
   return new Tree(new Map(texts.map(([path, text]) => [path, text.includes('\0') ? '' : text])));
 }
 
-/** What git knows or would add; without git (a downloaded archive), what no build made. @param {string} root */
+/** Files that git knows or would add; without git (a downloaded archive), files that no build made. @param {string} root */
 function listed(root) {
   if (!existsSync(join(root, '.git'))) {
     return filesBelow(root).filter((path) => !/(^|\/)(dist|\.test|\.snippets)\//.test(path));

@@ -1,5 +1,5 @@
 import { type ActorRef, type ActorSystem, defineActor } from '@troupe/core';
-import { createEquippedSystem } from '@troupe/middleware';
+import { createInstrumentedSystem } from '@troupe/middleware';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
 import { inTurns, type Side } from './in-turns.js';
 import { missingStack, stackNames, stacks } from './middleware-stack.js';
@@ -63,10 +63,10 @@ function sideOf(system: ActorSystem, work: Work): Side {
 /** The stack and a system without any, in one process. The reference itself runs alone. */
 function trialOf({ system: name, scale, round }: RunContext, work: Work): Trial {
   const withStack = (): ActorSystem | undefined =>
-    name === 'troupe' ? undefined : createEquippedSystem({ middleware: stacks[name]?.() ?? [] });
+    name === 'troupe' ? undefined : createInstrumentedSystem({ middleware: stacks[name]?.() ?? [] });
   // Two systems that do the same differ by a few percent, by who was made first: that changes with every round.
   const early = round % 2 === 0 ? undefined : withStack();
-  const bare = createEquippedSystem();
+  const bare = createInstrumentedSystem();
   const stacked = early ?? withStack();
   const turns = inTurns(sideOf(bare, work), stacked === undefined ? undefined : sideOf(stacked, work), scale);
   return {

@@ -1,5 +1,5 @@
 import type { DeadLetter } from './message/dead-letter.js';
-import type { SuspendReason } from './message/suspension.js';
+import type { SuspendReason } from './message/suspend-reason.js';
 
 /** What the runtime tells about itself. Paths, not actors: an event must not keep anybody alive. */
 export type RuntimeEvent =
@@ -17,7 +17,7 @@ export type RuntimeEvent =
        * Who sent what to whom before it, oldest first; empty when the recorder is off. Looked up when it is first read, so read
        * it while you are told: later sends push older ones out.
        */
-      readonly trail: readonly string[];
+      readonly messageHistory: readonly string[];
     }
   | { readonly kind: 'restarted'; readonly path: string; readonly restarts: number }
   | { readonly kind: 'dead-letter'; readonly letter: DeadLetter }

@@ -1,5 +1,5 @@
 import type { ActorSystem, AnyRef } from '@troupe/core';
-import type { ActorCell } from '#src/actor/cell.js';
+import type { ActorCell } from '#src/actor/actor-cell.js';
 import type { Runtime } from '#src/actor/runtime.js';
 
 /** The parts of a system that the public API keeps to itself. */

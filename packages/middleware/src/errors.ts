@@ -1,6 +1,6 @@
 import { TroupeError } from '@troupe/core';
 
-/** Telemetry was required, and nobody has registered an SDK for it. */
+/** Telemetry was required, but no SDK is registered. */
 export class NoTelemetrySdkError extends TroupeError {
   readonly code = 'ERR_NO_TELEMETRY_SDK';
   constructor(why: string) {
@@ -8,5 +8,5 @@ export class NoTelemetrySdkError extends TroupeError {
   }
 }
 
-/** Code of the process warning about an api that the SDK did not register with. */
-export const SECOND_API = 'ERR_SECOND_TELEMETRY_API';
+/** Code of the process warning about an SDK that is registered with another copy of the API package. */
+export const SECOND_TELEMETRY_API = 'ERR_SECOND_TELEMETRY_API';

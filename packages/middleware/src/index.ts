@@ -1,13 +1,11 @@
-export type { CircuitState } from './circuit-breaker/circuit.js';
 export {
   type CircuitBreaker,
   type CircuitBreakerOptions,
   circuitBreaker,
 } from './circuit-breaker/circuit-breaker.js';
-export { createEquippedSystem, type Equipment } from './equip.js';
+export type { CircuitState } from './circuit-breaker/circuit-state.js';
 export { NoTelemetrySdkError } from './errors.js';
-export type { Figure, Measured } from './figure.js';
-export type { JobEvent, JobsOverview, JobsSource, LogEvent } from './jobs/job-event.js';
+export { createInstrumentedSystem, type SystemMiddleware } from './instrumented-system.js';
 export {
   type JobHooks,
   type JobTelemetry,
@@ -15,10 +13,12 @@ export {
   jobTelemetry,
   type LogHooks,
 } from './jobs/job-telemetry.js';
+export type { JobEvent, LeaderOverview, LeaderOverviewSource, LogEvent } from './jobs/leader-events.js';
+export { consoleLogger, type Logger, type LogMethod } from './logging/logger.js';
 export { type LoggingOptions, logging } from './logging/logging.js';
-export { consoleSink, type Sink, type SinkLine } from './logging/sink.js';
+export type { Metric, MetricSource } from './metric.js';
 export { type RateLimit, type RateLimitOptions, rateLimit } from './rate-limit/rate-limit.js';
-export { RateLimits } from './rate-limit/rate-limits.js';
+export { RateLimitRegistry } from './rate-limit/rate-limit-registry.js';
 export { type Deadline, type DeadlineOptions, deadline } from './resilience/deadline.js';
 export { type Idempotency, type IdempotencyOptions, idempotency } from './resilience/idempotency.js';
 export { type Retry, type RetryOptions, retry } from './resilience/retry.js';

@@ -1,8 +1,8 @@
-import type { HandlerMap, PayloadArgs } from '../define/definition.js';
+import type { HandlerMap, PayloadArgs } from '../define/actor-definition.js';
 import { OptionError } from '../errors.js';
-import type { RefOf } from '../ref/ref.js';
+import type { RefOf } from '../ref/actor-ref.js';
 
-export interface ToActorOptions {
+export interface PipeToActorOptions {
   /** Ends the transfer. An item that waits for room by then is not delivered. */
   readonly signal?: AbortSignal;
 }
@@ -13,21 +13,21 @@ export type MessagesFor<H extends HandlerMap, T> = {
 }[keyof H];
 
 /**
- * Sends everything a source gives to an actor, one item at a time, and waits for room in its mailbox: the source is not
+ * WaitingSends everything a source gives to an actor, one item at a time, and waits for room in its mailbox: the source is not
  * asked for the next item before. Resolves with the number of items sent; rejects when the source fails or the actor has
  * stopped, and then closes the source.
  */
-export async function toActor<T, H extends HandlerMap>(
+export async function pipeToActor<T, H extends HandlerMap>(
   source: AsyncIterable<T> | Iterable<T>,
   ref: RefOf<H>,
   message: MessagesFor<H, T>,
-  options: ToActorOptions = {},
+  options: PipeToActorOptions = {},
 ): Promise<number> {
   const { signal } = options;
   // `MessagesFor` has checked that this message takes such an item; whoever has no types is told here.
   const send = (ref.send as Record<string, (item: T, signal?: AbortSignal) => Promise<void>>)[message];
   if (send === undefined)
-    throw new OptionError('toActor.message', message, `${ref.path} has no such message`);
+    throw new OptionError('pipeToActor.message', message, `${ref.path} has no such message`);
   let sent = 0;
   if (isAborted(signal)) return sent;
   for await (const item of source) {

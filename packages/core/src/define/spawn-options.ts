@@ -1,15 +1,35 @@
+import { middlewareList } from '../middleware/check-middleware.js';
 import type { Middleware } from '../middleware/middleware.js';
-import type { RestartType, SupervisionPolicy } from '../supervision/policy.js';
+import { anything, checkOptions, flag, oneOf } from '../option-check.js';
+import {
+  RESTART_TYPES,
+  type RestartType,
+  type SupervisionPolicy,
+  supervisionPolicy,
+} from '../supervision/supervision-policy.js';
 
 export interface SpawnOptions {
   /** Unique among living siblings; letters, digits and `_ . : @ -`. Without one the actor is anonymous. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** What its parent does when it ends; default `transient`. */
-  readonly restart?: RestartType;
+  readonly restart?: RestartType | undefined;
   /** When it stops for good, its supervisor stops too. */
-  readonly significant?: boolean;
+  readonly significant?: boolean | undefined;
   /** Its policy for its own children, instead of the definition's. */
-  readonly supervise?: SupervisionPolicy;
+  readonly supervise?: SupervisionPolicy | undefined;
   /** For this actor and everything it spawns. */
-  readonly middleware?: readonly Middleware[];
+  readonly middleware?: readonly Middleware[] | undefined;
+}
+
+const SPAWN_RULES = {
+  name: anything,
+  restart: oneOf(RESTART_TYPES),
+  significant: flag,
+  supervise: supervisionPolicy,
+  middleware: middlewareList,
+};
+
+/** The name is checked by the registry. */
+export function checkSpawnOptions(options: SpawnOptions): void {
+  checkOptions('spawn', options, SPAWN_RULES);
 }

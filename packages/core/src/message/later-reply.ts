@@ -10,7 +10,7 @@ export interface ReplyPort {
  * A reply that comes later than the handler's return: the handler returns it and goes on with other messages; whoever
  * holds it replies once. Made by `ctx.later`.
  */
-export class Later<T> {
+export class LaterReply<T> {
   private envelope: Envelope | undefined = undefined;
   private outcome: { readonly value: T } | { readonly error: Error } | undefined = undefined;
   private readonly port: ReplyPort;
@@ -33,9 +33,9 @@ export class Later<T> {
   }
 
   /** Is this a reply for later? Asked about whatever a handler returned, so also about proxies that throw. */
-  static is(value: unknown): value is Later<unknown> {
+  static is(value: unknown): value is LaterReply<unknown> {
     try {
-      return value instanceof Later;
+      return value instanceof LaterReply;
     } catch {
       return false;
     }

@@ -1,5 +1,5 @@
 import type { DeadLetterReason } from '../message/dead-letter.js';
-import type { ResumeCondition, SuspendReason } from '../message/suspension.js';
+import type { ResumeCondition, SuspendReason } from '../message/suspend-reason.js';
 import type { InvokeResult } from '../run-queue/invoke-result.js';
 
 /** The message a hook is looking at. The same object before and after, so hooks may keep notes by it. */
@@ -24,8 +24,8 @@ export interface MessageView {
   readonly retries: number;
   /** Monotonic milliseconds at which the hook runs. Reading it costs as much as some handlers do. */
   readonly now: number;
-  /** A time not later than `now`, and free: when the executor last looked at the clock. */
-  readonly recently: number;
+  /** A time not later than `now`, and free: when the executor last onClockRead at the clock. */
+  readonly coarseNow: number;
 }
 
 /** What is being sent, before it is in the mailbox. */
@@ -44,7 +44,7 @@ export interface SendView {
 }
 
 /** A message that reaches no handler, though `onSend` has seen it. */
-export interface LostView {
+export interface DeadLetterView {
   readonly path: string;
   readonly actor: string;
   readonly message: string;
@@ -122,5 +122,5 @@ export interface Middleware {
   /** Its value travels with the message as `MessageView.context`. */
   readonly onSend?: (send: SendView) => unknown;
   /** Only with `onSend`: a message with its context has become a dead letter. What it throws is logged, no more. */
-  readonly onLost?: (lost: LostView) => void;
+  readonly onDeadLetter?: (lost: DeadLetterView) => void;
 }

@@ -1,4 +1,4 @@
-import type { HandlerMap, PayloadArgs } from '../define/definition.js';
+import type { HandlerMap, PayloadArgs } from '../define/actor-definition.js';
 
 export interface TimerOptions {
   /** A timer with the same key of the same actor is replaced. */
@@ -12,6 +12,6 @@ export interface ActorTimer {
 }
 
 /** The messages of a ref, sent when the timer fires. */
-export type TimerFace<H extends HandlerMap> = {
+export type TimerMethods<H extends HandlerMap> = {
   readonly [K in keyof H]: (...payload: PayloadArgs<H[K]>) => ActorTimer;
 };

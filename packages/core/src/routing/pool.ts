@@ -1,27 +1,31 @@
-import { mustBeDefinition } from '../actor/runtime.js';
-import type { ActorContext } from '../define/context.js';
-import type { AnyDefinition, ArgsOf, MailboxOptions } from '../define/definition.js';
+import { checkIsDefinition } from '../actor/runtime.js';
+import type { ActorContext } from '../define/actor-context.js';
+import type { AnyDefinition, ArgsOf, MailboxOptions } from '../define/actor-definition.js';
 import { OptionError } from '../errors.js';
-import { oneOf, onlyKnown } from '../option-check.js';
-import { checkPolicy } from '../options.js';
+import { anything, checkOptions, oneOf, rule } from '../option-check.js';
 import type { RefBase } from '../ref/ref-class.js';
-import { RESTART_TYPES, type RestartType, type SupervisionPolicy } from '../supervision/policy.js';
-import { mustBeSize, PoolPlan } from './pool-plan.js';
-import type { PoolRef } from './router-face.js';
-import { checkRouting, type Routing } from './routing.js';
+import {
+  RESTART_TYPES,
+  type RestartType,
+  type SupervisionPolicy,
+  supervisionPolicy,
+} from '../supervision/supervision-policy.js';
+import { PoolPlan, poolSize } from './pool-plan.js';
+import type { PoolRef } from './router-ref.js';
+import { type Routing, routingRule } from './routing.js';
 
 export interface PoolSettings {
   readonly size: number;
   /** Default `round-robin`. */
-  readonly routing?: Routing;
+  readonly routing?: Routing | undefined;
   /** Unique among its siblings; without one the pool is anonymous. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** What the pool does when a routee ends; default `permanent`. */
-  readonly restart?: RestartType;
+  readonly restart?: RestartType | undefined;
   /** The pool's policy for its routees. */
-  readonly supervise?: SupervisionPolicy;
+  readonly supervise?: SupervisionPolicy | undefined;
   /** With `pull`: the mailbox in which work waits. */
-  readonly mailbox?: MailboxOptions;
+  readonly mailbox?: MailboxOptions | undefined;
 }
 
 /** Each routee gets its arguments by its number in the pool; needed exactly when the definition takes some. */
@@ -41,34 +45,41 @@ export function spawnPool<D extends AnyDefinition>(
   definition: D,
   options: PoolOptions<D>,
 ): PoolRef<D> {
-  mustBeDefinition(definition);
+  checkIsDefinition(definition);
   checkPool(definition, options);
   const plan = new PoolPlan(definition, options);
-  // The keeper's state takes exactly a plan; which keeper it is depends on the routing.
-  const keeper = owner.spawn(plan.keeper, plan as never, plan.keeperOptions()) as unknown as RefBase;
-  return plan.open(keeper.cell) as unknown as PoolRef<D>;
+  // The supervisor's state takes exactly a plan; which supervisor it is depends on the routing.
+  const supervisor = owner.spawn(
+    plan.supervisor,
+    plan as never,
+    plan.supervisorOptions(),
+  ) as unknown as RefBase;
+  return plan.open(supervisor.cell) as unknown as PoolRef<D>;
 }
+
+const POOL_RULES = {
+  size: poolSize,
+  routing: routingRule,
+  name: anything,
+  restart: oneOf(RESTART_TYPES),
+  supervise: supervisionPolicy,
+  mailbox: anything,
+  args: rule(
+    'a function from the number of a routee to its arguments',
+    (value) => typeof value === 'function',
+  ),
+};
 
 export function checkPool(
   definition: AnyDefinition,
   options: PoolSettings & { readonly args?: unknown },
 ): void {
-  onlyKnown('pool', options, ['size', 'routing', 'name', 'restart', 'supervise', 'mailbox', 'args']);
-  const { size, routing = 'round-robin', args } = options;
-  mustBeSize(size);
-  checkRouting('pool.routing', routing);
-  if (options.restart !== undefined) oneOf('pool.restart', options.restart, RESTART_TYPES);
-  if (options.supervise !== undefined) checkPolicy(options.supervise);
+  checkOptions('pool', options, POOL_RULES, { required: ['size'] });
+  const { routing } = options;
   if (options.mailbox !== undefined && !(typeof routing === 'object' && 'pull' in routing))
     throw new OptionError(
       'pool.mailbox',
       options.mailbox,
       `only a pull pool has one; ${definition.name} has its own`,
-    );
-  if (args !== undefined && typeof args !== 'function')
-    throw new OptionError(
-      'pool.args',
-      args,
-      'needed a function from the number of a routee to its arguments',
     );
 }

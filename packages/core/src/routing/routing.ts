@@ -1,14 +1,13 @@
-import { OptionError } from '../errors.js';
-import { onlyKnown, whole } from '../option-check.js';
+import { type OptionRule, options, rule, wholeNumber } from '../option-check.js';
 
 /** Gives the key that a message belongs to: equal keys reach the same routee. */
 export type KeyOf = (message: string, payload: unknown) => string | number;
 
 export interface PullOptions {
   /** Messages that one worker has at a time: the one it works on and those that wait at its door. Default 1. */
-  readonly window?: number;
+  readonly window?: number | undefined;
   /** How often a message whose handler failed is given out before the failure counts. Default 1: no second try. */
-  readonly attempts?: number;
+  readonly attempts?: number | undefined;
 }
 
 /**
@@ -31,25 +30,24 @@ export type Routing =
 
 const ROUTINGS_BY_NAME: readonly unknown[] = ['round-robin', 'random', 'least-loaded', 'broadcast'];
 
-export function checkRouting(option: string, routing: Routing): void {
-  if (ROUTINGS_BY_NAME.includes(routing)) return;
-  if (typeof routing !== 'object' || routing === null || !('hash' in routing || 'pull' in routing))
-    throw new OptionError(
-      option,
-      routing,
-      `needed one of ${ROUTINGS_BY_NAME.join(', ')}, or { hash } or { pull }`,
-    );
-  if ('hash' in routing) {
-    onlyKnown(option, routing, ['hash']);
-    if (typeof routing.hash !== 'function')
-      throw new OptionError(`${option}.hash`, routing.hash, 'needed a function that gives the key');
-    return;
+const namedRouting = rule(`one of ${ROUTINGS_BY_NAME.join(', ')}, or { hash } or { pull }`, (value) =>
+  ROUTINGS_BY_NAME.includes(value),
+);
+const hashRouting = options(
+  { hash: rule('a function that gives the key', (value) => typeof value === 'function') },
+  ['hash'],
+);
+const pullRouting = options({ pull: options({ window: wholeNumber(1), attempts: wholeNumber(1) }) }, [
+  'pull',
+]);
+
+export const routingRule: OptionRule = (value, option) => {
+  if (typeof value === 'object' && value !== null) {
+    if ('hash' in value) return hashRouting(value, option);
+    if ('pull' in value) return pullRouting(value, option);
   }
-  onlyKnown(option, routing, ['pull']);
-  onlyKnown(`${option}.pull`, routing.pull, ['window', 'attempts']);
-  whole(`${option}.pull.window`, routing.pull.window ?? 1, 1);
-  whole(`${option}.pull.attempts`, routing.pull.attempts ?? 1, 1);
-}
+  return namedRouting(value, option);
+};
 
 export function nameOfRouting(routing: Routing): string {
   if (typeof routing === 'string') return routing;

@@ -6,6 +6,6 @@ export {
   type RigHandler,
 } from './middleware-rig.js';
 export { type Probe, type Recorded, spawnProbe } from './probe.js';
-export { seededRandom } from './random.js';
+export { SeededRandom } from './seeded-random.js';
 export { StepExecutor } from './step-executor.js';
 export { createTestSystem, type TestSystem, type TestSystemOptions } from './test-system.js';

@@ -1,5 +1,5 @@
 import type { Host, HostTimer, LogEntry } from '../host.js';
-import { seededRandom } from './random.js';
+import { SeededRandom } from './seeded-random.js';
 
 interface Armed {
   readonly due: number;
@@ -14,11 +14,11 @@ export class ManualHost implements Host {
   private order = 0;
   private readonly timers = new Set<Armed>();
   private callbacks: (() => void)[] = [];
-  private readonly chance: () => number;
+  private readonly chance: SeededRandom;
   private readonly wallStart: number;
 
   constructor(options: { readonly seed?: number; readonly wallStart?: number } = {}) {
-    this.chance = seededRandom(options.seed ?? 1);
+    this.chance = new SeededRandom(options.seed ?? 1);
     this.wallStart = options.wallStart ?? 1_750_000_000_000;
   }
 
@@ -31,7 +31,7 @@ export class ManualHost implements Host {
   }
 
   random(): number {
-    return this.chance();
+    return this.chance.next();
   }
 
   setTimer(ms: number, run: () => void): HostTimer {

@@ -1,7 +1,7 @@
-import type { SystemOptions } from '../options.js';
 import { type ActorSystem, createSystem } from '../system.js';
+import type { SystemOptions } from '../system-options.js';
 import { ManualHost } from './manual-host.js';
-import { seededRandom } from './random.js';
+import { SeededRandom } from './seeded-random.js';
 import { StepExecutor } from './step-executor.js';
 
 const STEPS_MAX = 10_000_000;
@@ -27,8 +27,8 @@ export interface TestSystemOptions extends Omit<SystemOptions, 'host' | 'executo
 export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   const { seed, host: given, ...rest } = options;
   const host = given ?? new ManualHost(seed === undefined ? {} : { seed });
-  const choose = seed === undefined ? undefined : seededRandom(seed ^ 0x5eed);
-  const executor = new StepExecutor(host, choose);
+  const order = seed === undefined ? undefined : new SeededRandom(seed ^ 0x5eed);
+  const executor = new StepExecutor(host, order && (() => order.next()));
   const system = createSystem({ ...rest, host, executor: () => executor });
 
   const settle = async (): Promise<void> => {

@@ -1,13 +1,13 @@
 import {
   defineActor,
-  fromActor,
   fromClass,
   fromGenerator,
   fromReducer,
   MisuseError,
   OptionError,
+  openInbox,
+  pipeToActor,
   spawnPool,
-  toActor,
   UndeliveredError,
 } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
@@ -165,7 +165,7 @@ adapt('a source is not asked for more than its actor has room for', async () => 
   }
   await using world = createTestSystem();
   const slow = world.system.spawn(Slow);
-  const sent = toActor(numbers(), slow, 'take');
+  const sent = pipeToActor(numbers(), slow, 'take');
   await world.settle();
   const atFirst = asked;
   assert.ok(atFirst <= 5, `asked for ${atFirst}`);
@@ -191,14 +191,14 @@ adapt('the source is closed when its actor stops, and when the signal fires', as
   }
   await using world = createTestSystem();
   const slow = world.system.spawn(Slow);
-  const broken = toActor(endless('stopped'), slow, 'take').catch((error: unknown) => error);
+  const broken = pipeToActor(endless('stopped'), slow, 'take').catch((error: unknown) => error);
   await world.settle();
   void world.system.kill(slow);
   await world.settle();
   assert.instance(await broken, UndeliveredError);
   const abort = new AbortController();
   const other = world.system.spawn(Slow);
-  const ended = toActor(endless('aborted'), other, 'take', { signal: abort.signal });
+  const ended = pipeToActor(endless('aborted'), other, 'take', { signal: abort.signal });
   await world.settle();
   abort.abort();
   gates.splice(0).forEach((open) => {
@@ -215,7 +215,7 @@ adapt('the source is closed when its actor stops, and when the signal fires', as
 
 adapt('messages are read by iteration, in order, and the end of the actor ends the loop', async () => {
   await using world = createTestSystem();
-  const inbox = fromActor<number>(world.system, { name: 'inbox', capacity: 2 });
+  const inbox = openInbox<number>(world.system, { name: 'inbox', capacity: 2 });
   const read: number[] = [];
   const reading = (async () => {
     for await (const n of inbox) read.push(n);
@@ -234,7 +234,7 @@ adapt('messages are read by iteration, in order, and the end of the actor ends t
 
 adapt('a slow reader presses back on whoever sends', async () => {
   await using world = createTestSystem();
-  const inbox = fromActor<number>(world.system, { capacity: 2 });
+  const inbox = openInbox<number>(world.system, { capacity: 2 });
   const answers: string[] = [];
   for (let n = 0; n < 8; n += 1) {
     answers.push(inbox.ref.offer.put(n));
@@ -248,7 +248,7 @@ adapt('a slow reader presses back on whoever sends', async () => {
 
 adapt('leaving the loop stops the actor', async () => {
   await using world = createTestSystem();
-  const inbox = fromActor<number>(world.system);
+  const inbox = openInbox<number>(world.system);
   inbox.ref.tell.put(1);
   inbox.ref.tell.put(2);
   await world.settle();
@@ -259,14 +259,14 @@ adapt('leaving the loop stops the actor', async () => {
   await world.settle();
   assert.is(inbox.ref.offer.put(3), 'closed');
   assert.throws(
-    () => fromActor(world.system, { capacity: 0 }),
+    () => openInbox(world.system, { capacity: 0 }),
     (error: unknown) => error instanceof OptionError,
   );
 });
 
 adapt('the reader of an inbox is told when its actor is killed', async () => {
   await using world = createTestSystem();
-  const inbox = fromActor<number>(world.system);
+  const inbox = openInbox<number>(world.system);
   const next = inbox.next();
   void world.system.kill(inbox.ref);
   await world.settle();
@@ -281,7 +281,7 @@ adapt('a transfer can be ended while it waits for room', async () => {
   });
   const full = world.system.spawn(Full);
   const abort = new AbortController();
-  const transfer = toActor([1, 2, 3, 4, 5, 6], full, 'take', { signal: abort.signal });
+  const transfer = pipeToActor([1, 2, 3, 4, 5, 6], full, 'take', { signal: abort.signal });
   await world.settle();
   abort.abort();
   assert.is(await transfer, 3);
@@ -297,7 +297,7 @@ adapt(
       await using world = createTestSystem();
       const slow = isPool ? spawnPool(world.system, Slow, { size: 1 }) : world.system.spawn(Slow);
       const abort = new AbortController();
-      const transfer = toActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal: abort.signal });
+      const transfer = pipeToActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal: abort.signal });
       await world.settle();
       abort.abort();
       const sent = await transfer;
@@ -319,7 +319,7 @@ adapt('a transfer to an actor that stops still says so when a signal could have 
   await using world = createTestSystem();
   const slow = world.system.spawn(Slow);
   const { signal } = new AbortController();
-  const broken = toActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal }).catch((error: unknown) => error);
+  const broken = pipeToActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal }).catch((error: unknown) => error);
   await world.settle();
   void world.system.kill(slow);
   await world.settle();
@@ -329,7 +329,7 @@ adapt('a transfer to an actor that stops still says so when a signal could have 
 adapt('a misspelt option of an inbox is refused', async () => {
   await using world = createTestSystem();
   assert.throws(
-    () => fromActor(world.system, { capacty: 4 } as never),
+    () => openInbox(world.system, { capacty: 4 } as never),
     (error: unknown) => error instanceof OptionError,
   );
 });

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { inside } from '../inside.js';
 
-const trail = suite('trail');
+const messageHistory = suite('messageHistory');
 
 const Last = defineActor('last', {
   handlers: {
@@ -36,36 +36,36 @@ function watched(options: Parameters<typeof createTestSystem>[0] = {}) {
   return { test, failures, first, last };
 }
 
-trail('a failure is told with what led to it: in the event and in the log line', async () => {
+messageHistory('a failure is told with what led to it: in the event and in the log line', async () => {
   const { test, failures, first } = watched();
   await using _ = test;
   first.tell.strike();
   await test.settle();
   const told = ['outside → /first.strike', '/first → /last.crash'];
-  assert.equal(failures[0]?.trail, told);
-  assert.equal(test.host.logged.find(({ level }) => level === 'error')?.fields.trail, told);
+  assert.equal(failures[0]?.messageHistory, told);
+  assert.equal(test.host.logged.find(({ level }) => level === 'error')?.fields.messageHistory, told);
 });
 
-trail('the report of a system that failed has it too, from where the failure began', async () => {
+messageHistory('the report of a system that failed has it too, from where the failure began', async () => {
   const { test, first } = watched({ supervise: { restarts: 0 } });
   first.tell.strike();
   await test.settle();
-  const { cause, trail: told } = await test.system.whenStopped;
+  const { cause, messageHistory: told } = await test.system.whenStopped;
   assert.match(cause?.message ?? '', 'crash');
   assert.equal(told, ['outside → /first.strike', '/first → /last.crash']);
   const calm = createTestSystem();
   await calm[Symbol.asyncDispose]();
-  assert.equal((await calm.system.whenStopped).trail, []);
+  assert.equal((await calm.system.whenStopped).messageHistory, []);
 });
 
-trail('it is looked up only for those who read it, and once', async () => {
+messageHistory('it is looked up only for those who read it, and once', async () => {
   const { test, failures, first } = watched();
   await using _ = test;
   const { recorder } = inside(test.system);
   let looks = 0;
-  const look = recorder?.trailOf.bind(recorder);
+  const look = recorder?.messageHistoryOf.bind(recorder);
   Object.assign(recorder ?? {}, {
-    trailOf: (...args: Parameters<NonNullable<typeof look>>) => {
+    messageHistoryOf: (...args: Parameters<NonNullable<typeof look>>) => {
       looks += 1;
       return look?.(...args);
     },
@@ -73,19 +73,19 @@ trail('it is looked up only for those who read it, and once', async () => {
   first.tell.strike();
   await test.settle();
   assert.is(looks, 0);
-  assert.is(failures[0]?.trail, failures[0]?.trail);
+  assert.is(failures[0]?.messageHistory, failures[0]?.messageHistory);
   assert.is(looks, 1);
 });
 
-trail('without a recorder it is empty', async () => {
+messageHistory('without a recorder it is empty', async () => {
   const { test, failures, first } = watched({ recorder: false });
   await using _ = test;
   first.tell.strike();
   await test.settle();
-  assert.equal(failures[0]?.trail, []);
+  assert.equal(failures[0]?.messageHistory, []);
 });
 
-trail('a sender that is gone does not lend its messages to the next one in its slot', async () => {
+messageHistory('a sender that is gone does not lend its messages to the next one in its slot', async () => {
   const { test, failures, first, last } = watched();
   await using _ = test;
   const slot = first.id.split('.')[0];
@@ -97,14 +97,14 @@ trail('a sender that is gone does not lend its messages to the next one in its s
   assert.is(next.id.split('.')[0], slot, 'the same slot');
   next.tell.strike();
   await test.settle();
-  assert.equal(failures[0]?.trail, [
+  assert.equal(failures[0]?.messageHistory, [
     `$${slot} (gone) → /last.note`,
     'outside → /next.strike',
     '/next → /last.crash',
   ]);
 });
 
-trail('what a former actor in its slot was sent did not lead to a failure', async () => {
+messageHistory('what a former actor in its slot was sent did not lead to a failure', async () => {
   const { test, failures, last } = watched();
   await using _ = test;
   const slot = last.id.split('.')[0];
@@ -116,7 +116,7 @@ trail('what a former actor in its slot was sent did not lead to a failure', asyn
   assert.is(next.id.split('.')[0], slot, 'the same slot');
   next.tell.crash();
   await test.settle();
-  assert.equal(failures[0]?.trail, ['outside → /next.crash']);
+  assert.equal(failures[0]?.messageHistory, ['outside → /next.crash']);
 });
 
-trail.run();
+messageHistory.run();

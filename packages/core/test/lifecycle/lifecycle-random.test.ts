@@ -1,11 +1,11 @@
 // Trees of actors whose hooks and handlers are slow, throw, reject or hang, stopped and failed at random: every end that was
 // asked for comes, every watcher is told once, and nothing of one incarnation overlaps.
 import { type ActorRef, type ActorSystem, type AnyRef, defineActor, type Strategy } from '@troupe/core';
-import { createTestSystem, ManualHost, seededRandom } from '@troupe/core/testing';
+import { createTestSystem, ManualHost, SeededRandom } from '@troupe/core/testing';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { AWAITING, FAULT, GATED, STOPPING } from '#src/mailbox/status.js';
+import { AWAITING, FAULT, GATED, STOPPING } from '#src/mailbox/status-word.js';
 import { cellOf } from '../inside.js';
 
 const chance = suite('lifecycle under chance');
@@ -52,7 +52,7 @@ class Forest {
   readonly ended = new Set<string>();
   pending = 0;
   private readonly busy = new WeakSet<object>();
-  private readonly random: () => number;
+  private readonly random: SeededRandom;
   private readonly host: ManualHost;
   private readonly system: ActorSystem;
   private readonly workers: ActorRef<ReturnType<Forest['define']>>[] = [];
@@ -62,7 +62,7 @@ class Forest {
   constructor(system: ActorSystem, host: ManualHost, seed: number, strategy: Strategy) {
     this.system = system;
     this.host = host;
-    this.random = seededRandom(seed);
+    this.random = new SeededRandom(seed);
     const Node = this.define(strategy);
     const Watcher = defineActor('watcher', {
       handlers: { watch: (ctx, ref: AnyRef) => ctx.watch(ref) },
@@ -112,13 +112,13 @@ class Forest {
   private mood(ctx: object, what: string): unknown {
     const exclusive = what === 'work' || what === 'started';
     if (exclusive && this.busy.has(ctx)) this.overlaps.push(what);
-    const draw = this.moody ? this.random() : 0;
+    const draw = this.moody ? this.random.next() : 0;
     if (draw < 0.6) return undefined;
     if (draw < 0.68) throw new Error(what);
     if (draw > 0.97 && HANGING.includes(what)) return new Promise(() => undefined);
     if (exclusive) this.busy.add(ctx);
     return new Promise<void>((resolve, reject) => {
-      this.host.setTimer(1 + Math.floor(this.random() * 20), () => {
+      this.host.setTimer(1 + Math.floor(this.random.next() * 20), () => {
         this.busy.delete(ctx);
         if (draw < 0.9) resolve();
         else reject(new Error(`${what} later`));

@@ -3,7 +3,7 @@ import { createTestSystem } from '@troupe/core/testing';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { GATED, MUTED, OVERLOADED } from '#src/mailbox/status.js';
+import { GATED, MUTED, OVERLOADED } from '#src/mailbox/status-word.js';
 import { cellOf, gate, inside } from '../inside.js';
 
 const pressure = suite('pressure');

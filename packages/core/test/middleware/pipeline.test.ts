@@ -412,7 +412,7 @@ pipeline('a handler is timed for whoever wants to know, and the free clock is ne
   const untimed: Middleware = {
     name: 'untimed',
     timesHandlers: false,
-    beforeMessage: (message) => void seen.push(message.recently <= message.now),
+    beforeMessage: (message) => void seen.push(message.coarseNow <= message.now),
     afterMessage: (_message, outcome) => void seen.push('ms' in outcome && outcome.ms),
   };
   let time = 0;
@@ -440,7 +440,7 @@ pipeline('whoever gave a message its context is told that it was lost, once, and
   const stamp: Middleware = {
     name: 'stamp',
     onSend: ({ payload }) => `stamp of ${payload}`,
-    onLost: ({ path, message, payload, reason, context }) =>
+    onDeadLetter: ({ path, message, payload, reason, context }) =>
       void lost.push([path, message, payload, reason, context]),
     beforeMessage: ({ payload }) =>
       payload === 'hold'
@@ -449,7 +449,11 @@ pipeline('whoever gave a message its context is told that it was lost, once, and
           ? { verdict: 'refuse', why: 'no' }
           : undefined,
   };
-  const other: Middleware = { name: 'other', onSend: () => 'another', onLost: () => void lost.push('other') };
+  const other: Middleware = {
+    name: 'other',
+    onSend: () => 'another',
+    onDeadLetter: () => void lost.push('other'),
+  };
   await using rig = createMiddlewareRig([stamp]);
   for (const payload of ['fine', 'refuse', 'hold', 'behind']) rig.ref.tell.work(payload);
   await rig.settle();
@@ -475,11 +479,15 @@ pipeline('a hook for the lost that throws is logged and stops nobody', async () 
   const careless: Middleware = {
     name: 'careless',
     onSend: () => 1,
-    onLost: () => {
+    onDeadLetter: () => {
       throw new Error('oops');
     },
   };
-  const careful: Middleware = { name: 'careful', onSend: () => 2, onLost: () => void heard.push('lost') };
+  const careful: Middleware = {
+    name: 'careful',
+    onSend: () => 2,
+    onDeadLetter: () => void heard.push('lost'),
+  };
   const no: Middleware = { name: 'no', beforeMessage: () => ({ verdict: 'refuse', why: 'no' }) };
   await using system = createSystem({ host, middleware: [careless, careful, no] });
   const Any = defineActor('any', { handlers: { get: () => 1 } });
@@ -487,7 +495,7 @@ pipeline('a hook for the lost that throws is logged and stops nobody', async () 
   await ref.ask.get().catch((error: Error) => heard.push(error.message.includes('no') ? 'refused' : ''));
   assert.equal(heard, ['lost', 'refused']);
   assert.ok(
-    lines.some((line) => /careless.*onLost.*oops/.test(line)),
+    lines.some((line) => /careless.*onDeadLetter.*oops/.test(line)),
     lines.join('\n'),
   );
 });

@@ -6,7 +6,7 @@ import {
   createSystem,
   defineActor,
   isFailure,
-  type Later,
+  type LaterReply,
   OptionError,
   type RefOf,
   UndeliveredError,
@@ -228,7 +228,7 @@ asks('a circle of asks is refused at once, with its path', async () => {
   assert.equal((own as AskCycleError).cycle, ['/b', '/b']);
 });
 
-type Pings = RefOf<{ readonly ping: (ctx: never) => string | Later<string> }>;
+type Pings = RefOf<{ readonly ping: (ctx: never) => string | LaterReply<string> }>;
 
 /** Asks another, in time or after it was let in, and says how that ended. */
 const Peer = defineActor('peer', {
@@ -360,7 +360,7 @@ asks('what an earlier handler asked is not what the present one waits for', asyn
 asks('an ask of one who waits for a reply that may come from anywhere is not refused', async () => {
   await using test = createTestSystem();
   const { c } = peers(test);
-  const kept: Later<string>[] = [];
+  const kept: LaterReply<string>[] = [];
   const Promiser = defineActor('promiser', {
     handlers: {
       ping(ctx) {
@@ -423,7 +423,7 @@ asks('an actor that asks itself without waiting is answered', async () => {
 
 asks('a reply for later is given once, before or after the handler has returned it', async () => {
   await using test = createTestSystem();
-  const kept: Later<string>[] = [];
+  const kept: LaterReply<string>[] = [];
   const Promiser = defineActor('promiser', {
     handlers: {
       later(ctx) {

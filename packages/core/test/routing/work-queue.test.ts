@@ -1,5 +1,5 @@
 import { defineActor, type PullOptions, spawnPool } from '@troupe/core';
-import { createTestSystem, seededRandom } from '@troupe/core/testing';
+import { createTestSystem, SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -290,8 +290,8 @@ pull('nothing is lost under random kills', async () => {
 
 pull('whatever happens to its workers, every question is answered and every work done', async () => {
   for (let seed = 1; seed <= 200; seed += 1) {
-    const random = seededRandom(seed);
-    const below = (n: number): number => Math.floor(random() * n);
+    const random = new SeededRandom(seed);
+    const below = (n: number): number => random.below(n);
     await using world = createTestSystem({ seed, askWithinMs: 1_000_000 });
     const finished = new Set<number>();
     const Shaky = defineActor('shaky', {

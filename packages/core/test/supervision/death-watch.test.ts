@@ -208,7 +208,7 @@ deathWatch('does not keep an ended watcher in the books of the living', async ()
     void test.system.stop(watcher);
     await test.settle();
   }
-  assert.is(cellOf(mortal).extras?.watchers?.size, 0);
+  assert.is(cellOf(mortal).cold?.watchers?.size, 0);
 });
 
 deathWatch('an actor cannot watch itself', async () => {
@@ -244,7 +244,7 @@ deathWatch('of a pool the watcher is told by the ref it has watched, and nothing
   await test.settle();
   assert.is(refs.length, 2);
   assert.ok(refs.every((ref) => ref === ended));
-  assert.is(cellOf(curious).extras?.watching?.size, 0);
+  assert.is(cellOf(curious).cold?.watching?.size, 0);
   const forgotten = spawnPool(test.system, Mortal, { size: 2 });
   curious.tell.watch(forgotten);
   curious.tell.unwatch(forgotten);

@@ -1,5 +1,5 @@
 import { type ActorRef, defineActor } from '@troupe/core';
-import { createTestSystem, seededRandom } from '@troupe/core/testing';
+import { createTestSystem, SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -254,8 +254,8 @@ group('whatever happens in whatever order, everyone has ended or works in the en
   });
   const types = ['permanent', 'transient', 'temporary'] as const;
   for (let seed = 1; seed <= 200; seed += 1) {
-    const random = seededRandom(seed);
-    const below = (n: number): number => Math.floor(random() * n);
+    const random = new SeededRandom(seed);
+    const below = (n: number): number => random.below(n);
     await using world = createTestSystem({ seed });
     const Boss = defineActor('boss', {
       handlers: {

@@ -22,7 +22,7 @@ const codec: LinkCodec<ClientHello, ClientMessage, ToClient> = {
     const answer = readToClient(type, from);
     if (answer?.kind !== 'welcome') return answer;
     // The listener reads no further ahead than this, so more would only wait in the socket.
-    return { ...answer, outstandingMax: Math.min(answer.outstandingMax, connection.session.inFlightMax) };
+    return { ...answer, outstandingMax: Math.min(answer.outstandingMax, connection.handshake.inFlightMax) };
   },
 };
 

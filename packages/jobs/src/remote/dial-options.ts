@@ -1,16 +1,16 @@
 import type { Host } from '@troupe/core';
 import {
   type Address,
-  type Backoff,
   type CloseReason,
   type Compression,
   type DialerAuth,
   type DialerEvent,
   type DialTls,
-  describeClose,
   formatAddress,
-  type Limits,
+  formatCloseReason,
   type Net,
+  type RedialBackoff,
+  type TransportLimits,
 } from '@troupe/transport';
 import { anObject, type Check, isFunction, numberWithin, oneOf } from '../option-check.js';
 import { LeaderRefusedError, LeaderUnreachableError } from '../wire/remote-error.js';
@@ -24,8 +24,8 @@ export interface DialOptions {
   readonly compress?: Compression;
   /** How long the first session may take to come about; 10 s. After it, the link is kept up for good. */
   readonly withinMs?: number;
-  readonly backoff?: Partial<Backoff>;
-  readonly transportLimits?: Partial<Limits>;
+  readonly backoff?: Partial<RedialBackoff>;
+  readonly transportLimits?: Partial<TransportLimits>;
   readonly onEvent?: (event: DialerEvent) => void;
   readonly host?: Host;
   readonly net?: Net;
@@ -45,7 +45,7 @@ export const DIAL_CHECKS = {
 } satisfies Readonly<Record<keyof DialOptions, Check>>;
 
 /** A leader that restarts is back within a second or two: the first waits are short. */
-export const RECONNECT: Partial<Backoff> = { fromMs: 50, toMs: 2_000, jitter: 0.2, stableMs: 2_000 };
+export const RECONNECT: Partial<RedialBackoff> = { fromMs: 50, toMs: 2_000, jitter: 0.2, stableMs: 2_000 };
 
 /** Answers after which another attempt would end the same way. */
 const HOPELESS: ReadonlySet<string> = new Set(['AUTH_FAILED', 'VERSION', 'FORBIDDEN', 'PROTOCOL']);
@@ -65,7 +65,7 @@ export function unreachable(
     last?.kind === 'unreachable'
       ? last.error.message
       : last?.kind === 'lost'
-        ? describeClose(last.reason)
+        ? formatCloseReason(last.reason)
         : 'no answer';
   return new LeaderUnreachableError(where, `no session within ${withinMs} ms (${why})`);
 }

@@ -124,7 +124,7 @@ export class LeaderLink<Hello, Message, Answer extends ToClient | ToWorker> {
     events.onUp();
     return {
       onFrame: (frame) => inlet.receive(frame),
-      onDrain: () => outlet.drained(),
+      onWritable: () => outlet.drained(),
       // The leader took nothing of the frame; with a new hello on this connection everything unanswered is said again.
       onPeerError: (error) => {
         if (error.retryable) this.host.setTimer(Math.max(error.retryAfterMs, 10), () => events.onUp());
@@ -141,7 +141,7 @@ export class LeaderLink<Hello, Message, Answer extends ToClient | ToWorker> {
 
   private take(type: number, from: ByteReader, connection: Connection): void {
     const answer = this.codec.answer(type, from, connection);
-    if (answer === undefined) return connection.answer('UNKNOWN_TYPE');
+    if (answer === undefined) return connection.writeError('UNKNOWN_TYPE');
     this.hear(answer);
     this.port?.send(answer);
   }

@@ -1,5 +1,11 @@
 // Hot path: one frame carries a whole batch; `settle` runs once per receipt.
-import type { CloseReason, Connection, ConnectionHandler, Frame, IncomingBody } from '@troupe/transport';
+import type {
+  CloseReason,
+  Connection,
+  ConnectionHandler,
+  IncomingBody,
+  ReceivedFrame,
+} from '@troupe/transport';
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
@@ -51,11 +57,11 @@ export class ClientPeer implements ConnectionHandler {
     });
   }
 
-  onFrame(frame: Frame): void {
+  onFrame(frame: ReceivedFrame): void {
     this.inlet.receive(frame);
   }
 
-  onDrain(): void {
+  onWritable(): void {
     this.outlet.drained();
   }
 
@@ -68,29 +74,18 @@ export class ClientPeer implements ConnectionHandler {
   deliver(message: ToClient): void {
     if (message.kind === 'receipts') this.answered(message.items);
     else if (message.kind === 'answer') this.settle();
-    if (message.kind === 'outcomes') this.tell(message.items);
+    if (message.kind === 'outcomes') this.sendOutcomes(message.items);
     else encodeToClient(message, wireWriter(), this.outlet.post);
     if (this.belated.length > 0) this.askAgain();
     if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
   }
 
-  private tell(outcomes: readonly JobOutcome[]): void {
-    for (const { seq } of outcomes) if (seq !== 0) this.settle();
+  private sendOutcomes(outcomes: readonly JobOutcome[]): void {
     for (const items of portions(outcomes, resultBytes)) {
-      if (this.outlet.isFull) this.putOff(items);
+      if (this.outlet.isFull) for (const { job } of items) this.belated.push(job);
       else encodeToClient({ kind: 'outcomes', items }, wireWriter(), this.outlet.post);
     }
     if (this.belated.length > BELATED_MAX) this.connection.destroy({ kind: 'slow-reader' });
-  }
-
-  /** Receipts are not put off: those that were to come with these outcomes come without. */
-  private putOff(outcomes: readonly JobOutcome[]): void {
-    const receipts: Receipt[] = [];
-    for (const { job, seq } of outcomes) {
-      this.belated.push(job);
-      if (seq !== 0) receipts.push({ seq, jobs: [job], lsn: 0, duplicate: false, refusal: undefined });
-    }
-    encodeToClient({ kind: 'receipts', items: receipts }, wireWriter(), this.outlet.post);
   }
 
   private askAgain(): void {
@@ -148,12 +143,12 @@ export class ClientPeer implements ConnectionHandler {
     if (type === JobFrame.ClientHello) {
       const { client, token } = readClientHello(from);
       this.port = this.setup.port();
-      const name = boundName(this.connection.session, client);
+      const name = boundName(this.connection.handshake, client);
       leader.helloClient({ hello: { client: name, token }, port: this.port });
       return;
     }
     const message = readClient(type, from);
-    if (message === undefined) return this.connection.answer('UNKNOWN_TYPE');
+    if (message === undefined) return this.connection.writeError('UNKNOWN_TYPE');
     if (this.port === undefined) throw new MessageMalformedError('no hello before it');
     this.pass(message, bytes, this.port);
   }
@@ -162,23 +157,23 @@ export class ClientPeer implements ConnectionHandler {
   private pass(message: ClientMessage, bytes: number, port: PeerPort<ToClient>): void {
     const { leader } = this.setup;
     const answers = answersTo(message);
-    if (answers === 0) this.connection.took(bytes);
+    if (answers === 0) this.connection.requestStarted(bytes);
     else this.count(answers, bytes);
     leader.fromClient({ message, port });
-    if (answers === 0) leader.run(() => this.connection.settled(bytes));
+    if (answers === 0) leader.run(() => this.connection.requestEnded(bytes));
   }
 
   private count(items: number, bytes: number): void {
     const bytesEach = bytes / items;
     this.owed.push({ items, bytesEach });
-    for (let i = 0; i < items; i += 1) this.connection.took(bytesEach);
+    for (let i = 0; i < items; i += 1) this.connection.requestStarted(bytesEach);
   }
 
   /** Answers come nearly in the order of the requests, and what matters is the sum. */
   private settle(): void {
     const first = this.owed[0];
     if (first === undefined) return;
-    this.connection.settled(first.bytesEach);
+    this.connection.requestEnded(first.bytesEach);
     first.items -= 1;
     if (first.items === 0) this.owed.shift();
   }

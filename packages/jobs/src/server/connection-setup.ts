@@ -1,4 +1,4 @@
-import type { Compression, Connection, Session } from '@troupe/transport';
+import type { Compression, Connection, HandshakeResult } from '@troupe/transport';
 import type { PayloadStore } from '../job/stored-payload.js';
 import type {
   ClientFace,
@@ -27,7 +27,7 @@ export interface PeerSetup<Out> {
   readonly compress?: Compression | undefined;
   /** Where large payloads go and come from, without being in memory as a whole. */
   readonly payloads?: PayloadStore | undefined;
-  /** A new session: messages for it come back through the session's actor. */
+  /** A new handshake: messages for it come back through the handshake's actor. */
   readonly port: () => PeerPort<Out>;
   /** The connection is over: its actor ends. */
   readonly gone: () => void;
@@ -37,15 +37,17 @@ export interface PeerSetup<Out> {
  * The name the leader knows a peer by. Where the handshake has proved who it is, the claim stands behind that: a client cannot
  * take the numbering, the results, the keys or the leases of another identity (A13, A35). The identity ends at the last slash.
  */
-export function boundName(session: Session, claimed: string): string {
-  return session.method === 'none' ? claimed : `${session.subject}/${claimed.replaceAll('/', '_')}`;
+export function boundName(handshake: HandshakeResult, claimed: string): string {
+  return handshake.authMethod === 'none'
+    ? claimed
+    : `${handshake.identityName}/${claimed.replaceAll('/', '_')}`;
 }
 
 /** What the identity of a connection may do. Undefined where the operating system is the guard, and everybody may do everything. */
-export function accessOf({ method, identity, subject }: Session): PeerAccess | undefined {
-  if (method === 'none' || identity === null) return undefined;
+export function accessOf({ authMethod, identity, identityName }: HandshakeResult): PeerAccess | undefined {
+  if (authMethod === 'none' || identity === null) return undefined;
   return {
     permits: (action, on) => identity.permits(action, on),
-    owns: (client) => client.slice(0, Math.max(0, client.lastIndexOf('/'))) === subject,
+    owns: (client) => client.slice(0, Math.max(0, client.lastIndexOf('/'))) === identityName,
   };
 }

@@ -2,16 +2,16 @@ import { type ActorRef, type ActorSystem, createSystem, type Host, nodeHost } fr
 import {
   type Address,
   type Compression,
-  type Directory,
-  type Limits,
+  type IdentityStore,
   Listener,
   type ListenerAuth,
   type ListenerEvent,
   type ListenTls,
-  limitsOf,
   type Net,
   nodeNet,
   type Profile,
+  type TransportLimits,
+  transportLimits,
 } from '@troupe/transport';
 import type { WalOptions } from '@troupe/wal';
 import { JobDefinitionError } from '../jobs-error.js';
@@ -49,7 +49,7 @@ export interface LeaderServerOptions {
   readonly compress?: Compression;
   readonly limits?: Partial<LeaderLimits>;
   readonly times?: Partial<LeaderTimes>;
-  readonly transportLimits?: Partial<Limits>;
+  readonly transportLimits?: Partial<TransportLimits>;
   readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'>;
   /** The log failed, or the leader did: nothing more is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
@@ -62,7 +62,7 @@ export interface LeaderServerOptions {
 /** What a running leader can be given anew. */
 export interface LeaderRenewal {
   /** Who may do what. Sessions whose key or certificate is no longer in it, or has other rights now, end. */
-  readonly directory?: Directory;
+  readonly identities?: IdentityStore;
   /** For connections from now on. */
   readonly tls?: ListenTls;
 }
@@ -184,10 +184,10 @@ export class LeaderServer implements AsyncDisposable {
   }
 
   /** A payload that the leader would take must not fail at the door. */
-  private bodyLimit(): Partial<Limits> {
+  private bodyLimit(): Partial<TransportLimits> {
     const payloadBytesMax = this.options.limits?.payloadBytesMax ?? 0;
-    const isTight = payloadBytesMax + FRAMING_BYTES > limitsOf('public').bodyBytesMax;
-    return isTight ? { bodyBytesMax: limitsOf('trusted').bodyBytesMax } : {};
+    const isTight = payloadBytesMax + FRAMING_BYTES > transportLimits('public').bodyBytesMax;
+    return isTight ? { bodyBytesMax: transportLimits('trusted').bodyBytesMax } : {};
   }
 
   /** Where it listens. */
@@ -201,15 +201,15 @@ export class LeaderServer implements AsyncDisposable {
 
   /** Takes other keys and certificates, without a restart. One that cannot be used changes nothing. */
   renew(renewal: LeaderRenewal): void {
-    checkOptions('renew', renewal, { directory: anObject, tls: anObject });
-    const { directory, tls } = renewal;
+    checkOptions('renew', renewal, { identities: anObject, tls: anObject });
+    const { identities, tls } = renewal;
     if (tls !== undefined && this.options.tls === undefined)
       throw new JobDefinitionError('renew', 'this leader was started without TLS');
-    if (directory !== undefined && (this.options.auth ?? NO_AUTH).kind === 'none')
+    if (identities !== undefined && (this.options.auth ?? NO_AUTH).kind === 'none')
       throw new JobDefinitionError('renew', 'this leader was started without keys');
     // The certificate first: it may be refused.
     if (tls !== undefined) this.listener?.renewTls(tls);
-    if (directory !== undefined) this.listener?.admit(directory);
+    if (identities !== undefined) this.listener?.renewIdentities(identities);
   }
 
   overview(): Promise<LeaderOverview> {

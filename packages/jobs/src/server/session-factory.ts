@@ -40,7 +40,7 @@ export class LeaderDoor {
 
   private peerOf(connection: Connection, ref: ActorRef<typeof SessionActor>): Deliver & ConnectionHandler {
     const { host } = this.setup;
-    const { dialect, role } = connection.session;
+    const { dialect, role } = connection.handshake;
     if (role === 'worker') {
       const setup = this.peerSetup<ToWorker>(connection, ref);
       return dialect === 'full' ? new WorkerPeer(setup) : new MinimalWorker(setup, host);
@@ -51,8 +51,8 @@ export class LeaderDoor {
 
   private peerSetup<Out>(connection: Connection, ref: ActorRef<typeof SessionActor>): PeerSetup<Out> {
     const { system, leader, bodyBytesMax, waitingBytesMax, compress, payloads } = this.setup;
-    const streams = connection.session.dialect === 'full';
-    const access = accessOf(connection.session);
+    const streams = connection.handshake.dialect === 'full';
+    const access = accessOf(connection.handshake);
     const port = (): PeerPort<Out> => ({
       ref,
       access,

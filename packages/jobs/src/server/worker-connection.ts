@@ -1,4 +1,4 @@
-import type { CloseReason, Connection, ConnectionHandler, Frame } from '@troupe/transport';
+import type { CloseReason, Connection, ConnectionHandler, ReceivedFrame } from '@troupe/transport';
 import { StoredPayload } from '../job/stored-payload.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { Assignment, AttemptRef, Credit, ToWorker } from '../protocol/worker-messages.js';
@@ -53,11 +53,11 @@ export class WorkerPeer implements ConnectionHandler {
     );
   }
 
-  onFrame(frame: Frame): void {
+  onFrame(frame: ReceivedFrame): void {
     this.inlet.receive(frame);
   }
 
-  onDrain(): void {
+  onWritable(): void {
     this.outlet.drained();
   }
 
@@ -92,21 +92,21 @@ export class WorkerPeer implements ConnectionHandler {
       const hello = readWorkerHello(from);
       this.port = this.setup.port();
       this.credit = hello.credit;
-      const worker = boundName(this.connection.session, hello.worker);
+      const worker = boundName(this.connection.handshake, hello.worker);
       leader.helloWorker({ hello: { ...hello, worker }, port: this.port });
       return;
     }
     if (type === JobFrame.PulseHello) {
       const hello = readPulseHello(from);
       this.port = this.setup.port();
-      const worker = boundName(this.connection.session, hello.worker);
+      const worker = boundName(this.connection.handshake, hello.worker);
       leader.helloPulse({ hello: { ...hello, worker }, port: this.port });
       return;
     }
     if (type === JobFrame.Pulse && this.port !== undefined)
       return leader.fromPulse({ beat: readPulse(from), port: this.port });
     const frame = readWorker(type, from);
-    if (frame === undefined) return this.connection.answer('UNKNOWN_TYPE');
+    if (frame === undefined) return this.connection.writeError('UNKNOWN_TYPE');
     const { port } = this;
     if (port === undefined) throw new MessageMalformedError('no hello before it');
     if (frame.kind === 'quiet') return leader.fromWorker({ message: frame, port });

@@ -1,8 +1,7 @@
-import { type InlinePayload, type Payload, payloadOfPart, textPayloadOfPart } from '../job/payload.js';
+import { type InlinePayload, type Payload, payloadOfPart } from '../job/payload.js';
 import { StoredPayload } from '../job/stored-payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import { SHA256_BYTES, STORED_MARK, TEXT_MARK } from './byte-writer.js';
-import { recurringText, rememberText } from './recurring-text.js';
+import { SHA256_BYTES, STORED_MARK } from './byte-writer.js';
 
 /** Reads what {@link ByteWriter} wrote. Never reads beyond `end`: a short record is corruption, not an exception. */
 export class ByteReader {
@@ -63,12 +62,7 @@ export class ByteReader {
 
   text(): string {
     const from = this.span();
-    const again = recurringText(this.buffer, from, this.at);
-    if (again !== undefined) return again;
-    const text = this.buffer.toString('utf8', from, this.at);
-    // In UTF-8 only ASCII has a character for every byte.
-    if (text.length === this.at - from) rememberText(text);
-    return text;
+    return from === this.at ? '' : this.buffer.toString('utf8', from, this.at);
   }
 
   /** From the log only: a peer must not name what others have stored. */
@@ -85,19 +79,11 @@ export class ByteReader {
   }
 
   payload(): InlinePayload {
-    if (this.takeTextMark()) return textPayloadOfPart(this.buffer, this.span(), this.at);
     const from = this.span();
     const length = this.at - from;
     if (this.owned && length * 2 > this.end)
       return new Uint8Array(this.buffer.buffer, this.buffer.byteOffset + from, length);
     return payloadOfPart(this.buffer, from, this.at);
-  }
-
-  private takeTextMark(): boolean {
-    if (this.at + 2 > this.end) return false;
-    if (this.buffer[this.at] !== TEXT_MARK || this.buffer[this.at + 1] !== 0) return false;
-    this.at += 2;
-    return true;
   }
 
   private span(): number {

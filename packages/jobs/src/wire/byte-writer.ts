@@ -1,13 +1,10 @@
 // Hot path: no allocation per value.
 import type { Payload } from '../job/payload.js';
 import { StoredPayload } from '../job/stored-payload.js';
-import { TextPayload } from '../job/text-payload.js';
 
 const FIRST_BYTES = 64 * 1024;
 export const STORED_MARK = Number.MAX_SAFE_INTEGER;
 export const SHA256_BYTES = 32;
-/** Before the length of a text stands a zero that is longer than it needs to be: this byte and an empty one. No length is written so. */
-export const TEXT_MARK = 0x80;
 /** Below 128, so that the length is one byte. */
 const SHORT_CHARS = 64;
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
@@ -74,11 +71,6 @@ export class ByteWriter {
 
   payload(value: Payload): void {
     if (typeof value === 'string') return this.ascii(value);
-    if (value instanceof TextPayload) {
-      this.byte(TEXT_MARK);
-      this.byte(0);
-      return this.ascii(value.text);
-    }
     if (value instanceof StoredPayload) return this.stored(value);
     this.int(value.length);
     this.room(value.length);

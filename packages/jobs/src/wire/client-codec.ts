@@ -1,7 +1,7 @@
 // Hot path: `encodeClient`, `readSubmit`, `encodeToClient` and their counterparts run for every batch of jobs.
 import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
 import type { RefusalCode, SessionRefusalCode } from '../jobs-error.js';
@@ -13,7 +13,7 @@ import type {
   SubmitItem,
   ToClient,
 } from '../protocol/client-messages.js';
-import { readDeskRequest } from './admin-codec.js';
+import { readAdminRequest } from './admin-codec.js';
 import type { ByteReader } from './byte-reader.js';
 import type { ByteWriter } from './byte-writer.js';
 import { FRAME_BYTES, JobFrame } from './job-frame-type.js';
@@ -23,16 +23,14 @@ import { readFailure, readJson, readWord, writeFailure, writeWord } from './wire
 /** Where encoded frames go. It takes what stands in the writer and empties it. */
 export type Emit = (type: number, out: ByteWriter) => void;
 
-const WANT = 1;
+const WANTS_OUTCOME = 1;
 const HAS_KEY = 2;
 const HAS_DELAY = 4;
-const SOON = 8;
 const DUPLICATE = 1;
 const REFUSED = 2;
 const HAS_RESULT = 1;
 const HAS_REASON = 2;
 const HAS_FAILURE = 4;
-const HAS_SEQ = 8;
 const STATES = ['done', 'dead', 'cancelled', 'unknown'] as const satisfies readonly JobOutcome['state'][];
 export const SESSION_REFUSALS: readonly SessionRefusalCode[] = [
   'ERR_SESSION_MALFORMED',
@@ -61,7 +59,7 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
       return emit(JobFrame.SubmitAll, out);
     case 'define':
       out.int(message.ref);
-      out.text(JSON.stringify(message.spec));
+      out.text(JSON.stringify(message.policy));
       return emit(JobFrame.Define, out);
     case 'await':
       for (const job of message.jobs) out.int(job);
@@ -113,14 +111,14 @@ export function readClient(type: number, from: ByteReader): ClientMessage | unde
       return { kind: 'submit_all', low, seq, items };
     }
     case JobFrame.Define:
-      return { kind: 'define', ref: from.int(), spec: readSpec(from) };
+      return { kind: 'define', ref: from.int(), policy: readPolicy(from) };
     case JobFrame.Await: {
       const jobs: number[] = [];
       while (!from.done) jobs.push(from.int());
       return { kind: 'await', jobs };
     }
     case JobFrame.Call:
-      return { kind: 'call', call: from.int(), request: readDeskRequest(readJson(from, 'request')) };
+      return { kind: 'call', call: from.int(), request: readAdminRequest(readJson(from, 'request')) };
     case JobFrame.Beat:
       return { kind: 'beat' };
     case JobFrame.Goodbye:
@@ -216,7 +214,7 @@ function writeItem(out: ByteWriter, item: SubmitItem): void {
   out.int(item.ref);
   const { key, delayMs } = item;
   const has = (key === '' ? 0 : HAS_KEY) | (delayMs === 0 ? 0 : HAS_DELAY);
-  out.byte(has | (item.want ? WANT : 0) | (item.soon ? SOON : 0));
+  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0));
   if (key !== '') out.text(key);
   if (delayMs !== 0) out.int(Math.ceil(delayMs));
   out.payload(item.payload);
@@ -233,7 +231,7 @@ function readItemHead(from: ByteReader, seq: number): SubmitItem & { payload: Pa
   const flags = from.byte();
   const key = (flags & HAS_KEY) === 0 ? '' : from.text();
   const delayMs = (flags & HAS_DELAY) === 0 ? 0 : from.int();
-  return { seq, ref, payload: '', key, delayMs, want: (flags & WANT) !== 0, soon: (flags & SOON) !== 0 };
+  return { seq, ref, payload: '', key, delayMs, wantsOutcome: (flags & WANTS_OUTCOME) !== 0 };
 }
 
 function encodeReceipts(items: readonly Receipt[], out: ByteWriter, emit: Emit): void {
@@ -269,12 +267,11 @@ function readReceipt(from: ByteReader): Receipt {
 }
 
 function encodeOutcomes(items: readonly JobOutcome[], out: ByteWriter, emit: Emit): void {
-  for (const { job, seq, state, result, reason, failure } of items) {
+  for (const { job, state, result, reason, failure } of items) {
     out.int(job);
     writeWord(out, STATES, state);
     const has = (result === undefined ? 0 : HAS_RESULT) | (reason === '' ? 0 : HAS_REASON);
-    out.byte(has | (failure === undefined ? 0 : HAS_FAILURE) | (seq === 0 ? 0 : HAS_SEQ));
-    if (seq !== 0) out.int(seq);
+    out.byte(has | (failure === undefined ? 0 : HAS_FAILURE));
     if (result !== undefined) out.payload(result);
     if (reason !== '') out.text(reason);
     if (failure !== undefined) writeFailure(out, failure);
@@ -287,20 +284,19 @@ function readOutcome(from: ByteReader): JobOutcome {
   const job = from.int();
   const state = readWord(from, STATES, 'state');
   const flags = from.byte();
-  const seq = (flags & HAS_SEQ) === 0 ? 0 : from.int();
   const result = (flags & HAS_RESULT) === 0 ? undefined : from.payload();
   const reason = (flags & HAS_REASON) === 0 ? '' : from.text();
   const failure = (flags & HAS_FAILURE) === 0 ? undefined : readFailure(from);
-  return { job, seq, state, result, reason, failure };
+  return { job, state, result, reason, failure };
 }
 
-/** Made again by `defineJob`, so that a spec from outside has passed every check that one from inside has. */
-function readSpec(from: ByteReader): JobSpec {
-  const { exec, ...options } = readJson(from, 'spec');
-  if (typeof exec !== 'string') throw new MessageMalformedError('spec has no exec');
+/** Made again by `defineJob`, so that a policy from outside has passed every check that one from inside has. */
+function readPolicy(from: ByteReader): JobPolicy {
+  const { exec, ...options } = readJson(from, 'policy');
+  if (typeof exec !== 'string') throw new MessageMalformedError('policy has no exec');
   try {
-    return defineJob(exec, { ...options, input: ANY, output: ANY }).spec;
+    return defineJob(exec, { ...options, input: ANY, output: ANY }).policy;
   } catch (cause) {
-    throw new MessageMalformedError('spec is not one of a job definition', { cause });
+    throw new MessageMalformedError('policy is not one of a job definition', { cause });
   }
 }

@@ -1,6 +1,5 @@
 import type { Payload } from '../job/payload.js';
-import type { StoredPayload } from '../job/stored-payload.js';
-import { TextPayload } from '../job/text-payload.js';
+import { StoredPayload } from '../job/stored-payload.js';
 import { ByteWriter } from './byte-writer.js';
 
 /** From here on a payload travels by reference: it is not changed once it is somebody's payload, and a copy costs more than a second piece. */
@@ -19,9 +18,8 @@ export class WireWriter extends ByteWriter {
   }
 
   override payload(value: Payload): void {
-    const isText = typeof value === 'string' || value instanceof TextPayload;
-    if (isText || (value instanceof Uint8Array && value.length < BY_REFERENCE_BYTES))
-      return super.payload(value);
+    const isShort = typeof value === 'string' || value.length < BY_REFERENCE_BYTES;
+    if (isShort && !(value instanceof StoredPayload)) return super.payload(value);
     this.int(value.length);
     this.piecesBytes += super.length + value.length;
     this.pieces.push(super.take(), value);

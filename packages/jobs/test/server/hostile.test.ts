@@ -13,7 +13,7 @@ import {
 } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ROW_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
+import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
 import { ByteWriter } from '#src/wire/byte-writer.js';
 import { encodeClient, encodeClientHello } from '#src/wire/client-codec.js';
 import { JobFrame } from '#src/wire/job-frame-type.js';
@@ -58,7 +58,7 @@ function say(
   connection: Connection,
   encode: (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) => void,
 ): void {
-  encode(new ByteWriter(), (type, out) => void connection.send(type, NO_HEADER, out.take()));
+  encode(new ByteWriter(), (type, out) => void connection.write(type, NO_HEADER, out.take()));
 }
 
 const hello = (client: string) => (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) =>
@@ -103,12 +103,12 @@ hostile('what is no message ends its connection and nothing else', async () => {
   ]) {
     const evil = await peer(leader.port, 'client');
     say(evil.connection, hello('evil'));
-    evil.connection.send(type, NO_HEADER, garbage);
+    evil.connection.write(type, NO_HEADER, garbage);
     await evil.closed;
   }
   for (const type of [JobFrame.Report, JobFrame.Ends, JobFrame.WorkerHello]) {
     const evil = await peer(leader.port, 'worker');
-    evil.connection.send(type, NO_HEADER, garbage);
+    evil.connection.write(type, NO_HEADER, garbage);
     await evil.closed;
   }
   // Messages in an order that no correct peer has: a submit before the hello.
@@ -119,13 +119,13 @@ hostile('what is no message ends its connection and nothing else', async () => {
   say(deep.connection, hello('deep'));
   for (const text of [
     '['.repeat(100_000),
-    '{"ask":"list","state":"__proto__","after":0,"max":1}',
-    '{"__proto__":{"ask":"overview"}}',
+    '{"kind":"list","state":"__proto__","after":0,"max":1}',
+    '{"__proto__":{"kind":"overview"}}',
   ]) {
     const out = new ByteWriter();
     out.int(1);
     out.text(text);
-    deep.connection.send(JobFrame.Call, NO_HEADER, out.take());
+    deep.connection.write(JobFrame.Call, NO_HEADER, out.take());
   }
   await deep.closed;
   assert.is(await client.run(Echo, 'fine'), 'fine');
@@ -175,7 +175,7 @@ hostile(
     await evil.closed;
     const greedy = await peer(leader.port, 'worker');
     say(greedy.connection, (out, emit) =>
-      encodeWorkerHello({ ...base, credit: { jobs: ROW_JOBS_MAX + 2, bytes: 1 } }, out, emit),
+      encodeWorkerHello({ ...base, credit: { jobs: BATCH_JOBS_MAX + 2, bytes: 1 } }, out, emit),
     );
     await greedy.closed;
     assert.is((await job.inspect()).state, 'queued');
@@ -208,7 +208,9 @@ async function attack(port: number): Promise<AsyncDisposable> {
   const idle = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
   const flood = await peer(port, 'client');
   say(flood.connection, hello('flood'));
-  say(flood.connection, (out, emit) => encodeClient({ kind: 'define', ref: 1, spec: Echo.spec }, out, emit));
+  say(flood.connection, (out, emit) =>
+    encodeClient({ kind: 'define', ref: 1, policy: Echo.policy }, out, emit),
+  );
   // Asks for every result and reads none of them.
   flood.connection.pause();
   let seq = 1;
@@ -216,7 +218,7 @@ async function attack(port: number): Promise<AsyncDisposable> {
     while (!signal.aborted && seq < 100_000) {
       const items = Array.from({ length: 50 }, () => {
         seq += 1;
-        return { seq: seq - 1, ref: 1, payload: '1', key: '', delayMs: 0, want: true, soon: false };
+        return { seq: seq - 1, ref: 1, payload: '1', key: '', delayMs: 0, wantsOutcome: true };
       });
       say(flood.connection, (out, emit) => encodeClient({ kind: 'submit', low: 0, items }, out, emit));
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,5 +1,4 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
-import { TextPayload } from '#src/job/text-payload.js';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
 import type { ClientFace, PeerPort, WorkerFace } from '#src/protocol/leader-interface.js';
 import type { SimNode, SimWorld } from './sim-world.js';
@@ -178,7 +177,7 @@ export class SimNet {
 /** What a peer changes in its messages afterwards must not reach the leader. */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
-  if (typeof value !== 'object' || value === null || value instanceof TextPayload) return value;
+  if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) return Uint8Array.from(value);
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, copyOf(field)]));
 }

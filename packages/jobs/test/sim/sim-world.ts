@@ -1,6 +1,6 @@
 import type { ActorSystem, Host, HostTimer } from '@troupe/core';
 import { createSystem } from '@troupe/core';
-import { StepExecutor, seededRandom } from '@troupe/core/testing';
+import { SeededRandom, StepExecutor } from '@troupe/core/testing';
 
 interface Event {
   at: number;
@@ -107,7 +107,8 @@ export class SimWorld {
   stream(name: string): () => number {
     let hash = this.seed ^ 0x9e3779b9;
     for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
-    return seededRandom(hash);
+    const random = new SeededRandom(hash);
+    return () => random.next();
   }
 
   node(name: string): SimNode {

@@ -1,34 +1,34 @@
 import type { MessageView, Middleware, Outcome, Verdict } from '@troupe/core';
 import { LRUMap } from 'mnemonist';
-import { type Figure, type Measured, messageCounter } from '../figure.js';
+import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 import { above, aFunction, aName, oneOf, onlyKnown, whole } from '../option-check.js';
-import { Circuit, type CircuitRules, type CircuitState, NO_PROBE } from './circuit.js';
+import { Circuit, type CircuitRules, type CircuitState, NO_PROBE } from './circuit-state.js';
 
 export interface CircuitBreakerOptions {
-  readonly name?: string;
-  /** So many failures open the circuit. Default 5. */
-  readonly failures?: number;
+  readonly name?: string | undefined;
+  /** Failures that open the circuit. Default 5. */
+  readonly failures?: number | undefined;
   /** Only failures within this time count together. Default 10,000. */
-  readonly withinMs?: number;
-  /** How long it stays open. Default 5,000. */
-  readonly openMs?: number;
-  /** Messages let through while it is half-open; all must succeed. Default 1. */
-  readonly probes?: number;
-  /** One circuit for all (default), one per actor, or one per key; a key undefined has no circuit. */
-  readonly per?: 'all' | 'actor' | ((message: MessageView) => string | undefined);
-  /** While it is open: refuse messages (default), or hold them and their actor. */
-  readonly open?: 'refuse' | 'hold';
-  /** Which errors count. Default: all. */
-  readonly counts?: (error: Error) => boolean;
+  readonly withinMs?: number | undefined;
+  /** Time that the circuit stays open. Default 5,000. */
+  readonly openMs?: number | undefined;
+  /** Messages let through while the circuit is half-open; all must succeed. Default 1. */
+  readonly probes?: number | undefined;
+  /** One circuit for all (default), one per actor, or one per key; a message with the key undefined has no circuit. */
+  readonly per?: 'all' | 'actor' | ((message: MessageView) => string | undefined) | undefined;
+  /** While the circuit is open: refuse messages (default), or hold them and their actor. */
+  readonly open?: 'refuse' | 'hold' | undefined;
+  /** Whether an error counts as a failure. Default: all do. */
+  readonly countsAsFailure?: ((error: Error) => boolean) | undefined;
   /** Circuits remembered. Default 1,000. */
-  readonly keysMax?: number;
+  readonly keysMax?: number | undefined;
 }
 
-export interface CircuitBreaker extends Middleware, Measured {
+export interface CircuitBreaker extends Middleware, MetricSource {
   readonly refused: number;
   /** Times that a circuit has opened. */
   readonly opened: number;
-  /** Of the circuit with that key; `''` is the one of `per: 'all'`. */
+  /** The state of the circuit with that key; `''` is the key of `per: 'all'`. */
   stateOf(key: string, now: number): CircuitState;
 }
 
@@ -40,14 +40,14 @@ const OPTIONS = [
   'probes',
   'per',
   'open',
-  'counts',
+  'countsAsFailure',
   'keysMax',
 ] as const;
 
-/** Keeps messages away from handlers that keep failing, and tries with a few whether they have recovered. */
+/** Keeps messages away from handlers that keep failing, and probes with a few messages whether they have recovered. */
 export function circuitBreaker(options: CircuitBreakerOptions = {}): CircuitBreaker {
   onlyKnown('circuitBreaker', options, OPTIONS);
-  return new Breaker(options);
+  return new CircuitBreakerMiddleware(options);
 }
 
 interface Call {
@@ -55,24 +55,24 @@ interface Call {
   readonly probe: number;
 }
 
-class Breaker implements CircuitBreaker {
+class CircuitBreakerMiddleware implements CircuitBreaker {
   refused = 0;
   opened = 0;
   readonly name: string;
-  readonly figures: readonly Figure[];
+  readonly metrics: readonly Metric[];
   private readonly rules: CircuitRules;
   private readonly per: NonNullable<CircuitBreakerOptions['per']>;
   private readonly holds: boolean;
-  private readonly counts: (error: Error) => boolean;
+  private readonly countsAsFailure: (error: Error) => boolean;
   private readonly circuits: LRUMap<string, Circuit>;
   private readonly calls = new WeakMap<MessageView, Call>();
-  /** Calls with a note that have not ended: mostly none, and then nobody has to look. */
-  private noted = 0;
-  /** The one of `per: 'all'`. */
+  /** Entries of `calls`: mostly none, and then no lookup is needed. */
+  private callCount = 0;
+  /** The circuit of `per: 'all'`. */
   private shared: Circuit | undefined = undefined;
 
   constructor(options: CircuitBreakerOptions) {
-    const { per = 'all', counts = () => true } = options;
+    const { per = 'all', countsAsFailure = () => true } = options;
     this.name = aName('circuitBreaker.name', options.name ?? 'circuit-breaker');
     this.rules = {
       failures: whole('circuitBreaker.failures', options.failures ?? 5, 1),
@@ -83,9 +83,9 @@ class Breaker implements CircuitBreaker {
     this.per =
       typeof per === 'function' ? per : oneOf<'all' | 'actor'>('circuitBreaker.per', per, ['all', 'actor']);
     this.holds = oneOf('circuitBreaker.open', options.open ?? 'refuse', ['refuse', 'hold']) === 'hold';
-    this.counts = aFunction('circuitBreaker.counts', counts);
+    this.countsAsFailure = aFunction('circuitBreaker.countsAsFailure', countsAsFailure);
     this.circuits = new LRUMap(whole('circuitBreaker.keysMax', options.keysMax ?? 1_000, 1));
-    this.figures = [
+    this.metrics = [
       messageCounter(
         'troupe.circuit_breaker.refused',
         this.name,
@@ -112,38 +112,38 @@ class Breaker implements CircuitBreaker {
     if (key === undefined) return undefined;
     const circuit = this.circuitOf(key);
     if (circuit.isClosed && typeof this.per !== 'function') return undefined;
-    const admission = circuit.admit(message.now);
-    if (admission.kind === 'passed') {
-      if (admission.probe !== NO_PROBE || typeof this.per === 'function') {
-        this.calls.set(message, { circuit, probe: admission.probe });
-        this.noted += 1;
+    const decision = circuit.admit(message.now);
+    if (decision.kind === 'passed') {
+      if (decision.probe !== NO_PROBE || typeof this.per === 'function') {
+        this.calls.set(message, { circuit, probe: decision.probe });
+        this.callCount += 1;
       }
       return undefined;
     }
     this.refused += 1;
     if (!this.holds) return { verdict: 'refuse', why: `${this.name}: the circuit is open` };
     const reason = { user: `${this.name}: the circuit is open` };
-    return { verdict: 'hold', reason, resumeOn: { on: 'after', ms: admission.ms } };
+    return { verdict: 'hold', reason, resumeOn: { on: 'after', ms: decision.ms } };
   };
 
   readonly afterMessage = (message: MessageView, outcome: Outcome): undefined => {
     const call = this.callOf(message, outcome);
     if (call === undefined) return;
     const { circuit, probe } = call;
-    if (outcome.kind === 'handled') circuit.succeededCall(probe);
-    else if (outcome.kind !== 'failed') circuit.takenBack(probe);
-    else if (this.counts(outcome.error)) circuit.failedCall(probe, message.now);
-    else circuit.succeededCall(probe);
+    if (outcome.kind === 'handled') circuit.recordSuccess(probe);
+    else if (outcome.kind !== 'failed') circuit.cancelCall(probe);
+    else if (this.countsAsFailure(outcome.error)) circuit.recordFailure(probe, message.now);
+    else circuit.recordSuccess(probe);
   };
 
-  /** Ordinary calls leave no note, unless a handler might have changed what their key is made from. */
+  /** Only probes and calls with a key function are stored: a handler might change the payload that a key is made from. */
   private callOf(message: MessageView, outcome: Outcome): Call | undefined {
-    const noted = this.noted === 0 ? undefined : this.calls.get(message);
-    if (noted !== undefined) {
-      this.noted -= 1;
+    const stored = this.callCount === 0 ? undefined : this.calls.get(message);
+    if (stored !== undefined) {
+      this.callCount -= 1;
       this.calls.delete(message);
     }
-    if (noted !== undefined || outcome.kind !== 'failed' || typeof this.per === 'function') return noted;
+    if (stored !== undefined || outcome.kind !== 'failed' || typeof this.per === 'function') return stored;
     return { circuit: this.circuitOf(this.keyOf(message) as string), probe: NO_PROBE };
   }
 

@@ -1,7 +1,7 @@
 import type { Attributes, BatchObservableResult, Meter, ObservableGauge } from '@opentelemetry/api';
-import type { JobsOverview, JobsSource } from './job-event.js';
+import type { LeaderOverview, LeaderOverviewSource } from './leader-events.js';
 
-/** How full a leader is, asked of it whenever metrics are collected. */
+/** Gauges of a leader's fill levels, read whenever metrics are collected. */
 export class JobGauges {
   private readonly meter: Meter;
   private readonly queue: ObservableGauge;
@@ -18,37 +18,41 @@ export class JobGauges {
     const gauge = (name: string, unit: string, description: string): ObservableGauge =>
       meter.createObservableGauge(name, { unit, description });
     this.meter = meter;
-    this.queue = gauge('troupe.jobs.queue.length', '{job}', 'Jobs by state; `queued` is what waits.');
-    this.delayed = gauge('troupe.jobs.delayed', '{job}', 'Jobs whose time has not come.');
-    this.credit = gauge('troupe.jobs.credit', '{job}', 'Jobs that workers are ready to take.');
+    this.queue = gauge('troupe.jobs.queue.length', '{job}', 'Jobs by state.');
+    this.delayed = gauge('troupe.jobs.delayed', '{job}', 'Jobs that are not due yet.');
+    this.credit = gauge('troupe.jobs.credit', '{job}', 'Jobs that workers can take now.');
     this.slots = gauge('troupe.jobs.slots', '{job}', 'Jobs that workers can run at once.');
     this.leases = gauge('troupe.jobs.leases', '{lease}', 'Attempts that a worker holds.');
     this.workers = gauge('troupe.jobs.workers', '{worker}', 'Workers by liveness.');
-    this.bytes = gauge('troupe.jobs.live_bytes', 'By', 'Payloads of jobs waiting and running.');
+    this.bytes = gauge('troupe.jobs.live_bytes', 'By', 'Payload bytes of waiting and running jobs.');
     this.keys = gauge('troupe.jobs.keys', '{key}', 'Idempotency keys remembered.');
-    this.snapshotAge = gauge('troupe.jobs.snapshot.age', 's', 'Since the last snapshot, or since the start.');
+    this.snapshotAge = gauge(
+      'troupe.jobs.snapshot.age',
+      's',
+      'Time since the last snapshot, or since the start.',
+    );
   }
 
-  /** Returns the function that ends it. */
-  watch(source: JobsSource, labels: Attributes, snapshotAgeMs: () => number): () => void {
+  /** Returns the function that detaches it. */
+  observeLeader(source: LeaderOverviewSource, labels: Attributes, snapshotAgeMs: () => number): () => void {
     const { queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge } = this;
     const all = [queue, delayed, credit, slots, leases, workers, bytes, keys, snapshotAge];
     const callback = async (result: BatchObservableResult): Promise<void> => {
       result.observe(snapshotAge, snapshotAgeMs() / 1_000, labels);
       const overview = await source.overview().catch(() => undefined);
-      // A leader that is stopping has no figures; the rest of the collection is still worth having.
+      // A leader that is stopping has no overview; the other metrics are still collected.
       if (overview !== undefined) this.observe(result, overview, labels);
     };
     this.meter.addBatchObservableCallback(callback, all);
     return () => this.meter.removeBatchObservableCallback(callback, all);
   }
 
-  private observe(result: BatchObservableResult, overview: JobsOverview, labels: Attributes): void {
+  private observe(result: BatchObservableResult, overview: LeaderOverview, labels: Attributes): void {
     for (const [state, count] of Object.entries(overview.counts)) {
       result.observe(this.queue, count, { ...labels, 'troupe.jobs.state': state });
     }
     const { workers } = overview;
-    const sum = (of: (worker: JobsOverview['workers'][number]) => number): number =>
+    const sum = (of: (worker: LeaderOverview['workers'][number]) => number): number =>
       workers.reduce((total, worker) => total + of(worker), 0);
     result.observe(this.delayed, overview.delayed, labels);
     result.observe(

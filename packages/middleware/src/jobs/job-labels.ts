@@ -1,45 +1,45 @@
 import type { Attributes } from '@opentelemetry/api';
 
 const OTHER = '_OTHER';
-/** Values of labels that are words of a protocol: few, unless somebody sends nonsense. */
+/** Distinct label values from events: causes, reasons and codes of the protocol are few. */
 const WORDS_MAX = 50;
 const WORD = /^[A-Za-z][\w.-]{0,63}$/;
 
-/** The labels of job metrics, each set made once and their number bounded. */
+/** The labels of job metrics, made once; their number is bounded. */
 export class JobLabels {
   private readonly max: number;
-  private readonly execs = new Map<string, Attributes>();
-  private readonly more = new Map<string, Attributes>();
+  private readonly byExec = new Map<string, Attributes>();
+  private readonly extended = new Map<string, Attributes>();
   private readonly words = new Set<string>();
-  private readonly rest = jobAttributes(OTHER);
+  private readonly other = jobAttributes(OTHER);
 
   constructor(max: number) {
     this.max = max;
   }
 
   of(exec: string | undefined): Attributes {
-    const known = this.execs.get(exec ?? OTHER);
+    const known = this.byExec.get(exec ?? OTHER);
     if (known !== undefined) return known;
-    if (exec === undefined || this.execs.size >= this.max) return this.rest;
+    if (exec === undefined || this.byExec.size >= this.max) return this.other;
     const made = jobAttributes(exec);
-    this.execs.set(exec, made);
+    this.byExec.set(exec, made);
     return made;
   }
 
-  /** The labels of an exec and one more. */
+  /** The labels of an exec with one more label. */
   with(exec: string | undefined, name: string, value: string | undefined): Attributes {
     const base = this.of(exec);
     const word = this.word(value);
     const key = `${String(base['messaging.destination.name'])} ${name} ${word}`;
-    let made = this.more.get(key);
+    let made = this.extended.get(key);
     if (made === undefined) {
       made = Object.freeze({ ...base, [name]: word });
-      this.more.set(key, made);
+      this.extended.set(key, made);
     }
     return made;
   }
 
-  /** A word that may be a label: never a text. */
+  /** A single word as a label value; free text and words beyond the bound become `_OTHER`. */
   word(value: string | undefined): string {
     if (value === undefined) return OTHER;
     if (this.words.has(value)) return value;

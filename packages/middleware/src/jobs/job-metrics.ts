@@ -1,13 +1,13 @@
 import type { Counter, Histogram, Meter } from '@opentelemetry/api';
 import { consumedMessages, processDuration, sentMessages } from '../telemetry/messaging-instruments.js';
-import type { JobEvent, LogEvent } from './job-event.js';
 import type { JobLabels } from './job-labels.js';
+import type { JobEvent, LogEvent } from './leader-events.js';
 
-/** Seconds, from a job that was waited for to one that took a day. */
+/** Bucket bounds in seconds, up to a job that took a day. */
 const SECONDS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 3_600, 86_400];
 const RECORDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000];
 
-/** Counters and histograms, from events. */
+/** Counters and histograms of jobs, from the events of a leader. */
 export class JobMetrics {
   private readonly labels: JobLabels;
   private readonly sent: Counter;
@@ -39,35 +39,35 @@ export class JobMetrics {
     this.sent = sentMessages(meter);
     this.consumed = consumedMessages(meter);
     this.processed = processDuration(meter);
-    this.delay = seconds('troupe.jobs.delivery.delay', 'From a job being due until a worker got it.');
+    this.delay = seconds('troupe.jobs.delivery.delay', 'Time from due to assigned.');
     this.total = seconds(
       'troupe.jobs.completion.time',
-      'From the submit of a job until its result was durable.',
+      'Time from the submit of a job until its result was durable.',
     );
-    this.retries = counter('troupe.jobs.retries', '{attempt}', 'Attempts that went back to wait, by why.');
-    this.dead = counter('troupe.jobs.dead', '{job}', 'Jobs given up, by why.');
+    this.retries = counter('troupe.jobs.retries', '{attempt}', 'Attempts that were queued again, by cause.');
+    this.dead = counter('troupe.jobs.dead', '{job}', 'Jobs that are dead, by reason.');
     this.cancelled = counter('troupe.jobs.cancelled', '{job}', 'Jobs cancelled.');
     this.refused = counter('troupe.jobs.refused', '{submit}', 'Submits refused, by code.');
     this.stale = counter(
       'troupe.jobs.stale',
       '{answer}',
-      'Answers of workers that no longer held the attempt.',
+      'Results of workers that no longer held the lease.',
     );
-    this.workers = counter('troupe.jobs.worker.changes', '{change}', 'Workers that came, went or stalled.');
+    this.workers = counter('troupe.jobs.worker.changes', '{change}', 'Workers that joined, left or stalled.');
     this.durable = seconds(
       'troupe.jobs.journal.duration',
-      'From handing a batch to the log until it is durable.',
+      'Time from the append of a batch until it was durable.',
     );
     this.batch = meter.createHistogram('troupe.jobs.journal.batch', {
       unit: '{record}',
       description: 'Records that became durable together.',
       advice: { explicitBucketBoundaries: RECORDS },
     });
-    this.snapshots = seconds('troupe.jobs.snapshot.duration', 'Making a snapshot.');
-    this.slowSyncs = counter('troupe.jobs.journal.slow_syncs', '{sync}', 'Syncs that the log found slow.');
+    this.snapshots = seconds('troupe.jobs.snapshot.duration', 'Time to write a snapshot.');
+    this.slowSyncs = counter('troupe.jobs.journal.slow_syncs', '{sync}', 'Slow syncs of the log.');
   }
 
-  /** `ranMs` is how long the attempt took that this event ends; undefined if it ends none. */
+  /** `ranMs` is the run time of the attempt that this event ends; undefined if it ends none. */
   count(event: JobEvent, ranMs: number | undefined): void {
     const { exec } = event;
     switch (event.kind) {
@@ -89,11 +89,11 @@ export class JobMetrics {
         this.cancelled.add(1, this.labels.of(exec));
         return this.ran(ranMs, exec, 'cancelled');
       default:
-        return this.countRest(event);
+        return this.countOther(event);
     }
   }
 
-  private countRest(event: JobEvent): void {
+  private countOther(event: JobEvent): void {
     switch (event.kind) {
       case 'refused':
         return this.refused.add(1, { 'error.type': this.labels.word(event.code) });

@@ -7,8 +7,8 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { JobEvent } from './job-event.js';
 import type { JobLabels } from './job-labels.js';
+import type { JobEvent } from './leader-events.js';
 
 /**
  * Spans of jobs, one trace per job, as its leader sees it:
@@ -26,7 +26,7 @@ export class JobSpans {
     this.labels = labels;
   }
 
-  /** Returns the context that the attempts belong to. */
+  /** Returns the parent context of the attempts. */
   accepted(event: JobEvent): Context {
     const span = this.tracer.startSpan(
       `send ${this.nameOf(event)}`,
@@ -37,9 +37,9 @@ export class JobSpans {
     return trace.setSpan(ROOT_CONTEXT, span);
   }
 
-  /** A job from before this process was started has no origin here: its attempt begins a trace. */
-  assigned(event: JobEvent, origin: Context = ROOT_CONTEXT): Span {
-    const producer = trace.getSpanContext(origin);
+  /** A job from before the start of this process has no parent context: its attempt begins a trace. */
+  assigned(event: JobEvent, parent: Context = ROOT_CONTEXT): Span {
+    const producer = trace.getSpanContext(parent);
     const links = producer === undefined ? [] : [{ context: producer }];
     const attributes = {
       ...this.attributes('process', event),
@@ -47,10 +47,10 @@ export class JobSpans {
       'troupe.job.waited_ms': event.waitedMs ?? 0,
     };
     const options = { kind: SpanKind.CONSUMER, attributes, links };
-    return this.tracer.startSpan(`process ${this.nameOf(event)}`, options, origin);
+    return this.tracer.startSpan(`process ${this.nameOf(event)}`, options, parent);
   }
 
-  /** `release` is a worker that gave a job back unharmed; everything else but a result is an error. */
+  /** `release` is a job that a worker gave back unharmed; all other ends without a result are errors. */
   ended(span: Span, event: JobEvent): void {
     const why = event.cause ?? event.reason ?? event.kind;
     span.setAttribute('troupe.job.outcome', why);
@@ -61,7 +61,7 @@ export class JobSpans {
     span.end();
   }
 
-  /** Nobody saw how it ended: the leader was closed, or the job is one too many to be followed. */
+  /** The end of the attempt is unknown: telemetry was disposed first. */
   abandoned(span: Span): void {
     span.setAttribute('troupe.job.outcome', 'unknown');
     span.setStatus({ code: SpanStatusCode.ERROR, message: 'the end of the attempt was not seen' });

@@ -1,37 +1,37 @@
 import type { Context, MeterProvider, Span, TracerProvider } from '@opentelemetry/api';
 import { NoTelemetrySdkError } from '../errors.js';
 import { aName, onlyKnown, whole } from '../option-check.js';
-import { registeredSdk, type Warn } from '../telemetry/sdk.js';
-import type { JobEvent, JobsSource, LogEvent } from './job-event.js';
+import { findRegisteredSdk, type Warn } from '../telemetry/find-registered-sdk.js';
 import { JobGauges } from './job-gauges.js';
 import { JobLabels } from './job-labels.js';
 import { JobMetrics } from './job-metrics.js';
 import { JobSpans } from './job-spans.js';
+import type { JobEvent, LeaderOverviewSource, LogEvent } from './leader-events.js';
 
 export interface JobTelemetryOptions {
-  /** Default: what an SDK has registered. */
-  readonly tracerProvider?: TracerProvider;
-  /** Default: what an SDK has registered. */
-  readonly meterProvider?: MeterProvider;
-  /** Execs with labels of their own; the rest share `_OTHER`. Default 200. */
-  readonly execsMax?: number;
+  /** Default: the registered one. */
+  readonly tracerProvider?: TracerProvider | undefined;
+  /** Default: the registered one. */
+  readonly meterProvider?: MeterProvider | undefined;
+  /** Execs with labels of their own; the others share `_OTHER`. Default 200. */
+  readonly execsMax?: number | undefined;
   /**
-   * Attempts timed and traced at a time, and waiting jobs whose submit is remembered; beyond it they are counted only, or
-   * begin a trace of their own. Default 10,000 each.
+   * Running attempts that are timed and traced, and waiting jobs whose submit span is remembered. Further attempts are
+   * counted only; further jobs begin a trace at their first attempt. Default 10,000 each.
    */
-  readonly openMax?: number;
+  readonly trackedJobsMax?: number | undefined;
   /** Throws ERR_NO_TELEMETRY_SDK instead of doing nothing when no SDK is registered. Default false. */
-  readonly required?: boolean;
-  /** Told when a second copy of the api hides the SDK. Default: a warning of the process, once. */
-  readonly warn?: Warn;
+  readonly required?: boolean | undefined;
+  /** Called when a second copy of the API package hides the SDK. Default: a process warning, once. */
+  readonly warn?: Warn | undefined;
 }
 
-/** What a leader is given: spread into the options of `embedded` or of a leader. Empty without an SDK. */
+/** Options to spread into those of `embedded` or of a leader. Empty without an SDK. */
 export interface JobHooks {
   readonly observe?: (event: JobEvent) => void;
 }
 
-/** What its log is given: spread into `wal`. Empty without an SDK. */
+/** Options to spread into the `wal` options of a leader. Empty without an SDK. */
 export interface LogHooks {
   readonly onEvent?: (event: LogEvent) => void;
 }
@@ -39,39 +39,39 @@ export interface LogHooks {
 export interface JobTelemetry extends Disposable {
   readonly hooks: JobHooks;
   readonly logHooks: LogHooks;
-  /** Asks this leader how full it is whenever metrics are collected. `name` is its label. */
-  watch(source: JobsSource, name?: string): void;
+  /** Reads the overview of this leader whenever metrics are collected. `name` is its label. */
+  observeLeader(source: LeaderOverviewSource, name?: string): void;
 }
 
 const SCOPE = '@troupe/middleware';
 
 /**
- * Metrics and traces of @troupe/jobs, from the events of one leader and from what it says when it is asked. Like
- * `telemetry`, it looks for a registered SDK when it is called.
+ * Metrics and traces of @troupe/jobs, from the events and the overview of one leader. Like `telemetry`, the call looks for
+ * a registered SDK.
  */
 export function jobTelemetry(options: JobTelemetryOptions = {}): JobTelemetry {
   onlyKnown('jobTelemetry', options, [
     'tracerProvider',
     'meterProvider',
     'execsMax',
-    'openMax',
+    'trackedJobsMax',
     'required',
     'warn',
   ]);
   const labels = new JobLabels(whole('jobTelemetry.execsMax', options.execsMax ?? 200, 1));
-  const openMax = whole('jobTelemetry.openMax', options.openMax ?? 10_000, 0);
-  const sdk = registeredSdk(options.warn);
+  const trackedJobsMax = whole('jobTelemetry.trackedJobsMax', options.trackedJobsMax ?? 10_000, 0);
+  const sdk = findRegisteredSdk(options.warn);
   const tracers = options.tracerProvider ?? sdk.tracers;
   const meters = options.meterProvider ?? sdk.meters;
   if (tracers === undefined && meters === undefined) {
     if (options.required === true) throw new NoTelemetrySdkError('no SDK is registered');
-    return { hooks: {}, logHooks: {}, watch: () => undefined, [Symbol.dispose]: () => undefined };
+    return { hooks: {}, logHooks: {}, observeLeader: () => undefined, [Symbol.dispose]: () => undefined };
   }
-  return new LeaderTelemetry(labels, openMax, tracers, meters);
+  return new LeaderTelemetry(labels, trackedJobsMax, tracers, meters);
 }
 
-/** An attempt under way. */
-interface Running {
+/** A running attempt. */
+interface RunningAttempt {
   readonly since: number;
   readonly span: Span | undefined;
 }
@@ -79,23 +79,23 @@ interface Running {
 class LeaderTelemetry implements JobTelemetry {
   readonly hooks: JobHooks;
   readonly logHooks: LogHooks;
-  private readonly openMax: number;
+  private readonly trackedJobsMax: number;
   private readonly spans: JobSpans | undefined = undefined;
   private readonly metrics: JobMetrics | undefined = undefined;
   private readonly gauges: JobGauges | undefined = undefined;
-  /** Where jobs that are not done were submitted. Those that came first, as they are the next to run. */
-  private readonly origins = new Map<number, Context>();
-  private readonly running = new Map<number, Running>();
-  private readonly ends: (() => void)[] = [];
+  /** Submit spans of jobs that have not ended, by job; the oldest jobs, as they run next. */
+  private readonly submits = new Map<number, Context>();
+  private readonly running = new Map<number, RunningAttempt>();
+  private readonly detachAll: (() => void)[] = [];
   private snapshotAt = performance.now();
 
   constructor(
     labels: JobLabels,
-    openMax: number,
+    trackedJobsMax: number,
     tracers: TracerProvider | undefined,
     meters: MeterProvider | undefined,
   ) {
-    this.openMax = openMax;
+    this.trackedJobsMax = trackedJobsMax;
     if (tracers !== undefined) this.spans = new JobSpans(tracers.getTracer(SCOPE), labels);
     if (meters !== undefined) {
       const meter = meters.getMeter(SCOPE);
@@ -106,18 +106,18 @@ class LeaderTelemetry implements JobTelemetry {
     this.logHooks = { onEvent: (event) => this.observeLog(event) };
   }
 
-  watch(source: JobsSource, name = 'leader'): void {
-    const labels = { 'troupe.jobs.leader': aName('jobTelemetry.watch.name', name) };
+  observeLeader(source: LeaderOverviewSource, name = 'leader'): void {
+    const labels = { 'troupe.jobs.leader': aName('jobTelemetry.observeLeader.name', name) };
     const ageMs = (): number => performance.now() - this.snapshotAt;
-    const end = this.gauges?.watch(source, labels, ageMs);
-    if (end !== undefined) this.ends.push(end);
+    const detach = this.gauges?.observeLeader(source, labels, ageMs);
+    if (detach !== undefined) this.detachAll.push(detach);
   }
 
   [Symbol.dispose](): void {
-    for (const end of this.ends.splice(0)) end();
+    for (const detach of this.detachAll.splice(0)) detach();
     for (const { span } of this.running.values()) if (span !== undefined) this.spans?.abandoned(span);
     this.running.clear();
-    this.origins.clear();
+    this.submits.clear();
   }
 
   private observe(event: JobEvent): void {
@@ -134,7 +134,7 @@ class LeaderTelemetry implements JobTelemetry {
       case 'cancelled':
       case 'requeued':
         this.metrics?.count(event, job === undefined ? undefined : this.attemptEnded(job, event));
-        if (job !== undefined && event.kind !== 'requeued') this.origins.delete(job);
+        if (job !== undefined && event.kind !== 'requeued') this.submits.delete(job);
         return;
       default:
         return this.metrics?.count(event, undefined);
@@ -147,17 +147,17 @@ class LeaderTelemetry implements JobTelemetry {
   }
 
   private accepted(job: number, event: JobEvent): void {
-    const origin = this.spans?.accepted(event);
-    if (origin !== undefined && this.origins.size < this.openMax) this.origins.set(job, origin);
+    const submit = this.spans?.accepted(event);
+    if (submit !== undefined && this.submits.size < this.trackedJobsMax) this.submits.set(job, submit);
   }
 
   private assigned(job: number, event: JobEvent): void {
-    if (this.running.size >= this.openMax) return;
-    const span = this.spans?.assigned(event, this.origins.get(job));
+    if (this.running.size >= this.trackedJobsMax) return;
+    const span = this.spans?.assigned(event, this.submits.get(job));
     this.running.set(job, { since: performance.now(), span });
   }
 
-  /** How long the attempt took; undefined for one that was not under way, or not followed. */
+  /** Returns the run time of the attempt; undefined for one that was not running or is not tracked. */
   private attemptEnded(job: number, event: JobEvent): number | undefined {
     const attempt = this.running.get(job);
     if (attempt === undefined) return undefined;

@@ -9,48 +9,48 @@ import {
   type TurnView,
 } from '@troupe/core';
 import { LRUMapWithDelete } from 'mnemonist';
-import { boundedError } from '../bounded-error.js';
-import type { Equipment } from '../equip.js';
-import type { Figure, Measured } from '../figure.js';
+import type { SystemMiddleware } from '../instrumented-system.js';
+import type { Metric, MetricSource } from '../metric.js';
 import { aName, oneOf, onlyKnown, whole } from '../option-check.js';
+import { truncateError } from '../truncate-error.js';
+import { consoleLogger, type Logger } from './logger.js';
 import { Redaction } from './redaction.js';
-import { consoleSink, type Sink } from './sink.js';
 
 export interface LoggingOptions {
-  readonly name?: string;
-  /** Where lines go. Default: JSON lines on the console. */
-  readonly sink?: Sink;
-  /** Lines below it are not made. Default `info`. */
-  readonly level?: LogLevel;
-  /** One of so many turns is written down, at level `debug`; 0 for none. Default 100. */
-  readonly everyTurn?: number;
-  /** Payload fields never written down: names, or paths from the payload (`card.number`, `*.token`). */
-  readonly redact?: readonly string[];
+  readonly name?: string | undefined;
+  /** Receives the lines. Default: JSON lines on the console. */
+  readonly logger?: Logger | undefined;
+  /** Lines below this level are not written. Default `info`. */
+  readonly level?: LogLevel | undefined;
+  /** Every n-th turn is logged at level `debug`; 0 for none. Default 100. */
+  readonly everyNthTurn?: number | undefined;
+  /** Payload fields that are never logged: names, or paths from the payload (`card.number`, `*.token`). */
+  readonly redact?: readonly string[] | undefined;
   /** Whether failure lines carry the payload. Default true. */
-  readonly payloads?: boolean;
+  readonly payloads?: boolean | undefined;
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-/** Failures between their handler and their supervisor's decision. */
-const NOTES_MAX = 1_000;
+/** Failed messages whose supervisor has not decided yet. */
+const UNDECIDED_MAX = 1_000;
 
-interface Note {
+interface FailedMessage {
   readonly message: string;
   readonly payload: unknown;
   readonly logId: string;
 }
 
 /**
- * Structured lines: everything the runtime and `ctx.log` have to say, one line per failure with what its supervisor
- * decided, and a sample of turns. Needs `createEquippedSystem`; as a plain middleware it only writes the sampled turns.
+ * Structured log lines: those of the runtime and of `ctx.log`, one line per failure with its supervisor's decision, and a
+ * sample of turns. Needs `createInstrumentedSystem`; with `createSystem` it logs the sampled turns only.
  */
-export function logging(options: LoggingOptions = {}): Equipment & Measured {
-  onlyKnown('logging', options, ['name', 'sink', 'level', 'everyTurn', 'redact', 'payloads']);
-  const log = new Logging(options);
-  const { name, figures, wrapHost, afterMessage } = log;
-  const base: Equipment & Measured = {
+export function logging(options: LoggingOptions = {}): SystemMiddleware & MetricSource {
+  onlyKnown('logging', options, ['name', 'logger', 'level', 'everyNthTurn', 'redact', 'payloads']);
+  const log = new LoggingMiddleware(options);
+  const { name, metrics, wrapHost, afterMessage } = log;
+  const base: SystemMiddleware & MetricSource = {
     name,
-    figures,
+    metrics,
     wrapHost,
     timesHandlers: false,
     outcomes: ['failed'],
@@ -60,37 +60,38 @@ export function logging(options: LoggingOptions = {}): Equipment & Measured {
   return { ...base, beforeTurn: log.beforeTurn, afterTurn: log.afterTurn };
 }
 
-class Logging {
+class LoggingMiddleware {
   readonly name: string;
   readonly wantsTurns: boolean;
   readonly wantsPayloads: boolean;
-  readonly figures: readonly Figure[];
-  private readonly sink: Sink;
-  private readonly least: number;
-  private readonly everyTurn: number;
+  readonly metrics: readonly Metric[];
+  private readonly logger: Logger;
+  private readonly levelMin: number;
+  private readonly everyNthTurn: number;
   private readonly redaction: Redaction;
-  private readonly notes = new LRUMapWithDelete<string, Note>(NOTES_MAX);
+  /** By path of the actor. */
+  private readonly undecided = new LRUMapWithDelete<string, FailedMessage>(UNDECIDED_MAX);
   private readonly turnIds = new WeakMap<TurnView, string>();
   private turns = 0;
   private ids = 0;
   private lost = 0;
-  /** Tells the lines of this process and system from those of others. */
-  private readonly origin = Math.random().toString(36).slice(2, 8);
+  /** Prefix of log ids: unique per process and system. */
+  private readonly idPrefix = Math.random().toString(36).slice(2, 8);
 
   constructor(options: LoggingOptions) {
     this.name = aName('logging.name', options.name ?? 'logging');
-    this.sink = checkSink(options.sink ?? consoleSink);
-    this.least = LEVELS.indexOf(oneOf('logging.level', options.level ?? 'info', LEVELS));
-    this.everyTurn = whole('logging.everyTurn', options.everyTurn ?? 100, 0);
-    this.redaction = new Redaction(checkList(options.redact ?? []));
-    this.wantsTurns = this.least === 0 && this.everyTurn > 0;
+    this.logger = checkLogger(options.logger ?? consoleLogger);
+    this.levelMin = LEVELS.indexOf(oneOf('logging.level', options.level ?? 'info', LEVELS));
+    this.everyNthTurn = whole('logging.everyNthTurn', options.everyNthTurn ?? 100, 0);
+    this.redaction = new Redaction(checkRedactList(options.redact ?? []));
+    this.wantsTurns = this.levelMin === 0 && this.everyNthTurn > 0;
     this.wantsPayloads = options.payloads ?? true;
-    this.figures = [
+    this.metrics = [
       {
         name: 'troupe.logging.lost',
         kind: 'counter',
         unit: '{line}',
-        about: 'Lines that the sink threw on.',
+        description: 'Lines lost because the logger threw.',
         labels: { 'troupe.middleware.name': this.name },
         read: () => this.lost,
       },
@@ -110,17 +111,17 @@ class Logging {
   readonly afterMessage = (message: MessageView, outcome: Outcome): undefined => {
     if (outcome.kind !== 'failed') return;
     const { path, payload } = message;
-    // The copy, which is bounded: a failure that is tried again is never written down, and its note stays for a while.
+    // A bounded copy: the entry of a message that is retried stays until the list is full.
     const copy = this.redaction.copyOf(payload);
-    this.notes.set(path, { message: message.message, payload: copy, logId: this.nextId() });
+    this.undecided.set(path, { message: message.message, payload: copy, logId: this.nextId() });
   };
 
   readonly beforeTurn = (turn: TurnView): void => {
     this.turns += 1;
-    if (this.turns % this.everyTurn !== 0) return;
+    if (this.turns % this.everyNthTurn !== 0) return;
     const logId = this.nextId();
     this.turnIds.set(turn, logId);
-    this.line('debug', { logId, path: turn.path, actor: turn.actor, depth: turn.depth }, 'turn begins');
+    this.log('debug', { logId, path: turn.path, actor: turn.actor, depth: turn.depth }, 'turn begins');
   };
 
   readonly afterTurn = (turn: TurnView, result: InvokeResult): void => {
@@ -128,51 +129,51 @@ class Logging {
     if (logId === undefined) return;
     const { path, actor, handled } = turn;
     const ms = turn.endedAt - turn.startedAt;
-    this.line('debug', { logId, path, actor, handled, ms, result: result.kind }, 'turn ended');
+    this.log('debug', { logId, path, actor, handled, ms, result: result.kind }, 'turn ended');
   };
 
   private write(entry: LogEntry): void {
     const { error, ...rest } = entry.fields;
     const fields = this.redaction.copyOf(rest) as Record<string, unknown>;
-    if (error !== undefined) fields['err'] = error instanceof Error ? boundedError(error) : error;
-    if (typeof rest['directive'] === 'string') Object.assign(fields, this.noteOn(rest));
-    this.line(entry.level, fields, entry.message);
+    if (error !== undefined) fields['err'] = error instanceof Error ? truncateError(error) : error;
+    if (typeof rest['directive'] === 'string') Object.assign(fields, this.takeUndecided(rest));
+    this.log(entry.level, fields, entry.message);
   }
 
-  /** The payload of the message whose failure was just decided about. */
-  private noteOn(fields: Readonly<Record<string, unknown>>): { logId: string; payload?: unknown } {
+  /** The log id and payload of the message whose failure the supervisor has just decided. */
+  private takeUndecided(fields: Readonly<Record<string, unknown>>): { logId: string; payload?: unknown } {
     const path = String(fields['path']);
-    const note = this.notes.get(path);
-    if (note === undefined || note.message !== fields['message']) return { logId: this.nextId() };
-    this.notes.delete(path);
-    return { logId: note.logId, payload: note.payload };
+    const failed = this.undecided.get(path);
+    if (failed === undefined || failed.message !== fields['message']) return { logId: this.nextId() };
+    this.undecided.delete(path);
+    return { logId: failed.logId, payload: failed.payload };
   }
 
-  private line(level: LogLevel, fields: Readonly<Record<string, unknown>>, text: string): void {
-    if (LEVELS.indexOf(level) < this.least) return;
+  private log(level: LogLevel, fields: Readonly<Record<string, unknown>>, text: string): void {
+    if (LEVELS.indexOf(level) < this.levelMin) return;
     try {
-      this.sink[level](fields, text);
+      this.logger[level](fields, text);
     } catch {
-      // A sink that throws must not take the actor down that the line is about.
+      // A logger that throws must not fail the actor that the line is about.
       this.lost += 1;
     }
   }
 
   private nextId(): string {
     this.ids += 1;
-    return `${this.origin}-${this.ids.toString(36)}`;
+    return `${this.idPrefix}-${this.ids.toString(36)}`;
   }
 }
 
-function checkSink(sink: Sink): Sink {
+function checkLogger(logger: Logger): Logger {
   for (const level of LEVELS) {
-    if (typeof sink[level] !== 'function')
-      throw new OptionError(`logging.sink.${level}`, sink[level], 'needed a function (fields, text)');
+    if (typeof logger[level] !== 'function')
+      throw new OptionError(`logging.logger.${level}`, logger[level], 'needed a function (fields, text)');
   }
-  return sink;
+  return logger;
 }
 
-function checkList(list: readonly string[]): readonly string[] {
+function checkRedactList(list: readonly string[]): readonly string[] {
   if (!Array.isArray(list) || !list.every((entry) => typeof entry === 'string' && entry.length > 0))
     throw new OptionError('logging.redact', list, 'needed a list of names and paths');
   return list;

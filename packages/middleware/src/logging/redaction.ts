@@ -1,4 +1,4 @@
-import { boundedError } from '../bounded-error.js';
+import { truncateError } from '../truncate-error.js';
 
 const REDACTED = '[redacted]';
 const CUT = '[…]';
@@ -7,9 +7,9 @@ const ENTRIES_MAX = 50;
 const TEXT_MAX = 500;
 
 /**
- * Makes copies of payloads that may be written down: fields on the list are replaced, and what is deep, long or large
- * is cut, so that a line stays a line. A name (`password`) is redacted wherever it stands; a path (`card.number`,
- * `*.token`) only where it leads, counted from the payload itself.
+ * Copies payloads for the log: listed fields are replaced, and deep, long or large values are cut, so that a line stays
+ * short. A name (`password`) is redacted at any depth; a path (`card.number`, `*.token`) only at that path, counted from
+ * the payload itself.
  */
 export class Redaction {
   private readonly names = new Set<string>();
@@ -28,7 +28,7 @@ export class Redaction {
     try {
       return this.copy(value, []);
     } catch {
-      return '[a value that cannot be looked at]';
+      return '[a value that cannot be read]';
     }
   }
 
@@ -37,7 +37,7 @@ export class Redaction {
       return value.length > TEXT_MAX ? `${value.slice(0, TEXT_MAX)}${CUT}` : value;
     if (typeof value === 'function') return `[function ${value.name}]`;
     if (typeof value === 'symbol') return String(value);
-    if (value instanceof Error) return boundedError(value);
+    if (value instanceof Error) return truncateError(value);
     if (typeof value !== 'object' || value === null) return value;
     if (value instanceof Date) return value.toISOString();
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
@@ -53,10 +53,10 @@ export class Redaction {
     const copy: Record<string, unknown> = {};
     const keys = Object.keys(value);
     for (const key of keys.slice(0, ENTRIES_MAX)) {
-      const below = [...path, key];
-      copy[key] = this.isSecret(key, below)
+      const keyPath = [...path, key];
+      copy[key] = this.isSecret(key, keyPath)
         ? REDACTED
-        : this.copy((value as Record<string, unknown>)[key], below);
+        : this.copy((value as Record<string, unknown>)[key], keyPath);
     }
     if (keys.length > ENTRIES_MAX) copy[CUT] = keys.length - ENTRIES_MAX;
     return copy;

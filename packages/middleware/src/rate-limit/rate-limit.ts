@@ -1,42 +1,42 @@
 import { type MessageView, type Middleware, OptionError, type Verdict } from '@troupe/core';
-import { type Figure, type Measured, messageCounter } from '../figure.js';
+import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 import { above, aName, oneOf, onlyKnown, whole } from '../option-check.js';
-import { type Limit, RateLimits } from './rate-limits.js';
+import { type NamedLimit, RateLimitRegistry } from './rate-limit-registry.js';
 import type { TokenBucket } from './token-bucket.js';
 
 export interface RateLimitOptions {
-  /** Whoever uses the same name with the same numbers shares the tokens. */
+  /** Rate limits with the same name and the same numbers share their tokens. */
   readonly name: string;
   /** Messages per second in the long run. */
   readonly perSecond: number;
-  /** Messages at once after a rest. Default: one second's worth, at least 1. */
-  readonly burst?: number;
+  /** Messages at once after a pause. Default: the tokens of one second, at least 1. */
+  readonly burst?: number | undefined;
   /** One bucket for all (default), one per actor, or one per key; a message with the key undefined is not limited. */
-  readonly per?: 'all' | 'actor' | ((message: MessageView) => string | undefined);
-  /** Message names that are limited. Default: all. */
-  readonly messages?: readonly string[];
-  /** Without a token: hold the message and the actor until there is one (default), or refuse the message. */
-  readonly exceeded?: 'hold' | 'refuse';
+  readonly per?: 'all' | 'actor' | ((message: MessageView) => string | undefined) | undefined;
+  /** Names of the messages that are limited. Default: all. */
+  readonly messages?: readonly string[] | undefined;
+  /** Without a token: hold the message and its actor until there is one (default), or refuse the message. */
+  readonly exceeded?: 'hold' | 'refuse' | undefined;
   /** Buckets remembered. Default 10,000. */
-  readonly keysMax?: number;
+  readonly keysMax?: number | undefined;
 }
 
-export interface RateLimit extends Middleware, Measured {
-  /** Messages that found no token, each time they were looked at. */
+export interface RateLimit extends Middleware, MetricSource {
+  /** Times that a message found no token; a held message counts again each time it finds none. */
   readonly triggered: number;
-  /** Tokens taken by messages that were, or are being, handled. */
+  /** Tokens taken by messages that were handled or are being handled. */
   readonly consumed: number;
 }
 
-const processWide = new RateLimits();
+const processWide = new RateLimitRegistry();
 
 /**
- * At most so many messages per second reach a handler. Names are known in the whole process, or within the `limits` that
- * are given. One token per message; what is not handled gives its token back.
+ * Limits the messages per second that reach a handler. Names are shared within the process, or within the given
+ * `registry`. Each message takes one token; a message that is not handled returns its token.
  * A message without a token stays at the head of its mailbox, and the actor is suspended for `rate-limit` until the
- * exact time at which there is one.
+ * exact time of the next token.
  */
-export function rateLimit(options: RateLimitOptions, limits: RateLimits = processWide): RateLimit {
+export function rateLimit(options: RateLimitOptions, registry: RateLimitRegistry = processWide): RateLimit {
   onlyKnown('rateLimit', options, ['name', 'perSecond', 'burst', 'per', 'messages', 'exceeded', 'keysMax']);
   const name = aName('rateLimit.name', options.name);
   const perSecond = above('rateLimit.perSecond', options.perSecond, 0);
@@ -47,19 +47,19 @@ export function rateLimit(options: RateLimitOptions, limits: RateLimits = proces
   oneOf('rateLimit.exceeded', options.exceeded ?? 'hold', ['hold', 'refuse']);
   if (options.messages !== undefined && !Array.isArray(options.messages))
     throw new OptionError('rateLimit.messages', options.messages, 'needed a list of message names');
-  const limit = limits.limit(name, { msPerToken: 1_000 / perSecond, burst }, keysMax);
-  return new RateLimiter(name, limit, options);
+  const limit = registry.limit(name, { msPerToken: 1_000 / perSecond, burst }, keysMax);
+  return new RateLimitMiddleware(name, limit, options);
 }
 
-class RateLimiter implements RateLimit {
+class RateLimitMiddleware implements RateLimit {
   readonly name: string;
-  readonly figures: readonly Figure[];
-  private readonly limit: Limit;
+  readonly metrics: readonly Metric[];
+  private readonly limit: NamedLimit;
   private readonly per: NonNullable<RateLimitOptions['per']>;
   private readonly messages: ReadonlySet<string> | undefined;
   private readonly refuses: boolean;
 
-  constructor(name: string, limit: Limit, options: RateLimitOptions) {
+  constructor(name: string, limit: NamedLimit, options: RateLimitOptions) {
     this.name = name;
     this.limit = limit;
     this.per = options.per ?? 'all';
@@ -67,7 +67,7 @@ class RateLimiter implements RateLimit {
     this.refuses = options.exceeded === 'refuse';
     const triggered = 'Messages that found no token.';
     const consumed = 'Tokens taken by messages that were handled.';
-    this.figures = [
+    this.metrics = [
       messageCounter('troupe.rate_limit.triggered', name, triggered, () => limit.triggered),
       messageCounter('troupe.rate_limit.consumed', name, consumed, () => limit.consumed),
     ];
@@ -88,10 +88,10 @@ class RateLimiter implements RateLimit {
     const bucket = this.bucketOf(message);
     if (bucket === undefined) return undefined;
     const { limit } = this;
-    // At an earlier time there are fewer tokens, never more: the clock is read only if that time has none.
-    let ms = bucket.take(message.recently, limit.rate);
+    // An earlier time has fewer tokens, never more: the exact clock is read only if the coarse time has none.
+    let ms = bucket.take(message.coarseNow, limit.rate);
     if (ms !== 0) {
-      bucket.keepTo(message.now, limit.rate);
+      bucket.resetIfFromOtherClock(message.now, limit.rate);
       ms = bucket.take(message.now, limit.rate);
     }
     if (ms === 0) {
@@ -104,8 +104,8 @@ class RateLimiter implements RateLimit {
   };
 
   /**
-   * What a later middleware held or refused was not handled: it has consumed nothing (E13). No handler has seen it, so
-   * its key is what it was; and no reader of the counters comes between the two hooks.
+   * A message that a later middleware held or refused was not handled and returns its token. No handler has run, so the
+   * key of the message is unchanged; and the counters are not read between the two hooks.
    */
   readonly afterMessage = (message: MessageView): undefined => {
     const bucket = this.bucketOf(message);
@@ -116,8 +116,8 @@ class RateLimiter implements RateLimit {
 
   private bucketOf(message: MessageView): TokenBucket | undefined {
     if (this.messages !== undefined && !this.messages.has(message.message)) return undefined;
-    if (this.per === 'all') return this.limit.bucketOfAll(message.recently);
+    if (this.per === 'all') return this.limit.sharedBucket(message.coarseNow);
     const key = this.per === 'actor' ? message.path : this.per(message);
-    return key === undefined ? undefined : this.limit.bucketOf(key, message.recently);
+    return key === undefined ? undefined : this.limit.bucketOf(key, message.coarseNow);
   }
 }

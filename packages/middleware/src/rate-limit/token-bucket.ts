@@ -1,19 +1,19 @@
-/** Time is reckoned in fractions of milliseconds; what is closer than this is now. */
+/** Times are fractions of milliseconds; a difference below this one counts as none. */
 const EPSILON_MS = 1e-6;
 
-/** How fast, and how many at once after a rest. */
+/** The speed of a limit, and its burst after a pause. */
 export interface Rate {
-  /** Milliseconds in which one token comes. */
+  /** Milliseconds until the next token. */
   readonly msPerToken: number;
   readonly burst: number;
 }
 
 /**
- * A token bucket without a refill loop: all it keeps is the time at which it would be full again. Taking a token moves
- * that time one token further; a bucket is empty when it lies a whole burst ahead.
+ * A token bucket without a refill loop: its only state is the time at which it is full again. Taking a token moves that
+ * time by one token; the bucket is empty when the time lies a whole burst ahead.
  *
  *   now ──────────────┬───────────────┬──→
- *                     fullAt          now + burst × msPerToken: nothing to take beyond here
+ *                     fullAt          now + burst × msPerToken: empty
  */
 export class TokenBucket {
   private fullAt: number;
@@ -22,7 +22,7 @@ export class TokenBucket {
     this.fullAt = now;
   }
 
-  /** Takes a token and returns 0, or takes nothing and returns the exact time until there is one. */
+  /** Takes a token and returns 0, or takes nothing and returns the exact milliseconds until the next one. */
   take(now: number, rate: Rate): number {
     const emptyAt = now + (rate.burst - 1) * rate.msPerToken;
     const missing = Math.max(this.fullAt, now) - emptyAt;
@@ -32,14 +32,14 @@ export class TokenBucket {
   }
 
   /**
-   * To be called with the exact time. No bucket is further from full than a whole burst: one that is was filled by
-   * another clock, that of another system, and would wait for it. It begins anew.
+   * Needs the exact time. A bucket is never more than a burst away from full, unless the clock of another system has
+   * filled it: such a bucket starts full.
    */
-  keepTo(now: number, rate: Rate): void {
+  resetIfFromOtherClock(now: number, rate: Rate): void {
     if (this.fullAt > now + rate.burst * rate.msPerToken + EPSILON_MS) this.fullAt = now;
   }
 
-  /** Gives a token back that was taken for nothing. */
+  /** Returns the token of a message that was not handled. */
   giveBack(rate: Rate): void {
     this.fullAt -= rate.msPerToken;
   }

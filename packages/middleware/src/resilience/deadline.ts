@@ -1,59 +1,63 @@
 import type { MessageView, Middleware, Verdict } from '@troupe/core';
-import { type Figure, type Measured, messageCounter } from '../figure.js';
+import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 import { aName, atLeast, onlyKnown } from '../option-check.js';
 
 export interface DeadlineOptions {
-  readonly name?: string;
-  /** A message that waited longer is late, whoever sent it. Without it only the deadlines of asks count. */
-  readonly withinMs?: number;
-  /** What the handler needs: a message with less time left is refused at once. Default 0. */
-  readonly leastMs?: number;
+  readonly name?: string | undefined;
+  /** Deadline of every message, counted from its send. Default: only asks have a deadline, their own. */
+  readonly withinMs?: number | undefined;
+  /** The time a handler needs: a message with less time left is refused. Default 0. */
+  readonly remainingMsMin?: number | undefined;
 }
 
-export interface Deadline extends Middleware, Measured {
+export interface Deadline extends Middleware, MetricSource {
   readonly refused: number;
 }
 
-/** Refuses what is already late, or would be before the handler could finish it: nobody waits for the result. */
+/** Refuses messages that are past their deadline, or would be before the handler could finish. */
 export function deadline(options: DeadlineOptions = {}): Deadline {
-  onlyKnown('deadline', options, ['name', 'withinMs', 'leastMs']);
+  onlyKnown('deadline', options, ['name', 'withinMs', 'remainingMsMin']);
   const { withinMs } = options;
   if (withinMs !== undefined) atLeast('deadline.withinMs', withinMs, 0);
-  const leastMs = atLeast('deadline.leastMs', options.leastMs ?? 0, 0);
-  const guard = new DeadlineGuard(aName('deadline.name', options.name ?? 'deadline'), leastMs);
-  if (withinMs === undefined) return guard;
-  return Object.assign(guard, {
-    // The context of a message is the moment after which it is late.
+  const remainingMsMin = atLeast('deadline.remainingMsMin', options.remainingMsMin ?? 0, 0);
+  const middleware = new DeadlineMiddleware(
+    aName('deadline.name', options.name ?? 'deadline'),
+    remainingMsMin,
+  );
+  if (withinMs === undefined) return middleware;
+  return Object.assign(middleware, {
+    // The context of a message is its deadline.
     onSend: (send: { readonly now: number }): number => send.now + withinMs,
   });
 }
 
-class DeadlineGuard implements Deadline {
+class DeadlineMiddleware implements Deadline {
   refused = 0;
   readonly name: string;
-  readonly figures: readonly Figure[];
-  private readonly leastMs: number;
+  readonly metrics: readonly Metric[];
+  private readonly remainingMsMin: number;
 
-  constructor(name: string, leastMs: number) {
+  constructor(name: string, remainingMsMin: number) {
     this.name = name;
-    this.leastMs = leastMs;
-    const about = 'Messages refused because they were late.';
-    this.figures = [messageCounter('troupe.deadline.refused', name, about, () => this.refused)];
+    this.remainingMsMin = remainingMsMin;
+    const description = 'Messages refused because they were late.';
+    this.metrics = [messageCounter('troupe.deadline.refused', name, description, () => this.refused)];
   }
 
   readonly beforeMessage = (message: MessageView): Verdict | undefined => {
-    const lateAt = message.context as number | undefined;
+    const deadlineAt = message.context as number | undefined;
     const left = Math.min(
       message.remainingMs,
-      lateAt === undefined ? Number.POSITIVE_INFINITY : lateAt - message.now,
+      deadlineAt === undefined ? Number.POSITIVE_INFINITY : deadlineAt - message.now,
     );
-    if (left > 0 && left >= this.leastMs) return undefined;
+    if (left > 0 && left >= this.remainingMsMin) return undefined;
     this.refused += 1;
-    const why = left <= 0 ? `late by ${shown(-left)} ms` : `${shown(left)} of ${this.leastMs} ms left`;
+    const why =
+      left <= 0 ? `late by ${rounded(-left)} ms` : `${rounded(left)} of ${this.remainingMsMin} ms left`;
     return { verdict: 'refuse', why: `${this.name}: ${why}` };
   };
 }
 
-function shown(ms: number): string {
+function rounded(ms: number): string {
   return String(Math.round(ms * 10) / 10);
 }

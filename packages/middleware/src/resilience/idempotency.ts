@@ -1,32 +1,32 @@
 import type { MessageView, Middleware, Outcome, Verdict } from '@troupe/core';
 import { LRUMapWithDelete } from 'mnemonist';
-import { type Figure, type Measured, messageCounter } from '../figure.js';
+import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 import { above, aFunction, aName, onlyKnown, whole } from '../option-check.js';
 
 export interface IdempotencyOptions {
-  readonly name?: string;
+  readonly name?: string | undefined;
   /**
-   * The key of a message, or undefined for one that may be handled any number of times. Keys are those of all actors that
-   * have this middleware together: a message for everyone in a pool needs `message.path` in its key.
+   * The key of a message, or undefined for one that may be handled any number of times. All actors with this middleware
+   * share their keys: a message that is broadcast to a pool needs `message.path` in its key.
    */
   readonly key: (message: MessageView) => string | undefined;
-  /** Keys remembered; beyond it the one not seen for longest is forgotten. Default 10,000. */
-  readonly keysMax?: number;
-  /** A key is forgotten after so long. Default: never, only `keysMax` counts. */
-  readonly keepMs?: number;
+  /** Keys remembered; beyond it the least coarseNow used is forgotten. Default 10,000. */
+  readonly keysMax?: number | undefined;
+  /** A key is forgotten after this time. Default: never, only `keysMax` counts. */
+  readonly keepMs?: number | undefined;
 }
 
-export interface Idempotency extends Middleware, Measured {
+export interface Idempotency extends Middleware, MetricSource {
   readonly duplicates: number;
   /** Keys remembered at present. */
   readonly size: number;
 }
 
-/** What is known about a key: its first message is being handled, or has been. One object from the one to the other. */
-class Seen {
+/** The state of one key: its first message is being handled, or was handled. */
+class KeyEntry {
   state: 'running' | 'done' | 'done-without-reply' = 'running';
   reply: unknown = undefined;
-  /** When it reached its state. */
+  /** Time at which the entry reached its state. */
   at: number;
   readonly key: string;
 
@@ -36,31 +36,31 @@ class Seen {
   }
 }
 
-/** A pool may see the second message while a sibling handles the first: it looks again after this time. */
-const LOOK_AGAIN_MS = 10;
-/** A second message does not wait longer for the first, which may hang for ever: then both are handled. */
+/** A duplicate that arrives at one routee while another handles the first message is held for this time. */
+const RECHECK_MS = 10;
+/** The longest wait of a duplicate for the first message, which may hang for ever; then both are handled. */
 const RUNNING_MS_MAX = 60_000;
 
 /**
- * Handles a message with a key that was handled before by answering with the reply of then. Memory is bounded, so this
- * is a window, not a promise: a key that was forgotten is handled again, and so is one whose first message is not done after
- * a minute. A failed message is forgotten at once.
+ * Answers a message whose key was handled before with the earlier reply. Memory is bounded, so the guarantee holds within
+ * a window: a message with a forgotten key is handled again, and so is one whose first message has not finished after a
+ * minute. The key of a failed message is forgotten at once.
  */
 export function idempotency(options: IdempotencyOptions): Idempotency {
   onlyKnown('idempotency', options, ['name', 'key', 'keysMax', 'keepMs']);
-  return new SeenKeys(options);
+  return new IdempotencyMiddleware(options);
 }
 
-class SeenKeys implements Idempotency {
+class IdempotencyMiddleware implements Idempotency {
   duplicates = 0;
   readonly name: string;
-  readonly figures: readonly Figure[];
-  private readonly seen: LRUMapWithDelete<string, Seen>;
-  /** The last that was let through, until it has ended or another one has come: most need no note of their own. */
+  readonly metrics: readonly Metric[];
+  private readonly entries: LRUMapWithDelete<string, KeyEntry>;
+  /** The message that was let through last, while it runs: most messages end before the next one, without a map entry. */
   private latest: MessageView | undefined = undefined;
-  private latestSeen: Seen | undefined = undefined;
-  /** The earlier ones that are being handled. */
-  private readonly running = new WeakMap<MessageView, Seen>();
+  private latestEntry: KeyEntry | undefined = undefined;
+  /** Earlier messages that are still being handled. */
+  private readonly running = new WeakMap<MessageView, KeyEntry>();
   private readonly key: IdempotencyOptions['key'];
   private readonly keepMs: number;
 
@@ -71,15 +71,15 @@ class SeenKeys implements Idempotency {
       options.keepMs === undefined
         ? Number.POSITIVE_INFINITY
         : above('idempotency.keepMs', options.keepMs, 0);
-    this.seen = new LRUMapWithDelete(whole('idempotency.keysMax', options.keysMax ?? 10_000, 1));
-    const about = 'Messages answered or dropped because their key was handled before.';
-    this.figures = [
-      messageCounter('troupe.idempotency.duplicates', this.name, about, () => this.duplicates),
+    this.entries = new LRUMapWithDelete(whole('idempotency.keysMax', options.keysMax ?? 10_000, 1));
+    const description = 'Messages answered or refused because their key was handled before.';
+    this.metrics = [
+      messageCounter('troupe.idempotency.duplicates', this.name, description, () => this.duplicates),
       {
         name: 'troupe.idempotency.keys',
         kind: 'gauge',
         unit: '{key}',
-        about: 'Keys remembered.',
+        description: 'Keys remembered.',
         labels: { 'troupe.middleware.name': this.name },
         read: () => this.size,
       },
@@ -87,7 +87,7 @@ class SeenKeys implements Idempotency {
   }
 
   get size(): number {
-    return this.seen.size;
+    return this.entries.size;
   }
 
   readonly timesHandlers = false;
@@ -95,56 +95,56 @@ class SeenKeys implements Idempotency {
   readonly beforeMessage = (message: MessageView): Verdict | undefined => {
     const key = this.key(message);
     if (key === undefined) return undefined;
-    const seen = this.seen.get(key);
-    if (seen === undefined || this.isOver(seen, message)) {
-      this.begin(message, new Seen(key, message.recently));
+    const entry = this.entries.get(key);
+    if (entry === undefined || this.isExpired(entry, message)) {
+      this.begin(message, new KeyEntry(key, message.coarseNow));
       return undefined;
     }
-    if (seen.state === 'running') {
-      const reason = { user: `${this.name}: the first with this key is being handled` };
-      return { verdict: 'hold', reason, resumeOn: { on: 'after', ms: LOOK_AGAIN_MS } };
+    if (entry.state === 'running') {
+      const reason = { user: `${this.name}: the first message with this key is being handled` };
+      return { verdict: 'hold', reason, resumeOn: { on: 'after', ms: RECHECK_MS } };
     }
     this.duplicates += 1;
-    if (seen.state === 'done') return { verdict: 'answer', reply: seen.reply };
-    return { verdict: 'refuse', why: `${this.name}: handled before, with a reply that came later` };
+    if (entry.state === 'done') return { verdict: 'answer', reply: entry.reply };
+    return { verdict: 'refuse', why: `${this.name}: handled before, with a deferred reply that is not kept` };
   };
 
-  private begin(message: MessageView, seen: Seen): void {
-    this.seen.set(seen.key, seen);
-    if (this.latest !== undefined) this.running.set(this.latest, this.latestSeen as Seen);
+  private begin(message: MessageView, entry: KeyEntry): void {
+    this.entries.set(entry.key, entry);
+    if (this.latest !== undefined) this.running.set(this.latest, this.latestEntry as KeyEntry);
     this.latest = message;
-    this.latestSeen = seen;
+    this.latestEntry = entry;
   }
 
-  private isOver(seen: Seen, message: MessageView): boolean {
-    if (seen.state === 'running') return message.now - seen.at > RUNNING_MS_MAX;
-    return this.keepMs !== Number.POSITIVE_INFINITY && message.now - seen.at > this.keepMs;
+  private isExpired(entry: KeyEntry, message: MessageView): boolean {
+    if (entry.state === 'running') return message.now - entry.at > RUNNING_MS_MAX;
+    return this.keepMs !== Number.POSITIVE_INFINITY && message.now - entry.at > this.keepMs;
   }
 
   readonly afterMessage = (message: MessageView, outcome: Outcome): undefined => {
     const isLatest = this.latest === message;
-    const seen = isLatest ? this.latestSeen : this.running.get(message);
+    const entry = isLatest ? this.latestEntry : this.running.get(message);
     if (isLatest) {
       this.latest = undefined;
-      this.latestSeen = undefined;
+      this.latestEntry = undefined;
     }
-    if (seen === undefined) return;
+    if (entry === undefined) return;
     if (outcome.kind !== 'handled') {
-      // Another message may have taken the key over meanwhile.
-      if (this.seen.peek(seen.key) === seen) this.seen.delete(seen.key);
+      // The key may belong to a later message by now.
+      if (this.entries.peek(entry.key) === entry) this.entries.delete(entry.key);
       return;
     }
-    const isLate = isLater(outcome.reply);
-    seen.state = isLate ? 'done-without-reply' : 'done';
-    seen.reply = isLate ? undefined : outcome.reply;
-    if (this.keepMs !== Number.POSITIVE_INFINITY) seen.at = message.now;
-    // It is remembered from its end on, also if the others have pushed it out meanwhile.
-    if (!isLatest) this.seen.set(seen.key, seen);
+    const isDeferred = isDeferredReply(outcome.reply);
+    entry.state = isDeferred ? 'done-without-reply' : 'done';
+    entry.reply = isDeferred ? undefined : outcome.reply;
+    if (this.keepMs !== Number.POSITIVE_INFINITY) entry.at = message.now;
+    // The key counts as used at the end of its message, also if other keys have evicted it meanwhile.
+    if (!isLatest) this.entries.set(entry.key, entry);
   };
 }
 
-/** A reply given later belongs to one question: it cannot be given to a second one. */
-function isLater(reply: unknown): boolean {
+/** A deferred reply belongs to one ask and cannot answer a second one. */
+function isDeferredReply(reply: unknown): boolean {
   if (typeof reply !== 'object' || reply === null) return false;
   const { bind, refuse } = reply as { readonly bind?: unknown; readonly refuse?: unknown };
   return typeof bind === 'function' && typeof refuse === 'function';

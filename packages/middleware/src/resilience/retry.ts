@@ -1,42 +1,42 @@
 import type { MessageView, Middleware, Outcome, RetryRequest } from '@troupe/core';
-import { type Figure, type Measured, messageCounter } from '../figure.js';
+import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 import { aFunction, aName, atLeast, onlyKnown, share, whole } from '../option-check.js';
 
 export interface RetryOptions {
-  readonly name?: string;
-  /** Tries altogether, the first included. Default 6. */
-  readonly attempts?: number;
-  /** Before the second try. Default 100. */
-  readonly fromMs?: number;
-  /** The waiting time doubles up to here and then stays. Default 10,000. */
-  readonly toMs?: number;
-  /** Each waiting time is changed by up to this share of itself, up or down. Default 0.2. */
-  readonly jitter?: number;
-  /** Which errors are worth another try. Default: all but those with `retryable: false`. */
-  readonly when?: (error: Error) => boolean;
-  /** A number from 0 up to, not including, 1. */
-  readonly random?: () => number;
+  readonly name?: string | undefined;
+  /** Runs of the handler, the first included. Default 6. */
+  readonly attempts?: number | undefined;
+  /** Delay before the second attempt. Default 100. */
+  readonly fromMs?: number | undefined;
+  /** The delay doubles up to this one. Default 10,000. */
+  readonly toMs?: number | undefined;
+  /** Each delay changes at random by up to this share of itself, up or down. Default 0.2. */
+  readonly jitter?: number | undefined;
+  /** Whether an error is retried. Default: all but errors with `retryable: false`. */
+  readonly when?: ((error: Error) => boolean) | undefined;
+  /** A random number from 0 up to, not including, 1. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
 }
 
-export interface Retry extends Middleware, Measured {
+export interface Retry extends Middleware, MetricSource {
   readonly retried: number;
   readonly exhausted: number;
 }
 
 /**
- * Runs a handler that failed again, if its definition lists it as `retryable`. The message stays at the head of the
- * mailbox meanwhile, so order is kept; the actor is suspended and its state is the one the failed try left behind.
+ * Runs a failed handler again, if its definition lists it as `retryable`. The message stays at the head of the mailbox
+ * meanwhile, so order is kept; the actor is suspended, and the next attempt sees the state that the failed one left.
  */
 export function retry(options: RetryOptions = {}): Retry {
   onlyKnown('retry', options, ['name', 'attempts', 'fromMs', 'toMs', 'jitter', 'when', 'random']);
-  return new Retries(options);
+  return new RetryMiddleware(options);
 }
 
-class Retries implements Retry {
+class RetryMiddleware implements Retry {
   retried = 0;
   exhausted = 0;
   readonly name: string;
-  readonly figures: readonly Figure[];
+  readonly metrics: readonly Metric[];
   private readonly attempts: number;
   private readonly fromMs: number;
   private readonly toMs: number;
@@ -45,7 +45,7 @@ class Retries implements Retry {
   private readonly random: () => number;
 
   constructor(options: RetryOptions) {
-    const { when = isWorthwhile, random = Math.random } = options;
+    const { when = isRetryable, random = Math.random } = options;
     this.name = aName('retry.name', options.name ?? 'retry');
     this.attempts = whole('retry.attempts', options.attempts ?? 6, 1);
     this.fromMs = atLeast('retry.fromMs', options.fromMs ?? 100, 0);
@@ -53,12 +53,12 @@ class Retries implements Retry {
     this.jitter = share('retry.jitter', options.jitter ?? 0.2);
     this.when = aFunction('retry.when', when);
     this.random = aFunction('retry.random', random);
-    this.figures = [
+    this.metrics = [
       messageCounter('troupe.retry.retried', this.name, 'Handlers run again.', () => this.retried),
       messageCounter(
         'troupe.retry.exhausted',
         this.name,
-        'Messages given up after the last try.',
+        'Messages that failed in their last attempt.',
         () => this.exhausted,
       ),
     ];
@@ -77,13 +77,13 @@ class Retries implements Retry {
     return { retryAfterMs: this.delayAfter(message.retries) };
   };
 
-  /** Saturates before it is multiplied out, so that the thousandth try does not wait for an infinite time. */
+  /** The exponent is bounded, so that the delay of the thousandth attempt is not infinite. */
   private delayAfter(retries: number): number {
     const doubled = this.fromMs * 2 ** Math.min(retries, 52);
     return Math.min(doubled, this.toMs) * (1 + this.jitter * (2 * this.random() - 1));
   }
 }
 
-function isWorthwhile(error: Error): boolean {
+function isRetryable(error: Error): boolean {
   return (error as { readonly retryable?: unknown }).retryable !== false;
 }

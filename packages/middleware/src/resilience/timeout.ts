@@ -1,23 +1,23 @@
 import { type Middleware, OptionError, type Outcome, type Verdict } from '@troupe/core';
-import { type Figure, type Measured, messageCounter } from '../figure.js';
+import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 import { above, aName, onlyKnown } from '../option-check.js';
 
 export interface TimeoutOptions {
-  readonly name?: string;
-  /** For every asynchronous handler that is not named in `messages`. */
-  readonly withinMs?: number;
-  /** By message name. */
-  readonly messages?: Readonly<Record<string, number>>;
+  readonly name?: string | undefined;
+  /** Time limit of every asynchronous handler that is not named in `messages`. */
+  readonly withinMs?: number | undefined;
+  /** Time limits in milliseconds, by message name. */
+  readonly messages?: Readonly<Record<string, number>> | undefined;
 }
 
-export interface Timeout extends Middleware, Measured {
+export interface Timeout extends Middleware, MetricSource {
   readonly timedOut: number;
 }
 
 /**
- * Gives asynchronous handlers a time limit: `ctx.abort` fires, and the handler has failed with ERR_HANDLER_TIMEOUT. One
- * that takes no notice of the signal runs on, but reaches nobody: it is not tried again, and its actor begins anew. A
- * synchronous handler cannot be stopped by anything on its own thread.
+ * A time limit for asynchronous handlers: `ctx.abort` fires, and the handler fails with ERR_HANDLER_TIMEOUT. A handler
+ * that ignores the signal runs on without effect: it is not retried, and its actor restarts. A synchronous handler cannot
+ * be interrupted on its own thread.
  */
 export function timeout(options: TimeoutOptions): Timeout {
   onlyKnown('timeout', options, ['name', 'withinMs', 'messages']);
@@ -32,13 +32,13 @@ export function timeout(options: TimeoutOptions): Timeout {
     withinMs === undefined
       ? undefined
       : { verdict: 'continue', withinMs: above('timeout.withinMs', withinMs, 0) };
-  return new TimeLimit(aName('timeout.name', options.name ?? 'timeout'), byMessage, fallback);
+  return new TimeoutMiddleware(aName('timeout.name', options.name ?? 'timeout'), byMessage, fallback);
 }
 
-class TimeLimit implements Timeout {
+class TimeoutMiddleware implements Timeout {
   timedOut = 0;
   readonly name: string;
-  readonly figures: readonly Figure[];
+  readonly metrics: readonly Metric[];
   private readonly byMessage: ReadonlyMap<string, Verdict>;
   private readonly fallback: Verdict | undefined;
 
@@ -46,8 +46,8 @@ class TimeLimit implements Timeout {
     this.name = name;
     this.byMessage = byMessage;
     this.fallback = fallback;
-    const about = 'Handlers that did not settle in time.';
-    this.figures = [messageCounter('troupe.timeout.expired', name, about, () => this.timedOut)];
+    const description = 'Handlers that did not settle in time.';
+    this.metrics = [messageCounter('troupe.timeout.expired', name, description, () => this.timedOut)];
   }
 
   readonly beforeMessage = (message: { readonly message: string }): Verdict | undefined =>

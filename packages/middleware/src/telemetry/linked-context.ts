@@ -1,9 +1,9 @@
 import type { Context } from '@opentelemetry/api';
 
 /**
- * A context that is another one with one value more. The api's own copies a map and makes three functions for each; a
- * message needs two contexts. Setting the same key again replaces the value: a chain of causes does not become a chain
- * of contexts, which would keep the spans of all of them alive.
+ * A context that adds one value to another context. The implementation of the OpenTelemetry API copies a map and makes
+ * three functions per context, and a message needs two contexts. Setting the same key again replaces the value: a chain
+ * of causes does not become a chain of contexts, which would keep all their spans alive.
  */
 export class LinkedContext implements Context {
   private readonly base: Context;
@@ -16,9 +16,9 @@ export class LinkedContext implements Context {
     this.value = value;
   }
 
-  /** The same context, on top of which values are set by linking. */
+  /** The given context as one to which values are added by linking. */
   static on(base: Context): Context {
-    return base instanceof LinkedContext ? base : new LinkedContext(base, NOTHING, undefined);
+    return base instanceof LinkedContext ? base : new LinkedContext(base, NO_KEY, undefined);
   }
 
   getValue(key: symbol): unknown {
@@ -26,7 +26,7 @@ export class LinkedContext implements Context {
   }
 
   setValue(key: symbol, value: unknown): Context {
-    const isReplaced = this.key === key || this.key === NOTHING;
+    const isReplaced = this.key === key || this.key === NO_KEY;
     return new LinkedContext(isReplaced ? this.base : this, key, value);
   }
 
@@ -36,4 +36,4 @@ export class LinkedContext implements Context {
   }
 }
 
-const NOTHING = Symbol('nothing');
+const NO_KEY = Symbol('no key');

@@ -1,12 +1,12 @@
 import type { Counter, Histogram, Meter } from '@opentelemetry/api';
 
-/** Seconds. Finer below than the conventions propose: most handlers take microseconds; some jobs take an hour. */
+/** Bucket bounds in seconds, finer than those of the conventions: most handlers take microseconds, some jobs an hour. */
 export const SECONDS: number[] = [
   0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 3_600,
 ];
 
-// The three instruments that messages and jobs have in common. One name must have one description everywhere, or a
-// backend takes the two for a conflict; `messaging.system` tells them apart.
+// The three instruments that messages and jobs share. One name needs one description everywhere, else a backend reports
+// a conflict; the label `messaging.system` separates the two.
 
 export function sentMessages(meter: Meter): Counter {
   return meter.createCounter('messaging.client.sent.messages', {

@@ -1,54 +1,54 @@
 import type { Attributes, Meter, Observable, ObservableResult } from '@opentelemetry/api';
 import type { ActorSystem, Middleware, RuntimeEvent, SuspendReason } from '@troupe/core';
-import type { Figure, Measured } from '../figure.js';
-import type { LabelSets } from './label-sets.js';
-import type { Metering } from './metering.js';
+import type { Metric, MetricSource } from '../metric.js';
+import type { MessageMetrics } from './message-metrics.js';
+import type { MetricLabels } from './metric-labels.js';
 
 /** Two readers that collect at nearly the same time see the same ratio. */
 const RATIO_MS_MIN = 100;
 
-type Watch = (observable: Observable, read: () => number, labels: Attributes) => void;
+type Observe = (observable: Observable, read: () => number, labels: Attributes) => void;
 
-/** What is known about a system as a whole, from its statistics, its events and its other middleware. */
+/** Metrics of a whole system: its statistics, its events and the metrics of its other middleware. */
 export class SystemMetrics {
   private readonly meter: Meter;
-  private readonly labels: LabelSets;
-  private readonly metering: Metering;
+  private readonly labels: MetricLabels;
+  private readonly messages: MessageMetrics;
   private readonly now: () => number;
 
-  constructor(meter: Meter, labels: LabelSets, metering: Metering, now: () => number) {
+  constructor(meter: Meter, labels: MetricLabels, messages: MessageMetrics, now: () => number) {
     this.meter = meter;
     this.labels = labels;
-    this.metering = metering;
+    this.messages = messages;
     this.now = now;
   }
 
-  /** Returns the function that ends it. */
+  /** Returns the function that detaches it. */
   attach(system: ActorSystem, middleware: readonly Middleware[]): () => void {
-    const ends: (() => void)[] = [];
-    const watch: Watch = (observable, read, labels) => {
+    const detachAll: (() => void)[] = [];
+    const observe: Observe = (observable, read, labels) => {
       const callback = (result: ObservableResult): void => result.observe(read(), labels);
       observable.addCallback(callback);
-      ends.push(() => observable.removeCallback(callback));
+      detachAll.push(() => observable.removeCallback(callback));
     };
-    this.metering.isCollected = true;
-    ends.push(() => {
-      this.metering.flush();
-      this.metering.isCollected = false;
+    this.messages.isCollected = true;
+    detachAll.push(() => {
+      this.messages.flush();
+      this.messages.isCollected = false;
     });
-    this.watchStats(system, watch);
-    this.watchExecutor(system, watch);
-    for (const one of middleware) this.watchFigures((one as Partial<Measured>).figures ?? [], watch);
-    ends.push(this.countEvents(system));
+    this.observeStats(system, observe);
+    this.observeExecutor(system, observe);
+    for (const one of middleware) this.observeMetrics((one as Partial<MetricSource>).metrics ?? [], observe);
+    detachAll.push(this.countEvents(system));
     return () => {
-      for (const end of ends) end();
+      for (const detach of detachAll) detach();
     };
   }
 
-  private watchStats(system: ActorSystem, watch: Watch): void {
+  private observeStats(system: ActorSystem, observe: Observe): void {
     const labels = { 'troupe.system.name': system.name };
     const gauge = (name: string, unit: string, description: string, read: () => number): void =>
-      watch(this.meter.createObservableGauge(name, { unit, description }), read, labels);
+      observe(this.meter.createObservableGauge(name, { unit, description }), read, labels);
     gauge(
       'troupe.mailbox.depth',
       '{message}',
@@ -65,51 +65,58 @@ export class SystemMetrics {
     );
   }
 
-  private watchExecutor(system: ActorSystem, watch: Watch): void {
+  private observeExecutor(system: ActorSystem, observe: Observe): void {
     const labels = { 'troupe.system.name': system.name };
-    const time = { unit: 's', description: 'Time that actors of this telemetry have run.' };
-    watch(
+    const time = { unit: 's', description: 'Time that actors have run.' };
+    observe(
       this.meter.createObservableCounter('troupe.executor.busy_time', time),
       () => {
-        // Observers are asked before counters are read.
-        this.metering.flush();
-        return this.metering.busySeconds;
+        // The SDK calls observers before it reads counters.
+        this.messages.flush();
+        return this.messages.busySeconds;
       },
       labels,
     );
-    const share = { unit: '1', description: 'Share of the time since the last collection that actors ran.' };
+    const share = {
+      unit: '1',
+      description: 'Share of the time since the last collection in which actors ran.',
+    };
     let at = this.now();
-    let busy = this.metering.busySeconds;
+    let busy = this.messages.busySeconds;
     let ratio = 0;
     const read = (): number => {
       const now = this.now();
       if (now - at >= RATIO_MS_MIN) {
-        ratio = Math.min(1, ((this.metering.busySeconds - busy) * 1_000) / (now - at));
+        ratio = Math.min(1, ((this.messages.busySeconds - busy) * 1_000) / (now - at));
         at = now;
-        busy = this.metering.busySeconds;
+        busy = this.messages.busySeconds;
       }
       return ratio;
     };
-    watch(this.meter.createObservableGauge('troupe.executor.busy_ratio', share), read, labels);
+    observe(this.meter.createObservableGauge('troupe.executor.busy_ratio', share), read, labels);
   }
 
-  private watchFigures(figures: readonly Figure[], watch: Watch): void {
-    for (const { name, kind, unit, about, labels, read } of figures) {
-      const options = { unit, description: about };
+  private observeMetrics(metrics: readonly Metric[], observe: Observe): void {
+    for (const { name, kind, unit, description, labels, read } of metrics) {
+      const options = { unit, description };
       const observable =
         kind === 'counter'
           ? this.meter.createObservableCounter(name, options)
           : this.meter.createObservableGauge(name, options);
-      watch(observable, read, labels);
+      observe(observable, read, labels);
     }
   }
 
   private countEvents(system: ActorSystem): () => void {
     const counter = (name: string, unit: string, description: string) =>
       this.meter.createCounter(name, { unit, description });
-    const deadLetters = counter('troupe.dead_letters', '{message}', 'Messages that reached no handler.');
-    const suspensions = counter('troupe.suspensions', '{suspension}', 'Times that an actor was suspended.');
-    const failures = counter('troupe.failures', '{failure}', 'Failures, by what the supervisor decided.');
+    const deadLetters = counter(
+      'troupe.dead_letters',
+      '{message}',
+      'Messages that reached no handler, by reason.',
+    );
+    const suspensions = counter('troupe.suspensions', '{suspension}', 'Suspensions of actors, by reason.');
+    const failures = counter('troupe.failures', '{failure}', 'Failures, by error type and directive.');
     const restarts = counter('troupe.restarts', '{restart}', 'Actors restarted.');
     const name = { 'troupe.system.name': system.name };
     return system.subscribe((event: RuntimeEvent) => {
@@ -125,12 +132,12 @@ export class SystemMetrics {
   }
 }
 
-/** A user's reason is a text of the user: not a label. */
+/** A user's own reason is free text, not a label. */
 function boundedReason(reason: SuspendReason): string {
   return typeof reason === 'string' ? reason : 'user';
 }
 
-/** `escalate (why)` and `ignored: why` carry a text behind the word. */
+/** The first word: `escalate (why)` and `ignored: why` carry free text behind it. */
 function boundedDirective(directive: string): string {
   return /^[a-z]+/.exec(directive)?.[0] ?? 'unknown';
 }

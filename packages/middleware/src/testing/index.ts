@@ -1,1 +1,1 @@
-export { type RecordedLine, type RecordingSink, recordingSink } from './recording-sink.js';
+export { type RecordedLine, type RecordingLogger, recordingLogger } from './recording-logger.js';

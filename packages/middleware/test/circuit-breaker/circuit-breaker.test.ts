@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 
 const breaker = suite('circuit breaker');
 
-function flaky(): { down: boolean; handle: (payload: unknown) => unknown } {
+function unreliableService(): { down: boolean; handle: (payload: unknown) => unknown } {
   const service = {
     down: true,
     handle: (payload: unknown): unknown => {
@@ -17,32 +17,35 @@ function flaky(): { down: boolean; handle: (payload: unknown) => unknown } {
   return service;
 }
 
-breaker('it opens after so many failures, refuses meanwhile, and closes when a probe succeeds', async () => {
-  const circuit = circuitBreaker({ failures: 3, withinMs: 1_000, openMs: 500 });
-  const service = flaky();
-  await using rig = createMiddlewareRig(circuit, service);
-  for (let i = 0; i < 5; i += 1) rig.ref.tell.work(i);
-  await rig.settle();
-  assert.equal(rig.ran, [0, 1, 2]);
-  assert.is(circuit.stateOf('', 0), 'open');
-  assert.is(circuit.refused, 2);
-  assert.equal(
-    rig.deadLetters.map(({ payload }) => payload),
-    [3, 4],
-  );
-  await rig.advance(499);
-  rig.ref.tell.work('too early');
-  await rig.advance(1);
-  service.down = false;
-  rig.ref.tell.work('probe');
-  await rig.settle();
-  assert.equal(rig.ran, [0, 1, 2, 'probe']);
-  assert.is(circuit.stateOf('', 500), 'closed');
-});
+breaker(
+  'a circuit opens after its failures, refuses messages, and closes when a probe succeeds',
+  async () => {
+    const circuit = circuitBreaker({ failures: 3, withinMs: 1_000, openMs: 500 });
+    const service = unreliableService();
+    await using rig = createMiddlewareRig(circuit, service);
+    for (let i = 0; i < 5; i += 1) rig.ref.tell.work(i);
+    await rig.settle();
+    assert.equal(rig.ran, [0, 1, 2]);
+    assert.is(circuit.stateOf('', 0), 'open');
+    assert.is(circuit.refused, 2);
+    assert.equal(
+      rig.deadLetters.map(({ payload }) => payload),
+      [3, 4],
+    );
+    await rig.advance(499);
+    rig.ref.tell.work('too early');
+    await rig.advance(1);
+    service.down = false;
+    rig.ref.tell.work('probe');
+    await rig.settle();
+    assert.equal(rig.ran, [0, 1, 2, 'probe']);
+    assert.is(circuit.stateOf('', 500), 'closed');
+  },
+);
 
-breaker('a probe that fails opens it again for the whole time', async () => {
+breaker('a failed probe opens the circuit again for the full time', async () => {
   const circuit = circuitBreaker({ failures: 1, openMs: 100 });
-  await using rig = createMiddlewareRig(circuit, flaky());
+  await using rig = createMiddlewareRig(circuit, unreliableService());
   rig.ref.tell.work(1);
   await rig.advance(100);
   rig.ref.tell.work('probe');
@@ -53,9 +56,9 @@ breaker('a probe that fails opens it again for the whole time', async () => {
   assert.is(circuit.opened, 2);
 });
 
-breaker('half-open lets no more through than its probes, and all of them must succeed', async () => {
+breaker('a half-open circuit passes only its probes, and all of them must succeed', async () => {
   const circuit = circuitBreaker({ failures: 1, openMs: 100, probes: 2 });
-  const service = flaky();
+  const service = unreliableService();
   const release: (() => void)[] = [];
   const handle = (payload: unknown): unknown =>
     payload === 'slow' ? new Promise<void>((resolve) => release.push(resolve)) : service.handle(payload);
@@ -73,9 +76,9 @@ breaker('half-open lets no more through than its probes, and all of them must su
   assert.is(circuit.stateOf('', 100), 'closed');
 });
 
-breaker('a probe that never comes back does not keep it half-open for ever', async () => {
+breaker('a probe without a result counts as failed after `openMs`', async () => {
   const circuit = circuitBreaker({ failures: 1, openMs: 100 });
-  const service = flaky();
+  const service = unreliableService();
   const handle = (payload: unknown): unknown =>
     payload === 'lost' ? new Promise(() => undefined) : service.handle(payload);
   await using rig = createMiddlewareRig(circuit, { handle });
@@ -85,7 +88,7 @@ breaker('a probe that never comes back does not keep it half-open for ever', asy
   other.tell.work('lost');
   await rig.advance(100);
   assert.is(circuit.stateOf('', 200), 'open');
-  assert.is(circuit.opened, 2, 'whoever looks at it counts as well');
+  assert.is(circuit.opened, 2, 'reading the state counts the second opening');
   service.down = false;
   rig.ref.tell.work('refused: the lost one has failed');
   await rig.advance(100);
@@ -96,8 +99,12 @@ breaker('a probe that never comes back does not keep it half-open for ever', asy
   void rig.system.kill(other);
 });
 
-breaker('failures far apart do not add up, and errors that do not count do not open it', async () => {
-  const circuit = circuitBreaker({ failures: 2, withinMs: 100, counts: ({ message }) => message !== 'mine' });
+breaker('failures outside the window and errors that do not count do not open the circuit', async () => {
+  const circuit = circuitBreaker({
+    failures: 2,
+    withinMs: 100,
+    countsAsFailure: ({ message }) => message !== 'mine',
+  });
   const handle = (payload: unknown): unknown => {
     throw new Error(String(payload));
   };
@@ -113,9 +120,9 @@ breaker('failures far apart do not add up, and errors that do not count do not o
   assert.is(circuit.opened, 1);
 });
 
-breaker('it may hold messages instead, in order', async () => {
+breaker('`open: "hold"` holds messages in order', async () => {
   const circuit = circuitBreaker({ failures: 1, openMs: 100, open: 'hold' });
-  const service = flaky();
+  const service = unreliableService();
   await using rig = createMiddlewareRig(circuit, service);
   for (const n of [1, 2, 3]) rig.ref.tell.work(n);
   await rig.advance(50);
@@ -125,15 +132,14 @@ breaker('it may hold messages instead, in order', async () => {
   assert.equal(rig.deadLetters, []);
 });
 
-// E13: a probe that another middleware held back was not made.
-breaker('a probe that is held back is given back', async () => {
+breaker('a probe that another middleware refuses does not count', async () => {
   const circuit = circuitBreaker({ failures: 1, openMs: 100 });
-  const service = flaky();
-  const no: Middleware = {
+  const service = unreliableService();
+  const refuseNo: Middleware = {
     name: 'no',
     beforeMessage: ({ payload }) => (payload === 'no' ? { verdict: 'refuse', why: 'no' } : undefined),
   };
-  await using rig = createMiddlewareRig([circuit, no], service);
+  await using rig = createMiddlewareRig([circuit, refuseNo], service);
   rig.ref.tell.work('breaks it');
   await rig.advance(100);
   service.down = false;

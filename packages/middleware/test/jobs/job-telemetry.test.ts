@@ -4,10 +4,16 @@ import { join } from 'node:path';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { defineJob, type EmbeddedJobs, embedded, handle } from '@troupe/jobs';
-import { createEquippedSystem, type JobTelemetry, jobTelemetry, telemetry } from '@troupe/middleware';
+import { createInstrumentedSystem, type JobTelemetry, jobTelemetry, telemetry } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ancestry, openRecorder, type Point, type Recorder, traceOf } from '../telemetry/recorder.js';
+import {
+  ancestry,
+  type InMemorySdk,
+  openInMemorySdk,
+  type Point,
+  traceOf,
+} from '../telemetry/in-memory-sdk.js';
 
 const jobs = suite('job telemetry');
 
@@ -24,19 +30,19 @@ const shout = defineJob('text.shout', { input: text, output: text, retry });
 const fail = defineJob('text.fail', { input: text, output: text, retry });
 const wait = defineJob('text.wait', { input: text, output: text, retry });
 
-interface Shop extends AsyncDisposable {
+interface TestLeader extends AsyncDisposable {
   readonly app: EmbeddedJobs;
 }
 
 /** A leader with telemetry, in a folder of its own. */
-async function open(observed: JobTelemetry): Promise<Shop> {
+async function open(observed: JobTelemetry): Promise<TestLeader> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-telemetry-'));
   const app = await embedded({
     dir,
     ...observed.hooks,
     wal: { snapshotEveryBytes: 4_096, ...observed.logHooks },
   });
-  observed.watch(app);
+  observed.observeLeader(app);
   return {
     app,
     async [Symbol.asyncDispose]() {
@@ -47,7 +53,7 @@ async function open(observed: JobTelemetry): Promise<Shop> {
   };
 }
 
-async function work({ app }: Shop): Promise<void> {
+async function work({ app }: TestLeader): Promise<void> {
   const client = app.client();
   app.worker({
     slots: 4,
@@ -61,13 +67,13 @@ async function work({ app }: Shop): Promise<void> {
   assert.is(await client.run(shout, 'a'), 'A');
   assert.is(await client.run(shout, 'b'), 'B');
   await client.run(fail, 'c').catch(() => undefined);
-  const waiting = await client.submit(wait, 'nobody serves this');
-  const other = await client.submit(wait, 'nor this');
+  const waiting = await client.submit(wait, 'no worker has a handler for this');
+  const other = await client.submit(wait, 'nor for this');
   await other.cancel();
   assert.ok(waiting.id);
 }
 
-function providers({ tracerProvider, meterProvider }: Recorder) {
+function providers({ tracerProvider, meterProvider }: InMemorySdk) {
   return { tracerProvider, meterProvider };
 }
 
@@ -77,11 +83,11 @@ function total(points: readonly Point[] | undefined, labels: Readonly<Record<str
     .reduce((sum, { value }) => sum + value, 0);
 }
 
-jobs('every metric is there, with the right number', async () => {
-  const recorder = openRecorder();
-  await using shop = await open(jobTelemetry(providers(recorder)));
-  await work(shop);
-  const points = await recorder.metrics();
+jobs('every metric is exported with the right value', async () => {
+  const sdk = openInMemorySdk();
+  await using leader = await open(jobTelemetry(providers(sdk)));
+  await work(leader);
+  const points = await sdk.metrics();
   const of = (exec: string) => ({ 'messaging.destination.name': exec });
   assert.is(total(points.get('messaging.client.sent.messages'), of('text.shout')), 2);
   assert.is(total(points.get('messaging.client.sent.messages'), of('text.wait')), 2);
@@ -107,7 +113,7 @@ jobs('every metric is there, with the right number', async () => {
   assert.is(total(points.get('troupe.jobs.queue.length'), state('queued')), 1);
   assert.is(total(points.get('troupe.jobs.queue.length'), state('dead')), 1);
   assert.is(total(points.get('troupe.jobs.slots')), 4);
-  // A worker whose jobs were short asks for up to a row more.
+  // A worker with short jobs takes up to a batch more.
   const credit = total(points.get('troupe.jobs.credit'));
   assert.ok(credit >= 4 && credit <= 4 + 64, `${credit}`);
   assert.is(total(points.get('troupe.jobs.leases')), 0);
@@ -117,15 +123,15 @@ jobs('every metric is there, with the right number', async () => {
     assert.not.match(JSON.stringify(values.map(({ labels }) => labels)), /secret|42/, name);
 });
 
-jobs('a lease, its credit and a refusal are seen while they last', async () => {
-  const recorder = openRecorder();
-  await using shop = await open(jobTelemetry(providers(recorder)));
+jobs('leases and credit are gauges, and a refused submit is counted', async () => {
+  const sdk = openInMemorySdk();
+  await using leader = await open(jobTelemetry(providers(sdk)));
   let finish: (value: string) => void = () => undefined;
   let started: () => void = () => undefined;
   const running = new Promise<void>((resolve) => {
     started = resolve;
   });
-  shop.app.worker({
+  leader.app.worker({
     slots: 2,
     handlers: [
       handle(shout, () => {
@@ -136,10 +142,10 @@ jobs('a lease, its credit and a refusal are seen while they last', async () => {
       }),
     ],
   });
-  const client = shop.app.client();
+  const client = leader.app.client();
   const handled = await client.submit(shout, 'x', { key: 'k' });
   await running;
-  const during = await recorder.metrics();
+  const during = await sdk.metrics();
   assert.is(total(during.get('troupe.jobs.leases')), 1);
   assert.is(total(during.get('troupe.jobs.credit')), 1);
   assert.is(total(during.get('troupe.jobs.keys')), 1);
@@ -150,18 +156,18 @@ jobs('a lease, its credit and a refusal are seen while they last', async () => {
   assert.is.not(code, 'none');
   finish('X');
   assert.is(await handled.result(), 'X');
-  const after = await recorder.metrics();
+  const after = await sdk.metrics();
   assert.is(total(after.get('troupe.jobs.leases')), 0);
   assert.is(total(after.get('troupe.jobs.refused')), 1);
 });
 
-jobs('the trace of a job shows its submit and every attempt, linked to it', async () => {
-  const recorder = openRecorder();
+jobs('the trace of a job has its submit span and a linked span per attempt', async () => {
+  const sdk = openInMemorySdk();
   {
-    await using shop = await open(jobTelemetry(providers(recorder)));
-    await work(shop);
+    await using leader = await open(jobTelemetry(providers(sdk)));
+    await work(leader);
   }
-  const spans = recorder.spans();
+  const spans = sdk.spans();
   const attempts = spans.filter(({ name }) => name === 'process text.fail');
   assert.equal(
     attempts.map(({ attributes }) => [attributes['troupe.job.attempt'], attributes['troupe.job.outcome']]),
@@ -170,7 +176,7 @@ jobs('the trace of a job shows its submit and every attempt, linked to it', asyn
       [2, 'failed'],
     ],
   );
-  const submit = recorder.span('send text.fail');
+  const submit = sdk.span('send text.fail');
   for (const attempt of attempts) {
     assert.is(traceOf(attempt), traceOf(submit));
     assert.equal(ancestry(attempt, spans), ['process text.fail', 'send text.fail']);
@@ -189,50 +195,50 @@ jobs('the trace of a job shows its submit and every attempt, linked to it', asyn
   assert.is(new Set(spans.map(traceOf)).size, 5);
 });
 
-jobs('an attempt that is under way at the end does not leave its span open', () => {
-  const recorder = openRecorder();
-  const observed = jobTelemetry(providers(recorder));
+jobs('dispose ends the span of a running attempt', () => {
+  const sdk = openInMemorySdk();
+  const observed = jobTelemetry(providers(sdk));
   observed.hooks.observe?.({ kind: 'assigned', job: 7, exec: 'old', attempt: 3, waitedMs: 5 });
   observed[Symbol.dispose]();
-  assert.is(recorder.span('process old').attributes['troupe.job.outcome'], 'unknown');
+  assert.is(sdk.span('process old').attributes['troupe.job.outcome'], 'unknown');
 });
 
-jobs('what is followed and what is a label is bounded', async () => {
-  const recorder = openRecorder();
-  const observed = jobTelemetry({ ...providers(recorder), execsMax: 3, openMax: 2 });
+jobs('tracked attempts and labels are bounded', async () => {
+  const sdk = openInMemorySdk();
+  const observed = jobTelemetry({ ...providers(sdk), execsMax: 3, trackedJobsMax: 2 });
   for (let job = 1; job <= 200; job += 1) {
     observed.hooks.observe?.({ kind: 'accepted', job, exec: `exec-${job}` });
     observed.hooks.observe?.({ kind: 'assigned', job, exec: `exec-${job}`, attempt: 1, waitedMs: 0 });
     observed.hooks.observe?.({ kind: 'dead', job: job + 1_000, exec: 'exec-1', reason: `because of ${job}` });
     observed.hooks.observe?.({ kind: 'refused', code: `ERR_${job}` });
-    observed.hooks.observe?.({ kind: 'never heard of' });
+    observed.hooks.observe?.({ kind: 'unknown kind' });
   }
-  const points = await recorder.metrics();
+  const points = await sdk.metrics();
   assert.is(points.get('messaging.client.sent.messages')?.length, 4);
   assert.is(total(points.get('messaging.client.sent.messages')), 200);
   assert.is(points.get('troupe.jobs.dead')?.length, 1);
   assert.ok((points.get('troupe.jobs.refused')?.length ?? 0) <= 51);
-  assert.is(recorder.spans().filter(({ name }) => name.startsWith('process')).length, 0);
+  assert.is(sdk.spans().filter(({ name }) => name.startsWith('process')).length, 0);
   observed[Symbol.dispose]();
-  assert.is(recorder.spans().filter(({ name }) => name.startsWith('process')).length, 2);
+  assert.is(sdk.spans().filter(({ name }) => name.startsWith('process')).length, 2);
 });
 
-jobs('behind a long queue every attempt is still timed, and traced at least by itself', async () => {
-  const recorder = openRecorder();
-  const observed = jobTelemetry({ ...providers(recorder), openMax: 2 });
+jobs('with a long queue every attempt is still timed, and has at least a trace of its own', async () => {
+  const sdk = openInMemorySdk();
+  const observed = jobTelemetry({ ...providers(sdk), trackedJobsMax: 2 });
   for (let job = 1; job <= 50; job += 1) observed.hooks.observe?.({ kind: 'accepted', job, exec: 'deep' });
   for (let job = 1; job <= 50; job += 1) {
     observed.hooks.observe?.({ kind: 'assigned', job, exec: 'deep', attempt: 1, waitedMs: 0 });
     observed.hooks.observe?.({ kind: 'completed', job, exec: 'deep', sinceSubmitMs: 1 });
   }
-  const points = await recorder.metrics();
+  const points = await sdk.metrics();
   assert.is(total(points.get('messaging.process.duration')), 50);
-  const attempts = recorder.spans().filter(({ name }) => name === 'process deep');
+  const attempts = sdk.spans().filter(({ name }) => name === 'process deep');
   assert.is(attempts.length, 50);
   assert.is(attempts.filter(({ links }) => links.length === 1).length, 2);
 });
 
-jobs('without an SDK there is nothing to observe, unless it is required', () => {
+jobs('without an SDK the hooks are empty, or `required: true` throws', () => {
   const observed = jobTelemetry();
   assert.equal([observed.hooks, observed.logHooks], [{}, {}]);
   assert.throws(() => jobTelemetry({ required: true }), /ERR_NO_TELEMETRY_SDK|no SDK/);
@@ -241,24 +247,24 @@ jobs('without an SDK there is nothing to observe, unless it is required', () => 
 });
 
 jobs(
-  'Prometheus gets jobs and messages side by side, and every job metric that the guide lists',
+  'Prometheus scrapes metrics of jobs and messages together, and every job metric that the guide lists',
   async () => {
     const reader = new PrometheusExporter({ preventServerStart: true });
     const meterProvider = new MeterProvider({ readers: [reader] });
-    const system = createEquippedSystem({ middleware: [telemetry({ meterProvider })] });
+    const system = createInstrumentedSystem({ middleware: [telemetry({ meterProvider })] });
     let scraped = '';
     {
-      await using shop = await open(jobTelemetry({ meterProvider }));
-      await work(shop);
+      await using leader = await open(jobTelemetry({ meterProvider }));
+      await work(leader);
       for (let i = 0; i < 100; i += 1)
-        await shop.app.client({ name: 'bulk' }).submit(wait, 'x'.repeat(1_000));
+        await leader.app.client({ name: 'bulk' }).submit(wait, 'x'.repeat(1_000));
       const { resourceMetrics, errors } = await reader.collect();
       assert.equal(errors, []);
       scraped = new PrometheusSerializer().serialize(resourceMetrics);
     }
     await system.shutdown();
     const types = scraped.split('\n').filter((line) => line.startsWith('# TYPE '));
-    assert.is(new Set(types).size, types.length, 'a name has two types');
+    assert.is(new Set(types).size, types.length, 'a metric name has two types');
     const page = await readFile(new URL('../../../../docs/guides/observability.md', import.meta.url), 'utf8');
     const listed = [...page.matchAll(/^\| `(troupe_jobs_[a-z_]+)` \|/gm)].map((match) => match[1] ?? '');
     assert.ok(listed.length >= 15, `only ${listed.length} are listed`);

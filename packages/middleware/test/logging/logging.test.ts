@@ -1,10 +1,10 @@
 import { type ActorSystem, defineActor, type Host } from '@troupe/core';
 import { ManualHost } from '@troupe/core/testing';
-import { createEquippedSystem, type LoggingOptions, logging } from '@troupe/middleware';
-import { type RecordedLine, type RecordingSink, recordingSink } from '@troupe/middleware/testing';
+import { createInstrumentedSystem, type LoggingOptions, logging } from '@troupe/middleware';
+import { type RecordedLine, type RecordingLogger, recordingLogger } from '@troupe/middleware/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { lineOf } from '#src/logging/sink.js';
+import { lineOf } from '#src/logging/logger.js';
 
 const lines = suite('logging');
 
@@ -26,27 +26,27 @@ const Teller = defineActor('teller', {
   },
 });
 
-function open(options: LoggingOptions, host?: Host): { system: ActorSystem; sink: RecordingSink } {
-  const sink = recordingSink();
-  const system = createEquippedSystem({
+function open(options: LoggingOptions, host?: Host): { system: ActorSystem; logger: RecordingLogger } {
+  const logger = recordingLogger();
+  const system = createInstrumentedSystem({
     name: 'bank',
     supervise: { restarts: 3, withinMs: 1_000 },
-    middleware: [logging({ sink, ...options })],
+    middleware: [logging({ logger, ...options })],
     ...(host !== undefined && { host }),
   });
-  return { system, sink };
+  return { system, logger };
 }
 
-lines('one line per failure, with path, message, directive, attempt n of m and the payload', async () => {
-  const { system, sink } = open({ redact: ['pin'] });
+lines('a failure is one line with path, message, directive, attempt and payload', async () => {
+  const { system, logger } = open({ redact: ['pin'] });
   const ref = system.spawn(Teller, undefined, { name: 'ann' });
   await ref.ask.pay({ cents: -1, pin: '1234' }).catch(() => undefined);
   await ref.ask.poke();
   ref.tell.payLater({ cents: -2 });
   await ref.ask.poke();
   await system.shutdown();
-  assert.is(sink.lines.length, 2);
-  const [first, second] = sink.lines as [RecordedLine, RecordedLine];
+  assert.is(logger.lines.length, 2);
+  const [first, second] = logger.lines as [RecordedLine, RecordedLine];
   const { err, logId, ...fields } = first.fields;
   assert.is(first.level, 'error');
   assert.is((err as Error).message, 'a negative amount');
@@ -58,7 +58,7 @@ lines('one line per failure, with path, message, directive, attempt n of m and t
     directive: 'restart',
     attempt: 1,
     attemptsMax: 3,
-    trail: ['outside → /ann.pay'],
+    messageHistory: ['outside → /ann.pay'],
     payload: { cents: -1, pin: '[redacted]' },
   });
   assert.is(second.fields['attempt'], 2);
@@ -66,7 +66,7 @@ lines('one line per failure, with path, message, directive, attempt n of m and t
   assert.match(first.text, /attempt 1 of 3/);
 });
 
-lines('a payload is written once, with the failure it belongs to', async () => {
+lines('a payload is logged once, with its own failure', async () => {
   const Twice = defineActor('twice', {
     handlers: {
       fail() {
@@ -78,13 +78,13 @@ lines('a payload is written once, with the failure it belongs to', async () => {
       throw new Error('second, in a hook');
     },
   });
-  const { system, sink } = open({});
+  const { system, logger } = open({});
   const ref = system.spawn(Twice, undefined, { name: 't' });
   ref.tell.fail();
   await ref.ask.poke();
   await system.shutdown();
   assert.equal(
-    sink.lines.map(({ fields }) => [fields['message'], 'payload' in fields]),
+    logger.lines.map(({ fields }) => [fields['message'], 'payload' in fields]),
     [
       ['fail', true],
       ['restarting', false],
@@ -92,21 +92,21 @@ lines('a payload is written once, with the failure it belongs to', async () => {
   );
 });
 
-lines('what actors log goes to the same sink, redacted', async () => {
-  const { system, sink } = open({ redact: ['pin'] });
+lines('lines of `ctx.log` go to the same logger, redacted', async () => {
+  const { system, logger } = open({ redact: ['pin'] });
   await system.spawn(Teller, undefined, { name: 'ann' }).ask.note('hello');
   await system.shutdown();
-  assert.equal(sink.lines, [
+  assert.equal(logger.lines, [
     { level: 'info', fields: { path: '/ann', pin: '[redacted]', n: 1 }, text: '/ann: hello' },
   ]);
 });
 
-lines('one of so many turns is written down at both ends, under one log id', async () => {
-  const { system, sink } = open({ level: 'debug', everyTurn: 10 });
+lines('every n-th turn is logged at its start and at its end, under one log id', async () => {
+  const { system, logger } = open({ level: 'debug', everyNthTurn: 10 });
   const ref = system.spawn(Teller, undefined, { name: 'ann' });
   for (let i = 0; i < 20; i += 1) await ref.ask.poke();
   await system.shutdown();
-  const turns = sink.lines.filter(({ text }) => text.startsWith('turn'));
+  const turns = logger.lines.filter(({ text }) => text.startsWith('turn'));
   assert.equal(
     turns.map(({ text }) => text),
     ['turn begins', 'turn ended', 'turn begins', 'turn ended'],
@@ -117,23 +117,23 @@ lines('one of so many turns is written down at both ends, under one log id', asy
   assert.equal([turns[1]?.fields['handled'], turns[1]?.fields['result']], [1, 'completed']);
 });
 
-lines('lines below the level are not made, and turns are not even looked at', async () => {
+lines('lines below the level are not logged, and turns have no hook', async () => {
   assert.is(logging({ level: 'info' }).beforeTurn, undefined);
-  const { system, sink } = open({ level: 'error' });
+  const { system, logger } = open({ level: 'error' });
   await system.spawn(Teller).ask.note('hello');
   await system.shutdown();
-  assert.equal(sink.lines, []);
+  assert.equal(logger.lines, []);
 });
 
-lines('a pino logger is a sink, and so is anything with four levels', () => {
+lines('a logger without all four levels and other bad options are refused', () => {
   const missing = { debug() {}, info() {}, warn() {} };
-  assert.throws(() => logging({ sink: missing as never }), /sink.error/);
+  assert.throws(() => logging({ logger: missing as never }), /logger.error/);
   assert.throws(() => logging({ level: 'loud' as never }), /level/);
-  assert.throws(() => logging({ everyTurn: -1 }), /everyTurn/);
+  assert.throws(() => logging({ everyNthTurn: -1 }), /everyNthTurn/);
   assert.throws(() => logging({ redact: 'pin' as never }), /redact/);
 });
 
-lines('a line of the console is one JSON object, whatever is in it', () => {
+lines('a console line is one JSON object, also with errors, bigints and circular values', () => {
   const circular: Record<string, unknown> = {};
   circular['self'] = circular;
   const error = Object.assign(new Error('no'), { code: 'ERR_X' });
@@ -143,9 +143,9 @@ lines('a line of the console is one JSON object, whatever is in it', () => {
   assert.match(lineOf('info', 'now', { circular }, 'text'), /unloggable/);
 });
 
-lines('the runtime keeps its own clock and chance behind the sink', () => {
+lines('the wrapped host keeps the clock and the timers of the original', () => {
   const host = new ManualHost();
-  const wrapped = logging({ sink: recordingSink() }).wrapHost?.(host) as Host;
+  const wrapped = logging({ logger: recordingLogger() }).wrapHost?.(host) as Host;
   host.moveTo(5);
   assert.is(wrapped.now(), 5);
   let fired = false;
@@ -156,20 +156,20 @@ lines('the runtime keeps its own clock and chance behind the sink', () => {
   assert.ok(fired);
 });
 
-lines('a sink that throws loses its line, and nobody else anything', async () => {
+lines('a logger that throws loses its line and harms no actor', async () => {
   const broken = (): never => {
     throw new Error('EPIPE');
   };
-  const sink = { debug: broken, info: broken, warn: broken, error: broken };
-  const log = logging({ level: 'debug', everyTurn: 1, sink });
-  await using system = createEquippedSystem({ name: 'broken', middleware: [log] });
+  const logger = { debug: broken, info: broken, warn: broken, error: broken };
+  const log = logging({ level: 'debug', everyNthTurn: 1, logger });
+  await using system = createInstrumentedSystem({ name: 'broken', middleware: [log] });
   const teller = system.spawn(Teller);
   assert.is(await teller.ask.note('x'), true);
   assert.is(await teller.ask.pay({ cents: 1, pin: '' }), 1);
-  assert.ok((log.figures[0]?.read() ?? 0) >= 3);
+  assert.ok((log.metrics[0]?.read() ?? 0) >= 3);
 });
 
-lines('a huge error is cut, and so are its causes', async () => {
+lines('a huge error and its causes are truncated', async () => {
   const Huge = defineActor('huge', {
     handlers: {
       fail: (): number => {
@@ -177,12 +177,12 @@ lines('a huge error is cut, and so are its causes', async () => {
       },
     },
   });
-  const { system, sink } = open({});
+  const { system, logger } = open({});
   await system
     .spawn(Huge)
     .ask.fail()
     .catch(() => undefined);
-  const line = sink.lines.find(({ fields }) => fields['err'] !== undefined);
+  const line = logger.lines.find(({ fields }) => fields['err'] !== undefined);
   const error = line?.fields['err'] as Error;
   assert.instance(error, Error);
   assert.ok(lineOf('error', '', line?.fields ?? {}, line?.text ?? '').length < 100_000);

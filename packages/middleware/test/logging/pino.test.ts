@@ -1,15 +1,15 @@
 import { defineActor } from '@troupe/core';
-import { createEquippedSystem, logging } from '@troupe/middleware';
+import { createInstrumentedSystem, logging } from '@troupe/middleware';
 import { type Logger, levels, pino } from 'pino';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const sinks = suite('pino');
+const pinoLines = suite('pino');
 
 const Vault = defineActor('vault', {
   handlers: {
     open(ctx, attempt: { readonly pin: string }) {
-      ctx.log.info('somebody is at the door', { door: 'back' });
+      ctx.log.info('opening', { door: 'back' });
       if (attempt.pin !== '1234') throw Object.assign(new RangeError('wrong pin'), { code: 'ERR_PIN' });
       return true;
     },
@@ -22,22 +22,22 @@ interface Line {
   readonly [field: string]: unknown;
 }
 
-/** A logger of pino itself, whose lines are kept. */
-function keeping(level: string): { readonly logger: Logger; readonly lines: Line[] } {
+/** A real pino logger that writes to a list. */
+function pinoToList(level: string): { readonly logger: Logger; readonly lines: Line[] } {
   const lines: Line[] = [];
   const stream = { write: (line: string) => void lines.push(JSON.parse(line) as Line) };
   return { logger: pino({ level, base: null }, stream), lines };
 }
 
-sinks('a pino logger is a sink as it is: levels, fields and the error arrive', async () => {
-  const { logger, lines } = keeping('info');
-  const system = createEquippedSystem({ middleware: [logging({ sink: logger, redact: ['pin'] })] });
+pinoLines('a pino logger needs no adapter: levels, fields and the error arrive', async () => {
+  const { logger, lines } = pinoToList('info');
+  const system = createInstrumentedSystem({ middleware: [logging({ logger, redact: ['pin'] })] });
   const ref = system.spawn(Vault, undefined, { name: 'vault' });
   await ref.ask.open({ pin: '0000' }).catch(() => undefined);
   await ref.ask.open({ pin: '1234' });
   await system.shutdown();
   const info = lines.find(({ level }) => level === levels.values['info']);
-  assert.match(info?.msg ?? '', /somebody is at the door/);
+  assert.match(info?.msg ?? '', /opening/);
   assert.is(info?.['door'], 'back');
   const errors = lines.filter(({ level }) => level === levels.values['error']);
   assert.is(errors.length, 1);
@@ -47,7 +47,7 @@ sinks('a pino logger is a sink as it is: levels, fields and the error arrive', a
     [error?.['path'], error?.['message'], error?.['directive'], error?.['attempt']],
     ['/vault', 'open', 'restart', 1],
   );
-  // Its standard serializer knows an error by the name `err`.
+  // The standard serializer of pino expects an error in the field `err`.
   const { type, message, code, stack } = (error?.['err'] ?? {}) as Record<string, unknown>;
   assert.equal([type, message, code], ['RangeError', 'wrong pin', 'ERR_PIN']);
   assert.match(String(stack), /pino\.test/);
@@ -55,23 +55,28 @@ sinks('a pino logger is a sink as it is: levels, fields and the error arrive', a
   assert.not.match(JSON.stringify(lines), /0000/);
 });
 
-sinks('turns are sampled at level debug under one id, and pino has the last word on levels', async () => {
-  const { logger, lines } = keeping('debug');
-  const quiet = keeping('error');
-  const run = async (sink: Logger): Promise<void> => {
-    const system = createEquippedSystem({ middleware: [logging({ sink, level: 'debug', everyTurn: 1 })] });
-    await system.spawn(Vault).ask.open({ pin: '1234' });
-    await system.shutdown();
-  };
-  await run(logger);
-  await run(quiet.logger);
-  const turns = lines.filter(({ level }) => level === levels.values['debug']);
-  assert.equal(
-    turns.map(({ msg }) => msg),
-    ['turn begins', 'turn ended'],
-  );
-  assert.is(turns[0]?.['logId'], turns[1]?.['logId']);
-  assert.equal(quiet.lines, []);
-});
+pinoLines(
+  'turns are sampled at level debug under one log id, and the level of the pino logger applies too',
+  async () => {
+    const { logger, lines } = pinoToList('debug');
+    const errorsOnly = pinoToList('error');
+    const run = async (logger: Logger): Promise<void> => {
+      const system = createInstrumentedSystem({
+        middleware: [logging({ logger, level: 'debug', everyNthTurn: 1 })],
+      });
+      await system.spawn(Vault).ask.open({ pin: '1234' });
+      await system.shutdown();
+    };
+    await run(logger);
+    await run(errorsOnly.logger);
+    const turns = lines.filter(({ level }) => level === levels.values['debug']);
+    assert.equal(
+      turns.map(({ msg }) => msg),
+      ['turn begins', 'turn ended'],
+    );
+    assert.is(turns[0]?.['logId'], turns[1]?.['logId']);
+    assert.equal(errorsOnly.lines, []);
+  },
+);
 
-sinks.run();
+pinoLines.run();

@@ -2,15 +2,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Middleware } from '@troupe/core';
 import { createMiddlewareRig } from '@troupe/core/testing';
-import { RateLimits, rateLimit } from '@troupe/middleware';
+import { RateLimitRegistry, rateLimit } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const limits = suite('rate limit');
 
-// E16: one token per message, not per batch.
-limits('a batch of a hundred takes a hundred tokens', async () => {
-  const limit = rateLimit({ name: 'api', perSecond: 100, burst: 10 }, new RateLimits());
+// One token per message, not per turn.
+limits('a hundred messages in one mailbox take a hundred tokens', async () => {
+  const limit = rateLimit({ name: 'api', perSecond: 100, burst: 10 }, new RateLimitRegistry());
   await using rig = createMiddlewareRig(limit);
   for (let i = 0; i < 100; i += 1) rig.ref.tell.work(i);
   await rig.settle();
@@ -22,8 +22,8 @@ limits('a batch of a hundred takes a hundred tokens', async () => {
   assert.is(limit.consumed, 100);
 });
 
-limits('it suspends for rate-limit, until the exact time at which there is a token', async () => {
-  const limit = rateLimit({ name: 'api', perSecond: 8, burst: 1 }, new RateLimits());
+limits('an actor without a token is suspended until the exact time of the next token', async () => {
+  const limit = rateLimit({ name: 'api', perSecond: 8, burst: 1 }, new RateLimitRegistry());
   await using rig = createMiddlewareRig(limit);
   rig.ref.tell.work('first');
   rig.ref.tell.work('second');
@@ -34,14 +34,13 @@ limits('it suspends for rate-limit, until the exact time at which there is a tok
   assert.equal(rig.ran, ['first', 'second']);
 });
 
-// E13: a refusal is never counted as consumed.
-limits('what another middleware holds back consumes nothing', async () => {
-  const limit = rateLimit({ name: 'api', perSecond: 1, burst: 1 }, new RateLimits());
-  const no: Middleware = {
+limits('a message that another middleware refuses consumes no token', async () => {
+  const limit = rateLimit({ name: 'api', perSecond: 1, burst: 1 }, new RateLimitRegistry());
+  const refuseNo: Middleware = {
     name: 'no',
     beforeMessage: ({ payload }) => (payload === 'no' ? { verdict: 'refuse', why: 'no' } : undefined),
   };
-  await using rig = createMiddlewareRig([limit, no]);
+  await using rig = createMiddlewareRig([limit, refuseNo]);
   for (const payload of ['no', 'no', 'no', 'yes']) rig.ref.tell.work(payload);
   await rig.settle();
   assert.equal(rig.ran, ['yes']);
@@ -49,23 +48,19 @@ limits('what another middleware holds back consumes nothing', async () => {
   assert.is(limit.triggered, 0);
 });
 
-limits(
-  'a message that was held is counted as triggered, and as consumed only when it is handled',
-  async () => {
-    const limit = rateLimit({ name: 'api', perSecond: 10, burst: 1 }, new RateLimits());
-    await using rig = createMiddlewareRig(limit);
-    rig.ref.tell.work(1);
-    rig.ref.tell.work(2);
-    await rig.settle();
-    assert.equal([limit.consumed, limit.triggered], [1, 1]);
-    await rig.advance(100);
-    assert.equal([limit.consumed, limit.triggered], [2, 1]);
-  },
-);
+limits('a held message is counted as triggered at once and as consumed when it is handled', async () => {
+  const limit = rateLimit({ name: 'api', perSecond: 10, burst: 1 }, new RateLimitRegistry());
+  await using rig = createMiddlewareRig(limit);
+  rig.ref.tell.work(1);
+  rig.ref.tell.work(2);
+  await rig.settle();
+  assert.equal([limit.consumed, limit.triggered], [1, 1]);
+  await rig.advance(100);
+  assert.equal([limit.consumed, limit.triggered], [2, 1]);
+});
 
-// E16: the limit holds for all instances together, not once per copy.
-limits('instances of the same name share their tokens', async () => {
-  const shared = new RateLimits();
+limits('instances with the same name share their tokens', async () => {
+  const shared = new RateLimitRegistry();
   const options = { name: 'api', perSecond: 10, burst: 4 };
   const one = rateLimit(options, shared);
   const two = rateLimit(options, shared);
@@ -82,8 +77,8 @@ limits('instances of the same name share their tokens', async () => {
   assert.is(two.consumed, 4);
 });
 
-limits('one bucket per actor, or per key of the payload', async () => {
-  const perActor = rateLimit({ name: 'a', perSecond: 1, burst: 1, per: 'actor' }, new RateLimits());
+limits('`per` gives each actor or each key its own bucket', async () => {
+  const perActor = rateLimit({ name: 'a', perSecond: 1, burst: 1, per: 'actor' }, new RateLimitRegistry());
   await using actors = createMiddlewareRig(perActor);
   actors.ref.tell.work('a');
   actors.spawn('b').tell.work('b');
@@ -97,7 +92,7 @@ limits('one bucket per actor, or per key of the payload', async () => {
       burst: 1,
       per: ({ payload }) => (payload === 'free' ? undefined : String(payload)),
     },
-    new RateLimits(),
+    new RateLimitRegistry(),
   );
   await using keys = createMiddlewareRig(perKey);
   for (const key of ['x', 'y', 'free', 'free', 'x']) keys.ref.tell.work(key);
@@ -107,7 +102,7 @@ limits('one bucket per actor, or per key of the payload', async () => {
   assert.equal(keys.ran.at(-1), 'x');
 });
 
-limits('keys are bounded: beyond keysMax the eldest bucket is forgotten', async () => {
+limits('beyond `keysMax` the least recently used bucket is forgotten', async () => {
   const limit = rateLimit(
     {
       name: 'k',
@@ -117,7 +112,7 @@ limits('keys are bounded: beyond keysMax the eldest bucket is forgotten', async 
       keysMax: 2,
       exceeded: 'refuse',
     },
-    new RateLimits(),
+    new RateLimitRegistry(),
   );
   await using rig = createMiddlewareRig(limit);
   for (const key of ['a', 'a', 'b', 'c', 'a']) rig.ref.tell.work(key);
@@ -125,57 +120,57 @@ limits('keys are bounded: beyond keysMax the eldest bucket is forgotten', async 
   assert.equal(rig.ran, ['a', 'b', 'c', 'a']);
 });
 
-limits('it may refuse instead of holding, and limit only some messages', async () => {
-  const limit = rateLimit({ name: 'r', perSecond: 1, exceeded: 'refuse' }, new RateLimits());
-  const others = rateLimit({ name: 'o', perSecond: 1, messages: ['other'] }, new RateLimits());
-  await using rig = createMiddlewareRig([others, limit]);
-  for (let i = 0; i < 3; i += 1) rig.ref.tell.work(i);
-  await rig.settle();
-  assert.equal(rig.ran, [0]);
-  assert.is(rig.deadLetters.length, 2);
-  assert.is(others.consumed, 0);
-});
+limits(
+  '`exceeded: "refuse"` refuses instead of holding, and `messages` limits only those named',
+  async () => {
+    const limit = rateLimit({ name: 'r', perSecond: 1, exceeded: 'refuse' }, new RateLimitRegistry());
+    const others = rateLimit({ name: 'o', perSecond: 1, messages: ['other'] }, new RateLimitRegistry());
+    await using rig = createMiddlewareRig([others, limit]);
+    for (let i = 0; i < 3; i += 1) rig.ref.tell.work(i);
+    await rig.settle();
+    assert.equal(rig.ran, [0]);
+    assert.is(rig.deadLetters.length, 2);
+    assert.is(others.consumed, 0);
+  },
+);
 
 limits('impossible rates and names used with other numbers are refused', () => {
   for (const perSecond of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
-    assert.throws(() => rateLimit({ name: 'x', perSecond }, new RateLimits()), /perSecond/);
+    assert.throws(() => rateLimit({ name: 'x', perSecond }, new RateLimitRegistry()), /perSecond/);
   for (const burst of [0, 0.5, -1, Number.NaN])
-    assert.throws(() => rateLimit({ name: 'x', perSecond: 1, burst }, new RateLimits()), /burst/);
-  assert.throws(() => rateLimit({ name: '', perSecond: 1 }, new RateLimits()), /name/);
+    assert.throws(() => rateLimit({ name: 'x', perSecond: 1, burst }, new RateLimitRegistry()), /burst/);
+  assert.throws(() => rateLimit({ name: '', perSecond: 1 }, new RateLimitRegistry()), /name/);
   const misspelt = { name: 'x', perSecond: 1, brust: 3 };
-  assert.throws(() => rateLimit(misspelt, new RateLimits()), /no such option/);
-  const shared = new RateLimits();
+  assert.throws(() => rateLimit(misspelt, new RateLimitRegistry()), /no such option/);
+  const shared = new RateLimitRegistry();
   rateLimit({ name: 'same', perSecond: 1 }, shared);
   assert.not.throws(() => rateLimit({ name: 'same', perSecond: 1 }, shared));
   assert.throws(() => rateLimit({ name: 'same', perSecond: 2 }, shared), /choose another name/);
 });
 
-limits(
-  'systems with clocks of their own may share a name: neither waits for the time of the other',
-  async () => {
-    const shared = new RateLimits();
-    const handledAfter = async (ms: number): Promise<number> => {
-      await using rig = createMiddlewareRig(rateLimit({ name: 'bank', perSecond: 1, burst: 1 }, shared));
-      await rig.advance(ms);
-      rig.ref.tell.work(1);
-      rig.ref.tell.work(2);
-      await rig.advance(1_000);
-      return rig.ran.length;
-    };
-    assert.is(await handledAfter(100_000), 2);
-    assert.is(await handledAfter(0), 2);
-  },
-);
+limits('systems with different clocks can share a name without waiting for each other’s time', async () => {
+  const shared = new RateLimitRegistry();
+  const handledAfter = async (ms: number): Promise<number> => {
+    await using rig = createMiddlewareRig(rateLimit({ name: 'bank', perSecond: 1, burst: 1 }, shared));
+    await rig.advance(ms);
+    rig.ref.tell.work(1);
+    rig.ref.tell.work(2);
+    await rig.advance(1_000);
+    return rig.ran.length;
+  };
+  assert.is(await handledAfter(100_000), 2);
+  assert.is(await handledAfter(0), 2);
+});
 
 limits('options that are no object are refused with a typed error', () => {
   for (const options of [undefined, null, 5, []])
     assert.throws(() => rateLimit(options as never), /needed an object/);
 });
 
-limits('a name that nobody uses any more is forgotten', async () => {
+limits('an unused name is freed by garbage collection', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const shared = new RateLimits();
+  const shared = new RateLimitRegistry();
   const rate = { msPerToken: 1, burst: 1 };
   shared.limit('gone', rate, 1);
   const kept = shared.limit('kept', rate, 1);

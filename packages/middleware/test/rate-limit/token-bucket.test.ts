@@ -5,7 +5,7 @@ import { TokenBucket } from '#src/rate-limit/token-bucket.js';
 
 const bucket = suite('token bucket');
 
-bucket('a full one gives its burst at once, then one per interval', () => {
+bucket('a full bucket gives its burst at once, then one token per interval', () => {
   const rate = { msPerToken: 10, burst: 3 };
   const tokens = new TokenBucket(0);
   assert.equal(
@@ -19,7 +19,7 @@ bucket('a full one gives its burst at once, then one per interval', () => {
   assert.is(tokens.tokens(1_000, rate), 3);
 });
 
-bucket('a token given back can be taken again', () => {
+bucket('a returned token can be taken again', () => {
   const rate = { msPerToken: 10, burst: 1 };
   const tokens = new TokenBucket(0);
   assert.is(tokens.take(0, rate), 0);
@@ -28,7 +28,7 @@ bucket('a token given back can be taken again', () => {
   assert.is(tokens.take(0, rate), 10);
 });
 
-bucket('waiting for exactly the time it said is enough, and never gives more than the rate', () => {
+bucket('the returned wait is exact: a token is there afterwards, and the rate is never exceeded', () => {
   const rates = fc.record({
     perSecond: fc.double({ min: 0.01, max: 100_000, noNaN: true }),
     burst: fc.integer({ min: 1, max: 50 }),
@@ -44,7 +44,7 @@ bucket('waiting for exactly the time it said is enough, and never gives more tha
         if (ms === 0) taken += 1;
         else {
           now += ms;
-          // One look after the wait must find the token: rounding must not add a second one.
+          // The first take after the wait must succeed: rounding must not cause a second wait.
           if (tokens.take(now, rate) !== 0) return false;
           taken += 1;
         }

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 
 const deadlines = suite('deadline');
 
-deadlines('what waited too long is refused, the rest is not', async () => {
+deadlines('a message that waited longer than `withinMs` is refused, a younger one is not', async () => {
   const late = deadline({ withinMs: 100 });
   await using rig = createMiddlewareRig(late, { handle: () => undefined });
   const token = rig.system.suspend(rig.ref);
@@ -23,8 +23,8 @@ deadlines('what waited too long is refused, the rest is not', async () => {
   assert.is(late.refused, 1);
 });
 
-deadlines('an ask with less time left than the handler needs is refused at once', async () => {
-  await using rig = createMiddlewareRig(deadline({ leastMs: 50 }));
+deadlines('an ask with less time left than `remainingMsMin` is refused', async () => {
+  await using rig = createMiddlewareRig(deadline({ remainingMsMin: 50 }));
   const token = rig.system.suspend(rig.ref);
   const hopeless = rig.system
     .ask(rig.ref, { withinMs: 100 })
@@ -40,7 +40,7 @@ deadlines('an ask with less time left than the handler needs is refused at once'
   assert.match(error.message, /40 of 50 ms left/);
 });
 
-deadlines('a message without a deadline passes', async () => {
+deadlines('a message without a deadline is handled', async () => {
   await using rig = createMiddlewareRig(deadline());
   rig.ref.tell.work(1);
   await rig.settle();
@@ -50,7 +50,7 @@ deadlines('a message without a deadline passes', async () => {
 deadlines('negative and impossible deadlines are refused', () => {
   for (const ms of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
     assert.throws(() => deadline({ withinMs: ms }), /withinMs/);
-    assert.throws(() => deadline({ leastMs: ms }), /leastMs/);
+    assert.throws(() => deadline({ remainingMsMin: ms }), /remainingMsMin/);
   }
 });
 

@@ -12,7 +12,7 @@ interface Order {
 }
 const key = ({ payload }: MessageView): string | undefined => (payload as Order).id;
 
-keys('a message seen before is answered with the reply of then, without its handler', async () => {
+keys('a message with a known key is answered with the earlier reply, without its handler', async () => {
   const seen = idempotency({ key });
   let balance = 0;
   await using rig = createMiddlewareRig(seen, {
@@ -33,7 +33,7 @@ keys('a message seen before is answered with the reply of then, without its hand
   assert.is(seen.duplicates, 1);
 });
 
-keys('a message that failed is forgotten, so that it may be sent again', async () => {
+keys('the key of a failed message is forgotten, so that the message can be sent again', async () => {
   const seen = idempotency({ key });
   let broken = true;
   await using rig = createMiddlewareRig(seen, {
@@ -50,7 +50,7 @@ keys('a message that failed is forgotten, so that it may be sent again', async (
   assert.is(await asked, 'done');
 });
 
-keys('while a sibling handles the first, the second waits for it', async () => {
+keys('a duplicate waits while another actor handles the first message', async () => {
   const seen = idempotency({ key });
   const release: ((value: string) => void)[] = [];
   await using rig = createMiddlewareRig(seen, {
@@ -67,7 +67,7 @@ keys('while a sibling handles the first, the second waits for it', async () => {
   assert.is(rig.ran.length, 1);
 });
 
-keys('memory is bounded by count and by time', async () => {
+keys('remembered keys are bounded by count and by time', async () => {
   const seen = idempotency({ key, keysMax: 2, keepMs: 1_000 });
   await using rig = createMiddlewareRig(seen);
   for (const id of ['a', 'b', 'c', 'c', 'a']) rig.ref.tell.work({ id, cents: 1 });
@@ -84,7 +84,7 @@ keys('memory is bounded by count and by time', async () => {
 });
 
 keys(
-  'a slow first message is remembered from its end on, also if others pushed its key out meanwhile',
+  'the key of a slow message is remembered from its end, also if other keys evicted it meanwhile',
   async () => {
     const release: (() => void)[] = [];
     const seen = idempotency({ key, keysMax: 2 });
@@ -111,7 +111,7 @@ keys('impossible options are refused', () => {
   assert.throws(() => idempotency({ key: 'id' as never }), /idempotency.key/);
 });
 
-keys('a first message that is not done after a minute is not waited for any longer', async () => {
+keys('a duplicate waits at most a minute for the first message', async () => {
   await using rig = createMiddlewareRig(idempotency({ key }), {
     handle: (payload) => ((payload as Order).cents === 1 ? new Promise(() => undefined) : 'second'),
   });
@@ -125,7 +125,7 @@ keys('a first message that is not done after a minute is not waited for any long
   assert.is(rig.ran.length, 2);
 });
 
-keys('a key is one for all actors, unless it names its actor', async () => {
+keys('actors share their keys, unless the key contains the path', async () => {
   const ranWith = async (own: boolean): Promise<number> => {
     const each = idempotency({ key: (message) => (own ? `${message.path} ${key(message)}` : key(message)) });
     await using rig = createMiddlewareRig(each);

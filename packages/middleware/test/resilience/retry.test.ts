@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 
 const retries = suite('retry');
 
-retries('a failed handler is run again with growing delays, and nothing overtakes it', async () => {
+retries('a failed handler runs again with growing delays, and no message overtakes it', async () => {
   const again = retry({ attempts: 5, fromMs: 100, toMs: 300, jitter: 0 });
   const at: number[] = [];
   let failing = 4;
@@ -30,7 +30,7 @@ retries('a failed handler is run again with growing delays, and nothing overtake
   assert.is(again.retried, 4);
 });
 
-retries('after the last try it is a failure like any other', async () => {
+retries('a failure of the last attempt goes to the supervisor', async () => {
   const again = retry({ attempts: 3, fromMs: 10, jitter: 0 });
   const handle = (): never => {
     throw new Error('never');
@@ -46,7 +46,7 @@ retries('after the last try it is a failure like any other', async () => {
   assert.equal(rig.ran, [1, 1, 1, 2, 2, 2]);
 });
 
-retries('only errors worth it are retried', async () => {
+retries('an error with `retryable: false` is not retried', async () => {
   const handle = (payload: unknown): never => {
     throw Object.assign(new Error('no'), { retryable: payload });
   };
@@ -57,7 +57,7 @@ retries('only errors worth it are retried', async () => {
   assert.equal(rig.ran, [false, true, true]);
 });
 
-retries('a handler that is not declared retryable is not run again', async () => {
+retries('a handler that is not declared retryable does not run again', async () => {
   let runs = 0;
   const Fragile = defineActor('fragile', {
     handlers: {
@@ -73,7 +73,7 @@ retries('a handler that is not declared retryable is not run again', async () =>
   assert.is(runs, 1);
 });
 
-retries('delays are jittered within their share and saturate', async () => {
+retries('delays are jittered by the given share and bounded by `toMs`', async () => {
   const delays: number[] = [];
   const chance = [0, 0.999, 0.5];
   let call = 0;

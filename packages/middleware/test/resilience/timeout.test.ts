@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 
 const timeouts = suite('timeout');
 
-timeouts('an asynchronous handler that takes too long is aborted and has failed', async () => {
+timeouts('an asynchronous handler beyond its time limit is aborted and fails', async () => {
   let aborted = false;
   const limit = timeout({ withinMs: 100 });
   const handle = (payload: unknown, abort: AbortSignal): unknown =>
@@ -37,7 +37,7 @@ timeouts('a handler that settles in time leaves no timer behind', async () => {
   assert.is(rig.system.stats().timers, 0);
 });
 
-timeouts('a message may have a limit of its own', async () => {
+timeouts('a message can have a time limit of its own', async () => {
   const limit = timeout({ messages: { work: 10 } });
   await using rig = createMiddlewareRig(limit, { handle: () => new Promise(() => undefined) });
   rig.ref.tell.work(1);

@@ -7,7 +7,7 @@ const linked = suite('linked-context');
 const colour = createContextKey('colour');
 const size = createContextKey('size');
 
-linked('has what is below it and what was set on it', () => {
+linked('a linked context has its own value and the values of its base', () => {
   const base = ROOT_CONTEXT.setValue(colour, 'red');
   const context = LinkedContext.on(base).setValue(size, 3);
   assert.is(context.getValue(colour), 'red');
@@ -18,7 +18,7 @@ linked('has what is below it and what was set on it', () => {
   assert.is(shadowed.getValue(size), 3);
 });
 
-linked('what is deleted is gone, also below it', () => {
+linked('a deleted value is gone, also from the base', () => {
   const context = LinkedContext.on(ROOT_CONTEXT.setValue(colour, 'red'))
     .setValue(size, 3)
     .setValue(colour, 'blue');
@@ -28,7 +28,7 @@ linked('what is deleted is gone, also below it', () => {
   assert.is(context.deleteValue(size).getValue(colour), 'blue');
 });
 
-linked('a chain of a thousand spans is one context, and the spans before are free to go', () => {
+linked('a chain of a thousand spans keeps only the last one alive', () => {
   let context = LinkedContext.on(ROOT_CONTEXT.setValue(colour, 'red'));
   for (let i = 0; i < 1_000; i += 1) {
     const spanContext = { traceId: 'a'.repeat(32), spanId: i.toString(16).padStart(16, '0'), traceFlags: 1 };

@@ -2,10 +2,10 @@ import { createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
 import { createMiddlewareRig } from '@troupe/core/testing';
 import {
   circuitBreaker,
-  createEquippedSystem,
+  createInstrumentedSystem,
   deadline,
   idempotency,
-  RateLimits,
+  RateLimitRegistry,
   rateLimit,
   retry,
   telemetry,
@@ -13,7 +13,7 @@ import {
 } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openRecorder, type Point, type Recorder } from './recorder.js';
+import { type InMemorySdk, openInMemorySdk, type Point } from './in-memory-sdk.js';
 
 const metrics = suite('metrics');
 
@@ -28,20 +28,20 @@ const Account = defineActor('account', {
   },
 });
 
-function providers({ meterProvider }: Recorder) {
+function providers({ meterProvider }: InMemorySdk) {
   return { meterProvider };
 }
 
-function quiet(): Host {
+function silentHost(): Host {
   return { ...nodeHost, log: () => undefined };
 }
 
-function open(recorder: Recorder, more: Parameters<typeof createEquippedSystem>[0] = {}) {
-  return createEquippedSystem({
+function open(sdk: InMemorySdk, more: Parameters<typeof createInstrumentedSystem>[0] = {}) {
+  return createInstrumentedSystem({
     name: 'bank',
-    host: quiet(),
+    host: silentHost(),
     supervise: { restarts: 100, withinMs: 1_000 },
-    middleware: [telemetry(providers(recorder))],
+    middleware: [telemetry(providers(sdk))],
     ...more,
   });
 }
@@ -53,11 +53,10 @@ function total(points: readonly Point[] | undefined, labels: Readonly<Record<str
   return own.reduce((sum, { value }) => sum + value, 0);
 }
 
-// The list is that of the fourth seed and of the behaviour spec (§5.6).
-metrics('every metric that the seed names is there', async () => {
-  const recorder = openRecorder();
-  const limit = rateLimit({ name: 'api', perSecond: 1_000, burst: 1 }, new RateLimits());
-  const system = open(recorder, { middleware: [telemetry(providers(recorder)), limit] });
+metrics('every metric of messages, turns, the executor and rate limits is exported', async () => {
+  const sdk = openInMemorySdk();
+  const limit = rateLimit({ name: 'api', perSecond: 1_000, burst: 1 }, new RateLimitRegistry());
+  const system = open(sdk, { middleware: [telemetry(providers(sdk)), limit] });
   const ref = system.spawn(Account);
   await Promise.allSettled([ref.ask.deposit(1), ref.ask.deposit(-1)]);
   ref.tell.nap();
@@ -65,7 +64,7 @@ metrics('every metric that the seed names is there', async () => {
   const gone = system.spawn(Account);
   await system.stop(gone);
   gone.tell.deposit(1);
-  const names = await recorder.metrics();
+  const names = await sdk.metrics();
   for (const name of [
     'messaging.client.sent.messages',
     'messaging.client.consumed.messages',
@@ -88,13 +87,13 @@ metrics('every metric that the seed names is there', async () => {
   await system.shutdown();
 });
 
-metrics('messages are counted in and out, and timed, by actor and message', async () => {
-  const recorder = openRecorder();
-  const system = open(recorder);
+metrics('messages are counted as sent and consumed, and timed, by actor and message', async () => {
+  const sdk = openInMemorySdk();
+  const system = open(sdk);
   const ref = system.spawn(Account);
   for (let i = 0; i < 5; i += 1) await ref.ask.deposit(i);
   await ref.ask.deposit(-1).catch(() => undefined);
-  const points = await recorder.metrics();
+  const points = await sdk.metrics();
   const labels = { 'messaging.destination.name': 'account', 'troupe.message.name': 'deposit' };
   assert.is(total(points.get('messaging.client.sent.messages'), labels), 6);
   assert.is(total(points.get('messaging.client.consumed.messages'), labels), 6);
@@ -106,15 +105,15 @@ metrics('messages are counted in and out, and timed, by actor and message', asyn
 });
 
 metrics('dead letters, failures, restarts and suspensions are counted by reason', async () => {
-  const recorder = openRecorder();
-  const system = open(recorder);
+  const sdk = openInMemorySdk();
+  const system = open(sdk);
   const ref = system.spawn(Account);
   await ref.ask.deposit(-1).catch(() => undefined);
   ref.tell.nap();
   await ref.ask.name();
   await system.stop(ref);
   ref.tell.deposit(1);
-  const points = await recorder.metrics();
+  const points = await sdk.metrics();
   assert.is(total(points.get('troupe.dead_letters'), { reason: 'stopped' }), 1);
   assert.is(total(points.get('troupe.failures'), { 'error.type': 'ERR_NEGATIVE', directive: 'restart' }), 1);
   assert.is(total(points.get('troupe.restarts')), 1);
@@ -122,43 +121,42 @@ metrics('dead letters, failures, restarts and suspensions are counted by reason'
   await system.shutdown();
 });
 
-// E24: never an error text or an actor instance as a label.
 metrics(
-  'what was counted is neither lost at the end of a system nor without createEquippedSystem',
+  'counts are flushed at the end of a system, with createInstrumentedSystem and with createSystem',
   async () => {
-    for (const create of [createEquippedSystem, createSystem]) {
-      const recorder = openRecorder();
-      const system = create({ middleware: [telemetry(providers(recorder))] });
+    for (const create of [createInstrumentedSystem, createSystem]) {
+      const sdk = openInMemorySdk();
+      const system = create({ middleware: [telemetry(providers(sdk))] });
       const ref = system.spawn(Account);
       for (let i = 0; i < 5; i += 1) await ref.ask.deposit(i);
       await system.shutdown();
-      const points = await recorder.metrics();
+      const points = await sdk.metrics();
       assert.is(total(points.get('messaging.client.sent.messages')), 5);
       assert.is(total(points.get('messaging.client.consumed.messages')), 5);
     }
   },
 );
 
-metrics('a message to an actor without a turn is counted as sent all the same', async () => {
-  const recorder = openRecorder();
-  const system = open(recorder);
+metrics('a message is counted as sent before its actor has had a turn', async () => {
+  const sdk = openInMemorySdk();
+  const system = open(sdk);
   const ref = system.spawn(Account);
   ref.tell.deposit(1);
-  const points = await recorder.metrics();
+  const points = await sdk.metrics();
   assert.is(total(points.get('messaging.client.sent.messages')), 1);
   await system.shutdown();
 });
 
-metrics('labels are bounded: no error text, no path, no reason of a user', async () => {
-  const recorder = openRecorder();
-  const system = open(recorder);
+metrics('error texts, actor paths and reasons of users are never labels', async () => {
+  const sdk = openInMemorySdk();
+  const system = open(sdk);
   for (let i = 0; i < 50; i += 1) {
     const ref = system.spawn(Account, undefined, { name: `account-${i}` });
     await ref.ask.deposit(-i).catch(() => undefined);
     ref.tell.nap();
     await ref.ask.name();
   }
-  for (const [name, points] of await recorder.metrics()) {
+  for (const [name, points] of await sdk.metrics()) {
     assert.ok(points.length <= 10, `${name} has ${points.length} label sets`);
     const text = JSON.stringify(points.map(({ labels }) => labels));
     assert.not.match(text, /account-|for you|tired/);
@@ -166,12 +164,12 @@ metrics('labels are bounded: no error text, no path, no reason of a user', async
   await system.shutdown();
 });
 
-metrics('definitions and error codes without number share one label beyond the bound', async () => {
-  const recorder = openRecorder();
-  const system = createEquippedSystem({
-    host: quiet(),
+metrics('definitions and error codes beyond the bound share one label', async () => {
+  const sdk = openInMemorySdk();
+  const system = createInstrumentedSystem({
+    host: silentHost(),
     supervise: { restarts: 1_000, withinMs: 1, restartsTotal: 100_000 },
-    middleware: [telemetry({ ...providers(recorder), labelsMax: 20 })],
+    middleware: [telemetry({ ...providers(sdk), labelsMax: 20 })],
   });
   for (let i = 0; i < 200; i += 1) {
     const One = defineActor(`kind-${i}`, {
@@ -185,15 +183,14 @@ metrics('definitions and error codes without number share one label beyond the b
     ref.tell.fail();
     await system.stop(ref);
   }
-  for (const [name, points] of await recorder.metrics())
+  for (const [name, points] of await sdk.metrics())
     assert.ok(points.length <= 110, `${name} has ${points.length} label sets`);
   await system.shutdown();
 });
 
-// E24: no path without a duration and none with two.
-metrics('a turn has one duration, whether it completed, failed or was held', async () => {
-  const recorder = openRecorder();
-  const limit = rateLimit({ name: 'l', perSecond: 1, burst: 2 }, new RateLimits());
+metrics('every turn records one duration, whether it completed, failed or was suspended', async () => {
+  const sdk = openInMemorySdk();
+  const limit = rateLimit({ name: 'l', perSecond: 1, burst: 2 }, new RateLimitRegistry());
   let began = 0;
   const counter = {
     name: 'counter',
@@ -201,7 +198,7 @@ metrics('a turn has one duration, whether it completed, failed or was held', asy
       began += 1;
     },
   };
-  await using rig = createMiddlewareRig([counter, telemetry(providers(recorder)), limit], {
+  await using rig = createMiddlewareRig([counter, telemetry(providers(sdk)), limit], {
     handle: (payload) => {
       if (payload === 'throw') throw new Error('no');
     },
@@ -212,15 +209,15 @@ metrics('a turn has one duration, whether it completed, failed or was held', asy
   await rig.settle();
   rig.ref.tell.work('held');
   await rig.advance(5_000);
-  const turns = (await recorder.metrics()).get('troupe.turn.duration');
+  const turns = (await sdk.metrics()).get('troupe.turn.duration');
   assert.is(total(turns), began);
   for (const result of ['completed', 'failed', 'suspended'])
     assert.ok(total(turns, { 'troupe.turn.result': result }) >= 1, result);
 });
 
-metrics('gauges follow the system: mailbox depth, ready queue, busy ratio', async () => {
-  const recorder = openRecorder();
-  const system = open(recorder);
+metrics('gauges show the mailbox depth, the ready queue and the busy ratio', async () => {
+  const sdk = openInMemorySdk();
+  const system = open(sdk);
   const Busy = defineActor('busy', {
     handlers: {
       spin(_ctx, ms: number) {
@@ -233,9 +230,9 @@ metrics('gauges follow the system: mailbox depth, ready queue, busy ratio', asyn
   const waiting = system.spawn(Account);
   const token = system.suspend(waiting);
   for (let i = 0; i < 7; i += 1) waiting.tell.deposit(i);
-  await recorder.metrics();
+  await sdk.metrics();
   await system.ask(busy, { withinMs: 60_000 }).spin(150);
-  const points = await recorder.metrics();
+  const points = await sdk.metrics();
   assert.is(total(points.get('troupe.mailbox.depth')), 7);
   assert.is(total(points.get('troupe.ready_queue.depth')), 0);
   const ratio = total(points.get('troupe.executor.busy_ratio'));
@@ -245,20 +242,20 @@ metrics('gauges follow the system: mailbox depth, ready queue, busy ratio', asyn
   await system.shutdown();
 });
 
-metrics('the figures of every standard middleware are exported', async () => {
-  const recorder = openRecorder();
+metrics('the metrics of every standard middleware are exported', async () => {
+  const sdk = openInMemorySdk();
   const all = [
-    rateLimit({ name: 'one', perSecond: 1 }, new RateLimits()),
-    rateLimit({ name: 'two', perSecond: 1 }, new RateLimits()),
+    rateLimit({ name: 'one', perSecond: 1 }, new RateLimitRegistry()),
+    rateLimit({ name: 'two', perSecond: 1 }, new RateLimitRegistry()),
     circuitBreaker(),
     deadline(),
     timeout({ withinMs: 1_000 }),
     retry(),
     idempotency({ key: () => undefined }),
   ];
-  const system = open(recorder, { middleware: [telemetry(providers(recorder)), ...all] });
-  const points = await recorder.metrics();
-  const names = all.flatMap(({ figures }) => figures.map(({ name }) => name));
+  const system = open(sdk, { middleware: [telemetry(providers(sdk)), ...all] });
+  const points = await sdk.metrics();
+  const names = all.flatMap(({ metrics }) => metrics.map(({ name }) => name));
   for (const name of names) assert.ok(points.has(name), name);
   assert.equal(
     points.get('troupe.rate_limit.consumed')?.map(({ labels }) => labels['troupe.middleware.name']),
@@ -267,14 +264,14 @@ metrics('the figures of every standard middleware are exported', async () => {
   await system.shutdown();
 });
 
-metrics('a system that has stopped is no longer looked at, and one telemetry serves one system', async () => {
-  const recorder = openRecorder();
-  const shared = telemetry(providers(recorder));
-  const system = createEquippedSystem({ middleware: [shared] });
-  assert.throws(() => createEquippedSystem({ name: 'second', middleware: [shared] }), /once per system/);
+metrics('a stopped system is no longer observed, and one telemetry serves one system', async () => {
+  const sdk = openInMemorySdk();
+  const shared = telemetry(providers(sdk));
+  const system = createInstrumentedSystem({ middleware: [shared] });
+  assert.throws(() => createInstrumentedSystem({ name: 'second', middleware: [shared] }), /once per system/);
   await system.shutdown();
   await Promise.resolve();
-  const points = await recorder.metrics();
+  const points = await sdk.metrics();
   assert.equal(points.get('troupe.actors') ?? [], []);
 });
 

@@ -1,15 +1,15 @@
 import { defineActor } from '@troupe/core';
-import { createEquippedSystem, telemetry } from '@troupe/middleware';
+import { createInstrumentedSystem, telemetry } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const absent = suite('telemetry without an SDK');
 
-absent('it has no hooks, so an actor is as fast as one without middleware', async () => {
+absent('telemetry has no hooks, so an actor is as fast as one without middleware', async () => {
   const none = telemetry();
   assert.equal(Object.keys(none), ['name']);
   const Actor = defineActor('actor', { handlers: { ping: () => 'pong' } });
-  const system = createEquippedSystem({ middleware: [none] });
+  const system = createInstrumentedSystem({ middleware: [none] });
   const ref = system.spawn(Actor);
   assert.is(await ref.ask.ping(), 'pong');
   const { kind } = (ref as unknown as { cell: { kind: { hasPipeline: boolean } } }).cell;
@@ -17,7 +17,7 @@ absent('it has no hooks, so an actor is as fast as one without middleware', asyn
   await system.shutdown();
 });
 
-absent('it refuses to be silent where that was asked for', () => {
+absent('`required: true` throws ERR_NO_TELEMETRY_SDK', () => {
   assert.throws(
     () => telemetry({ required: true }),
     (error: { code?: string }) => error.code === 'ERR_NO_TELEMETRY_SDK',

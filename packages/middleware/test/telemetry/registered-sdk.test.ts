@@ -1,22 +1,22 @@
 import { metrics, trace } from '@opentelemetry/api';
 import { defineActor } from '@troupe/core';
-import { createEquippedSystem, telemetry } from '@troupe/middleware';
+import { createInstrumentedSystem, telemetry } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { openRecorder, useAsyncContext } from './recorder.js';
+import { openInMemorySdk, useAsyncContext } from './in-memory-sdk.js';
 
 const registered = suite('registered SDK');
 
 registered('telemetry without options uses what the SDK has registered', async () => {
-  const recorder = openRecorder();
+  const sdk = openInMemorySdk();
   useAsyncContext();
-  trace.setGlobalTracerProvider(recorder.tracerProvider);
-  metrics.setGlobalMeterProvider(recorder.meterProvider);
+  trace.setGlobalTracerProvider(sdk.tracerProvider);
+  metrics.setGlobalMeterProvider(sdk.meterProvider);
   const Actor = defineActor('actor', { handlers: { ping: () => 'pong' } });
-  const system = createEquippedSystem({ middleware: [telemetry({ required: true })] });
+  const system = createInstrumentedSystem({ middleware: [telemetry({ required: true })] });
   await system.spawn(Actor).ask.ping();
-  assert.ok(recorder.span('process actor.ping'));
-  assert.ok((await recorder.metrics()).has('messaging.client.sent.messages'));
+  assert.ok(sdk.span('process actor.ping'));
+  assert.ok((await sdk.metrics()).has('messaging.client.sent.messages'));
   await system.shutdown();
 });
 

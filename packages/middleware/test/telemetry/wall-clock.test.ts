@@ -4,7 +4,7 @@ import { WallClock } from '#src/telemetry/wall-clock.js';
 
 const clock = suite('wall clock');
 
-clock('follows a wall clock that drifts, once a minute and not within one', () => {
+clock('the drift of the wall clock is measured again after a minute, not earlier', () => {
   let now = 0;
   let drift = 0;
   const wall = new WallClock();

@@ -1,4 +1,4 @@
-// An inferred definition can be exported with declarations: every type it mentions has a public name.
+// An inferred definition can be exported with declarations: all its types have public names.
 import { type ActorRef, defineActor } from '@troupe/core';
 
 export const Account = defineActor('account', {

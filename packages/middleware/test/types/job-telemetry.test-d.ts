@@ -1,6 +1,6 @@
-// What jobTelemetry gives fits a leader in this process and one with a port, and both can be watched.
+// The hooks of jobTelemetry fit an embedded leader and a leader server, and both have an overview to observe.
 import type { EmbeddedJobs, EmbeddedOptions, LeaderServer, LeaderServerOptions } from '@troupe/jobs';
-import { type JobsSource, jobTelemetry } from '@troupe/middleware';
+import { jobTelemetry, type LeaderOverviewSource } from '@troupe/middleware';
 
 const observed = jobTelemetry();
 export const inProcess: EmbeddedOptions = { dir: 'x', ...observed.hooks, wal: { ...observed.logHooks } };
@@ -10,4 +10,7 @@ export const served: LeaderServerOptions = {
   ...observed.hooks,
   wal: { ...observed.logHooks },
 };
-export const sources = (embedded: EmbeddedJobs, server: LeaderServer): JobsSource[] => [embedded, server];
+export const sources = (embedded: EmbeddedJobs, server: LeaderServer): LeaderOverviewSource[] => [
+  embedded,
+  server,
+];

@@ -1,28 +1,28 @@
-import { type ActorContext, type ActorDefinition, defineActor, type Later } from '@troupe/core';
-import type { Directory } from '../access/directory.js';
+import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
+import type { IdentityStore } from '../access/directory.js';
 import { Listener, type ListenerOptions } from '../listener/listener.js';
 import type { Address, ListenTls } from '../net/net.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
-import { feedOf } from './feed.js';
-import type { Receiver } from './receiver.js';
+import { deliverInbound } from './feed.js';
+import type { ConnectionReceiver } from './receiver.js';
 import { TcpConnection } from './tcp-connection.js';
 
 export interface TcpListenerArgs
   extends Omit<ListenerOptions, 'net' | 'clock' | 'onConnection' | 'onListening'> {
   /** Gets every connection and what it brings. */
-  readonly receiver: Receiver;
+  readonly receiver: ConnectionReceiver;
   /** Real sockets and real time, unless given. */
   readonly net?: ListenerOptions['net'];
   readonly clock?: ListenerOptions['clock'];
 }
 
 export type TcpListenerMessages = {
-  readonly address: (ctx: never) => Later<Address>;
+  readonly address: (ctx: never) => LaterReply<Address>;
   readonly connections: (ctx: never) => number;
-  readonly admit: (ctx: never, directory: Directory) => void;
+  readonly renewIdentities: (ctx: never, identities: IdentityStore) => void;
   readonly renewTls: (ctx: never, tls: ListenTls) => void;
-  readonly drain: (ctx: never, graceMs: number) => Later<'drained'>;
+  readonly drain: (ctx: never, graceMs: number) => LaterReply<'drained'>;
   readonly bound: (ctx: never, address: Address) => void;
   readonly failed: (ctx: never, error: Error) => void;
 };
@@ -31,7 +31,7 @@ interface State {
   readonly args: TcpListenerArgs;
   listener: Listener | null;
   address: Address | null;
-  waiting: Later<Address>[];
+  waiting: LaterReply<Address>[];
 }
 
 /**
@@ -44,21 +44,21 @@ export const TcpListener: ActorDefinition<TcpListenerMessages, State, TcpListene
     state: (args: TcpListenerArgs): State => ({ args, listener: null, address: null, waiting: [] }),
     handlers: {
       /** Where it is bound, as soon as it is. */
-      address(ctx): Later<Address> {
+      address(ctx): LaterReply<Address> {
         const reply = ctx.later<Address>();
         if (ctx.state.address === null) ctx.state.waiting.push(reply);
         else reply.reply(ctx.state.address);
         return reply;
       },
       connections: (ctx): number => ctx.state.listener?.connections ?? 0,
-      admit(ctx, directory: Directory): void {
-        ctx.state.listener?.admit(directory);
+      renewIdentities(ctx, identities: IdentityStore): void {
+        ctx.state.listener?.renewIdentities(identities);
       },
       renewTls(ctx, tls: ListenTls): void {
         ctx.state.listener?.renewTls(tls);
       },
       /** Replies when everybody has left or was made to. */
-      drain(ctx, graceMs: number): Later<'drained'> {
+      drain(ctx, graceMs: number): LaterReply<'drained'> {
         const reply = ctx.later<'drained'>();
         if (ctx.state.listener === null) reply.reply('drained');
         else ctx.state.listener.drain(graceMs, () => reply.reply('drained'));
@@ -93,7 +93,7 @@ function openListener(ctx: ActorContext<State>): Listener {
     clock,
     onListening: (address) => self.tell.bound(address),
     onConnection: (connection) =>
-      feedOf(connection, receiver, (feed) =>
+      deliverInbound(connection, receiver, (feed) =>
         ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' }),
       ),
     onEvent: (event) => {

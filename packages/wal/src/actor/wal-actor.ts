@@ -1,6 +1,6 @@
 // The log as an actor: others ask it, and its parent supervises it. A shell; the log is in ../log.
 
-import { type ActorContext, type ActorDefinition, defineActor, type Later } from '@troupe/core';
+import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { BlobRef, RecordVisitor } from '../format/record.js';
 import { AppendQueue } from '../log/append-queue.js';
@@ -33,7 +33,7 @@ type WalContext = ActorContext<WalState>;
 
 const handlers = {
   /** Replies with the LSN (of the last record, if several) once it is on the disk. */
-  append(ctx: WalContext, request: Uint8Array | AppendRequest): Later<number> {
+  append(ctx: WalContext, request: Uint8Array | AppendRequest): LaterReply<number> {
     mustServe(ctx);
     const appended = ctx.later<number>();
     const done: Callback<number> = (error, lsn) =>
@@ -42,17 +42,17 @@ const handlers = {
     else ctx.state.appends?.append(request.record, request, done);
     return appended;
   },
-  putBlob: (ctx: WalContext, bytes: Uint8Array): Later<BlobRef> =>
+  putBlob: (ctx: WalContext, bytes: Uint8Array): LaterReply<BlobRef> =>
     answer(ctx, (log, done) => log.putBlob(bytes, done)),
-  readBlob: (ctx: WalContext, ref: BlobRef): Later<Buffer> =>
+  readBlob: (ctx: WalContext, ref: BlobRef): LaterReply<Buffer> =>
     answer(ctx, (log, done) => log.readBlob(ref, done)),
   /** The visitor is called on this thread; replies when it has seen every record. */
-  replay: (ctx: WalContext, request: ReplayRequest): Later<void> =>
+  replay: (ctx: WalContext, request: ReplayRequest): LaterReply<void> =>
     answer(ctx, (log, done) => log.replay(request, request.visit, done)),
-  restore: (ctx: WalContext, fold: Fold): Later<unknown> =>
+  restore: (ctx: WalContext, fold: Fold): LaterReply<unknown> =>
     answer(ctx, (log, done) => log.restore(fold, done)),
-  snapshot: (ctx: WalContext): Later<SnapshotEntry> => answer(ctx, (log, done) => log.makeSnapshot(done)),
-  trim: (ctx: WalContext, lsn: number): Later<number> => answer(ctx, (log, done) => log.trim(lsn, done)),
+  snapshot: (ctx: WalContext): LaterReply<SnapshotEntry> => answer(ctx, (log, done) => log.makeSnapshot(done)),
+  trim: (ctx: WalContext, lsn: number): LaterReply<number> => answer(ctx, (log, done) => log.trim(lsn, done)),
   status: (ctx: WalContext): WalStatus => mustServe(ctx).status(),
 };
 
@@ -86,7 +86,7 @@ function mustServe(ctx: WalContext): Log {
   return log;
 }
 
-function answer<T>(ctx: WalContext, start: (log: Log, done: Callback<T>) => void): Later<T> {
+function answer<T>(ctx: WalContext, start: (log: Log, done: Callback<T>) => void): LaterReply<T> {
   const log = mustServe(ctx);
   const later = ctx.later<T>();
   start(log, (error, value) => (error === null ? later.reply(value) : later.refuse(error)));

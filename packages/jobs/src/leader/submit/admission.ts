@@ -1,6 +1,5 @@
 import { payloadHash } from '../../job/payload.js';
 import { StoredPayload } from '../../job/stored-payload.js';
-import { TextPayload } from '../../job/text-payload.js';
 import type { RefusalCode } from '../../jobs-error.js';
 import { windowKey } from '../../ledger/key-window.js';
 import { YEAR_MS } from '../../option-check.js';
@@ -57,7 +56,7 @@ export function admit(
     const size = `payload of ${item.payload.length} bytes, at most ${RECORD_BYTES_MAX} where it is not streamed`;
     return refuse('ERR_PAYLOAD_TOO_LARGE', size, 0);
   }
-  const key = item.key === '' ? '' : windowKey(session.client, policy.spec.exec, item.key);
+  const key = item.key === '' ? '' : windowKey(session.client, policy.exec, item.key);
   if (key !== '') {
     const known = judgeKey(context, pending, key, item);
     if (known !== undefined) return known;
@@ -113,12 +112,7 @@ function malformed(item: SubmitItem): string | undefined {
 }
 
 function isPayload(value: unknown): boolean {
-  return (
-    typeof value === 'string' ||
-    value instanceof TextPayload ||
-    value instanceof Uint8Array ||
-    value instanceof StoredPayload
-  );
+  return typeof value === 'string' || value instanceof Uint8Array || value instanceof StoredPayload;
 }
 
 function refuse(code: RefusalCode, problem: string, retryAfterMs: number): Admission {

@@ -1,0 +1,24 @@
+import { type OptionRule, rule } from './option-check.js';
+
+const LEGAL = /^[A-Za-z0-9_.:@-]{1,128}$/;
+const ANONYMOUS = /^\$\d+\.\d+$/;
+
+export const NAME_RULE = '1 to 128 letters, digits or _ . : @ -';
+
+/** Names become parts of paths, so they have no slash and nothing that a terminal or a log could trip over. */
+export function isLegalName(name: unknown): name is string {
+  return typeof name === 'string' && LEGAL.test(name);
+}
+
+const PATH_RULE = 'names with a / between them';
+
+/** Where a named actor may be found; one above it may have no name but a place of its own. */
+export function isLegalPath(path: unknown): path is string {
+  if (typeof path !== 'string') return false;
+  const parts = path.startsWith('/') ? path.slice(1) : path;
+  return parts.split('/').every((part) => isLegalName(part) || ANONYMOUS.test(part));
+}
+
+export const actorName: OptionRule = rule(NAME_RULE, isLegalName);
+
+export const actorPath: OptionRule = rule(PATH_RULE, isLegalPath);

@@ -1,0 +1,121 @@
+import type { ActorContext } from '../define/actor-context.js';
+import type { ActorDefinition } from '../define/actor-definition.js';
+import { defineActor } from '../define/define-actor.js';
+import { checkOption, checkOptionNames, wholeNumber } from '../option-check.js';
+import type { RefOf } from '../ref/actor-ref.js';
+import type { RefBase } from '../ref/ref-class.js';
+import type { Spawner } from '../routing/pool.js';
+
+const CAPACITY_DEFAULT = 16;
+
+export interface InboxOptions {
+  readonly name?: string;
+  /** Items that wait for the reader, and as many again in the mailbox. Default 16. */
+  readonly capacity?: number;
+}
+
+export type InboxHandlers<T> = {
+  readonly put: (ctx: ActorContext<ReadBuffer<T>>, item: T) => Promise<void> | undefined;
+  readonly end: (ctx: ActorContext<ReadBuffer<T>>) => void;
+};
+
+/** An actor whose messages are read by iteration. */
+export interface Inbox<T> extends AsyncIterableIterator<T>, AsyncDisposable {
+  /** `put` gives an item, `end` says that there are no more. */
+  readonly ref: RefOf<InboxHandlers<T>>;
+}
+
+/**
+ * Messages as an AsyncIterable. The reader takes them one by one; when it is slow the buffer fills, then the mailbox, then
+ * `offer` says full and `send` waits. Leaving the loop stops the actor; its end ends the loop, after what is buffered.
+ */
+export function openInbox<T>(owner: Spawner, options: InboxOptions = {}): Inbox<T> {
+  checkOptionNames('openInbox', options, ['name', 'capacity']);
+  const { name } = options;
+  const capacity = checkOption('openInbox.capacity', options.capacity ?? CAPACITY_DEFAULT, wholeNumber(1));
+  const buffer = new ReadBuffer<T>(capacity);
+  const definition = inboxOf(capacity) as ActorDefinition<InboxHandlers<T>, ReadBuffer<T>, ReadBuffer<T>>;
+  const ref = owner.spawn(definition, buffer, name === undefined ? {} : { name }) as RefOf<InboxHandlers<T>>;
+  const { cell } = ref as unknown as RefBase;
+  // Not a hook: a kill runs none.
+  cell.ensureCold().onStopped.push(() => buffer.close());
+  const stop = (): void => (ref as unknown as RefBase).cell.requestStop();
+  return {
+    ref,
+    next: () => buffer.next(),
+    return: async () => {
+      stop();
+      buffer.close();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: async () => {
+      stop();
+      buffer.close();
+    },
+  };
+}
+
+/** By capacity: a definition holds its mailbox's, and one per inbox would stay behind in the system. */
+const definitions = new Map<number, unknown>();
+
+function inboxOf(capacity: number): unknown {
+  const known = definitions.get(capacity);
+  if (known !== undefined) return known;
+  const handlers: InboxHandlers<unknown> = {
+    put: (ctx, item) => ctx.state.put(item),
+    end: (ctx) => ctx.stop(),
+  };
+  const made = defineActor('inbox', {
+    state: (buffer: ReadBuffer<unknown>) => buffer,
+    handlers,
+    mailbox: { capacity },
+  });
+  definitions.set(capacity, made);
+  return made;
+}
+
+/** Between the actor and the reader. A put that fills it does not settle before there is room again. */
+export class ReadBuffer<T> {
+  private readonly capacity: number;
+  private readonly items: T[] = [];
+  private readonly readers: ((result: IteratorResult<T, undefined>) => void)[] = [];
+  private hasRoom: (() => void) | undefined = undefined;
+  private closed = false;
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
+
+  put(item: T): Promise<void> | undefined {
+    const reader = this.readers.shift();
+    if (reader !== undefined) {
+      reader({ done: false, value: item });
+      return undefined;
+    }
+    this.items.push(item);
+    if (this.items.length < this.capacity) return undefined;
+    return new Promise((resolve) => {
+      this.hasRoom = resolve;
+    });
+  }
+
+  next(): Promise<IteratorResult<T, undefined>> {
+    if (this.items.length > 0) {
+      const value = this.items.shift() as T;
+      this.hasRoom?.();
+      this.hasRoom = undefined;
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.closed) return Promise.resolve({ done: true, value: undefined });
+    return new Promise((resolve) => this.readers.push(resolve));
+  }
+
+  close(): void {
+    this.closed = true;
+    this.hasRoom?.();
+    for (const reader of this.readers.splice(0)) reader({ done: true, value: undefined });
+  }
+}

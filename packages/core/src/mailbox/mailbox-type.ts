@@ -1,0 +1,25 @@
+import type { OverflowPolicy } from './overflow-policy.js';
+
+/** A message handler as the scheduler calls it. Types are checked where it was defined and where it is sent to. */
+export type Handler = (context: never, payload: never) => unknown;
+
+/** What all mailboxes of one type of actor share. Reached from each mailbox by one pointer. */
+export interface MailboxType {
+  readonly handlers: readonly Handler[];
+  readonly capacity: number;
+  /** Where the mailbox refuses or evicts: its capacity, or never for the policies that accept and press back. */
+  readonly hardCapacity: number;
+  /** An overloaded mailbox has caught up when no more than this many messages are left. */
+  readonly lowWater: number;
+  readonly overflow: OverflowPolicy;
+  /** Level of each handler, 0 first; undefined when all are equal. */
+  readonly levels: readonly number[] | undefined;
+  /** Messages of one actor in a turn, at most. */
+  readonly throughput: number;
+  /** Messages in a turn as far as they are known to fit into a slice of time; up to `throughput` (ADR 0029). */
+  turnMax: number;
+  /** Messages run through middleware one by one. */
+  readonly hasPipeline: boolean;
+  /** A middleware wants to give every message sent here a context. */
+  readonly hasSendHook: boolean;
+}

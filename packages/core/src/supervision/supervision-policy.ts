@@ -1,0 +1,69 @@
+import { callback, number, type OptionRule, oneOf, options, wholeNumber } from '../option-check.js';
+
+/** What a parent does with a child that failed. */
+export type Directive = 'resume' | 'restart' | 'stop' | 'escalate';
+export const DIRECTIVES: readonly Directive[] = ['resume', 'restart', 'stop', 'escalate'];
+
+/**
+ * one-for-one   only the failed child is concerned
+ * one-for-all   all children are restarted or stopped with it
+ * rest-for-one  the failed child and those started after it
+ */
+export type Strategy = 'one-for-one' | 'one-for-all' | 'rest-for-one';
+
+/**
+ * permanent  is started again however it ended
+ * transient  is started again when it failed (the default)
+ * temporary  is never started again
+ */
+export type RestartType = 'permanent' | 'transient' | 'temporary';
+
+export const STRATEGIES: readonly Strategy[] = ['one-for-one', 'one-for-all', 'rest-for-one'];
+
+export const RESTART_TYPES: readonly RestartType[] = ['permanent', 'transient', 'temporary'];
+
+export interface Backoff {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** How far the delay may stray, as a part of it: 0.2 is ± 20 %. */
+  readonly jitter?: number | undefined;
+  /** After this long without a failure the delay starts at `fromMs` again. Default: `toMs`. */
+  readonly resetAfterMs?: number | undefined;
+}
+
+/** An actor's policy for its own children. */
+export interface SupervisionPolicy {
+  readonly strategy?: Strategy | undefined;
+  /** At most this many restarts of one child within `withinMs`; one more escalates. */
+  readonly restarts?: number | undefined;
+  readonly withinMs?: number | undefined;
+  /** The same limit over all children together. Default: none. */
+  readonly restartsTotal?: number | undefined;
+  readonly backoff?: Backoff | undefined;
+  /** Chooses the directive by error; the limits still hold for restarts. Default: always restart. */
+  readonly decide?: ((error: Error) => Directive) | undefined;
+}
+
+export const RESTARTS_DEFAULT = 5;
+export const WITHIN_MS_DEFAULT = 30_000;
+
+const BACKOFF_RULES = { fromMs: number(0), toMs: number(0), jitter: number(0, 1), resetAfterMs: number(0) };
+
+const backoffRule: OptionRule = (value, option) => {
+  const problem = options(BACKOFF_RULES, ['fromMs', 'toMs'])(value, option);
+  if (problem !== undefined) return problem;
+  const { fromMs, toMs } = value as Backoff;
+  return number(fromMs)(toMs, `${option}.toMs`);
+};
+
+const policyRule = options({
+  strategy: oneOf(STRATEGIES),
+  restarts: wholeNumber(0),
+  withinMs: number(1),
+  restartsTotal: wholeNumber(0),
+  backoff: backoffRule,
+  decide: callback,
+});
+
+/** The rule for a policy. It is always called `supervise`, wherever it is given. */
+export const supervisionPolicy: OptionRule = (value) => policyRule(value, 'supervise');
