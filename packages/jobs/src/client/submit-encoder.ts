@@ -56,7 +56,7 @@ export class Drafter {
   /** The connection is new: the leader's session knows no definition yet. */
   announce(): void {
     this.unplaced.clear();
-    for (const [job, ref] of this.refs) this.send({ kind: 'define', ref, spec: job.spec });
+    for (const [job, ref] of this.refs) this.send({ kind: 'define', ref, policy: job.policy });
   }
 
   refused(ref: number, { code }: Refusal): void {
@@ -91,9 +91,9 @@ export class Drafter {
         throw new JobDefinitionError('submit', `needs a job made by defineJob, got ${show(job)}`);
       ref = this.refs.size + 1;
       this.refs.set(job, ref);
-      this.send({ kind: 'define', ref, spec: job.spec });
+      this.send({ kind: 'define', ref, policy: job.policy });
     } else if (this.unplaced.size > 0 && this.unplaced.delete(ref)) {
-      this.send({ kind: 'define', ref, spec: job.spec });
+      this.send({ kind: 'define', ref, policy: job.policy });
     }
     return ref;
   }

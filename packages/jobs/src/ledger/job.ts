@@ -1,19 +1,34 @@
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
 
 export type JobState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled';
 
-/** A spec with the number under which the records know it. */
-export class Policy {
+/** A policy with the number under which the records know it. */
+export class StoredPolicy implements JobPolicy {
   readonly no: number;
-  readonly spec: JobSpec;
+  readonly exec: string;
+  readonly group: string;
+  readonly retry: JobPolicy['retry'];
+  readonly leaseMs: number;
+  readonly limits: JobPolicy['limits'];
+  readonly keep: JobPolicy['keep'];
   /** How many jobs of the ledger refer to it, ended ones included. */
   jobs = 0;
 
-  constructor(no: number, spec: JobSpec) {
+  constructor(no: number, { exec, group, retry, leaseMs, limits, keep }: JobPolicy) {
     this.no = no;
-    this.spec = spec;
+    this.exec = exec;
+    this.group = group;
+    this.retry = retry;
+    this.leaseMs = leaseMs;
+    this.limits = limits;
+    this.keep = keep;
+  }
+
+  toJSON(): JobPolicy {
+    const { exec, group, retry, leaseMs, limits, keep } = this;
+    return { exec, group, retry, leaseMs, limits, keep };
   }
 }
 
@@ -32,7 +47,7 @@ export interface JobEnd {
  */
 export class Job {
   readonly no: number;
-  readonly policy: Policy;
+  readonly policy: StoredPolicy;
   readonly client: string;
   readonly at: number;
   readonly key: string;
@@ -53,7 +68,7 @@ export class Job {
 
   constructor(
     no: number,
-    policy: Policy,
+    policy: StoredPolicy,
     client: string,
     at: number,
     key: string,

@@ -1,8 +1,8 @@
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobPolicy } from '../job/job-policy.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { ByteReader } from '../wire/byte-reader.js';
 import { ByteWriter } from '../wire/byte-writer.js';
-import { Policy } from './job.js';
+import { StoredPolicy } from './job.js';
 import type { KeyEntry } from './key-window.js';
 import type { Ledger } from './ledger.js';
 import { Producer } from './producer.js';
@@ -118,14 +118,14 @@ function encodePolicies(ledger: Ledger, out: ByteWriter): void {
   out.int(ledger.policies.size);
   for (const policy of ledger.policies.values()) {
     out.int(policy.no);
-    out.text(JSON.stringify(policy.spec));
+    out.text(JSON.stringify(policy));
   }
 }
 
 function decodePolicies(ledger: Ledger, read: ByteReader): void {
   for (let left = read.int(); left > 0; left -= 1) {
     const no = read.int();
-    ledger.policies.set(no, new Policy(no, JSON.parse(read.text()) as JobSpec));
+    ledger.policies.set(no, new StoredPolicy(no, JSON.parse(read.text()) as JobPolicy));
   }
 }
 

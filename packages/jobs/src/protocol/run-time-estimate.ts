@@ -1,9 +1,9 @@
 /** Jobs go to one worker in a row while they keep it busy for no longer than this; beyond, they go side by side. */
-const ROW_MS = 2;
-export const ROW_JOBS_MAX = 256;
+const BATCH_MS = 2;
+export const BATCH_JOBS_MAX = 256;
 
 /** How long attempts take at a worker, lately; both sides look at it the same way (ADR 0084, ADR 0138). */
-export class Pace {
+export class RunTimeEstimate {
   /** Unknown before the first has ended. */
   private attemptMs = Number.POSITIVE_INFINITY;
 
@@ -16,7 +16,7 @@ export class Pace {
   }
 
   /** How many in a row are short work; 0 while one alone is long, or nobody knows. */
-  get row(): number {
-    return Math.min(ROW_JOBS_MAX, Math.floor(ROW_MS / this.attemptMs));
+  get batchSize(): number {
+    return Math.min(BATCH_JOBS_MAX, Math.floor(BATCH_MS / this.attemptMs));
   }
 }

@@ -1,7 +1,7 @@
 // Hot path: `encodeClient`, `readSubmit`, `encodeToClient` and their counterparts run for every batch of jobs.
 import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
 import type { RefusalCode, SessionRefusalCode } from '../jobs-error.js';
@@ -13,7 +13,7 @@ import type {
   SubmitItem,
   ToClient,
 } from '../protocol/client-messages.js';
-import { readDeskRequest } from './admin-codec.js';
+import { readAdminRequest } from './admin-codec.js';
 import type { ByteReader } from './byte-reader.js';
 import type { ByteWriter } from './byte-writer.js';
 import { FRAME_BYTES, JobFrame } from './job-frame-type.js';
@@ -59,7 +59,7 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
       return emit(JobFrame.SubmitAll, out);
     case 'define':
       out.int(message.ref);
-      out.text(JSON.stringify(message.spec));
+      out.text(JSON.stringify(message.policy));
       return emit(JobFrame.Define, out);
     case 'await':
       for (const job of message.jobs) out.int(job);
@@ -111,14 +111,14 @@ export function readClient(type: number, from: ByteReader): ClientMessage | unde
       return { kind: 'submit_all', low, seq, items };
     }
     case JobFrame.Define:
-      return { kind: 'define', ref: from.int(), spec: readSpec(from) };
+      return { kind: 'define', ref: from.int(), policy: readPolicy(from) };
     case JobFrame.Await: {
       const jobs: number[] = [];
       while (!from.done) jobs.push(from.int());
       return { kind: 'await', jobs };
     }
     case JobFrame.Call:
-      return { kind: 'call', call: from.int(), request: readDeskRequest(readJson(from, 'request')) };
+      return { kind: 'call', call: from.int(), request: readAdminRequest(readJson(from, 'request')) };
     case JobFrame.Beat:
       return { kind: 'beat' };
     case JobFrame.Goodbye:
@@ -290,13 +290,13 @@ function readOutcome(from: ByteReader): JobOutcome {
   return { job, state, result, reason, failure };
 }
 
-/** Made again by `defineJob`, so that a spec from outside has passed every check that one from inside has. */
-function readSpec(from: ByteReader): JobSpec {
-  const { exec, ...options } = readJson(from, 'spec');
-  if (typeof exec !== 'string') throw new MessageMalformedError('spec has no exec');
+/** Made again by `defineJob`, so that a policy from outside has passed every check that one from inside has. */
+function readPolicy(from: ByteReader): JobPolicy {
+  const { exec, ...options } = readJson(from, 'policy');
+  if (typeof exec !== 'string') throw new MessageMalformedError('policy has no exec');
   try {
-    return defineJob(exec, { ...options, input: ANY, output: ANY }).spec;
+    return defineJob(exec, { ...options, input: ANY, output: ANY }).policy;
   } catch (cause) {
-    throw new MessageMalformedError('spec is not one of a job definition', { cause });
+    throw new MessageMalformedError('policy is not one of a job definition', { cause });
   }
 }

@@ -168,7 +168,7 @@ export function readToWorker(type: number, from: ByteReader): ToWorker | undefin
 function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit): void {
   let before: Assignment | undefined;
   for (const item of items) {
-    const like = before !== undefined && isLike(item, before);
+    const like = before !== undefined && sharesTemplate(item, before);
     out.byte(like ? LIKE_BEFORE : 0);
     writeAttempt(out, item);
     if (!like) {
@@ -186,7 +186,7 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
   if (out.length > 0) emit(JobFrame.Assign, out);
 }
 
-function isLike(item: Assignment, before: Assignment): boolean {
+function sharesTemplate(item: Assignment, before: Assignment): boolean {
   return (
     item.exec === before.exec &&
     item.client === before.client &&

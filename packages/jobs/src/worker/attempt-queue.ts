@@ -3,7 +3,7 @@ import type { JobsHost, JobsTimer } from '../host.js';
 import type { Attempt } from './attempt.js';
 
 /** Ten times what was planned for a row: then its jobs are not short, and others should have those that have not begun. */
-export const PATIENCE_MS = 20;
+export const QUEUED_MS_MAX = 20;
 
 /** Attempts that came before there was a slot for them, oldest first (ADR 0138). */
 export class Line {
@@ -20,7 +20,7 @@ export class Line {
 
   join(attempt: Attempt): void {
     this.waiting.push(attempt);
-    this.timer ??= this.lookIn(PATIENCE_MS);
+    this.timer ??= this.lookIn(QUEUED_MS_MAX);
   }
 
   /** The next that has not been ended where it stood. */
@@ -47,7 +47,7 @@ export class Line {
   private look(): void {
     const now = this.host.now();
     for (let first = this.waiting.peek(); first !== undefined; first = this.waiting.peek()) {
-      const restMs = first.since + PATIENCE_MS - now;
+      const restMs = first.since + QUEUED_MS_MAX - now;
       if (restMs > 0) {
         this.timer = this.lookIn(restMs);
         return;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JobsHost, JobsTimer } from '../host.js';
-import { type Pace, ROW_JOBS_MAX } from '../protocol/run-time-estimate.js';
+import { BATCH_JOBS_MAX, type RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type { Credit } from '../protocol/worker-messages.js';
 import type { Attempt } from './attempt.js';
 import type { LoadMeter } from './load-meter.js';
@@ -8,7 +8,7 @@ import type { WorkerSettings } from './worker-options.js';
 
 export interface SlotsSetup {
   readonly settings: WorkerSettings;
-  readonly pace: Pace;
+  readonly runTimeEstimate: RunTimeEstimate;
   readonly host: JobsHost;
   readonly load: LoadMeter;
 }
@@ -28,15 +28,15 @@ export class Slots {
   private held: JobsTimer | undefined = undefined;
   private heldSince = 0;
   private readonly settings: WorkerSettings;
-  private readonly pace: Pace;
+  private readonly runTimeEstimate: RunTimeEstimate;
   private readonly host: JobsHost;
   private readonly load: LoadMeter;
   private readonly onOffer: () => void;
 
   /** `onOffer`: a slot that was held back is offered again. */
-  constructor({ settings, pace, host, load }: SlotsSetup, onOffer: () => void) {
+  constructor({ settings, runTimeEstimate, host, load }: SlotsSetup, onOffer: () => void) {
     this.settings = settings;
-    this.pace = pace;
+    this.runTimeEstimate = runTimeEstimate;
     this.host = host;
     this.load = load;
     this.onOffer = onOffer;
@@ -91,7 +91,7 @@ export class Slots {
 
   /** What may be in hand and is neither there nor on its way; below 0 when attempts have become long. */
   private get free(): number {
-    return this.settings.slots + this.pace.row - this.out - this.inHand;
+    return this.settings.slots + this.runTimeEstimate.batchSize - this.out - this.inHand;
   }
 
   private offer(): void {
@@ -123,7 +123,7 @@ export class Slots {
   /** On in production: a worker whose books do not balance must stop before it runs what it was not paid for. */
   private check(): void {
     const { out, running, inHand, settings } = this;
-    const areRight = out + inHand <= settings.slots + ROW_JOBS_MAX && running <= settings.slots;
+    const areRight = out + inHand <= settings.slots + BATCH_JOBS_MAX && running <= settings.slots;
     if (areRight && running <= inHand && (out >= 0 || this.closed)) return;
     const books = `${out} credits out, ${inHand} in hand, ${running} running, ${settings.slots} slots`;
     assert.fail(`worker: ${out < 0 ? `${-out} more jobs than credit, ` : ''}${books}`);

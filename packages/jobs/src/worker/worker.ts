@@ -4,7 +4,7 @@ import { NumberTable } from '../collections/number-table.js';
 import type { JobsHost } from '../host.js';
 import { jobId } from '../job/job-id.js';
 import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
-import { Pace } from '../protocol/run-time-estimate.js';
+import { RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type {
   Assignment,
   AttemptEnd,
@@ -15,7 +15,7 @@ import type {
   WorkerMessage,
 } from '../protocol/worker-messages.js';
 import { Attempt, attemptKey, failed, released } from './attempt.js';
-import { Line, PATIENCE_MS } from './attempt-queue.js';
+import { Line, QUEUED_MS_MAX } from './attempt-queue.js';
 import type { HandledJob } from './handler.js';
 import { runHandler } from './handler-run.js';
 import type { LoadMeter } from './load-meter.js';
@@ -54,7 +54,7 @@ export class Worker {
   private readonly attempts = new Map<number, Attempt>();
   /** Ended and not settled: of an attempt only its end is kept, because it waits for the leader longer than it ran. */
   private readonly ended = new NumberTable<AttemptEnd>();
-  private readonly pace = new Pace();
+  private readonly runTimeEstimate = new RunTimeEstimate();
   private readonly slots: Slots;
   private readonly line: Line;
   private readonly reporter: Reporter;
@@ -72,7 +72,9 @@ export class Worker {
     this.setup = setup;
     const { host, load, settings, link } = setup;
     for (const handled of setup.handlers) this.handlers.set(handled.job.exec, handled);
-    this.slots = new Slots({ settings, pace: this.pace, host, load }, () => this.reporter.soon());
+    this.slots = new Slots({ settings, runTimeEstimate: this.runTimeEstimate, host, load }, () =>
+      this.reporter.soon(),
+    );
     this.line = new Line(host, (attempt) => this.finish(attempt, released(attempt)));
     this.reporter = new Reporter({ host, load, slots: this.slots, send: (message) => link.send(message) });
     this.runTimes = new RunTimes(host, this.attempts, (attempt) => this.runTimeOver(attempt));
@@ -86,7 +88,7 @@ export class Worker {
       if (end.outcome !== 'ok') this.tellFailure(attempt, end);
       // Of one that has not begun, for how long it has waited: its worker was busy for so long.
       const tookMs = host.now() - attempt.since;
-      this.pace.ran(1, tookMs);
+      this.runTimeEstimate.ran(1, tookMs);
       this.slots.giveBack(attempt);
       this.reporter.add(end, tookMs);
       this.beginNext();
@@ -104,7 +106,7 @@ export class Worker {
     this.reporter.restart(ends);
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
-    const execs = Array.from(this.handlers.values(), ({ job }) => `${job.spec.group}/${job.exec}`);
+    const execs = Array.from(this.handlers.values(), ({ job }) => `${job.policy.group}/${job.exec}`);
     link.open({ worker, incarnation, execs, patterns, slots, credit, held });
   }
 
@@ -186,7 +188,7 @@ export class Worker {
     let now = cameAt;
     let kept = items.length;
     for (let place = 0; place < items.length; place += 1) {
-      if (now - cameAt > PATIENCE_MS) kept = Math.min(kept, place + settings.slots);
+      if (now - cameAt > QUEUED_MS_MAX) kept = Math.min(kept, place + settings.slots);
       const attempt = this.take(items[place] as Assignment, cameAt);
       if (attempt === undefined) continue;
       if (place >= kept || this.gaveBack) this.finish(attempt, released(attempt));

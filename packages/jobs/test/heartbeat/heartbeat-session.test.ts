@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import { PulseSession } from '#src/heartbeat/heartbeat-session.js';
 import type { ToWorker } from '#src/protocol/worker-messages.js';
 import { LeaderRig, PlayedClient, type PlayedWorker } from '../leader/leader-rig.js';
-import { specOf } from '../ledger/legal-history.js';
+import { policyOf } from '../ledger/legal-history.js';
 
 const pulses = suite('pulses');
 
@@ -35,8 +35,8 @@ function stand(rig: LeaderRig, pulse: PulseSession, ms: number): void {
 
 function running(): { rig: LeaderRig; worker: PlayedWorker } {
   const rig = new LeaderRig();
-  const spec = { ...specOf('one'), limits: { runMs: RUN_MS, outputBytes: 1_000 } };
-  new PlayedClient(rig, 'ann', 't1', spec).submit('x');
+  const policy = { ...policyOf('one'), limits: { runMs: RUN_MS, outputBytes: 1_000 } };
+  new PlayedClient(rig, 'ann', 't1', policy).submit('x');
   const worker = rig.worker({ slots: 1, pulse: TOKEN });
   assert.is(worker.assigned().length, 1);
   return { rig, worker };
@@ -134,7 +134,7 @@ pulses(
   () => {
     const { rig, worker } = running();
     const { pulse } = pulseOf(rig);
-    const { runMs } = rig.leader.ledger.jobs.get(1)?.policy.spec.limits ?? { runMs: 0 };
+    const { runMs } = rig.leader.ledger.jobs.get(1)?.policy.limits ?? { runMs: 0 };
     stand(rig, pulse, runMs - 500);
     assert.equal(worker.aborted(), []);
     stand(rig, pulse, 1_000);

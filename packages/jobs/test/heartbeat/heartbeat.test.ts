@@ -21,7 +21,7 @@ const pulse = suite('pulse');
 
 /** Three of these are still shorter than the jobs' leases. */
 const BEAT_MS = 300;
-const LEASE_MS = Spin.spec.leaseMs;
+const LEASE_MS = Spin.policy.leaseMs;
 
 interface Watched extends AsyncDisposable {
   readonly leader: LeaderServer;

@@ -2,9 +2,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Ledger } from '#src/ledger/ledger.js';
 import type { SubmitItem } from '#src/protocol/client-messages.js';
-import { ROW_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
+import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
 import type { Assignment } from '#src/protocol/worker-messages.js';
-import { specOf } from '../ledger/legal-history.js';
+import { policyOf } from '../ledger/legal-history.js';
 import { LeaderRig, PlayedClient, type PlayedWorker } from './leader-rig.js';
 
 const leaders = suite('leader');
@@ -250,7 +250,7 @@ leaders('what a correct peer cannot say ends its session with a code', () => {
   const greedy = rig.worker({ name: 'greedy', slots: 1 });
   // A row beyond its slots is what a worker with short jobs asks for (ADR 0138), and no more.
   assert.is(greedy.assigned().length, 1);
-  greedy.report([], ROW_JOBS_MAX + 1);
+  greedy.report([], BATCH_JOBS_MAX + 1);
   assert.not(greedy.heard.some((message) => message.kind === 'refused'));
   greedy.report([], 1);
   assert.ok(greedy.heard.some((message) => message.kind === 'refused'));
@@ -354,8 +354,8 @@ leaders('what a worker says of itself and of a failure is bounded', () => {
   assert.is(worker.assigned().length, 2);
 });
 
-leaders('a spec that no definition could have made ends the session', () => {
-  const good = specOf('one');
+leaders('a policy that no definition could have made ends the session', () => {
+  const good = policyOf('one');
   const odd = [
     { ...good, exec: 'a..b' },
     { ...good, group: 'a.b' },
@@ -364,12 +364,12 @@ leaders('a spec that no definition could have made ends the session', () => {
     { ...good, retry: { ...good.retry, backoff: 'wild' as 'linear' } },
     { ...good, limits: { ...good.limits, runMs: Number.NaN } },
   ];
-  for (const spec of odd) {
+  for (const policy of odd) {
     const rig = new LeaderRig();
-    const client = new PlayedClient(rig, 'ann', 't1', spec);
+    const client = new PlayedClient(rig, 'ann', 't1', policy);
     assert.ok(
       client.heard.some((message) => message.kind === 'refused'),
-      JSON.stringify(spec),
+      JSON.stringify(policy),
     );
     assert.is(rig.leader.ledger.policies.size, 0);
   }
@@ -389,7 +389,7 @@ leaders('a leader that drains refuses new work, and what runs still ends', () =>
 // A38: which worker serves which group is a matter of its patterns.
 leaders('a worker gets only jobs it has code for', () => {
   const rig = new LeaderRig();
-  new PlayedClient(rig, 'ann', 't1', specOf('two')).submit('x');
+  new PlayedClient(rig, 'ann', 't1', policyOf('two')).submit('x');
   const worker = rig.worker({ execs: ['one'] });
   assert.is(worker.assigned().length, 0);
   const able = rig.worker({ name: 'able', execs: ['one', 'two'] });
@@ -405,7 +405,7 @@ leaders('a job goes to a worker of its own group, whichever group the leader met
     const ours = rig.worker({ name: 'ours', patterns: ['job.assign.g.*'] });
     const coder = rig.worker({ name: 'coder', execs: ['g/one'] });
     for (const group of order) {
-      const client = new PlayedClient(rig, group, 't1', { ...specOf('one'), group });
+      const client = new PlayedClient(rig, group, 't1', { ...policyOf('one'), group });
       for (const n of [1, 2, 3]) client.submit(`${group} ${n}`);
     }
     const got = [...ours.assigned(), ...coder.assigned()].map((one) => String(one.payload));
@@ -523,23 +523,23 @@ leaders('attempts that end in a row are settled in one word, others one by one',
 
 leaders('what a row of attempts has settled rides with the next row, unless its results are large', () => {
   const rig = new LeaderRig();
-  const worker = rig.worker({ slots: ROW_JOBS_MAX });
+  const worker = rig.worker({ slots: BATCH_JOBS_MAX });
   const client = rig.client();
   const settled = (): number => worker.settled().reduce((sum, { count }) => sum + count, 0);
   const row = (result: string): void => {
     const before = worker.assigned().length;
-    for (let i = 0; i < ROW_JOBS_MAX; i += 1) client.submit('x');
+    for (let i = 0; i < BATCH_JOBS_MAX; i += 1) client.submit('x');
     const ends = worker.assigned().slice(before);
     worker.report(ends.map(({ job, attempt }) => ({ outcome: 'ok', job, attempt, result })));
   };
   row('1');
   assert.is(settled(), 0);
   row('2');
-  assert.is(settled(), ROW_JOBS_MAX);
+  assert.is(settled(), BATCH_JOBS_MAX);
   rig.beat(1_000, worker);
-  assert.is(settled(), 2 * ROW_JOBS_MAX, 'or with the answer to a beat');
+  assert.is(settled(), 2 * BATCH_JOBS_MAX, 'or with the answer to a beat');
   row('x'.repeat(1_000));
-  assert.is(settled(), 3 * ROW_JOBS_MAX, 'the worker keeps every result until then');
+  assert.is(settled(), 3 * BATCH_JOBS_MAX, 'the worker keeps every result until then');
 });
 
 /** Two workers that have run one job of this length each; then eight come at once. Who gets how many? */
@@ -627,7 +627,7 @@ leaders('a row of short jobs comes from one client, long ones by turns', () => {
 leaders('a session that defines without end is ended', () => {
   const rig = new LeaderRig();
   const client = rig.client();
-  for (let ref = 2; ref < 4_200; ref += 1) client.say({ kind: 'define', ref, spec: specOf('one') });
+  for (let ref = 2; ref < 4_200; ref += 1) client.say({ kind: 'define', ref, policy: policyOf('one') });
   assert.is(client.heard.at(-1)?.kind, 'refused');
   assert.is(client.session.refs.size, 0);
 });
@@ -640,7 +640,7 @@ leaders('results are kept beside 100,000 others, unless told otherwise', () => {
   assert.is(new Ledger().limits.resultsMax, 10_000, 'what a log without the record means never changes');
 });
 
-const shortLived = specOf('one', { doneMs: 10, deadMs: 1e6 });
+const shortLived = policyOf('one', { doneMs: 10, deadMs: 1e6 });
 
 // What is kept longest pushes out what is kept shortest, the job that has just ended included.
 leaders('a job whose result finds no room has ended all the same, and its client is told', () => {
@@ -668,9 +668,9 @@ leaders('a cancel that finds no room for its outcome is answered', () => {
   const rig = new LeaderRig({ limits: { resultsMax: 0 } });
   const client = rig.client();
   client.submit('waits');
-  client.say({ kind: 'call', call: 7, request: { ask: 'cancel', job: 1, reason: 'enough' } });
+  client.say({ kind: 'call', call: 7, request: { kind: 'cancel', job: 1, reason: 'enough' } });
   const answers = client.heard.flatMap((message) => (message.kind === 'answer' ? [message.answer] : []));
-  assert.equal(answers, [{ answer: 'cancelled', state: 'cancelled' }]);
+  assert.equal(answers, [{ kind: 'cancelled', state: 'cancelled' }]);
   assert.equal(
     client.outcomes().map((one) => one.state),
     ['cancelled'],
@@ -790,7 +790,7 @@ leaders('the time that passes while no leader runs counts for a delay', () => {
 leaders('results go and keys are freed at their time, with the wall clock set back meanwhile', () => {
   const rig = new LeaderRig({ limits: { keyWindowMs: 2_000 } });
   const worker = rig.worker();
-  const client = new PlayedClient(rig, 'ann', 't1', specOf('one', { doneMs: 500, deadMs: 500 }));
+  const client = new PlayedClient(rig, 'ann', 't1', policyOf('one', { doneMs: 500, deadMs: 500 }));
   client.submit('x', { key: 'k' });
   worker.ok(nth(worker.assigned(), 0));
   rig.wallStepMs = -HOUR_MS;
@@ -805,7 +805,7 @@ leaders(
   () => {
     const rig = new LeaderRig();
     const worker = rig.worker();
-    const client = new PlayedClient(rig, 'ann', 't1', specOf('one', { doneMs: 100, deadMs: 100 }));
+    const client = new PlayedClient(rig, 'ann', 't1', policyOf('one', { doneMs: 100, deadMs: 100 }));
     client.submit('x', { key: 'k' });
     worker.ok(nth(worker.assigned(), 0));
     rig.beat(500, worker);
@@ -826,17 +826,17 @@ leaders(
     const ends: Record<string, (client: PlayedClient, worker: PlayedWorker) => void> = {
       purged: (client, worker) => {
         worker.final(nth(worker.assigned(), 0));
-        client.say({ kind: 'call', call: 1, request: { ask: 'purge', jobs: [1] } });
+        client.say({ kind: 'call', call: 1, request: { kind: 'purge', jobs: [1] } });
       },
       'expired among the dead letters': (_client, worker) => worker.final(nth(worker.assigned(), 0)),
       'cancelled and forgotten': (client) =>
-        client.say({ kind: 'call', call: 1, request: { ask: 'cancel', job: 1, reason: '' } }),
+        client.say({ kind: 'call', call: 1, request: { kind: 'cancel', job: 1, reason: '' } }),
     };
     for (const [name, end] of Object.entries(ends)) {
       const rig = new LeaderRig();
       const worker = rig.worker();
       const keep = { doneMs: 300, deadMs: name === 'purged' ? 1e6 : 300 };
-      const client = new PlayedClient(rig, 'ann', 't1', specOf('one', keep));
+      const client = new PlayedClient(rig, 'ann', 't1', policyOf('one', keep));
       client.submit('x', { key: 'k' });
       end(client, worker);
       if (name !== 'purged') {

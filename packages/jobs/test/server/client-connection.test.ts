@@ -72,7 +72,7 @@ const item = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, wantsOutcome: 
 
 peers('everything a client says is in flight until it is answered, or handled where nobody answers', () => {
   const unanswered: readonly ClientMessage[] = [
-    { kind: 'define', ref: 1, spec: Echo.spec },
+    { kind: 'define', ref: 1, policy: Echo.policy },
     { kind: 'await', jobs: [1, 2, 3] },
     { kind: 'beat' },
     { kind: 'submit', low: 0, items: [] },
@@ -87,7 +87,7 @@ peers('everything a client says is in flight until it is answered, or handled wh
   }
   const { say, inFlight, handled } = rig();
   say({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
-  say({ kind: 'call', call: 1, request: { ask: 'overview' } });
+  say({ kind: 'call', call: 1, request: { kind: 'overview' } });
   handled();
   assert.is(inFlight(), 3, 'these are answered');
 });

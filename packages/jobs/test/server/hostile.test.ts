@@ -13,7 +13,7 @@ import {
 } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ROW_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
+import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
 import { ByteWriter } from '#src/wire/byte-writer.js';
 import { encodeClient, encodeClientHello } from '#src/wire/client-codec.js';
 import { JobFrame } from '#src/wire/job-frame-type.js';
@@ -119,8 +119,8 @@ hostile('what is no message ends its connection and nothing else', async () => {
   say(deep.connection, hello('deep'));
   for (const text of [
     '['.repeat(100_000),
-    '{"ask":"list","state":"__proto__","after":0,"max":1}',
-    '{"__proto__":{"ask":"overview"}}',
+    '{"kind":"list","state":"__proto__","after":0,"max":1}',
+    '{"__proto__":{"kind":"overview"}}',
   ]) {
     const out = new ByteWriter();
     out.int(1);
@@ -175,7 +175,7 @@ hostile(
     await evil.closed;
     const greedy = await peer(leader.port, 'worker');
     say(greedy.connection, (out, emit) =>
-      encodeWorkerHello({ ...base, credit: { jobs: ROW_JOBS_MAX + 2, bytes: 1 } }, out, emit),
+      encodeWorkerHello({ ...base, credit: { jobs: BATCH_JOBS_MAX + 2, bytes: 1 } }, out, emit),
     );
     await greedy.closed;
     assert.is((await job.inspect()).state, 'queued');
@@ -208,7 +208,9 @@ async function attack(port: number): Promise<AsyncDisposable> {
   const idle = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
   const flood = await peer(port, 'client');
   say(flood.connection, hello('flood'));
-  say(flood.connection, (out, emit) => encodeClient({ kind: 'define', ref: 1, spec: Echo.spec }, out, emit));
+  say(flood.connection, (out, emit) =>
+    encodeClient({ kind: 'define', ref: 1, policy: Echo.policy }, out, emit),
+  );
   // Asks for every result and reads none of them.
   flood.connection.pause();
   let seq = 1;

@@ -227,7 +227,7 @@ slow('a client that asks for more than it reads is cut off, and the leader says 
   say(connection, (out, emit) => encodeClientHello({ client: 'slow', token: 't' }, out, emit));
   await until(() => peer.frames.length > 0);
   connection.pause();
-  const request = { ask: 'list', state: 'queued', after: 0, max: 1_000 } as const;
+  const request = { kind: 'list', state: 'queued', after: 0, max: 1_000 } as const;
   for (let call = 1; call <= 400; call += 1)
     say(connection, (out, emit) => encodeClient({ kind: 'call', call, request }, out, emit));
   await until(() => events.some((event) => event.kind === 'closed'));

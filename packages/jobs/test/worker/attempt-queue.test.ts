@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Attempt } from '#src/worker/attempt.js';
-import { Line, PATIENCE_MS } from '#src/worker/attempt-queue.js';
+import { Line, QUEUED_MS_MAX } from '#src/worker/attempt-queue.js';
 import { HandTime } from '../manual-time.js';
 
 const lines = suite('line');
@@ -31,7 +31,7 @@ lines('each waits for as long as the others may, counted from when it came', () 
   rig.join(1);
   rig.time.advance(5);
   rig.join(2);
-  rig.time.advance(PATIENCE_MS - 5);
+  rig.time.advance(QUEUED_MS_MAX - 5);
   assert.equal(rig.late, [1]);
   rig.time.advance(5);
   assert.equal(rig.late, [1, 2]);
@@ -46,7 +46,7 @@ lines('one that was ended where it stood neither begins nor is late', () => {
   assert.is(rig.line.next()?.job, 2);
   assert.is(rig.line.next(), undefined);
   rig.join(4).isOver = true;
-  rig.time.advance(PATIENCE_MS);
+  rig.time.advance(QUEUED_MS_MAX);
   assert.equal(rig.late, []);
 });
 
@@ -56,7 +56,7 @@ lines('a line that is cleared keeps nobody and no timer', () => {
   rig.line.clear();
   assert.equal([rig.line.next(), rig.time.timersStanding], [undefined, 0]);
   rig.join(2);
-  rig.time.advance(PATIENCE_MS);
+  rig.time.advance(QUEUED_MS_MAX);
   assert.equal(rig.late, [2]);
 });
 

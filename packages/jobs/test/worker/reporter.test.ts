@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { JobsHost } from '#src/host.js';
-import { Pace } from '#src/protocol/run-time-estimate.js';
+import { RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
 import type { WorkerMessage } from '#src/protocol/worker-messages.js';
 import { Reporter } from '#src/worker/reporter.js';
 import { Slots } from '#src/worker/slots.js';
@@ -36,7 +36,7 @@ class Played {
     };
     const load = { cpu: () => 0, lagMs: () => 0 };
     const slots = new Slots(
-      { settings: DEFAULT_WORKER_SETTINGS, pace: new Pace(), host, load },
+      { settings: DEFAULT_WORKER_SETTINGS, runTimeEstimate: new RunTimeEstimate(), host, load },
       () => undefined,
     );
     slots.restart();

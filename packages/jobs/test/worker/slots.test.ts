@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Pace, ROW_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
+import { BATCH_JOBS_MAX, RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
 import { Slots } from '#src/worker/slots.js';
 import { HandTime } from '../manual-time.js';
 
@@ -17,8 +17,11 @@ class World {
 const settings = { slots: 4, bytesMax: 100, cpuCap: 0.75, withholdMsMax: 1_300, patterns: [] };
 
 function slotsIn({ time, load }: World, onOffer = (): void => undefined) {
-  const pace = new Pace();
-  return { pace, worker: new Slots({ settings, pace, host: time.host, load }, onOffer) };
+  const runTimeEstimate = new RunTimeEstimate();
+  return {
+    runTimeEstimate,
+    worker: new Slots({ settings, runTimeEstimate, host: time.host, load }, onOffer),
+  };
 }
 
 const waiting = { payloadBytes: 10, hasBegun: false };
@@ -43,11 +46,11 @@ slots(
     void fc.assert(
       fc.property(fc.array(fc.constantFrom(...kinds), { maxLength: 90 }), (steps) => {
         const world = new World();
-        const { pace, worker } = slotsIn(world);
+        const { runTimeEstimate, worker } = slotsIn(world);
         let credit = worker.restart();
         let [spent, inLine, running] = [0, 0, 0];
         for (const step of steps) {
-          const promised = settings.slots + pace.row;
+          const promised = settings.slots + runTimeEstimate.batchSize;
           const outBefore = credit.jobs - spent + inLine + running;
           if (step === 'take' && credit.jobs > spent) {
             spent += 1;
@@ -67,8 +70,8 @@ slots(
             inLine -= 1;
             worker.giveBack(waiting);
           }
-          if (step === 'short') pace.ran(1, 0.01);
-          if (step === 'long') pace.ran(1, 5_000);
+          if (step === 'short') runTimeEstimate.ran(1, 0.01);
+          if (step === 'long') runTimeEstimate.ran(1, 5_000);
           if (step === 'busy') world.cpu = 0.9;
           if (step === 'calm') world.cpu = 0.1;
           if (step === 'wait') world.time.advance(200);
@@ -77,7 +80,7 @@ slots(
           credit = step === 'reconnect' ? worker.restart() : worker.credit();
           assert.ok(credit.jobs >= before, 'the total never falls');
           const out = credit.jobs - spent + inLine + running;
-          assert.ok(out <= settings.slots + ROW_JOBS_MAX, 'never more than slots and a row');
+          assert.ok(out <= settings.slots + BATCH_JOBS_MAX, 'never more than slots and a row');
           assert.ok(out <= Math.max(promised, outBefore), 'nothing new is asked for beyond the row of now');
           assert.equal([worker.running, worker.isFull], [running, running === settings.slots]);
         }
@@ -89,16 +92,16 @@ slots(
 
 // ADR 0138.
 slots('while attempts are short a row more is asked for, and no more once they are long', () => {
-  const { pace, worker } = slotsIn(new World());
+  const { runTimeEstimate, worker } = slotsIn(new World());
   assert.is(worker.restart().jobs, 4);
   worker.take(waiting);
   worker.begin();
-  pace.ran(1, 0.1);
+  runTimeEstimate.ran(1, 0.1);
   worker.giveBack(begun);
   // Twenty of a tenth of a millisecond make two milliseconds.
   assert.is(worker.credit().jobs, 1 + 4 + 20);
   worker.take(waiting);
-  pace.ran(1, 50);
+  runTimeEstimate.ran(1, 50);
   worker.giveBack(waiting);
   assert.is(worker.credit().jobs, 1 + 4 + 20);
 });

@@ -12,7 +12,7 @@ export function awaitOutcome(context: LeaderContext, no: number, session: Client
     return;
   }
   session.outcome(job === undefined ? unknownOutcome(no) : outcomeOf(job));
-  context.list(session);
+  context.markDirty(session);
 }
 
 export function tellWaiters(context: LeaderContext, job: Job): void {
@@ -22,7 +22,7 @@ export function tellWaiters(context: LeaderContext, job: Job): void {
   const outcome = outcomeOf(job);
   for (const session of Array.isArray(waiters) ? waiters : [waiters]) {
     session.outcome(outcome);
-    context.list(session);
+    context.markDirty(session);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Job, Policy } from '../../ledger/job.js';
+import type { Job, StoredPolicy } from '../../ledger/job.js';
 import type { JobOutcome, Receipt, ToClient } from '../../protocol/client-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { type Numbering, UNNUMBERED } from '../submit/uncommitted-jobs.js';
@@ -17,7 +17,7 @@ export class ClientSession {
   readonly kind = 'client';
   readonly client: string;
   readonly token: string;
-  readonly refs = new Map<number, Policy>();
+  readonly refs = new Map<number, StoredPolicy>();
   /** Definitions whose group this client may not submit to. */
   readonly forbidden = new Set<number>();
   /** Definitions for which there was no room when they were announced. */
@@ -50,7 +50,7 @@ export class ClientSession {
   may(action: 'observe' | 'cancel' | 'admin', job: Job): boolean {
     const { access } = this.port;
     if (access === undefined || (action !== 'admin' && access.owns(job.client))) return true;
-    return access.permits(action, `job.${action}.${job.policy.spec.group}`);
+    return access.permits(action, `job.${action}.${job.policy.group}`);
   }
 
   /** Counts and workers are nobody's jobs: who may look at them is a rule of its own. */

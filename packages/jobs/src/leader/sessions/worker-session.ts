@@ -2,7 +2,7 @@ import type { PulseSession } from '../../heartbeat/heartbeat-session.js';
 import { subjectMatches } from '../../job/subject.js';
 import type { Liveness } from '../../protocol/client-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
-import { Pace, ROW_JOBS_MAX } from '../../protocol/run-time-estimate.js';
+import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
 import type {
   Assignment,
   AttemptRef,
@@ -19,7 +19,7 @@ export interface WorkerPort {
 }
 
 /** Settlements that may wait for something else to say: more than a whole row of short jobs, so that theirs ride with the next row. */
-const SETTLED_HELD_MAX = 2 * ROW_JOBS_MAX;
+const SETTLED_HELD_MAX = 2 * BATCH_JOBS_MAX;
 /** What their results may have together: a worker keeps each until it is settled. */
 const SETTLED_HELD_BYTES_MAX = 32 * 1024;
 
@@ -45,7 +45,7 @@ export class WorkerSession {
   spentBytes = 0;
   /** Attempts it has reported the end of. */
   private returned = 0;
-  private readonly pace = new Pace();
+  private readonly runTimeEstimate = new RunTimeEstimate();
   cpu = 0;
   lagMs = 0;
   quiet = false;
@@ -109,18 +109,21 @@ export class WorkerSession {
   get credit(): number {
     if (!this.open || this.quiet || this.liveness !== 'alive') return 0;
     const itHas = this.spent - this.returned;
-    return Math.max(0, Math.min(this.granted - this.spent, this.slots + this.pace.row - itHas));
+    return Math.max(
+      0,
+      Math.min(this.granted - this.spent, this.slots + this.runTimeEstimate.batchSize - itHas),
+    );
   }
 
   /** A report: so many attempts ended, and ran for so long together, if it says so. */
   ended(attempts: number, runMs: number | undefined): void {
     this.returned += attempts;
-    if (runMs !== undefined) this.pace.ran(attempts, runMs);
+    if (runMs !== undefined) this.runTimeEstimate.ran(attempts, runMs);
   }
 
   /** How many jobs it may get one behind the other before the next choice. */
-  get row(): number {
-    return Math.max(1, this.pace.row);
+  get batchSize(): number {
+    return Math.max(1, this.runTimeEstimate.batchSize);
   }
 
   get inHand(): number {

@@ -9,7 +9,7 @@ import { payloadOfBytes } from '../../job/payload.js';
 import type { Refusal, SubmitItem, ToClient } from '../../protocol/client-messages.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
 import type { PeerSetup } from '../connection-setup.js';
-import { MINIMAL_SPEC } from './minimal-job-policy.js';
+import { MINIMAL_POLICY } from './minimal-job-policy.js';
 
 export interface MinimalTimer {
   setTimer(ms: number, run: () => void): { cancel(): void };
@@ -97,7 +97,7 @@ export class MinimalClient implements ConnectionHandler {
   }
 
   private define(): void {
-    const message = { kind: 'define', ref: 1, spec: MINIMAL_SPEC } as const;
+    const message = { kind: 'define', ref: 1, policy: MINIMAL_POLICY } as const;
     this.setup.leader.fromClient({ message, port: this.port });
   }
 

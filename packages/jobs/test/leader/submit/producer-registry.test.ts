@@ -108,10 +108,10 @@ books('clients that the ledger has forgotten do not pile up beside it', () => {
     // Time goes on in the ledger with its records, and it looks at producers once a minute.
     rig.advance(60_000);
   }
-  const { reception } = rig.leader as unknown as {
-    reception: { producers: { byName: Map<string, unknown> } };
+  const { sessions } = rig.leader as unknown as {
+    sessions: { producers: { byName: Map<string, unknown> } };
   };
-  const kept = reception.producers.byName.size;
+  const kept = sessions.producers.byName.size;
   assert.ok(kept < 120, `${kept} are kept`);
 });
 
