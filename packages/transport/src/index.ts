@@ -54,7 +54,7 @@ export {
 } from './frame/frame-decoder.js';
 export { FrameType } from './frame/frame-type.js';
 export { FrameWriter } from './frame/frame-writer.js';
-export { type Compression, type FrameHeader, NO_HEADER } from './frame/header.js';
+export { type Compression, type FrameHeader, NO_HEADER } from './frame/frame-header.js';
 export type { DialerAuth } from './handshake/dialer-handshake.js';
 export type { HandshakeResult } from './handshake/handshake-result.js';
 export type { AuthMethod, Capacity } from './handshake/hello.js';

@@ -5,7 +5,7 @@ import type { WriteRefusal, WriteResult } from '../connection/connection-handler
 import type { OutgoingBody, OutgoingBodyOptions } from '../connection/outgoing-body.js';
 import type { ReceivedFrame } from '../connection/received-frame.js';
 import type { PeerError, WireErrorDetail, WireErrorName } from '../connection/wire-error.js';
-import type { FrameHeader } from '../frame/header.js';
+import type { FrameHeader } from '../frame/frame-header.js';
 import type { HandshakeResult } from '../handshake/handshake-result.js';
 
 export interface OutboundFrame {

@@ -2,7 +2,7 @@ import type { TransportLimits } from '../access/transport-limits.js';
 import { BodyBrokenError, TransportError } from '../errors.js';
 import { decompressBody } from '../frame/compression.js';
 import { FrameType } from '../frame/frame-type.js';
-import type { FrameHeader } from '../frame/header.js';
+import type { FrameHeader } from '../frame/frame-header.js';
 import type { Capacity } from '../handshake/hello.js';
 import type { BodySource } from './body-source.js';
 import { IncomingBody } from './incoming-body.js';

@@ -2,7 +2,8 @@
 import type { Action } from '../access/identity.js';
 import type { TransportLimits } from '../access/transport-limits.js';
 import { ConnectionStateError } from '../errors.js';
-import { type FrameHeader, headerBytes, NO_HEADER } from '../frame/header.js';
+import { type FrameHeader, NO_HEADER } from '../frame/frame-header.js';
+import { headerBytes } from '../frame/header-writer.js';
 import type { HandshakeResult } from '../handshake/handshake-result.js';
 import type { Clock } from '../net/clock.js';
 import type { NetSocket, SocketHandler } from '../net/net.js';

@@ -2,7 +2,7 @@ import { BodyBrokenError } from '../errors.js';
 import { compressBody } from '../frame/compression.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
-import type { Compression } from '../frame/header.js';
+import type { Compression } from '../frame/frame-header.js';
 import type { BodySource } from './body-source.js';
 import type { Outbox } from './outbox.js';
 import { WIRE_ERRORS } from './wire-error.js';

@@ -3,7 +3,7 @@ import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameDecoder, type FrameSink, type FrameViolation } from '../frame/frame-decoder.js';
 import { FrameType, isApplicationType, isHello } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
-import { type FrameHeader, NO_HEADER } from '../frame/header.js';
+import { type FrameHeader, NO_HEADER } from '../frame/frame-header.js';
 import { isHeaderFault, readHeader } from '../frame/header-reader.js';
 import type { HandshakeResult, HandshakeStep } from '../handshake/handshake-result.js';
 import { BodyStreams } from './body-streams.js';

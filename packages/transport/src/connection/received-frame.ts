@@ -1,4 +1,4 @@
-import type { FrameHeader } from '../frame/header.js';
+import type { FrameHeader } from '../frame/frame-header.js';
 import type { IncomingBody } from './incoming-body.js';
 
 /** A message of the application as it came in. */

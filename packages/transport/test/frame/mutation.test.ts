@@ -23,7 +23,7 @@ function corpus(): Buffer[] {
   const headers: readonly FrameHeader[] = [
     {},
     { msgId: 'm-1' },
-    { msgId: 'a', corrId: 'b', subject: 'job.submit.mail', attempt: 2, deadlineMs: 500 },
+    { msgId: 'a', corrId: 'b', subject: 'job.submit.mail' },
     {
       trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       extras: new Map([
