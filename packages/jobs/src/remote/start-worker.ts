@@ -114,7 +114,7 @@ function voiceOf(options: StartWorkerOptions): Voice {
   const { address, auth, tls, transportLimits, pulse = true, host, net } = options;
   const isReal = host === undefined && net === undefined;
   const seat = pulse && isReal ? takePulseSeat() : undefined;
-  const token = seat === undefined ? '' : Buffer.from(nodeNet.randomBytes(16)).toString('hex');
+  const token = seat === undefined ? '' : Buffer.from(nodeNet.secureRandom(16)).toString('hex');
   const dial = {
     address,
     ...(auth === undefined ? {} : { auth }),

@@ -2,8 +2,8 @@ import { type FrameHeader, FrameWriter, NO_HEADER } from '@troupe/transport';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { headerBytes } from '#src/frame/header-writer.js';
 import { isHeaderFault, readHeader } from '#src/frame/header-reader.js';
+import { headerBytes } from '#src/frame/header-writer.js';
 
 const header = suite('frame header');
 

@@ -1,4 +1,4 @@
-// Welcomes one dialer, sends one whole frame and the beginning of another one, then waits to be killed.
+// Writes a Welcome, one whole frame and a part of another one, then waits for its kill.
 
 import { createServer } from 'node:net';
 import { FrameWriter, LOCAL_IDENTITY } from '@troupe/transport';
