@@ -216,7 +216,7 @@ export class Client implements HandleDesk, AsyncDisposable {
         return this.welcomed(message);
       case 'refused':
         return this.refused(message);
-      case 'beat':
+      case 'heartbeat':
         return;
       default:
         return message satisfies never;
@@ -230,7 +230,7 @@ export class Client implements HandleDesk, AsyncDisposable {
 
   /** What is unanswered may or may not have been taken. */
   close(): void {
-    if (this.closedBy === undefined) this.send({ kind: 'bye' });
+    if (this.closedBy === undefined) this.send({ kind: 'close' });
     this.end(new ClientClosedError());
   }
 
@@ -280,7 +280,7 @@ export class Client implements HandleDesk, AsyncDisposable {
   }
 
   private send(message: ClientMessage): void {
-    if (this.connected) this.setup.link.send(message);
+    if (this.connected) this.setup.link.write(message);
   }
 
   private scheduleFlush(): void {
@@ -288,7 +288,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     this.flushScheduled = true;
     this.setup.host.soon(() => {
       this.flushScheduled = false;
-      if (this.connected) for (const message of this.submitter.take()) this.setup.link.send(message);
+      if (this.connected) for (const message of this.submitter.take()) this.setup.link.write(message);
     });
   }
 }

@@ -1,7 +1,8 @@
 import type { JobSpec } from '../job/job-spec.js';
 import type { Payload } from '../job/payload.js';
-import type { JobFailure, RefusalCode, SessionRefusalCode } from '../jobs-error.js';
+import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { JobState } from '../ledger/job.js';
+import type { SessionMessage } from './session-messages.js';
 
 /** The first word of a client. `token` is chosen once per client object and stays over reconnects: it numbers submits. */
 export interface ClientHello {
@@ -35,9 +36,9 @@ export type ClientMessage =
     }
   | { readonly kind: 'await'; readonly jobs: readonly number[] }
   | { readonly kind: 'call'; readonly call: number; readonly request: DeskRequest }
-  | { readonly kind: 'beat' }
+  | { readonly kind: 'heartbeat' }
   /** The client is closed: none of its numbers will be sent again. */
-  | { readonly kind: 'bye' };
+  | { readonly kind: 'close' };
 
 /** How many jobs one redrive or purge names at most. */
 export const TREATED_MAX = 1_000;
@@ -140,8 +141,7 @@ export type DeskAnswer =
   | { readonly answer: 'forbidden'; readonly needed: string };
 
 export type ToClient =
-  /** The session is over: nothing sent on it counts. */
-  | { readonly kind: 'refused'; readonly code: SessionRefusalCode; readonly problem: string }
+  | SessionMessage
   | {
       readonly kind: 'welcome';
       readonly tag: string;
@@ -150,5 +150,4 @@ export type ToClient =
     }
   | { readonly kind: 'receipts'; readonly items: readonly Receipt[] }
   | { readonly kind: 'outcomes'; readonly items: readonly JobOutcome[] }
-  | { readonly kind: 'answer'; readonly call: number; readonly answer: DeskAnswer }
-  | { readonly kind: 'beat' };
+  | { readonly kind: 'answer'; readonly call: number; readonly answer: DeskAnswer };

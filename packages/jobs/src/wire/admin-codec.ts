@@ -1,10 +1,10 @@
+import { MessageMalformedError } from '../jobs-error.js';
 import type { JobState } from '../ledger/job.js';
 import { type DeskRequest, TREATED_MAX } from '../protocol/client-messages.js';
-import { MessageMalformedError } from './remote-error.js';
 
 const STATES: readonly JobState[] = ['queued', 'running', 'done', 'dead', 'cancelled'];
 
-/** A question of a client or an operator, from outside: every field is looked at, none is trusted. */
+/** A request of a client or an operator, from outside: every field is checked, none is trusted. */
 export function readDeskRequest(raw: Readonly<Record<string, unknown>>): DeskRequest {
   switch (raw['ask']) {
     case 'cancel':
@@ -22,7 +22,7 @@ export function readDeskRequest(raw: Readonly<Record<string, unknown>>): DeskReq
     case 'purge':
       return { ask: raw['ask'], jobs: numbers(raw, 'jobs') };
     default:
-      throw new MessageMalformedError('request: it asks for nothing known');
+      throw new MessageMalformedError('request: unknown kind');
   }
 }
 

@@ -36,7 +36,7 @@ pending(
   'an outcome that is the receipt as well ends the run, its place in the window, and other waits for its job',
   async () => {
     const sent: ClientMessage[] = [];
-    const link = { open: () => undefined, send: (message: ClientMessage) => void sent.push(message) };
+    const link = { open: () => undefined, write: (message: ClientMessage) => void sent.push(message) };
     const client = new Client({ client: 'c', token: 't', host: nodeHost, link });
     client.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax: 1, payloadBytesMax: 1_000 });
     const flushed = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -71,7 +71,7 @@ pending(
 );
 
 pending('a submit that is told the outcome of its job has its receipt by that', async () => {
-  const link = { open: () => undefined, send: () => undefined };
+  const link = { open: () => undefined, write: () => undefined };
   const client = new Client({ client: 'c', token: 't', host: nodeHost, link });
   client.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax: 1, payloadBytesMax: 1_000 });
   const submitted = client.submit(job, 'a');

@@ -13,8 +13,8 @@ import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol
 import type {
   Assignment,
   AttemptEnd,
+  AttemptRange,
   AttemptRef,
-  AttemptRun,
   ToWorker,
 } from '#src/protocol/worker-messages.js';
 import { specOf } from '../ledger/legal-history.js';
@@ -184,11 +184,11 @@ export class PlayedClient {
     spec: JobSpec = specOf('one', { doneMs: 1e6, deadMs: 1e6 }),
   ) {
     this.rig = rig;
-    const send = (message: ToClient): void => {
+    const write = (message: ToClient): void => {
       this.heard.push(message);
       this.onHeard(message);
     };
-    this.session = rig.leader.openClient({ client, token }, { send });
+    this.session = rig.leader.openClient({ client, token }, { write });
     rig.settle();
     this.say({ kind: 'define', ref: 1, spec });
   }
@@ -229,7 +229,7 @@ interface PlayedWorkerOptions {
   readonly execs: readonly string[];
   readonly patterns: readonly string[];
   readonly held: readonly AttemptRef[];
-  readonly pulse?: string;
+  readonly heartbeatToken?: string;
 }
 
 export class PlayedWorker {
@@ -240,7 +240,7 @@ export class PlayedWorker {
   private granted: number;
 
   constructor(rig: LeaderRig, options: PlayedWorkerOptions) {
-    const { name, incarnation, slots, execs, patterns, held, pulse = '' } = options;
+    const { name, incarnation, slots, execs, patterns, held, heartbeatToken = '' } = options;
     this.rig = rig;
     this.granted = slots - held.length;
     this.session = rig.leader.openWorker(
@@ -251,11 +251,11 @@ export class PlayedWorker {
         execs,
         patterns,
         held,
-        pulse,
+        heartbeatToken,
         credit: { jobs: this.granted, bytes: 1_000_000 },
       },
       {
-        send: (message) => {
+        write: (message) => {
           this.heard.push(message);
           this.onHeard(message);
         },
@@ -268,8 +268,8 @@ export class PlayedWorker {
     return this.heard.flatMap((message) => (message.kind === 'assign' ? message.items : []));
   }
 
-  settled(): AttemptRun[] {
-    return this.heard.flatMap((message) => (message.kind === 'settled' ? message.items : []));
+  settled(): AttemptRange[] {
+    return this.heard.flatMap((message) => (message.kind === 'acknowledged' ? message.items : []));
   }
 
   aborted(): string[] {

@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Ledger } from '#src/ledger/ledger.js';
 import type { SubmitItem } from '#src/protocol/client-messages.js';
-import { ROW_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
+import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
 import type { Assignment } from '#src/protocol/worker-messages.js';
 import { specOf } from '../ledger/legal-history.js';
 import { LeaderRig, PlayedClient, type PlayedWorker } from './leader-rig.js';
@@ -250,7 +250,7 @@ leaders('what a correct peer cannot say ends its session with a code', () => {
   const greedy = rig.worker({ name: 'greedy', slots: 1 });
   // A row beyond its slots is what a worker with short jobs asks for (ADR 0138), and no more.
   assert.is(greedy.assigned().length, 1);
-  greedy.report([], ROW_JOBS_MAX + 1);
+  greedy.report([], BATCH_JOBS_MAX + 1);
   assert.not(greedy.heard.some((message) => message.kind === 'refused'));
   greedy.report([], 1);
   assert.ok(greedy.heard.some((message) => message.kind === 'refused'));
@@ -598,23 +598,23 @@ leaders('attempts that end in a row are settled in one word, others one by one',
 
 leaders('what a row of attempts has settled rides with the next row, unless its results are large', () => {
   const rig = new LeaderRig();
-  const worker = rig.worker({ slots: ROW_JOBS_MAX });
+  const worker = rig.worker({ slots: BATCH_JOBS_MAX });
   const client = rig.client();
   const settled = (): number => worker.settled().reduce((sum, { count }) => sum + count, 0);
   const row = (result: string): void => {
     const before = worker.assigned().length;
-    for (let i = 0; i < ROW_JOBS_MAX; i += 1) client.submit('x');
+    for (let i = 0; i < BATCH_JOBS_MAX; i += 1) client.submit('x');
     const ends = worker.assigned().slice(before);
     worker.report(ends.map(({ job, attempt }) => ({ outcome: 'ok', job, attempt, result })));
   };
   row('1');
   assert.is(settled(), 0);
   row('2');
-  assert.is(settled(), ROW_JOBS_MAX);
+  assert.is(settled(), BATCH_JOBS_MAX);
   rig.beat(1_000, worker);
-  assert.is(settled(), 2 * ROW_JOBS_MAX, 'or with the answer to a beat');
+  assert.is(settled(), 2 * BATCH_JOBS_MAX, 'or with the answer to a beat');
   row('x'.repeat(1_000));
-  assert.is(settled(), 3 * ROW_JOBS_MAX, 'the worker keeps every result until then');
+  assert.is(settled(), 3 * BATCH_JOBS_MAX, 'the worker keeps every result until then');
 });
 
 leaders('a client with many submits open is not kept waiting for their receipts', () => {

@@ -3,7 +3,7 @@ import { isSubjectPattern } from '../../job/subject.js';
 import type { SessionRefusalCode } from '../../jobs-error.js';
 import { isPlainName } from '../../option-check.js';
 import type { ClientHello, ClientMessage } from '../../protocol/client-messages.js';
-import { ROW_JOBS_MAX } from '../../protocol/run-time-estimate.js';
+import { BATCH_JOBS_MAX } from '../../protocol/run-time-estimate.js';
 import type { WorkerHello, WorkerMessage } from '../../protocol/worker-messages.js';
 import type { Desk } from '../admin/admin-api.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
@@ -76,10 +76,10 @@ export class Reception {
     if (before?.open === true) this.refuse(before, 'ERR_SESSION_REPLACED', 'the same worker connected again');
     if (before !== undefined) {
       context.fleet.leave(before);
-      session.pulse = before.pulse;
+      session.heartbeat = before.heartbeat;
     }
     this.mournEarlier(session);
-    session.say({ kind: 'welcome', tag: context.ledger.tag, beatMs: context.times.beatMs });
+    session.say({ kind: 'welcome', tag: context.ledger.tag, heartbeatMs: context.times.heartbeatMs });
     this.attempts.claim(session, before, hello.held);
     context.fleet.join(session);
     context.observe?.({ kind: 'worker', worker: session.name, liveness: 'joined' });
@@ -92,7 +92,7 @@ export class Reception {
       if (other.worker !== session.worker || other.name === session.name || other.open) continue;
       other.inDoubt = false;
       other.forsaken = true;
-      other.pulse = undefined;
+      other.heartbeat = undefined;
       this.watch.abandon(other);
     }
   }
@@ -106,7 +106,7 @@ export class Reception {
     const nothing = { execs: [], patterns: [], held: [], credit: { jobs: 0, bytes: 0 } };
     const session = new WorkerSession(
       { worker, incarnation, slots: 1, ...nothing },
-      { send: () => undefined },
+      { write: () => undefined },
       0,
     );
     session.closedAt = this.context.time;
@@ -137,10 +137,10 @@ export class Reception {
         return;
       case 'call':
         return desk.serve(session, message.call, message.request);
-      case 'beat':
-        session.say({ kind: 'beat' });
+      case 'heartbeat':
+        session.say({ kind: 'heartbeat' });
         return this.context.list(session);
-      case 'bye':
+      case 'close':
         this.producers.leave(session);
         return this.parted(session);
       default:
@@ -182,12 +182,12 @@ export class Reception {
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
         if (message.ends.length === 0) {
-          session.say({ kind: 'beat' });
+          session.say({ kind: 'heartbeat' });
           this.context.list(session);
         }
         break;
       }
-      case 'quiet':
+      case 'drain':
         session.quiet = true;
         this.context.list(session);
         break;
@@ -209,7 +209,7 @@ export class Reception {
 function creditFits(session: WorkerSession, credit: { jobs: number; bytes: number }): boolean {
   const { jobs, bytes } = credit;
   const whole = Number.isSafeInteger(jobs) && Number.isSafeInteger(bytes);
-  return whole && jobs >= 0 && bytes >= 0 && jobs - session.spent <= session.slots + ROW_JOBS_MAX;
+  return whole && jobs >= 0 && bytes >= 0 && jobs - session.spent <= session.slots + BATCH_JOBS_MAX;
 }
 
 function helloProblem(hello: WorkerHello): string | undefined {
@@ -218,7 +218,7 @@ function helloProblem(hello: WorkerHello): string | undefined {
   if (!Number.isInteger(hello.slots) || hello.slots < 1 || hello.slots > SLOTS_MAX)
     return `${hello.slots} slots`;
   const { jobs, bytes } = hello.credit;
-  if (!Number.isSafeInteger(jobs) || jobs < 0 || jobs > hello.slots + ROW_JOBS_MAX)
+  if (!Number.isSafeInteger(jobs) || jobs < 0 || jobs > hello.slots + BATCH_JOBS_MAX)
     return `credit of ${jobs} jobs, ${hello.slots} slots`;
   if (!Number.isSafeInteger(bytes) || bytes < 0) return `credit of ${bytes} bytes`;
   const bad = hello.patterns.find((pattern) => !isSubjectPattern(pattern));

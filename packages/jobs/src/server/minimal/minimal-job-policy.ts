@@ -5,5 +5,5 @@ import type { JobSpec } from '../../job/job-spec.js';
 /** The one queue of the minimal dialect. */
 export const MINIMAL_EXEC = 'default';
 
-/** Jobs of the minimal dialect have the defaults of every job. */
+/** The defaults of every job. */
 export const MINIMAL_SPEC: JobSpec = defineJob(MINIMAL_EXEC, { input: ANY, output: ANY }).spec;
