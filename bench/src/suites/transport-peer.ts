@@ -2,21 +2,21 @@
 import { createServer, type Socket } from 'node:net';
 import { createSystem, defineActor } from '@troupe/core';
 import {
-  type Closed,
+  type ConnectionClosed,
+  type ConnectionNotice,
+  type ConnectionOpened,
   type ConnectionRef,
-  type Inbound,
-  type Notice,
-  type Opened,
+  type FrameArrived,
   TcpListener,
 } from '@troupe/transport';
-import { Authority } from '@troupe/transport/testing';
+import { CertificateAuthority } from '@troupe/transport/testing';
 import { BODY_BYTES, MESSAGE_BYTES, MemoryWatch, type Mode, Type } from './transport-wire.js';
 
 const Server = defineActor('server', {
   state: () => ({ counted: 0 }),
   handlers: {
-    opened(_ctx, _opened: Opened) {},
-    frame(ctx, { connection, frame }: Inbound) {
+    opened(_ctx, _opened: ConnectionOpened) {},
+    frame(ctx, { connection, frame }: FrameArrived) {
       switch (frame.type) {
         case Type.Count:
           ctx.state.counted += 1;
@@ -26,23 +26,27 @@ const Server = defineActor('server', {
           ctx.state.counted = 0;
           break;
         case Type.Echo:
-          connection.tell.send({ type: Type.Echo, header: { corrId: frame.header.msgId }, body: frame.body });
+          connection.tell.write({
+            type: Type.Echo,
+            header: { corrId: frame.header.msgId },
+            body: frame.body,
+          });
           break;
         default:
           swallow(connection, frame);
       }
     },
-    notice(_ctx, _notice: Notice) {},
-    closed(_ctx, _closed: Closed) {},
+    notice(_ctx, _notice: ConnectionNotice) {},
+    closed(_ctx, _closed: ConnectionClosed) {},
   },
   mailbox: { capacity: 10_000 },
 });
 
 function answer(connection: ConnectionRef, text: string, corrId: string | undefined): void {
-  connection.tell.send({ type: Type.Total, header: { corrId }, body: Buffer.from(text) });
+  connection.tell.write({ type: Type.Total, header: { corrId }, body: Buffer.from(text) });
 }
 
-function swallow(connection: ConnectionRef, frame: Inbound['frame']): void {
+function swallow(connection: ConnectionRef, frame: FrameArrived['frame']): void {
   const body = frame.incoming;
   let bytes = 0;
   body?.read({
@@ -58,7 +62,7 @@ function swallow(connection: ConnectionRef, frame: Inbound['frame']): void {
 async function listen(mode: Mode): Promise<void> {
   const system = createSystem({ name: 'bench-peer' });
   const receiver = system.spawn(Server);
-  const authority = new Authority('bench root');
+  const authority = new CertificateAuthority('bench root');
   const tls = authority.issue({ name: 'bench', hosts: ['127.0.0.1'] });
   const listener = system.spawn(TcpListener, { receiver, ...(mode === 'troupe-tls' ? { tls } : {}) });
   const address = await listener.ask.address();

@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { type ActorSystem, createSystem, defineActor } from '@troupe/core';
 import {
-  type Closed,
+  type ConnectionClosed,
+  type ConnectionNotice,
+  type ConnectionOpened,
   type ConnectionRef,
-  type Inbound,
-  type Notice,
-  type Opened,
+  type FrameArrived,
   TcpDialer,
 } from '@troupe/transport';
 import type { Listening, Memory, Mode } from './transport-wire.js';
@@ -31,7 +31,7 @@ export function memoryOf(peer: ChildProcess): Promise<Memory> {
   });
 }
 
-type OnFrame = (frame: Inbound['frame']) => void;
+type OnFrame = (frame: FrameArrived['frame']) => void;
 
 /** Hands every frame to whatever the trial is doing just now. */
 const Desk = defineActor('desk', {
@@ -40,14 +40,14 @@ const Desk = defineActor('desk', {
     readonly hands: { onFrame: OnFrame };
   }) => args,
   handlers: {
-    opened(ctx, { connection }: Opened) {
+    opened(ctx, { connection }: ConnectionOpened) {
       ctx.state.opened(connection);
     },
-    frame(ctx, { frame }: Inbound) {
+    frame(ctx, { frame }: FrameArrived) {
       ctx.state.hands.onFrame(frame);
     },
-    notice(_ctx, _notice: Notice) {},
-    closed(_ctx, _closed: Closed) {},
+    notice(_ctx, _notice: ConnectionNotice) {},
+    closed(_ctx, _closed: ConnectionClosed) {},
   },
   mailbox: { capacity: 10_000 },
 });

@@ -77,9 +77,9 @@ async function troupeOneWay(system: string, count: number): Promise<Trial> {
       const total = reply(end);
       for (let sent = 0; sent < count; sent += 1) {
         // Outside an actor nobody can be muted: where the mailbox is full, wait for room.
-        if (end.connection.offer.send(message) !== 'accepted') await end.connection.send.send(message);
+        if (end.connection.offer.write(message) !== 'accepted') await end.connection.send.write(message);
       }
-      await end.connection.send.send({ type: Type.Total, header: NO_HEADER, body: SMALL });
+      await end.connection.send.write({ type: Type.Total, header: NO_HEADER, body: SMALL });
       const completed = Number(await total);
       return { attempted: count, completed, seconds: (performance.now() - started) / 1_000 };
     },
@@ -140,7 +140,7 @@ function requests(end: TroupeEnd, count: number, window: number): Promise<Measur
     sent += 1;
     const msgId = `m${sent}`;
     sentAt.set(msgId, performance.now());
-    end.connection.tell.send({ type: Type.Echo, header: { msgId }, body: SMALL });
+    end.connection.tell.write({ type: Type.Echo, header: { msgId }, body: SMALL });
   };
   return new Promise((resolve) => {
     end.hands.onFrame = (frame) => {
@@ -164,7 +164,7 @@ async function troupeBody(system: string): Promise<Trial> {
       const latencies: number[] = [];
       const started = performance.now();
       const total = reply(end, latencies);
-      end.connection.tell.sendBody({
+      end.connection.tell.writeBody({
         type: Type.Body,
         header: { msgId: 'body' },
         source: blocks(BODY_BYTES),
@@ -222,7 +222,7 @@ function blocks(length: number): BodySource {
 /** A small request every millisecond; its id is the time it was sent. */
 function trickle(end: TroupeEnd): NodeJS.Timeout {
   return setInterval(() => {
-    end.connection.tell.send({ type: Type.Echo, header: { msgId: `t${performance.now()}` }, body: SMALL });
+    end.connection.tell.write({ type: Type.Echo, header: { msgId: `t${performance.now()}` }, body: SMALL });
   }, 1);
 }
 

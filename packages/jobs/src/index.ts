@@ -17,7 +17,7 @@ export type {
 } from './job/define-job.js';
 export { defineJob } from './job/define-job.js';
 export { jobId } from './job/job-id.js';
-export type { JobSpec } from './job/job-spec.js';
+export type { JobPolicy } from './job/job-policy.js';
 export { type Payload, payloadText } from './job/payload.js';
 export type { Backoff, RetryPolicy } from './job/retry.js';
 export { DEFAULT_RETRY, retryDelayMs } from './job/retry.js';

@@ -104,8 +104,8 @@ options('undefined is not given', async () => {
     typeof aString,
     typeof aString
   >;
-  const { spec } = defineJob('some.job', given);
-  assert.equal([spec.retry.attempts, spec.limits.runMs, spec.keep.doneMs], [6, 600_000, 3_600_000]);
+  const { policy } = defineJob('some.job', given);
+  assert.equal([policy.retry.attempts, policy.limits.runMs, policy.keep.doneMs], [6, 600_000, 3_600_000]);
 });
 
 async function mistakesOf(client: Client): Promise<void> {

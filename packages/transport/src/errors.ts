@@ -45,7 +45,7 @@ export class SecretError extends TransportError {
   }
 }
 
-export class RuleError extends TransportError {
+export class AccessRuleError extends TransportError {
   override readonly code = 'ERR_ACCESS_RULE';
 
   constructor(where: string, value: string, needed: string) {
@@ -56,11 +56,11 @@ export class RuleError extends TransportError {
 /** A body in pieces that will not become whole. `answer` is the code the peer gave or got, 0 for none. */
 export class BodyBrokenError extends TransportError {
   override readonly code = 'ERR_BODY_BROKEN';
-  readonly answer: number;
+  readonly wireCode: number;
 
   constructor(what: string, answer: number) {
     super(`body in pieces: ${what}`);
-    this.answer = answer;
+    this.wireCode = answer;
   }
 }
 

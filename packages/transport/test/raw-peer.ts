@@ -22,7 +22,7 @@ export class RawPeer {
       onData: (chunk) => {
         decoder.push(chunk);
       },
-      onDrain: () => undefined,
+      onWritable: () => undefined,
       onEnd: () => socket.end(),
       onClose: () => {
         this.closed = true;

@@ -5,32 +5,32 @@ import {
   Dialer,
   type DialerEvent,
   type DialerOptions,
-  type Frame,
   Listener,
   type ListenerEvent,
   type ListenerOptions,
   type PeerError,
+  type ReceivedFrame,
 } from '@troupe/transport';
 import { ManualClock, MemoryNetwork, type MemoryNetworkOptions } from '@troupe/transport/testing';
 
 /** What one end has seen. */
 export class Log implements ConnectionHandler {
-  readonly frames: Frame[] = [];
+  readonly frames: ReceivedFrame[] = [];
   readonly bodies: string[] = [];
   readonly errors: PeerError[] = [];
   readonly goodbyes: number[] = [];
   drains = 0;
   closed: CloseReason | null = null;
   connection: Connection | null = null;
-  each: ((frame: Frame, connection: Connection) => void) | null = null;
+  each: ((frame: ReceivedFrame, connection: Connection) => void) | null = null;
 
-  onFrame(frame: Frame): void {
+  onFrame(frame: ReceivedFrame): void {
     this.frames.push(frame.detach());
     this.bodies.push(frame.body.toString('latin1'));
     if (this.connection !== null) this.each?.(frame, this.connection);
   }
 
-  onDrain(): void {
+  onWritable(): void {
     this.drains += 1;
   }
 
@@ -38,7 +38,7 @@ export class Log implements ConnectionHandler {
     this.errors.push(error);
   }
 
-  onGoodbye(graceMs: number): void {
+  onPeerDraining(graceMs: number): void {
     this.goodbyes.push(graceMs);
   }
 

@@ -1,21 +1,21 @@
 import { ForbiddenError, JobDefinitionError } from '../jobs-error.js';
 import {
+  type AdminAnswer,
+  type AdminRequest,
+  BULK_JOBS_MAX,
   type ClientMessage,
-  type DeskAnswer,
-  type DeskRequest,
   type JobView,
   type LeaderOverview,
-  TREATED_MAX,
 } from '../protocol/client-messages.js';
 
 interface Call {
-  readonly request: DeskRequest;
-  readonly settle: (answer: DeskAnswer) => void;
+  readonly request: AdminRequest;
+  readonly settle: (answer: AdminAnswer) => void;
   readonly reject: (error: Error) => void;
 }
 
 /** Questions and orders to the leader's desk, each kept until it is answered: after a reconnect they are asked again. */
-export class DeskCalls {
+export class AdminCalls {
   private readonly calls = new Map<number, Call>();
   private readonly send: (message: ClientMessage) => void;
   private next = 1;
@@ -27,38 +27,38 @@ export class DeskCalls {
 
   /** The state the job is in then, or undefined if the leader does not know it. */
   async cancel(job: number, reason: string): Promise<JobView['state'] | undefined> {
-    const answer = await this.call({ ask: 'cancel', job, reason });
-    return answer.answer === 'cancelled' ? answer.state : undefined;
+    const answer = await this.call({ kind: 'cancel', job, reason });
+    return answer.kind === 'cancelled' ? answer.state : undefined;
   }
 
   async inspect(job: number): Promise<JobView | undefined> {
-    const answer = await this.call({ ask: 'inspect', job });
-    return answer.answer === 'job' ? answer.view : undefined;
+    const answer = await this.call({ kind: 'inspect', job });
+    return answer.kind === 'job' ? answer.view : undefined;
   }
 
   async overview(): Promise<LeaderOverview> {
-    const answer = await this.call({ ask: 'overview' });
-    if (answer.answer === 'forbidden') throw new ForbiddenError('overview', answer.needed);
-    if (answer.answer !== 'overview')
+    const answer = await this.call({ kind: 'overview' });
+    if (answer.kind === 'forbidden') throw new ForbiddenError('overview', answer.needed);
+    if (answer.kind !== 'overview')
       throw new JobDefinitionError('overview', 'the leader gave another answer');
     return answer.overview;
   }
 
   async list(state: JobView['state'], after: number, max: number): Promise<readonly JobView[]> {
-    const answer = await this.call({ ask: 'list', state, after, max });
-    return answer.answer === 'jobs' ? answer.views : [];
+    const answer = await this.call({ kind: 'list', state, after, max });
+    return answer.kind === 'jobs' ? answer.views : [];
   }
 
-  async treat(ask: 'redrive' | 'purge', jobs: readonly number[]): Promise<number> {
+  async redriveOrPurge(kind: 'redrive' | 'purge', jobs: readonly number[]): Promise<number> {
     let count = 0;
-    for (let at = 0; at < jobs.length; at += TREATED_MAX) {
-      const answer = await this.call({ ask, jobs: jobs.slice(at, at + TREATED_MAX) });
-      if (answer.answer === 'count') count += answer.count;
+    for (let at = 0; at < jobs.length; at += BULK_JOBS_MAX) {
+      const answer = await this.call({ kind, jobs: jobs.slice(at, at + BULK_JOBS_MAX) });
+      if (answer.kind === 'count') count += answer.count;
     }
     return count;
   }
 
-  answered(call: number, answer: DeskAnswer): void {
+  answered(call: number, answer: AdminAnswer): void {
     const known = this.calls.get(call);
     this.calls.delete(call);
     known?.settle(answer);
@@ -75,7 +75,7 @@ export class DeskCalls {
     this.calls.clear();
   }
 
-  private call(request: DeskRequest): Promise<DeskAnswer> {
+  private call(request: AdminRequest): Promise<AdminAnswer> {
     if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
     const call = this.next;
     this.next += 1;

@@ -11,10 +11,10 @@ import {
 } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
 import type { ClientMessage, JobView, LeaderOverview, ToClient } from '../protocol/client-messages.js';
-import { DeskCalls } from './admin-calls.js';
+import { AdminCalls } from './admin-calls.js';
 import type { ClientSetup } from './client-link.js';
 import { PromiseGrip } from './deferred.js';
-import { type HandleDesk, JobHandle } from './job-handle.js';
+import { JobHandle, type JobOperations } from './job-handle.js';
 import { Outcomes } from './outcomes.js';
 import type { Draft } from './outstanding.js';
 import { PendingBatch, PendingRun, PendingSubmit } from './pending.js';
@@ -30,12 +30,12 @@ import { Submitter } from './submitter.js';
 import { limitWait, type WaitOptions } from './wait-limit.js';
 
 /** The client as a machine with promises on its face. Collects what one turn submits and sends it in one message. */
-export class Client implements HandleDesk, AsyncDisposable {
+export class Client implements JobOperations, AsyncDisposable {
   private readonly setup: ClientSetup;
   private readonly submitter = new Submitter((ref, refusal) => this.drafter.refused(ref, refusal));
   private readonly outcomes: Outcomes;
   private readonly drafter = new Drafter((message) => this.send(message));
-  private readonly calls = new DeskCalls((message) => this.send(message));
+  private readonly calls = new AdminCalls((message) => this.send(message));
   private readonly entrance: Entrance;
   private readonly grip = new PromiseGrip();
   private tag = '';
@@ -105,7 +105,7 @@ export class Client implements HandleDesk, AsyncDisposable {
     checkOptions('submitAll', options, SUBMIT_ALL_OPTIONS);
     const items: Draft[] = [];
     for (const input of inputs) {
-      const item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want: false, soon: false };
+      const item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, wantsOutcome: false };
       await this.drafter.fill(item, job, input, options);
       items.push(item);
     }
@@ -183,11 +183,11 @@ export class Client implements HandleDesk, AsyncDisposable {
 
   /** Sends dead letters back to wait, with fresh counts. Resolves with how many there were. */
   async redrive(ids: readonly string[]): Promise<number> {
-    return this.calls.treat('redrive', this.numbersOf(ids));
+    return this.calls.redriveOrPurge('redrive', this.numbersOf(ids));
   }
 
   async purge(ids: readonly string[]): Promise<number> {
-    return this.calls.treat('purge', this.numbersOf(ids));
+    return this.calls.redriveOrPurge('purge', this.numbersOf(ids));
   }
 
   connect(): void {
@@ -207,8 +207,6 @@ export class Client implements HandleDesk, AsyncDisposable {
         this.submitter.letIn();
         return;
       case 'outcomes':
-        this.submitter.outcomes(message.items);
-        this.submitter.letIn();
         return this.outcomes.settleAll(message.items);
       case 'answer':
         return this.calls.answered(message.call, message.answer);

@@ -13,7 +13,7 @@ export interface SubmitReceipt {
 }
 
 /** The call site's grip on the machine that talks to the leader. */
-export interface HandleDesk {
+export interface JobOperations {
   idOf(job: number): string;
   outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown>;
   cancel(job: number, reason: string): Promise<JobView['state']>;
@@ -23,34 +23,34 @@ export interface HandleDesk {
 /** One job, wherever it runs. Can be opened again by its id, by another process, after a restart. */
 export class JobHandle<D extends JobDefinition> {
   readonly receipt: SubmitReceipt | undefined;
-  private readonly desk: HandleDesk;
+  private readonly operations: JobOperations;
   private readonly definition: D;
   private readonly job: number;
 
-  constructor(desk: HandleDesk, definition: D, job: number, receipt: SubmitReceipt | undefined) {
-    this.desk = desk;
+  constructor(operations: JobOperations, definition: D, job: number, receipt: SubmitReceipt | undefined) {
+    this.operations = operations;
     this.definition = definition;
     this.job = job;
     this.receipt = receipt;
   }
 
   get id(): string {
-    return this.desk.idOf(this.job);
+    return this.operations.idOf(this.job);
   }
 
   /** The output, once there is one. Rejects with JobFailedError, JobCancelledError, JobUnknownError or JobWaitError. */
   async result(options: WaitOptions = {}): Promise<JobOutput<D>> {
     checkOptions('result', options, WAIT_OPTIONS);
-    // The desk checks the value against this definition's output schema before it resolves.
-    return this.desk.outcome(this.definition, this.job, options) as Promise<JobOutput<D>>;
+    // The operations checks the value against this definition's output schema before it resolves.
+    return this.operations.outcome(this.definition, this.job, options) as Promise<JobOutput<D>>;
   }
 
   /** Idempotent. Resolves with the state the job is in then: 'cancelled', unless it had ended before. */
   cancel(reason = ''): Promise<JobView['state']> {
-    return this.desk.cancel(this.job, reason);
+    return this.operations.cancel(this.job, reason);
   }
 
   inspect(): Promise<JobView> {
-    return this.desk.inspect(this.job);
+    return this.operations.inspect(this.job);
   }
 }

@@ -50,11 +50,11 @@ export class Outcomes {
     for (const outcome of outcomes) {
       if (this.waiters.size === 0) return;
       for (let waiter = this.waiters.take(outcome.job); waiter !== undefined; waiter = waiter.next)
-        this.tell(waiter, outcome);
+        this.settle(waiter, outcome);
     }
   }
 
-  tell(waiter: Waiter, outcome: JobOutcome): void {
+  private settle(waiter: Waiter, outcome: JobOutcome): void {
     try {
       waiter.resolve(this.value(waiter.definition, outcome));
     } catch (error) {

@@ -1,7 +1,7 @@
 // Hot path: one of these for every submit.
 import type { JobDefinition } from '../job/define-job.js';
 import { SubmitWaitError } from '../jobs-error.js';
-import type { JobOutcome, Receipt, SubmitItem } from '../protocol/client-messages.js';
+import type { Receipt, SubmitItem } from '../protocol/client-messages.js';
 
 /** A submit before it has its number. */
 export type Draft = { -readonly [Field in keyof SubmitItem]: SubmitItem[Field] };
@@ -27,11 +27,6 @@ abstract class Outstanding {
 
   abstract settled(receipt: Receipt): void;
 
-  /** The receipt is an outcome as well, which only a `run` waits for. */
-  ended({ seq, job }: JobOutcome): void {
-    this.settled({ seq, jobs: [job], lsn: 0, duplicate: false, refusal: undefined });
-  }
-
   /** The caller waits no longer. */
   leave(error: Error): void {
     this.reject(error);
@@ -47,9 +42,9 @@ abstract class Outstanding {
 export abstract class OutstandingJob extends Outstanding {
   readonly item: Draft;
 
-  constructor(want: boolean, definition: JobDefinition, caller: Caller) {
+  constructor(wantsOutcome: boolean, definition: JobDefinition, caller: Caller) {
     super(definition, caller);
-    this.item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, want, soon: false };
+    this.item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, wantsOutcome };
   }
 
   get ref(): number {

@@ -1,8 +1,8 @@
 import type { JobDefinition } from '../job/define-job.js';
 import { EMPTY_PAYLOAD } from '../job/payload.js';
 import { JobRefusedError } from '../jobs-error.js';
-import type { JobOutcome, Receipt } from '../protocol/client-messages.js';
-import { type HandleDesk, JobHandle, type SubmitReceipt } from './job-handle.js';
+import type { Receipt } from '../protocol/client-messages.js';
+import { JobHandle, type JobOperations, type SubmitReceipt } from './job-handle.js';
 import type { Outcomes, Waiter } from './outcomes.js';
 import { type Caller, type Draft, OutstandingBatch, OutstandingJob } from './outstanding.js';
 
@@ -28,10 +28,6 @@ export class PendingRun extends OutstandingJob implements Waiter {
     this.outcomes.add(this.job, this);
   }
 
-  override ended(outcome: JobOutcome): void {
-    this.outcomes.tell(this, outcome);
-  }
-
   override leave(error: Error): void {
     if (this.job !== 0) this.outcomes.remove(this.job, this);
     super.leave(error);
@@ -43,33 +39,35 @@ export class PendingRun extends OutstandingJob implements Waiter {
 }
 
 export class PendingSubmit extends OutstandingJob {
-  private readonly desk: HandleDesk;
+  private readonly operations: JobOperations;
 
-  constructor(desk: HandleDesk, definition: JobDefinition, caller: Caller) {
+  constructor(operations: JobOperations, definition: JobDefinition, caller: Caller) {
     super(false, definition, caller);
-    this.desk = desk;
+    this.operations = operations;
   }
 
   override settled(receipt: Receipt): void {
     const error = problemOf(receipt);
     if (error !== undefined) return this.reject(error);
-    this.resolve(new JobHandle(this.desk, this.definition, receipt.jobs[0] as number, receiptOf(receipt)));
+    this.resolve(
+      new JobHandle(this.operations, this.definition, receipt.jobs[0] as number, receiptOf(receipt)),
+    );
   }
 }
 
 export class PendingBatch extends OutstandingBatch {
-  private readonly desk: HandleDesk;
+  private readonly operations: JobOperations;
 
-  constructor(desk: HandleDesk, items: readonly Draft[], definition: JobDefinition, caller: Caller) {
+  constructor(operations: JobOperations, items: readonly Draft[], definition: JobDefinition, caller: Caller) {
     super(items, definition, caller);
-    this.desk = desk;
+    this.operations = operations;
   }
 
   override settled(receipt: Receipt): void {
     const error = problemOf(receipt);
     if (error !== undefined) return this.reject(error);
-    const { desk, definition } = this;
-    this.resolve(receipt.jobs.map((no) => new JobHandle(desk, definition, no, receiptOf(receipt))));
+    const { operations, definition } = this;
+    this.resolve(receipt.jobs.map((no) => new JobHandle(operations, definition, no, receiptOf(receipt))));
   }
 }
 

@@ -19,8 +19,6 @@ const isKey = text(512);
 export const SUBMIT_OPTIONS = { key: isKey, runAfterMs: numberWithin(0, YEAR_MS), ...WAIT_OPTIONS };
 export const SUBMIT_ALL_OPTIONS = { runAfterMs: SUBMIT_OPTIONS.runAfterMs, ...WAIT_OPTIONS };
 export const NO_OPTIONS: SubmitOptions = {};
-/** Who waits less would leave before a receipt that is held back for its outcome (ADR 0141). */
-const BRIEF_MS = 5_000;
 
 /** Turns inputs into submits: checked, encoded, under the number by which the leader knows their definition. */
 export class Drafter {
@@ -53,13 +51,12 @@ export class Drafter {
     draft.ref = this.refOf(job);
     draft.payload = payload;
     draft.delayMs = options.runAfterMs ?? 0;
-    draft.soon = (options.withinMs ?? BRIEF_MS) < BRIEF_MS;
   }
 
   /** The connection is new: the leader's session knows no definition yet. */
   announce(): void {
     this.unplaced.clear();
-    for (const [job, ref] of this.refs) this.send({ kind: 'define', ref, spec: job.spec });
+    for (const [job, ref] of this.refs) this.send({ kind: 'define', ref, policy: job.policy });
   }
 
   refused(ref: number, { code }: Refusal): void {
@@ -78,7 +75,6 @@ export class Drafter {
     draft.payload = encodeInput(job, input);
     this.mustFit(draft.payload);
     draft.delayMs = options.runAfterMs ?? 0;
-    draft.soon = (options.withinMs ?? BRIEF_MS) < BRIEF_MS;
   }
 
   /** Refused here rather than after it has been sent. */
@@ -95,9 +91,9 @@ export class Drafter {
         throw new JobDefinitionError('submit', `needs a job made by defineJob, got ${show(job)}`);
       ref = this.refs.size + 1;
       this.refs.set(job, ref);
-      this.send({ kind: 'define', ref, spec: job.spec });
+      this.send({ kind: 'define', ref, policy: job.policy });
     } else if (this.unplaced.size > 0 && this.unplaced.delete(ref)) {
-      this.send({ kind: 'define', ref, spec: job.spec });
+      this.send({ kind: 'define', ref, policy: job.policy });
     }
     return ref;
   }

@@ -2,7 +2,7 @@
 
 import { Ring } from '../collections/ring.js';
 import type { Payload } from '../job/payload.js';
-import type { ClientMessage, JobOutcome, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
+import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
 import { OutstandingBatch, OutstandingJob } from './outstanding.js';
 
 const DEFAULT_OUTSTANDING_MAX = 1_024;
@@ -92,12 +92,6 @@ export class Submitter {
       if (receipt.refusal !== undefined) this.onRefused(one.ref, receipt.refusal);
       one.settled(receipt);
     }
-    this.rise();
-  }
-
-  /** Of these outcomes, those that are receipts as well. */
-  outcomes(items: readonly JobOutcome[]): void {
-    for (const outcome of items) if (outcome.seq !== 0) this.answer(outcome.seq)?.ended(outcome);
     this.rise();
   }
 

@@ -7,7 +7,7 @@ import { type HeartbeatRegistration, registerWorker } from './node-heartbeat-thr
 export class SessionHeartbeat {
   private readonly dial: WatchedWorker['dial'];
   private readonly registration: HeartbeatRegistration = registerWorker();
-  private readonly token = Buffer.from(nodeNet.entropy(16)).toString('hex');
+  private readonly token = Buffer.from(nodeNet.randomBytes(16)).toString('hex');
   private hello: WorkerHello | undefined = undefined;
   private latestOpen: (() => void) | undefined = undefined;
 

@@ -1,11 +1,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { JobDefinitionError } from '../jobs-error.js';
 import { checkOptions, isFunction, show, withDefaults } from '../option-check.js';
-import { isJobName, type JobSpec, SPEC_CHECKS } from './job-spec.js';
+import { isJobName, type JobPolicy, POLICY_CHECKS } from './job-policy.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry.js';
 
-const DEFAULT_LIMITS: JobSpec['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };
-const DEFAULT_KEEP: JobSpec['keep'] = { doneMs: 3_600_000, deadMs: 14 * 24 * 3_600_000 };
+const DEFAULT_LIMITS: JobPolicy['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };
+const DEFAULT_KEEP: JobPolicy['keep'] = { doneMs: 3_600_000, deadMs: 14 * 24 * 3_600_000 };
 
 export interface JobOptions<In extends StandardSchemaV1, Out extends StandardSchemaV1> {
   /** One token of the subject `job.submit.{group}`; the first token of the name unless given. */
@@ -37,7 +37,7 @@ export interface JobDefinition<
   Out extends StandardSchemaV1 = StandardSchemaV1,
 > {
   readonly exec: string;
-  readonly spec: JobSpec;
+  readonly policy: JobPolicy;
   readonly input: In;
   readonly output: Out;
   /** A method, so that a definition of one input is still a definition of some input. */
@@ -53,7 +53,7 @@ export type HandlerOutput<D extends JobDefinition> = StandardSchemaV1.InferInput
 /** What the caller gets back: the output after its schema. */
 export type JobOutput<D extends JobDefinition> = StandardSchemaV1.InferOutput<D['output']>;
 
-const KNOWN = { ...SPEC_CHECKS, input: isSchema, output: isSchema, key: isFunction };
+const KNOWN = { ...POLICY_CHECKS, input: isSchema, output: isSchema, key: isFunction };
 
 export function defineJob<In extends StandardSchemaV1, Out extends StandardSchemaV1>(
   name: string,
@@ -65,7 +65,7 @@ export function defineJob<In extends StandardSchemaV1, Out extends StandardSchem
   checkOptions(subject, options, KNOWN, ['input', 'output']);
   return Object.freeze({
     exec: name,
-    spec: specOf(name, options),
+    policy: policyOf(name, options),
     input: options.input,
     output: options.output,
     ...(options.key === undefined ? {} : { key: options.key }),
@@ -77,7 +77,7 @@ type Knobs = Pick<
   'group' | 'retry' | 'leaseMs' | 'limits' | 'keep'
 >;
 
-function specOf(name: string, options: Knobs): JobSpec {
+function policyOf(name: string, options: Knobs): JobPolicy {
   return Object.freeze({
     exec: name,
     group: options.group ?? (name.split('.')[0] as string),
@@ -90,10 +90,10 @@ function specOf(name: string, options: Knobs): JobSpec {
 
 /** Whether it was made by `defineJob`, of this copy of the package or another. */
 export function isDefinition(value: unknown): value is JobDefinition {
-  const { exec, spec, input, output } = (value ?? {}) as Partial<JobDefinition>;
+  const { exec, policy, input, output } = (value ?? {}) as Partial<JobDefinition>;
   return (
     typeof exec === 'string' &&
-    spec?.exec === exec &&
+    policy?.exec === exec &&
     isSchema(input) === undefined &&
     isSchema(output) === undefined
   );

@@ -16,7 +16,7 @@ import type { Session } from './leader-context.js';
 import { type LeaderOptions, openLeader } from './open-leader.js';
 import type { ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
-import { type PayloadLost, WholePort } from './sessions/inline-payload-port.js';
+import { InlinePayloadPort, type PayloadLost } from './sessions/inline-payload-port.js';
 
 export interface LeaderArgs extends Omit<LeaderOptions, 'host'> {
   readonly host: Host;
@@ -78,7 +78,7 @@ const handlers = {
     // Only a connection of the full dialect reads from the disk while it sends.
     const isWhole = port.streams !== true && payloads !== undefined;
     const lost: PayloadLost = (lostOne) => LeaderActor.self(ctx).tell.payloadLost({ ...lostOne, port });
-    const outlet = isWhole ? new WholePort(port, payloads, lost) : port;
+    const outlet = isWhole ? new InlinePayloadPort(port, payloads, lost) : port;
     ctx.state.sessions.set(port, ctx.state.lead.openWorker(hello, outlet));
     ctx.watch(port.ref);
   },

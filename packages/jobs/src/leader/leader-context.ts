@@ -2,21 +2,21 @@ import type { JobsHost } from '../host.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/record.js';
 import type { Fleet } from './dispatch/fleet.js';
-import type { WaitingRoom } from './dispatch/job-queues.js';
+import type { JobQueues } from './dispatch/job-queues.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
 import type { ClientSession } from './sessions/client-session.js';
 import type { WorkerSession } from './sessions/worker-session.js';
-import type { Flight } from './submit/uncommitted-jobs.js';
+import type { UncommittedJobs } from './submit/uncommitted-jobs.js';
 
 export type Session = ClientSession | WorkerSession;
 
 /** What the parts of a leader share. Only `stage` leads to a change of the ledger, and only once the record is durable. */
 export interface LeaderContext {
   readonly ledger: Ledger;
-  readonly room: WaitingRoom;
+  readonly queues: JobQueues;
   readonly fleet: Fleet;
-  readonly flight: Flight;
+  readonly uncommitted: UncommittedJobs;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
   readonly host: JobsHost;
@@ -32,5 +32,5 @@ export interface LeaderContext {
   /** Runs once everything staged so far has been applied: for a command that met something in flight. */
   whenApplied(run: () => void): void;
   /** What the session has to say leaves at the end of this turn. */
-  list(session: Session): void;
+  markDirty(session: Session): void;
 }

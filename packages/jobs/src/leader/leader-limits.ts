@@ -1,4 +1,4 @@
-import { OUTPUT_BYTES_MAX } from '../job/job-spec.js';
+import { OUTPUT_BYTES_MAX } from '../job/job-policy.js';
 import type { LedgerLimits } from '../ledger/ledger-limits.js';
 
 /** Every bound of a leader. Reaching one gives a named refusal, never growth. */

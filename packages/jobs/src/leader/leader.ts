@@ -6,25 +6,25 @@ import type { LedgerRecord } from '../ledger/record.js';
 import type { ClientHello, ClientMessage, LeaderOverview } from '../protocol/client-messages.js';
 import type { LostPayload } from '../protocol/leader-interface.js';
 import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
-import { Desk } from './admin/admin-api.js';
-import { Aftermath } from './commit/commit-effects.js';
+import { AdminApi } from './admin/admin-api.js';
+import { CommitEffects } from './commit/commit-effects.js';
 import { type Batch, Staging } from './commit/staging.js';
 import { Attempts } from './dispatch/attempts.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { Fleet } from './dispatch/fleet.js';
-import { WaitingRoom } from './dispatch/job-queues.js';
+import { JobQueues } from './dispatch/job-queues.js';
 import { LeaseWatch } from './dispatch/lease-watch.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, Session } from './leader-context.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
-import { Voices } from './sessions/outbound-flush.js';
-import { Reception } from './sessions/session-registry.js';
+import { OutboundFlush } from './sessions/outbound-flush.js';
+import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
-import { Intake } from './submit/intake.js';
-import { ProducerBook } from './submit/producer-registry.js';
-import { Flight } from './submit/uncommitted-jobs.js';
+import { ProducerRegistry } from './submit/producer-registry.js';
+import { SubmitProcessor } from './submit/submit-processor.js';
+import { UncommittedJobs } from './submit/uncommitted-jobs.js';
 
 export interface LeaderSetup {
   readonly ledger: Ledger;
@@ -43,9 +43,9 @@ export interface LeaderSetup {
  */
 export class Leader implements LeaderContext {
   readonly ledger: Ledger;
-  readonly room: WaitingRoom;
+  readonly queues: JobQueues;
   readonly fleet = new Fleet();
-  readonly flight: Flight;
+  readonly uncommitted: UncommittedJobs;
   readonly limits: LeaderLimits;
   readonly times: LeaderTimes;
   readonly host: JobsHost;
@@ -54,14 +54,14 @@ export class Leader implements LeaderContext {
   draining = false;
   private readonly journal: Journal;
   private readonly staging: Staging<Session>;
-  private readonly intake: Intake;
+  private readonly submits: SubmitProcessor;
   private readonly attempts: Attempts;
   private readonly watch: LeaseWatch;
-  private readonly desk: Desk;
-  private readonly reception: Reception;
+  private readonly admin: AdminApi;
+  private readonly sessions: SessionRegistry;
   private readonly dispatcher: Dispatcher;
-  private readonly aftermath: Aftermath;
-  private readonly voices = new Voices();
+  private readonly commitEffects: CommitEffects;
+  private readonly outbound = new OutboundFlush();
   private waiting: (() => void)[] = [];
   private turnScheduled = false;
   private stopped = false;
@@ -78,8 +78,8 @@ export class Leader implements LeaderContext {
     this.times = setup.times;
     this.host = setup.host;
     this.observe = setup.observe;
-    this.room = new WaitingRoom(setup.limits.clientRunningMax, (no) => this.dispatcher.waits(no));
-    this.flight = new Flight(setup.ledger.nextJob);
+    this.queues = new JobQueues(setup.limits.clientRunningMax, (no) => this.dispatcher.waits(no));
+    this.uncommitted = new UncommittedJobs(setup.ledger.nextJob);
     this.staging = new Staging(
       setup.journal,
       setup.lsn,
@@ -87,14 +87,16 @@ export class Leader implements LeaderContext {
       (error) => this.fail(error, setup.onFatal),
     );
     this.attempts = new Attempts(this);
-    const producers = new ProducerBook(this);
-    this.intake = new Intake(this, this.attempts, producers, (session) => this.reception.forgotten(session));
+    const producers = new ProducerRegistry(this);
+    this.submits = new SubmitProcessor(this, this.attempts, producers, (session) =>
+      this.sessions.forgotten(session),
+    );
     this.watch = new LeaseWatch(this, this.attempts);
-    this.desk = new Desk(this, this.watch);
-    this.reception = new Reception(this, this.attempts, this.watch, producers);
+    this.admin = new AdminApi(this, this.watch);
+    this.sessions = new SessionRegistry(this, this.attempts, this.watch, producers);
     this.dispatcher = new Dispatcher(this, this.attempts, () => this.wake());
-    const { intake, attempts, desk, reception } = this;
-    this.aftermath = new Aftermath(this, { intake, attempts, desk, reception });
+    const { submits, attempts, admin, sessions } = this;
+    this.commitEffects = new CommitEffects(this, { submits, attempts, admin, sessions });
     this.lastNow = setup.host.now();
     this.recordEpoch = Math.max(setup.host.wallNow(), this.ledger.now) - this.lastNow;
     this.readClock();
@@ -104,30 +106,30 @@ export class Leader implements LeaderContext {
 
   openClient(hello: ClientHello, port: ClientPort): ClientSession {
     this.readClock();
-    const session = this.reception.client(hello, port);
+    const session = this.sessions.client(hello, port);
     this.wake();
     return session;
   }
 
   openWorker(hello: WorkerHello, port: WorkerPort): WorkerSession {
     this.readClock();
-    const session = this.reception.worker(hello, port);
+    const session = this.sessions.worker(hello, port);
     this.wake();
     return session;
   }
 
   fromClient(session: ClientSession, message: ClientMessage): void {
     this.readClock();
-    if (session.closed || this.stopped || !this.reception.current(session, message)) return;
+    if (session.closed || this.stopped || !this.sessions.current(session, message)) return;
     switch (message.kind) {
       case 'submit':
-        for (const item of message.items) this.intake.submit(session, message.low, item);
+        for (const item of message.items) this.submits.submit(session, message.low, item);
         break;
       case 'submit_all':
-        this.intake.submitAll(session, message);
+        this.submits.submitAll(session, message);
         break;
       default:
-        this.reception.fromClient(session, message, this.desk);
+        this.sessions.fromClient(session, message, this.admin);
     }
     this.wake();
   }
@@ -136,7 +138,7 @@ export class Leader implements LeaderContext {
     if (!session.open || this.stopped) return;
     this.readClock();
     this.watch.heard(session);
-    this.reception.fromWorker(session, message);
+    this.sessions.fromWorker(session, message);
     this.wake();
   }
 
@@ -150,9 +152,9 @@ export class Leader implements LeaderContext {
 
   /** The connection is gone. A worker keeps its attempts for the grace. */
   closed(session: Session | HeartbeatSession): void {
-    if (session.kind === 'client') this.reception.parted(session);
+    if (session.kind === 'client') this.sessions.parted(session);
     else if (session.kind === 'heartbeat') this.watch.closeHeartbeat(session);
-    else this.reception.lost(session);
+    else this.sessions.lost(session);
     this.wake();
   }
 
@@ -169,7 +171,7 @@ export class Leader implements LeaderContext {
   }
 
   overview(): LeaderOverview {
-    return this.desk.overview();
+    return this.admin.overview();
   }
 
   /** No new work; what is accepted goes on. */
@@ -215,14 +217,14 @@ export class Leader implements LeaderContext {
     this.waiting.push(run);
   }
 
-  list(session: Session): void {
-    this.voices.list(session);
+  markDirty(session: Session): void {
+    this.outbound.markDirty(session);
   }
 
   private restore(): void {
     for (const job of this.ledger.jobs.unended()) {
-      if (job.state === 'queued') this.room.add(job, this.ledger.now);
-      else if (job.state === 'running') this.attempts.restore(job, this.reception.ghost(job.worker));
+      if (job.state === 'queued') this.queues.add(job, this.ledger.now);
+      else if (job.state === 'running') this.attempts.restore(job, this.sessions.ghost(job.worker));
     }
   }
 
@@ -240,8 +242,8 @@ export class Leader implements LeaderContext {
     this.dispatcher.dispatch();
     // The disk first: it works while the others are told.
     this.staging.flush(this.host.now());
-    if (this.desk.walk()) this.wake();
-    this.voices.speak(this.time);
+    if (this.admin.walk()) this.wake();
+    this.outbound.flushAll();
     if (this.whenIdle !== undefined && this.staging.idle && this.waiting.length === 0) this.whenIdle();
   }
 
@@ -271,7 +273,7 @@ export class Leader implements LeaderContext {
     lsn: number,
   ): void => {
     const job = this.ledger.apply(record);
-    this.aftermath.act(record, job, from, tag, lsn);
+    this.commitEffects.act(record, job, from, tag, lsn);
   };
 
   private tick(): void {
@@ -281,7 +283,6 @@ export class Leader implements LeaderContext {
     this.time += Math.min(now - this.lastNow, 2 * this.times.tickMs);
     this.lastNow = now;
     this.watch.sweep();
-    this.voices.hurry(this.time - this.times.heartbeatMs);
     const { ledger } = this;
     const nextAt = Math.min(ledger.ended.nextAt, ledger.dead.nextAt, ledger.keys.nextAt);
     if (this.staging.idle && nextAt <= this.at()) this.stage({ type: 'tick', at: this.at() });

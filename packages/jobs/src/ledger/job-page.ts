@@ -1,16 +1,16 @@
 import type { Payload } from '../job/payload.js';
 import type { Job } from './job.js';
-import { EndedJobs } from './job-archive.js';
+import { JobArchive } from './job-archive.js';
 
 const PAGE_BITS = 7;
 export const PAGE_JOBS = 1 << PAGE_BITS;
 
-/** Jobs with consecutive numbers. Once the last of them has ended they are kept as {@link EndedJobs}. */
+/** Jobs with consecutive numbers. Once the last of them has ended they are kept as {@link JobArchive}. */
 export class JobPage {
   live = 0;
   private endedCount = 0;
   private jobs: (Job | undefined)[] = new Array<Job | undefined>(PAGE_JOBS).fill(undefined);
-  private ended: EndedJobs | undefined = undefined;
+  private ended: JobArchive | undefined = undefined;
 
   get(no: number): Job | undefined {
     return this.at(placeOf(no));
@@ -20,7 +20,7 @@ export class JobPage {
     return this.ended === undefined ? this.jobs[place] : this.ended.get(place);
   }
 
-  likeEnded(no: number): Job | undefined {
+  templateOf(no: number): Job | undefined {
     return this.ended === undefined ? this.jobs[placeOf(no)] : this.ended.like(placeOf(no));
   }
 
@@ -43,7 +43,7 @@ export class JobPage {
   jobEnded(no: number): void {
     this.endedCount += 1;
     if (this.endedCount < PAGE_JOBS) return;
-    this.ended = new EndedJobs(no - placeOf(no), this.jobs);
+    this.ended = new JobArchive(no - placeOf(no), this.jobs);
     this.jobs = [];
   }
 

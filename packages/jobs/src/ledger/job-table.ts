@@ -17,8 +17,8 @@ export class JobTable {
   }
 
   /** Of a job that is done or cancelled: one that is like it in everything but number, times and result. Without putting it together. */
-  likeEnded(no: number): Job | undefined {
-    return this.page(no)?.likeEnded(no);
+  templateOf(no: number): Job | undefined {
+    return this.page(no)?.templateOf(no);
   }
 
   resultOf(no: number): Payload | undefined {

@@ -3,7 +3,7 @@ import type { Payload } from '../job/payload.js';
 import { Job, type JobEnd } from './job.js';
 
 /** Of two jobs that are done or cancelled: the same in everything but number, times and result. */
-export function isLike(job: Job, model: Job): boolean {
+export function sharesTemplate(job: Job, model: Job): boolean {
   return (
     job.policy === model.policy &&
     job.client === model.client &&
@@ -27,7 +27,7 @@ export interface OwnFacts {
 }
 
 /** A job that is like `model`, which has ended. */
-export function jobLike(model: Job, { no, at, endAt, result }: OwnFacts): Job {
+export function jobFromTemplate(model: Job, { no, at, endAt, result }: OwnFacts): Job {
   const job = new Job(no, model.policy, model.client, at, model.key, model.payload, model.dueAt);
   job.state = model.state;
   job.attempt = model.attempt;

@@ -1,19 +1,34 @@
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
 
 export type JobState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled';
 
-/** A spec with the number under which the records know it. */
-export class Policy {
+/** A policy with the number under which the records know it. */
+export class StoredPolicy implements JobPolicy {
   readonly no: number;
-  readonly spec: JobSpec;
+  readonly exec: string;
+  readonly group: string;
+  readonly retry: JobPolicy['retry'];
+  readonly leaseMs: number;
+  readonly limits: JobPolicy['limits'];
+  readonly keep: JobPolicy['keep'];
   /** How many jobs of the ledger refer to it, ended ones included. */
   jobs = 0;
 
-  constructor(no: number, spec: JobSpec) {
+  constructor(no: number, { exec, group, retry, leaseMs, limits, keep }: JobPolicy) {
     this.no = no;
-    this.spec = spec;
+    this.exec = exec;
+    this.group = group;
+    this.retry = retry;
+    this.leaseMs = leaseMs;
+    this.limits = limits;
+    this.keep = keep;
+  }
+
+  toJSON(): JobPolicy {
+    const { exec, group, retry, leaseMs, limits, keep } = this;
+    return { exec, group, retry, leaseMs, limits, keep };
   }
 }
 
@@ -27,12 +42,12 @@ export interface JobEnd {
 }
 
 /**
- * One job. Everything but `pending`, `lease`, `waiters` and `ticket` is the fold of the records; those belong to the leader that
+ * One job. Everything but `pending`, `lease` and `waiters` is the fold of the records; those belong to the leader that
  * has the job in hand, are never stored, and `apply` does not read them.
  */
 export class Job {
   readonly no: number;
-  readonly policy: Policy;
+  readonly policy: StoredPolicy;
   readonly client: string;
   readonly at: number;
   readonly key: string;
@@ -50,12 +65,10 @@ export class Job {
   pending = false;
   lease: unknown = undefined;
   waiters: unknown = undefined;
-  /** The number of its submit while the first of its waiters has no receipt for it; 0 otherwise. */
-  ticket = 0;
 
   constructor(
     no: number,
-    policy: Policy,
+    policy: StoredPolicy,
     client: string,
     at: number,
     key: string,

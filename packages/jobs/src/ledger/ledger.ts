@@ -2,7 +2,7 @@ import { TimedHeap } from '../collections/timed-heap.js';
 import { TimedNumbers } from '../collections/timed-numbers.js';
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import { Job, type JobEnd, type JobState, Policy } from './job.js';
+import { Job, type JobEnd, type JobState, StoredPolicy } from './job.js';
 import { JobTable } from './job-table.js';
 import { KeyWindow, windowKey } from './key-window.js';
 import { FIRST_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
@@ -41,7 +41,7 @@ export class Ledger {
   producerSweepAt = 0;
   limits: LedgerLimits;
   readonly jobs = new JobTable();
-  readonly policies = new Map<number, Policy>();
+  readonly policies = new Map<number, StoredPolicy>();
   readonly producers = new Map<number, Producer>();
   readonly keys = new KeyWindow();
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
@@ -87,8 +87,8 @@ export class Ledger {
         this.tag = record.tag;
         return undefined;
       case 'policy':
-        this.policies.set(record.policy, new Policy(record.policy, record.spec));
-        this.nextPolicy = Math.max(this.nextPolicy, record.policy + 1);
+        this.policies.set(record.no, new StoredPolicy(record.no, record.policy));
+        this.nextPolicy = Math.max(this.nextPolicy, record.no + 1);
         return undefined;
       case 'policy_drop':
         // A job may have come to refer to one between the wish and the record.
@@ -137,7 +137,7 @@ export class Ledger {
     if (seq !== 0) producer.taken(seq, from.job, low, at);
     if (from.key === '') return job;
     const hash = payloadHash('', from.payload);
-    const key = windowKey(job.client, policy.spec.exec, from.key);
+    const key = windowKey(job.client, policy.exec, from.key);
     this.keys.add({ key, job: from.job, hash, expiresAt: this.now + this.limits.keyWindowMs });
     return job;
   }
@@ -244,7 +244,7 @@ export class Ledger {
   /** Also the way in for a snapshot's ended jobs. */
   settle(job: Job, end: JobEnd): void {
     job.end = end;
-    const { keep } = job.policy.spec;
+    const { keep } = job.policy;
     if (job.state === 'dead') {
       this.dead.push(end.at + keep.deadMs, job, job.no);
       return;
@@ -261,8 +261,7 @@ export class Ledger {
     while (this.dead.nextAt <= at) {
       const job = this.dead.pop() as Job;
       // A job driven again and dead again stands here twice; only its latest end counts.
-      if (this.isDead(job) && (job.end?.at ?? 0) + job.policy.spec.keep.deadMs <= at)
-        this.forget(job.no, job);
+      if (this.isDead(job) && (job.end?.at ?? 0) + job.policy.keep.deadMs <= at) this.forget(job.no, job);
     }
     this.keys.expire(at);
     if (at < this.producerSweepAt) return;
@@ -280,7 +279,7 @@ export class Ledger {
 
   private dropEnded(): void {
     const no = this.ended.pop() as number;
-    const like = this.jobs.likeEnded(no);
+    const like = this.jobs.templateOf(no);
     if (like === undefined) return;
     this.resultBytes -= this.jobs.resultOf(no)?.length ?? 0;
     this.forget(no, like);
@@ -293,7 +292,7 @@ export class Ledger {
     this.counts[state] -= 1;
     this.dropped += 1;
     // What was done is not done again while its key is remembered; what came to nothing may be asked for anew (ADR 0096).
-    if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.spec.exec, key), no);
+    if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.exec, key), no);
   }
 
   private move(job: Job, to: JobState): void {

@@ -1,7 +1,7 @@
 // Hot path: the four records of a job's ordinary life are encoded without an intermediate object.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobPolicy } from '../job/job-policy.js';
 import { type JobFailure, LedgerCorruptError } from '../jobs-error.js';
 import { LedgerReader } from './ledger-reader.js';
 import type { DeadReason, LedgerRecord, Submission } from './record.js';
@@ -86,8 +86,8 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
     case 'genesis':
       return out.text(record.tag);
     case 'policy':
-      out.int(record.policy);
-      return out.text(JSON.stringify(record.spec));
+      out.int(record.no);
+      return out.text(JSON.stringify(record.policy));
     case 'producer':
       out.int(record.producer);
       out.text(record.client);
@@ -157,8 +157,8 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerRead
     case 'genesis':
       return { type, at, tag: read.text() };
     case 'policy':
-      // The text was made from a JobSpec by this codec; the log's checksums vouch for the bytes.
-      return { type, at, policy: read.int(), spec: JSON.parse(read.text()) as JobSpec };
+      // The text was made from a JobPolicy by this codec; the log's checksums vouch for the bytes.
+      return { type, at, no: read.int(), policy: JSON.parse(read.text()) as JobPolicy };
     case 'producer':
       return { type, at, producer: read.int(), client: read.text(), token: read.text() };
     case 'limits':

@@ -1,4 +1,4 @@
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import type { JobFailure } from '../jobs-error.js';
 
@@ -12,8 +12,8 @@ export interface GenesisRecord {
 export interface PolicyRecord {
   readonly type: 'policy';
   readonly at: number;
-  readonly policy: number;
-  readonly spec: JobSpec;
+  readonly no: number;
+  readonly policy: JobPolicy;
 }
 
 /** Nobody refers to these any more. Those that a job refers to when this is applied stay. */

@@ -4,7 +4,7 @@ import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { Payload } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { Job, type JobEnd, type JobState } from './job.js';
-import { isLike, jobLike } from './job-template.js';
+import { jobFromTemplate, sharesTemplate } from './job-template.js';
 import type { Ledger } from './ledger.js';
 import type { LedgerReader } from './ledger-reader.js';
 import { decodeFailure, encodeFailure } from './record-codec.js';
@@ -26,7 +26,7 @@ export function jobEncoder(): (job: Job, out: ByteWriter) => void {
   return (job, out) => {
     const model = out.length === EMPTY_CHUNK_BYTES ? undefined : last;
     if (isOver(job)) last = job;
-    if (model !== undefined && isLike(job, model)) return encodeLike(job, model, out);
+    if (model !== undefined && sharesTemplate(job, model)) return encodeLike(job, model, out);
     out.byte(WHOLE);
     encodeJob(job, out);
   };
@@ -64,7 +64,7 @@ function decodeLike(ledger: Ledger, read: LedgerReader, form: number, model: Job
   const at = read.double();
   const endAt = read.double();
   const result = form === SAME_RESULT ? model.end.result : decodeResult(read);
-  const job = jobLike(model, { no, at, endAt, result });
+  const job = jobFromTemplate(model, { no, at, endAt, result });
   admit(ledger, job);
   ledger.settle(job, job.end as JobEnd); // as its model
   return job;

@@ -1,4 +1,4 @@
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { JobState } from '../ledger/job.js';
@@ -13,19 +13,17 @@ export interface ClientHello {
 /** One submit. `seq` counts from 1; sent again with the same number it is the same submit. */
 export interface SubmitItem {
   readonly seq: number;
-  /** A spec announced before with `define`. */
+  /** A policy announced before with `define`. */
   readonly ref: number;
   readonly payload: Payload;
   readonly key: string;
   readonly delayMs: number;
-  /** Send the outcome when it is there. */
-  readonly want: boolean;
-  /** Send the receipt as soon as there is one, not with the outcome (ADR 0141). */
-  readonly soon: boolean;
+  /** The receipt comes once the submit is durable; with this flag the outcome follows when the job has ended. */
+  readonly wantsOutcome: boolean;
 }
 
 export type ClientMessage =
-  | { readonly kind: 'define'; readonly ref: number; readonly spec: JobSpec }
+  | { readonly kind: 'define'; readonly ref: number; readonly policy: JobPolicy }
   /** `low`: every answer up to this number has arrived. */
   | { readonly kind: 'submit'; readonly low: number; readonly items: readonly SubmitItem[] }
   | {
@@ -35,21 +33,21 @@ export type ClientMessage =
       readonly items: readonly SubmitItem[];
     }
   | { readonly kind: 'await'; readonly jobs: readonly number[] }
-  | { readonly kind: 'call'; readonly call: number; readonly request: DeskRequest }
+  | { readonly kind: 'call'; readonly call: number; readonly request: AdminRequest }
   | { readonly kind: 'heartbeat' }
   /** The client is closed: none of its numbers will be sent again. */
   | { readonly kind: 'close' };
 
 /** How many jobs one redrive or purge names at most. */
-export const TREATED_MAX = 1_000;
+export const BULK_JOBS_MAX = 1_000;
 
-export type DeskRequest =
-  | { readonly ask: 'cancel'; readonly job: number; readonly reason: string }
-  | { readonly ask: 'inspect'; readonly job: number }
-  | { readonly ask: 'overview' }
-  | { readonly ask: 'list'; readonly state: JobState; readonly after: number; readonly max: number }
-  | { readonly ask: 'redrive'; readonly jobs: readonly number[] }
-  | { readonly ask: 'purge'; readonly jobs: readonly number[] };
+export type AdminRequest =
+  | { readonly kind: 'cancel'; readonly job: number; readonly reason: string }
+  | { readonly kind: 'inspect'; readonly job: number }
+  | { readonly kind: 'overview' }
+  | { readonly kind: 'list'; readonly state: JobState; readonly after: number; readonly max: number }
+  | { readonly kind: 'redrive'; readonly jobs: readonly number[] }
+  | { readonly kind: 'purge'; readonly jobs: readonly number[] };
 
 export interface Refusal {
   readonly code: RefusalCode;
@@ -70,8 +68,6 @@ export interface Receipt {
 /** How a job ended, or that the leader does not know it. */
 export interface JobOutcome {
   readonly job: number;
-  /** The submit whose receipt this is as well (ADR 0139); 0 where that has its receipt, or is somebody else's. */
-  readonly seq: number;
   readonly state: 'done' | 'dead' | 'cancelled' | 'unknown';
   readonly result: Payload | undefined;
   readonly reason: string;
@@ -130,15 +126,15 @@ export interface LeaderOverview {
   readonly workers: readonly WorkerView[];
 }
 
-export type DeskAnswer =
-  | { readonly answer: 'cancelled'; readonly state: JobState }
-  | { readonly answer: 'job'; readonly view: JobView }
-  | { readonly answer: 'jobs'; readonly views: readonly JobView[] }
-  | { readonly answer: 'overview'; readonly overview: LeaderOverview }
-  | { readonly answer: 'count'; readonly count: number }
-  | { readonly answer: 'unknown'; readonly job: number }
+export type AdminAnswer =
+  | { readonly kind: 'cancelled'; readonly state: JobState }
+  | { readonly kind: 'job'; readonly view: JobView }
+  | { readonly kind: 'jobs'; readonly views: readonly JobView[] }
+  | { readonly kind: 'overview'; readonly overview: LeaderOverview }
+  | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'unknown'; readonly job: number }
   /** `needed`: the rule that would let it. */
-  | { readonly answer: 'forbidden'; readonly needed: string };
+  | { readonly kind: 'forbidden'; readonly needed: string };
 
 export type ToClient =
   | SessionMessage
@@ -150,4 +146,4 @@ export type ToClient =
     }
   | { readonly kind: 'receipts'; readonly items: readonly Receipt[] }
   | { readonly kind: 'outcomes'; readonly items: readonly JobOutcome[] }
-  | { readonly kind: 'answer'; readonly call: number; readonly answer: DeskAnswer };
+  | { readonly kind: 'answer'; readonly call: number; readonly answer: AdminAnswer };

@@ -22,7 +22,7 @@ const codec: RoleCodec<ClientHello, ClientMessage, ToClient> = {
     const answer = readToClient(type, from);
     if (answer?.kind !== 'welcome') return answer;
     // The listener reads no further ahead: more would only wait in the socket.
-    return { ...answer, outstandingMax: Math.min(answer.outstandingMax, connection.session.inFlightMax) };
+    return { ...answer, outstandingMax: Math.min(answer.outstandingMax, connection.handshake.inFlightMax) };
   },
 };
 

@@ -1,16 +1,16 @@
 import type { Host } from '@troupe/core';
 import {
   type Address,
-  type Backoff,
   type CloseReason,
   type Compression,
   type DialerAuth,
   type DialerEvent,
   type DialTls,
-  describeClose,
   formatAddress,
-  type Limits,
+  formatCloseReason,
   type Net,
+  type RedialBackoff,
+  type TransportLimits,
 } from '@troupe/transport';
 import { LeaderRefusedError, LeaderUnreachableError } from '../jobs-error.js';
 import { anObject, type Check, isFunction, numberWithin, oneOf } from '../option-check.js';
@@ -24,8 +24,8 @@ export interface DialOptions {
   readonly compress?: Compression | undefined;
   /** Time for the first session; 10 s. After it the connection is kept up for good. */
   readonly withinMs?: number | undefined;
-  readonly backoff?: Partial<Backoff> | undefined;
-  readonly transportLimits?: Partial<Limits> | undefined;
+  readonly backoff?: Partial<RedialBackoff> | undefined;
+  readonly transportLimits?: Partial<TransportLimits> | undefined;
   readonly onEvent?: ((event: DialerEvent) => void) | undefined;
   readonly host?: Host | undefined;
   readonly net?: Net | undefined;
@@ -45,7 +45,7 @@ export const DIAL_CHECKS = {
 } satisfies Readonly<Record<keyof DialOptions, Check>>;
 
 /** A restarted leader is back within a second or two, so the first waits are short. */
-export const RECONNECT: Partial<Backoff> = { fromMs: 50, toMs: 2_000, jitter: 0.2, stableMs: 2_000 };
+export const RECONNECT: Partial<RedialBackoff> = { fromMs: 50, toMs: 2_000, jitter: 0.2, stableMs: 2_000 };
 
 /** After these answers another attempt would end the same way. */
 const HOPELESS: ReadonlySet<string> = new Set(['AUTH_FAILED', 'VERSION', 'FORBIDDEN', 'PROTOCOL']);
@@ -65,7 +65,7 @@ export function unreachable(
     last?.kind === 'unreachable'
       ? last.error.message
       : last?.kind === 'lost'
-        ? describeClose(last.reason)
+        ? formatCloseReason(last.reason)
         : 'no answer';
   return new LeaderUnreachableError(where, `no session within ${withinMs} ms (${why})`);
 }

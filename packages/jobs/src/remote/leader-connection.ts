@@ -128,7 +128,7 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
     events.onUp();
     return {
       onFrame: (frame) => receiver.receive(frame),
-      onDrain: () => sender.drained(),
+      onWritable: () => sender.drained(),
       // The leader took nothing of the frame. A new hello on this connection repeats everything unanswered.
       onPeerError: (error) => {
         if (error.retryable) this.host.setTimer(Math.max(error.retryAfterMs, 10), () => events.onUp());
@@ -145,7 +145,7 @@ export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker
 
   private received(type: number, from: WireReader, connection: Connection): void {
     const answer = this.codec.answer(type, from, connection);
-    if (answer === undefined) return connection.answer('UNKNOWN_TYPE');
+    if (answer === undefined) return connection.writeError('UNKNOWN_TYPE');
     this.settleFirst(answer);
     this.port?.write(answer);
   }

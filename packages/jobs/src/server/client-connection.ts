@@ -38,29 +38,18 @@ export class ClientConnection extends PeerConnection<ToClient> {
   override deliver(message: ToClient): void {
     if (message.kind === 'receipts') this.answered(message.items);
     else if (message.kind === 'answer') this.countAnswer();
-    if (message.kind === 'outcomes') this.tell(message.items);
+    if (message.kind === 'outcomes') this.writeOutcomes(message.items);
     else encodeToClient(message, wireWriter(), this.sender.write);
     if (this.postponed.length > 0) this.requestPostponed();
     if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
   }
 
-  private tell(outcomes: readonly JobOutcome[]): void {
-    for (const { seq } of outcomes) if (seq !== 0) this.countAnswer();
+  private writeOutcomes(outcomes: readonly JobOutcome[]): void {
     for (const items of splitByBytes(outcomes, resultBytes)) {
-      if (this.sender.isFull) this.putOff(items);
+      if (this.sender.isFull) for (const { job } of items) this.postponed.push(job);
       else encodeToClient({ kind: 'outcomes', items }, wireWriter(), this.sender.write);
     }
     if (this.postponed.length > POSTPONED_MAX) this.connection.destroy({ kind: 'slow-reader' });
-  }
-
-  /** Receipts are not put off: those that were to come with these outcomes come without. */
-  private putOff(outcomes: readonly JobOutcome[]): void {
-    const receipts: Receipt[] = [];
-    for (const { job, seq } of outcomes) {
-      this.postponed.push(job);
-      if (seq !== 0) receipts.push({ seq, jobs: [job], lsn: 0, duplicate: false, refusal: undefined });
-    }
-    encodeToClient({ kind: 'receipts', items: receipts }, wireWriter(), this.sender.write);
   }
 
   private requestPostponed(): void {
@@ -119,12 +108,12 @@ export class ClientConnection extends PeerConnection<ToClient> {
     if (type === JobFrameType.ClientHello) {
       const { client, token } = readClientHello(from);
       this.port = this.setup.port();
-      const name = authenticatedName(this.connection.session, client);
+      const name = authenticatedName(this.connection.handshake, client);
       leader.helloClient({ hello: { client: name, token }, port: this.port });
       return;
     }
     const message = readClient(type, from);
-    if (message === undefined) return this.connection.answer('UNKNOWN_TYPE');
+    if (message === undefined) return this.connection.writeError('UNKNOWN_TYPE');
     if (this.port === undefined) throw new MessageMalformedError('no hello before it');
     this.pass(message, bytes, this.port);
   }
@@ -133,23 +122,23 @@ export class ClientConnection extends PeerConnection<ToClient> {
   private pass(message: ClientMessage, bytes: number, port: PeerPort<ToClient>): void {
     const { leader } = this.setup;
     const answers = answersTo(message);
-    if (answers === 0) this.connection.took(bytes);
+    if (answers === 0) this.connection.requestStarted(bytes);
     else this.count(answers, bytes);
     leader.fromClient({ message, port });
-    if (answers === 0) leader.run(() => this.connection.settled(bytes));
+    if (answers === 0) leader.run(() => this.connection.requestEnded(bytes));
   }
 
   private count(items: number, bytes: number): void {
     const bytesEach = bytes / items;
     this.owed.push({ items, bytesEach });
-    for (let i = 0; i < items; i += 1) this.connection.took(bytesEach);
+    for (let i = 0; i < items; i += 1) this.connection.requestStarted(bytesEach);
   }
 
   /** Answers come nearly in the order of the requests, and only their sum matters. */
   private countAnswer(): void {
     const first = this.owed[0];
     if (first === undefined) return;
-    this.connection.settled(first.bytesEach);
+    this.connection.requestEnded(first.bytesEach);
     first.items -= 1;
     if (first.items === 0) this.owed.shift();
   }

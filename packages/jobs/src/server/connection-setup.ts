@@ -1,4 +1,4 @@
-import type { Compression, Connection, Session } from '@troupe/transport';
+import type { Compression, Connection, HandshakeResult } from '@troupe/transport';
 import type { PayloadStore } from '../job/stored-payload.js';
 import type {
   LeaderForClients,
@@ -38,15 +38,15 @@ export interface ConnectionSetup<Out> {
  * no client can take the numbering, the results, the keys or the leases of another identity. The identity ends at the
  * last slash.
  */
-export function authenticatedName(session: Session, claimed: string): string {
-  return session.method === 'none' ? claimed : `${session.subject}/${claimed.replaceAll('/', '_')}`;
+export function authenticatedName({ authMethod, identityName }: HandshakeResult, claimed: string): string {
+  return authMethod === 'none' ? claimed : `${identityName}/${claimed.replaceAll('/', '_')}`;
 }
 
 /** The rights of a connection's identity. Undefined where the operating system is the guard and all is allowed. */
-export function accessOf({ method, identity, subject }: Session): PeerAccess | undefined {
-  if (method === 'none' || identity === null) return undefined;
+export function accessOf({ authMethod, identity, identityName }: HandshakeResult): PeerAccess | undefined {
+  if (authMethod === 'none' || identity === null) return undefined;
   return {
     permits: (action, on) => identity.permits(action, on),
-    owns: (client) => client.slice(0, Math.max(0, client.lastIndexOf('/'))) === subject,
+    owns: (client) => client.slice(0, Math.max(0, client.lastIndexOf('/'))) === identityName,
   };
 }

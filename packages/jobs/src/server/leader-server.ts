@@ -2,16 +2,16 @@ import { type ActorRef, type ActorSystem, createSystem, type Host, nodeHost } fr
 import {
   type Address,
   type Compression,
-  type Directory,
-  type Limits,
+  type IdentityStore,
   Listener,
   type ListenerAuth,
   type ListenerEvent,
   type ListenTls,
-  limitsOf,
   type Net,
   nodeNet,
   type Profile,
+  type TransportLimits,
+  transportLimits,
 } from '@troupe/transport';
 import type { WalOptions } from '@troupe/wal';
 import { JobDefinitionError } from '../jobs-error.js';
@@ -49,7 +49,7 @@ export interface LeaderServerOptions {
   readonly compress?: Compression | undefined;
   readonly limits?: Partial<LeaderLimits> | undefined;
   readonly times?: Partial<LeaderTimes> | undefined;
-  readonly transportLimits?: Partial<Limits> | undefined;
+  readonly transportLimits?: Partial<TransportLimits> | undefined;
   readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
   /** The log failed, or the leader did: nothing more is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
@@ -62,7 +62,7 @@ export interface LeaderServerOptions {
 /** Settings that a running leader can be given anew. */
 export interface LeaderRenewal {
   /** Identities and their rights. A session whose key or certificate is not in it, or has other rights now, ends. */
-  readonly directory?: Directory | undefined;
+  readonly identities?: IdentityStore | undefined;
   /** For new connections. */
   readonly tls?: ListenTls | undefined;
 }
@@ -184,10 +184,10 @@ export class LeaderServer implements AsyncDisposable {
   }
 
   /** The transport must not refuse a payload that the leader would take. */
-  private bodyLimit(): Partial<Limits> {
+  private bodyLimit(): Partial<TransportLimits> {
     const payloadBytesMax = this.options.limits?.payloadBytesMax ?? 0;
-    const isTight = payloadBytesMax + FRAMING_BYTES > limitsOf('public').bodyBytesMax;
-    return isTight ? { bodyBytesMax: limitsOf('trusted').bodyBytesMax } : {};
+    const isTight = payloadBytesMax + FRAMING_BYTES > transportLimits('public').bodyBytesMax;
+    return isTight ? { bodyBytesMax: transportLimits('trusted').bodyBytesMax } : {};
   }
 
   /** Where it listens. */
@@ -201,15 +201,15 @@ export class LeaderServer implements AsyncDisposable {
 
   /** Replaces keys and certificates without a restart. One that cannot be used changes nothing. */
   renew(renewal: LeaderRenewal): void {
-    checkOptions('renew', renewal, { directory: anObject, tls: anObject });
-    const { directory, tls } = renewal;
+    checkOptions('renew', renewal, { identities: anObject, tls: anObject });
+    const { identities, tls } = renewal;
     if (tls !== undefined && this.options.tls === undefined)
       throw new JobDefinitionError('renew', 'this leader was started without TLS');
-    if (directory !== undefined && (this.options.auth ?? NO_AUTH).kind === 'none')
+    if (identities !== undefined && (this.options.auth ?? NO_AUTH).kind === 'none')
       throw new JobDefinitionError('renew', 'this leader was started without keys');
     // The certificate first: it may be refused.
     if (tls !== undefined) this.listener?.renewTls(tls);
-    if (directory !== undefined) this.listener?.admit(directory);
+    if (identities !== undefined) this.listener?.renewIdentities(identities);
   }
 
   overview(): Promise<LeaderOverview> {

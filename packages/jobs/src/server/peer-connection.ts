@@ -1,4 +1,4 @@
-import type { CloseReason, Connection, ConnectionHandler, Frame } from '@troupe/transport';
+import type { CloseReason, Connection, ConnectionHandler, ReceivedFrame } from '@troupe/transport';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import { type DivertBody, FrameReceiver } from '../wire/frame-receiver.js';
 import { FrameSender, type FrameSenderOptions } from '../wire/frame-sender.js';
@@ -36,11 +36,11 @@ export abstract class PeerConnection<Message> implements ConnectionHandler {
 
   protected abstract received(type: number, from: WireReader, bytes: number): void;
 
-  onFrame(frame: Frame): void {
+  onFrame(frame: ReceivedFrame): void {
     this.receiver.receive(frame);
   }
 
-  onDrain(): void {
+  onWritable(): void {
     this.sender.drained();
   }
 

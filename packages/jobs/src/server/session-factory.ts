@@ -40,7 +40,7 @@ export class SessionFactory {
 
   private peerOf(connection: Connection, ref: ActorRef<typeof SessionActor>): Deliver & ConnectionHandler {
     const { host } = this.setup;
-    const { dialect, role } = connection.session;
+    const { dialect, role } = connection.handshake;
     if (role === 'worker') {
       const setup = this.connectionSetup<ToWorker>(connection, ref);
       return dialect === 'full' ? new WorkerConnection(setup) : new MinimalWorkerConnection(setup, host);
@@ -54,8 +54,8 @@ export class SessionFactory {
     ref: ActorRef<typeof SessionActor>,
   ): ConnectionSetup<Out> {
     const { system, leader, bodyBytesMax, waitingBytesMax, compress, payloads } = this.setup;
-    const streams = connection.session.dialect === 'full';
-    const access = accessOf(connection.session);
+    const streams = connection.handshake.dialect === 'full';
+    const access = accessOf(connection.handshake);
     const port = (): PeerPort<Out> => ({
       ref,
       access,

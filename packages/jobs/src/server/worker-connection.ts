@@ -65,21 +65,21 @@ export class WorkerConnection extends PeerConnection<ToWorker> {
       const hello = readWorkerHello(from);
       this.port = this.setup.port();
       this.credit = hello.credit;
-      const worker = authenticatedName(this.connection.session, hello.worker);
+      const worker = authenticatedName(this.connection.handshake, hello.worker);
       leader.helloWorker({ hello: { ...hello, worker }, port: this.port });
       return;
     }
     if (type === JobFrameType.HeartbeatHello) {
       const hello = readHeartbeatHello(from);
       this.port = this.setup.port();
-      const worker = authenticatedName(this.connection.session, hello.worker);
+      const worker = authenticatedName(this.connection.handshake, hello.worker);
       leader.helloHeartbeat({ hello: { ...hello, worker }, port: this.port });
       return;
     }
     if (type === JobFrameType.LoopBlocked && this.port !== undefined)
       return leader.fromHeartbeat({ report: readLoopBlocked(from), port: this.port });
     const frame = readWorker(type, from);
-    if (frame === undefined) return this.connection.answer('UNKNOWN_TYPE');
+    if (frame === undefined) return this.connection.writeError('UNKNOWN_TYPE');
     const { port } = this;
     if (port === undefined) throw new MessageMalformedError('no hello before it');
     if (frame.kind === 'drain') return leader.fromWorker({ message: frame, port });

@@ -1,26 +1,26 @@
 import { MessageMalformedError } from '../jobs-error.js';
 import type { JobState } from '../ledger/job.js';
-import { type DeskRequest, TREATED_MAX } from '../protocol/client-messages.js';
+import { type AdminRequest, BULK_JOBS_MAX } from '../protocol/client-messages.js';
 
 const STATES: readonly JobState[] = ['queued', 'running', 'done', 'dead', 'cancelled'];
 
 /** A request of a client or an operator, from outside: every field is checked, none is trusted. */
-export function readDeskRequest(raw: Readonly<Record<string, unknown>>): DeskRequest {
-  switch (raw['ask']) {
+export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminRequest {
+  switch (raw['kind']) {
     case 'cancel':
-      return { ask: 'cancel', job: whole(raw, 'job'), reason: text(raw, 'reason') };
+      return { kind: 'cancel', job: whole(raw, 'job'), reason: text(raw, 'reason') };
     case 'inspect':
-      return { ask: 'inspect', job: whole(raw, 'job') };
+      return { kind: 'inspect', job: whole(raw, 'job') };
     case 'overview':
-      return { ask: 'overview' };
+      return { kind: 'overview' };
     case 'list': {
       const state = STATES.find((one) => one === raw['state']);
       if (state === undefined) throw new MessageMalformedError('request: state is unknown');
-      return { ask: 'list', state, after: whole(raw, 'after'), max: whole(raw, 'max') };
+      return { kind: 'list', state, after: whole(raw, 'after'), max: whole(raw, 'max') };
     }
     case 'redrive':
     case 'purge':
-      return { ask: raw['ask'], jobs: numbers(raw, 'jobs') };
+      return { kind: raw['kind'], jobs: numbers(raw, 'jobs') };
     default:
       throw new MessageMalformedError('request: unknown kind');
   }
@@ -41,8 +41,8 @@ function text(raw: Readonly<Record<string, unknown>>, field: string): string {
 
 function numbers(raw: Readonly<Record<string, unknown>>, field: string): readonly number[] {
   const value = raw[field];
-  const isList = Array.isArray(value) && value.length <= TREATED_MAX;
+  const isList = Array.isArray(value) && value.length <= BULK_JOBS_MAX;
   if (!isList || !value.every((one) => typeof one === 'number' && Number.isSafeInteger(one)))
-    throw new MessageMalformedError(`request: ${field} is not a list of at most ${TREATED_MAX} numbers`);
+    throw new MessageMalformedError(`request: ${field} is not a list of at most ${BULK_JOBS_MAX} numbers`);
   return value as readonly number[];
 }

@@ -3,7 +3,7 @@
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
-import type { JobSpec } from '../job/job-spec.js';
+import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
 import type { RefusalCode } from '../jobs-error.js';
@@ -16,22 +16,20 @@ import type {
   SubmitItem,
   ToClient,
 } from '../protocol/client-messages.js';
-import { readDeskRequest } from './admin-codec.js';
+import { readAdminRequest } from './admin-codec.js';
 import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
 import { type Emit, encodeSessionMessage, readSessionMessage } from './session-codec.js';
 import { readEnum, readFailure, readJson, writeEnum, writeFailure } from './wire-fields.js';
 import type { WireReader } from './wire-reader.js';
 
-const WANT = 1;
+const WANTS_OUTCOME = 1;
 const HAS_KEY = 2;
 const HAS_DELAY = 4;
-const SOON = 8;
 const DUPLICATE = 1;
 const REFUSED = 2;
 const HAS_RESULT = 1;
 const HAS_REASON = 2;
 const HAS_FAILURE = 4;
-const HAS_SEQ = 8;
 const STATES = ['done', 'dead', 'cancelled', 'unknown'] as const satisfies readonly JobOutcome['state'][];
 
 export function encodeClientHello(hello: ClientHello, out: ByteWriter, emit: Emit): void {
@@ -55,7 +53,7 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
       return emit(JobFrameType.SubmitAll, out);
     case 'define':
       out.int(message.ref);
-      out.text(JSON.stringify(message.spec));
+      out.text(JSON.stringify(message.policy));
       return emit(JobFrameType.Define, out);
     case 'await':
       for (const job of message.jobs) out.int(job);
@@ -117,14 +115,14 @@ export function readClient(type: number, from: WireReader): ClientMessage | unde
       return { kind: 'submit_all', low, seq, items };
     }
     case JobFrameType.Define:
-      return { kind: 'define', ref: from.int(), spec: readSpec(from) };
+      return { kind: 'define', ref: from.int(), policy: readPolicy(from) };
     case JobFrameType.Await: {
       const jobs: number[] = [];
       while (!from.done) jobs.push(from.int());
       return { kind: 'await', jobs };
     }
     case JobFrameType.Call:
-      return { kind: 'call', call: from.int(), request: readDeskRequest(readJson(from, 'request')) };
+      return { kind: 'call', call: from.int(), request: readAdminRequest(readJson(from, 'request')) };
     case JobFrameType.Heartbeat:
       return { kind: 'heartbeat' };
     case JobFrameType.Close:
@@ -213,7 +211,7 @@ function writeItem(out: ByteWriter, item: SubmitItem): void {
   out.int(item.ref);
   const { key, delayMs } = item;
   const has = (key === '' ? 0 : HAS_KEY) | (delayMs === 0 ? 0 : HAS_DELAY);
-  out.byte(has | (item.want ? WANT : 0) | (item.soon ? SOON : 0));
+  out.byte(has | (item.wantsOutcome ? WANTS_OUTCOME : 0));
   if (key !== '') out.text(key);
   if (delayMs !== 0) out.int(Math.ceil(delayMs));
   out.payload(item.payload);
@@ -235,7 +233,7 @@ function readItemOptions(
 ): SubmitItem & { payload: Payload } {
   const key = (flags & HAS_KEY) === 0 ? '' : from.text();
   const delayMs = (flags & HAS_DELAY) === 0 ? 0 : from.int();
-  return { seq, ref, payload: '', key, delayMs, want: (flags & WANT) !== 0, soon: (flags & SOON) !== 0 };
+  return { seq, ref, payload: '', key, delayMs, wantsOutcome: (flags & WANTS_OUTCOME) !== 0 };
 }
 
 function encodeReceipts(items: readonly Receipt[], out: ByteWriter, emit: Emit): void {
@@ -271,12 +269,11 @@ function readReceipt(from: WireReader): Receipt {
 }
 
 function encodeOutcomes(items: readonly JobOutcome[], out: ByteWriter, emit: Emit): void {
-  for (const { job, seq, state, result, reason, failure } of items) {
+  for (const { job, state, result, reason, failure } of items) {
     out.int(job);
     writeEnum(out, STATES, state);
     const has = (result === undefined ? 0 : HAS_RESULT) | (reason === '' ? 0 : HAS_REASON);
-    out.byte(has | (failure === undefined ? 0 : HAS_FAILURE) | (seq === 0 ? 0 : HAS_SEQ));
-    if (seq !== 0) out.int(seq);
+    out.byte(has | (failure === undefined ? 0 : HAS_FAILURE));
     if (result !== undefined) out.payload(result);
     if (reason !== '') out.text(reason);
     if (failure !== undefined) writeFailure(out, failure);
@@ -289,20 +286,19 @@ function readOutcome(from: WireReader): JobOutcome {
   const job = from.int();
   const state = readEnum(from, STATES, 'state');
   const flags = from.byte();
-  const seq = (flags & HAS_SEQ) === 0 ? 0 : from.int();
   const result = (flags & HAS_RESULT) === 0 ? undefined : from.payload();
   const reason = (flags & HAS_REASON) === 0 ? '' : from.text();
   const failure = (flags & HAS_FAILURE) === 0 ? undefined : readFailure(from);
-  return { job, seq, state, result, reason, failure };
+  return { job, state, result, reason, failure };
 }
 
-/** Made again by `defineJob`, so a spec from outside has passed the same checks as one from inside. */
-function readSpec(from: WireReader): JobSpec {
-  const { exec, ...options } = readJson(from, 'spec');
-  if (typeof exec !== 'string') throw new MessageMalformedError('spec has no exec');
+/** Made again by `defineJob`, so a policy from outside has passed the same checks as one from inside. */
+function readPolicy(from: WireReader): JobPolicy {
+  const { exec, ...options } = readJson(from, 'policy');
+  if (typeof exec !== 'string') throw new MessageMalformedError('policy has no exec');
   try {
-    return defineJob(exec, { ...options, input: ANY, output: ANY }).spec;
+    return defineJob(exec, { ...options, input: ANY, output: ANY }).policy;
   } catch (cause) {
-    throw new MessageMalformedError('spec is not one of a job definition', { cause });
+    throw new MessageMalformedError('policy is not one of a job definition', { cause });
   }
 }

@@ -1,11 +1,11 @@
 // Hot path: `receive` runs for every frame.
 import {
   type Connection,
-  Frame,
+  decompressBody,
   type IncomingBody,
   NO_HEADER,
+  ReceivedFrame,
   TransportError,
-  unpackBody,
 } from '@troupe/transport';
 import { JobsError } from '../jobs-error.js';
 import { WireReader } from './wire-reader.js';
@@ -30,23 +30,23 @@ export class FrameReceiver {
     this.divert = divert;
   }
 
-  receive(frame: Frame): void {
+  receive(frame: ReceivedFrame): void {
     if (frame.incoming === null) this.read(frame, frame.body, false);
     else if (this.divert?.(frame.type, frame.incoming) !== true) this.collect(frame, frame.incoming);
   }
 
   /** A diverted body that was put together after all. */
   receiveWhole(type: number, bytes: Buffer): void {
-    this.read(new Frame(type, NO_HEADER, bytes, null), bytes, true);
+    this.read(new ReceivedFrame(type, NO_HEADER, bytes, null), bytes, true);
   }
 
-  private read(frame: Frame, body: Uint8Array, owned: boolean): void {
+  private read(frame: ReceivedFrame, body: Uint8Array, owned: boolean): void {
     const { compression, rawLen } = frame.header;
     try {
       const bytes =
         compression === undefined || rawLen === undefined
           ? body
-          : unpackBody({ compression, rawLen, body }, this.bytesMax);
+          : decompressBody({ compression, rawLen, body }, this.bytesMax);
       this.handle(frame.type, new WireReader(bytes, owned), bytes.length);
     } catch (error) {
       if (!(error instanceof JobsError || error instanceof TransportError)) throw error;
@@ -55,12 +55,12 @@ export class FrameReceiver {
   }
 
   refuseMalformed(): void {
-    this.connection.answer('MALFORMED', { field: 'message' });
+    this.connection.writeError('MALFORMED', { field: 'message' });
     this.connection.close();
   }
 
   /** The transport bounds the body by its limit, and the bytes not yet consumed by its window. */
-  private collect(frame: Frame, incoming: IncomingBody): void {
+  private collect(frame: ReceivedFrame, incoming: IncomingBody): void {
     const whole = new BodyCollector(incoming.length);
     incoming.read({
       onChunk: (chunk) => {

@@ -3,9 +3,9 @@ import {
   type BodySource,
   type Compression,
   type Connection,
+  compressBody,
+  type EncodedBody,
   NO_HEADER,
-  type PackedBody,
-  packBody,
 } from '@troupe/transport';
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { FilePayload, type StoredPayload } from '../job/stored-payload.js';
@@ -65,9 +65,9 @@ export class FrameSender {
   readonly write = (type: number, out: ByteWriter): void => {
     const isFree = !this.isBehind && this.waiting.length === 0;
     if (isFree && out.length < COPIED_BYTES && this.options.compress === undefined) {
-      const sent = this.connection.send(type, NO_HEADER, out.view(0, out.length));
+      const sent = this.connection.write(type, NO_HEADER, out.view(0, out.length));
       if (sent === 'accepted' || sent === 'closed') return out.reset();
-      if (sent === 'behind') {
+      if (sent === 'backpressure') {
         this.isBehind = true;
         return out.reset();
       }
@@ -126,14 +126,16 @@ export class FrameSender {
     const [first] = all;
     const bytes = first !== undefined && all.length === 1 ? first : Buffer.concat(all);
     const isWorthIt = compress !== undefined && bytes.length >= COMPRESSED_BYTES_MIN;
-    const { compression, rawLen, body }: PackedBody = isWorthIt ? packBody(bytes, compress) : { body: bytes };
-    const sent = this.connection.send(
+    const { compression, rawLen, body }: EncodedBody = isWorthIt
+      ? compressBody(bytes, compress)
+      : { body: bytes };
+    const sent = this.connection.write(
       type,
       compression === undefined ? NO_HEADER : { compression, rawLen },
       body,
     );
     if (sent === 'full') return false;
-    if (sent === 'behind') this.isBehind = true;
+    if (sent === 'backpressure') this.isBehind = true;
     if (sent === 'too-large') this.connection.destroy();
     this.count(type, -bytes.length);
     return true;
@@ -143,7 +145,7 @@ export class FrameSender {
     while (this.large.length > 0) {
       const { type, pieces, length, held } = this.large[0] as OutgoingMessage;
       const source = new PieceSource(pieces, length, this.options.open);
-      const body = this.connection.sendBody(type, NO_HEADER, source, {
+      const body = this.connection.writeBody(type, NO_HEADER, source, {
         compress: this.options.compress,
         onOutcome: (outcome) => {
           this.count(type, -held);

@@ -90,7 +90,7 @@ export class Worker implements AttemptOwner {
     this.reporter.restart(ends);
     const { patterns, slots } = settings;
     const credit = this.slots.restart();
-    const execs = Array.from(this.handlers.values(), ({ job }) => `${job.spec.group}/${job.exec}`);
+    const execs = Array.from(this.handlers.values(), ({ job }) => `${job.policy.group}/${job.exec}`);
     link.open({ worker, incarnation, execs, patterns, slots, credit, held });
   }
 

@@ -54,7 +54,7 @@ submitter('whatever is lost between reconnects, every submit keeps its number an
       const answered: number[] = [];
       let added = 0;
       let atLeader: number[] = [];
-      const draft = () => ({ seq: 0, ref: 1, payload: 'x', key: '', delayMs: 0, want: false, soon: false });
+      const draft = () => ({ seq: 0, ref: 1, payload: 'x', key: '', delayMs: 0, wantsOutcome: false });
       const told = ({ seq }: Receipt): void => void answered.push(seq);
       const answer = (seq: number): void => one.receipts([receipt(seq)]);
       for (const { what, pick } of all) {

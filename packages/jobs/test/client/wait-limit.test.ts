@@ -117,27 +117,13 @@ patience('a wait for an output ends without the job, and leaves nothing behind',
   const { waiters } = (client as unknown as { outcomes: { waiters: { size: number } } }).outcomes;
   for (let i = 0; i < 20; i += 1) assert.is(await codeOf(job.result({ withinMs: 1 })), 'ERR_JOB_WAIT');
   assert.is(await codeOf(job.result({ signal: AbortSignal.abort(new Error('enough')) })), 'enough');
-  // Less than a receipt may wait for its outcome (ADR 0139), were it not for the limit.
-  assert.is(await codeOf(client.run(echo, 2, { withinMs: 900 })), 'ERR_JOB_WAIT');
+  assert.is(await codeOf(client.run(echo, 2, { withinMs: 200 })), 'ERR_JOB_WAIT');
   assert.is(waiters.size, 0);
   const patient = job.result();
   assert.is(await codeOf(job.result({ withinMs: 1 })), 'ERR_JOB_WAIT');
   app.worker({ handlers: [handle(echo, (value) => value)] });
   assert.is(await patient, 1);
   assert.is(await job.result({ withinMs: 60_000, signal: new AbortController().signal }), 1);
-});
-
-patience('only who waits briefly asks for a receipt at once', async () => {
-  const rig = new Rig();
-  rig.welcome(9);
-  const { signal } = new AbortController();
-  for (const options of [undefined, {}, { signal }, { withinMs: 60_000 }, { withinMs: 4_000 }])
-    void codeOf(rig.client.run(echo, 1, options));
-  assert.equal(
-    (await rig.submitted()).map(({ soon }) => soon),
-    [false, false, false, false, true],
-  );
-  rig.client.close();
 });
 
 patience('limits that cannot be kept are refused', async () => {

@@ -7,8 +7,8 @@ import {
   type LeaderServerOptions,
   startLeader,
 } from '@troupe/jobs';
-import { type DialerAuth, Directory } from '@troupe/transport';
-import { Authority } from '@troupe/transport/testing';
+import { type DialerAuth, IdentityStore } from '@troupe/transport';
+import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { AttemptEnd, HeartbeatHello, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
@@ -21,7 +21,7 @@ const heartbeat = suite('heartbeat');
 
 /** Three of these are still shorter than the jobs' leases. */
 const BEAT_MS = 300;
-const LEASE_MS = Spin.spec.leaseMs;
+const LEASE_MS = Spin.policy.leaseMs;
 
 interface Watched extends AsyncDisposable {
   readonly leader: LeaderServer;
@@ -206,15 +206,15 @@ heartbeat('a leader that was restarted meanwhile hears that the holder of a leas
 // A13, A35: the heartbeat proves the same identity, over the same kind of channel.
 heartbeat('a heartbeat has the key and the certificates of its worker', async () => {
   await using folder = await stateFolder();
-  const authority = new Authority('root');
+  const authority = new CertificateAuthority('root');
   const { key, cert } = authority.issue({ name: 'leader', hosts: ['127.0.0.1'] });
   const secret = 'd'.repeat(64);
-  const directory = new Directory([
-    { subject: 'crew', keys: [{ id: 'k-crew', key: secret }], work: ['>'], submit: ['>'] },
+  const identities = new IdentityStore([
+    { name: 'crew', keys: [{ id: 'k-crew', key: secret }], work: ['>'], submit: ['>'] },
   ]);
   const auth = { kind: 'hmac', keyId: 'k-crew', key: secret } as const;
   const tls = { ca: authority.cert };
-  await using at = await watched(folder.dir, { tls: { key, cert }, auth: { kind: 'hmac', directory } });
+  await using at = await watched(folder.dir, { tls: { key, cert }, auth: { kind: 'hmac', identities } });
   await using worker = await workerRole(at.port, 'w1', 4, { tls, auth });
   await using client = await connectClient({ address: at.leader.address, tls, auth });
   const handle = await client.submit(Spin, 3 * LEASE_MS);
@@ -258,13 +258,13 @@ heartbeat('nobody else can speak for a worker, and a heartbeat cannot speak like
   await using folder = await stateFolder();
   const keyOf = (digit: string): string => digit.repeat(64);
   const rules = { work: ['>'], submit: ['>'], observe: ['>'] };
-  const directory = new Directory([
-    { subject: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], ...rules },
-    { subject: 'eve', keys: [{ id: 'k-eve', key: keyOf('e') }], ...rules },
+  const identities = new IdentityStore([
+    { name: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], ...rules },
+    { name: 'eve', keys: [{ id: 'k-eve', key: keyOf('e') }], ...rules },
   ]);
   const crew = { kind: 'hmac', keyId: 'k-crew', key: keyOf('d') } as const;
   const eve = { kind: 'hmac', keyId: 'k-eve', key: keyOf('e') } as const;
-  await using at = await watched(folder.dir, { auth: { kind: 'hmac', directory } });
+  await using at = await watched(folder.dir, { auth: { kind: 'hmac', identities } });
   await using worker = await workerRole(at.port, 'w1', 4, { auth: crew });
   await using client = await connectClient({ address: at.leader.address, auth: crew });
   const handle = await client.submit(Nap, 1_500);

@@ -9,8 +9,8 @@ const coded = (code: string) => (error: unknown) => (error as { code?: string })
 
 definition('a definition carries its defaults: six attempts, 1 s × 2 up to 30 s ± 20 %', () => {
   const job = defineJob('mail.send', { input: aString, output: aNumber });
-  assert.is(job.spec.group, 'mail');
-  assert.equal(job.spec.retry, {
+  assert.is(job.policy.group, 'mail');
+  assert.equal(job.policy.retry, {
     attempts: 6,
     backoff: 'exponential',
     baseMs: 1_000,

@@ -1,7 +1,7 @@
 import type { Journal, OpenJournal } from '@troupe/jobs';
 import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
 import type { JobsHost } from '#src/host.js';
-import type { JobSpec } from '#src/job/job-spec.js';
+import type { JobPolicy } from '#src/job/job-policy.js';
 import type { Leader } from '#src/leader/leader.js';
 import type { LeaderLimits, LeaderTimes } from '#src/leader/leader-limits.js';
 import { openLeader } from '#src/leader/open-leader.js';
@@ -17,7 +17,7 @@ import type {
   AttemptRef,
   ToWorker,
 } from '#src/protocol/worker-messages.js';
-import { specOf } from '../ledger/legal-history.js';
+import { policyOf } from '../ledger/legal-history.js';
 
 /** A leader alone, on time that is moved by hand and a journal in memory; workers and clients are played by the test. */
 export class LeaderRig {
@@ -181,7 +181,7 @@ export class PlayedClient {
     rig: LeaderRig,
     client: string,
     token: string,
-    spec: JobSpec = specOf('one', { doneMs: 1e6, deadMs: 1e6 }),
+    policy: JobPolicy = policyOf('one', { doneMs: 1e6, deadMs: 1e6 }),
   ) {
     this.rig = rig;
     const write = (message: ToClient): void => {
@@ -190,7 +190,7 @@ export class PlayedClient {
     };
     this.session = rig.leader.openClient({ client, token }, { write });
     rig.settle();
-    this.say({ kind: 'define', ref: 1, spec });
+    this.say({ kind: 'define', ref: 1, policy });
   }
 
   say(message: ClientMessage): void {
@@ -204,10 +204,8 @@ export class PlayedClient {
     this.say({
       kind: 'submit',
       low: 0,
-      items: [{ seq: this.seq, ref: 1, payload, key, delayMs, want: true, soon: false }],
+      items: [{ seq: this.seq, ref: 1, payload, key, delayMs, wantsOutcome: true }],
     });
-    // The receipt of a wanted outcome would wait for it, or for a beat.
-    this.session.hurry();
     return this.receipts()
       .filter((one) => one.seq === this.seq)
       .at(-1);

@@ -4,7 +4,7 @@ import { Ledger } from '#src/ledger/ledger.js';
 import type { SubmitItem } from '#src/protocol/client-messages.js';
 import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
 import type { Assignment } from '#src/protocol/worker-messages.js';
-import { specOf } from '../ledger/legal-history.js';
+import { policyOf } from '../ledger/legal-history.js';
 import { LeaderRig, PlayedClient, type PlayedWorker } from './leader-rig.js';
 
 const leaders = suite('leader');
@@ -267,11 +267,11 @@ leaders('a malformed submit has an answer and takes nothing', () => {
   const rig = new LeaderRig();
   const client = rig.client();
   const bad = [
-    { seq: 1, ref: 9, payload: 'x', key: '', delayMs: 0, want: false, soon: false },
-    { seq: 2, ref: 1, payload: 'x', key: 'k'.repeat(600), delayMs: 0, want: false, soon: false },
-    { seq: 3, ref: 1, payload: 'x', key: '', delayMs: -1, want: false, soon: false },
-    { seq: 4, ref: 1, payload: 5 as unknown as string, key: '', delayMs: 0, want: false, soon: false },
-    { seq: 5, ref: 1, payload: 'x'.repeat(2_000_000), key: '', delayMs: 0, want: false, soon: false },
+    { seq: 1, ref: 9, payload: 'x', key: '', delayMs: 0, wantsOutcome: false },
+    { seq: 2, ref: 1, payload: 'x', key: 'k'.repeat(600), delayMs: 0, wantsOutcome: false },
+    { seq: 3, ref: 1, payload: 'x', key: '', delayMs: -1, wantsOutcome: false },
+    { seq: 4, ref: 1, payload: 5 as unknown as string, key: '', delayMs: 0, wantsOutcome: false },
+    { seq: 5, ref: 1, payload: 'x'.repeat(2_000_000), key: '', delayMs: 0, wantsOutcome: false },
   ];
   client.say({ kind: 'submit', low: 0, items: bad });
   assert.equal(
@@ -293,7 +293,7 @@ leaders('a malformed submit has an answer and takes nothing', () => {
 leaders('numbers that no client counts to are refused before they reach the log', () => {
   const rig = new LeaderRig();
   const client = rig.client();
-  const item = { ref: 1, payload: 'x', key: '', delayMs: 0, want: false, soon: false };
+  const item = { ref: 1, payload: 'x', key: '', delayMs: 0, wantsOutcome: false };
   const odd: [seq: number, low: number][] = [
     [0, 0],
     [-1, 0],
@@ -324,8 +324,7 @@ leaders('a batch or a result larger than a record is refused, and the leader goe
     payload: large,
     key: '',
     delayMs: 0,
-    want: false,
-    soon: false,
+    wantsOutcome: false,
   }));
   client.say({ kind: 'submit_all', low: 0, seq: 1, items });
   assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_PAYLOAD_TOO_LARGE');
@@ -355,8 +354,8 @@ leaders('what a worker says of itself and of a failure is bounded', () => {
   assert.is(worker.assigned().length, 2);
 });
 
-leaders('a spec that no definition could have made ends the session', () => {
-  const good = specOf('one');
+leaders('a policy that no definition could have made ends the session', () => {
+  const good = policyOf('one');
   const odd = [
     { ...good, exec: 'a..b' },
     { ...good, group: 'a.b' },
@@ -365,12 +364,12 @@ leaders('a spec that no definition could have made ends the session', () => {
     { ...good, retry: { ...good.retry, backoff: 'wild' as 'linear' } },
     { ...good, limits: { ...good.limits, runMs: Number.NaN } },
   ];
-  for (const spec of odd) {
+  for (const policy of odd) {
     const rig = new LeaderRig();
-    const client = new PlayedClient(rig, 'ann', 't1', spec);
+    const client = new PlayedClient(rig, 'ann', 't1', policy);
     assert.ok(
       client.heard.some((message) => message.kind === 'refused'),
-      JSON.stringify(spec),
+      JSON.stringify(policy),
     );
     assert.is(rig.leader.ledger.policies.size, 0);
   }
@@ -390,7 +389,7 @@ leaders('a leader that drains refuses new work, and what runs still ends', () =>
 // A38: which worker serves which group is a matter of its patterns.
 leaders('a worker gets only jobs it has code for', () => {
   const rig = new LeaderRig();
-  new PlayedClient(rig, 'ann', 't1', specOf('two')).submit('x');
+  new PlayedClient(rig, 'ann', 't1', policyOf('two')).submit('x');
   const worker = rig.worker({ execs: ['one'] });
   assert.is(worker.assigned().length, 0);
   const able = rig.worker({ name: 'able', execs: ['one', 'two'] });
@@ -406,7 +405,7 @@ leaders('a job goes to a worker of its own group, whichever group the leader met
     const ours = rig.worker({ name: 'ours', patterns: ['job.assign.g.*'] });
     const coder = rig.worker({ name: 'coder', execs: ['g/one'] });
     for (const group of order) {
-      const client = new PlayedClient(rig, group, 't1', { ...specOf('one'), group });
+      const client = new PlayedClient(rig, group, 't1', { ...policyOf('one'), group });
       for (const n of [1, 2, 3]) client.submit(`${group} ${n}`);
     }
     const got = [...ours.assigned(), ...coder.assigned()].map((one) => String(one.payload));
@@ -452,130 +451,56 @@ leaders('a leader that was stalled does not count its stall against a worker', (
   assert.equal([worker.aborted().length, rig.counts()['running']], [0, 1]);
 });
 
-/** A submit whose outcome is wanted, and whose receipt may come with it. */
-function wanted(seq: number, extra: Partial<SubmitItem> = {}): SubmitItem {
-  return { seq, ref: 1, payload: `${seq}`, key: '', delayMs: 0, want: true, soon: false, ...extra };
+/** A submit whose outcome is wanted. */
+function wanted(seq: number): SubmitItem {
+  return { seq, ref: 1, payload: `${seq}`, key: '', delayMs: 0, wantsOutcome: true };
 }
 
-leaders('a wanted outcome is the receipt as well; where it takes long the receipt comes before it', () => {
+leaders('a submit has its receipt when it is durable, and its outcome when the job has ended', () => {
   const rig = new LeaderRig();
   const worker = rig.worker({ slots: 3 });
   const client = rig.client();
-  const say = (...items: SubmitItem[]): void => client.say({ kind: 'submit', low: 0, items });
-  rig.beat(100, worker);
-  say(wanted(1), wanted(2));
-  assert.is(worker.assigned().length, 2);
-  worker.ok(nth(worker.assigned(), 0));
-  assert.equal([client.receipts().length, client.outcomes().map(({ seq }) => seq)], [0, [1]]);
-  rig.beat(500, worker);
-  assert.is(client.receipts().length, 0);
-  rig.beat(500, worker);
-  const { job } = nth(worker.assigned(), 1);
+  client.say({ kind: 'submit', low: 0, items: [wanted(1), { ...wanted(2), wantsOutcome: false }] });
   assert.equal(
     client
       .receipts()
       .map(({ seq, jobs, lsn }) => ({ seq, jobs, isDurable: lsn > 0 && lsn <= rig.leader.lsn })),
-    [{ seq: 2, jobs: [job], isDurable: true }],
+    [
+      { seq: 1, jobs: [1], isDurable: true },
+      { seq: 2, jobs: [2], isDurable: true },
+    ],
   );
-  worker.ok(nth(worker.assigned(), 1));
+  assert.equal(client.outcomes(), []);
+  for (const assignment of worker.assigned()) worker.ok(assignment);
   assert.equal(
-    client.outcomes().map(({ seq }) => seq),
-    [1, 0],
-    'it had its receipt',
-  );
-  say(wanted(3, { payload: 'x'.repeat(5_000) }));
-  assert.is(client.receipts().length, 2, 'a large payload counts until it is answered');
-});
-
-leaders(
-  'a receipt that waits belongs to the session that submitted, whoever else waits for the outcome',
-  () => {
-    const rig = new LeaderRig();
-    const client = rig.client();
-    client.say({ kind: 'submit', low: 0, items: [wanted(1), wanted(2)] });
-    const other = rig.client('other');
-    other.say({ kind: 'await', jobs: [1, 2] });
-    rig.leader.closed(client.session);
-    const again = rig.client();
-    const worker = rig.worker({ slots: 2 });
-    worker.ok(nth(worker.assigned(), 0));
-    assert.equal(client.outcomes(), [], 'its connection is gone');
-    assert.equal(
-      other.outcomes().map(({ job, seq }) => ({ job, seq })),
-      [{ job: 1, seq: 0 }],
-    );
-    again.say({ kind: 'submit', low: 0, items: [wanted(2)] });
-    assert.equal(
-      again.receipts().map(({ seq, duplicate }) => ({ seq, duplicate })),
-      [{ seq: 2, duplicate: true }],
-    );
-    worker.ok(nth(worker.assigned(), 1));
-    assert.equal(
-      again.outcomes().map(({ job, seq }) => ({ job, seq })),
-      [{ job: 2, seq: 0 }],
-    );
-    assert.equal(
-      other.outcomes().map(({ job, seq }) => ({ job, seq })),
-      [
-        { job: 1, seq: 0 },
-        { job: 2, seq: 0 },
-      ],
-      'nobody else hears of its number',
-    );
-  },
-);
-
-leaders('one that takes long does not keep those behind it, or their receipts', () => {
-  const rig = new LeaderRig();
-  const worker = rig.worker({ slots: 2 });
-  const client = rig.client();
-  client.say({ kind: 'submit', low: 0, items: [wanted(1)] });
-  for (let seq = 2; seq <= 300; seq += 1) {
-    client.say({ kind: 'submit', low: 0, items: [wanted(seq)] });
-    worker.ok(nth(worker.assigned(), seq - 1));
-  }
-  assert.is(client.receipts().length, 0);
-  assert.equal(
-    client.outcomes().map(({ seq }) => seq),
-    Array.from({ length: 299 }, (_, i) => i + 2),
-  );
-  rig.beat(1_100, worker);
-  assert.equal(
-    client.receipts().map(({ seq }) => seq),
+    client.outcomes().map(({ job }) => job),
     [1],
+    'the outcome of the second is not wanted',
   );
+  assert.is(client.receipts().length, 2);
 });
 
-leaders('a submit that asks for its receipt at once has it, and the outcome when there is one', () => {
+leaders('an outcome goes to every open session that waits for it', () => {
   const rig = new LeaderRig();
-  const worker = rig.worker({ slots: 2 });
   const client = rig.client();
-  const say = (seq: number, soon: boolean): void =>
-    client.say({ kind: 'submit', low: 0, items: [wanted(seq, { soon })] });
-  say(1, false);
-  assert.is(client.receipts().length, 0);
-  say(2, true);
+  client.say({ kind: 'submit', low: 0, items: [wanted(1), wanted(2)] });
+  const other = rig.client('other');
+  other.say({ kind: 'await', jobs: [1, 2] });
+  rig.leader.closed(client.session);
+  const again = rig.client();
+  const worker = rig.worker({ slots: 2 });
+  worker.ok(nth(worker.assigned(), 0));
+  assert.equal(client.outcomes(), [], 'its connection is gone');
+  const outcomesOf = ({ job }: { readonly job: number }): number => job;
+  assert.equal(other.outcomes().map(outcomesOf), [1]);
+  again.say({ kind: 'submit', low: 0, items: [wanted(2)] });
   assert.equal(
-    client.receipts().map(({ seq }) => seq),
-    [2],
+    again.receipts().map(({ seq, duplicate }) => ({ seq, duplicate })),
+    [{ seq: 2, duplicate: true }],
   );
   worker.ok(nth(worker.assigned(), 1));
-  assert.equal(
-    client.outcomes().map(({ seq }) => seq),
-    [0],
-  );
-});
-
-leaders('a receipt waits for its outcome for a beat of its own, whenever it came', () => {
-  const rig = new LeaderRig();
-  const worker = rig.worker({ slots: 1 });
-  const client = rig.client();
-  rig.beat(900, worker);
-  client.say({ kind: 'submit', low: 0, items: [wanted(1)] });
-  rig.beat(800, worker);
-  assert.is(client.receipts().length, 0);
-  rig.beat(300, worker);
-  assert.is(client.receipts().length, 1);
+  assert.equal(again.outcomes().map(outcomesOf), [2]);
+  assert.equal(other.outcomes().map(outcomesOf), [1, 2]);
 });
 
 leaders('attempts that end in a row are settled in one word, others one by one', () => {
@@ -617,14 +542,6 @@ leaders('what a row of attempts has settled rides with the next row, unless its 
   assert.is(settled(), 3 * BATCH_JOBS_MAX, 'the worker keeps every result until then');
 });
 
-leaders('a client with many submits open is not kept waiting for their receipts', () => {
-  const client = new LeaderRig().client();
-  client.say({ kind: 'submit', low: 0, items: Array.from({ length: 127 }, (_, i) => wanted(i + 1)) });
-  assert.is(client.receipts().length, 0);
-  client.say({ kind: 'submit', low: 0, items: [wanted(128)] });
-  assert.is(client.receipts().length, 128);
-});
-
 /** Two workers that have run one job of this length each; then eight come at once. Who gets how many? */
 function spread(runMs: number): number[] {
   const rig = new LeaderRig();
@@ -642,8 +559,7 @@ function spread(runMs: number): number[] {
     payload: '1',
     key: '',
     delayMs: 0,
-    want: false,
-    soon: false,
+    wantsOutcome: false,
   }));
   client.say({ kind: 'submit', low: 0, items });
   return workers.map((worker) => worker.assigned().length - 1).sort();
@@ -711,7 +627,7 @@ leaders('a row of short jobs comes from one client, long ones by turns', () => {
 leaders('a session that defines without end is ended', () => {
   const rig = new LeaderRig();
   const client = rig.client();
-  for (let ref = 2; ref < 4_200; ref += 1) client.say({ kind: 'define', ref, spec: specOf('one') });
+  for (let ref = 2; ref < 4_200; ref += 1) client.say({ kind: 'define', ref, policy: policyOf('one') });
   assert.is(client.heard.at(-1)?.kind, 'refused');
   assert.is(client.session.refs.size, 0);
 });
@@ -724,7 +640,7 @@ leaders('results are kept beside 100,000 others, unless told otherwise', () => {
   assert.is(new Ledger().limits.resultsMax, 10_000, 'what a log without the record means never changes');
 });
 
-const shortLived = specOf('one', { doneMs: 10, deadMs: 1e6 });
+const shortLived = policyOf('one', { doneMs: 10, deadMs: 1e6 });
 
 // What is kept longest pushes out what is kept shortest, the job that has just ended included.
 leaders('a job whose result finds no room has ended all the same, and its client is told', () => {
@@ -752,9 +668,9 @@ leaders('a cancel that finds no room for its outcome is answered', () => {
   const rig = new LeaderRig({ limits: { resultsMax: 0 } });
   const client = rig.client();
   client.submit('waits');
-  client.say({ kind: 'call', call: 7, request: { ask: 'cancel', job: 1, reason: 'enough' } });
+  client.say({ kind: 'call', call: 7, request: { kind: 'cancel', job: 1, reason: 'enough' } });
   const answers = client.heard.flatMap((message) => (message.kind === 'answer' ? [message.answer] : []));
-  assert.equal(answers, [{ answer: 'cancelled', state: 'cancelled' }]);
+  assert.equal(answers, [{ kind: 'cancelled', state: 'cancelled' }]);
   assert.equal(
     client.outcomes().map((one) => one.state),
     ['cancelled'],
@@ -874,7 +790,7 @@ leaders('the time that passes while no leader runs counts for a delay', () => {
 leaders('results go and keys are freed at their time, with the wall clock set back meanwhile', () => {
   const rig = new LeaderRig({ limits: { keyWindowMs: 2_000 } });
   const worker = rig.worker();
-  const client = new PlayedClient(rig, 'ann', 't1', specOf('one', { doneMs: 500, deadMs: 500 }));
+  const client = new PlayedClient(rig, 'ann', 't1', policyOf('one', { doneMs: 500, deadMs: 500 }));
   client.submit('x', { key: 'k' });
   worker.ok(nth(worker.assigned(), 0));
   rig.wallStepMs = -HOUR_MS;
@@ -889,7 +805,7 @@ leaders(
   () => {
     const rig = new LeaderRig();
     const worker = rig.worker();
-    const client = new PlayedClient(rig, 'ann', 't1', specOf('one', { doneMs: 100, deadMs: 100 }));
+    const client = new PlayedClient(rig, 'ann', 't1', policyOf('one', { doneMs: 100, deadMs: 100 }));
     client.submit('x', { key: 'k' });
     worker.ok(nth(worker.assigned(), 0));
     rig.beat(500, worker);
@@ -910,17 +826,17 @@ leaders(
     const ends: Record<string, (client: PlayedClient, worker: PlayedWorker) => void> = {
       purged: (client, worker) => {
         worker.final(nth(worker.assigned(), 0));
-        client.say({ kind: 'call', call: 1, request: { ask: 'purge', jobs: [1] } });
+        client.say({ kind: 'call', call: 1, request: { kind: 'purge', jobs: [1] } });
       },
       'expired among the dead letters': (_client, worker) => worker.final(nth(worker.assigned(), 0)),
       'cancelled and forgotten': (client) =>
-        client.say({ kind: 'call', call: 1, request: { ask: 'cancel', job: 1, reason: '' } }),
+        client.say({ kind: 'call', call: 1, request: { kind: 'cancel', job: 1, reason: '' } }),
     };
     for (const [name, end] of Object.entries(ends)) {
       const rig = new LeaderRig();
       const worker = rig.worker();
       const keep = { doneMs: 300, deadMs: name === 'purged' ? 1e6 : 300 };
-      const client = new PlayedClient(rig, 'ann', 't1', specOf('one', keep));
+      const client = new PlayedClient(rig, 'ann', 't1', policyOf('one', keep));
       client.submit('x', { key: 'k' });
       end(client, worker);
       if (name !== 'purged') {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
-import { Job, Policy } from '#src/ledger/job.js';
+import { Job, StoredPolicy } from '#src/ledger/job.js';
 import { Echo } from '../remote/trial-jobs.js';
 
-export const POLICIES = [new Policy(1, Echo.spec), new Policy(2, Echo.spec)];
+export const POLICIES = [new StoredPolicy(1, Echo.policy), new StoredPolicy(2, Echo.policy)];
 const FAILURES = [undefined, { name: 'Error', message: 'no' }];
 
 /** What differs between jobs is drawn from few values, so that neighbours are alike now and then. */
@@ -24,7 +24,7 @@ export type Traits = typeof traits extends fc.Arbitrary<infer T> ? T : never;
 
 /** A job as most of them are. */
 export const PLAIN: Traits = {
-  policy: POLICIES[0] as Policy,
+  policy: POLICIES[0] as StoredPolicy,
   client: 'ann',
   key: '',
   dueAt: 0,

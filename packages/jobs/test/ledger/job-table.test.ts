@@ -40,7 +40,7 @@ tables('a job is what it was, also when all of its page have ended', () => {
           const job = expected.get(first + i);
           assert.equal(table.get(first + i), job);
           assert.equal(table.resultOf(first + i), job?.end?.result);
-          assert.equal(shared(table.likeEnded(first + i)), shared(job));
+          assert.equal(shared(table.templateOf(first + i)), shared(job));
         }
       },
     ),

@@ -1,10 +1,10 @@
-import type { JobSpec } from '#src/job/job-spec.js';
+import type { JobPolicy } from '#src/job/job-policy.js';
 import { DEFAULT_RETRY } from '#src/job/retry.js';
 import type { Job } from '#src/ledger/job.js';
 import type { Ledger } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 
-export function specOf(exec: string, keep = { doneMs: 500, deadMs: 2_000 }): JobSpec {
+export function policyOf(exec: string, keep = { doneMs: 500, deadMs: 2_000 }): JobPolicy {
   return {
     exec,
     group: 'g',
@@ -19,8 +19,8 @@ export function specOf(exec: string, keep = { doneMs: 500, deadMs: 2_000 }): Job
 export function opening(): LedgerRecord[] {
   return [
     { type: 'genesis', at: 1, tag: 'abcde' },
-    { type: 'policy', at: 1, policy: 1, spec: specOf('one') },
-    { type: 'policy', at: 1, policy: 2, spec: specOf('two', { doneMs: 0, deadMs: 0 }) },
+    { type: 'policy', at: 1, no: 1, policy: policyOf('one') },
+    { type: 'policy', at: 1, no: 2, policy: policyOf('two', { doneMs: 0, deadMs: 0 }) },
     { type: 'producer', at: 1, producer: 1, client: 'ann', token: 't1' },
   ];
 }

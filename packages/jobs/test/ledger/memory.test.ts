@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { WaitingRoom } from '#src/leader/dispatch/job-queues.js';
+import { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { opening } from './legal-history.js';
 
@@ -20,7 +20,7 @@ function usedBytes(): number {
 
 memory('a queued job costs at most 500 bytes beside its payload', () => {
   const ledger = new Ledger();
-  const room = new WaitingRoom(1, () => true);
+  const room = new JobQueues(1, () => true);
   for (const record of opening()) ledger.apply(record);
   const before = usedBytes();
   for (let job = 1; job <= JOBS; job += 1) {

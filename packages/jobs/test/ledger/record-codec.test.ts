@@ -5,7 +5,7 @@ import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { payloadOfBytes } from '#src/job/payload.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
-import { specOf } from './legal-history.js';
+import { policyOf } from './legal-history.js';
 
 const codec = suite('record codec');
 
@@ -23,7 +23,7 @@ const attempt = { at, job: number, attempt: number };
 const of = <T extends string>(...types: T[]) => fc.constantFrom(...types);
 const records: fc.Arbitrary<LedgerRecord> = fc.oneof(
   fc.record({ type: of('genesis'), at, tag: text }),
-  fc.record({ type: of('policy'), at, policy: number, spec: text.map((exec) => specOf(exec)) }),
+  fc.record({ type: of('policy'), at, no: number, policy: text.map((exec) => policyOf(exec)) }),
   fc.record({ type: of('producer'), at, producer: number, client: text, token: text }),
   fc.record({ type: of('enqueue'), at, producer: number, seq: number, low: number, ...submission }),
   fc.record({

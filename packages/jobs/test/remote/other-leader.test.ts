@@ -127,7 +127,7 @@ others('nobody hears of the jobs of others', async () => {
       role: 'client',
       onConnection: (connection) => {
         encodeClientHello({ client: 'bob', token: 'b' }, new ByteWriter(), (type, out) =>
-          connection.send(type, NO_HEADER, out.take()),
+          connection.write(type, NO_HEADER, out.take()),
         );
         return {
           onFrame: ({ type }) => {

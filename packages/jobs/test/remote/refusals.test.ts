@@ -1,6 +1,6 @@
 import { nodeHost } from '@troupe/core';
 import { connectClient, defineJob, type JobsError, startLeader, startWorker } from '@troupe/jobs';
-import { Directory } from '@troupe/transport';
+import { IdentityStore } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Client } from '#src/client/client.js';
@@ -27,12 +27,12 @@ refusals('who connects is told why the leader does not take it', async () => {
   await using folder = await stateFolder();
   // The name of the identity stands before the name that a peer gives itself; together they are too long.
   const subject = 's'.repeat(60);
-  const directory = new Directory([
-    { subject, keys: [{ id: 'k', key: 'a'.repeat(64) }], submit: ['>'], work: ['>'] },
+  const identities = new IdentityStore([
+    { name: subject, keys: [{ id: 'k', key: 'a'.repeat(64) }], submit: ['>'], work: ['>'] },
   ]);
   await using leader = await startLeader({
     dir: folder.dir,
-    auth: { kind: 'hmac', directory },
+    auth: { kind: 'hmac', identities },
     onFatal: fatal,
   });
   const dial = {

@@ -8,7 +8,7 @@ import {
   startLeader,
   startWorker,
 } from '@troupe/jobs';
-import { type DialerAuth, Directory } from '@troupe/transport';
+import { type DialerAuth, IdentityStore } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stateFolder } from '../remote/role.js';
@@ -19,20 +19,20 @@ const access = suite('access');
 const keyOf = (digit: string): string => digit.repeat(64);
 const authOf = (keyId: string, digit: string): DialerAuth => ({ kind: 'hmac', keyId, key: keyOf(digit) });
 
-const directory = new Directory([
-  { subject: 'ann', keys: [{ id: 'k-ann', key: keyOf('a') }], submit: ['job.submit.trial'] },
-  { subject: 'bob', keys: [{ id: 'k-bob', key: keyOf('b') }], submit: ['job.submit.other'] },
-  { subject: 'eve', keys: [{ id: 'k-eve', key: keyOf('c') }], submit: ['job.submit.trial'] },
-  { subject: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], work: ['job.assign.trial.*'] },
-  { subject: 'all', keys: [{ id: 'k-all', key: keyOf('9') }], work: ['>'] },
-  { subject: 'idle', keys: [{ id: 'k-idle', key: keyOf('e') }], work: ['job.assign.other.*'] },
-  { subject: 'ops', keys: [{ id: 'k-ops', key: keyOf('f') }], observe: ['>'], cancel: ['>'], admin: ['>'] },
+const identities = new IdentityStore([
+  { name: 'ann', keys: [{ id: 'k-ann', key: keyOf('a') }], submit: ['job.submit.trial'] },
+  { name: 'bob', keys: [{ id: 'k-bob', key: keyOf('b') }], submit: ['job.submit.other'] },
+  { name: 'eve', keys: [{ id: 'k-eve', key: keyOf('c') }], submit: ['job.submit.trial'] },
+  { name: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], work: ['job.assign.trial.*'] },
+  { name: 'all', keys: [{ id: 'k-all', key: keyOf('9') }], work: ['>'] },
+  { name: 'idle', keys: [{ id: 'k-idle', key: keyOf('e') }], work: ['job.assign.other.*'] },
+  { name: 'ops', keys: [{ id: 'k-ops', key: keyOf('f') }], observe: ['>'], cancel: ['>'], admin: ['>'] },
 ]);
 
 async function guarded(dir: string): Promise<LeaderServer> {
   return startLeader({
     dir,
-    auth: { kind: 'hmac', directory },
+    auth: { kind: 'hmac', identities },
     onFatal: (error) => {
       throw error;
     },
@@ -167,8 +167,8 @@ access('a running leader takes other keys: new ones get in, removed ones are put
   const zoe = { address, auth: authOf('k-zoe', '9') };
   assert.is(await codeOf(connectClient(zoe)), 'ERR_LEADER_REFUSED');
   leader.renew({
-    directory: new Directory([
-      { subject: 'zoe', keys: [{ id: 'k-zoe', key: keyOf('9') }], submit: ['job.submit.trial'] },
+    identities: new IdentityStore([
+      { name: 'zoe', keys: [{ id: 'k-zoe', key: keyOf('9') }], submit: ['job.submit.trial'] },
     ]),
   });
   await using newcomer = await connectClient(zoe);

@@ -1,4 +1,4 @@
-import type { Connection, Frame } from '@troupe/transport';
+import type { Connection, ReceivedFrame } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
@@ -19,16 +19,16 @@ function rig() {
   const sent: ToClient[] = [];
   let hasRoom = true;
   const connection = {
-    session: { method: 'none' },
-    send: (type: number, _header: unknown, body: Uint8Array) => {
+    handshake: { authMethod: 'none' },
+    write: (type: number, _header: unknown, body: Uint8Array) => {
       if (!hasRoom) return 'full';
       sent.push(readToClient(type, new WireReader(body.slice())) as ToClient);
       return 'accepted';
     },
-    took: () => {
+    requestStarted: () => {
       inFlight += 1;
     },
-    settled: () => {
+    requestEnded: () => {
       inFlight -= 1;
     },
   };
@@ -48,7 +48,7 @@ function rig() {
   } as unknown as ConnectionSetup<ToClient>;
   const peer = new ClientConnection(setup);
   const receive = (type: number, out: ByteWriter): void =>
-    peer.onFrame({ type, header: {}, body: out.take(), incoming: null } as unknown as Frame);
+    peer.onFrame({ type, header: {}, body: out.take(), incoming: null } as unknown as ReceivedFrame);
   encodeClientHello({ client: 'c', token: 't' }, new ByteWriter(), receive);
   return {
     heard,
@@ -57,7 +57,7 @@ function rig() {
     /** Whether the connection takes anything; with room it takes what has waited. */
     setRoom: (has: boolean) => {
       hasRoom = has;
-      if (has) peer.onDrain();
+      if (has) peer.onWritable();
     },
     say: (message: ClientMessage) => encodeClient(message, new ByteWriter(), receive),
     inFlight: () => inFlight,
@@ -68,11 +68,11 @@ function rig() {
   };
 }
 
-const item = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, want: false, soon: false };
+const item = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, wantsOutcome: false };
 
 peers('everything a client says is in flight until it is answered, or handled where nobody answers', () => {
   const unanswered: readonly ClientMessage[] = [
-    { kind: 'define', ref: 1, spec: Echo.spec },
+    { kind: 'define', ref: 1, policy: Echo.policy },
     { kind: 'await', jobs: [1, 2, 3] },
     { kind: 'heartbeat' },
     { kind: 'submit', low: 0, items: [] },
@@ -87,34 +87,32 @@ peers('everything a client says is in flight until it is answered, or handled wh
   }
   const { say, inFlight, handled } = rig();
   say({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
-  say({ kind: 'call', call: 1, request: { ask: 'overview' } });
+  say({ kind: 'call', call: 1, request: { kind: 'overview' } });
   handled();
   assert.is(inFlight(), 3, 'these are answered');
 });
 
-peers(
-  'an outcome that is the receipt as well answers its submit; where it must wait the receipt does not',
-  () => {
-    const { say, inFlight, handled, deliver, sent, setRoom, heard } = rig();
-    const ended = { state: 'done', reason: '', failure: undefined } as const;
-    say({ kind: 'submit', low: 0, items: [1, 2, 3].map((seq) => ({ ...item, seq, want: true })) });
-    deliver({ kind: 'outcomes', items: [{ ...ended, job: 7, seq: 1, result: '1' }] });
-    assert.is(inFlight(), 2);
-    assert.equal(sent.splice(0), [{ kind: 'outcomes', items: [{ ...ended, job: 7, seq: 1, result: '1' }] }]);
-    setRoom(false);
-    const large = { ...ended, job: 8, seq: 2, result: 'x'.repeat(2_000) };
-    deliver({ kind: 'outcomes', items: [large] });
-    deliver({ kind: 'outcomes', items: [{ ...ended, job: 9, seq: 3, result: '1' }] });
-    assert.is(inFlight(), 0);
-    setRoom(true);
-    const receipt = { seq: 3, jobs: [9], lsn: 0, duplicate: false, refusal: undefined };
-    assert.equal(sent, [
-      { kind: 'outcomes', items: [large] },
-      { kind: 'receipts', items: [receipt] },
-    ]);
-    handled();
-    assert.equal(heard, ['submit', 'await'], 'and its outcome is asked for again');
-  },
-);
+peers('an outcome that finds no room is asked for again; a receipt goes out all the same', () => {
+  const { say, inFlight, handled, deliver, sent, setRoom, heard } = rig();
+  const ended = { state: 'done', reason: '', failure: undefined } as const;
+  const receipt = (seq: number) => ({ seq, jobs: [seq + 6], lsn: 1, duplicate: false, refusal: undefined });
+  say({ kind: 'submit', low: 0, items: [1, 2].map((seq) => ({ ...item, seq, wantsOutcome: true })) });
+  deliver({ kind: 'receipts', items: [receipt(1)] });
+  assert.is(inFlight(), 1);
+  assert.equal(sent.splice(0), [{ kind: 'receipts', items: [receipt(1)] }]);
+  setRoom(false);
+  const large = { ...ended, job: 7, result: 'x'.repeat(2_000) };
+  deliver({ kind: 'outcomes', items: [large] });
+  deliver({ kind: 'receipts', items: [receipt(2)] });
+  deliver({ kind: 'outcomes', items: [{ ...ended, job: 8, result: '1' }] });
+  assert.is(inFlight(), 0);
+  setRoom(true);
+  assert.equal(sent, [
+    { kind: 'outcomes', items: [large] },
+    { kind: 'receipts', items: [receipt(2)] },
+  ]);
+  handled();
+  assert.equal(heard, ['submit', 'await'], 'the outcome of the second is asked for again');
+});
 
 peers.run();

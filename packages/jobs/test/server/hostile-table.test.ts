@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { connectClient, type JobsError, startLeader } from '@troupe/jobs';
-import { Dialer, Directory, nodeClock, nodeNet } from '@troupe/transport';
-import { Authority } from '@troupe/transport/testing';
+import { Dialer, IdentityStore, nodeClock, nodeNet } from '@troupe/transport';
+import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
@@ -47,7 +47,7 @@ function send(port: number, header: object, body: Buffer): Promise<void> {
       address: { port },
       role: 'client',
       onConnection: (connection) => {
-        connection.send(JobFrameType.ClientHello, header, body);
+        connection.write(JobFrameType.ClientHello, header, body);
         return {
           onFrame: () => undefined,
           onClose: () => {
@@ -128,10 +128,10 @@ const fatal = (error: Error): void => assert.unreachable(error.message);
 hostile('a flood of wrong keys lets nobody in; whoever has the right one elsewhere goes on', async () => {
   await using folder = await stateFolder();
   const key = 'a'.repeat(64);
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k', key }], submit: ['>'] }]);
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k', key }], submit: ['>'] }]);
   await using leader = await startLeader({
     dir: folder.dir,
-    auth: { kind: 'hmac', directory },
+    auth: { kind: 'hmac', identities },
     onFatal: fatal,
   });
   const { address } = leader;
@@ -148,7 +148,7 @@ hostile('a flood of wrong keys lets nobody in; whoever has the right one elsewhe
 
 hostile('a peer that stalls in the TLS handshake is put out in time', async () => {
   await using folder = await stateFolder();
-  const authority = new Authority('test');
+  const authority = new CertificateAuthority('test');
   const { cert, key } = authority.issue({ name: 'leader', hosts: ['localhost'] });
   await using leader = await startLeader({
     dir: folder.dir,

@@ -58,7 +58,7 @@ function say(
   connection: Connection,
   encode: (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) => void,
 ): void {
-  encode(new ByteWriter(), (type, out) => void connection.send(type, NO_HEADER, out.take()));
+  encode(new ByteWriter(), (type, out) => void connection.write(type, NO_HEADER, out.take()));
 }
 
 const hello = (client: string) => (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) =>
@@ -103,12 +103,12 @@ hostile('what is no message ends its connection and nothing else', async () => {
   ]) {
     const evil = await peer(leader.port, 'client');
     say(evil.connection, hello('evil'));
-    evil.connection.send(type, NO_HEADER, garbage);
+    evil.connection.write(type, NO_HEADER, garbage);
     await evil.closed;
   }
   for (const type of [JobFrameType.Report, JobFrameType.Ends, JobFrameType.WorkerHello]) {
     const evil = await peer(leader.port, 'worker');
-    evil.connection.send(type, NO_HEADER, garbage);
+    evil.connection.write(type, NO_HEADER, garbage);
     await evil.closed;
   }
   // Messages in an order that no correct peer has: a submit before the hello.
@@ -119,13 +119,13 @@ hostile('what is no message ends its connection and nothing else', async () => {
   say(deep.connection, hello('deep'));
   for (const text of [
     '['.repeat(100_000),
-    '{"ask":"list","state":"__proto__","after":0,"max":1}',
-    '{"__proto__":{"ask":"overview"}}',
+    '{"kind":"list","state":"__proto__","after":0,"max":1}',
+    '{"__proto__":{"kind":"overview"}}',
   ]) {
     const out = new ByteWriter();
     out.int(1);
     out.text(text);
-    deep.connection.send(JobFrameType.Call, NO_HEADER, out.take());
+    deep.connection.write(JobFrameType.Call, NO_HEADER, out.take());
   }
   await deep.closed;
   assert.is(await client.run(Echo, 'fine'), 'fine');
@@ -208,7 +208,9 @@ async function attack(port: number): Promise<AsyncDisposable> {
   const idle = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
   const flood = await peer(port, 'client');
   say(flood.connection, hello('flood'));
-  say(flood.connection, (out, emit) => encodeClient({ kind: 'define', ref: 1, spec: Echo.spec }, out, emit));
+  say(flood.connection, (out, emit) =>
+    encodeClient({ kind: 'define', ref: 1, policy: Echo.policy }, out, emit),
+  );
   // Asks for every result and reads none of them.
   flood.connection.pause();
   let seq = 1;
@@ -216,7 +218,7 @@ async function attack(port: number): Promise<AsyncDisposable> {
     while (!signal.aborted && seq < 100_000) {
       const items = Array.from({ length: 50 }, () => {
         seq += 1;
-        return { seq: seq - 1, ref: 1, payload: '1', key: '', delayMs: 0, want: true, soon: false };
+        return { seq: seq - 1, ref: 1, payload: '1', key: '', delayMs: 0, wantsOutcome: true };
       });
       say(flood.connection, (out, emit) => encodeClient({ kind: 'submit', low: 0, items }, out, emit));
       await new Promise((resolve) => setTimeout(resolve, 20));

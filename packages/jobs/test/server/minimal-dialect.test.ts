@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { connectClient, defineJob, type LeaderServer, startLeader } from '@troupe/jobs';
-import { describeClose } from '@troupe/transport';
+import { formatCloseReason } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { anything } from '../plain-schema.js';
@@ -119,7 +119,7 @@ minimal(
       limits: { payloadBytesMax: 1_000 },
       onFatal: (error) => assert.unreachable(error.message),
       onEvent: (event) => {
-        if (event.kind === 'closed') closed.push(describeClose(event.reason));
+        if (event.kind === 'closed') closed.push(formatCloseReason(event.reason));
       },
     });
     const bytes = Buffer.concat([

@@ -6,11 +6,11 @@ import {
   type CloseReason,
   type Connection,
   Dialer,
-  type Frame,
   type ListenerEvent,
   NO_HEADER,
   nodeClock,
   nodeNet,
+  type ReceivedFrame,
   type Role,
 } from '@troupe/transport';
 import { suite } from 'uvu';
@@ -39,7 +39,7 @@ function portOf({ address }: LeaderServer): number {
 
 /** A peer that is through the handshake and reads when it is told to. */
 class SlowPeer implements AsyncDisposable {
-  readonly frames: Frame[] = [];
+  readonly frames: ReceivedFrame[] = [];
   reason: CloseReason | undefined = undefined;
   private readonly dialer: Dialer;
   private connection: Connection | undefined = undefined;
@@ -83,7 +83,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 type Encode = (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) => void;
 
 function say(connection: Connection, encode: Encode): void {
-  encode(new ByteWriter(), (type, out) => void connection.send(type, NO_HEADER, out.take()));
+  encode(new ByteWriter(), (type, out) => void connection.write(type, NO_HEADER, out.take()));
 }
 
 /** What lies outside the heap, where all bytes of this size are; grows by what waits here for somebody. */
@@ -227,7 +227,7 @@ slow('a client that asks for more than it reads is cut off, and the leader says 
   say(connection, (out, emit) => encodeClientHello({ client: 'slow', token: 't' }, out, emit));
   await until(() => peer.frames.length > 0);
   connection.pause();
-  const request = { ask: 'list', state: 'queued', after: 0, max: 1_000 } as const;
+  const request = { kind: 'list', state: 'queued', after: 0, max: 1_000 } as const;
   for (let call = 1; call <= 400; call += 1)
     say(connection, (out, emit) => encodeClient({ kind: 'call', call, request }, out, emit));
   await until(() => events.some((event) => event.kind === 'closed'));

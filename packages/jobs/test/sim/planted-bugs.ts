@@ -2,17 +2,17 @@ import type { StorageFile } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { Client } from '#src/client/client.js';
 import { Submitter } from '#src/client/submitter.js';
-import { Desk } from '#src/leader/admin/admin-api.js';
-import { Aftermath } from '#src/leader/commit/commit-effects.js';
+import { AdminApi } from '#src/leader/admin/admin-api.js';
+import { CommitEffects } from '#src/leader/commit/commit-effects.js';
 import { Staging } from '#src/leader/commit/staging.js';
 import { Attempts } from '#src/leader/dispatch/attempts.js';
-import { WaitingRoom } from '#src/leader/dispatch/job-queues.js';
+import { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { LeaseWatch } from '#src/leader/dispatch/lease-watch.js';
 import { Leader } from '#src/leader/leader.js';
 import { ClientSession } from '#src/leader/sessions/client-session.js';
-import { Reception } from '#src/leader/sessions/session-registry.js';
+import { SessionRegistry } from '#src/leader/sessions/session-registry.js';
 import { WorkerSession } from '#src/leader/sessions/worker-session.js';
-import type { Job, Policy } from '#src/ledger/job.js';
+import type { Job, StoredPolicy } from '#src/ledger/job.js';
 import { KeyWindow, windowKey } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { Producer } from '#src/ledger/producer.js';
@@ -94,7 +94,7 @@ class ForgivingStorage extends FaultyStorage {
 class LyingStorage extends FaultyStorage {
   override sync(_file: unknown, done: (error: Error | null) => void): void {
     // Completes as a call that changes nothing would.
-    this.free(() => done(null));
+    this.freeBytes(() => done(null));
   }
 }
 
@@ -225,7 +225,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'forgets credit that comes while nothing waits (A1)',
     plant: () =>
       swap(
-        Reception,
+        SessionRegistry,
         'fromWorker',
         (original) =>
           function fromWorker(
@@ -242,7 +242,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'loses the wake-up of an exec whose lane comes back (A27)',
     plant: () =>
       swap(
-        WaitingRoom,
+        JobQueues,
         'release',
         (original) =>
           function release(this: object, exec: { round: { size: number }; exec: string }) {
@@ -291,11 +291,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'answers a cancel without recording it',
     plant: () =>
       swap(
-        Desk,
+        AdminApi,
         'cancel',
         () =>
-          function cancel(this: Desk, session: never, call: number) {
-            this.answer(session, call, { answer: 'cancelled', state: 'cancelled' });
+          function cancel(this: AdminApi, session: never, call: number) {
+            this.answer(session, call, { kind: 'cancelled', state: 'cancelled' });
           },
       ),
   },
@@ -392,7 +392,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'looks for a job that retention has dropped by the record that ended it',
     plant: () =>
       swap(
-        Aftermath,
+        CommitEffects,
         'act',
         (original) =>
           function act(
@@ -411,7 +411,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () => {
       const first = new WeakMap<object, Map<string, string>>();
       return swap(
-        WaitingRoom,
+        JobQueues,
         'laneOf',
         (original) =>
           function laneOf(this: object, { exec, group }: { exec: string; group: string }, client: string) {
@@ -446,9 +446,13 @@ export const plantedBugs: readonly PlantedBug[] = [
         Ledger,
         'forget',
         (original) =>
-          function forget(this: Ledger, no: number, job: { key: string; client: string; policy: Policy }) {
+          function forget(
+            this: Ledger,
+            no: number,
+            job: { key: string; client: string; policy: StoredPolicy },
+          ) {
             original.call(this, no, job);
-            if (job.key !== '') this.keys.free(windowKey(job.client, job.policy.spec.exec, job.key), no);
+            if (job.key !== '') this.keys.free(windowKey(job.client, job.policy.exec, job.key), no);
           },
       ),
   },
@@ -456,16 +460,16 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'lists dead letters that were purged',
     plant: () =>
       swap(
-        Desk,
+        AdminApi,
         'serve',
         (original) =>
           function serve(
             this: { context: Leader; walks: { start(...args: unknown[]): void } },
             session: unknown,
             call: unknown,
-            request: { ask: string; state?: string },
+            request: { kind: string; state?: string },
           ) {
-            if (request.ask !== 'list' || request.state !== 'dead')
+            if (request.kind !== 'list' || request.state !== 'dead')
               return original.call(this, session, call, request);
             // The heap of their retention, in which those that were purged stay until their time.
             const { values } = this.context.ledger.dead as unknown as { values: Job[] };
@@ -477,7 +481,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'takes the end of a connection for a goodbye',
     plant: () =>
       swap(
-        Reception,
+        SessionRegistry,
         'parted',
         (original) =>
           function parted(this: { producers: { leave(session: unknown): void } }, session: unknown) {
@@ -490,7 +494,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'does not count what a client has running',
     plant: () =>
       swap(
-        WaitingRoom,
+        JobQueues,
         'take',
         (original) =>
           function take(

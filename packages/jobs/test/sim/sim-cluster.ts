@@ -331,7 +331,7 @@ export class SimCluster {
     const isSide = this.weather.twoGroups && node === this.workerNodes[WORKERS - 1];
     const jobs = isSide ? this.jobs.side : this.jobs.main;
     const run = (kind: Kind) => (input: string, context: AttemptContext) =>
-      this.handle(kind, input, context, node, jobs[kind].spec.group);
+      this.handle(kind, input, context, node, jobs[kind].policy.group);
     const slots = 1 + Math.floor(this.random() * 4);
     const ref: ActorRef<typeof WorkerActor> = node.system.spawn(WorkerActor, {
       // Some come back under another name, as a replaced machine would: nobody then says that the old one is gone.

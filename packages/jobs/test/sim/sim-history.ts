@@ -215,8 +215,8 @@ function* runsInOrder(history: SimHistory, records: SimRecords): Generator<strin
     for (const { attempt, worker, group } of runs) {
       if (seen.has(attempt)) yield `job ${no}: attempt ${attempt} was run twice`;
       seen.add(attempt);
-      if (life !== undefined && group !== life.spec.group)
-        yield `job ${no} of group ${life.spec.group} ran on ${worker}, which has code for ${group}`;
+      if (life !== undefined && group !== life.policy.group)
+        yield `job ${no} of group ${life.policy.group} ran on ${worker}, which has code for ${group}`;
     }
     if (life === undefined) yield `job ${no} was run and is unknown`;
     else if (Math.max(...seen) > life.attempt)

@@ -1,5 +1,5 @@
 import type { OpenJournal } from '@troupe/jobs';
-import type { JobSpec } from '#src/job/job-spec.js';
+import type { JobPolicy } from '#src/job/job-policy.js';
 import { payloadText } from '#src/job/payload.js';
 import type {
   AckRecord,
@@ -18,7 +18,7 @@ export type Fate = 'queued' | 'running' | 'done' | 'dead' | 'cancelled' | 'purge
 /** One job, as the records tell it. */
 export interface Life {
   readonly no: number;
-  readonly spec: JobSpec;
+  readonly policy: JobPolicy;
   readonly client: string;
   readonly key: string;
   readonly payload: string;
@@ -47,7 +47,7 @@ export class SimRecords {
   readonly problems: string[] = [];
   private readonly rules: RecordRules;
   private readonly now: () => number;
-  private readonly specs = new Map<number, JobSpec>();
+  private readonly policies = new Map<number, JobPolicy>();
   private readonly clients = new Map<number, string>();
   private readonly byKey = new Map<string, Life>();
   private readonly running = new Map<string, number>();
@@ -120,7 +120,7 @@ export class SimRecords {
   private record(record: LedgerRecord): void {
     switch (record.type) {
       case 'policy':
-        this.specs.set(record.policy, record.spec);
+        this.policies.set(record.no, record.policy);
         return;
       case 'producer':
         this.clients.set(record.producer, record.client);
@@ -179,15 +179,15 @@ export class SimRecords {
 
   /** I8: a key stands for one job; for another only where the first came to nothing, or the window is over. */
   private taken(from: Submission, producer: number, at: number): void {
-    const spec = this.specs.get(from.policy);
+    const policy = this.policies.get(from.policy);
     const client = this.clients.get(producer);
-    if (spec === undefined || client === undefined) {
+    if (policy === undefined || client === undefined) {
       this.problems.push(`job ${from.job} was recorded before its policy or its client`);
       return;
     }
     const life: Life = {
       no: from.job,
-      spec,
+      policy,
       client,
       key: from.key,
       payload: payloadText(from.payload),
@@ -202,7 +202,7 @@ export class SimRecords {
     };
     this.lives.set(life.no, life);
     if (from.key === '') return;
-    const key = `${spec.exec}/${from.key}`;
+    const key = `${policy.exec}/${from.key}`;
     const before = this.byKey.get(key);
     this.byKey.set(key, life);
     if (before === undefined || !this.isInWindow(before, life)) return;
@@ -230,7 +230,7 @@ export class SimRecords {
   }
 
   private requeued(life: Life, type: string): void {
-    const { retry } = life.spec;
+    const { retry } = life.policy;
     if (type === 'worker_down_requeue') life.crashes += 1;
     else if (type !== 'release') life.failures += 1;
     if (life.failures >= retry.attempts || life.crashes >= retry.crashes)
@@ -241,7 +241,7 @@ export class SimRecords {
 
   /** I7: the dead letters are for those that have spent their attempts, and for what is final. */
   private died(life: Life, reason: string): void {
-    const { retry } = life.spec;
+    const { retry } = life.policy;
     const early =
       reason === 'quarantined'
         ? life.crashes + 1 < retry.crashes
@@ -254,7 +254,7 @@ export class SimRecords {
 
   /** One whose time among the dead letters was over by the record is not there to be treated. */
   private treated(life: Life | undefined, type: 'redrive' | 'purge', at: number): void {
-    if (life?.fate !== 'dead' || life.endedAt + life.spec.keep.deadMs <= at) return;
+    if (life?.fate !== 'dead' || life.endedAt + life.policy.keep.deadMs <= at) return;
     if (type === 'purge') {
       life.fate = 'purged';
       life.purgedAt = this.now();

@@ -1,11 +1,11 @@
 import type { AttemptFailure, EmbeddedJobs, LeaderServer } from '@troupe/jobs';
-import { Directory } from '@troupe/transport';
+import { IdentityStore } from '@troupe/transport';
 
 declare const leader: LeaderServer;
 declare const app: EmbeddedJobs;
 
-leader.renew({ directory: new Directory([]), tls: { key: 'k', cert: 'c' } });
-// @ts-expect-error keys come as a directory
+leader.renew({ identities: new IdentityStore([]), tls: { key: 'k', cert: 'c' } });
+// @ts-expect-error keys come as a identities
 leader.renew({ keys: [] });
 
 export const told: AttemptFailure[] = [];

@@ -58,8 +58,7 @@ const item = rec({
   payload,
   key: fc.string({ maxLength: 40 }),
   delayMs: fc.nat(),
-  want: fc.boolean(),
-  soon: fc.boolean(),
+  wantsOutcome: fc.boolean(),
 });
 const receipt: fc.Arbitrary<Receipt> = rec({
   seq: number,
@@ -72,7 +71,6 @@ const receipt: fc.Arbitrary<Receipt> = rec({
   ),
 });
 const outcome: fc.Arbitrary<JobOutcome> = rec({
-  seq: fc.nat(),
   job: number,
   state: fc.constantFrom('done', 'dead', 'cancelled', 'unknown'),
   result: fc.option(payload, { nil: undefined }),
@@ -107,19 +105,19 @@ codec('what a client says is read as it was said', () => {
     rec({ kind: fc.constant('await' as const), jobs: fc.array(number) }),
     fc.constant({ kind: 'heartbeat' as const }),
     fc.constant({ kind: 'close' as const }),
-    fc.constant({ kind: 'define' as const, ref: 3, spec: Echo.spec }),
+    fc.constant({ kind: 'define' as const, ref: 3, policy: Echo.policy }),
     rec({
       kind: fc.constant('call' as const),
       call: number,
       request: fc.oneof(
-        rec({ ask: fc.constant('cancel' as const), job: number, reason: fc.string() }),
+        rec({ kind: fc.constant('cancel' as const), job: number, reason: fc.string() }),
         rec({
-          ask: fc.constant('list' as const),
+          kind: fc.constant('list' as const),
           state: fc.constant('dead' as const),
           after: number,
           max: number,
         }),
-        rec({ ask: fc.constantFrom('redrive' as const, 'purge' as const), jobs: fc.array(number) }),
+        rec({ kind: fc.constantFrom('redrive' as const, 'purge' as const), jobs: fc.array(number) }),
       ),
     }),
   );
@@ -236,8 +234,7 @@ codec('a long list is cut into frames that together say the same', () => {
     payload: 'x'.repeat(1_000),
     key: '',
     delayMs: 0,
-    want: true,
-    soon: false,
+    wantsOutcome: true,
   }));
   const frames = framesOf(encodeClient, { kind: 'submit', low: 0, items } as ClientMessage);
   assert.ok(frames.length >= 7);
@@ -287,24 +284,24 @@ codec('bytes of anybody end in a message or in a typed refusal, whatever they ar
 });
 
 codec('a definition from outside passes the checks of one from inside', () => {
-  const define = (spec: unknown): ClientMessage | undefined => {
+  const define = (policy: unknown): ClientMessage | undefined => {
     const out = new ByteWriter();
     out.int(1);
-    out.text(JSON.stringify(spec));
+    out.text(JSON.stringify(policy));
     return readClient(JobFrameType.Define, new WireReader(out.take()));
   };
-  assert.is(define(Echo.spec)?.kind, 'define');
+  assert.is(define(Echo.policy)?.kind, 'define');
   const bad = [
     {},
-    { ...Echo.spec, exec: '../etc' },
-    { ...Echo.spec, leaseMs: -1 },
-    { ...Echo.spec, retry: { attempts: 1e9 } },
-    { ...Echo.spec, surprise: true },
-    { ...Echo.spec, group: 'a b' },
+    { ...Echo.policy, exec: '../etc' },
+    { ...Echo.policy, leaseMs: -1 },
+    { ...Echo.policy, retry: { attempts: 1e9 } },
+    { ...Echo.policy, surprise: true },
+    { ...Echo.policy, group: 'a b' },
   ];
-  for (const spec of bad)
+  for (const policy of bad)
     assert.throws(
-      () => define(spec),
+      () => define(policy),
       (error: Error) => error instanceof JobsError,
     );
 });

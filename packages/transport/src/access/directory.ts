@@ -1,9 +1,9 @@
-import { RuleError } from '../errors.js';
+import { AccessRuleError } from '../errors.js';
 import { Identity, type IdentityRules } from './identity.js';
 import { Secret } from './secret.js';
 
 /** One identity with the ways it may prove itself: any number of keys (two while a key is being changed), or a certificate. */
-export interface Entry extends IdentityRules {
+export interface IdentityEntry extends IdentityRules {
   readonly keys?: readonly { readonly id: string; readonly key: Secret | Uint8Array | string }[];
   /** The URI in the subject alternative name of its certificate. */
   readonly certificate?: string;
@@ -17,39 +17,38 @@ export interface KeyOwner {
 const KEY_ID = /^[A-Za-z0-9_.-]{1,64}$/;
 
 /** Everybody a listener knows. Built whole from a configuration; to change it, build another and give it to `listener.admit`. */
-export class Directory {
+export class IdentityStore {
   readonly #byKey = new Map<string, KeyOwner>();
   readonly #byCertificate = new Map<string, Identity>();
 
-  constructor(entries: readonly Entry[]) {
-    const subjects = new Set<string>();
+  constructor(entries: readonly IdentityEntry[]) {
+    const names = new Set<string>();
     for (const { keys = [], certificate, ...rules } of entries) {
       const identity = new Identity(rules);
-      if (subjects.has(identity.subject))
-        throw new RuleError('directory', identity.subject, 'each subject once');
-      subjects.add(identity.subject);
+      if (names.has(identity.name)) throw new AccessRuleError('identities', identity.name, 'each name once');
+      names.add(identity.name);
       for (const { id, key } of keys) this.#addKey(id, key, identity);
       if (certificate !== undefined) this.#addCertificate(certificate, identity);
     }
   }
 
-  ownerOf(keyId: string): KeyOwner | undefined {
+  byKeyId(keyId: string): KeyOwner | undefined {
     return this.#byKey.get(keyId);
   }
 
-  holderOf(certificate: string): Identity | undefined {
+  byCertificate(certificate: string): Identity | undefined {
     return this.#byCertificate.get(certificate);
   }
 
   #addKey(id: string, key: Secret | Uint8Array | string, identity: Identity): void {
-    if (!KEY_ID.test(id)) throw new RuleError(identity.subject, id, 'a key id of 1 to 64 [A-Za-z0-9_.-]');
-    if (this.#byKey.has(id)) throw new RuleError(identity.subject, id, 'each key id once');
+    if (!KEY_ID.test(id)) throw new AccessRuleError(identity.name, id, 'a key id of 1 to 64 [A-Za-z0-9_.-]');
+    if (this.#byKey.has(id)) throw new AccessRuleError(identity.name, id, 'each key id once');
     this.#byKey.set(id, { identity, key: key instanceof Secret ? key : new Secret(key) });
   }
 
   #addCertificate(certificate: string, identity: Identity): void {
     if (this.#byCertificate.has(certificate))
-      throw new RuleError(identity.subject, certificate, 'each certificate once');
+      throw new AccessRuleError(identity.name, certificate, 'each certificate once');
     this.#byCertificate.set(certificate, identity);
   }
 }

@@ -1,12 +1,12 @@
-import { RuleError } from '../errors.js';
-import { isPattern, matches } from './subject-pattern.js';
+import { AccessRuleError } from '../errors.js';
+import { isSubjectPattern, matchesSubject } from './subject-pattern.js';
 
 export type Role = 'client' | 'worker' | 'peer';
 export type Action = 'submit' | 'work' | 'observe' | 'cancel' | 'admin';
 
 /** What somebody may do, as written in a configuration. What no rule allows is forbidden; `deny` beats every other rule. */
 export interface IdentityRules {
-  readonly subject: string;
+  readonly name: string;
   /** Which Hello it may send; any, unless given. */
   readonly roles?: readonly Role[];
   readonly submit?: readonly string[];
@@ -19,33 +19,33 @@ export interface IdentityRules {
 
 const ACTIONS: readonly Action[] = ['submit', 'work', 'observe', 'cancel', 'admin'];
 const ROLES: readonly Role[] = ['client', 'worker', 'peer'];
-const KNOWN: ReadonlySet<string> = new Set(['subject', 'roles', 'deny', ...ACTIONS]);
-const SUBJECT_CHARS_MAX = 200;
+const KNOWN: ReadonlySet<string> = new Set(['name', 'roles', 'deny', ...ACTIONS]);
+const NAME_CHARS_MAX = 200;
 
 /** Who is at the other end of a connection. Made once, when the configuration is read; every pattern in it was checked then. */
 export class Identity {
-  readonly subject: string;
+  readonly name: string;
   readonly #roles: ReadonlySet<Role>;
   readonly #allow: ReadonlyMap<Action, readonly string[]>;
   readonly #deny: readonly string[];
   readonly #text: string;
 
   constructor(rules: IdentityRules) {
-    const { subject } = rules;
-    if (subject.length === 0 || subject.length > SUBJECT_CHARS_MAX || !/^[\x21-\x7e]+$/.test(subject)) {
-      throw new RuleError('subject', subject, '1 to 200 visible ASCII characters');
+    const { name } = rules;
+    if (name.length === 0 || name.length > NAME_CHARS_MAX || !/^[\x21-\x7e]+$/.test(name)) {
+      throw new AccessRuleError('identity name', name, '1 to 200 visible ASCII characters');
     }
     for (const key of Object.keys(rules)) {
-      if (!KNOWN.has(key)) throw new RuleError(subject, key, `one of ${[...KNOWN].join(', ')}`);
+      if (!KNOWN.has(key)) throw new AccessRuleError(name, key, `one of ${[...KNOWN].join(', ')}`);
     }
     for (const role of rules.roles ?? []) {
-      if (!ROLES.includes(role)) throw new RuleError(subject, role, `one of ${ROLES.join(', ')}`);
+      if (!ROLES.includes(role)) throw new AccessRuleError(name, role, `one of ${ROLES.join(', ')}`);
     }
-    this.subject = subject;
+    this.name = name;
     this.#text = JSON.stringify(rules, Object.keys(rules).sort());
     this.#roles = new Set(rules.roles ?? ROLES);
-    this.#allow = new Map(ACTIONS.map((action) => [action, checked(subject, rules[action] ?? [])]));
-    this.#deny = checked(subject, rules.deny ?? []);
+    this.#allow = new Map(ACTIONS.map((action) => [action, checked(name, rules[action] ?? [])]));
+    this.#deny = checked(name, rules.deny ?? []);
   }
 
   /** The same somebody with the same rights. */
@@ -59,15 +59,15 @@ export class Identity {
 
   /** `on` is a subject without wildcards, already checked by `isSubject`. */
   permits(action: Action, on: string): boolean {
-    for (const pattern of this.#deny) if (matches(pattern, on)) return false;
-    for (const pattern of this.#allow.get(action) ?? []) if (matches(pattern, on)) return true;
+    for (const pattern of this.#deny) if (matchesSubject(pattern, on)) return false;
+    for (const pattern of this.#allow.get(action) ?? []) if (matchesSubject(pattern, on)) return true;
     return false;
   }
 }
 
 /** Everybody on a listener without authentication: loopback or a Unix socket, where the operating system is the guard. */
-export const LOCAL = new Identity({
-  subject: 'local',
+export const LOCAL_IDENTITY = new Identity({
+  name: 'local',
   submit: ['>'],
   work: ['>'],
   observe: ['>'],
@@ -75,10 +75,10 @@ export const LOCAL = new Identity({
   admin: ['>'],
 });
 
-function checked(subject: string, patterns: readonly string[]): readonly string[] {
+function checked(name: string, patterns: readonly string[]): readonly string[] {
   for (const pattern of patterns) {
-    if (!isPattern(pattern))
-      throw new RuleError(subject, pattern, 'tokens of [A-Za-z0-9_-], * or a last >, joined by dots');
+    if (!isSubjectPattern(pattern))
+      throw new AccessRuleError(name, pattern, 'tokens of [A-Za-z0-9_-], * or a last >, joined by dots');
   }
   return [...patterns];
 }

@@ -2,7 +2,7 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 
 /** Every bound of a listener or a dialer (docs/wire-protocol.md §9). Reaching one gives a named answer, never growth. */
-export interface Limits {
+export interface TransportLimits {
   readonly prePayloadBytesMax: number;
   readonly payloadBytesMax: number;
   readonly minimalPayloadBytesMax: number;
@@ -36,7 +36,7 @@ export interface Limits {
 
 export type Profile = 'public' | 'trusted';
 
-const PUBLIC: Limits = Object.freeze({
+const PUBLIC: TransportLimits = Object.freeze({
   prePayloadBytesMax: 4 * KIB,
   payloadBytesMax: MIB + 64 * KIB,
   minimalPayloadBytesMax: 256 * MIB,
@@ -67,7 +67,7 @@ const PUBLIC: Limits = Object.freeze({
   submitsBurst: 20_000,
 });
 
-const TRUSTED: Limits = Object.freeze({
+const TRUSTED: TransportLimits = Object.freeze({
   ...PUBLIC,
   bodyBytesMax: 256 * MIB,
   chunkBytesMax: 256 * KIB,
@@ -84,6 +84,6 @@ const TRUSTED: Limits = Object.freeze({
 });
 
 /** The bounds of a profile, with some of them changed. */
-export function limitsOf(profile: Profile, changes: Partial<Limits> = {}): Limits {
+export function transportLimits(profile: Profile, changes: Partial<TransportLimits> = {}): TransportLimits {
   return { ...(profile === 'public' ? PUBLIC : TRUSTED), ...changes };
 }

@@ -25,7 +25,7 @@ export function isSubject(text: string): boolean {
 }
 
 /** A pattern as rules and workers write it: `*` is one token, a last `>` is one or more (never none). */
-export function isPattern(text: string): boolean {
+export function isSubjectPattern(text: string): boolean {
   const tokens = text.split('.');
   const last = tokens.length - 1;
   const literal = tokens.map((token, i) => (token === '*' || (token === '>' && i === last) ? 'x' : token));
@@ -33,7 +33,7 @@ export function isPattern(text: string): boolean {
 }
 
 /** Walks the tokens of both. The pattern was checked by `isPattern`, the subject by `isSubject`; case matters. */
-export function matches(pattern: string, subject: string): boolean {
+export function matchesSubject(pattern: string, subject: string): boolean {
   let p = 0;
   let s = 0;
   while (p < pattern.length) {

@@ -3,19 +3,19 @@ import type { PeerError } from '../connection/answer.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import type { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
-import type { Frame } from '../connection/frame.js';
-import type { ConnectionRef, Receiver } from './receiver.js';
+import type { ReceivedFrame } from '../connection/frame.js';
+import type { ConnectionReceiver, ConnectionRef } from './receiver.js';
 
 /**
  * Gives a connection its actor, made by `spawn`. Sockets do not know when a system stops: one that is through its handshake a moment too
  * late finds nobody to belong to, and is closed.
  */
-export function feedOf(
+export function deliverInbound(
   connection: Connection,
-  receiver: Receiver,
-  spawn: (feed: Feed) => ConnectionRef,
-): Feed {
-  const feed = new Feed(connection, receiver);
+  receiver: ConnectionReceiver,
+  spawn: (feed: InboundDelivery) => ConnectionRef,
+): InboundDelivery {
+  const feed = new InboundDelivery(connection, receiver);
   try {
     feed.open(spawn(feed));
   } catch (error) {
@@ -26,16 +26,16 @@ export function feedOf(
 }
 
 /** Brings what a connection receives to its receiver, in order, no faster than the receiver takes it. */
-export class Feed implements ConnectionHandler {
+export class InboundDelivery implements ConnectionHandler {
   onDrained: () => void = () => undefined;
   onGone: () => void = () => undefined;
   readonly #connection: Connection;
-  readonly #receiver: Receiver;
+  readonly #receiver: ConnectionReceiver;
   #ref: ConnectionRef | null = null;
   #waiting = false;
   #closed: CloseReason | null = null;
 
-  constructor(connection: Connection, receiver: Receiver) {
+  constructor(connection: Connection, receiver: ConnectionReceiver) {
     this.#connection = connection;
     this.#receiver = receiver;
   }
@@ -43,12 +43,12 @@ export class Feed implements ConnectionHandler {
   /** The actor exists: the receiver hears of it before it hears of any frame. */
   open(connection: ConnectionRef): void {
     this.#ref = connection;
-    const opened = { connection, session: this.#connection.session };
+    const opened = { connection, handshake: this.#connection.handshake };
     const { offer, send } = this.#receiver;
     this.#brought(offer.opened(opened), () => send.opened(opened));
   }
 
-  onFrame(frame: Frame): void {
+  onFrame(frame: ReceivedFrame): void {
     const connection = this.#ref;
     if (connection === null) return;
     const delivered = this.#receiver.offer.frame({ connection, frame });
@@ -57,14 +57,14 @@ export class Feed implements ConnectionHandler {
     this.#brought(delivered, () => this.#receiver.send.frame({ connection, frame: kept }));
   }
 
-  onDrain(): void {
+  onWritable(): void {
     this.onDrained();
   }
 
-  onGoodbye(graceMs: number): void {
+  onPeerDraining(graceMs: number): void {
     const connection = this.#ref;
     if (connection === null) return;
-    const notice = { connection, kind: 'goodbye', graceMs } as const;
+    const notice = { connection, kind: 'draining', graceMs } as const;
     this.#brought(this.#receiver.offer.notice(notice), () => this.#receiver.send.notice(notice));
   }
 

@@ -1,14 +1,14 @@
 import type { AnyRef, Delivered, RefOf } from '@troupe/core';
-import type { AnswerDetail, AnswerName, PeerError } from '../connection/answer.js';
+import type { PeerError, WireErrorDetail, WireErrorName } from '../connection/answer.js';
 import type { BodySource } from '../connection/body-source.js';
 import type { CloseReason } from '../connection/close-reason.js';
-import type { Sent, Unsent } from '../connection/connection-handler.js';
-import type { Frame } from '../connection/frame.js';
+import type { WriteRefusal, WriteResult } from '../connection/connection-handler.js';
+import type { ReceivedFrame } from '../connection/frame.js';
 import type { OutgoingBody, OutgoingBodyOptions } from '../connection/outgoing-body.js';
 import type { FrameHeader } from '../frame/header.js';
-import type { Session } from '../handshake/session.js';
+import type { HandshakeResult } from '../handshake/session.js';
 
-export interface Outbound {
+export interface OutboundFrame {
   readonly type: number;
   readonly header: FrameHeader;
   readonly body: Uint8Array;
@@ -22,51 +22,51 @@ export interface OutboundBody extends OutgoingBodyOptions {
 
 /** What a connection actor handles. */
 export type ConnectionMessages = {
-  readonly send: (ctx: never, outbound: Outbound) => Sent;
-  readonly sendBody: (ctx: never, outbound: OutboundBody) => OutgoingBody | Unsent;
-  readonly answer: (ctx: never, answer: { readonly name: AnswerName } & AnswerDetail) => void;
-  readonly session: (ctx: never) => Session;
-  readonly goodbye: (ctx: never, graceMs: number) => void;
+  readonly write: (ctx: never, outbound: OutboundFrame) => WriteResult;
+  readonly writeBody: (ctx: never, outbound: OutboundBody) => OutgoingBody | WriteRefusal;
+  readonly writeError: (ctx: never, answer: { readonly name: WireErrorName } & WireErrorDetail) => void;
+  readonly handshake: (ctx: never) => HandshakeResult;
+  readonly drain: (ctx: never, graceMs: number) => void;
   readonly close: (ctx: never) => void;
 };
 
 export type ConnectionRef = RefOf<ConnectionMessages>;
 
 /** One message from a peer. `frame.body` is a view: `frame.detach()` what must outlive the handler. */
-export interface Inbound {
+export interface FrameArrived {
   readonly connection: ConnectionRef;
-  readonly frame: Frame;
+  readonly frame: ReceivedFrame;
 }
 
-export interface Opened {
+export interface ConnectionOpened {
   readonly connection: ConnectionRef;
-  readonly session: Session;
+  readonly handshake: HandshakeResult;
 }
 
-export interface Closed {
+export interface ConnectionClosed {
   readonly connection: ConnectionRef;
   readonly reason: CloseReason;
 }
 
-export type Notice =
-  | { readonly connection: ConnectionRef; readonly kind: 'goodbye'; readonly graceMs: number }
+export type ConnectionNotice =
+  | { readonly connection: ConnectionRef; readonly kind: 'draining'; readonly graceMs: number }
   | { readonly connection: ConnectionRef; readonly kind: 'peer-error'; readonly error: PeerError };
 
 /**
  * The actor that gets what connections bring: any actor with the handlers `opened`, `frame`, `notice` and `closed`. While its mailbox is
  * full, nothing is read from the socket.
  */
-export interface Receiver extends AnyRef {
+export interface ConnectionReceiver extends AnyRef {
   readonly offer: {
-    opened(opened: Opened): Delivered;
-    frame(inbound: Inbound): Delivered;
-    notice(notice: Notice): Delivered;
-    closed(closed: Closed): Delivered;
+    opened(opened: ConnectionOpened): Delivered;
+    frame(inbound: FrameArrived): Delivered;
+    notice(notice: ConnectionNotice): Delivered;
+    closed(closed: ConnectionClosed): Delivered;
   };
   readonly send: {
-    opened(opened: Opened): Promise<void>;
-    frame(inbound: Inbound): Promise<void>;
-    notice(notice: Notice): Promise<void>;
-    closed(closed: Closed): Promise<void>;
+    opened(opened: ConnectionOpened): Promise<void>;
+    frame(inbound: FrameArrived): Promise<void>;
+    notice(notice: ConnectionNotice): Promise<void>;
+    closed(closed: ConnectionClosed): Promise<void>;
   };
 }

@@ -1,11 +1,11 @@
 import { type ActorDefinition, defineActor, type SuspensionToken } from '@troupe/core';
-import type { AnswerDetail, AnswerName } from '../connection/answer.js';
+import type { WireErrorDetail, WireErrorName } from '../connection/answer.js';
 import type { Connection } from '../connection/connection.js';
-import type { Sent, Unsent } from '../connection/connection-handler.js';
+import type { WriteRefusal, WriteResult } from '../connection/connection-handler.js';
 import type { OutgoingBody } from '../connection/outgoing-body.js';
-import type { Session } from '../handshake/session.js';
-import type { Feed } from './feed.js';
-import type { ConnectionMessages, Outbound, OutboundBody } from './receiver.js';
+import type { HandshakeResult } from '../handshake/session.js';
+import type { InboundDelivery } from './feed.js';
+import type { ConnectionMessages, OutboundBody, OutboundFrame } from './receiver.js';
 
 type Messages = ConnectionMessages & {
   /** From its own feed: the connection is over. */
@@ -14,13 +14,13 @@ type Messages = ConnectionMessages & {
 
 interface State {
   readonly connection: Connection;
-  readonly feed: Feed;
+  readonly feed: InboundDelivery;
   stalled: SuspensionToken | null;
 }
 
 export interface TcpConnectionArgs {
   readonly connection: Connection;
-  readonly feed: Feed;
+  readonly feed: InboundDelivery;
 }
 
 /**
@@ -32,21 +32,21 @@ export const TcpConnection: ActorDefinition<Messages, State, TcpConnectionArgs> 
   {
     state: ({ connection, feed }: TcpConnectionArgs): State => ({ connection, feed, stalled: null }),
     handlers: {
-      send(ctx, { type, header, body }: Outbound): Sent {
-        const sent = ctx.state.connection.send(type, header, body);
-        if (sent === 'behind')
+      write(ctx, { type, header, body }: OutboundFrame): WriteResult {
+        const written = ctx.state.connection.write(type, header, body);
+        if (written === 'backpressure')
           ctx.state.stalled = ctx.suspend('backpressure', { on: 'event', key: `drain ${ctx.self.id}` });
-        return sent;
+        return written;
       },
-      sendBody(ctx, { type, header, source, ...options }: OutboundBody): OutgoingBody | Unsent {
-        return ctx.state.connection.sendBody(type, header, source, options);
+      writeBody(ctx, { type, header, source, ...options }: OutboundBody): OutgoingBody | WriteRefusal {
+        return ctx.state.connection.writeBody(type, header, source, options);
       },
-      answer(ctx, { name, ...detail }: { readonly name: AnswerName } & AnswerDetail): void {
-        ctx.state.connection.answer(name, detail);
+      writeError(ctx, { name, ...detail }: { readonly name: WireErrorName } & WireErrorDetail): void {
+        ctx.state.connection.writeError(name, detail);
       },
-      session: (ctx): Session => ctx.state.connection.session,
-      goodbye(ctx, graceMs: number): void {
-        ctx.state.connection.goodbye(graceMs);
+      handshake: (ctx): HandshakeResult => ctx.state.connection.handshake,
+      drain(ctx, graceMs: number): void {
+        ctx.state.connection.drain(graceMs);
       },
       close(ctx): void {
         ctx.state.connection.close();

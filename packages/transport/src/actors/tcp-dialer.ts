@@ -2,13 +2,13 @@ import { type ActorContext, type ActorDefinition, defineActor } from '@troupe/co
 import { Dialer, type DialerOptions } from '../dialer/dialer.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
-import { feedOf } from './feed.js';
-import type { ConnectionRef, Receiver } from './receiver.js';
+import { deliverInbound } from './feed.js';
+import type { ConnectionReceiver, ConnectionRef } from './receiver.js';
 import { TcpConnection } from './tcp-connection.js';
 
 export interface TcpDialerArgs extends Omit<DialerOptions, 'net' | 'clock' | 'onConnection'> {
   /** Gets each connection in turn and what it brings. */
-  readonly receiver: Receiver;
+  readonly receiver: ConnectionReceiver;
   /** Real sockets and real time, unless given. */
   readonly net?: DialerOptions['net'];
   readonly clock?: DialerOptions['clock'];
@@ -46,7 +46,7 @@ function openDialer(ctx: ActorContext<State>): Dialer {
     net,
     clock,
     onConnection: (connection) =>
-      feedOf(connection, receiver, (feed) => {
+      deliverInbound(connection, receiver, (feed) => {
         const ref = ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' });
         ctx.state.connection = ref;
         return ref;

@@ -1,17 +1,17 @@
 import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
-import type { Directory } from '../access/directory.js';
+import type { IdentityStore } from '../access/directory.js';
 import { Listener, type ListenerOptions } from '../listener/listener.js';
 import type { Address, ListenTls } from '../net/net.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
-import { feedOf } from './feed.js';
-import type { Receiver } from './receiver.js';
+import { deliverInbound } from './feed.js';
+import type { ConnectionReceiver } from './receiver.js';
 import { TcpConnection } from './tcp-connection.js';
 
 export interface TcpListenerArgs
   extends Omit<ListenerOptions, 'net' | 'clock' | 'onConnection' | 'onListening'> {
   /** Gets every connection and what it brings. */
-  readonly receiver: Receiver;
+  readonly receiver: ConnectionReceiver;
   /** Real sockets and real time, unless given. */
   readonly net?: ListenerOptions['net'];
   readonly clock?: ListenerOptions['clock'];
@@ -20,7 +20,7 @@ export interface TcpListenerArgs
 export type TcpListenerMessages = {
   readonly address: (ctx: never) => LaterReply<Address>;
   readonly connections: (ctx: never) => number;
-  readonly admit: (ctx: never, directory: Directory) => void;
+  readonly renewIdentities: (ctx: never, identities: IdentityStore) => void;
   readonly renewTls: (ctx: never, tls: ListenTls) => void;
   readonly drain: (ctx: never, graceMs: number) => LaterReply<'drained'>;
   readonly bound: (ctx: never, address: Address) => void;
@@ -51,8 +51,8 @@ export const TcpListener: ActorDefinition<TcpListenerMessages, State, TcpListene
         return reply;
       },
       connections: (ctx): number => ctx.state.listener?.connections ?? 0,
-      admit(ctx, directory: Directory): void {
-        ctx.state.listener?.admit(directory);
+      renewIdentities(ctx, identities: IdentityStore): void {
+        ctx.state.listener?.renewIdentities(identities);
       },
       renewTls(ctx, tls: ListenTls): void {
         ctx.state.listener?.renewTls(tls);
@@ -93,7 +93,7 @@ function openListener(ctx: ActorContext<State>): Listener {
     clock,
     onListening: (address) => self.tell.bound(address),
     onConnection: (connection) =>
-      feedOf(connection, receiver, (feed) =>
+      deliverInbound(connection, receiver, (feed) =>
         ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' }),
       ),
     onEvent: (event) => {

@@ -1,7 +1,7 @@
 import { FrameType } from '../frame/frame-type.js';
 
 /** What a peer is told, and what becomes of the connection (docs/wire-protocol.md §7). Texts are constants: no answer repeats input. */
-export interface Answer {
+export interface WireError {
   readonly code: number;
   readonly message: string;
   readonly ends: boolean;
@@ -11,9 +11,9 @@ export interface Answer {
   readonly perMinuteMax: number;
 }
 
-export type AnswerName = keyof typeof ANSWERS;
+export type WireErrorName = keyof typeof WIRE_ERRORS;
 
-export const ANSWERS = {
+export const WIRE_ERRORS = {
   PROTOCOL: ends(1001, 'handshake expected'),
   AUTH_FAILED: ends(1002, 'authentication failed'),
   AUTH_TIMEOUT: ends(1003, 'handshake timed out'),
@@ -39,7 +39,7 @@ export const ANSWERS = {
   ALREADY_DONE: keeps(1202, 'already done'),
   CREDIT: keeps(1203, 'more than was granted', 10),
   RESULT_TOO_LARGE: keeps(1204, 'result too large'),
-} as const satisfies Record<string, Answer>;
+} as const satisfies Record<string, WireError>;
 
 /** An Error frame as received. `ends`: the sender closes the connection with it. */
 export interface PeerError {
@@ -53,7 +53,7 @@ export interface PeerError {
   readonly corrId: string;
 }
 
-export interface AnswerDetail {
+export interface WireErrorDetail {
   readonly corrId?: string | undefined;
   /** A constant of ours that says which field, never something from the peer. */
   readonly field?: string | undefined;
@@ -64,8 +64,8 @@ export interface AnswerDetail {
 
 const MESSAGE_BYTES_MAX = 256;
 
-export function encodeAnswer(name: AnswerName, detail: AnswerDetail = {}): Buffer {
-  const answer: Answer = ANSWERS[name];
+export function encodeAnswer(name: WireErrorName, detail: WireErrorDetail = {}): Buffer {
+  const answer: WireError = WIRE_ERRORS[name];
   const corrId = detail.corrId ?? '';
   const message = detail.field === undefined ? answer.message : `field ${detail.field}`;
   const payload = Buffer.alloc(11 + corrId.length + name.length + message.length);
@@ -101,7 +101,7 @@ export function decodeAnswer(payload: Buffer): PeerError | null {
 }
 
 /** The frame a listener writes to a socket it will not serve, before any handshake. */
-export function refusalFrame(name: AnswerName): Buffer {
+export function refusalFrame(name: WireErrorName): Buffer {
   const payload = encodeAnswer(name);
   const frame = Buffer.alloc(9 + payload.length);
   frame.writeUInt32LE(5 + payload.length, 0);
@@ -121,14 +121,14 @@ function writeText(out: Buffer, at: number, text: string): number {
   return at + 1 + out.write(text, at + 1, 'latin1');
 }
 
-function ends(code: number, message: string): Answer {
+function ends(code: number, message: string): WireError {
   return { code, message, ends: true, retryable: false, retryAfterMs: 0, perMinuteMax: 0 };
 }
 
-function keeps(code: number, message: string, perMinuteMax = 0): Answer {
+function keeps(code: number, message: string, perMinuteMax = 0): WireError {
   return { code, message, ends: false, retryable: false, retryAfterMs: 0, perMinuteMax };
 }
 
-function again(code: number, message: string): Answer {
+function again(code: number, message: string): WireError {
   return { code, message, ends: false, retryable: true, retryAfterMs: 1_000, perMinuteMax: 0 };
 }

@@ -1,10 +1,10 @@
-import type { Limits } from '../access/limits.js';
+import type { TransportLimits } from '../access/limits.js';
 import { BodyBrokenError, TransportError } from '../errors.js';
-import { unpackBody } from '../frame/compression.js';
+import { decompressBody } from '../frame/compression.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { FrameHeader } from '../frame/header.js';
 import type { Capacity } from '../handshake/hello.js';
-import { ANSWERS, type AnswerName } from './answer.js';
+import { WIRE_ERRORS, type WireErrorName } from './answer.js';
 import type { BodySource } from './body-source.js';
 import { IncomingBody } from './incoming-body.js';
 import type { Outbox } from './outbox.js';
@@ -16,7 +16,7 @@ const COMPRESSED = 0x30;
 
 /** What is wrong with a frame about a body. */
 export interface BodyFault {
-  readonly answer: AnswerName;
+  readonly answer: WireErrorName;
   readonly field: string;
 }
 
@@ -30,7 +30,7 @@ const NO_PARTS: Parts = { body: null, last: false };
 
 /** The bodies in pieces of one connection, both ways (docs/wire-protocol.md §6). */
 export class Bodies {
-  readonly #limits: Limits;
+  readonly #limits: TransportLimits;
   readonly #outbox: Outbox;
   readonly #wake: () => void;
   readonly #incoming = new Map<number, IncomingBody>();
@@ -40,7 +40,7 @@ export class Bodies {
   #lastOut = 0;
   #parts: Parts = NO_PARTS;
 
-  constructor(limits: Limits, outbox: Outbox, wake: () => void) {
+  constructor(limits: TransportLimits, outbox: Outbox, wake: () => void) {
     this.#limits = limits;
     this.#outbox = outbox;
     this.#wake = wake;
@@ -92,7 +92,7 @@ export class Bodies {
     this.#lastIn = bodyId;
     const code = this.#incoming.size >= this.#limits.bodiesMax ? 'BUSY' : 'PAYLOAD_TOO_LARGE';
     if (code === 'BUSY' || (bodyLength ?? 0) > this.#limits.bodyBytesMax) {
-      this.#code(FrameType.BodyStop, bodyId, ANSWERS[code].code);
+      this.#code(FrameType.BodyStop, bodyId, WIRE_ERRORS[code].code);
       return { answer: code, field: 'bodyLength' };
     }
     const body = new IncomingBody(bodyId, bodyLength, this.#limits.windowBytes, this);
@@ -182,7 +182,7 @@ export class Bodies {
   #lengthFault(body: IncomingBody, bytes: number, last: boolean): BodyFault | null {
     const total = body.receivedBytes + bytes;
     if (total > (body.length ?? this.#limits.bodyBytesMax)) {
-      body.stop(ANSWERS.PAYLOAD_TOO_LARGE.code);
+      body.stop(WIRE_ERRORS.PAYLOAD_TOO_LARGE.code);
       return { answer: body.length === undefined ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED', field: 'bodyLength' };
     }
     if (bytes === 0 && !last) return this.#refuse(body, 'MALFORMED', 'chunk');
@@ -218,15 +218,15 @@ export class Bodies {
       body: data.subarray(4),
     } as const;
     try {
-      return unpackBody(packed, this.#limits.chunkBytesMax) as Buffer; // zlib gives Buffers
+      return decompressBody(packed, this.#limits.chunkBytesMax) as Buffer; // zlib gives Buffers
     } catch (error) {
       if (error instanceof TransportError) return null;
       throw error;
     }
   }
 
-  #refuse(body: IncomingBody, answer: AnswerName, field: string): BodyFault {
-    body.stop(ANSWERS[answer].code);
+  #refuse(body: IncomingBody, answer: WireErrorName, field: string): BodyFault {
+    body.stop(WIRE_ERRORS[answer].code);
     return { answer, field };
   }
 

@@ -1,18 +1,18 @@
 // Hot path: send and flush.
 import type { Action } from '../access/identity.js';
-import type { Limits } from '../access/limits.js';
+import type { TransportLimits } from '../access/limits.js';
 import { ConnectionStateError } from '../errors.js';
 import { type FrameHeader, headerBytes, NO_HEADER } from '../frame/header.js';
-import type { Session } from '../handshake/session.js';
+import type { HandshakeResult } from '../handshake/session.js';
 import type { Clock } from '../net/clock.js';
 import type { NetSocket, SocketHandler } from '../net/net.js';
 import { Alarm } from './alarm.js';
-import type { AnswerDetail, AnswerName, PeerError } from './answer.js';
+import type { PeerError, WireErrorDetail, WireErrorName } from './answer.js';
 import { Bodies } from './bodies.js';
 import type { BodySource } from './body-source.js';
 import type { CloseReason } from './close-reason.js';
-import type { ConnectionHandler, Sent, Unsent } from './connection-handler.js';
-import type { Frame } from './frame.js';
+import type { ConnectionHandler, WriteRefusal, WriteResult } from './connection-handler.js';
+import type { ReceivedFrame } from './frame.js';
 import { BY_OUTBOX, BY_OWNER, Intake } from './intake.js';
 import { Liveness } from './liveness.js';
 import { Outbox } from './outbox.js';
@@ -22,10 +22,10 @@ import { type Handshake, Protocol, type ProtocolEvents, type ProtocolState } fro
 export interface ConnectionParts {
   readonly socket: NetSocket;
   readonly clock: Clock;
-  readonly limits: Limits;
+  readonly limits: TransportLimits;
   readonly side: 'listener' | 'dialer';
   readonly handshake: Handshake;
-  readonly gate: ((frame: Frame, now: number) => AnswerName | null) | null;
+  readonly gate: ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null;
   /** The handshake is done; the handler returned gets everything from here on. */
   readonly onReady: (connection: Connection) => ConnectionHandler;
   /** The connection is over; `handler.onClose` was told before, where there is a handler. */
@@ -51,7 +51,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   readonly #intake: Intake;
   readonly #alarm: Alarm;
   #handler: ConnectionHandler | null = null;
-  #session: Session | null = null;
+  #session: HandshakeResult | null = null;
   #armed = false;
   #inReceive = false;
   #congested = false;
@@ -94,7 +94,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 
   /** Who and what the handshake settled. Only known from `onReady` on. */
-  get session(): Session {
+  get handshake(): HandshakeResult {
     if (this.#session === null) throw new ConnectionStateError('has no session before its handshake is done');
     return this.#session;
   }
@@ -123,14 +123,17 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 
   /** Queues one frame. A body of 16 KiB or more is not copied: do not change it afterwards. A minimal peer gets no header. */
-  send(type: number, header: FrameHeader, body: Uint8Array): Sent {
+  write(type: number, header: FrameHeader, body: Uint8Array): WriteResult {
     const session = this.#session;
     if (session === null || this.#ended || this.#reason !== null) return 'closed';
     if (this.#outbox.bytes >= this.#parts.limits.outboxBytesMax) {
       this.#wantsDrain = true;
       return 'full';
     }
-    if (body.length + HEADER_BYTES_SURE > session.peer.payloadBytesMax && !fits(header, body, session))
+    if (
+      body.length + HEADER_BYTES_SURE > session.peerCapacity.payloadBytesMax &&
+      !fits(header, body, session)
+    )
       return 'too-large';
     if (session.dialect === 'minimal') this.#outbox.writer.frame(type, body);
     else this.#outbox.writer.message(type, header, body);
@@ -141,23 +144,24 @@ export class Connection implements SocketHandler, ProtocolEvents {
    * Queues a body in pieces. Its chunks leave between other frames, as fast as the peer grants credit; `onOutcome` tells how it ended.
    * 'full': as many bodies as `bodiesMax` are under way. A minimal peer takes none: 'too-large'.
    */
-  sendBody(
+  writeBody(
     type: number,
     header: FrameHeader,
     source: BodySource,
     options: OutgoingBodyOptions = {},
-  ): OutgoingBody | Unsent {
+  ): OutgoingBody | WriteRefusal {
     const session = this.#session;
     if (session === null || this.#ended || this.#reason !== null) return 'closed';
-    if (session.dialect === 'minimal' || (source.length ?? 0) > session.peer.bodyBytesMax) return 'too-large';
+    if (session.dialect === 'minimal' || (source.length ?? 0) > session.peerCapacity.bodyBytesMax)
+      return 'too-large';
     if (this.#bodies.outgoing >= this.#parts.limits.bodiesMax) return 'full';
-    const body = this.#bodies.send(type, header, source, session.peer, options);
+    const body = this.#bodies.send(type, header, source, session.peerCapacity, options);
     this.#arm();
     return body;
   }
 
   /** Answers a message with an Error. Some answers end the connection, at once or when there are too many of them. */
-  answer(name: AnswerName, detail: AnswerDetail = {}): void {
+  writeError(name: WireErrorName, detail: WireErrorDetail = {}): void {
     this.#protocol.answer(name, detail);
     this.#arm();
   }
@@ -172,16 +176,16 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 
   /** A request was taken in and is not answered yet. Past the limits reading stops until enough are `settled`. */
-  took(bytes: number): void {
+  requestStarted(bytes: number): void {
     this.#intake.took(bytes);
   }
 
-  settled(bytes: number): void {
+  requestEnded(bytes: number): void {
     this.#intake.settled(bytes);
   }
 
   /** Tells the peer that this side leaves within `graceMs`. New SubmitJob frames are answered with DRAINING from here on. */
-  goodbye(graceMs: number): void {
+  drain(graceMs: number): void {
     this.#protocol.goodbye(graceMs);
     this.#arm();
   }
@@ -208,7 +212,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.#setTimer();
   }
 
-  onDrain(): void {
+  onWritable(): void {
     this.#congested = false;
     this.#outbox.drained();
     this.#liveness.drained();
@@ -223,7 +227,9 @@ export class Connection implements SocketHandler, ProtocolEvents {
   onClose(error: Error | null): void {
     this.#gone = true;
     this.#protocol.close(
-      error === null ? { kind: 'peer', cut: this.#protocol.decoder.insideFrame } : { kind: 'socket', error },
+      error === null
+        ? { kind: 'peer-closed', midFrame: this.#protocol.decoder.insideFrame }
+        : { kind: 'socket-error', error },
       'destroy',
     );
     this.#alarm.cancel();
@@ -235,12 +241,12 @@ export class Connection implements SocketHandler, ProtocolEvents {
 
   // From the protocol.
 
-  onReady(session: Session): void {
+  onReady(session: HandshakeResult): void {
     this.#session = session;
     this.#handler = this.#parts.onReady(this);
   }
 
-  onFrame(frame: Frame): void {
+  onFrame(frame: ReceivedFrame): void {
     this.#handler?.onFrame(frame);
   }
 
@@ -249,7 +255,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 
   onGoodbye(graceMs: number): void {
-    this.#handler?.onGoodbye?.(graceMs);
+    this.#handler?.onPeerDraining?.(graceMs);
   }
 
   onOver(reason: CloseReason, farewell: 'close' | 'destroy'): void {
@@ -268,14 +274,14 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.#flush();
   }
 
-  #queued(): Sent {
+  #queued(): WriteResult {
     if (this.#outbox.writer.bytes >= FLUSH_BYTES && !this.#congested) this.#flush();
     else this.#arm();
     if (this.#outbox.bytes <= this.#parts.limits.outboxHighBytes) return 'accepted';
     this.#wantsDrain = true;
     // Only a listener stops reading: if both sides did, two peers with full outboxes would wait for each other.
     if (this.#parts.side === 'listener') this.#intake.stop(BY_OUTBOX);
-    return 'behind';
+    return 'backpressure';
   }
 
   // Pongs and Errors are written without asking `send`: a peer that provokes them and reads nothing must not fill memory either.
@@ -302,7 +308,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.#intake.go(BY_OUTBOX);
     if (!this.#wantsDrain || this.#reason !== null) return;
     this.#wantsDrain = false;
-    this.#handler?.onDrain?.();
+    this.#handler?.onWritable?.();
   }
 
   #flush(): void {
@@ -360,7 +366,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 }
 
-function fits(header: FrameHeader, body: Uint8Array, session: Session): boolean {
+function fits(header: FrameHeader, body: Uint8Array, session: HandshakeResult): boolean {
   const headerLen = session.dialect === 'minimal' || header === NO_HEADER ? 0 : headerBytes(header);
-  return 2 + headerLen + body.length <= session.peer.payloadBytesMax;
+  return 2 + headerLen + body.length <= session.peerCapacity.payloadBytesMax;
 }

@@ -2,7 +2,7 @@ import type { FrameHeader } from '../frame/header.js';
 import type { IncomingBody } from './incoming-body.js';
 
 /** A message of the application as it came in. */
-export class Frame {
+export class ReceivedFrame {
   readonly type: number;
   readonly header: FrameHeader;
   /** A view into the read buffer, good until the handler returns. `detach` gives bytes that stay. */
@@ -18,9 +18,9 @@ export class Frame {
   }
 
   /** The same frame with a body of its own, exactly as long as it is: keeping it keeps no read buffer alive. */
-  detach(): Frame {
+  detach(): ReceivedFrame {
     const body = Buffer.allocUnsafeSlow(this.body.length);
     this.body.copy(body);
-    return new Frame(this.type, this.header, body, this.incoming);
+    return new ReceivedFrame(this.type, this.header, body, this.incoming);
   }
 }

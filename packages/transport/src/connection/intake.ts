@@ -1,4 +1,4 @@
-import type { Limits } from '../access/limits.js';
+import type { TransportLimits } from '../access/limits.js';
 
 /** Why nothing is read just now. Reasons add up; reading goes on when none is left. */
 export const BY_OWNER = 1;
@@ -13,13 +13,13 @@ export interface IntakeValve {
 
 /** Whether a connection reads: counts the reasons not to, and the requests that are taken and not answered. */
 export class Intake {
-  readonly #limits: Limits;
+  readonly #limits: TransportLimits;
   readonly #valve: IntakeValve;
   #reasons = 0;
   #inFlight = 0;
   #inFlightBytes = 0;
 
-  constructor(limits: Limits, valve: IntakeValve) {
+  constructor(limits: TransportLimits, valve: IntakeValve) {
     this.#limits = limits;
     this.#valve = valve;
   }

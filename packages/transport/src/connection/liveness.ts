@@ -1,4 +1,4 @@
-import type { Limits } from '../access/limits.js';
+import type { TransportLimits } from '../access/limits.js';
 
 const MIB = 1024 * 1024;
 
@@ -16,7 +16,7 @@ export type Verdict = 'alive' | 'ping' | 'AUTH_TIMEOUT' | 'SLOW_FRAME' | 'STALE'
  * one for silence. Time in which we do not read on purpose counts against nobody.
  */
 export class Liveness {
-  readonly #limits: Limits;
+  readonly #limits: TransportLimits;
   #handshakeUntil: number;
   #pingMs = Number.POSITIVE_INFINITY;
   #deadMs = Number.POSITIVE_INFINITY;
@@ -27,7 +27,7 @@ export class Liveness {
   #stalledSince = Number.POSITIVE_INFINITY;
   #pausedSince = Number.POSITIVE_INFINITY;
 
-  constructor(limits: Limits, now: number) {
+  constructor(limits: TransportLimits, now: number) {
     this.#limits = limits;
     this.#handshakeUntil = now + limits.handshakeMs;
     this.#heardAt = now;

@@ -1,9 +1,9 @@
 import { BodyBrokenError } from '../errors.js';
-import { packBody } from '../frame/compression.js';
+import { compressBody } from '../frame/compression.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
 import type { Compression } from '../frame/header.js';
-import { ANSWERS } from './answer.js';
+import { WIRE_ERRORS } from './answer.js';
 import type { BodySource } from './body-source.js';
 import type { Outbox } from './outbox.js';
 
@@ -107,7 +107,7 @@ export class OutgoingBody {
     this.#chunk = null;
     this.#creditBytes -= chunk.length;
     this.#sentBytes += chunk.length;
-    const packed = this.#options.compress === undefined ? null : packBody(chunk, this.#options.compress);
+    const packed = this.#options.compress === undefined ? null : compressBody(chunk, this.#options.compress);
     if (packed?.compression === undefined) {
       writer.chunk(FrameType.BodyChunk, this.id, 0, chunk);
       return;
@@ -123,7 +123,10 @@ export class OutgoingBody {
     if (length !== undefined && length !== this.#sentBytes) {
       return this.#abort(
         writer,
-        new BodyBrokenError(`its source gave ${this.#sentBytes} bytes of ${length}`, ANSWERS.MALFORMED.code),
+        new BodyBrokenError(
+          `its source gave ${this.#sentBytes} bytes of ${length}`,
+          WIRE_ERRORS.MALFORMED.code,
+        ),
       );
     }
     writer.chunk(FrameType.BodyChunk, this.id, LAST, EMPTY);

@@ -1,22 +1,22 @@
 // Hot path: onFrame for messages of the application.
-import type { Limits } from '../access/limits.js';
+import type { TransportLimits } from '../access/limits.js';
 import { FrameDecoder, type FrameSink, type FrameViolation } from '../frame/frame-decoder.js';
 import { FrameType, isHello, isMessage } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
 import { type FrameHeader, NO_HEADER } from '../frame/header.js';
 import { isHeaderFault, readHeader } from '../frame/header-reader.js';
-import type { Session, Step } from '../handshake/session.js';
+import type { HandshakeResult, Step } from '../handshake/session.js';
 import {
-  ANSWERS,
-  type AnswerDetail,
-  type AnswerName,
   decodeAnswer,
   encodeAnswer,
   type PeerError,
+  WIRE_ERRORS,
+  type WireErrorDetail,
+  type WireErrorName,
 } from './answer.js';
 import { Bodies } from './bodies.js';
 import type { CloseReason } from './close-reason.js';
-import { Frame } from './frame.js';
+import { ReceivedFrame } from './frame.js';
 import type { IncomingBody } from './incoming-body.js';
 import type { Liveness } from './liveness.js';
 import { Strikes } from './strikes.js';
@@ -31,8 +31,8 @@ export interface Handshake {
 }
 
 export interface ProtocolEvents {
-  onReady(session: Session): void;
-  onFrame(frame: Frame): void;
+  onReady(session: HandshakeResult): void;
+  onFrame(frame: ReceivedFrame): void;
   onPeerError(error: PeerError): void;
   onGoodbye(graceMs: number): void;
   /** Last. `farewell`: 'close' sends what is written first, 'destroy' does not. */
@@ -40,14 +40,14 @@ export interface ProtocolEvents {
 }
 
 export interface ProtocolParts {
-  readonly limits: Limits;
+  readonly limits: TransportLimits;
   readonly handshake: Handshake;
   readonly writer: FrameWriter;
   readonly bodies: Bodies;
   readonly liveness: Liveness;
   readonly events: ProtocolEvents;
   /** Says no to a message before the application sees it: rate and authorisation. */
-  readonly gate: ((frame: Frame, now: number) => AnswerName | null) | null;
+  readonly gate: ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null;
   readonly side: 'listener' | 'dialer';
 }
 
@@ -60,7 +60,7 @@ export class Protocol implements FrameSink {
   readonly #parts: ProtocolParts;
   readonly #strikes = new Strikes();
   #state: ProtocolState = 'handshake';
-  #session: Session | null = null;
+  #session: HandshakeResult | null = null;
   #minimal = false;
   #now = 0;
   #pings = 0;
@@ -75,7 +75,7 @@ export class Protocol implements FrameSink {
     return this.#state;
   }
 
-  get session(): Session | null {
+  get session(): HandshakeResult | null {
     return this.#session;
   }
 
@@ -99,7 +99,7 @@ export class Protocol implements FrameSink {
 
   /** The peer's stream has ended. */
   end(): void {
-    this.#over({ kind: 'peer', cut: this.decoder.insideFrame }, 'close');
+    this.#over({ kind: 'peer-closed', midFrame: this.decoder.insideFrame }, 'close');
   }
 
   /** Does what is due by now: Ping, or the end. */
@@ -118,7 +118,7 @@ export class Protocol implements FrameSink {
         return this.#over({ kind: 'slow-reader' }, 'destroy');
       case 'AUTH_TIMEOUT':
         if (!this.#parts.handshake.sawHello)
-          return this.#over({ kind: 'foreign', cause: 'no Hello in time' }, 'destroy');
+          return this.#over({ kind: 'unknown-protocol', cause: 'no Hello in time' }, 'destroy');
         return this.refuse('AUTH_TIMEOUT', 'no Welcome in time');
       case 'SLOW_FRAME':
         return this.refuse(verdict, `${receivedBytes} of ${declaredBytes} bytes`);
@@ -130,19 +130,19 @@ export class Protocol implements FrameSink {
   }
 
   /** Answers the peer. What ends the connection by its nature, or by being one too many, ends it. */
-  answer(name: AnswerName, detail: AnswerDetail = {}): void {
+  answer(name: WireErrorName, detail: WireErrorDetail = {}): void {
     if (this.#state === 'over') return;
-    const ends = ANSWERS[name].ends || this.#strikes.add(name, this.#now);
+    const ends = WIRE_ERRORS[name].ends || this.#strikes.add(name, this.#now);
     if (ends) return this.refuse(name, detail.field ?? 'too many of these', detail);
     if (!this.#minimal) this.#parts.writer.frame(FrameType.Error, encodeAnswer(name, detail));
   }
 
   /** Tells the peer why and ends. */
-  refuse(name: AnswerName, cause: string, detail: AnswerDetail = {}): void {
+  refuse(name: WireErrorName, cause: string, detail: WireErrorDetail = {}): void {
     if (this.#state === 'over') return;
     const told = !this.#minimal && this.#parts.handshake.sawHello;
     if (told) this.#parts.writer.frame(FrameType.Error, encodeAnswer(name, { ...detail, ends: true }));
-    this.#over({ kind: 'refused', answer: name, cause }, told ? 'close' : 'destroy');
+    this.#over({ kind: 'refused', errorName: name, cause }, told ? 'close' : 'destroy');
   }
 
   goodbye(graceMs: number): void {
@@ -150,9 +150,9 @@ export class Protocol implements FrameSink {
     this.#state = 'draining';
     if (this.#minimal) return;
     const payload = Buffer.alloc(6);
-    payload.writeUInt16LE(ANSWERS.DRAINING.code, 0);
+    payload.writeUInt16LE(WIRE_ERRORS.DRAINING.code, 0);
     payload.writeUInt32LE(graceMs, 2);
-    this.#parts.writer.frame(FrameType.Goodbye, payload);
+    this.#parts.writer.frame(FrameType.Drain, payload);
   }
 
   close(reason: CloseReason, farewell: 'close' | 'destroy'): void {
@@ -163,13 +163,15 @@ export class Protocol implements FrameSink {
     if (this.#state === 'over') return;
     if (this.#state === 'handshake') return this.#onHandshake(type, bytes.subarray(start, end));
     if (!isMessage(type)) return this.#onControl(type, bytes.subarray(start, end));
-    if (this.#minimal) return this.#deliver(new Frame(type, NO_HEADER, bytes.subarray(start, end), null));
+    if (this.#minimal)
+      return this.#deliver(new ReceivedFrame(type, NO_HEADER, bytes.subarray(start, end), null));
     const bodyAt = end - start < 2 ? end + 1 : start + 2 + bytes.readUInt16LE(start);
     if (bodyAt > end) return this.answer('MALFORMED', { field: 'headerLen' });
     const header = readHeader(bytes, start + 2, bodyAt);
     if (isHeaderFault(header)) return this.answer(header.answer, { field: header.field });
     const incoming = header.bodyId === undefined ? null : this.#accept(header, end - bodyAt);
-    if (incoming !== undefined) this.#deliver(new Frame(type, header, bytes.subarray(bodyAt, end), incoming));
+    if (incoming !== undefined)
+      this.#deliver(new ReceivedFrame(type, header, bytes.subarray(bodyAt, end), incoming));
   }
 
   onFragment(bytes: Buffer, start: number, end: number, offset: number, payloadLen: number): void {
@@ -178,14 +180,14 @@ export class Protocol implements FrameSink {
     if (fault !== null) this.answer(fault.answer, { field: fault.field });
   }
 
-  #deliver(frame: Frame): void {
+  #deliver(frame: ReceivedFrame): void {
     const refusal = this.#refusalOf(frame);
     if (refusal === null) return this.#parts.events.onFrame(frame);
-    frame.incoming?.stop(ANSWERS[refusal].code);
+    frame.incoming?.stop(WIRE_ERRORS[refusal].code);
     this.answer(refusal, { corrId: frame.header.msgId });
   }
 
-  #refusalOf(frame: Frame): AnswerName | null {
+  #refusalOf(frame: ReceivedFrame): WireErrorName | null {
     // A minimal client would not hear the answer: its job is taken as long as the connection is.
     if (this.#state === 'draining' && frame.type === FrameType.SubmitJob && !this.#minimal) return 'DRAINING';
     return this.#parts.gate === null ? null : this.#parts.gate(frame, this.#now);
@@ -211,13 +213,13 @@ export class Protocol implements FrameSink {
       case 'refuse':
         return this.refuse(step.answer, step.cause);
       case 'drop':
-        return this.#over({ kind: 'foreign', cause: step.cause }, 'destroy');
+        return this.#over({ kind: 'unknown-protocol', cause: step.cause }, 'destroy');
       default:
         return step satisfies never;
     }
   }
 
-  #ready(session: Session, welcome: Uint8Array | null): void {
+  #ready(session: HandshakeResult, welcome: Uint8Array | null): void {
     const { limits, liveness, writer, events } = this.#parts;
     this.#session = session;
     this.#minimal = session.dialect === 'minimal';
@@ -227,7 +229,7 @@ export class Protocol implements FrameSink {
     if (!this.#minimal) this.decoder.fragments = Bodies.mayFragment;
     liveness.ready(this.#minimal ? null : { pingMs: session.pingMs, deadMs: session.deadMs });
     if (welcome !== null) writer.frame(FrameType.Welcome, welcome);
-    if (!this.#minimal && session.peer.payloadBytesMax < SUPPORTED_PAYLOAD_MIN)
+    if (!this.#minimal && session.peerCapacity.payloadBytesMax < SUPPORTED_PAYLOAD_MIN)
       return this.refuse('PROTOCOL', 'frameMax too small');
     events.onReady(session);
   }
@@ -245,8 +247,8 @@ export class Protocol implements FrameSink {
         return;
       case FrameType.Error:
         return this.#onError(decodeAnswer(payload));
-      case FrameType.Goodbye:
-        if (payload.length !== 6) return this.answer('MALFORMED', { field: 'goodbye' });
+      case FrameType.Drain:
+        if (payload.length !== 6) return this.answer('MALFORMED', { field: 'drain' });
         return this.#parts.events.onGoodbye(payload.readUInt32LE(2));
       case FrameType.BodyChunk:
       case FrameType.BodyCredit:
@@ -276,7 +278,7 @@ export class Protocol implements FrameSink {
   #onViolation(violation: FrameViolation): void {
     if (this.#state !== 'handshake') return this.refuse('FRAME', violation);
     if (this.#parts.handshake.sawHello) return this.refuse('PROTOCOL', violation);
-    this.#over({ kind: 'foreign', cause: violation }, 'destroy');
+    this.#over({ kind: 'unknown-protocol', cause: violation }, 'destroy');
   }
 
   #ping(): void {

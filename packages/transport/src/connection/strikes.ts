@@ -1,14 +1,14 @@
-import { ANSWERS, type Answer, type AnswerName } from './answer.js';
+import { WIRE_ERRORS, type WireError, type WireErrorName } from './answer.js';
 
 const WINDOW_MS = 60_000;
 
 /** Counts the answers a connection may have only so many of in a minute. */
 export class Strikes {
-  readonly #counts = new Map<AnswerName, { since: number; count: number }>();
+  readonly #counts = new Map<WireErrorName, { since: number; count: number }>();
 
   /** True when this one is one too many. */
-  add(name: AnswerName, now: number): boolean {
-    const { perMinuteMax }: Answer = ANSWERS[name];
+  add(name: WireErrorName, now: number): boolean {
+    const { perMinuteMax }: WireError = WIRE_ERRORS[name];
     if (perMinuteMax === 0) return false;
     const entry = this.#counts.get(name);
     if (entry === undefined || now - entry.since >= WINDOW_MS) {

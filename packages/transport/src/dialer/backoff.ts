@@ -1,5 +1,5 @@
 /** How long to wait before another attempt. */
-export interface Backoff {
+export interface RedialBackoff {
   readonly fromMs: number;
   readonly toMs: number;
   /** 0.2: between 80 % and 120 % of the wait, so that a thousand peers of a restarted listener do not come at once. */
@@ -8,10 +8,15 @@ export interface Backoff {
   readonly stableMs: number;
 }
 
-export const BACKOFF: Backoff = Object.freeze({ fromMs: 500, toMs: 30_000, jitter: 0.2, stableMs: 10_000 });
+export const REDIAL_BACKOFF: RedialBackoff = Object.freeze({
+  fromMs: 500,
+  toMs: 30_000,
+  jitter: 0.2,
+  stableMs: 10_000,
+});
 
 /** `failures` counts from 1; `random` is from 0 up to 1. Saturates, so any number of failures is fine. */
-export function waitMs(backoff: Backoff, failures: number, random: number): number {
+export function redialDelayMs(backoff: RedialBackoff, failures: number, random: number): number {
   const plain = Math.min(backoff.toMs, backoff.fromMs * 2 ** Math.min(failures - 1, 30));
   return plain * (1 + backoff.jitter * (2 * random - 1));
 }

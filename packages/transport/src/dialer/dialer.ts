@@ -1,12 +1,12 @@
 import type { Role } from '../access/identity.js';
-import { type Limits, limitsOf, type Profile } from '../access/limits.js';
+import { type Profile, type TransportLimits, transportLimits } from '../access/limits.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
 import { type DialerAuth, DialerHandshake } from '../handshake/dialer-handshake.js';
 import type { Clock } from '../net/clock.js';
 import type { Address, DialTls, Net, NetSocket } from '../net/net.js';
-import { BACKOFF, type Backoff, waitMs } from './backoff.js';
+import { REDIAL_BACKOFF, type RedialBackoff, redialDelayMs } from './backoff.js';
 
 export interface DialerOptions {
   readonly net: Net;
@@ -20,8 +20,8 @@ export interface DialerOptions {
   readonly tls?: DialTls;
   /** What this side accepts from the listener; 'trusted' unless given. */
   readonly profile?: Profile;
-  readonly limits?: Partial<Limits>;
-  readonly backoff?: Partial<Backoff>;
+  readonly limits?: Partial<TransportLimits>;
+  readonly backoff?: Partial<RedialBackoff>;
   readonly connectMs?: number;
   /** Each time the handshake is done. */
   readonly onConnection: (connection: Connection) => ConnectionHandler;
@@ -38,8 +38,8 @@ const CONNECT_MS = 5_000;
 /** Keeps one connection to an address: dials, and dials again with growing, jittered waits, until closed. */
 export class Dialer {
   readonly #options: DialerOptions;
-  readonly #limits: Limits;
-  readonly #backoff: Backoff;
+  readonly #limits: TransportLimits;
+  readonly #backoff: RedialBackoff;
   #connection: Connection | null = null;
   #dialing: { cancel(): void } | null = null;
   #timer: { cancel(): void } | null = null;
@@ -49,8 +49,8 @@ export class Dialer {
 
   constructor(options: DialerOptions) {
     this.#options = options;
-    this.#limits = limitsOf(options.profile ?? 'trusted', options.limits);
-    this.#backoff = { ...BACKOFF, ...options.backoff };
+    this.#limits = transportLimits(options.profile ?? 'trusted', options.limits);
+    this.#backoff = { ...REDIAL_BACKOFF, ...options.backoff };
     this.#dial();
   }
 
@@ -95,7 +95,7 @@ export class Dialer {
       auth,
       limits: this.#limits,
       channel: socket.channel,
-      entropy: (bytes) => net.entropy(bytes),
+      entropy: (bytes) => net.randomBytes(bytes),
     });
     this.#connection = new Connection({
       socket,
@@ -126,7 +126,7 @@ export class Dialer {
     if (this.#closed) return 0;
     const { clock } = this.#options;
     this.#failures += 1;
-    const own = waitMs(this.#backoff, this.#failures, clock.random());
+    const own = redialDelayMs(this.#backoff, this.#failures, clock.random());
     const ms = Math.max(own, atLeastMs * (1 + this.#backoff.jitter * clock.random()));
     this.#timer = clock.setTimer(ms, () => this.#dial());
     return ms;

@@ -7,14 +7,14 @@ const WORTH_TRYING_BYTES = 128;
 const RATIO_MAX = 100;
 
 /** A body as it goes on the wire: `compression` and `rawLen` belong in its frame's header. */
-export interface PackedBody {
+export interface EncodedBody {
   readonly compression?: Compression;
   readonly rawLen?: number;
   readonly body: Uint8Array;
 }
 
 /** Compresses, but only where that makes the body smaller. Synchronous: bodies are at most a frame long, so this stays short. */
-export function packBody(body: Uint8Array, method: Compression): PackedBody {
+export function compressBody(body: Uint8Array, method: Compression): EncodedBody {
   if (body.length < WORTH_TRYING_BYTES) return { body };
   const packed =
     method === 'gzip' ? gzipSync(body, { level: 1 }) : brotliCompressSync(body, { params: BROTLI_FAST });
@@ -27,7 +27,7 @@ export function packBody(body: Uint8Array, method: Compression): PackedBody {
  * Gives the body its sender had. Refuses what claims or turns out to be larger than `bytesMax`, than what was declared, or than
  * 100 times its compressed size; memory stays within that bound whatever the bytes say.
  */
-export function unpackBody(packed: PackedBody, bytesMax: number): Uint8Array {
+export function decompressBody(packed: EncodedBody, bytesMax: number): Uint8Array {
   const { compression, rawLen, body } = packed;
   if (compression === undefined || rawLen === undefined) return body;
   const allowed = Math.min(bytesMax, body.length * RATIO_MAX);

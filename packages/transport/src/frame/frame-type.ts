@@ -14,7 +14,7 @@ export const FrameType = {
   Error: 36,
   Ping: 37,
   Pong: 38,
-  Goodbye: 39,
+  Drain: 39,
   BodyChunk: 40,
   BodyCredit: 41,
   BodyAbort: 42,

@@ -1,11 +1,11 @@
 import type { Role } from '../access/identity.js';
-import type { Limits } from '../access/limits.js';
+import type { TransportLimits } from '../access/limits.js';
 import { Secret } from '../access/secret.js';
 import { FrameType } from '../frame/frame-type.js';
-import { capacityOf, encodeHello, helloType, type Method, NONCE_BYTES, VERSION } from './hello.js';
-import type { ChannelFacts } from './listener-handshake.js';
+import { type AuthMethod, capacityOf, encodeHello, helloType, NONCE_BYTES, VERSION } from './hello.js';
+import type { ChannelSecurity } from './listener-handshake.js';
 import { dialerProof, listenerProof, sameProof, type Transcript } from './proof.js';
-import type { Session, Step } from './session.js';
+import type { HandshakeResult, Step } from './session.js';
 import { decodeWelcome } from './welcome.js';
 
 /** How a dialer proves who it is. `mtls` says it in the certificate of its TLS options. */
@@ -18,8 +18,8 @@ export interface DialerHandshakeOptions {
   readonly role: Role;
   readonly name: string;
   readonly auth: DialerAuth;
-  readonly limits: Limits;
-  readonly channel: ChannelFacts;
+  readonly limits: TransportLimits;
+  readonly channel: ChannelSecurity;
   readonly entropy: (bytes: number) => Uint8Array;
 }
 
@@ -86,24 +86,24 @@ export class DialerHandshake {
       return { kind: 'refuse', answer: 'PROTOCOL', cause: 'not a Welcome of ours' };
     }
     const { welcome, signed, proof } = read;
-    const method: Method = this.#options.auth.kind;
-    if (welcome.method !== method || !this.#provenBack(signed, proof)) {
+    const method: AuthMethod = this.#options.auth.kind;
+    if (welcome.authMethod !== method || !this.#provenBack(signed, proof)) {
       return {
         kind: 'refuse',
         answer: 'AUTH_FAILED',
         cause: 'the listener did not prove that it knows the key',
       };
     }
-    const session: Session = {
-      id: welcome.sessionId,
+    const session: HandshakeResult = {
+      connectionId: welcome.connectionId,
       dialect: 'full',
-      method,
+      authMethod: method,
       role: this.#options.role,
-      name: this.#options.name,
+      claimedName: this.#options.name,
       identity: null,
-      subject: welcome.subject,
+      identityName: welcome.identityName,
       credential: null,
-      peer: welcome.capacity,
+      peerCapacity: welcome.capacity,
       pingMs: welcome.pingMs,
       deadMs: welcome.deadMs,
       inFlightMax: welcome.inFlightMax,

@@ -1,5 +1,5 @@
 import type { Role } from '../access/identity.js';
-import type { Limits } from '../access/limits.js';
+import type { TransportLimits } from '../access/limits.js';
 import { FrameType } from '../frame/frame-type.js';
 
 /** The four bytes that tell the full dialect from everything else. */
@@ -8,8 +8,8 @@ export const VERSION = 1;
 export const NONCE_BYTES = 32;
 export const PROOF_BYTES = 32;
 
-export type Method = 'none' | 'hmac' | 'mtls';
-export const METHODS: readonly Method[] = ['none', 'hmac', 'mtls'];
+export type AuthMethod = 'none' | 'hmac' | 'mtls';
+export const AUTH_METHODS: readonly AuthMethod[] = ['none', 'hmac', 'mtls'];
 
 /** What a side accepts from the other one, as both tell each other in the handshake. */
 export interface Capacity {
@@ -22,7 +22,7 @@ export interface Capacity {
 export interface Hello {
   readonly versionMin: number;
   readonly versionMax: number;
-  readonly methods: readonly Method[];
+  readonly methods: readonly AuthMethod[];
   readonly nonce: Uint8Array;
   readonly capacity: Capacity;
   readonly name: string;
@@ -43,7 +43,7 @@ export function roleOf(type: number): Role {
   return type === FrameType.HelloClient ? 'client' : type === FrameType.HelloWorker ? 'worker' : 'peer';
 }
 
-export function capacityOf(limits: Limits): Capacity {
+export function capacityOf(limits: TransportLimits): Capacity {
   return {
     payloadBytesMax: limits.payloadBytesMax,
     bodyBytesMax: limits.bodyBytesMax,
@@ -61,7 +61,7 @@ export function encodeHello(hello: Hello): Buffer {
   payload.write(MAGIC, 0, 'latin1');
   payload[4] = hello.versionMin;
   payload[5] = hello.versionMax;
-  payload[6] = hello.methods.reduce((bits, method) => bits | (1 << METHODS.indexOf(method)), 0);
+  payload[6] = hello.methods.reduce((bits, method) => bits | (1 << AUTH_METHODS.indexOf(method)), 0);
   payload.set(hello.nonce, 8);
   writeCapacity(payload, 40, hello.capacity);
   payload[56] = hello.name.length;
@@ -79,7 +79,7 @@ export function decodeHello(payload: Buffer): Hello | null {
   return {
     versionMin: payload[4] as number,
     versionMax: payload[5] as number,
-    methods: METHODS.filter((_, bit) => (bits & (1 << bit)) !== 0),
+    methods: AUTH_METHODS.filter((_, bit) => (bits & (1 << bit)) !== 0),
     nonce: Buffer.from(payload.subarray(8, 40)),
     capacity: readCapacity(payload, 40),
     name,

@@ -1,30 +1,30 @@
-import type { Directory } from '../access/directory.js';
-import { type Identity, LOCAL, type Role } from '../access/identity.js';
-import type { Limits } from '../access/limits.js';
+import type { IdentityStore } from '../access/directory.js';
+import { type Identity, LOCAL_IDENTITY, type Role } from '../access/identity.js';
+import type { TransportLimits } from '../access/limits.js';
 import { Secret } from '../access/secret.js';
 import { FrameType, isHello } from '../frame/frame-type.js';
 import {
+  type AuthMethod,
   capacityOf,
   decodeHello,
   type Hello,
-  type Method,
   NONCE_BYTES,
   PROOF_BYTES,
   roleOf,
   VERSION,
 } from './hello.js';
 import { dialerProof, listenerProof, sameProof, type Transcript } from './proof.js';
-import type { Session, Step } from './session.js';
+import type { HandshakeResult, Step } from './session.js';
 import { encodeWelcome, type Welcome } from './welcome.js';
 
 /** How a listener finds out who is there. */
 export type ListenerAuth =
   | { readonly kind: 'none' }
-  | { readonly kind: 'hmac'; readonly directory: Directory }
-  | { readonly kind: 'mtls'; readonly directory: Directory };
+  | { readonly kind: 'hmac'; readonly identities: IdentityStore }
+  | { readonly kind: 'mtls'; readonly identities: IdentityStore };
 
 /** What the socket itself vouches for. */
-export interface ChannelFacts {
+export interface ChannelSecurity {
   /** Keying material of the TLS channel; empty on a plain one. */
   readonly binding: Uint8Array;
   /** The one URI in the verified certificate of the peer, or null. */
@@ -33,9 +33,9 @@ export interface ChannelFacts {
 
 export interface ListenerHandshakeOptions {
   readonly auth: ListenerAuth;
-  readonly limits: Limits;
+  readonly limits: TransportLimits;
   readonly minimal: boolean;
-  readonly channel: ChannelFacts;
+  readonly channel: ChannelSecurity;
   readonly entropy: (bytes: number) => Uint8Array;
   /** The last word before Welcome: false where this identity has its fill of connections. */
   readonly hasRoom: (identity: Identity) => boolean;
@@ -77,10 +77,11 @@ export class ListenerHandshake {
     if (!hello.methods.includes(this.#options.auth.kind)) return refuse('AUTH_FAILED', 'method not offered');
     switch (this.#options.auth.kind) {
       case 'none':
-        return this.#admit('none', LOCAL, null);
+        return this.#admit('none', LOCAL_IDENTITY, null);
       case 'mtls': {
         const certificate = this.#options.channel.certificate;
-        const holder = certificate === null ? undefined : this.#options.auth.directory.holderOf(certificate);
+        const holder =
+          certificate === null ? undefined : this.#options.auth.identities.byCertificate(certificate);
         return holder === undefined
           ? refuse('AUTH_FAILED', 'unknown certificate')
           : this.#admit('mtls', holder, null);
@@ -101,7 +102,7 @@ export class ListenerHandshake {
     if (payload[0] !== 1 || payload.length !== keyIdEnd + PROOF_BYTES)
       return refuse('AUTH_FAILED', 'not an Auth frame');
     const keyId = payload.toString('latin1', 2, keyIdEnd);
-    const owner = auth.directory.ownerOf(keyId);
+    const owner = auth.identities.byKeyId(keyId);
     // An id nobody has costs the same work as a wrong proof, so that time tells nothing about which ids exist.
     const key = owner?.key ?? new Secret(this.#options.entropy(NONCE_BYTES));
     const transcript: Transcript = {
@@ -119,7 +120,7 @@ export class ListenerHandshake {
   }
 
   #admit(
-    method: Method,
+    method: AuthMethod,
     identity: Identity,
     proven: { id: string; key: Secret; transcript: Transcript; proof: Buffer } | null,
   ): Step {
@@ -131,21 +132,21 @@ export class ListenerHandshake {
     const { limits } = this.#options;
     const welcome: Welcome = {
       version: VERSION,
-      method,
-      sessionId: Buffer.from(this.#options.entropy(SESSION_BYTES)).toString('hex'),
+      authMethod: method,
+      connectionId: Buffer.from(this.#options.entropy(SESSION_BYTES)).toString('hex'),
       capacity: capacityOf(limits),
       pingMs: limits.pingMs,
       deadMs: limits.deadMs,
       inFlightMax: limits.inFlightMax,
       creditMax: limits.creditMax,
-      subject: identity.subject,
+      identityName: identity.name,
     };
     const payload = encodeWelcome(welcome);
     const signed =
       proven === null
         ? payload
         : Buffer.concat([payload, listenerProof(proven.key, proven.transcript, proven.proof, payload)]);
-    const name = said.hello.name === '' ? welcome.sessionId : said.hello.name;
+    const name = said.hello.name === '' ? welcome.connectionId : said.hello.name;
     const session = {
       ...this.#facts(role, name, welcome, said.hello),
       identity,
@@ -154,15 +155,20 @@ export class ListenerHandshake {
     return { kind: 'ready', session, welcome: signed };
   }
 
-  #facts(role: Role, name: string, welcome: Welcome, hello: Hello): Omit<Session, 'identity' | 'credential'> {
+  #facts(
+    role: Role,
+    name: string,
+    welcome: Welcome,
+    hello: Hello,
+  ): Omit<HandshakeResult, 'identity' | 'credential'> {
     return {
-      id: welcome.sessionId,
+      connectionId: welcome.connectionId,
       dialect: 'full',
-      method: welcome.method,
+      authMethod: welcome.authMethod,
       role,
-      name,
-      subject: welcome.subject,
-      peer: hello.capacity,
+      claimedName: name,
+      identityName: welcome.identityName,
+      peerCapacity: hello.capacity,
       pingMs: welcome.pingMs,
       deadMs: welcome.deadMs,
       inFlightMax: welcome.inFlightMax,
@@ -174,18 +180,18 @@ export class ListenerHandshake {
     const { limits, minimal, auth, hasRoom, entropy } = this.#options;
     if (!minimal || auth.kind !== 'none')
       return { kind: 'drop', cause: 'minimal dialect is not served here' };
-    if (!hasRoom(LOCAL)) return { kind: 'drop', cause: 'identity has its fill' };
+    if (!hasRoom(LOCAL_IDENTITY)) return { kind: 'drop', cause: 'identity has its fill' };
     const id = Buffer.from(entropy(SESSION_BYTES)).toString('hex');
-    const session: Session = {
-      id,
+    const session: HandshakeResult = {
+      connectionId: id,
       dialect: 'minimal',
-      method: 'none',
+      authMethod: 'none',
       role,
-      name: id,
-      identity: LOCAL,
-      subject: LOCAL.subject,
+      claimedName: id,
+      identity: LOCAL_IDENTITY,
+      identityName: LOCAL_IDENTITY.name,
       credential: null,
-      peer: {
+      peerCapacity: {
         payloadBytesMax: limits.minimalPayloadBytesMax,
         bodyBytesMax: 0,
         windowBytes: 0,

@@ -1,52 +1,59 @@
-import { type Capacity, METHODS, type Method, PROOF_BYTES, readCapacity, writeCapacity } from './hello.js';
+import {
+  AUTH_METHODS,
+  type AuthMethod,
+  type Capacity,
+  PROOF_BYTES,
+  readCapacity,
+  writeCapacity,
+} from './hello.js';
 
 export interface Welcome {
   readonly version: number;
-  readonly method: Method;
-  readonly sessionId: string;
+  readonly authMethod: AuthMethod;
+  readonly connectionId: string;
   readonly capacity: Capacity;
   readonly pingMs: number;
   readonly deadMs: number;
   readonly inFlightMax: number;
   readonly creditMax: number;
-  readonly subject: string;
+  readonly identityName: string;
 }
 
 const FIXED_BYTES = 51;
 
 /** The payload without a proof; with method hmac the proof over it is appended. */
 export function encodeWelcome(welcome: Welcome): Buffer {
-  const payload = Buffer.alloc(FIXED_BYTES + welcome.subject.length);
+  const payload = Buffer.alloc(FIXED_BYTES + welcome.identityName.length);
   payload[0] = welcome.version;
-  payload[1] = METHODS.indexOf(welcome.method);
-  payload.write(welcome.sessionId, 2, 16, 'hex');
+  payload[1] = AUTH_METHODS.indexOf(welcome.authMethod);
+  payload.write(welcome.connectionId, 2, 16, 'hex');
   writeCapacity(payload, 18, welcome.capacity);
   payload.writeUInt32LE(welcome.pingMs, 34);
   payload.writeUInt32LE(welcome.deadMs, 38);
   payload.writeUInt32LE(welcome.inFlightMax, 42);
   payload.writeUInt32LE(welcome.creditMax, 46);
-  payload[50] = welcome.subject.length;
-  payload.write(welcome.subject, FIXED_BYTES, 'latin1');
+  payload[50] = welcome.identityName.length;
+  payload.write(welcome.identityName, FIXED_BYTES, 'latin1');
   return payload;
 }
 
 /** Reads a Welcome payload; null where it is not one. `signed` is what a proof covers, `proof` its last 32 bytes with method hmac. */
 export function decodeWelcome(payload: Buffer): { welcome: Welcome; signed: Buffer; proof: Buffer } | null {
   if (payload.length < FIXED_BYTES) return null;
-  const method = METHODS[payload[1] as number]; // FIXED_BYTES are there
+  const method = AUTH_METHODS[payload[1] as number]; // FIXED_BYTES are there
   const subjectEnd = FIXED_BYTES + (payload[50] as number);
   if (method === undefined || payload.length !== subjectEnd + (method === 'hmac' ? PROOF_BYTES : 0))
     return null;
   const welcome: Welcome = {
     version: payload[0] as number,
-    method,
-    sessionId: payload.toString('hex', 2, 18),
+    authMethod: method,
+    connectionId: payload.toString('hex', 2, 18),
     capacity: readCapacity(payload, 18),
     pingMs: payload.readUInt32LE(34),
     deadMs: payload.readUInt32LE(38),
     inFlightMax: payload.readUInt32LE(42),
     creditMax: payload.readUInt32LE(46),
-    subject: payload.toString('latin1', FIXED_BYTES, subjectEnd),
+    identityName: payload.toString('latin1', FIXED_BYTES, subjectEnd),
   };
   return { welcome, signed: payload.subarray(0, subjectEnd), proof: payload.subarray(subjectEnd) };
 }

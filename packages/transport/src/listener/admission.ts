@@ -1,4 +1,4 @@
-import type { Limits } from '../access/limits.js';
+import type { TransportLimits } from '../access/limits.js';
 import { addressKey } from '../net/address.js';
 
 const MINUTE_MS = 60_000;
@@ -13,14 +13,14 @@ interface Suspect {
 
 /** Who may come in, as counters. Times are handed in. */
 export class Admission {
-  readonly #limits: Limits;
+  readonly #limits: TransportLimits;
   readonly #unproven = new Map<string, number>();
   readonly #identities = new Map<string, number>();
   readonly #suspects = new Map<string, Suspect>();
   #unprovenTotal = 0;
   #total = 0;
 
-  constructor(limits: Limits) {
+  constructor(limits: TransportLimits) {
     this.#limits = limits;
   }
 
@@ -32,8 +32,8 @@ export class Admission {
     return this.#unprovenTotal;
   }
 
-  /** 'serve' counts the socket in: `left` must follow. 'drop': no word to one that keeps guessing keys. */
-  arrive(remote: string, now: number): 'serve' | 'refuse' | 'drop' {
+  /** 'accept' counts the socket in: `left` must follow. 'drop': no word to one that keeps guessing keys. */
+  arrive(remote: string, now: number): 'accept' | 'reject' | 'drop' {
     const key = addressKey(remote);
     const suspect = this.#suspects.get(key);
     if (suspect !== undefined && now < suspect.until) return 'drop';
@@ -44,28 +44,28 @@ export class Admission {
       this.#unprovenTotal >= unauthenticatedMax ||
       here >= unauthenticatedPerAddressMax
     ) {
-      return 'refuse';
+      return 'reject';
     }
     this.#total += 1;
     this.#unprovenTotal += 1;
     this.#unproven.set(key, here + 1);
-    return 'serve';
+    return 'accept';
   }
 
-  hasRoom(subject: string): boolean {
-    return (this.#identities.get(subject) ?? 0) < this.#limits.connectionsPerIdentityMax;
+  hasRoom(identityName: string): boolean {
+    return (this.#identities.get(identityName) ?? 0) < this.#limits.connectionsPerIdentityMax;
   }
 
-  proven(remote: string, subject: string): void {
+  proven(remote: string, identityName: string): void {
     this.#lessUnproven(remote);
-    this.#identities.set(subject, (this.#identities.get(subject) ?? 0) + 1);
+    this.#identities.set(identityName, (this.#identities.get(identityName) ?? 0) + 1);
   }
 
-  /** `subject` null: it never was proven. */
-  left(remote: string, subject: string | null): void {
+  /** `identityName` null: it never was proven. */
+  left(remote: string, identityName: string | null): void {
     this.#total -= 1;
-    if (subject === null) this.#lessUnproven(remote);
-    else lessen(this.#identities, subject);
+    if (identityName === null) this.#lessUnproven(remote);
+    else lessen(this.#identities, identityName);
   }
 
   failedAuth(remote: string, now: number): void {

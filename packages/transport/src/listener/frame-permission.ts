@@ -1,7 +1,7 @@
 import type { Action, Identity } from '../access/identity.js';
-import type { Limits } from '../access/limits.js';
-import type { AnswerName } from '../connection/answer.js';
-import type { Frame } from '../connection/frame.js';
+import type { TransportLimits } from '../access/limits.js';
+import type { WireErrorName } from '../connection/answer.js';
+import type { ReceivedFrame } from '../connection/frame.js';
 import { FrameType } from '../frame/frame-type.js';
 import { Rate } from './rate.js';
 
@@ -10,17 +10,19 @@ const RATES_MAX = 10_000;
 
 /** Stands between the protocol and the application: how often an identity may submit, and about which subjects it may speak. */
 export class Gatekeeper {
-  readonly #limits: Limits;
+  readonly #limits: TransportLimits;
   readonly #actions: ReadonlyMap<number, Action>;
   readonly #rates = new Map<string, Rate>();
 
-  constructor(limits: Limits, actions: ReadonlyMap<number, Action>) {
+  constructor(limits: TransportLimits, actions: ReadonlyMap<number, Action>) {
     this.#limits = limits;
     this.#actions = actions;
   }
 
   /** Null where every frame passes, so that the common case costs one comparison. */
-  gateFor(identityOf: () => Identity | null): ((frame: Frame, now: number) => AnswerName | null) | null {
+  gateFor(
+    identityOf: () => Identity | null,
+  ): ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null {
     const limited = Number.isFinite(this.#limits.submitsPerSecond);
     if (!limited && this.#actions.size === 0) return null;
     return (frame, now) => {
@@ -37,10 +39,10 @@ export class Gatekeeper {
   }
 
   #rateOf(identity: Identity, now: number): Rate {
-    const known = this.#rates.get(identity.subject);
+    const known = this.#rates.get(identity.name);
     if (known !== undefined) return known;
     const rate = new Rate(this.#limits.submitsPerSecond, this.#limits.submitsBurst, now);
-    this.#rates.set(identity.subject, rate);
+    this.#rates.set(identity.name, rate);
     if (this.#rates.size > RATES_MAX) {
       for (const oldest of this.#rates.keys()) {
         this.#rates.delete(oldest);

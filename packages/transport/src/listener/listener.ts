@@ -1,6 +1,6 @@
-import type { Directory } from '../access/directory.js';
+import type { IdentityStore } from '../access/directory.js';
 import type { Action } from '../access/identity.js';
-import { type Limits, limitsOf, type Profile } from '../access/limits.js';
+import { type Profile, type TransportLimits, transportLimits } from '../access/limits.js';
 import { refusalFrame } from '../connection/answer.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import { Connection } from '../connection/connection.js';
@@ -20,7 +20,7 @@ export interface ListenerOptions {
   readonly address?: Address;
   /** 'trusted' on loopback and Unix sockets, 'public' elsewhere, unless given. */
   readonly profile?: Profile;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<TransportLimits>;
   /** None, unless given. */
   readonly auth?: ListenerAuth;
   readonly tls?: ListenTls;
@@ -39,11 +39,11 @@ export interface ListenerOptions {
 /** For logs and counters. Nothing in it comes from the peer unescaped. */
 export type ListenerEvent =
   | { readonly kind: 'refused'; readonly remote: string; readonly why: 'limits' | 'penalty' }
-  | { readonly kind: 'lost'; readonly remote: string; readonly error: Error }
+  | { readonly kind: 'tls-failed'; readonly remote: string; readonly error: Error }
   | {
       readonly kind: 'closed';
       readonly remote: string;
-      readonly subject: string | null;
+      readonly identityName: string | null;
       readonly reason: CloseReason;
     }
   | { readonly kind: 'insecure'; readonly address: string }
@@ -53,7 +53,7 @@ const WARN_EVERY_MS = 60_000;
 
 /** Accepts connections within its limits. Opens at once; throws an UnsafeBindError instead of letting strangers in. */
 export class Listener implements ListenHandler {
-  readonly limits: Limits;
+  readonly limits: TransportLimits;
   readonly #options: ListenerOptions;
   readonly #admission: Admission;
   readonly #gatekeeper: Gatekeeper;
@@ -81,7 +81,7 @@ export class Listener implements ListenHandler {
       throw new ListenError(formatAddress(address), 'authentication by certificate needs tls.clientCa');
     }
     this.#options = options;
-    this.limits = limitsOf(profile, options.limits);
+    this.limits = transportLimits(profile, options.limits);
     this.#auth = auth;
     this.#minimal = options.minimal ?? (profile === 'trusted' && auth.kind === 'none');
     this.#admission = new Admission(this.limits);
@@ -104,18 +104,18 @@ export class Listener implements ListenHandler {
     return { connections: this.#admission.connections, unproven: this.#admission.unproven };
   }
 
-  /** Takes another directory. Sessions whose key or certificate is no longer in it, or has other rights now, end. */
-  admit(directory: Directory): void {
+  /** Takes another identities. Sessions whose key or certificate is no longer in it, or has other rights now, end. */
+  renewIdentities(identities: IdentityStore): void {
     if (this.#auth.kind === 'none') return;
-    this.#auth = { ...this.#auth, directory };
+    this.#auth = { ...this.#auth, identities };
     for (const connection of this.#connections) {
-      const { identity, credential, method } = connection.session;
+      const { identity, credential, authMethod: method } = connection.handshake;
       const found =
         method === 'mtls'
-          ? directory.holderOf(credential ?? '')
-          : directory.ownerOf(credential ?? '')?.identity;
+          ? identities.byCertificate(credential ?? '')
+          : identities.byKeyId(credential ?? '')?.identity;
       if (identity === null || found === undefined || !found.sameAs(identity))
-        connection.answer('AUTH_FAILED');
+        connection.writeError('AUTH_FAILED');
     }
   }
 
@@ -131,7 +131,7 @@ export class Listener implements ListenHandler {
       this.#grace = this.#options.clock.setTimer(graceMs, () => this.#closeAll());
       this.#server.close(() => undefined);
       for (const connection of [...this.#arriving]) connection.destroy();
-      for (const connection of this.#connections) connection.goodbye(graceMs);
+      for (const connection of this.#connections) connection.drain(graceMs);
     }
     this.#doneIfEmpty();
   }
@@ -147,19 +147,19 @@ export class Listener implements ListenHandler {
     this.#options.onListening?.(address);
   }
 
-  admits(remote: string): 'serve' | 'refuse' | 'drop' {
+  admit(remote: string): 'accept' | 'reject' | 'drop' {
     const verdict = this.#grace === null ? this.#admission.arrive(remote, this.#options.clock.now()) : 'drop';
-    if (verdict !== 'serve') {
-      this.#options.onEvent?.({ kind: 'refused', remote, why: verdict === 'refuse' ? 'limits' : 'penalty' });
+    if (verdict !== 'accept') {
+      this.#options.onEvent?.({ kind: 'refused', remote, why: verdict === 'reject' ? 'limits' : 'penalty' });
     }
     return verdict;
   }
 
   readonly refusal: Buffer = refusalFrame('TOO_MANY_CONNECTIONS');
 
-  onLost(remote: string, error: Error): void {
+  onTlsFailed(remote: string, error: Error): void {
     this.#admission.left(remote, null);
-    this.#options.onEvent?.({ kind: 'lost', remote, error });
+    this.#options.onEvent?.({ kind: 'tls-failed', remote, error });
     this.#doneIfEmpty();
   }
 
@@ -169,14 +169,14 @@ export class Listener implements ListenHandler {
 
   onSocket(socket: NetSocket): void {
     const { clock, net } = this.#options;
-    let subject: string | null = null;
+    let identityName: string | null = null;
     const handshake = new ListenerHandshake({
       auth: this.#auth,
       limits: this.limits,
       minimal: this.#minimal,
       channel: socket.channel,
-      entropy: (bytes) => net.entropy(bytes),
-      hasRoom: (identity) => this.#admission.hasRoom(identity.subject),
+      entropy: (bytes) => net.randomBytes(bytes),
+      hasRoom: (identity) => this.#admission.hasRoom(identity.name),
       // At the refusal, not when its socket has closed: a guesser may leave that open.
       onFailure: () => this.#admission.failedAuth(socket.remote, clock.now()),
     });
@@ -186,10 +186,10 @@ export class Listener implements ListenHandler {
       limits: this.limits,
       side: 'listener',
       handshake,
-      gate: this.#gatekeeper.gateFor(() => connection.session.identity),
+      gate: this.#gatekeeper.gateFor(() => connection.handshake.identity),
       onReady: () => {
-        subject = connection.session.subject;
-        this.#admission.proven(socket.remote, subject);
+        identityName = connection.handshake.identityName;
+        this.#admission.proven(socket.remote, identityName);
         this.#arriving.delete(connection);
         this.#connections.add(connection);
         return this.#options.onConnection(connection);
@@ -197,8 +197,8 @@ export class Listener implements ListenHandler {
       onClosed: (_, reason) => {
         this.#arriving.delete(connection);
         this.#connections.delete(connection);
-        this.#admission.left(socket.remote, subject);
-        this.#options.onEvent?.({ kind: 'closed', remote: socket.remote, subject, reason });
+        this.#admission.left(socket.remote, identityName);
+        this.#options.onEvent?.({ kind: 'closed', remote: socket.remote, identityName, reason });
         this.#doneIfEmpty();
       },
     });

@@ -1,4 +1,4 @@
-import type { ChannelFacts } from '../handshake/listener-handshake.js';
+import type { ChannelSecurity } from '../handshake/listener-handshake.js';
 
 export type Address = { readonly host?: string; readonly port: number } | { readonly path: string };
 
@@ -22,7 +22,7 @@ export interface DialTls {
 export interface SocketHandler {
   onData(chunk: Buffer): void;
   /** Everything written has left for the operating system. Only after a `write` that returned false. */
-  onDrain(): void;
+  onWritable(): void;
   /** The peer will send nothing more. */
   onEnd(): void;
   /** Exactly once, last. */
@@ -33,7 +33,7 @@ export interface SocketHandler {
 export interface NetSocket {
   /** The peer's address as limits count it; `unix` for a Unix socket. */
   readonly remote: string;
-  readonly channel: ChannelFacts;
+  readonly channel: ChannelSecurity;
   /** Bytes begin to flow once a handler is attached. */
   attach(handler: SocketHandler): void;
   /** Takes all pieces, in order. False: write no more before `onDrain`. */
@@ -50,11 +50,11 @@ export interface NetSocket {
 export interface ListenHandler {
   onListening(address: Address): void;
   /** Before TLS and before anything is read. 'refuse' tells a plain socket `refusal` first, 'drop' says nothing. */
-  admits(remote: string): 'serve' | 'refuse' | 'drop';
+  admit(remote: string): 'accept' | 'reject' | 'drop';
   readonly refusal: Buffer;
   onSocket(socket: NetSocket): void;
   /** A socket that `admits` served and that never became one for `onSocket` (its TLS handshake failed). */
-  onLost(remote: string, error: Error): void;
+  onTlsFailed(remote: string, error: Error): void;
   onError(error: Error): void;
 }
 
@@ -85,5 +85,5 @@ export interface Net {
     handler: DialHandler,
   ): { cancel(): void };
   /** Bytes nobody can guess. */
-  entropy(bytes: number): Uint8Array;
+  randomBytes(bytes: number): Uint8Array;
 }

@@ -20,7 +20,7 @@ export const nodeNet: Net = {
   listen: ({ address, tls, tlsHandshakeMs }, handler) =>
     new NodeServer(address, tls, tlsHandshakeMs, handler),
   dial: ({ address, tls, timeoutMs }, handler) => dial(address, tls, timeoutMs, handler),
-  entropy: (bytes) => randomBytes(bytes),
+  randomBytes: (bytes) => randomBytes(bytes),
 };
 
 class NodeServer implements NetServer {
@@ -90,14 +90,14 @@ class NodeServer implements NetServer {
 
   #accept(socket: Socket): void {
     const remote = socket.remoteAddress ?? UNIX;
-    const verdict = this.#handler.admits(remote);
-    if (verdict === 'serve') {
+    const verdict = this.#handler.admit(remote);
+    if (verdict === 'accept') {
       if (this.#secure === null) this.#handler.onSocket(new NodeSocket(socket, remote));
       else this.#startTls(this.#secure, socket, remote);
       return;
     }
     socket.on('error', () => socket.destroy());
-    if (verdict === 'refuse' && this.#secure === null)
+    if (verdict === 'reject' && this.#secure === null)
       socket.end(this.#handler.refusal, () => socket.destroy());
     else socket.destroy();
   }
@@ -106,7 +106,8 @@ class NodeServer implements NetServer {
     const key = keyOf(socket);
     this.#securing.set(key, socket);
     socket.once('close', () => {
-      if (this.#securing.delete(key)) this.#handler.onLost(remote, new Error('TLS handshake not completed'));
+      if (this.#securing.delete(key))
+        this.#handler.onTlsFailed(remote, new Error('TLS handshake not completed'));
     });
     secure.emit('connection', socket);
   }

@@ -1,18 +1,18 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { ChannelFacts } from '../handshake/listener-handshake.js';
+import type { ChannelSecurity } from '../handshake/listener-handshake.js';
 import type { NetSocket, SocketHandler } from './net.js';
 
 const BINDING_LABEL = 'EXPORTER-troupe-auth';
 const BINDING_BYTES = 32;
 const KEEP_ALIVE_MS = 30_000;
 const SLICE_MS = 1;
-const PLAIN: ChannelFacts = { binding: new Uint8Array(0), certificate: null };
+const PLAIN: ChannelSecurity = { binding: new Uint8Array(0), certificate: null };
 
 /** A socket of node:net or node:tls behind the port. */
 export class NodeSocket implements NetSocket {
   readonly remote: string;
-  readonly channel: ChannelFacts;
+  readonly channel: ChannelSecurity;
   readonly #socket: Socket;
   #error: Error | null = null;
   #paused = false;
@@ -33,7 +33,7 @@ export class NodeSocket implements NetSocket {
 
   attach(handler: SocketHandler): void {
     this.#socket
-      .on('drain', () => handler.onDrain())
+      .on('drain', () => handler.onWritable())
       .on('end', () => handler.onEnd())
       .on('close', () => handler.onClose(this.#error))
       .on('data', (chunk: Buffer) => this.#onData(handler, chunk));
@@ -88,7 +88,7 @@ export class NodeSocket implements NetSocket {
   }
 }
 
-function channelOf(socket: TLSSocket): ChannelFacts {
+function channelOf(socket: TLSSocket): ChannelSecurity {
   return {
     binding: socket.exportKeyingMaterial(BINDING_BYTES, BINDING_LABEL, Buffer.alloc(0)),
     certificate: socket.authorized ? uriOf(socket.getPeerCertificate().subjectaltname) : null,

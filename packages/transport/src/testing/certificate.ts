@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 const ECDSA_SHA256 = sequence(oid('1.2.840.10045.4.3.2'));
 
 /** A certificate authority for tests, made on the spot: nothing to install, nothing that expires in a repository. */
-export class Authority {
+export class CertificateAuthority {
   readonly cert: string;
   readonly #key: KeyObject;
   readonly #name: string;

@@ -1,4 +1,4 @@
-export { Authority, type CertificateOptions, type KeyAndCertificate } from './certificate.js';
+export { CertificateAuthority, type CertificateOptions, type KeyAndCertificate } from './certificate.js';
 export { Chance } from './chance.js';
 export { ManualClock } from './manual-clock.js';
 export { MemoryNetwork, type MemoryNetworkOptions } from './memory-network.js';

@@ -44,7 +44,7 @@ export class MemoryNetwork {
     return {
       listen: ({ address }, handler) => this.#listen(name, address, handler),
       dial: ({ address, timeoutMs }, handler) => this.#dial(name, address, timeoutMs, handler),
-      entropy: (bytes) => this.#chance.bytes(bytes),
+      randomBytes: (bytes) => this.#chance.bytes(bytes),
     };
   }
 
@@ -131,8 +131,8 @@ export class MemoryNetwork {
 
   #connect(from: string, to: string, listener: ListenHandler | undefined, handler: DialHandler): void {
     if (listener === undefined) return handler.onError(new Error(`ECONNREFUSED ${to}`));
-    const verdict = listener.admits(from);
-    if (verdict !== 'serve') return handler.onError(new Error(`ECONNRESET ${to}`));
+    const verdict = listener.admit(from);
+    if (verdict !== 'accept') return handler.onError(new Error(`ECONNRESET ${to}`));
     const world: LinkWorld = (way, broken, arrived) => this.#world(way, broken, arrived);
     const link: MemoryLink = new MemoryLink(from, to, world, () => this.#links.delete(link));
     this.#links.add(link);

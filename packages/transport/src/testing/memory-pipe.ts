@@ -119,7 +119,7 @@ export class MemoryPipe {
     }
     if (this.#wantsDrain && this.#bytes < this.#world.windowBytes / 2 && !this.#dead) {
       this.#wantsDrain = false;
-      this.#writer?.onDrain();
+      this.#writer?.onWritable();
     }
     this.flow();
   }

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { Identity, isPattern, isSubject, matches, Secret } from '@troupe/transport';
+import { Identity, isSubject, isSubjectPattern, matchesSubject, Secret } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -53,14 +53,14 @@ access('matches as NATS does: * is one token, a last > is one or more (A38)', ()
     ['Job', 'job', false],
   ];
   for (const [pattern, subject, expected] of table)
-    assert.is(matches(pattern, subject), expected, `${pattern} ${subject}`);
-  assert.ok(isPattern('a.*.>'));
-  for (const wrong of ['', '>.a', 'a*', 'a.>b', 'a..*']) assert.not.ok(isPattern(wrong), wrong);
+    assert.is(matchesSubject(pattern, subject), expected, `${pattern} ${subject}`);
+  assert.ok(isSubjectPattern('a.*.>'));
+  for (const wrong of ['', '>.a', 'a*', 'a.>b', 'a..*']) assert.not.ok(isSubjectPattern(wrong), wrong);
 });
 
 access('forbids what no rule allows, and deny wins', () => {
   const identity = new Identity({
-    subject: 'ann',
+    name: 'ann',
     submit: ['invoice.>'],
     work: ['pdf.*'],
     deny: ['invoice.admin.>'],
@@ -74,15 +74,15 @@ access('forbids what no rule allows, and deny wins', () => {
 
 access('refuses rules it does not understand', () => {
   const wrong = [
-    { subject: 'ann', submit: ['a..b'] },
-    { subject: 'ann', summit: ['a'] },
-    { subject: 'ann', roles: ['king'] },
-    { subject: '' },
-    { subject: 'ann', deny: ['a.>.b'] },
+    { name: 'ann', submit: ['a..b'] },
+    { name: 'ann', summit: ['a'] },
+    { name: 'ann', roles: ['king'] },
+    { name: '' },
+    { name: 'ann', deny: ['a.>.b'] },
   ];
   for (const rules of wrong) {
     assert.throws(
-      () => new Identity(rules as unknown as { subject: string }),
+      () => new Identity(rules as unknown as { name: string }),
       (error: { code: string }) => error.code === 'ERR_ACCESS_RULE',
     );
   }

@@ -2,13 +2,13 @@
 import { type ActorRef, createSystem, defineActor } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import {
-  type Closed,
+  type ConnectionClosed,
+  type ConnectionNotice,
+  type ConnectionOpened,
   type ConnectionRef,
   Dialer,
-  type Inbound,
+  type FrameArrived,
   NO_HEADER,
-  type Notice,
-  type Opened,
   TcpDialer,
   TcpListener,
 } from '@troupe/transport';
@@ -28,16 +28,20 @@ const Desk = defineActor('desk', {
     closed: [] as string[],
   }),
   handlers: {
-    opened(ctx, { connection }: Opened) {
+    opened(ctx, { connection }: ConnectionOpened) {
       ctx.state.open.push(connection);
     },
-    frame(ctx, { connection, frame }: Inbound) {
+    frame(ctx, { connection, frame }: FrameArrived) {
       ctx.state.bodies.push(frame.body.toString());
       if (ctx.state.echo)
-        connection.tell.send({ type: 64, header: { corrId: frame.header.msgId }, body: frame.detach().body });
+        connection.tell.write({
+          type: 64,
+          header: { corrId: frame.header.msgId },
+          body: frame.detach().body,
+        });
     },
-    notice(_ctx, _notice: Notice) {},
-    closed(ctx, { reason, connection }: Closed) {
+    notice(_ctx, _notice: ConnectionNotice) {},
+    closed(ctx, { reason, connection }: ConnectionClosed) {
       ctx.state.closed.push(reason.kind);
       ctx.state.open = ctx.state.open.filter((open) => open.id !== connection.id);
     },
@@ -78,7 +82,7 @@ tcp('carry messages between two actors over a socket, in order, all of them', as
   const connection = await connectionOf(client);
   const sent = Array.from({ length: 20_000 }, (_, i) => `message ${i}`);
   for (const [i, text] of sent.entries()) {
-    await connection.send.send({ type: 64, header: { msgId: `${i}` }, body: Buffer.from(text) });
+    await connection.send.write({ type: 64, header: { msgId: `${i}` }, body: Buffer.from(text) });
   }
   const state = await client.ask.seen();
   await until('all echoes', () => state.bodies.length === sent.length);
@@ -91,13 +95,13 @@ tcp('hold the sender back while the peer does not keep up, and lose nothing', as
   const Slow = defineActor('slow', {
     state: (args: { readonly count: number[] }) => args,
     handlers: {
-      opened(_ctx, _opened: Opened) {},
-      async frame(ctx, _inbound: Inbound) {
+      opened(_ctx, _opened: ConnectionOpened) {},
+      async frame(ctx, _inbound: FrameArrived) {
         ctx.state.count.push(1);
         if (ctx.state.count.length % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
       },
-      notice(_ctx, _notice: Notice) {},
-      closed(_ctx, _closed: Closed) {},
+      notice(_ctx, _notice: ConnectionNotice) {},
+      closed(_ctx, _closed: ConnectionClosed) {},
     },
     mailbox: { capacity: 10, overflow: 'reject' },
   });
@@ -108,7 +112,7 @@ tcp('hold the sender back while the peer does not keep up, and lose nothing', as
   system.spawn(TcpDialer, { receiver: client, address: await listener.ask.address(), role: 'peer' });
   const connection = await connectionOf(client);
   const body = Buffer.alloc(10_000);
-  for (let i = 0; i < 2_000; i += 1) await connection.send.send({ type: 64, header: NO_HEADER, body });
+  for (let i = 0; i < 2_000; i += 1) await connection.send.write({ type: 64, header: NO_HEADER, body });
   await until('everything', () => count.length === 2_000, 30_000);
 });
 
@@ -161,7 +165,7 @@ tcp('a peer that comes while the system stops is turned away', async () => {
   await stopped;
   assert.is(dialer.connection, null);
   assert.ok(
-    lost.every((kind) => kind === 'peer'),
+    lost.every((kind) => kind === 'peer-closed'),
     lost.join(),
   );
   dialer.close();
@@ -208,7 +212,7 @@ tcp('run in virtual time on the memory network', async () => {
   await world.advance(1);
   const state = await asked;
   for (let i = 0; i < 100; i += 1)
-    state.open[0]?.tell.send({ type: 64, header: NO_HEADER, body: Buffer.from(`${i}`) });
+    state.open[0]?.tell.write({ type: 64, header: NO_HEADER, body: Buffer.from(`${i}`) });
   await world.advance(200);
   assert.equal(
     state.bodies,
@@ -216,7 +220,7 @@ tcp('run in virtual time on the memory network', async () => {
   );
   network.crash('leader');
   await world.advance(1_000);
-  assert.equal(state.closed, ['socket']);
+  assert.equal(state.closed, ['socket-error']);
 });
 
 tcp.run();

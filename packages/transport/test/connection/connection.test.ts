@@ -1,4 +1,4 @@
-import { type BodyOutcome, bodyFromBytes, Directory, NO_HEADER } from '@troupe/transport';
+import { type BodyOutcome, bodyFromBytes, IdentityStore, NO_HEADER } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { hello, rawPeer } from '../raw-peer.js';
@@ -12,14 +12,14 @@ connection('carries messages both ways once the handshake is done', () => {
   const { log } = world.dial({ name: 'ann' });
   world.clock.advance(10);
   const peer = first(world.accepted);
-  assert.is(connectionOf(peer).session.name, 'ann');
-  assert.is(connectionOf(peer).session.role, 'client');
-  assert.is(connectionOf(log).session.subject, 'local');
-  assert.is(connectionOf(log).send(64, { msgId: 'm1' }, Buffer.from('ping')), 'accepted');
+  assert.is(connectionOf(peer).handshake.claimedName, 'ann');
+  assert.is(connectionOf(peer).handshake.role, 'client');
+  assert.is(connectionOf(log).handshake.identityName, 'local');
+  assert.is(connectionOf(log).write(64, { msgId: 'm1' }, Buffer.from('ping')), 'accepted');
   world.clock.advance(5);
   assert.equal(peer.bodies, ['ping']);
   assert.is(peer.frames[0]?.header.msgId, 'm1');
-  connectionOf(peer).send(65, { corrId: 'm1' }, Buffer.from('pong'));
+  connectionOf(peer).write(65, { corrId: 'm1' }, Buffer.from('pong'));
   world.clock.advance(5);
   assert.equal(log.bodies, ['pong']);
   assert.is(log.frames[0]?.header.corrId, 'm1');
@@ -27,15 +27,15 @@ connection('carries messages both ways once the handshake is done', () => {
 
 for (const chunking of ['whole', 'random', 'byte'] as const) {
   connection(`delivers every message in order however the bytes are cut: ${chunking}`, () => {
-    const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: '11'.repeat(32) }] }]);
+    const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: '11'.repeat(32) }] }]);
     const world = openWorld(
-      { auth: { kind: 'hmac', directory } },
+      { auth: { kind: 'hmac', identities } },
       { chunking, seed: 9, latencyMs: { from: 0, to: 3 } },
     );
     const { log } = world.dial({ auth: { kind: 'hmac', keyId: 'k1', key: '11'.repeat(32) } });
     world.clock.advance(50);
     const sent = Array.from({ length: 200 }, (_, i) => `message ${i} ${'x'.repeat(i)}`);
-    for (const text of sent) connectionOf(log).send(64, NO_HEADER, Buffer.from(text));
+    for (const text of sent) connectionOf(log).write(64, NO_HEADER, Buffer.from(text));
     world.clock.advance(100);
     assert.equal(first(world.accepted).bodies, sent);
   });
@@ -48,8 +48,8 @@ connection('says when it is behind, when it is full, and when it has drained', (
   const sender = connectionOf(log);
   world.network.stall('peer', 'leader');
   const body = Buffer.alloc(512 * 1024);
-  const answers = Array.from({ length: 20 }, () => sender.send(64, NO_HEADER, body));
-  assert.equal([...new Set(answers)], ['accepted', 'behind', 'full']);
+  const answers = Array.from({ length: 20 }, () => sender.write(64, NO_HEADER, body));
+  assert.equal([...new Set(answers)], ['accepted', 'backpressure', 'full']);
   const queued = answers.filter((answer) => answer !== 'full').length;
   assert.ok(sender.outboxBytes < 10 * 1024 * 1024);
   assert.is(log.drains, 0);
@@ -57,7 +57,7 @@ connection('says when it is behind, when it is full, and when it has drained', (
   world.clock.advance(1000);
   assert.is(first(world.accepted).frames.length, queued, 'what was refused was not sent, what was taken was');
   assert.is(log.drains, 1);
-  assert.is(sender.send(64, NO_HEADER, body), 'accepted');
+  assert.is(sender.write(64, NO_HEADER, body), 'accepted');
 });
 
 connection('drains also where the socket takes everything at once', () => {
@@ -66,11 +66,11 @@ connection('drains also where the socket takes everything at once', () => {
   world.clock.advance(10);
   const peer = first(world.accepted);
   const sender = connectionOf(peer);
-  const answers = Array.from({ length: 5 }, () => sender.send(64, NO_HEADER, Buffer.alloc(500)));
-  assert.equal(answers, ['accepted', 'behind', 'behind', 'behind', 'behind']);
+  const answers = Array.from({ length: 5 }, () => sender.write(64, NO_HEADER, Buffer.alloc(500)));
+  assert.equal(answers, ['accepted', 'backpressure', 'backpressure', 'backpressure', 'backpressure']);
   world.clock.advance(10);
   assert.is(peer.drains, 1);
-  connectionOf(log).send(64, NO_HEADER, Buffer.from('still heard'));
+  connectionOf(log).write(64, NO_HEADER, Buffer.from('still heard'));
   world.clock.advance(10);
   assert.equal(peer.bodies, ['still heard']);
 });
@@ -80,9 +80,9 @@ connection('a listener stops reading a peer that does not read (A37)', () => {
   const { log } = world.dial();
   world.clock.advance(10);
   const peer = first(world.accepted);
-  peer.each = (_, there) => there.send(65, NO_HEADER, Buffer.alloc(64 * 1024));
+  peer.each = (_, there) => there.write(65, NO_HEADER, Buffer.alloc(64 * 1024));
   world.network.stall('leader', 'peer');
-  for (let i = 0; i < 1000; i += 1) connectionOf(log).send(64, NO_HEADER, Buffer.alloc(1000));
+  for (let i = 0; i < 1000; i += 1) connectionOf(log).write(64, NO_HEADER, Buffer.alloc(1000));
   world.clock.advance(2000);
   assert.ok(peer.frames.length < 40, `${peer.frames.length} requests were taken`);
   assert.ok(connectionOf(peer).outboxBytes < 3 * 1024 * 1024);
@@ -118,7 +118,7 @@ connection('ends a peer that takes nothing for the write deadline', () => {
   world.clock.advance(10);
   const peer = first(world.accepted);
   world.network.stall('leader', 'peer');
-  for (let i = 0; i < 8; i += 1) connectionOf(peer).send(64, NO_HEADER, Buffer.alloc(256 * 1024));
+  for (let i = 0; i < 8; i += 1) connectionOf(peer).write(64, NO_HEADER, Buffer.alloc(256 * 1024));
   world.clock.advance(9_900);
   assert.is(peer.closed, null);
   world.clock.advance(200);
@@ -131,7 +131,7 @@ connection('delivers nothing while paused, and all of it in order afterwards', (
   world.clock.advance(10);
   const peer = first(world.accepted);
   peer.each = (_, there) => there.pause();
-  for (const text of ['a', 'b', 'c']) connectionOf(log).send(64, NO_HEADER, Buffer.from(text));
+  for (const text of ['a', 'b', 'c']) connectionOf(log).write(64, NO_HEADER, Buffer.from(text));
   world.clock.advance(100);
   assert.equal(peer.bodies, ['a']);
   connectionOf(peer).resume();
@@ -148,13 +148,13 @@ connection('stops reading at the limit of requests in flight', () => {
   const { log } = world.dial();
   world.clock.advance(10);
   const peer = first(world.accepted);
-  peer.each = (frame, there) => there.took(frame.body.length);
-  for (let i = 0; i < 10; i += 1) connectionOf(log).send(64, NO_HEADER, Buffer.from([i]));
+  peer.each = (frame, there) => there.requestStarted(frame.body.length);
+  for (let i = 0; i < 10; i += 1) connectionOf(log).write(64, NO_HEADER, Buffer.from([i]));
   world.clock.advance(100);
   assert.is(peer.frames.length, 3);
-  connectionOf(peer).settled(1);
+  connectionOf(peer).requestEnded(1);
   assert.is(peer.frames.length, 4);
-  for (let i = 0; i < 9; i += 1) connectionOf(peer).settled(1);
+  for (let i = 0; i < 9; i += 1) connectionOf(peer).requestEnded(1);
   assert.is(peer.frames.length, 10);
 });
 
@@ -197,7 +197,7 @@ connection('gives a peer a fresh start after it did not read', () => {
   world.clock.advance(29_000);
   assert.is(peer.closed, null);
   world.clock.advance(2_500);
-  assert.is(peer.closed?.kind === 'refused' && peer.closed.answer, 'STALE');
+  assert.is(peer.closed?.kind === 'refused' && peer.closed.errorName, 'STALE');
 });
 
 connection('keeps little of many bodies in its outbox, so that a message waits behind little', () => {
@@ -206,7 +206,7 @@ connection('keeps little of many bodies in its outbox, so that a message waits b
   world.clock.advance(10);
   world.network.stall('peer', 'leader');
   for (let i = 0; i < 20; i += 1)
-    connectionOf(log).sendBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(1_000_000)));
+    connectionOf(log).writeBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(1_000_000)));
   world.clock.advance(100);
   assert.ok(connectionOf(log).outboxBytes < 600_000, `${connectionOf(log).outboxBytes} bytes wait`);
 });
@@ -215,12 +215,12 @@ connection('writes what is queued before it closes', () => {
   const world = openWorld();
   const { log } = world.dial({ backoff: { fromMs: 1e9 } });
   world.clock.advance(10);
-  for (let i = 0; i < 100; i += 1) connectionOf(log).send(64, NO_HEADER, Buffer.alloc(5000));
+  for (let i = 0; i < 100; i += 1) connectionOf(log).write(64, NO_HEADER, Buffer.alloc(5000));
   connectionOf(log).close();
   assert.is(log.closed, null);
   world.clock.advance(500);
   assert.is(first(world.accepted).frames.length, 100);
-  assert.equal(first(world.accepted).closed, { kind: 'peer', cut: false });
+  assert.equal(first(world.accepted).closed, { kind: 'peer-closed', midFrame: false });
   assert.equal(log.closed, { kind: 'local' });
   assert.is(world.network.links, 0);
 });
@@ -229,12 +229,12 @@ connection('knows a cut frame from a clean end (A8)', () => {
   const world = openWorld();
   const { log } = world.dial({ backoff: { fromMs: 1e9 } });
   world.clock.advance(10);
-  connectionOf(log).send(64, NO_HEADER, Buffer.alloc(600_000));
+  connectionOf(log).write(64, NO_HEADER, Buffer.alloc(600_000));
   world.clock.advance(0);
   world.clock.advance(1);
   connectionOf(log).destroy();
   world.clock.advance(100);
-  assert.equal(first(world.accepted).closed, { kind: 'peer', cut: true });
+  assert.equal(first(world.accepted).closed, { kind: 'peer-closed', midFrame: true });
   assert.is(first(world.accepted).frames.length, 0);
 });
 
@@ -245,7 +245,7 @@ connection('carries a large body in pieces while small messages pass it', async 
   const bytes = Buffer.alloc(20 * 1024 * 1024);
   for (let i = 0; i < bytes.length; i += 1) bytes[i] = i * 7;
   const outcomes: BodyOutcome[] = [];
-  connectionOf(log).sendBody(64, { msgId: 'big' }, bodyFromBytes(bytes), {
+  connectionOf(log).writeBody(64, { msgId: 'big' }, bodyFromBytes(bytes), {
     onOutcome: (outcome) => outcomes.push(outcome),
   });
   const peer = first(world.accepted);
@@ -272,7 +272,7 @@ connection('carries a large body in pieces while small messages pass it', async 
     });
   };
   world.clock.advance(5);
-  connectionOf(log).send(64, { msgId: 'small' }, Buffer.from('quick'));
+  connectionOf(log).write(64, { msgId: 'small' }, Buffer.from('quick'));
   world.clock.advance(5_000);
   assert.ok(Buffer.concat(got).equals(bytes));
   assert.ok(
@@ -287,7 +287,7 @@ connection('a body that takes longer than a frame may is no slow frame', () => {
   const world = openWorld({}, { latencyMs: { from: 200, to: 300 } });
   const { log } = world.dial();
   world.clock.advance(1_900);
-  connectionOf(log).sendBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(30 * 1024 * 1024)));
+  connectionOf(log).writeBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(30 * 1024 * 1024)));
   const peer = first(world.accepted);
   let ended = false;
   peer.each = (frame) =>
@@ -311,7 +311,7 @@ connection('sends no further than the window while nobody reads the body', () =>
   const { log } = world.dial();
   world.clock.advance(10);
   let pulled = 0;
-  connectionOf(log).sendBody(64, NO_HEADER, {
+  connectionOf(log).writeBody(64, NO_HEADER, {
     read(bytesMax, done) {
       pulled += bytesMax;
       done(null, Buffer.alloc(bytesMax));
@@ -334,7 +334,7 @@ connection('chunks come back to their source in order, when they have left and n
   world.network.stall('peer', 'leader');
   const given: Uint8Array[] = [];
   const back: Uint8Array[] = [];
-  connectionOf(log).sendBody(64, NO_HEADER, {
+  connectionOf(log).writeBody(64, NO_HEADER, {
     read: (bytesMax, done) => {
       const chunk = Buffer.alloc(bytesMax);
       given.push(chunk);
@@ -361,7 +361,7 @@ connection('a reader can stop a body, and a source can fail', () => {
     read: (bytesMax: number, done: (e: null, c: Uint8Array) => void) => done(null, new Uint8Array(bytesMax)),
     close: () => undefined,
   };
-  connectionOf(log).sendBody(64, NO_HEADER, endless, { onOutcome: (outcome) => outcomes.push(outcome) });
+  connectionOf(log).writeBody(64, NO_HEADER, endless, { onOutcome: (outcome) => outcomes.push(outcome) });
   world.clock.advance(100);
   const peer = first(world.accepted);
   peer.frames[0]?.incoming?.stop(1204);
@@ -371,7 +371,7 @@ connection('a reader can stop a body, and a source can fail', () => {
     read: (_: number, done: (e: Error, c: null) => void) => done(new Error('disk'), null),
     close: () => undefined,
   };
-  connectionOf(log).sendBody(64, NO_HEADER, broken, { onOutcome: (outcome) => outcomes.push(outcome) });
+  connectionOf(log).writeBody(64, NO_HEADER, broken, { onOutcome: (outcome) => outcomes.push(outcome) });
   world.clock.advance(100);
   assert.is(outcomes[1]?.kind, 'failed');
   let failed = '';
@@ -389,10 +389,10 @@ connection('refuses a body over the limit and keeps the connection', () => {
   const world = openWorld({ limits: { bodyBytesMax: 1000 } });
   const { log } = world.dial();
   world.clock.advance(10);
-  assert.is(connectionOf(log).sendBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(1001))), 'too-large');
+  assert.is(connectionOf(log).writeBody(64, NO_HEADER, bodyFromBytes(Buffer.alloc(1001))), 'too-large');
   const outcomes: BodyOutcome[] = [];
   const unknown = bodyFromBytes(Buffer.alloc(5000));
-  connectionOf(log).sendBody(
+  connectionOf(log).writeBody(
     64,
     NO_HEADER,
     { ...unknown, length: undefined },
@@ -410,9 +410,9 @@ connection('refuses to send a frame the peer would not take', () => {
   const world = openWorld({ limits: { payloadBytesMax: 10_000 } });
   const { log } = world.dial();
   world.clock.advance(10);
-  assert.is(connectionOf(log).send(64, NO_HEADER, Buffer.alloc(9_998)), 'accepted');
-  assert.is(connectionOf(log).send(64, NO_HEADER, Buffer.alloc(9_999)), 'too-large');
-  assert.is(connectionOf(log).send(64, { msgId: 'm' }, Buffer.alloc(9_998)), 'too-large');
+  assert.is(connectionOf(log).write(64, NO_HEADER, Buffer.alloc(9_998)), 'accepted');
+  assert.is(connectionOf(log).write(64, NO_HEADER, Buffer.alloc(9_999)), 'too-large');
+  assert.is(connectionOf(log).write(64, { msgId: 'm' }, Buffer.alloc(9_998)), 'too-large');
 });
 
 connection('a sender can give a body up', () => {
@@ -421,7 +421,7 @@ connection('a sender can give a body up', () => {
   world.clock.advance(10);
   const outcomes: BodyOutcome[] = [];
   const silent = { read: () => undefined, close: () => undefined };
-  const body = connectionOf(log).sendBody(64, NO_HEADER, silent, {
+  const body = connectionOf(log).writeBody(64, NO_HEADER, silent, {
     onOutcome: (outcome) => outcomes.push(outcome),
   });
   world.clock.advance(10);
@@ -436,7 +436,7 @@ connection('compresses chunks one by one where asked to', () => {
   const { log } = world.dial();
   world.clock.advance(10);
   const bytes = Buffer.from(Array.from({ length: 40_000 }, (_, i) => `line ${i * 7919}`).join('\n'));
-  connectionOf(log).sendBody(64, NO_HEADER, bodyFromBytes(bytes), { compress: 'gzip' });
+  connectionOf(log).writeBody(64, NO_HEADER, bodyFromBytes(bytes), { compress: 'gzip' });
   const peer = first(world.accepted);
   const got: Buffer[] = [];
   peer.each = (frame) =>
@@ -462,19 +462,19 @@ connection('says Goodbye, refuses new submits with DRAINING and lets answers out
   });
   world.clock.advance(10);
   assert.equal(log.goodbyes, [5_000]);
-  connectionOf(log).send(1, { msgId: 'late' }, EMPTY);
+  connectionOf(log).write(1, { msgId: 'late' }, EMPTY);
   world.clock.advance(10);
   assert.equal(
     log.errors.map(({ name, corrId, retryable }) => ({ name, corrId, retryable })),
     [{ name: 'DRAINING', corrId: 'late', retryable: true }],
   );
-  connectionOf(peer).send(5, NO_HEADER, Buffer.from('result'));
+  connectionOf(peer).write(5, NO_HEADER, Buffer.from('result'));
   world.clock.advance(10);
   assert.equal(log.bodies, ['result']);
   assert.is(drained, false);
   world.clock.advance(6_000);
   assert.is(drained, true);
-  assert.is(log.closed?.kind, 'peer');
+  assert.is(log.closed?.kind, 'peer-closed');
 });
 
 connection.run();

@@ -1,6 +1,6 @@
 // timeout: 120s
 // Valid frames in illegal orders, a part of them from an authenticated but unprivileged peer: nothing gets through that should not.
-import { Dialer, Directory, FrameType, Secret } from '@troupe/transport';
+import { Dialer, FrameType, IdentityStore, Secret } from '@troupe/transport';
 import { Chance, ManualClock, MemoryNetwork } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,7 +30,7 @@ const MOVES: readonly ((peer: RawPeer, chance: Chance) => void)[] = [
   (peer) => peer.frame(FrameType.Error, Buffer.alloc(11)),
   (peer) => peer.frame(FrameType.Ping, Buffer.alloc(8)),
   (peer) => peer.frame(FrameType.Pong, Buffer.alloc(8)),
-  (peer) => peer.frame(FrameType.Goodbye, Buffer.alloc(6)),
+  (peer) => peer.frame(FrameType.Drain, Buffer.alloc(6)),
   (peer) => peer.message(1, { msgId: 'x', subject: 'secret.job' }, Buffer.from('job')),
   (peer) => peer.message(64, { msgId: 'x', subject: 'secret.job' }, Buffer.from('job')),
   (peer, chance) => peer.message(64, { subject: 'secret.job', bodyId: chance.between(1, 5) }),
@@ -63,12 +63,12 @@ function authenticate(peer: RawPeer, advance: () => void): void {
 
 order('no sequence of frames reaches the application without the right to', () => {
   const chance = new Chance(4711);
-  const directory = new Directory([{ subject: 'nobody', keys: [{ id: 'k1', key: KEY }], deny: ['>'] }]);
+  const identities = new IdentityStore([{ name: 'nobody', keys: [{ id: 'k1', key: KEY }], deny: ['>'] }]);
   const actions = new Map([1, 64].map((type) => [type, 'submit'] as const));
   let refused = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     const world = openWorld(
-      { auth: { kind: 'hmac', directory }, actions },
+      { auth: { kind: 'hmac', identities }, actions },
       { seed: round, chunking: 'random' },
     );
     const peer = rawPeer(world);
@@ -99,9 +99,9 @@ order('no listener gets a frame to a dialer with a key without proving it', () =
       { address: { port: PORT }, tlsHandshakeMs: 1 },
       {
         refusal: Buffer.alloc(0),
-        admits: () => 'serve',
+        admit: () => 'accept',
         onListening: () => undefined,
-        onLost: () => undefined,
+        onTlsFailed: () => undefined,
         onError: () => undefined,
         onSocket: (socket) => peers.push(new RawPeer(socket)),
       },

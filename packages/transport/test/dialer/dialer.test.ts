@@ -1,20 +1,22 @@
-import { BACKOFF, Listener, NO_HEADER } from '@troupe/transport';
+import { Listener, NO_HEADER, REDIAL_BACKOFF } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { waitMs } from '#src/dialer/backoff.js';
+import { redialDelayMs } from '#src/dialer/backoff.js';
 import { connectionOf, openWorld, PORT } from '../world.js';
 
 const dialer = suite('dialer');
 
 dialer('waits longer each time, within its bounds, and never for ever', () => {
   for (const random of [0, 0.5, 0.999]) {
-    const waits = [1, 2, 3, 4, 5, 6, 7, 8, 50, 5_000].map((failures) => waitMs(BACKOFF, failures, random));
+    const waits = [1, 2, 3, 4, 5, 6, 7, 8, 50, 5_000].map((failures) =>
+      redialDelayMs(REDIAL_BACKOFF, failures, random),
+    );
     for (const [i, ms] of waits.entries())
       assert.ok(ms >= (waits[i - 1] ?? 0) && ms >= 400 && ms <= 36_000, `${ms}`);
   }
-  assert.is(waitMs(BACKOFF, 1, 0.5), 500);
-  assert.is(waitMs(BACKOFF, 4, 0.5), 4_000);
-  assert.is(waitMs(BACKOFF, 1_000_000, 0.5), 30_000);
+  assert.is(redialDelayMs(REDIAL_BACKOFF, 1, 0.5), 500);
+  assert.is(redialDelayMs(REDIAL_BACKOFF, 4, 0.5), 4_000);
+  assert.is(redialDelayMs(REDIAL_BACKOFF, 1_000_000, 0.5), 30_000);
 });
 
 dialer('keeps trying until there is a listener', () => {
@@ -50,7 +52,7 @@ dialer('does not hammer a listener that throws it out at once', () => {
   });
   const { events } = world.dial({
     onConnection: (connection) => {
-      connection.send(64, NO_HEADER, Buffer.from('x'));
+      connection.write(64, NO_HEADER, Buffer.from('x'));
       return { onFrame: () => undefined, onClose: () => undefined };
     },
   });

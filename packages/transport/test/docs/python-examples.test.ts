@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import {
   type Connection,
-  Directory,
   FrameType,
+  IdentityStore,
   Listener,
   NO_HEADER,
   nodeClock,
@@ -43,7 +43,7 @@ class TinyLeader {
       clock: nodeClock,
       onListening: (address) => bound('port' in address ? address.port : 0),
       onConnection: (connection) => {
-        if (connection.session.role === 'worker') this.#workers.set(connection, { credit: 0, running: [] });
+        if (connection.handshake.role === 'worker') this.#workers.set(connection, { credit: 0, running: [] });
         return {
           onFrame: (frame) => {
             if (frame.type === FrameType.SubmitJob) this.#queue.push(frame.detach().body);
@@ -66,7 +66,7 @@ class TinyLeader {
         const job = this.#queue.shift() ?? Buffer.alloc(0);
         worker.credit -= 1;
         worker.running.push(job);
-        connection.send(FrameType.AssignJob, NO_HEADER, job);
+        connection.write(FrameType.AssignJob, NO_HEADER, job);
       }
     }
   }
@@ -100,21 +100,21 @@ examples(
 examples('a client of the full dialect can be written from the page alone', async () => {
   if (!python) return console.log('skipped: python3 is not installed');
   const key = '5a'.repeat(32);
-  const directory = new Directory([
-    { subject: 'billing', keys: [{ id: 'py-1', key }], submit: ['invoice.*'] },
+  const identities = new IdentityStore([
+    { name: 'billing', keys: [{ id: 'py-1', key }], submit: ['invoice.*'] },
   ]);
   await using server = new RealListener({
-    auth: { kind: 'hmac', directory },
+    auth: { kind: 'hmac', identities },
     actions: new Map([[64, 'submit']]),
     onConnection: (connection) => ({
       onFrame: (frame) => {
         const body = frame.incoming;
         const header = { corrId: frame.header.msgId };
         if (body === null)
-          return void connection.send(64, header, Buffer.from(`${frame.header.subject} ${frame.body}`));
+          return void connection.write(64, header, Buffer.from(`${frame.header.subject} ${frame.body}`));
         body.read({
           onChunk: (chunk) => body.consumed(chunk.length),
-          onEnd: () => connection.send(65, header, Buffer.from(String(body.receivedBytes))),
+          onEnd: () => connection.write(65, header, Buffer.from(String(body.receivedBytes))),
           onFail: (error) => {
             throw error;
           },

@@ -1,7 +1,14 @@
 // docs/wire-protocol.md is what other languages are written from: its examples and numbers are checked here.
 
 import { readFileSync } from 'node:fs';
-import { ANSWERS, FrameDecoder, type FrameHeader, FrameType, limitsOf, Secret } from '@troupe/transport';
+import {
+  FrameDecoder,
+  type FrameHeader,
+  FrameType,
+  Secret,
+  transportLimits,
+  WIRE_ERRORS,
+} from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeAnswer } from '#src/connection/answer.js';
@@ -57,7 +64,7 @@ page('the worked example decodes to what it says', () => {
   assert.is(headerOf(result).corrId, 'm1');
   assert.is(headerOf(pieces).bodyLength, 5);
   const error = decodeAnswer(lines.at(-1)?.payload ?? Buffer.alloc(0));
-  assert.is(error?.code, ANSWERS.FORBIDDEN.code);
+  assert.is(error?.code, WIRE_ERRORS.FORBIDDEN.code);
   assert.is(error?.corrId, 'm2');
   const key = new Secret('11'.repeat(32));
   const said = {
@@ -70,7 +77,7 @@ page('the worked example decodes to what it says', () => {
   const proof = auth?.payload.subarray(-32) ?? Buffer.alloc(0);
   assert.ok(dialerProof(key, said).equals(proof));
   const read = decodeWelcome(welcome?.payload ?? Buffer.alloc(0));
-  assert.is(read?.welcome.subject, 'billing-api');
+  assert.is(read?.welcome.identityName, 'billing-api');
   assert.ok(read !== null && listenerProof(key, said, proof, read.signed).equals(read.proof));
 });
 
@@ -82,7 +89,7 @@ page('lists every frame type under its number', () => {
 });
 
 page('lists every answer with its code and whether it ends the connection', () => {
-  for (const [name, { code, ends }] of Object.entries(ANSWERS)) {
+  for (const [name, { code, ends }] of Object.entries(WIRE_ERRORS)) {
     const row = text
       .split('\n')
       .find((line) => new RegExp(`^\\| [\\d, ]*${code}\\b.*\\b${name}\\b`).test(line));
@@ -94,30 +101,34 @@ page('lists every answer with its code and whether it ends the connection', () =
 page('states the limits the profiles have', () => {
   const MIB = 1024 * 1024;
   const table: readonly (readonly [string, number, number])[] = [
-    ['| body in pieces | 8 MiB | 256 MiB |', limitsOf('public').bodyBytesMax / MIB, 8],
-    ['| worker credit | 1,024 | 16,384 |', limitsOf('trusted').creditMax, 16_384],
+    ['| body in pieces | 8 MiB | 256 MiB |', transportLimits('public').bodyBytesMax / MIB, 8],
+    ['| worker credit | 1,024 | 16,384 |', transportLimits('trusted').creditMax, 16_384],
     [
       '| requests in flight, count / bytes | 1,024 / 8 MiB | 16,384 / 256 MiB |',
-      limitsOf('trusted').inFlightMax,
+      transportLimits('trusted').inFlightMax,
       16_384,
     ],
     [
       '| connections, total / per identity | 4,096 / 256 | 4,096 / 4,096 |',
-      limitsOf('public').connectionsPerIdentityMax,
+      transportLimits('public').connectionsPerIdentityMax,
       256,
     ],
     [
       '| sockets before Welcome, total / per address (IPv6: per /64) | 256 / 16 | 1,024 / 1,024 |',
-      limitsOf('public').unauthenticatedPerAddressMax,
+      transportLimits('public').unauthenticatedPerAddressMax,
       16,
     ],
     [
       '| chunk / window per body / bodies at once | 64 KiB / 1 MiB / 16 | 256 KiB / 4 MiB / 64 |',
-      limitsOf('trusted').chunkBytesMax / 1024,
+      transportLimits('trusted').chunkBytesMax / 1024,
       256,
     ],
-    ['| SubmitJob per identity | 10,000/s, burst 20,000 | – |', limitsOf('public').submitsBurst, 20_000],
-    ['| handshake / TLS handshake | 2 s / 5 s | 2 s / 5 s |', limitsOf('public').handshakeMs, 2_000],
+    [
+      '| SubmitJob per identity | 10,000/s, burst 20,000 | – |',
+      transportLimits('public').submitsBurst,
+      20_000,
+    ],
+    ['| handshake / TLS handshake | 2 s / 5 s | 2 s / 5 s |', transportLimits('public').handshakeMs, 2_000],
   ];
   for (const [row, actual, expected] of table) {
     assert.match(text, row);

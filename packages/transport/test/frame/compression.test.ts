@@ -1,5 +1,5 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { packBody, unpackBody } from '@troupe/transport';
+import { compressBody, decompressBody } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -18,10 +18,10 @@ function codeOf(run: () => unknown): string {
 compression('gives back what went in, smaller on the way', () => {
   const body = Buffer.from('the same words again and again. '.repeat(100));
   for (const method of ['gzip', 'brotli'] as const) {
-    const packed = packBody(body, method);
+    const packed = compressBody(body, method);
     assert.is(packed.compression, method);
     assert.ok(packed.body.length < body.length);
-    assert.equal(Buffer.from(unpackBody(packed, MIB)), body);
+    assert.equal(Buffer.from(decompressBody(packed, MIB)), body);
   }
 });
 
@@ -33,16 +33,16 @@ compression('leaves a body alone that would not get smaller', () => {
     noise[i] = seed >>> 16;
   }
   for (const method of ['gzip', 'brotli'] as const) {
-    assert.is(packBody(noise, method).body, noise);
-    assert.equal(packBody(Buffer.from('tiny'), method), { body: Buffer.from('tiny') });
+    assert.is(compressBody(noise, method).body, noise);
+    assert.equal(compressBody(Buffer.from('tiny'), method), { body: Buffer.from('tiny') });
   }
 });
 
 compression('never sends what a receiver would take for a bomb', () => {
   const zeros = Buffer.alloc(MIB);
   for (const method of ['gzip', 'brotli'] as const) {
-    const packed = packBody(zeros, method);
-    assert.is(unpackBody(packed, MIB).length, MIB);
+    const packed = compressBody(zeros, method);
+    assert.is(decompressBody(packed, MIB).length, MIB);
   }
 });
 
@@ -54,15 +54,15 @@ compression('refuses a bomb by its claim, by its ratio and by what it really doe
   ] as const) {
     const before = process.memoryUsage().arrayBuffers;
     assert.is(
-      codeOf(() => unpackBody({ compression: method, rawLen: zeros.length, body: bomb }, 8 * MIB)),
+      codeOf(() => decompressBody({ compression: method, rawLen: zeros.length, body: bomb }, 8 * MIB)),
       'ERR_PAYLOAD_BOMB',
     );
     assert.is(
-      codeOf(() => unpackBody({ compression: method, rawLen: zeros.length, body: bomb }, 256 * MIB)),
+      codeOf(() => decompressBody({ compression: method, rawLen: zeros.length, body: bomb }, 256 * MIB)),
       'ERR_PAYLOAD_BOMB',
     );
     assert.is(
-      codeOf(() => unpackBody({ compression: method, rawLen: 1000, body: bomb }, 8 * MIB)),
+      codeOf(() => decompressBody({ compression: method, rawLen: 1000, body: bomb }, 8 * MIB)),
       'ERR_PAYLOAD_BOMB',
     );
     assert.ok(process.memoryUsage().arrayBuffers - before < 4 * MIB);
@@ -72,15 +72,15 @@ compression('refuses a bomb by its claim, by its ratio and by what it really doe
 compression('calls garbage and false lengths corrupt', () => {
   const body = gzipSync(Buffer.from('abc'.repeat(100)));
   assert.is(
-    codeOf(() => unpackBody({ compression: 'gzip', rawLen: 301, body }, MIB)),
+    codeOf(() => decompressBody({ compression: 'gzip', rawLen: 301, body }, MIB)),
     'ERR_BODY_CORRUPT',
   );
   assert.is(
-    codeOf(() => unpackBody({ compression: 'brotli', rawLen: 300, body }, MIB)),
+    codeOf(() => decompressBody({ compression: 'brotli', rawLen: 300, body }, MIB)),
     'ERR_BODY_CORRUPT',
   );
   assert.is(
-    codeOf(() => unpackBody({ compression: 'gzip', rawLen: 300, body: body.subarray(0, 10) }, MIB)),
+    codeOf(() => decompressBody({ compression: 'gzip', rawLen: 300, body: body.subarray(0, 10) }, MIB)),
     'ERR_BODY_CORRUPT',
   );
 });

@@ -1,6 +1,6 @@
 // timeout: 180s
 // Two million mutated frames: no exception, no memory beyond the bound, no input that takes long (A4, A5, A40).
-import { FrameDecoder, type FrameHeader, FrameWriter, limitsOf } from '@troupe/transport';
+import { FrameDecoder, type FrameHeader, FrameWriter, transportLimits } from '@troupe/transport';
 import { Chance } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -53,14 +53,14 @@ function corpus(): Buffer[] {
   };
   const welcome = {
     version: 1,
-    method: 'none' as const,
-    sessionId: 'cc'.repeat(16),
+    authMethod: 'none' as const,
+    connectionId: 'cc'.repeat(16),
     capacity,
     pingMs: 1,
     deadMs: 2,
     inFlightMax: 3,
     creditMax: 4,
-    subject: 'ann',
+    identityName: 'ann',
   };
   for (const [type, payload] of [
     [9, encodeHello(hello)],
@@ -127,7 +127,7 @@ function mutate(chance: Chance, frames: readonly Buffer[]): Buffer {
 /** Runs one input through everything that reads bytes of strangers. Returns how many frames came out. */
 function digest(bytes: Buffer, cut: number): number {
   let frames = 0;
-  const bodies = new Bodies(limitsOf('public'), new Outbox(), () => undefined);
+  const bodies = new Bodies(transportLimits('public'), new Outbox(), () => undefined);
   const decoder = new FrameDecoder(
     {
       onFrame: (type, view, start, end) => {

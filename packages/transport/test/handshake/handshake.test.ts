@@ -1,4 +1,4 @@
-import { Directory, FrameType, limitsOf } from '@troupe/transport';
+import { FrameType, IdentityStore, transportLimits } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { DialerHandshake } from '#src/handshake/dialer-handshake.js';
@@ -12,9 +12,9 @@ const KEY = '11'.repeat(32);
 const OTHER = '22'.repeat(32);
 
 function guarded(roles?: readonly ('client' | 'worker' | 'peer')[]) {
-  const directory = new Directory([
+  const identities = new IdentityStore([
     {
-      subject: 'ann',
+      name: 'ann',
       keys: [
         { id: 'k1', key: KEY },
         { id: 'k2', key: OTHER },
@@ -22,7 +22,7 @@ function guarded(roles?: readonly ('client' | 'worker' | 'peer')[]) {
       ...(roles === undefined ? {} : { roles }),
     },
   ]);
-  return openWorld({ auth: { kind: 'hmac', directory } });
+  return openWorld({ auth: { kind: 'hmac', identities } });
 }
 
 handshake('lets in who proves a key, and knows who it is (A13)', () => {
@@ -33,11 +33,11 @@ handshake('lets in who proves a key, and knows who it is (A13)', () => {
     name: 'mallory',
   });
   world.clock.advance(10);
-  const { session } = connectionOf(first(world.accepted));
-  assert.is(session.subject, 'ann', 'the name is a claim, the subject is proven');
-  assert.is(session.name, 'mallory');
+  const { handshake: session } = connectionOf(first(world.accepted));
+  assert.is(session.identityName, 'ann', 'the name is a claim, the subject is proven');
+  assert.is(session.claimedName, 'mallory');
   assert.is(session.credential, 'k1');
-  assert.is(connectionOf(log).session.subject, 'ann');
+  assert.is(connectionOf(log).handshake.identityName, 'ann');
 });
 
 handshake('gives one and the same answer to every failed proof', () => {
@@ -81,14 +81,14 @@ handshake('a dialer with a key takes no Welcome that does not prove it back', ()
     Buffer.concat([
       encodeWelcome({
         version: 1,
-        method,
-        sessionId: 'cc'.repeat(16),
+        authMethod: method,
+        connectionId: 'cc'.repeat(16),
         capacity: { payloadBytesMax: 1e6, bodyBytesMax: 0, windowBytes: 0, chunkBytesMax: 0 },
         pingMs: 1,
         deadMs: 1,
         inFlightMax: 1,
         creditMax: 1,
-        subject: 'ann',
+        identityName: 'ann',
       }),
       proof,
     ]);
@@ -97,7 +97,7 @@ handshake('a dialer with a key takes no Welcome that does not prove it back', ()
       role: 'client',
       name: '',
       auth: { kind: 'hmac', keyId: 'k1', key: KEY },
-      limits: limitsOf('public'),
+      limits: transportLimits('public'),
       channel: { binding: new Uint8Array(0), certificate: null },
       entropy: (bytes) => Buffer.alloc(bytes, 5),
     });
@@ -153,8 +153,8 @@ handshake('a proof is good for one challenge only', () => {
 });
 
 handshake('a proof is good for one TLS channel only', () => {
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const limits = limitsOf('public');
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+  const limits = transportLimits('public');
   const entropy = (bytes: number) => Buffer.alloc(bytes, 5);
   const meet = (here: string, there: string) => {
     const channel = (binding: string) => ({ binding: Buffer.from(binding), certificate: null });
@@ -167,7 +167,7 @@ handshake('a proof is good for one TLS channel only', () => {
       entropy,
     });
     const listener = new ListenerHandshake({
-      auth: { kind: 'hmac', directory },
+      auth: { kind: 'hmac', identities },
       limits,
       minimal: false,
       channel: channel(there),
@@ -297,21 +297,25 @@ handshake('a second key works while the first is being replaced, and a revoked o
   });
   const fresh = world.dial({ auth: { kind: 'hmac', keyId: 'k2', key: OTHER } });
   world.clock.advance(20);
-  world.listener.admit(new Directory([{ subject: 'ann', keys: [{ id: 'k2', key: OTHER }] }]));
+  world.listener.renewIdentities(new IdentityStore([{ name: 'ann', keys: [{ id: 'k2', key: OTHER }] }]));
   world.clock.advance(1_000);
   assert.is(old.log.closed?.kind, 'peer-error');
   assert.is(fresh.log.closed, null);
 });
 
 handshake('a change of rights ends the sessions that had the old ones', () => {
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['a'] }]);
-  const world = openWorld({ auth: { kind: 'hmac', directory } });
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['a'] }]);
+  const world = openWorld({ auth: { kind: 'hmac', identities } });
   const { log } = world.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } });
   world.clock.advance(20);
-  world.listener.admit(new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['a'] }]));
+  world.listener.renewIdentities(
+    new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['a'] }]),
+  );
   world.clock.advance(20);
   assert.is(log.closed, null, 'the same rights, read again, change nothing');
-  world.listener.admit(new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['b'] }]));
+  world.listener.renewIdentities(
+    new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['b'] }]),
+  );
   world.clock.advance(1_000);
   assert.is(world.accepted[0]?.closed?.kind, 'refused');
   assert.ok(world.accepted[1]?.connection?.permits('submit', 'b'), 'it comes back with the new ones');

@@ -1,4 +1,4 @@
-import { Directory, FrameType, Listener, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
+import { FrameType, IdentityStore, Listener, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { hello, rawPeer } from '../raw-peer.js';
@@ -12,8 +12,8 @@ function nobody(): never {
 }
 
 listener('refuses to bind where strangers could come in', () => {
-  const directory = new Directory([]);
-  const hmac = { kind: 'hmac', directory } as const;
+  const identities = new IdentityStore([]);
+  const hmac = { kind: 'hmac', identities } as const;
   const tls = { key: 'k', cert: 'c' };
   const table = [
     [{ host: '0.0.0.0' }, ['TLS', 'authentication']],
@@ -68,13 +68,13 @@ listener('serves the minimal dialect as the page says', () => {
   world.clock.advance(5);
   const log = first(world.accepted);
   const connection = connectionOf(log);
-  assert.is(connection.session.dialect, 'minimal');
-  assert.is(connection.session.role, 'worker');
+  assert.is(connection.handshake.dialect, 'minimal');
+  assert.is(connection.handshake.role, 'worker');
   assert.equal(
     log.frames.map(({ type, body }) => [type, body.toString('hex')]),
     [[4, '01000000']],
   );
-  connection.send(2, { msgId: 'not sent to a minimal peer' }, Buffer.from('hi'));
+  connection.write(2, { msgId: 'not sent to a minimal peer' }, Buffer.from('hi'));
   world.clock.advance(5);
   assert.equal(peer.frames, [{ type: 2, payload: Buffer.from('hi') }]);
   world.clock.advance(60_000);
@@ -135,8 +135,8 @@ listener('bounds sockets that have not proven themselves, per address and in all
 });
 
 listener('bounds the connections of one identity', () => {
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const world = openWorld({ auth: { kind: 'hmac', directory }, limits: { connectionsPerIdentityMax: 2 } });
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+  const world = openWorld({ auth: { kind: 'hmac', identities }, limits: { connectionsPerIdentityMax: 2 } });
   const dials = Array.from({ length: 3 }, () =>
     world.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } }),
   );
@@ -150,8 +150,8 @@ listener('bounds the connections of one identity', () => {
 });
 
 listener('counts a wrong key when it is refused, whether or not the guesser closes its socket', () => {
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const world = openWorld({ auth: { kind: 'hmac', directory }, limits: { authFailuresPerMinute: 2 } });
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+  const world = openWorld({ auth: { kind: 'hmac', identities }, limits: { authFailuresPerMinute: 2 } });
   const peers = Array.from({ length: 3 }, () => rawPeer(world, 'guesser'));
   for (const peer of peers) {
     peer.frame(9, hello());
@@ -163,8 +163,8 @@ listener('counts a wrong key when it is refused, whether or not the guesser clos
 });
 
 listener('drops an address that keeps guessing keys for a minute', () => {
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const world = openWorld({ auth: { kind: 'hmac', directory } });
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+  const world = openWorld({ auth: { kind: 'hmac', identities } });
   for (let i = 0; i < 11; i += 1) {
     const peer = rawPeer(world, 'guesser');
     peer.frame(9, hello());
@@ -182,18 +182,18 @@ listener('drops an address that keeps guessing keys for a minute', () => {
 });
 
 listener('asks the rules before the application sees a frame', () => {
-  const directory = new Directory([
-    { subject: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['invoice.>'], deny: ['invoice.admin.>'] },
+  const identities = new IdentityStore([
+    { name: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['invoice.>'], deny: ['invoice.admin.>'] },
   ]);
-  const world = openWorld({ auth: { kind: 'hmac', directory }, actions: new Map([[1, 'submit']]) });
+  const world = openWorld({ auth: { kind: 'hmac', identities }, actions: new Map([[1, 'submit']]) });
   const { log } = world.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } });
   world.clock.advance(10);
   const sender = connectionOf(log);
-  sender.send(1, { msgId: 'a', subject: 'invoice.print' }, Buffer.from('1'));
-  sender.send(1, { msgId: 'b', subject: 'invoice.admin.drop' }, Buffer.from('2'));
-  sender.send(1, { msgId: 'c', subject: 'mail.send' }, Buffer.from('3'));
-  sender.send(1, { msgId: 'd' }, Buffer.from('4'));
-  sender.send(64, { msgId: 'e', subject: 'mail.send' }, Buffer.from('5'));
+  sender.write(1, { msgId: 'a', subject: 'invoice.print' }, Buffer.from('1'));
+  sender.write(1, { msgId: 'b', subject: 'invoice.admin.drop' }, Buffer.from('2'));
+  sender.write(1, { msgId: 'c', subject: 'mail.send' }, Buffer.from('3'));
+  sender.write(1, { msgId: 'd' }, Buffer.from('4'));
+  sender.write(64, { msgId: 'e', subject: 'mail.send' }, Buffer.from('5'));
   world.clock.advance(10);
   assert.equal(first(world.accepted).bodies, ['1', '5']);
   assert.equal(
@@ -203,16 +203,16 @@ listener('asks the rules before the application sees a frame', () => {
 });
 
 listener('holds an identity to its rate of submits, over all its connections', () => {
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
   const world = openWorld({
-    auth: { kind: 'hmac', directory },
+    auth: { kind: 'hmac', identities },
     limits: { submitsPerSecond: 10, submitsBurst: 20 },
   });
   const auth = { kind: 'hmac', keyId: 'k1', key: KEY } as const;
   const both = [world.dial({ auth }), world.dial({ auth })];
   world.clock.advance(10);
   for (const { log } of both)
-    for (let i = 0; i < 20; i += 1) connectionOf(log).send(1, { msgId: `${i}` }, Buffer.from('x'));
+    for (let i = 0; i < 20; i += 1) connectionOf(log).write(1, { msgId: `${i}` }, Buffer.from('x'));
   world.clock.advance(10);
   const taken = () => world.accepted.reduce((sum, log) => sum + log.frames.length, 0);
   assert.is(taken(), 20);
@@ -222,7 +222,7 @@ listener('holds an identity to its rate of submits, over all its connections', (
   );
   world.clock.advance(1_000);
   for (const { log } of both)
-    for (let i = 0; i < 20; i += 1) connectionOf(log).send(1, NO_HEADER, Buffer.from('x'));
+    for (let i = 0; i < 20; i += 1) connectionOf(log).write(1, NO_HEADER, Buffer.from('x'));
   world.clock.advance(10);
   assert.is(taken(), 30);
 });
@@ -283,19 +283,19 @@ listener('keeps a connection through a few wrong frames and ends it at too many'
 });
 
 listener('FORBIDDEN is allowed a hundred times a minute', () => {
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const world = openWorld({ auth: { kind: 'hmac', directory }, actions: new Map([[1, 'submit']]) });
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+  const world = openWorld({ auth: { kind: 'hmac', identities }, actions: new Map([[1, 'submit']]) });
   const { log } = world.dial({
     auth: { kind: 'hmac', keyId: 'k1', key: KEY },
     backoff: { fromMs: 1e9, toMs: 1e9 },
   });
   world.clock.advance(10);
   const sender = connectionOf(log);
-  for (let i = 0; i < 100; i += 1) sender.send(1, { subject: 'a' }, Buffer.alloc(0));
+  for (let i = 0; i < 100; i += 1) sender.write(1, { subject: 'a' }, Buffer.alloc(0));
   world.clock.advance(10);
   assert.is(log.errors.length, 100);
   assert.is(log.closed, null);
-  sender.send(1, { subject: 'a' }, Buffer.alloc(0));
+  sender.write(1, { subject: 'a' }, Buffer.alloc(0));
   world.clock.advance(2_000);
   assert.is(log.closed?.kind, 'peer-error');
 });

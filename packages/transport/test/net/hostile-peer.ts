@@ -1,7 +1,7 @@
 // The processes of hostile.test.ts: the listener under attack, and a healthy client that measures what it feels of it.
 
 import { readdirSync } from 'node:fs';
-import { bodyFromBytes, Dialer, Directory, Listener, nodeClock, nodeNet } from '@troupe/transport';
+import { bodyFromBytes, Dialer, IdentityStore, Listener, nodeClock, nodeNet } from '@troupe/transport';
 
 const [role, argument = ''] = process.argv.slice(2);
 const KEY = '11'.repeat(32);
@@ -16,14 +16,14 @@ if (role === 'listener') {
   const onConnection: ConstructorParameters<typeof Listener>[0]['onConnection'] = (connection) => ({
     onFrame: (frame) => {
       // Type 66 asks for a large answer, everything else for an echo.
-      if (frame.type === 66) connection.send(66, { corrId: frame.header.msgId }, Buffer.alloc(100_000));
+      if (frame.type === 66) connection.write(66, { corrId: frame.header.msgId }, Buffer.alloc(100_000));
       else if (frame.incoming !== null)
         frame.incoming.read({
           onChunk: (chunk) => frame.incoming?.consumed(chunk.length),
           onEnd: () => undefined,
           onFail: () => undefined,
         });
-      else connection.send(64, { corrId: frame.header.msgId }, frame.body);
+      else connection.write(64, { corrId: frame.header.msgId }, frame.body);
     },
     onClose: () => undefined,
   });
@@ -38,12 +38,12 @@ if (role === 'listener') {
     onListening: tell('open'),
     onConnection,
   });
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
   new Listener({
     net: nodeNet,
     clock: nodeClock,
     limits,
-    auth: { kind: 'hmac', directory },
+    auth: { kind: 'hmac', identities },
     onListening: tell('guarded'),
     onConnection,
   });
@@ -61,9 +61,9 @@ if (role === 'listener') {
     onConnection: (connection) => {
       const ask = (): void => {
         sentAt = performance.now();
-        connection.send(64, { msgId: 'h' }, Buffer.from('healthy'));
+        connection.write(64, { msgId: 'h' }, Buffer.from('healthy'));
       };
-      connection.sendBody(64, { msgId: 'b' }, bodyFromBytes(Buffer.alloc(1_000_000)));
+      connection.writeBody(64, { msgId: 'b' }, bodyFromBytes(Buffer.alloc(1_000_000)));
       ask();
       process.send?.('ready');
       return {

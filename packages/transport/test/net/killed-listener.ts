@@ -1,20 +1,20 @@
 // Welcomes one dialer, sends one whole frame and the beginning of another one, then waits to be killed.
 
 import { createServer } from 'node:net';
-import { FrameWriter, LOCAL } from '@troupe/transport';
+import { FrameWriter, LOCAL_IDENTITY } from '@troupe/transport';
 import { encodeWelcome } from '#src/handshake/welcome.js';
 
 const capacity = { payloadBytesMax: 1_000_000, bodyBytesMax: 0, windowBytes: 0, chunkBytesMax: 0 };
 const welcome = encodeWelcome({
   version: 1,
-  method: 'none',
-  sessionId: 'cc'.repeat(16),
+  authMethod: 'none',
+  connectionId: 'cc'.repeat(16),
   capacity,
   pingMs: 10_000,
   deadMs: 30_000,
   inFlightMax: 1,
   creditMax: 1,
-  subject: LOCAL.subject,
+  identityName: LOCAL_IDENTITY.name,
 });
 const writer = new FrameWriter();
 writer.frame(35, welcome);

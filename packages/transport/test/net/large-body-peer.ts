@@ -52,7 +52,7 @@ if (role === 'receiver') {
     address: { port: Number(port) },
     role: 'peer',
     onConnection: (connection) => {
-      connection.sendBody(64, NO_HEADER, bodyFromFile(path));
+      connection.writeBody(64, NO_HEADER, bodyFromFile(path));
       return {
         onFrame: () => undefined,
         onClose: () => {

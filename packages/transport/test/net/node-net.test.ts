@@ -6,8 +6,8 @@ import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bodyFromFile, bodyFromIterable, Directory, FrameType, NO_HEADER } from '@troupe/transport';
-import { Authority } from '@troupe/transport/testing';
+import { bodyFromFile, bodyFromIterable, FrameType, IdentityStore, NO_HEADER } from '@troupe/transport';
+import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { connectionOf, first } from '../world.js';
@@ -25,13 +25,13 @@ async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
 }
 
 net('carries messages over a real socket, with a key', async () => {
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: '11'.repeat(32) }] }]);
-  await using server = new RealListener({ auth: { kind: 'hmac', directory } });
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: '11'.repeat(32) }] }]);
+  await using server = new RealListener({ auth: { kind: 'hmac', identities } });
   const { connection, log } = await server.dial({
     auth: { kind: 'hmac', keyId: 'k1', key: '11'.repeat(32) },
   });
-  first(server.accepted).each = (frame, there) => there.send(65, { corrId: frame.header.msgId }, frame.body);
-  for (let i = 0; i < 10_000; i += 1) connection.send(64, { msgId: `m${i}` }, Buffer.from(`body ${i}`));
+  first(server.accepted).each = (frame, there) => there.write(65, { corrId: frame.header.msgId }, frame.body);
+  for (let i = 0; i < 10_000; i += 1) connection.write(64, { msgId: `m${i}` }, Buffer.from(`body ${i}`));
   await until('all echoes', () => log.frames.length === 10_000);
   assert.ok(
     log.frames.every((frame, i) => frame.header.corrId === `m${i}` && frame.body.toString() === `body ${i}`),
@@ -45,7 +45,7 @@ net('listens on a Unix socket only its owner can open', async () => {
     const { connection } = await server.dial();
     assert.is((await stat(path)).mode & 0o777, 0o600);
     assert.is(connection.remote, 'unix');
-    connection.send(64, NO_HEADER, Buffer.from('over a file'));
+    connection.write(64, NO_HEADER, Buffer.from('over a file'));
     await until('the message', () => first(server.accepted).bodies[0] === 'over a file');
   });
 });
@@ -82,7 +82,7 @@ net('takes over the socket file of a listener that was killed, and never that of
 });
 
 net('closes at once, whoever is still in the middle of a handshake', async () => {
-  const certificate = new Authority('root').issue({ name: 'leader', hosts: ['127.0.0.1'] });
+  const certificate = new CertificateAuthority('root').issue({ name: 'leader', hosts: ['127.0.0.1'] });
   for (const options of [{}, { tls: certificate }]) {
     const server = new RealListener(options);
     const port = await server.port();
@@ -128,8 +128,8 @@ net('streams a body from a file and from an iterable, byte for byte', async () =
       yield bytes.subarray(0, 3_000_001);
       yield bytes.subarray(3_000_001);
     }
-    connection.sendBody(64, NO_HEADER, bodyFromFile(path));
-    connection.sendBody(64, NO_HEADER, bodyFromIterable(halves()));
+    connection.writeBody(64, NO_HEADER, bodyFromFile(path));
+    connection.writeBody(64, NO_HEADER, bodyFromIterable(halves()));
     await until('both bodies', () => hashes.length === 2);
     const expected = createHash('sha256').update(bytes).digest('hex');
     assert.equal(await Promise.all(hashes), [expected, expected]);
@@ -155,7 +155,10 @@ net('sees a peer that is killed in the middle of a frame as a cut stream', async
   child.kill('SIGKILL');
   await until('the end', () => server.accepted[0]?.closed != null);
   const closed = first(server.accepted).closed;
-  assert.ok(closed?.kind === 'peer' ? closed.cut : closed?.kind === 'socket', JSON.stringify(closed));
+  assert.ok(
+    closed?.kind === 'peer-closed' ? closed.midFrame : closed?.kind === 'socket-error',
+    JSON.stringify(closed),
+  );
   assert.is(first(server.accepted).frames.length, 1);
 });
 
@@ -171,8 +174,8 @@ net('a dialer whose listener is killed in the middle of a frame sees the same, a
   await until('half a frame', () => log.frames.length === 1);
   child.kill('SIGKILL');
   await until('the end', () => log.closed !== null);
-  const closed = log.closed as { kind: string; cut?: boolean };
-  assert.ok(closed.cut === true || closed.kind === 'socket', JSON.stringify(closed));
+  const closed = log.closed as { kind: string; midFrame?: boolean };
+  assert.ok(closed.midFrame === true || closed.kind === 'socket-error', JSON.stringify(closed));
   await until('another attempt', () => events.some((event) => event.kind === 'unreachable'));
 });
 
@@ -202,7 +205,7 @@ net('ends connections of another protocol at once and says nothing', async () =>
   assert.is(server.accepted.length, 0);
   assert.equal(
     [...new Set(server.events.map((event) => (event.kind === 'closed' ? event.reason.kind : event.kind)))],
-    ['foreign'],
+    ['unknown-protocol'],
   );
 });
 
@@ -210,7 +213,7 @@ net('drains: says Goodbye, writes what is queued, then is gone', async () => {
   const server = new RealListener();
   const { log } = await server.dial();
   const there = connectionOf(first(server.accepted));
-  for (let i = 0; i < 1_000; i += 1) there.send(FrameType.Result, NO_HEADER, Buffer.alloc(1_000));
+  for (let i = 0; i < 1_000; i += 1) there.write(FrameType.Result, NO_HEADER, Buffer.alloc(1_000));
   await new Promise<void>((resolve) => server.listener.drain(300, resolve));
   assert.equal(log.goodbyes, [300]);
   assert.is(log.frames.length, 1_000);

@@ -16,7 +16,7 @@ function history(seed: number, options: Partial<MemoryNetworkOptions> = {}): str
   const peers = Array.from({ length: 3 }, (_, i) => world.dial({}, `p${i}`));
   for (let second = 0; second < 60; second += 1) {
     for (const { log } of peers)
-      log.connection?.send(64, { msgId: `s${second}` }, Buffer.alloc(chance.between(1, 3_000)));
+      log.connection?.write(64, { msgId: `s${second}` }, Buffer.alloc(chance.between(1, 3_000)));
     const who = `p${chance.between(0, 2)}`;
     const what = chance.next();
     if (what < 0.2) world.network.partition(who, 'leader');
@@ -43,7 +43,7 @@ network('holds back what is on the way during a partition and delivers it after'
   const { log } = world.dial();
   world.clock.advance(10);
   world.network.partition('peer', 'leader');
-  connectionOf(log).send(64, NO_HEADER, Buffer.from('through'));
+  connectionOf(log).write(64, NO_HEADER, Buffer.from('through'));
   world.clock.advance(5_000);
   assert.equal(first(world.accepted).bodies, []);
   world.network.heal('peer', 'leader');
@@ -56,8 +56,8 @@ network('stalls one way only', () => {
   const { log } = world.dial();
   world.clock.advance(10);
   world.network.stall('leader', 'peer');
-  connectionOf(log).send(64, NO_HEADER, Buffer.from('there'));
-  connectionOf(first(world.accepted)).send(64, NO_HEADER, Buffer.from('back'));
+  connectionOf(log).write(64, NO_HEADER, Buffer.from('there'));
+  connectionOf(first(world.accepted)).write(64, NO_HEADER, Buffer.from('back'));
   world.clock.advance(100);
   assert.equal(first(world.accepted).bodies, ['there']);
   assert.equal(log.bodies, []);
@@ -74,7 +74,7 @@ network('keeps the end of a connection from the other side of a partition', () =
   assert.is(log.closed, null);
   world.network.heal('peer', 'leader');
   world.clock.advance(10);
-  assert.equal(log.closed, { kind: 'peer', cut: false });
+  assert.equal(log.closed, { kind: 'peer-closed', midFrame: false });
 });
 
 network('a crashed machine answers nobody', () => {
@@ -83,7 +83,7 @@ network('a crashed machine answers nobody', () => {
   world.clock.advance(10);
   world.network.crash('leader');
   world.clock.advance(1_000);
-  assert.is(log.closed?.kind, 'socket');
+  assert.is(log.closed?.kind, 'socket-error');
   assert.is(events.at(-1)?.kind, 'unreachable');
 });
 

@@ -2,16 +2,16 @@
 
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { Directory, type ListenerOptions } from '@troupe/transport';
-import { Authority } from '@troupe/transport/testing';
+import { IdentityStore, type ListenerOptions } from '@troupe/transport';
+import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { RealListener, until } from '../net/end-to-end.js';
 import { connectionOf, first } from '../world.js';
 
 const tls = suite('tls');
-const ours = new Authority('our root');
-const theirs = new Authority('another root');
+const ours = new CertificateAuthority('our root');
+const theirs = new CertificateAuthority('another root');
 const KEY = '11'.repeat(32);
 const DAY_MS = 86_400_000;
 const hosts = ['localhost', '127.0.0.1'];
@@ -20,15 +20,15 @@ const expired = { notBefore: new Date(Date.now() - 10 * DAY_MS), notAfter: new D
 const hmac = { kind: 'hmac', keyId: 'k1', key: KEY } as const;
 
 function guarded(options: Partial<ListenerOptions> = {}): RealListener {
-  const directory = new Directory([{ subject: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  return new RealListener({ auth: { kind: 'hmac', directory }, tls: good, ...options });
+  const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
+  return new RealListener({ auth: { kind: 'hmac', identities }, tls: good, ...options });
 }
 
 function byCertificate(): RealListener {
-  const directory = new Directory([
-    { subject: 'pdf-worker', certificate: 'troupe:pdf-worker', work: ['pdf.*'] },
+  const identities = new IdentityStore([
+    { name: 'pdf-worker', certificate: 'troupe:pdf-worker', work: ['pdf.*'] },
   ]);
-  return new RealListener({ auth: { kind: 'mtls', directory }, tls: { ...good, clientCa: ours.cert } });
+  return new RealListener({ auth: { kind: 'mtls', identities }, tls: { ...good, clientCa: ours.cert } });
 }
 
 async function refusalOf(dial: Promise<unknown>): Promise<string> {
@@ -41,10 +41,10 @@ async function refusalOf(dial: Promise<unknown>): Promise<string> {
 tls('carries the handshake and messages, the proof bound to the channel', async () => {
   await using server = guarded();
   const { connection } = await server.dial({ tls: { ca: ours.cert }, auth: hmac });
-  connection.send(64, { msgId: 'm' }, Buffer.alloc(300_000, 7));
+  connection.write(64, { msgId: 'm' }, Buffer.alloc(300_000, 7));
   await until('the message', () => first(server.accepted).frames.length === 1);
   assert.is(first(server.accepted).frames[0]?.body.length, 300_000);
-  assert.is(connectionOf(first(server.accepted)).session.subject, 'ann');
+  assert.is(connectionOf(first(server.accepted)).handshake.identityName, 'ann');
 });
 
 tls('speaks TLS 1.3 and nothing older', async () => {
@@ -94,7 +94,7 @@ tls('a listener takes identity from a verified certificate', async () => {
     auth: { kind: 'mtls' },
     role: 'worker',
   });
-  assert.is(connection.session.subject, 'pdf-worker');
+  assert.is(connection.handshake.identityName, 'pdf-worker');
   const there = connectionOf(first(server.accepted));
   assert.ok(there.permits('work', 'pdf.merge'));
   assert.not.ok(there.permits('submit', 'pdf.merge'));
@@ -122,15 +122,15 @@ tls('a listener refuses a dialer with no, an expired, a foreign or an unknown ce
 
 // Both at once: the certificate opens the door, the key says who it is.
 tls('with keys and a client authority a peer needs both, and is who its key says', async () => {
-  const directory = new Directory([
-    { subject: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['mail.*'] },
-    { subject: 'pdf-worker', certificate: 'troupe:pdf-worker', work: ['pdf.*'] },
+  const identities = new IdentityStore([
+    { name: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['mail.*'] },
+    { name: 'pdf-worker', certificate: 'troupe:pdf-worker', work: ['pdf.*'] },
   ]);
-  const auth = { kind: 'hmac', directory } as const;
+  const auth = { kind: 'hmac', identities } as const;
   await using server = guarded({ auth, tls: { ...good, clientCa: ours.cert } });
   const certificate = ours.issue({ name: 'worker', uri: 'troupe:pdf-worker' });
   const { connection } = await server.dial({ tls: { ca: ours.cert, ...certificate }, auth: hmac });
-  assert.is(connection.session.subject, 'ann');
+  assert.is(connection.handshake.identityName, 'ann');
   const there = connectionOf(first(server.accepted));
   assert.ok(there.permits('submit', 'mail.send'));
   assert.not.ok(there.permits('work', 'pdf.merge'));
@@ -173,7 +173,7 @@ tls('gives up a TLS handshake that stalls', async () => {
   });
   assert.ok(performance.now() - started < 3_000);
   await until('nothing is left counted', () => server.listener.usage.unproven === 0);
-  assert.is(server.events[0]?.kind, 'lost');
+  assert.is(server.events[0]?.kind, 'tls-failed');
 });
 
 tls('uses a renewed certificate for new connections', async () => {
@@ -181,7 +181,7 @@ tls('uses a renewed certificate for new connections', async () => {
   assert.match(await refusalOf(server.dial({ tls: { ca: ours.cert }, auth: hmac })), /EXPIRED/);
   server.listener.renewTls(good);
   const { connection } = await server.dial({ tls: { ca: ours.cert }, auth: hmac });
-  assert.is(connection.session.subject, 'ann');
+  assert.is(connection.handshake.identityName, 'ann');
 });
 
 tls.run();

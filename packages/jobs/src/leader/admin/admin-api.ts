@@ -1,7 +1,7 @@
 import type { Job } from '../../ledger/job.js';
 import type {
-  DeskAnswer,
-  DeskRequest,
+  AdminAnswer,
+  AdminRequest,
   JobView,
   LeaderOverview,
   WorkerView,
@@ -11,23 +11,23 @@ import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { LeaderContext } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
-import { JobWalks } from './job-listing.js';
+import { JobListing } from './job-listing.js';
 
 const REASON_CHARS_MAX = 500;
-const FORBIDDEN: DeskAnswer = { answer: 'forbidden', needed: 'observe on leader.observe' };
+const FORBIDDEN: AdminAnswer = { kind: 'forbidden', needed: 'observe on leader.observe' };
 
 /** Questions and orders of clients and operators: cancel, inspect, list, redrive, purge. Answers show durable state only. */
-export class Desk {
+export class AdminApi {
   private readonly context: LeaderContext;
   private readonly watch: LeaseWatch;
-  private readonly walks: JobWalks;
+  private readonly walks: JobListing;
 
   constructor(context: LeaderContext, watch: LeaseWatch) {
     this.context = context;
     this.watch = watch;
-    this.walks = new JobWalks(
+    this.walks = new JobListing(
       (job) => this.jobView(job),
-      (session, call, views) => this.answer(session, call, { answer: 'jobs', views }),
+      (session, call, views) => this.answer(session, call, { kind: 'jobs', views }),
     );
   }
 
@@ -37,24 +37,24 @@ export class Desk {
     return this.walks.size > 0;
   }
 
-  serve(session: ClientSession, call: number, request: DeskRequest): void {
-    switch (request.ask) {
+  serve(session: ClientSession, call: number, request: AdminRequest): void {
+    switch (request.kind) {
       case 'cancel':
         return this.cancel(session, call, request.job, request.reason);
       case 'inspect': {
         const job = this.context.ledger.jobs.get(request.job);
         if (job === undefined || !session.may('observe', job))
-          return this.answer(session, call, { answer: 'unknown', job: request.job });
-        return this.answer(session, call, { answer: 'job', view: this.jobView(job) });
+          return this.answer(session, call, { kind: 'unknown', job: request.job });
+        return this.answer(session, call, { kind: 'job', view: this.jobView(job) });
       }
       case 'list':
         return this.walks.start(session, call, request, this.context.ledger.jobs);
       case 'overview':
         if (!session.maySeeLeader) return this.answer(session, call, FORBIDDEN);
-        return this.answer(session, call, { answer: 'overview', overview: this.overview() });
+        return this.answer(session, call, { kind: 'overview', overview: this.overview() });
       case 'redrive':
       case 'purge':
-        return this.treatDead(session, call, request.ask, request.jobs);
+        return this.redriveOrPurge(session, call, request.kind, request.jobs);
       default:
         return request satisfies never;
     }
@@ -65,20 +65,20 @@ export class Desk {
     const { ledger } = this.context;
     const job = ledger.jobs.get(no);
     if (job === undefined || !session.may('cancel', job))
-      return this.answer(session, call, { answer: 'unknown', job: no });
+      return this.answer(session, call, { kind: 'unknown', job: no });
     if (job.pending) return this.context.whenApplied(() => this.cancel(session, call, no, reason));
-    if (job.end !== undefined) return this.answer(session, call, { answer: 'cancelled', state: job.state });
+    if (job.end !== undefined) return this.answer(session, call, { kind: 'cancelled', state: job.state });
     job.pending = true;
     const text = reason.slice(0, REASON_CHARS_MAX);
     this.context.stage({ type: 'cancel', at: this.context.at(), job: no, reason: text }, session, call);
   }
 
-  answer(session: ClientSession, call: number, answer: DeskAnswer): void {
+  answer(session: ClientSession, call: number, answer: AdminAnswer): void {
     session.say({ kind: 'answer', call, answer });
-    this.context.list(session);
+    this.context.markDirty(session);
   }
 
-  private treatDead(
+  private redriveOrPurge(
     session: ClientSession,
     call: number,
     type: 'redrive' | 'purge',
@@ -87,25 +87,25 @@ export class Desk {
     const { ledger } = this.context;
     const some = wanted.map((no) => ledger.jobs.get(no));
     if (some.some((job) => job?.pending === true)) {
-      return this.context.whenApplied(() => this.treatDead(session, call, type, wanted));
+      return this.context.whenApplied(() => this.redriveOrPurge(session, call, type, wanted));
     }
     const dead = [...new Set(some)].filter(
       (job): job is Job => job?.state === 'dead' && session.may('admin', job),
     );
-    if (dead.length === 0) return this.answer(session, call, { answer: 'count', count: 0 });
+    if (dead.length === 0) return this.answer(session, call, { kind: 'count', count: 0 });
     for (const job of dead) job.pending = true;
     this.context.stage({ type, at: this.context.at(), jobs: dead.map((job) => job.no) }, session, call);
   }
 
   overview(): LeaderOverview {
-    const { ledger, room, fleet, lsn, journalLow } = this.context;
+    const { ledger, queues, fleet, lsn, journalLow } = this.context;
     return {
       tag: ledger.tag,
       lsn,
       counts: { ...ledger.counts },
       accepted: ledger.accepted,
       dropped: ledger.dropped,
-      delayed: room.delayed,
+      delayed: queues.delayed,
       liveBytes: ledger.liveBytes,
       keys: ledger.keys.size,
       diskLow: journalLow,
@@ -138,7 +138,7 @@ export class Desk {
 }
 
 function viewOf(job: Job): JobView {
-  const { exec, group } = job.policy.spec;
+  const { exec, group } = job.policy;
   return {
     job: job.no,
     exec,

@@ -1,10 +1,10 @@
 import { Ring } from '../../collections/ring.js';
 import type { Job } from '../../ledger/job.js';
 import type { JobTable } from '../../ledger/job-table.js';
-import type { DeskRequest, JobView } from '../../protocol/client-messages.js';
+import type { AdminRequest, JobView } from '../../protocol/client-messages.js';
 import type { ClientSession } from '../sessions/client-session.js';
 
-export type ListRequest = DeskRequest & { readonly ask: 'list' };
+export type ListRequest = AdminRequest & { readonly kind: 'list' };
 
 /** What one turn may look at. A job that is shown costs more than one that is passed by. */
 const VISITS_A_TURN = 256;
@@ -22,7 +22,7 @@ interface Walk {
 }
 
 /** Lists of jobs, made a slice a turn and by turns: whoever asks for one among a million jobs holds up nobody else (A37). */
-export class JobWalks {
+export class JobListing {
   private readonly walks = new Ring<Walk>();
   private readonly view: (job: Job) => JobView;
   private readonly done: (session: ClientSession, call: number, views: readonly JobView[]) => void;

@@ -1,24 +1,24 @@
 // Hot path: `act` runs once per record.
 import type { Job } from '../../ledger/job.js';
 import type { LedgerRecord, PurgeRecord, RedriveRecord } from '../../ledger/record.js';
-import type { Desk } from '../admin/admin-api.js';
+import type { AdminApi } from '../admin/admin-api.js';
 import type { Attempts } from '../dispatch/attempts.js';
 import { leaseOf } from '../dispatch/lease.js';
 import type { LeaderContext, Session } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
-import type { Reception } from '../sessions/session-registry.js';
-import type { Intake } from '../submit/intake.js';
+import type { SessionRegistry } from '../sessions/session-registry.js';
+import type { SubmitProcessor } from '../submit/submit-processor.js';
 import { tellWaiters } from './outcome-waiters.js';
 
 interface Parts {
-  readonly intake: Intake;
+  readonly submits: SubmitProcessor;
   readonly attempts: Attempts;
-  readonly desk: Desk;
-  readonly reception: Reception;
+  readonly admin: AdminApi;
+  readonly sessions: SessionRegistry;
 }
 
 /** What follows from a record that is durable and applied: who lines up, who is told, what ends. */
-export class Aftermath {
+export class CommitEffects {
   private readonly context: LeaderContext;
   private readonly parts: Parts;
 
@@ -39,13 +39,13 @@ export class Aftermath {
     lsn: number,
   ): void {
     const { context } = this;
-    const { intake, attempts } = this.parts;
+    const { submits, attempts } = this.parts;
     switch (record.type) {
       case 'enqueue':
-        return intake.enqueued(record, applied as Job, from as ClientSession, tag, lsn);
+        return submits.enqueued(record, applied as Job, from as ClientSession, tag, lsn);
       case 'enqueue_all': {
-        const jobs = intake.answers.get(record) ?? [];
-        return intake.enqueuedAll(record, from as ClientSession, jobs, lsn);
+        const jobs = submits.answers.get(record) ?? [];
+        return submits.enqueuedAll(record, from as ClientSession, jobs, lsn);
       }
       case 'assign':
         return attempts.granted(record, applied as Job);
@@ -56,7 +56,7 @@ export class Aftermath {
         return context.observe?.({
           kind: 'completed',
           job: job.no,
-          exec: job.policy.spec.exec,
+          exec: job.policy.exec,
           sinceSubmitMs,
         });
       }
@@ -64,7 +64,7 @@ export class Aftermath {
       case 'timeout_requeue':
       case 'worker_down_requeue':
       case 'release':
-        return context.room.addFirst(this.over(record, applied as Job), context.at());
+        return context.queues.addFirst(this.over(record, applied as Job), context.at());
       case 'dlq':
         return tellWaiters(context, this.over(record, applied as Job));
       case 'cancel':
@@ -73,7 +73,7 @@ export class Aftermath {
       case 'purge':
         return this.treated(record, from as ClientSession, tag);
       case 'policy_drop':
-        return this.parts.reception.policies.dropped(record);
+        return this.parts.sessions.policies.dropped(record);
       case 'producer':
       case 'producer_drop':
       case 'policy':
@@ -94,25 +94,25 @@ export class Aftermath {
   private cancelled(job: Job, session: ClientSession, call: number): void {
     const { context } = this;
     const lease = leaseOf(job);
-    if (lease === undefined) context.room.forget(job, context.at());
+    if (lease === undefined) context.queues.forget(job, context.at());
     else {
       lease.session.abort(job.no, lease.attempt, 'cancelled');
-      context.list(lease.session);
+      context.markDirty(lease.session);
     }
     this.parts.attempts.over(job, job.attempt);
     tellWaiters(context, job);
-    this.parts.desk.answer(session, call, { answer: 'cancelled', state: job.state });
-    context.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.spec.exec });
+    this.parts.admin.answer(session, call, { kind: 'cancelled', state: job.state });
+    context.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.exec });
   }
 
   private treated(record: RedriveRecord | PurgeRecord, session: ClientSession, call: number): void {
-    const { ledger, room } = this.context;
+    const { ledger, queues } = this.context;
     for (const no of record.jobs) {
       const job = ledger.jobs.get(no);
       if (job === undefined) continue;
       job.pending = false;
-      if (job.state === 'queued') room.add(job, this.context.at());
+      if (job.state === 'queued') queues.add(job, this.context.at());
     }
-    this.parts.desk.answer(session, call, { answer: 'count', count: record.jobs.length });
+    this.parts.admin.answer(session, call, { kind: 'count', count: record.jobs.length });
   }
 }

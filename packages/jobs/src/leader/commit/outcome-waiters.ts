@@ -11,32 +11,22 @@ export function awaitOutcome(context: LeaderContext, no: number, session: Client
     addWaiter(job, session);
     return;
   }
-  session.outcome(job === undefined ? unknownOutcome(no) : outcomeOf(job, 0));
-  context.list(session);
-}
-
-/** Promises a job that was just taken, and is nobody else's yet, an answer that is receipt and outcome in one. */
-export function holdReceipt(job: Job, seq: number, lsn: number, session: ClientSession): void {
-  job.waiters = session;
-  job.ticket = seq;
-  session.hold(job, lsn);
+  session.outcome(job === undefined ? unknownOutcome(no) : outcomeOf(job));
+  context.markDirty(session);
 }
 
 export function tellWaiters(context: LeaderContext, job: Job): void {
   const waiters = job.waiters as ClientSession | ClientSession[] | undefined;
   if (waiters === undefined) return;
   job.waiters = undefined;
-  let seq = job.ticket;
-  job.ticket = 0;
+  const outcome = outcomeOf(job);
   for (const session of Array.isArray(waiters) ? waiters : [waiters]) {
-    if (seq !== 0) session.release();
-    session.outcome(outcomeOf(job, seq));
-    context.list(session);
-    seq = 0;
+    session.outcome(outcome);
+    context.markDirty(session);
   }
 }
 
-/** One waiter is the usual case and costs no array. The field is written in this file only; a ticket goes with the first of them. */
+/** One waiter is the usual case and costs no array. The field is written in this file only. */
 function addWaiter(job: Job, session: ClientSession): void {
   const waiters = job.waiters as ClientSession | ClientSession[] | undefined;
   if (waiters === undefined) {
@@ -45,15 +35,13 @@ function addWaiter(job: Job, session: ClientSession): void {
   }
   const all = Array.isArray(waiters) ? waiters : [waiters];
   if (all.includes(session)) return;
-  if (all[0]?.closed === true) job.ticket = 0;
   const open = all.filter((one) => !one.closed);
   job.waiters = open.length === 0 ? session : [...open, session];
 }
 
-function outcomeOf(job: Job, seq: number): JobOutcome {
+function outcomeOf(job: Job): JobOutcome {
   return {
     job: job.no,
-    seq,
     state: job.state as JobOutcome['state'],
     result: job.end?.result,
     reason: job.end?.reason ?? '',
@@ -62,5 +50,5 @@ function outcomeOf(job: Job, seq: number): JobOutcome {
 }
 
 function unknownOutcome(job: number): JobOutcome {
-  return { job, seq: 0, state: 'unknown', result: undefined, reason: '', failure: undefined };
+  return { job, state: 'unknown', result: undefined, reason: '', failure: undefined };
 }

@@ -36,7 +36,7 @@ export class Attempts {
     if (job !== undefined) this.reserve(job, attempt, session);
     else {
       session.expected += 1;
-      this.context.flight.handTo(no, session);
+      this.context.uncommitted.handTo(no, session);
     }
     this.context.fleet.refresh(session);
     const record: AssignRecord = {
@@ -72,20 +72,20 @@ export class Attempts {
       this.end(lease, 'released', undefined);
       return;
     }
-    const { spec } = job.policy;
+    const { policy } = job;
     session.assign({
       job: job.no,
       attempt: record.attempt,
-      exec: spec.exec,
+      exec: policy.exec,
       payload: job.payload,
       client: job.client,
-      runMs: spec.limits.runMs,
-      outputBytes: spec.limits.outputBytes,
+      runMs: policy.limits.runMs,
+      outputBytes: policy.limits.outputBytes,
     });
-    this.context.list(session);
+    this.context.markDirty(session);
     const waitedMs = record.at - Math.max(job.at, job.dueAt);
     const { attempt } = record;
-    this.context.observe?.({ kind: 'assigned', job: job.no, exec: spec.exec, attempt, waitedMs });
+    this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs });
   }
 
   /** A worker says how an attempt ended. Only the holder of the running attempt is believed (A22). */
@@ -100,12 +100,12 @@ export class Attempts {
       lease.session.name !== session.name
     ) {
       session.settle(end.job, end.attempt, end.outcome === 'ok' ? end.result.length : 0);
-      this.context.list(session);
+      this.context.markDirty(session);
       this.context.observe?.({ kind: 'stale', worker: session.name, job: end.job, attempt: end.attempt });
       return;
     }
     if (end.outcome === 'ok') {
-      const bytesMax = Math.min(job.policy.spec.limits.outputBytes, RECORD_BYTES_MAX);
+      const bytesMax = Math.min(job.policy.limits.outputBytes, RECORD_BYTES_MAX);
       if (end.result.length > bytesMax) {
         const message = `output of ${end.result.length} bytes, at most ${bytesMax}`;
         return this.end(lease, 'final', { name: 'OutputTooLarge', message });
@@ -143,10 +143,10 @@ export class Attempts {
     if (lease === undefined) return;
     job.lease = undefined;
     lease.session.letGo(lease);
-    this.context.room.release(job.client);
+    this.context.queues.release(job.client);
     if (!lease.session.open) return;
     lease.session.settle(job.no, attempt, job.end?.result?.length ?? 0);
-    this.context.list(lease.session);
+    this.context.markDirty(lease.session);
   }
 
   /** After recovery: whoever had it may claim it. */
@@ -154,7 +154,7 @@ export class Attempts {
     const lease = new Lease(job, job.attempt, session, this.context.time);
     job.lease = lease;
     session.hold(lease);
-    this.context.room.resume(job.client);
+    this.context.queues.resume(job.client);
   }
 
   /**
@@ -176,11 +176,11 @@ export class Attempts {
       if (lease.job.state === 'queued') lease.unpaid = true;
       else if (!kept.has(lease) && !lease.job.pending) this.end(lease, 'released', undefined);
     }
-    this.context.list(session);
+    this.context.markDirty(session);
   }
 
   private verdict(job: Job, fate: Fate, failure: JobFailure | undefined): RequeueRecord | DeadRecord {
-    const { retry } = job.policy.spec;
+    const { retry } = job.policy;
     switch (fate) {
       case 'released':
         return this.requeue(job, 'release', 0, undefined);
@@ -207,14 +207,14 @@ export class Attempts {
     failure: JobFailure | undefined,
   ): RequeueRecord {
     const at = this.context.at();
-    const { retry, exec } = job.policy.spec;
+    const { retry, exec } = job.policy;
     const delayMs = times === 0 ? 0 : retryDelayMs(retry, times, this.context.host.random());
     this.context.observe?.({ kind: 'requeued', job: job.no, exec, cause: type, delayMs });
     return { type, at, job: job.no, attempt: job.attempt, dueAt: delayMs === 0 ? 0 : at + delayMs, failure };
   }
 
   private bury(job: Job, reason: DeadReason, failure: JobFailure | undefined): DeadRecord {
-    this.context.observe?.({ kind: 'dead', job: job.no, exec: job.policy.spec.exec, reason });
+    this.context.observe?.({ kind: 'dead', job: job.no, exec: job.policy.exec, reason });
     return { type: 'dlq', at: this.context.at(), job: job.no, attempt: job.attempt, reason, failure };
   }
 }

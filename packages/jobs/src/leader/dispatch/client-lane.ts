@@ -5,7 +5,7 @@ export class ClientShare {
   readonly name: string;
   running = 0;
   /** Lanes that left their round because the client was at its cap. */
-  readonly parked: Lane[] = [];
+  readonly parked: ClientLane[] = [];
 
   constructor(name: string) {
     this.name = name;
@@ -13,7 +13,7 @@ export class ClientShare {
 }
 
 /** The numbers of the waiting jobs of one client for one exec, first in first out. Cancelled ones stay until they come to the head. */
-export class Lane {
+export class ClientLane {
   readonly share: ClientShare;
   readonly exec: ExecQueue;
   readonly jobs = new Ring<number>();
@@ -30,8 +30,8 @@ export class Lane {
 export class ExecQueue {
   readonly exec: string;
   readonly group: string;
-  readonly lanes = new Map<string, Lane>();
-  readonly round = new Ring<Lane>();
+  readonly lanes = new Map<string, ClientLane>();
+  readonly round = new Ring<ClientLane>();
   inRound = false;
 
   constructor(exec: string, group: string) {

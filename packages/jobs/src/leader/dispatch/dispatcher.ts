@@ -4,8 +4,8 @@ import type { LeaderContext } from '../leader-context.js';
 import type { Attempts } from './attempts.js';
 import type { ExecQueue } from './client-lane.js';
 
-const ROW = { goesOn: true };
-const JOB = { goesOn: false };
+const IN_BATCH = { batchContinues: true };
+const ALONE = { batchContinues: false };
 
 /** Brings work that may run together with credit that may run it, whatever came first (A1). */
 export class Dispatcher {
@@ -25,18 +25,18 @@ export class Dispatcher {
   /** Every event ends here. */
   dispatch(): void {
     const { context } = this;
-    const { room, fleet, ledger } = context;
+    const { queues, fleet, ledger } = context;
     const wall = context.at();
-    room.promote(wall);
+    queues.promote(wall);
     const stalled: ExecQueue[] = [];
-    fleet.newRound();
+    fleet.startRound();
     while (fleet.hasCredit && !context.draining) {
-      const exec = room.nextExec();
+      const exec = queues.nextExec();
       if (exec === undefined) break;
-      const no = room.peek(exec);
+      const no = queues.peek(exec);
       if (no === 0) continue;
       const job = ledger.jobs.get(no);
-      const bytes = job?.payload.length ?? context.flight.bytesOf(no);
+      const bytes = job?.payload.length ?? context.uncommitted.bytesOf(no);
       // A job whose worker went away keeps no company: the jobs beside it would be blamed with it.
       const isAlone = job !== undefined && job.crashes > 0;
       const session = isAlone ? fleet.best(exec, bytes) : fleet.pick(exec, bytes);
@@ -45,17 +45,17 @@ export class Dispatcher {
         continue;
       }
       this.attempts.grant(no, bytes, session);
-      room.take(exec, !isAlone && fleet.rowGoesOn ? ROW : JOB);
-      room.giveBack(exec);
+      queues.take(exec, !isAlone && fleet.batchContinues ? IN_BATCH : ALONE);
+      queues.giveBack(exec);
     }
-    for (const exec of stalled) room.giveBack(exec);
+    for (const exec of stalled) queues.giveBack(exec);
     this.armDueTimer(wall);
   }
 
   /** A job with a record in flight is being cancelled: it will not be queued when that record is applied. */
   waits(no: number): boolean {
     const job = this.context.ledger.jobs.get(no);
-    return job === undefined ? this.context.flight.has(no) : job.state === 'queued' && !job.pending;
+    return job === undefined ? this.context.uncommitted.has(no) : job.state === 'queued' && !job.pending;
   }
 
   stop(): void {
@@ -64,8 +64,8 @@ export class Dispatcher {
 
   /** A delay shorter than a tick is kept to the millisecond. */
   private armDueTimer(wall: number): void {
-    const { room, times, host } = this.context;
-    const dueAt = room.nextDueAt;
+    const { queues, times, host } = this.context;
+    const dueAt = queues.nextDueAt;
     if (dueAt >= this.dueTimerAt || dueAt - wall > times.tickMs) return;
     this.dueTimer?.cancel();
     this.dueTimerAt = dueAt;

@@ -11,8 +11,8 @@ export class Fleet {
   private readonly open: WorkerSession[] = [];
   private cursor = 0;
   /** Who got the latest job of this round, and how many more it may get in a row. */
-  private favourite: WorkerSession | undefined = undefined;
-  private inARow = 0;
+  private stickyWorker: WorkerSession | undefined = undefined;
+  private batchLeft = 0;
 
   get hasCredit(): boolean {
     return this.open.length > 0;
@@ -46,24 +46,29 @@ export class Fleet {
   }
 
   /** The worker that got the latest job may get the next one too. */
-  get rowGoesOn(): boolean {
-    return this.favourite !== undefined && this.inARow > 0 && this.favourite.openIndex >= 0;
+  get batchContinues(): boolean {
+    return this.stickyWorker !== undefined && this.batchLeft > 0 && this.stickyWorker.openIndex >= 0;
   }
 
-  newRound(): void {
-    this.favourite = undefined;
+  startRound(): void {
+    this.stickyWorker = undefined;
   }
 
   /** The one that got the job before, as long as its jobs are so short that one message with many of them is worth more than company. */
   pick(exec: ExecQueue, bytes: number): WorkerSession | undefined {
-    const { favourite } = this;
-    if (favourite !== undefined && this.rowGoesOn && favourite.serves(exec) && favourite.fits(bytes)) {
-      this.inARow -= 1;
-      return favourite;
+    const { stickyWorker } = this;
+    if (
+      stickyWorker !== undefined &&
+      this.batchContinues &&
+      stickyWorker.serves(exec) &&
+      stickyWorker.fits(bytes)
+    ) {
+      this.batchLeft -= 1;
+      return stickyWorker;
     }
-    this.favourite = this.best(exec, bytes);
-    if (this.favourite !== undefined) this.inARow = this.favourite.row - 1;
-    return this.favourite;
+    this.stickyWorker = this.best(exec, bytes);
+    if (this.stickyWorker !== undefined) this.batchLeft = this.stickyWorker.batchSize - 1;
+    return this.stickyWorker;
   }
 
   /** The best of the next few that can take this job; of all, if none of those can. */

@@ -3,7 +3,7 @@
 import { Ring } from '../../collections/ring.js';
 import { TimedHeap } from '../../collections/timed-heap.js';
 import type { Job } from '../../ledger/job.js';
-import { ClientShare, ExecQueue, Lane } from './client-lane.js';
+import { ClientLane, ClientShare, ExecQueue } from './client-lane.js';
 
 /** Empty lanes are kept for the next job of the same client, up to this many an exec. */
 const IDLE_LANES_MAX = 256;
@@ -18,7 +18,7 @@ const IDLE_EXECS_MAX = 1_024;
  * Invariant: a lane with a job is in its exec's round, or parked with its client; an exec with a lane in its round is in the
  * round of execs, or in the hands of a running dispatch, which puts it back (A27).
  */
-export class WaitingRoom {
+export class JobQueues {
   /** By group, then by exec: a group is who may submit and who serves, so the same exec in another group is another queue. */
   private readonly groups = new Map<string, Map<string, ExecQueue>>();
   private execs = 0;
@@ -54,18 +54,18 @@ export class WaitingRoom {
   /** Lines a job up behind those of its client, or in the heap while its time has not come. */
   add(job: Job, now: number): void {
     if (job.dueAt > now) this.later.push(job.dueAt, job, job.no);
-    else this.lineUp(job.no, job.policy.spec, job.client);
+    else this.lineUp(job.no, job.policy, job.client);
   }
 
   /** The same for a job that the ledger does not know yet. */
-  lineUp(no: number, spec: { readonly exec: string; readonly group: string }, client: string): void {
-    this.enter(this.laneOf(spec, client), no, false);
+  lineUp(no: number, policy: { readonly exec: string; readonly group: string }, client: string): void {
+    this.enter(this.laneOf(policy, client), no, false);
   }
 
   /** An attempt that came to nothing through no fault of the job: it goes before those that came after it. */
   addFirst(job: Job, now: number): void {
     if (job.dueAt > now) this.later.push(job.dueAt, job, job.no);
-    else this.enter(this.laneOf(job.policy.spec, job.client), job.no, true);
+    else this.enter(this.laneOf(job.policy, job.client), job.no, true);
   }
 
   /** A queued job was cancelled; its place is emptied when it is met, or when such places outnumber the others. */
@@ -80,7 +80,7 @@ export class WaitingRoom {
   promote(now: number): void {
     while (this.later.nextAt <= now) {
       const job = this.later.pop() as Job;
-      if (this.waits(job.no)) this.lineUp(job.no, job.policy.spec, job.client);
+      if (this.waits(job.no)) this.lineUp(job.no, job.policy, job.client);
       else this.laterGone = Math.max(0, this.laterGone - 1);
     }
   }
@@ -112,13 +112,13 @@ export class WaitingRoom {
     }
   }
 
-  /** Takes the job `peek` showed; its client has one more running. Its turn is over, unless it `goesOn` (ADR 0086). */
-  take(exec: ExecQueue, { goesOn }: { readonly goesOn: boolean }): void {
-    const lane = exec.round.peek() as Lane;
+  /** Takes the job `peek` showed; its client has one more running. Its turn is over, unless it `batchContinues` (ADR 0086). */
+  take(exec: ExecQueue, { batchContinues }: { readonly batchContinues: boolean }): void {
+    const lane = exec.round.peek() as ClientLane;
     lane.jobs.shift();
     lane.share.running += 1;
     const isEmpty = this.head(lane) === 0;
-    if (goesOn && !isEmpty) return;
+    if (batchContinues && !isEmpty) return;
     exec.round.shift();
     lane.inRound = false;
     if (isEmpty) this.retire(lane);
@@ -135,7 +135,7 @@ export class WaitingRoom {
     const share = this.shareOf(client);
     share.running -= 1;
     while (share.parked.length > 0 && share.running < this.runningMax) {
-      const lane = share.parked.shift() as Lane;
+      const lane = share.parked.shift() as ClientLane;
       lane.parked = false;
       this.join(lane);
       this.giveBack(lane.exec);
@@ -143,7 +143,7 @@ export class WaitingRoom {
     this.tidy(share);
   }
 
-  private enter(lane: Lane, no: number, first: boolean): void {
+  private enter(lane: ClientLane, no: number, first: boolean): void {
     if (first) lane.jobs.unshift(no);
     else lane.jobs.push(no);
     if (lane.inRound || lane.parked) return;
@@ -151,17 +151,17 @@ export class WaitingRoom {
     this.giveBack(lane.exec);
   }
 
-  private join(lane: Lane): void {
+  private join(lane: ClientLane): void {
     lane.inRound = true;
     lane.exec.round.push(lane);
   }
 
-  private park(lane: Lane): void {
+  private park(lane: ClientLane): void {
     lane.parked = true;
     lane.share.parked.push(lane);
   }
 
-  private retire(lane: Lane): void {
+  private retire(lane: ClientLane): void {
     const { exec, share } = lane;
     if (this.execs > IDLE_EXECS_MAX && exec.isIdle) return this.close(exec);
     if (exec.lanes.size <= IDLE_LANES_MAX) return;
@@ -186,7 +186,7 @@ export class WaitingRoom {
     this.shares.delete(share.name);
   }
 
-  private head(lane: Lane): number {
+  private head(lane: ClientLane): number {
     for (;;) {
       const no = lane.jobs.peek();
       if (no === undefined) return 0;
@@ -195,11 +195,14 @@ export class WaitingRoom {
     }
   }
 
-  private laneOf({ exec, group }: { readonly exec: string; readonly group: string }, client: string): Lane {
+  private laneOf(
+    { exec, group }: { readonly exec: string; readonly group: string },
+    client: string,
+  ): ClientLane {
     const queue = this.groups.get(group)?.get(exec) ?? this.open(exec, group);
     let lane = queue.lanes.get(client);
     if (lane === undefined) {
-      lane = new Lane(this.shareOf(client), queue);
+      lane = new ClientLane(this.shareOf(client), queue);
       queue.lanes.set(client, lane);
     }
     return lane;

@@ -103,7 +103,7 @@ export class LeaseWatch {
     // Ends change the list of leases only when their record is applied, never during this loop.
     for (const lease of session.leases) {
       if (lease.job.pending) continue;
-      const { leaseMs, limits } = lease.job.policy.spec;
+      const { leaseMs, limits } = lease.job.policy;
       if (silentMs > Math.max(leaseMs, this.quietMs)) {
         this.fence(lease, 'LeaseExpired', `silent for ${Math.round(silentMs)} ms`);
       } else if (time - lease.startedAt > limits.runMs + runGraceMs) {
@@ -114,7 +114,7 @@ export class LeaseWatch {
 
   private fence(lease: Lease, name: string, what: string): void {
     lease.session.abort(lease.job.no, lease.attempt, 'fenced');
-    this.context.list(lease.session);
+    this.context.markDirty(lease.session);
     this.attempts.end(lease, 'timed-out', { name, message: `worker ${lease.session.worker}: ${what}` });
   }
 

@@ -10,7 +10,7 @@ export type PayloadLost = (lost: LostPayload) => void;
 const PIECE_BYTES = 1024 * 1024;
 
 /** In front of a worker that takes payloads whole: reads those that are on the disk, and keeps the order of what it is told. */
-export class WholePort implements WorkerPort {
+export class InlinePayloadPort implements WorkerPort {
   readonly access: WorkerPort['access'];
   private readonly port: WorkerPort;
   private readonly payloads: PayloadStore;

@@ -1,17 +1,17 @@
-import { specProblem } from '../../job/job-spec.js';
+import { policyProblem } from '../../job/job-policy.js';
 import { isSubjectPattern } from '../../job/subject.js';
 import type { SessionRefusalCode } from '../../jobs-error.js';
 import { isPlainName } from '../../option-check.js';
 import type { ClientHello, ClientMessage } from '../../protocol/client-messages.js';
 import { BATCH_JOBS_MAX } from '../../protocol/run-time-estimate.js';
 import type { WorkerHello, WorkerMessage } from '../../protocol/worker-messages.js';
-import type { Desk } from '../admin/admin-api.js';
+import type { AdminApi } from '../admin/admin-api.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { Attempts } from '../dispatch/attempts.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { LeaderContext } from '../leader-context.js';
-import { PolicyBook } from '../submit/policy-registry.js';
-import type { ProducerBook } from '../submit/producer-registry.js';
+import { PolicyRegistry } from '../submit/policy-registry.js';
+import type { ProducerRegistry } from '../submit/producer-registry.js';
 import { type ClientPort, ClientSession } from './client-session.js';
 import { type WorkerPort, WorkerSession } from './worker-session.js';
 
@@ -20,19 +20,19 @@ const SLOTS_MAX = 65_536;
 const DEFINES_MAX = 4_096;
 
 /** Who comes in, who goes, and everything they say that is not a submit. */
-export class Reception {
+export class SessionRegistry {
   private readonly context: LeaderContext;
   private readonly attempts: Attempts;
   private readonly watch: LeaseWatch;
-  readonly policies: PolicyBook;
-  private readonly producers: ProducerBook;
+  readonly policies: PolicyRegistry;
+  private readonly producers: ProducerRegistry;
 
-  constructor(context: LeaderContext, attempts: Attempts, watch: LeaseWatch, producers: ProducerBook) {
+  constructor(context: LeaderContext, attempts: Attempts, watch: LeaseWatch, producers: ProducerRegistry) {
     this.context = context;
     this.attempts = attempts;
     this.watch = watch;
     this.producers = producers;
-    this.policies = new PolicyBook(context);
+    this.policies = new PolicyRegistry(context);
   }
 
   client(hello: ClientHello, port: ClientPort): ClientSession {
@@ -48,7 +48,7 @@ export class Reception {
     this.producers.resume(session);
     const { outstandingMax, payloadBytesMax } = this.context.limits;
     session.say({ kind: 'welcome', tag: this.context.ledger.tag, outstandingMax, payloadBytesMax });
-    this.context.list(session);
+    this.context.markDirty(session);
     return session;
   }
 
@@ -128,7 +128,7 @@ export class Reception {
     this.policies.parted(session);
   }
 
-  fromClient(session: ClientSession, message: ClientMessage, desk: Desk): void {
+  fromClient(session: ClientSession, message: ClientMessage, admin: AdminApi): void {
     switch (message.kind) {
       case 'define':
         return this.define(session, message);
@@ -136,10 +136,10 @@ export class Reception {
         for (const job of message.jobs) awaitOutcome(this.context, job, session);
         return;
       case 'call':
-        return desk.serve(session, message.call, message.request);
+        return admin.serve(session, message.call, message.request);
       case 'heartbeat':
         session.say({ kind: 'heartbeat' });
-        return this.context.list(session);
+        return this.context.markDirty(session);
       case 'close':
         this.producers.leave(session);
         return this.parted(session);
@@ -152,13 +152,13 @@ export class Reception {
     if (session.refs.size + session.forbidden.size >= DEFINES_MAX && !session.refs.has(message.ref)) {
       return this.refuse(session, 'ERR_SESSION_MALFORMED', `more than ${DEFINES_MAX} job definitions`);
     }
-    if (!session.maySubmit(message.spec.group)) {
+    if (!session.maySubmit(message.policy.group)) {
       session.forbidden.add(message.ref);
       return;
     }
-    const problem = specProblem(message.spec);
+    const problem = policyProblem(message.policy);
     if (problem !== undefined) return this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
-    if (this.policies.define(session, message.ref, message.spec)) session.unplaced.delete(message.ref);
+    if (this.policies.define(session, message.ref, message.policy)) session.unplaced.delete(message.ref);
     else session.unplaced.add(message.ref);
   }
 
@@ -183,13 +183,13 @@ export class Reception {
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
         if (message.ends.length === 0) {
           session.say({ kind: 'heartbeat' });
-          this.context.list(session);
+          this.context.markDirty(session);
         }
         break;
       }
       case 'drain':
         session.quiet = true;
-        this.context.list(session);
+        this.context.markDirty(session);
         break;
       default:
         message satisfies never;

@@ -45,7 +45,7 @@ export class WorkerSession {
   spentBytes = 0;
   /** Attempts it has reported the end of. */
   private returned = 0;
-  private readonly estimate = new RunTimeEstimate();
+  private readonly runTimeEstimate = new RunTimeEstimate();
   cpu = 0;
   lagMs = 0;
   quiet = false;
@@ -62,7 +62,7 @@ export class WorkerSession {
   forsaken = false;
   /** Its leases come from before the leader's restart. */
   inDoubt = false;
-  listed = false;
+  dirty = false;
   /** Its place among the sessions with credit. */
   openIndex = -1;
   private readonly port: WorkerPort;
@@ -109,18 +109,21 @@ export class WorkerSession {
   get credit(): number {
     if (!this.open || this.quiet || this.liveness !== 'alive') return 0;
     const itHas = this.spent - this.returned;
-    return Math.max(0, Math.min(this.granted - this.spent, this.slots + this.estimate.batchSize - itHas));
+    return Math.max(
+      0,
+      Math.min(this.granted - this.spent, this.slots + this.runTimeEstimate.batchSize - itHas),
+    );
   }
 
   /** A report: so many attempts ended, and ran for so long together, if it says so. */
   ended(attempts: number, runMs: number | undefined): void {
     this.returned += attempts;
-    if (runMs !== undefined) this.estimate.add(attempts, runMs);
+    if (runMs !== undefined) this.runTimeEstimate.add(attempts, runMs);
   }
 
   /** How many jobs it may get one behind the other before the next choice. */
-  get row(): number {
-    return Math.max(1, this.estimate.batchSize);
+  get batchSize(): number {
+    return Math.max(1, this.runTimeEstimate.batchSize);
   }
 
   get inHand(): number {
@@ -198,7 +201,7 @@ export class WorkerSession {
   }
 
   flush(): void {
-    this.listed = false;
+    this.dirty = false;
     if (!this.open) return;
     const { assigns, settled, aborts, rest } = this;
     const hasNews = (assigns ?? aborts ?? rest) !== undefined;

@@ -56,7 +56,7 @@ export function admit(
     const size = `payload of ${item.payload.length} bytes, at most ${RECORD_BYTES_MAX} where it is not streamed`;
     return refuse('ERR_PAYLOAD_TOO_LARGE', size, 0);
   }
-  const key = item.key === '' ? '' : windowKey(session.client, policy.spec.exec, item.key);
+  const key = item.key === '' ? '' : windowKey(session.client, policy.exec, item.key);
   if (key !== '') {
     const known = judgeKey(context, pending, key, item);
     if (known !== undefined) return known;

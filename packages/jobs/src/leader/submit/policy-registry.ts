@@ -1,5 +1,5 @@
-import { type JobSpec, specText } from '../../job/job-spec.js';
-import { Policy } from '../../ledger/job.js';
+import { type JobPolicy, policyText } from '../../job/job-policy.js';
+import { StoredPolicy } from '../../ledger/job.js';
 import type { PolicyDropRecord } from '../../ledger/record.js';
 import type { LeaderContext } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
@@ -8,7 +8,7 @@ import type { ClientSession } from '../sessions/client-session.js';
 const SWEPT_FROM = 256;
 
 interface Entry {
-  readonly policy: Policy;
+  readonly policy: StoredPolicy;
   readonly text: string;
   /** Open sessions that may refer to it in a submit. */
   sessions: number;
@@ -18,7 +18,7 @@ interface Entry {
  * The policies that submits may refer to. One that no job and no open session refers to is dropped, by a record, once there are
  * many (ADR 0059).
  */
-export class PolicyBook {
+export class PolicyRegistry {
   private readonly context: LeaderContext;
   private readonly byNo = new Map<number, Entry>();
   private readonly byText = new Map<string, Entry>();
@@ -35,9 +35,9 @@ export class PolicyBook {
     return this.byNo.size;
   }
 
-  /** A session announces a spec under a number of its own. False: there is no room for another policy. */
-  define(session: ClientSession, ref: number, spec: JobSpec): boolean {
-    const entry = this.byText.get(specText(spec)) ?? this.make(spec);
+  /** A session announces a policy under a number of its own. False: there is no room for another policy. */
+  define(session: ClientSession, ref: number, policy: JobPolicy): boolean {
+    const entry = this.byText.get(policyText(policy)) ?? this.make(policy);
     if (entry === undefined) return false;
     entry.sessions += 1;
     this.letGo(session.refs.get(ref));
@@ -59,23 +59,23 @@ export class PolicyBook {
     }
   }
 
-  private letGo(policy: Policy | undefined): void {
+  private letGo(policy: StoredPolicy | undefined): void {
     const entry = policy === undefined ? undefined : this.byNo.get(policy.no);
     if (entry !== undefined) entry.sessions -= 1;
   }
 
-  private make(spec: JobSpec): Entry | undefined {
+  private make(announced: JobPolicy): Entry | undefined {
     const { limits } = this.context;
     if (this.size >= Math.min(this.sweptFrom, limits.policiesMax)) this.sweep();
     if (this.size >= limits.policiesMax) return undefined;
-    const policy = new Policy(this.next, spec);
+    const policy = new StoredPolicy(this.next, announced);
     this.next += 1;
-    this.context.stage({ type: 'policy', at: this.context.at(), policy: policy.no, spec });
+    this.context.stage({ type: 'policy', at: this.context.at(), no: policy.no, policy: announced });
     return this.add(policy);
   }
 
-  private add(policy: Policy): Entry {
-    const entry = { policy, text: specText(policy.spec), sessions: 0 };
+  private add(policy: StoredPolicy): Entry {
+    const entry = { policy, text: policyText(policy), sessions: 0 };
     this.byNo.set(policy.no, entry);
     if (!this.byText.has(entry.text)) this.byText.set(entry.text, entry);
     return entry;

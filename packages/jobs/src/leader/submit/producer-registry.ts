@@ -6,7 +6,7 @@ import type { Numbering } from './uncommitted-jobs.js';
  * Who numbers submits. A client becomes a producer with its first submit and ends as one when it says goodbye: from then on nobody sends
  * one of its numbers again. One that vanishes is remembered for the window (ADR 0097).
  */
-export class ProducerBook {
+export class ProducerRegistry {
   private readonly context: LeaderContext;
   private readonly byName = new Map<string, Numbering>();
   private next: number;

@@ -18,7 +18,7 @@ export const UNNUMBERED: Numbering = { producer: 0, high: 0, over: false };
  * Jobs whose record is on its way to the disk: staged, and not yet in the ledger. Their numbers are consecutive, and they land
  * in that order. A worker may be chosen for one while it flies (ADR 0058); it hears of it when both records are durable.
  */
-export class Flight {
+export class UncommittedJobs {
   bytes = 0;
   readonly keys = new Set<string>();
   private first: number;

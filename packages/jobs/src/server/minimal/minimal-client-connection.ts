@@ -2,14 +2,14 @@ import {
   type CloseReason,
   type Connection,
   type ConnectionHandler,
-  type Frame,
   FrameType,
+  type ReceivedFrame,
 } from '@troupe/transport';
 import { payloadOfBytes } from '../../job/payload.js';
 import type { Refusal, SubmitItem, ToClient } from '../../protocol/client-messages.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
 import type { ConnectionSetup } from '../connection-setup.js';
-import { MINIMAL_SPEC } from './minimal-job-policy.js';
+import { MINIMAL_POLICY } from './minimal-job-policy.js';
 
 export interface TimerHost {
   setTimer(ms: number, run: () => void): { cancel(): void };
@@ -39,9 +39,13 @@ export class MinimalClientConnection implements ConnectionHandler {
     this.hello();
   }
 
-  onFrame(frame: Frame): void {
+  onFrame(frame: ReceivedFrame): void {
     if (frame.type !== FrameType.SubmitJob)
-      return this.connection.destroy({ kind: 'refused', answer: 'UNKNOWN_TYPE', cause: 'not a SubmitJob' });
+      return this.connection.destroy({
+        kind: 'refused',
+        errorName: 'UNKNOWN_TYPE',
+        cause: 'not a SubmitJob',
+      });
     const payload = payloadOfBytes(frame.body);
     const item: SubmitItem = {
       seq: this.nextSeq,
@@ -49,12 +53,11 @@ export class MinimalClientConnection implements ConnectionHandler {
       payload,
       key: '',
       delayMs: 0,
-      want: false,
-      soon: false,
+      wantsOutcome: false,
     };
     this.nextSeq += 1;
     this.pending.set(item.seq, item);
-    this.connection.took(payload.length);
+    this.connection.requestStarted(payload.length);
     if (this.isWelcome) this.submit([item]);
   }
 
@@ -82,19 +85,19 @@ export class MinimalClientConnection implements ConnectionHandler {
     if (refusal !== undefined && refusal.retryAfterMs > 0) return this.retryLater(seq, refusal);
     if (refusal !== undefined) {
       const answer = refusal.code === 'ERR_PAYLOAD_TOO_LARGE' ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED';
-      this.connection.destroy({ kind: 'refused', answer, cause: refusal.problem });
+      this.connection.destroy({ kind: 'refused', errorName: answer, cause: refusal.problem });
     }
     this.forget(seq);
   }
 
   private hello(): void {
-    const { id } = this.connection.session;
+    const { connectionId: id } = this.connection.handshake;
     const hello = { client: 'minimal', token: id };
     this.setup.leader.helloClient({ hello, port: this.port });
   }
 
   private define(): void {
-    const message = { kind: 'define', ref: 1, spec: MINIMAL_SPEC } as const;
+    const message = { kind: 'define', ref: 1, policy: MINIMAL_POLICY } as const;
     this.setup.leader.fromClient({ message, port: this.port });
   }
 
@@ -119,7 +122,7 @@ export class MinimalClientConnection implements ConnectionHandler {
     const item = this.pending.get(seq);
     if (item === undefined) return;
     this.pending.delete(seq);
-    if (!this.isOver) this.connection.settled(item.payload.length);
+    if (!this.isOver) this.connection.requestEnded(item.payload.length);
     while (this.answeredTo + 1 < this.nextSeq && !this.pending.has(this.answeredTo + 1)) this.answeredTo += 1;
   }
 

@@ -2,9 +2,9 @@ import {
   type CloseReason,
   type Connection,
   type ConnectionHandler,
-  type Frame,
   FrameType,
   NO_HEADER,
+  type ReceivedFrame,
 } from '@troupe/transport';
 import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../../job/payload.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
@@ -40,13 +40,13 @@ export class MinimalWorkerConnection implements ConnectionHandler {
     this.setup = setup;
     this.connection = setup.connection;
     this.timer = timer;
-    this.slots = setup.connection.session.creditMax;
+    this.slots = setup.connection.handshake.creditMax;
     this.port = setup.port();
     this.backlog = new Backlog(
       () => !this.isBehind,
       (assignment) => this.write(assignment),
     );
-    const { id } = setup.connection.session;
+    const { connectionId: id } = setup.connection.handshake;
     setup.leader.helloWorker({
       hello: {
         worker: `minimal-${id.slice(0, 12)}`,
@@ -61,13 +61,13 @@ export class MinimalWorkerConnection implements ConnectionHandler {
     });
   }
 
-  onFrame(frame: Frame): void {
+  onFrame(frame: ReceivedFrame): void {
     if (frame.type === FrameType.Credit) return this.credit(frame.body);
     if (frame.type === FrameType.AckJob) return this.ack(frame.body);
     this.connection.close();
   }
 
-  onDrain(): void {
+  onWritable(): void {
     this.isBehind = false;
     this.backlog.drain();
   }
@@ -101,8 +101,8 @@ export class MinimalWorkerConnection implements ConnectionHandler {
 
   private write(assignment: Assignment): void {
     this.unacked.push(assignment);
-    const sent = this.connection.send(FrameType.AssignJob, NO_HEADER, payloadBytes(assignment.payload));
-    this.isBehind = sent === 'behind';
+    const sent = this.connection.write(FrameType.AssignJob, NO_HEADER, payloadBytes(assignment.payload));
+    this.isBehind = sent === 'backpressure';
     if (sent === 'full' || sent === 'too-large') this.connection.destroy({ kind: 'slow-reader' });
   }
 

@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { DeskAnswer, DeskRequest, JobView, SubmitItem } from '#src/protocol/client-messages.js';
+import type { AdminAnswer, AdminRequest, JobView, SubmitItem } from '#src/protocol/client-messages.js';
 import { LeaderRig, type PlayedClient } from '../leader-rig.js';
 
 const desks = suite('desk');
 
-function ask(client: PlayedClient, request: DeskRequest): DeskAnswer | undefined {
+function ask(client: PlayedClient, request: AdminRequest): AdminAnswer | undefined {
   const call = 1 + client.heard.length;
   client.say({ kind: 'call', call, request });
   const answers = client.heard.flatMap((one) => (one.kind === 'answer' && one.call === call ? [one] : []));
@@ -13,16 +13,16 @@ function ask(client: PlayedClient, request: DeskRequest): DeskAnswer | undefined
 }
 
 function listed(client: PlayedClient, state: JobView['state'], after = 0, max = 1_000): number[] {
-  const answer = ask(client, { ask: 'list', state, after, max });
-  return answer?.answer === 'jobs' ? answer.views.map((view) => view.job) : [];
+  const answer = ask(client, { kind: 'list', state, after, max });
+  return answer?.kind === 'jobs' ? answer.views.map((view) => view.job) : [];
 }
 
 desks('an overview says when submits are refused for want of space', () => {
   const rig = new LeaderRig();
   const client = rig.client();
   const isLow = (): unknown => {
-    const answer = ask(client, { ask: 'overview' });
-    return answer?.answer === 'overview' && answer.overview.diskLow;
+    const answer = ask(client, { kind: 'overview' });
+    return answer?.kind === 'overview' && answer.overview.diskLow;
   };
   assert.is(isLow(), false);
   rig.diskLow = true;
@@ -31,7 +31,7 @@ desks('an overview says when submits are refused for want of space', () => {
   assert.is(client.receipts().at(-1)?.refusal?.code, 'ERR_DISK_LOW');
 });
 
-const item: SubmitItem = { seq: 1, ref: 1, payload: 'x', key: '', delayMs: 0, want: false, soon: false };
+const item: SubmitItem = { seq: 1, ref: 1, payload: 'x', key: '', delayMs: 0, wantsOutcome: false };
 
 /** A client with so many jobs waiting. */
 function crowd(rig: LeaderRig, jobs: number): PlayedClient {
@@ -49,14 +49,14 @@ desks(
     for (const text of ['1', '2', '3']) client.submit(text);
     for (const one of worker.assigned()) worker.final(one);
     assert.equal(listed(client, 'dead'), [1, 2, 3]);
-    assert.equal(ask(client, { ask: 'purge', jobs: [1] }), { answer: 'count', count: 1 });
-    assert.equal(ask(client, { ask: 'redrive', jobs: [2] }), { answer: 'count', count: 1 });
+    assert.equal(ask(client, { kind: 'purge', jobs: [1] }), { kind: 'count', count: 1 });
+    assert.equal(ask(client, { kind: 'redrive', jobs: [2] }), { kind: 'count', count: 1 });
     const again = worker.assigned().at(-1);
     assert.is(again?.job, 2);
     if (again !== undefined) worker.final(again);
     for (const one of [client, rig.restarted().client('ops')]) {
       assert.equal(listed(one, 'dead'), [2, 3]);
-      assert.equal(ask(one, { ask: 'purge', jobs: [1, 2, 3] }), { answer: 'count', count: 2 });
+      assert.equal(ask(one, { kind: 'purge', jobs: [1, 2, 3] }), { kind: 'count', count: 2 });
     }
   },
 );
@@ -64,7 +64,7 @@ desks(
 desks('pages of a list go on behind the last job of the one before', () => {
   const rig = new LeaderRig();
   const client = crowd(rig, 3_000);
-  for (const no of [5, 700, 2_999]) ask(client, { ask: 'cancel', job: no, reason: '' });
+  for (const no of [5, 700, 2_999]) ask(client, { kind: 'cancel', job: no, reason: '' });
   const seen: number[] = [];
   for (let page = listed(client, 'queued'); page.length > 0; page = listed(client, 'queued', page.at(-1))) {
     assert.ok(page.length <= 1_000);
@@ -87,7 +87,7 @@ desks('a list among many jobs takes many turns, and a submit that comes later is
   const order: string[] = [];
   asker.onHeard = (message) => void order.push(message.kind);
   other.onHeard = (message) => void order.push(message.kind);
-  const request = { ask: 'list', state: 'done', after: 0, max: 10 } as const;
+  const request = { kind: 'list', state: 'done', after: 0, max: 10 } as const;
   for (const call of [1, 2, 3]) rig.leader.fromClient(asker.session, { kind: 'call', call, request });
   other.say({ kind: 'submit', low: 0, items: [item] });
   assert.equal(order, ['receipts', 'answer', 'answer', 'answer']);
@@ -97,7 +97,7 @@ desks('a list whose asker has gone is given up', () => {
   const rig = new LeaderRig();
   crowd(rig, 10_000);
   const asker = rig.client('asker');
-  const request = { ask: 'list', state: 'done', after: 0, max: 10 } as const;
+  const request = { kind: 'list', state: 'done', after: 0, max: 10 } as const;
   rig.leader.fromClient(asker.session, { kind: 'call', call: 1, request });
   rig.leader.closed(asker.session);
   rig.settle();

@@ -2,16 +2,16 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ExecQueue } from '#src/leader/dispatch/client-lane.js';
-import { WaitingRoom } from '#src/leader/dispatch/job-queues.js';
-import { Job, Policy } from '#src/ledger/job.js';
-import { specOf } from '../../ledger/legal-history.js';
+import { JobQueues } from '#src/leader/dispatch/job-queues.js';
+import { Job, StoredPolicy } from '#src/ledger/job.js';
+import { policyOf } from '../../ledger/legal-history.js';
 
 const rooms = suite('waiting room');
 
 let nextNo = 1;
 const known = new Map<number, Job>();
 function job(exec: string, client: string, dueAt = 0): Job {
-  const policy = new Policy(1, specOf(exec));
+  const policy = new StoredPolicy(1, policyOf(exec));
   nextNo += 1;
   const made = new Job(nextNo, policy, client, 0, '', '', dueAt);
   known.set(nextNo, made);
@@ -21,14 +21,14 @@ function job(exec: string, client: string, dueAt = 0): Job {
 const waits = (no: number): boolean => known.get(no)?.state === 'queued';
 
 /** Takes every job that may run, as a dispatch with endless credit would. */
-function drain(room: WaitingRoom, max = Number.POSITIVE_INFINITY, goesOn = false): Job[] {
+function drain(room: JobQueues, max = Number.POSITIVE_INFINITY, batchContinues = false): Job[] {
   const taken: Job[] = [];
   while (taken.length < max) {
     const exec = room.nextExec();
     if (exec === undefined) break;
     const next = known.get(room.peek(exec));
     if (next === undefined) continue;
-    room.take(exec, { goesOn });
+    room.take(exec, { batchContinues });
     room.giveBack(exec);
     next.state = 'running';
     taken.push(next);
@@ -37,25 +37,25 @@ function drain(room: WaitingRoom, max = Number.POSITIVE_INFINITY, goesOn = false
 }
 
 rooms('execs take turns, and inside an exec the clients take turns', () => {
-  const room = new WaitingRoom(100, waits);
+  const room = new JobQueues(100, waits);
   const all = [job('a', 'ann'), job('a', 'ann'), job('a', 'bob'), job('b', 'ann'), job('b', 'ann')];
   for (const one of all) room.add(one, 0);
-  const order = drain(room).map((one) => `${one.policy.spec.exec}${one.client}`);
+  const order = drain(room).map((one) => `${one.policy.exec}${one.client}`);
   assert.equal(order, ['aann', 'bann', 'abob', 'bann', 'aann']);
 });
 
 rooms('a client whose turn goes on keeps it until its jobs or its cap are over', () => {
-  const room = new WaitingRoom(2, waits);
+  const room = new JobQueues(2, waits);
   for (const client of ['ann', 'bob', 'ann', 'bob', 'ann']) room.add(job('a', client), 0);
-  const inARow = drain(room, Number.POSITIVE_INFINITY, true).map((one) => one.client);
-  assert.equal(inARow, ['ann', 'ann', 'bob', 'bob']);
+  const batchLeft = drain(room, Number.POSITIVE_INFINITY, true).map((one) => one.client);
+  assert.equal(batchLeft, ['ann', 'ann', 'bob', 'bob']);
   room.release('ann');
   assert.is(drain(room)[0]?.client, 'ann');
 });
 
 // A29: a client at its cap stands aside; the others of the same exec go on, and its own order holds.
 rooms('a client at its cap blocks nobody and keeps its order', () => {
-  const room = new WaitingRoom(1, waits);
+  const room = new JobQueues(1, waits);
   const [first, second, third] = [job('a', 'ann'), job('a', 'ann'), job('a', 'ann')];
   const other = job('a', 'bob');
   for (const one of [first, second, third, other]) room.add(one, 0);
@@ -67,12 +67,12 @@ rooms('a client at its cap blocks nobody and keeps its order', () => {
 });
 
 rooms('the same exec in two groups is two queues, whichever came first', () => {
-  const room = new WaitingRoom(100, waits);
+  const room = new JobQueues(100, waits);
   for (const group of ['x', 'y', 'x']) room.lineUp(job('a', 'ann').no, { exec: 'a', group }, 'ann');
   const groups: string[] = [];
   for (let queue = room.nextExec(); queue !== undefined; queue = room.nextExec()) {
     if (room.peek(queue) === 0) continue;
-    room.take(queue, { goesOn: false });
+    room.take(queue, { batchContinues: false });
     room.giveBack(queue);
     groups.push(queue.group);
   }
@@ -80,7 +80,7 @@ rooms('the same exec in two groups is two queues, whichever came first', () => {
 });
 
 rooms('a delayed job waits for its time, and a requeued one goes before those that came later', () => {
-  const room = new WaitingRoom(10, waits);
+  const room = new JobQueues(10, waits);
   const later = job('a', 'ann', 50);
   const now = job('a', 'ann');
   room.add(later, 0);
@@ -96,7 +96,7 @@ rooms('a delayed job waits for its time, and a requeued one goes before those th
 });
 
 rooms('cancelled jobs leave no trace, however many', () => {
-  const room = new WaitingRoom(10, waits);
+  const room = new JobQueues(10, waits);
   const delayed = Array.from({ length: 1_000 }, () => job('a', 'ann', 1_000));
   for (const one of delayed) room.add(one, 0);
   for (const one of delayed) {
@@ -125,7 +125,7 @@ rooms('no wake-up is lost: after a dispatch nothing that may run is left', () =>
   );
   void fc.assert(
     fc.property(steps, fc.integer({ min: 1, max: 3 }), (all, cap) => {
-      const room = new WaitingRoom(cap, waits);
+      const room = new JobQueues(cap, waits);
       const waiting = new Set<Job>();
       const running = new Map<string, number>();
       const taken = (jobs: Job[]): void => {
@@ -164,7 +164,7 @@ rooms('no wake-up is lost: after a dispatch nothing that may run is left', () =>
 });
 
 /** A dispatch that finds no worker: everything goes back. */
-function stall(room: WaitingRoom): void {
+function stall(room: JobQueues): void {
   const stalled: ExecQueue[] = [];
   for (let exec = room.nextExec(); exec !== undefined; exec = room.nextExec()) {
     if (room.peek(exec) !== 0) stalled.push(exec);
@@ -173,7 +173,7 @@ function stall(room: WaitingRoom): void {
 }
 
 rooms('queues of names that are used once do not stay; those that somebody waits in do', () => {
-  const room = new WaitingRoom(1, waits);
+  const room = new JobQueues(1, waits);
   const [running, parked] = [job('kept', 'ann'), job('kept', 'ann')];
   for (const one of [running, parked]) room.add(one, 0);
   assert.equal(drain(room), [running], 'the other is over the cap of its client');

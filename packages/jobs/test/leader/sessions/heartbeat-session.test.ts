@@ -2,7 +2,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HeartbeatSession } from '#src/leader/sessions/heartbeat-session.js';
 import type { ToWorker } from '#src/protocol/worker-messages.js';
-import { specOf } from '../../ledger/legal-history.js';
+import { policyOf } from '../../ledger/legal-history.js';
 import { LeaderRig, PlayedClient, type PlayedWorker } from '../leader-rig.js';
 
 const heartbeats = suite('heartbeats');
@@ -35,8 +35,8 @@ function stand(rig: LeaderRig, heartbeat: HeartbeatSession, ms: number): void {
 
 function running(): { rig: LeaderRig; worker: PlayedWorker } {
   const rig = new LeaderRig();
-  const spec = { ...specOf('one'), limits: { runMs: RUN_MS, outputBytes: 1_000 } };
-  new PlayedClient(rig, 'ann', 't1', spec).submit('x');
+  const policy = { ...policyOf('one'), limits: { runMs: RUN_MS, outputBytes: 1_000 } };
+  new PlayedClient(rig, 'ann', 't1', policy).submit('x');
   const worker = rig.worker({ slots: 1, heartbeatToken: TOKEN });
   assert.is(worker.assigned().length, 1);
   return { rig, worker };
@@ -137,7 +137,7 @@ heartbeats(
   () => {
     const { rig, worker } = running();
     const { heartbeat } = heartbeatOf(rig);
-    const { runMs } = rig.leader.ledger.jobs.get(1)?.policy.spec.limits ?? { runMs: 0 };
+    const { runMs } = rig.leader.ledger.jobs.get(1)?.policy.limits ?? { runMs: 0 };
     stand(rig, heartbeat, runMs - 500);
     assert.equal(worker.aborted(), []);
     stand(rig, heartbeat, 1_000);

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { specOf } from '../../ledger/legal-history.js';
+import { policyOf } from '../../ledger/legal-history.js';
 import { LeaderRig, PlayedClient } from '../leader-rig.js';
 
 // ADR 0059: a policy that no job and no open session refers to is forgotten once there are many.
@@ -9,7 +9,7 @@ const books = suite('policy book');
 const keep = { doneMs: 1e6, deadMs: 1e6 };
 
 function visitor(rig: LeaderRig, name: string): PlayedClient {
-  return new PlayedClient(rig, name, 't', specOf(name, keep));
+  return new PlayedClient(rig, name, 't', policyOf(name, keep));
 }
 
 /** Clients with a definition each come, say it and go. */

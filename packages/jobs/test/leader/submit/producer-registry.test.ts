@@ -21,7 +21,7 @@ books('where there is room for no other client a submit is refused for now, and 
   const bob = rig.client('bob');
   const refusal = bob.submit('y')?.refusal;
   assert.equal([refusal?.code, refusal?.retryAfterMs], ['ERR_PRODUCERS_FULL', 1_000]);
-  const item = { seq: 2, ref: 1, payload: 'z', key: '', delayMs: 0, want: false, soon: false };
+  const item = { seq: 2, ref: 1, payload: 'z', key: '', delayMs: 0, wantsOutcome: false };
   bob.say({ kind: 'submit_all', low: 0, seq: 2, items: [item, item] });
   assert.is(bob.receipts().at(-1)?.refusal?.code, 'ERR_PRODUCERS_FULL');
   ann.say({ kind: 'close' });
@@ -48,7 +48,7 @@ books('nothing that another connection of the client says follows its goodbye in
   const [old, fresh] = [rig.client('ann', 't1'), rig.client('ann', 't1')];
   old.submit('x', { key: 'k' });
   rig.held = [];
-  const item = { seq: 2, ref: 1, payload: 'y', key: 'l', delayMs: 0, want: false, soon: false };
+  const item = { seq: 2, ref: 1, payload: 'y', key: 'l', delayMs: 0, wantsOutcome: false };
   fresh.say({ kind: 'submit', low: 0, items: [item] });
   // Waits for the one before it, with the same key.
   old.say({ kind: 'submit', low: 0, items: [{ ...item, seq: 3 }] });
@@ -69,7 +69,6 @@ books('a submit sent again is known while the record of its client is still on t
   const again = rig.client('ann', 't1');
   again.submit('x');
   while (rig.held.length > 0) rig.written();
-  again.session.hurry();
   assert.equal(again.receipts()[0]?.jobs, [1]);
   assert.is(rig.leader.ledger.accepted, 1);
   assert.is(rig.leader.ledger.producers.size, 1);
@@ -93,7 +92,6 @@ books(
     const again = rig.client('ann');
     again.submit('y', { key: 'k', seq: 2 });
     while (rig.held.length > 0) rig.written();
-    again.session.hurry();
     assert.equal(again.receipts()[0]?.jobs, [2]);
   },
 );
@@ -110,10 +108,10 @@ books('clients that the ledger has forgotten do not pile up beside it', () => {
     // Time goes on in the ledger with its records, and it looks at producers once a minute.
     rig.advance(60_000);
   }
-  const { reception } = rig.leader as unknown as {
-    reception: { producers: { byName: Map<string, unknown> } };
+  const { sessions } = rig.leader as unknown as {
+    sessions: { producers: { byName: Map<string, unknown> } };
   };
-  const kept = reception.producers.byName.size;
+  const kept = sessions.producers.byName.size;
   assert.ok(kept < 120, `${kept} are kept`);
 });
 
