@@ -42,7 +42,7 @@ export function checkAdrIndex(tree) {
       return [...problems, `does not begin with "# ${number} title"`].map((text) => ({ file, text }));
     if (status === undefined) problems.push('has no line "Status: accepted"');
     const row = `| [${number}](${name}) | ${title} | ${status} |`;
-    if (index.split('\n').filter((line) => line.trim() === row).length !== 1)
+    if (index.split('\n').filter((line) => line.trim().startsWith(row)).length !== 1)
       problems.push(`${page} needs the row: ${row}`);
     if (files.some((other) => other !== file && posix.basename(other).startsWith(number)))
       problems.push(`number ${number} is taken twice`);

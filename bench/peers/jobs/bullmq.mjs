@@ -1,6 +1,7 @@
 // BullMQ on Redis with `appendfsync always`. Run as `node bullmq.mjs worker <port>` it is the worker process.
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
+import { resultOf } from '../../dist/suites/jobs-payload.js';
 
 const QUEUE = 'bench';
 const connectionOf = (port) =>
@@ -10,22 +11,26 @@ export async function open({ port }) {
   const queue = new Queue(QUEUE, { connection: connectionOf(port) });
   const events = new QueueEvents(QUEUE, { connection: connectionOf(port) });
   const waiting = new Map();
-  const early = new Set();
-  events.on('completed', ({ jobId }) => {
+  const early = new Map();
+  events.on('completed', ({ jobId, returnvalue }) => {
     const settle = waiting.get(jobId);
-    if (settle === undefined) early.add(jobId);
+    if (settle === undefined) early.set(jobId, returnvalue);
     else {
       waiting.delete(jobId);
-      settle();
+      settle(returnvalue);
     }
   });
   await events.waitUntilReady();
   await queue.waitUntilReady();
   return {
     async run(payload) {
-      const { id } = await queue.add('job', { payload }, { removeOnComplete: true });
-      if (early.delete(id)) return;
-      await new Promise((resolve) => waiting.set(id, resolve));
+      const { id } = await queue.add('job', payload, { removeOnComplete: true });
+      if (early.has(id)) {
+        const result = early.get(id);
+        early.delete(id);
+        return result;
+      }
+      return new Promise((resolve) => waiting.set(id, resolve));
     },
     async close() {
       await events.close();
@@ -35,7 +40,7 @@ export async function open({ port }) {
 }
 
 if (process.argv[2] === 'worker') {
-  const worker = new Worker(QUEUE, async () => null, {
+  const worker = new Worker(QUEUE, async ({ data }) => resultOf(data), {
     connection: connectionOf(process.argv[3]),
     concurrency: 100,
   });

@@ -1,7 +1,15 @@
 // NATS JetStream with file storage and its default sync interval (two minutes): faster than durable.
 import { AckPolicy, connect, StringCodec } from 'nats';
+import { resultOf } from '../../dist/suites/jobs-payload.js';
 
 const codec = StringCodec();
+/** A message is an id, a space and JSON. */
+const encode = (id, value) => codec.encode(`${id} ${JSON.stringify(value)}`);
+const decode = (data) => {
+  const text = codec.decode(data);
+  const space = text.indexOf(' ');
+  return { id: text.slice(0, space), value: JSON.parse(text.slice(space + 1)) };
+};
 
 export async function open({ port }) {
   const connection = await connect({ servers: `127.0.0.1:${port}` });
@@ -22,8 +30,8 @@ export async function open({ port }) {
   let next = 0;
   connection.subscribe('bench.done', {
     callback: (_error, message) => {
-      const id = codec.decode(message.data);
-      waiting.get(id)?.();
+      const { id, value } = decode(message.data);
+      waiting.get(id)?.(value);
       waiting.delete(id);
     },
   });
@@ -32,10 +40,9 @@ export async function open({ port }) {
       next += 1;
       const id = String(next);
       const answered = new Promise((resolve) => waiting.set(id, resolve));
-      await Promise.all([
-        stream.publish('bench.jobs', codec.encode(`${id} ${payload}`), { timeout: 60_000 }),
-        answered,
-      ]);
+      const published = stream.publish('bench.jobs', encode(id, payload), { timeout: 60_000 });
+      const [result] = await Promise.all([answered, published]);
+      return result;
     },
     close: () => connection.close(),
   };
@@ -49,9 +56,10 @@ if (process.argv[2] === 'worker') {
   await consumer.consume({
     max_messages: 1_000,
     callback: (message) => {
-      const text = codec.decode(message.data);
+      const { id, value } = decode(message.data);
+      const result = resultOf(value);
       message.ack();
-      connection.publish('bench.done', codec.encode(text.slice(0, text.indexOf(' '))));
+      connection.publish('bench.done', encode(id, result));
     },
   });
 }

@@ -1,9 +1,13 @@
-// pg-boss on PostgreSQL with synchronous commits. It knows no push: jobs go in and come out in batches, and the worker says by NOTIFY which are done.
+// pg-boss on PostgreSQL with synchronous commits. It knows no push: jobs go in and come out in batches, and the worker
+// reports by NOTIFY the results of those that are done: completing a batch stores one output for all of it.
 import pg from 'pg';
 import PgBoss from 'pg-boss';
+import { resultOf } from '../../dist/suites/jobs-payload.js';
 
 const QUEUE = 'bench';
 const BATCH = 500;
+/** A NOTIFY carries at most 8,000 bytes; an id with its result takes about 80. */
+const RESULTS_PER_NOTIFY = 90;
 const urlOf = (port) => `postgres://postgres@127.0.0.1:${port}/postgres`;
 
 export async function open({ port }) {
@@ -16,8 +20,8 @@ export async function open({ port }) {
   await listener.query('LISTEN bench_done');
   const waiting = new Map();
   listener.on('notification', ({ payload }) => {
-    for (const id of payload.split(',')) {
-      waiting.get(id)?.();
+    for (const [id, result] of JSON.parse(payload)) {
+      waiting.get(id)?.(result);
       waiting.delete(id);
     }
   });
@@ -31,7 +35,7 @@ export async function open({ port }) {
     run(payload) {
       const id = crypto.randomUUID();
       if (batch.length === 0) setImmediate(flush);
-      batch.push({ id, name: QUEUE, data: { payload } });
+      batch.push({ id, name: QUEUE, data: payload });
       return new Promise((resolve) => waiting.set(id, resolve));
     },
     async close() {
@@ -45,8 +49,8 @@ if (process.argv[2] === 'worker') {
   const boss = new PgBoss(urlOf(process.argv[3]));
   boss.on('error', () => undefined);
   await boss.start();
-  const talker = new pg.Client(urlOf(process.argv[3]));
-  await talker.connect();
+  const notifier = new pg.Client(urlOf(process.argv[3]));
+  await notifier.connect();
   process.send?.('ready');
   for (;;) {
     const jobs = await boss.fetch(QUEUE, { batchSize: BATCH }).catch(() => []);
@@ -54,10 +58,14 @@ if (process.argv[2] === 'worker') {
       await new Promise((resolve) => setTimeout(resolve, 2));
       continue;
     }
-    const ids = jobs.map(({ id }) => id);
-    await boss.complete(QUEUE, ids);
-    // A NOTIFY carries at most 8,000 bytes.
-    for (let at = 0; at < ids.length; at += 200)
-      await talker.query('SELECT pg_notify($1, $2)', ['bench_done', ids.slice(at, at + 200).join(',')]);
+    const results = jobs.map(({ id, data }) => [id, resultOf(data)]);
+    await boss.complete(
+      QUEUE,
+      jobs.map(({ id }) => id),
+    );
+    for (let at = 0; at < results.length; at += RESULTS_PER_NOTIFY) {
+      const part = JSON.stringify(results.slice(at, at + RESULTS_PER_NOTIFY));
+      await notifier.query('SELECT pg_notify($1, $2)', ['bench_done', part]);
+    }
   }
 }

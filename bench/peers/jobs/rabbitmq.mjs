@@ -1,7 +1,10 @@
 // RabbitMQ, quorum queue, publisher confirms. The client sets noDelay, without which every figure is Nagle's.
 import amqp from 'amqplib';
+import { resultOf } from '../../dist/suites/jobs-payload.js';
 
 const QUEUE = 'bench';
+const encode = (value) => Buffer.from(JSON.stringify(value));
+const decode = ({ content }) => JSON.parse(content.toString());
 const connect = (port) => amqp.connect(`amqp://guest:guest@127.0.0.1:${port}`, { noDelay: true });
 const declare = (channel) =>
   channel.assertQueue(QUEUE, { durable: true, arguments: { 'x-queue-type': 'quorum' } });
@@ -17,7 +20,7 @@ export async function open({ port }) {
     replyTo,
     (message) => {
       const id = message.properties.correlationId;
-      waiting.get(id)?.();
+      waiting.get(id)?.(decode(message));
       waiting.delete(id);
     },
     { noAck: true },
@@ -28,14 +31,12 @@ export async function open({ port }) {
       const correlationId = String(next);
       const answered = new Promise((resolve) => waiting.set(correlationId, resolve));
       const confirmed = new Promise((resolve, reject) =>
-        channel.sendToQueue(
-          QUEUE,
-          Buffer.from(payload),
-          { persistent: true, replyTo, correlationId },
-          (error) => (error ? reject(error) : resolve()),
+        channel.sendToQueue(QUEUE, encode(payload), { persistent: true, replyTo, correlationId }, (error) =>
+          error ? reject(error) : resolve(),
         ),
       );
-      await Promise.all([confirmed, answered]);
+      const [result] = await Promise.all([answered, confirmed]);
+      return result;
     },
     close: () => connection.close(),
   };
@@ -48,8 +49,9 @@ if (process.argv[2] === 'worker') {
   await channel.prefetch(1_000);
   await channel.consume(QUEUE, (message) => {
     const { replyTo, correlationId } = message.properties;
+    const result = resultOf(decode(message));
     channel.ack(message);
-    channel.sendToQueue(replyTo, Buffer.from('null'), { correlationId });
+    channel.sendToQueue(replyTo, encode(result), { correlationId });
   });
   process.send?.('ready');
 }

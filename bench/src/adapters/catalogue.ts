@@ -45,8 +45,8 @@ async function importAdapter(url: string): Promise<Adapter> {
 export async function adapterOf(context: RunContext): Promise<Adapter> {
   const given = context.adapters[context.system];
   if (given !== undefined) return importAdapter(given);
-  if (context.system === 'troupe') return troupe({ core: context.core });
-  if (context.system === 'unsliced') return troupe({ core: context.core, unsliced: true });
+  if (context.system === 'troupe') return troupe();
+  if (context.system === 'unsliced') return troupe({ unsliced: true });
   if (context.system === 'floor') return floor;
   if (peerNames.includes(context.system)) {
     return importAdapter(new URL(`${context.system}.mjs`, peersFolder).href);

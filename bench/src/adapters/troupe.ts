@@ -2,8 +2,6 @@ import type * as Core from '@troupe/core';
 import type { Adapter, Ask, Behaviour, Kind, Ref, System, Tell } from './system.js';
 
 export interface TroupeOptions {
-  /** The `file:` URL of another build of @troupe/core. */
-  readonly core?: string | undefined;
   /** Never yields to the event loop while there is work: what the time slice costs is seen beside it. */
   readonly unsliced?: boolean;
 }
@@ -45,7 +43,7 @@ export function troupe(options: TroupeOptions = {}): Adapter {
   return {
     name: 'troupe',
     async open() {
-      const core: typeof Core = await import(options.core ?? '@troupe/core');
+      const core: typeof Core = await import('@troupe/core');
       return systemOf(core, options);
     },
   };

@@ -24,6 +24,7 @@ export interface SuiteCommand {
 
 export interface GateCommand {
   readonly kind: 'gate';
+  readonly suite: string;
   readonly base: string;
   readonly only: readonly string[] | undefined;
   readonly scale: number;
@@ -58,6 +59,7 @@ const valued = [
   'html',
   'md',
   'svg',
+  'suite',
   'base',
   'into',
 ] as const;
@@ -65,7 +67,7 @@ type Option = (typeof valued)[number];
 
 const allowed: Readonly<Record<'suite' | 'gate' | 'report', readonly Option[]>> = {
   suite: ['systems', 'peers', 'only', 'scale', 'rounds', 'runtime', 'adapter', 'json', 'html', 'md', 'svg'],
-  gate: ['only', 'scale', 'rounds', 'base', 'json', 'html', 'md'],
+  gate: ['suite', 'only', 'scale', 'rounds', 'base', 'json', 'html', 'md'],
   report: ['into', 'json', 'html', 'md', 'svg'],
 };
 
@@ -201,7 +203,8 @@ export function parseArguments(argv: readonly string[]): BenchCommand {
   const common = { only: list(words, 'only'), scale: scaleOf(words), rounds: roundsOf(words), outputs };
   if (first === 'gate') {
     refuseOthers(words, 'gate');
-    return { kind: 'gate', base: last(words, 'base') ?? 'HEAD', ...common };
+    const suite = last(words, 'suite') ?? 'core';
+    return { kind: 'gate', suite, base: last(words, 'base') ?? 'HEAD', ...common };
   }
   refuseOthers(words, 'suite');
   return {

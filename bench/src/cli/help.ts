@@ -1,7 +1,7 @@
 import { loadSuite, suiteNames } from '../runner/registry.js';
 
 const usage = `usage: npm run bench -- <suite> [options]
-       npm run bench -- gate [--base <ref>] [--only a,b] [--rounds n] [--scale x]
+       npm run bench -- gate [--suite core|jobs|wal|transport] [--base <ref>] [--only a,b] [--rounds n] [--scale x]
        npm run bench -- report <recorded.json>... [--into <page.md>] [--html f] [--md f] [--svg f]
        npm run bench -- --install-peers
 
@@ -9,9 +9,11 @@ const usage = `usage: npm run bench -- <suite> [options]
   --peers a,b      short for --systems troupe,a,b
   --only a,b       which benchmarks or groups
   --scale x        0.1 is a tenth of the work (default 1)
-  --rounds n       fresh processes per benchmark and system (default 3)
+  --rounds n       fresh processes per benchmark and system (default 3; gate: 10 pairs)
   --runtime a,b    node, bun, deno (default node)
   --adapter file   your own actor system, one file; see bench/README.md
+  --suite name     of gate: which suite is compared (default core)
+  --base ref       of gate: the commit to compare with (default HEAD)
   --json f --html f --md f   where results go
   --svg f          a line for every benchmark that was run at three sizes or more (name-<size>)`;
 
@@ -22,7 +24,7 @@ export async function listSuites(say: (line: string) => void): Promise<number> {
     const suite = await loadSuite(name);
     say(`  ${name.padEnd(12)} ${suite.title} (${suite.cases.length} benchmarks)`);
   }
-  say('  gate         the working tree against a git ref; fails beyond noise');
+  say('  gate         a suite in the working tree against a git ref; fails beyond noise');
   say('  report       renders a recorded run again\n');
   say('run one: npm run bench -- core --json out.json      options: npm run bench -- --help');
   return 0;

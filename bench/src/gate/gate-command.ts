@@ -1,171 +1,166 @@
+import { fileURLToPath } from 'node:url';
 import type { GateCommand } from '../cli/arguments.js';
 import { writeOutputs } from '../cli/outputs.js';
 import { Progress } from '../cli/progress.js';
-import { selectCases } from '../cli/selection.js';
-import { significant } from '../report/figure.js';
 import { machineLine } from '../runner/machine.js';
-import { type Launch, runProcess } from '../runner/process.js';
 import { loadSuite } from '../runner/registry.js';
-import type { Report, Row } from '../runner/report.js';
-import type { ProcessResult } from '../runner/sample.js';
-import type { Case } from '../runner/suite.js';
-import { headlineOf, processFigure, refusal, rowOf } from '../runner/summary.js';
+import type { Absence, Report } from '../runner/report.js';
+import type { Suite } from '../runner/suite.js';
 import { UsageError } from '../runner/usage-error.js';
-import { type Verdict, verdictOf } from './verdict.js';
-import { openWorktree } from './worktree.js';
+import { childOf, type RowName, rowsInBuild } from './build.js';
+import { type Compared, type Comparison, compareAll, type Sides } from './compare.js';
+import { defaultRows, gateCase } from './rows.js';
+import { openWorktree, type Worktree } from './worktree.js';
 
 const defaultRounds = 10;
 /** With fewer pairs the sign test could not speak, and the gate could not fail. */
 const roundsMin = 7;
-const defaultOnly: readonly string[] = [
-  ...['counting', 'pingpong', 'ring', 'forkjoin', 'create', 'ask', 'askConcurrent', 'memory', 'asyncHandler'],
-];
+const ownRepository = fileURLToPath(new URL('../../../', import.meta.url));
 
-interface Pair {
-  readonly tree: ProcessResult[];
-  readonly base: ProcessResult[];
-}
+type Print = (line: string) => void;
 
-/** Both sides once, next to each other; who goes first alternates. */
-async function runPair(
-  benchmark: Case,
-  round: number,
-  tree: Launch,
-  base: Launch,
-  pair: Pair,
-): Promise<void> {
-  const job = { case: benchmark, system: 'troupe', round };
-  const sides = [
-    async () => pair.tree.push(await runProcess(job, tree)),
-    async () => pair.base.push(await runProcess(job, base)),
-  ];
-  if (round % 2 === 1) sides.reverse();
-  for (const side of sides) await side();
-}
-
-function ratiosOf(benchmark: Case, pair: Pair): number[] {
-  const headline = headlineOf(benchmark);
-  return pair.tree.map((process, round) => {
-    const ours = processFigure(process, headline);
-    const theirs = processFigure(pair.base[round] ?? process, headline);
-    return headline === 'opsPerSecond' ? ours / theirs : theirs / ours;
-  });
-}
-
-function line(verdict: Verdict): string {
-  const { ratio, interval, chance, slower } = verdict;
-  const range = `${significant(interval.low)} to ${significant(interval.high)}`;
-  const word = slower ? 'SLOWER' : interval.low > 1 ? 'faster' : 'same within noise';
-  return `${verdict.benchmark.padEnd(20)} ${significant(ratio).padStart(6)}  99 %: ${range.padEnd(16)} sign test ${significant(chance).padEnd(7)} ${word}`;
-}
-
-interface Judged {
-  readonly verdicts: Verdict[];
-  readonly rows: Row[];
-  readonly refused: { benchmark: string; system: string; reason: string }[];
-}
-
-async function judge(
-  benchmark: Case,
-  rounds: number,
-  tree: Launch,
-  base: Launch,
-  tick: (round: number) => void,
-): Promise<Pair> {
-  const pair: Pair = { tree: [], base: [] };
-  for (let round = 0; round < rounds; round += 1) {
-    tick(round);
-    await runPair(benchmark, round, tree, base, pair);
-  }
-  return pair;
-}
-
-/** Compares the working tree with a base ref, both in one run. Exit 1 if any benchmark is slower beyond noise. */
-export async function gateCommand(command: GateCommand, say: (line: string) => void): Promise<number> {
-  const suite = await loadSuite('core');
-  const cases = selectCases(suite, command.only ?? defaultOnly);
+/**
+ * Compares a suite in the working tree with the same suite at a base ref, each side with its own build. Exit 1
+ * if any benchmark is slower beyond noise.
+ */
+export async function gateCommand(
+  command: GateCommand,
+  print: Print,
+  repository: string = ownRepository,
+): Promise<number> {
   const rounds = command.rounds ?? defaultRounds;
+  const defaults = defaultRows(command.suite);
+  const suite = await loadSuite(command.suite);
   if (rounds < roundsMin) throw new UsageError(`gate needs --rounds of at least ${roundsMin}, got ${rounds}`);
-  const worktree = await openWorktree(command.base);
-  const interrupted = (): void => {
-    void worktree.remove().finally(() => process.exit(130));
-  };
+  const interrupt = new AbortController();
+  const interrupted = (): void => interrupt.abort();
   process.once('SIGINT', interrupted);
   try {
-    say(
-      `working tree against ${command.base} (${worktree.commit.slice(0, 12)}), ${rounds} alternating rounds`,
-    );
-    const tree: Launch = { suite: 'core', scale: command.scale, adapters: {} };
-    const judged = await judgeAll(cases, rounds, tree, { ...tree, core: worktree.core }, say);
-    await writeOutputs(command.outputs, reportOf(command, judged), say);
-    const slower = judged.verdicts.filter((verdict) => verdict.slower);
-    const failed = slower.length + judged.refused.length;
-    say(
-      failed === 0
-        ? 'gate: passed'
-        : `gate: failed, ${slower.map((one) => one.benchmark).join(', ') || 'rows refused'}`,
-    );
-    return failed === 0 ? 0 : 1;
+    const { signal } = interrupt;
+    const worktree = await openWorktree(repository, command.base, signal);
+    try {
+      const rows = await rowsInBuild(worktree.folder, suite.name);
+      const selection = selectRows(suite, rows, command.only, defaults);
+      print(
+        `suite ${suite.name}, working tree against ${command.base} (${worktree.commit.slice(0, 12)}), ${rounds} alternating rounds`,
+      );
+      for (const { benchmark, reason } of selection.absent) print(`${benchmark.padEnd(20)} ${reason}`);
+      const sides = sidesOf(command, repository, worktree, signal);
+      const comparison = await compare(selection.cases, rounds, sides, print);
+      await writeOutputs(command.outputs, reportOf(command, comparison, selection.absent), print);
+      return conclude(comparison, print);
+    } finally {
+      await worktree.remove();
+    }
+  } catch (error) {
+    if (!interrupt.signal.aborted) throw error;
+    print('gate: interrupted');
+    return 130;
   } finally {
     process.off('SIGINT', interrupted);
-    await worktree.remove();
   }
 }
 
-async function judgeAll(
-  cases: readonly Case[],
+function sidesOf(command: GateCommand, repository: string, worktree: Worktree, signal: AbortSignal): Sides {
+  const launch = { suite: command.suite, scale: command.scale, adapters: {}, signal };
+  return {
+    tree: { ...launch, child: childOf(repository) },
+    base: { ...launch, child: childOf(worktree.folder) },
+  };
+}
+
+interface Selection {
+  readonly cases: readonly Compared[];
+  /** Rows that only one side has: not judged. */
+  readonly absent: readonly Absence[];
+}
+
+/** Without `--only`: the default rows, and a line for each row of the base that the working tree lacks. */
+function selectRows(
+  suite: Suite,
+  baseRows: readonly RowName[],
+  only: readonly string[] | undefined,
+  defaults: readonly string[],
+): Selection {
+  const isTroupe = (row: RowName): boolean => row.systems.includes('troupe');
+  const inTree = suite.cases.filter(isTroupe);
+  const inBase = baseRows.filter(isTroupe);
+  const names = only ?? defaults;
+  const isNamed = ({ benchmark, group }: RowName): boolean =>
+    names.includes(benchmark) || (group !== undefined && names.includes(group));
+  for (const name of names) {
+    if (![...inTree, ...inBase].some((row) => row.benchmark === name || row.group === name)) {
+      const known = inTree.map(({ benchmark }) => benchmark).join(', ');
+      throw new UsageError(`suite ${suite.name} has no benchmark '${name}' of troupe: there are ${known}`);
+    }
+  }
+  const has = (rows: readonly RowName[], name: string): boolean =>
+    rows.some(({ benchmark }) => benchmark === name);
+  const named = inTree.filter(isNamed);
+  const onlyInTree = named.filter(({ benchmark }) => !has(inBase, benchmark));
+  const onlyInBase = inBase.filter(
+    (row) => !has(inTree, row.benchmark) && (only === undefined || isNamed(row)),
+  );
+  return {
+    cases: named.filter((one) => !onlyInTree.includes(one)).map((one) => gateCase(suite.name, one)),
+    absent: [
+      ...onlyInTree.map(({ benchmark }) => ({
+        benchmark,
+        system: 'base',
+        reason: 'only in the working tree',
+      })),
+      ...onlyInBase.map(({ benchmark }) => ({ benchmark, system: 'troupe', reason: 'only in the base' })),
+    ],
+  };
+}
+
+async function compare(
+  cases: readonly Compared[],
   rounds: number,
-  tree: Launch,
-  base: Launch,
-  say: (line: string) => void,
-): Promise<Judged> {
-  const judged: Judged = { verdicts: [], rows: [], refused: [] };
+  sides: Sides,
+  print: Print,
+): Promise<Comparison> {
   const progress = new Progress(process.stderr);
-  for (const [index, benchmark] of cases.entries()) {
-    const tick = (round: number): void => {
-      const job = { case: benchmark, system: 'troupe', round };
-      progress.started(job, index * rounds + round, cases.length * rounds);
-    };
-    const pair = await judge(benchmark, rounds, tree, base, tick);
+  try {
+    return await compareAll(cases, {
+      rounds,
+      sides,
+      print(line) {
+        progress.clear();
+        print(line);
+      },
+      started: (job, index) => progress.started(job, index * rounds + job.round, cases.length * rounds),
+    });
+  } finally {
     progress.clear();
-    const reason = refusal(benchmark, pair.tree) ?? refusal(benchmark, pair.base);
-    if (reason !== undefined) {
-      judged.refused.push({ benchmark: benchmark.benchmark, system: 'troupe', reason });
-      say(`${benchmark.benchmark}: refused: ${reason}`);
-      continue;
-    }
-    let verdict = verdictOf(benchmark.benchmark, ratiosOf(benchmark, pair));
-    if (verdict.slower) {
-      // Many benchmarks, run often: an alarm counts when a second, independent set of rounds repeats it.
-      say(`${line(verdict)}, running it again to be sure`);
-      const again = await judge(benchmark, rounds, tree, base, tick);
-      progress.clear();
-      verdict = verdictOf(benchmark.benchmark, ratiosOf(benchmark, again));
-    }
-    judged.verdicts.push(verdict);
-    judged.rows.push(rowOf(benchmark, 'troupe', pair.tree), rowOf(benchmark, 'base', pair.base));
-    say(line(verdict));
   }
-  return judged;
 }
 
-function reportOf(command: GateCommand, judged: Judged): Report {
+function conclude({ verdicts, refused }: Comparison, print: Print): number {
+  const slower = verdicts.filter((verdict) => verdict.slower).map(({ benchmark }) => `${benchmark} slower`);
+  const failures = [...slower, ...refused.map(({ benchmark }) => `${benchmark} refused`)];
+  if (verdicts.length === 0 && failures.length === 0) failures.push('no row is in both sides');
+  print(failures.length === 0 ? 'gate: passed' : `gate: failed, ${failures.join(', ')}`);
+  return failures.length === 0 ? 0 : 1;
+}
+
+function reportOf(command: GateCommand, comparison: Comparison, skipped: readonly Absence[]): Report {
   const ratios: Record<string, Record<string, number>> = {};
   const intervals: Record<string, Record<string, readonly [number, number]>> = {};
-  for (const { benchmark, ratio, interval } of judged.verdicts) {
+  for (const { benchmark, ratio, interval } of comparison.verdicts) {
     ratios[benchmark] = { 'troupe/base': ratio };
     intervals[benchmark] = { 'troupe/base': [interval.low, interval.high] };
   }
   return {
-    suite: 'gate',
+    suite: `gate-${command.suite}`,
     machine: machineLine(),
     date: new Date().toISOString().slice(0, 10),
     scale: command.scale,
-    rows: judged.rows,
+    rows: comparison.rows,
     ratios,
     intervals,
     notes: {},
-    skipped: [],
-    refused: judged.refused,
+    skipped,
+    refused: comparison.refused,
   };
 }

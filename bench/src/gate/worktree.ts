@@ -1,62 +1,58 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { UsageError } from '../runner/usage-error.js';
+import { buildCheckout } from './build.js';
 
 const run = promisify(execFile);
-const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** A checkout of another commit with its core built, removed again at the end. */
+/** A built checkout of another commit, removed again at the end. */
 export interface Worktree {
   readonly commit: string;
-  /** The `file:` URL of its `@troupe/core`. */
-  readonly core: string;
+  readonly folder: string;
   remove(): Promise<void>;
 }
 
-async function git(...args: string[]): Promise<string> {
+async function git(repository: string, ...args: string[]): Promise<string> {
   const { stdout } = await run('git', args, { cwd: repository });
   return stdout.trim();
 }
 
-async function commitOf(ref: string): Promise<string> {
+async function commitOf(repository: string, ref: string): Promise<string> {
   try {
-    return await git('rev-parse', '--verify', '--quiet', `${ref}^{commit}`);
+    return await git(repository, 'rev-parse', '--verify', '--quiet', `${ref}^{commit}`);
   } catch {
     throw new UsageError(`--base ${ref}: no such commit here`);
   }
 }
 
-async function build(folder: string): Promise<void> {
-  // The base is built with the tools and dependencies of the working tree: only its source differs.
-  await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'));
-  const from = join(repository, 'packages/core/node_modules');
-  await cp(from, join(folder, 'packages/core/node_modules'), { recursive: true, verbatimSymlinks: true });
-  const compiler = join(repository, 'node_modules/typescript/bin/tsc');
-  await run(process.execPath, [compiler, '-b', join(folder, 'packages/core')], { cwd: folder });
-}
-
-export async function openWorktree(ref: string): Promise<Worktree> {
-  const commit = await commitOf(ref);
+/** Checks out `ref` into a temporary folder and builds it there. An abort leaves nothing behind. */
+export async function openWorktree(repository: string, ref: string, signal: AbortSignal): Promise<Worktree> {
+  const commit = await commitOf(repository, ref);
   const parent = await mkdtemp(join(tmpdir(), 'troupe-gate-'));
   const folder = join(parent, 'base');
   const remove = async (): Promise<void> => {
-    await git('worktree', 'remove', '--force', folder).catch(() => git('worktree', 'prune'));
-    await rm(parent, { recursive: true, force: true });
+    await git(repository, 'worktree', 'remove', '--force', folder).catch(() => undefined);
+    // A compiler that was ended a moment ago may still write.
+    await rm(parent, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    await git(repository, 'worktree', 'prune');
   };
   try {
-    await git('worktree', 'add', '--detach', '--quiet', folder, commit);
-    await build(folder);
+    await git(repository, 'worktree', 'add', '--detach', '--quiet', folder, commit);
+    await buildCheckout(folder, signal);
   } catch (error) {
     await remove();
-    const text =
-      error instanceof Error && 'stdout' in error
-        ? `${error.message}\n${String(error.stdout)}`
-        : String(error);
-    throw new UsageError(`--base ${ref}: its core does not build: ${text.slice(0, 400)}`);
+    signal.throwIfAborted();
+    throw new UsageError(`--base ${ref}: it does not build: ${textOf(error)}`);
   }
-  return { commit, core: pathToFileURL(join(folder, 'packages/core/dist/index.js')).href, remove };
+  return { commit, folder, remove };
+}
+
+/** One line of the reason; a failed command has it in its output. */
+function textOf(error: unknown): string {
+  const parts = [error instanceof Error ? error.message : String(error)];
+  if (error instanceof Error && 'stdout' in error) parts.push(String(error.stdout));
+  return parts.join(' ').replace(/\s+/g, ' ').slice(0, 600);
 }

@@ -17,10 +17,13 @@ export interface Launch {
   readonly suite: string;
   readonly scale: number;
   readonly adapters: Readonly<Record<string, string>>;
-  readonly core?: string;
+  /** The script of the process; that of this build unless given. The gate gives that of another build. */
+  readonly child?: string | undefined;
+  /** Ends the process when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-const child = fileURLToPath(new URL('./child.js', import.meta.url));
+const ownChild = fileURLToPath(new URL('./child.js', import.meta.url));
 
 /** A label is a system, or a system on another runtime: `troupe@bun`. */
 export function splitLabel(label: string): { system: string; runtime: Runtime } {
@@ -28,7 +31,7 @@ export function splitLabel(label: string): { system: string; runtime: Runtime } 
   return { system, runtime: runtime === 'bun' || runtime === 'deno' ? runtime : 'node' };
 }
 
-function runtimeCommand(runtime: Runtime, order: string): Command {
+function runtimeCommand(runtime: Runtime, child: string, order: string): Command {
   switch (runtime) {
     case 'node':
       return { file: process.execPath, args: ['--expose-gc', child, order] };
@@ -48,13 +51,12 @@ async function commandOf(job: Job, launch: Launch): Promise<Command> {
     scale: launch.scale,
     round: job.round,
     adapters: launch.adapters,
-    ...(launch.core !== undefined && { core: launch.core }),
   };
   const repeat = repeatOf(job.case);
   const foreign = await job.case.command?.(context, repeat);
   if (foreign !== undefined) return foreign;
   const order = { suite: launch.suite, benchmark: job.case.benchmark, context, repeat };
-  return runtimeCommand(runtime, JSON.stringify(order));
+  return runtimeCommand(runtime, launch.child ?? ownChild, JSON.stringify(order));
 }
 
 class Transcript {
@@ -89,6 +91,7 @@ export async function runProcess(job: Job, launch: Launch): Promise<ProcessResul
     const started = spawn(command.file, command.args, {
       env: { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '', ...command.env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      ...(launch.signal !== undefined && { signal: launch.signal, killSignal: 'SIGKILL' }),
     });
     let complaint = '';
     let expired = false;

@@ -7,8 +7,6 @@ export interface RunContext {
   readonly round: number;
   /** Extra adapter files given by `--adapter`, as `file:` URLs by system name. */
   readonly adapters: Readonly<Record<string, string>>;
-  /** The `file:` URL of another build of @troupe/core, which the gate compares with this one. */
-  readonly core?: string;
 }
 
 /** What one run of a case did. Everything numeric beyond the first three ends up in the row under its own name. */

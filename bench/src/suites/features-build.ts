@@ -16,10 +16,10 @@ interface Feature {
   readonly options?: SystemOptions;
 }
 
-const invoker = 'invoker/invoker.js';
-const coordinator = 'ready/coordinator.js';
-const delivery = 'ready/delivery.js';
-const slots = 'ready/slots.js';
+const invoker = 'invoker/message-invoker.js';
+const coordinator = 'run-queue/ready-queue-coordinator.js';
+const delivery = 'mailbox/delivery.js';
+const slots = 'run-queue/slots.js';
 
 /** The same statement stands in two places, which differ in their margin. */
 function lookAtResult(margin: string): Cut {
@@ -53,12 +53,12 @@ const features: Readonly<Record<string, Feature>> = {
     cuts: [
       {
         file: delivery,
-        text: 'queue !== NOBODYS_QUEUE &&\n            queue.length < kind.hardCapacity &&\n            ready.queued < ready.queuedMax',
-        instead: 'queue !== NOBODYS_QUEUE',
+        text: 'queue !== SHARED_EMPTY_QUEUE &&\n            queue.length < type.hardCapacity &&\n            ready.queued < ready.queuedMax',
+        instead: 'queue !== SHARED_EMPTY_QUEUE',
       },
       {
         file: delivery,
-        text: 'if (over > 0 && (another || (over & PRESS_MASK) === 1))\n                ready.pressure.press(mailbox);',
+        text: 'if (over > 0 && (another || (over & MUTE_CHECK_MASK) === 1))\n                ready.backPressure.muteSender(mailbox);',
       },
     ],
   },
@@ -91,8 +91,8 @@ const features: Readonly<Record<string, Feature>> = {
     cuts: [
       {
         file: invoker,
-        text: 'if (handler === WITHOUT_RIDE || (mailbox.status & NEEDS_CARE) !== 0) {',
-        instead: 'if (handler === WITHOUT_RIDE) {',
+        text: 'if (handler === WITHOUT_MESSAGE || (mailbox.status & NEEDS_SLOW_PATH) !== 0) {',
+        instead: 'if (handler === WITHOUT_MESSAGE) {',
       },
       { file: invoker, text: 'if ((mailbox.status & ENDS_BATCH) !== 0)\n                break;' },
     ],
@@ -100,7 +100,7 @@ const features: Readonly<Record<string, Feature>> = {
   'without-forgetting': {
     cuts: [
       { file: coordinator, text: 'this.payloads[head] = undefined;' },
-      { file: 'mailbox/queue.js', text: 'read[head] = undefined;' },
+      { file: 'mailbox/message-queue.js', text: 'read[head] = undefined;' },
     ],
   },
   'without-slices': { options: { slice: { msMin: 1e9, msMax: 1e9 } } },

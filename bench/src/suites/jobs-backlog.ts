@@ -1,5 +1,7 @@
 import type { Case } from '../runner/suite.js';
-import { cpuMicros, fill, inputOf, noop, openRig, windowed } from './jobs-rig.js';
+import { digest } from './jobs-definition.js';
+import { Payloads } from './jobs-payload.js';
+import { cpuMicros, fill, openRig, PAYLOAD_BYTES, windowed } from './jobs-rig.js';
 
 const WINDOW = 1_000;
 
@@ -15,7 +17,8 @@ export function runUnderBacklog(backlog: number): Case {
     timeoutMs: 300_000,
     prepare: async ({ scale }) => {
       const rig = await openRig(WINDOW);
-      await fill(rig.client, Math.max(1, Math.round(backlog * scale)));
+      const payloads = new Payloads(PAYLOAD_BYTES);
+      await fill(rig.client, Math.max(1, Math.round(backlog * scale)), payloads);
       // The row is about jobs that wait, not about having submitted them a moment ago.
       globalThis.gc?.();
       const jobs = Math.max(WINDOW, Math.round(50_000 * scale));
@@ -23,7 +26,9 @@ export function runUnderBacklog(backlog: number): Case {
         async run() {
           const started = performance.now();
           const cpuBefore = cpuMicros();
-          const completed = await windowed(jobs, WINDOW, (n) => rig.client.run(noop, inputOf(n)));
+          const completed = await windowed(jobs, WINDOW, payloads, (payload) =>
+            rig.client.run(digest, payload),
+          );
           const extra = { cpuMicros: (cpuMicros() - cpuBefore) / jobs };
           return { attempted: jobs, completed, seconds: (performance.now() - started) / 1_000, extra };
         },

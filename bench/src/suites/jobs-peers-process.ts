@@ -1,12 +1,10 @@
 // Troupe's leader and workers as the processes they are in production: `leader <dir>` or `worker <port> <how many> <slots>`.
 import { nodeHost } from '@troupe/core';
-import { defineJob, handle, startLeader, startWorker } from '@troupe/jobs';
+import { handle, startLeader, startWorker } from '@troupe/jobs';
+import { digest } from './jobs-definition.js';
+import { resultOf } from './jobs-payload.js';
 
 const [role, ...rest] = process.argv.slice(2);
-const anything = {
-  '~standard': { version: 1 as const, vendor: 'bench', validate: (value: unknown) => ({ value }) },
-};
-const noop = defineJob('bench.noop', { input: anything, output: anything });
 
 process.once('disconnect', () => process.exit(0));
 
@@ -31,7 +29,7 @@ if (role === 'leader') {
       cpuCap: 1,
       // A thousand workers in one process hold each other up: each would warn of it, and have a second connection for its pulse.
       ...((count ?? 1) > 1 ? { host: { ...nodeHost, log: () => undefined } } : {}),
-      handlers: [handle(noop, () => null)],
+      handlers: [handle(digest, resultOf)],
     });
   }
   process.send?.('ready');

@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nodeHost } from '@troupe/core';
-import { connectClient, defineJob } from '@troupe/jobs';
+import { connectClient } from '@troupe/jobs';
+import { digest } from './jobs-definition.js';
+import type { Payload } from './jobs-payload.js';
 import { type PeerServer, serverMissing, startServer } from './jobs-peers-server.js';
 
-/** A job system as a client sees it: submit durably, run a no-op in another process, have the result back here. */
+/** A job system as a client sees it: submit durably, run a handler in another process, have its result back here. */
 export interface JobSystem {
   /** The same caller, counted from 0, always has the same client. */
-  run(payload: string, caller: number): Promise<unknown>;
+  run(payload: Payload, caller: number): Promise<unknown>;
   /** The same with the payload in a file, where the system can read it while it sends. */
   runFile?(path: string): Promise<unknown>;
   close(): Promise<void>;
@@ -61,7 +63,7 @@ async function openPeer(system: string): Promise<JobSystem> {
 }
 
 interface PeerClient {
-  run(payload: string): Promise<unknown>;
+  run(payload: Payload): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -83,11 +85,6 @@ async function joinPeer(system: string, server: PeerServer): Promise<JobSystem> 
   };
 }
 
-const anything = {
-  '~standard': { version: 1 as const, vendor: 'bench', validate: (value: unknown) => ({ value }) },
-};
-const noop = defineJob('bench.noop', { input: anything, output: anything });
-
 /** A thousand peers in one process hold each other up, and each would warn of it. */
 const silent = { ...nodeHost, log: () => undefined };
 
@@ -106,9 +103,9 @@ async function openTroupe({ outstanding, workers = 1, clients = 1, slots }: Shap
     ),
   );
   return {
-    run: (payload, caller) => (all[caller % all.length] as (typeof all)[number]).run(noop, payload),
+    run: (payload, caller) => (all[caller % all.length] as (typeof all)[number]).run(digest, payload),
     runFile: async (path) => {
-      const handle = await (all[0] as (typeof all)[number]).submitFile(noop, path);
+      const handle = await (all[0] as (typeof all)[number]).submitFile(digest, path);
       return handle.result();
     },
     close: async () => {

@@ -1,21 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, defineJob, type EmbeddedJobs, embedded, handle } from '@troupe/jobs';
+import { type Client, type EmbeddedJobs, embedded, handle } from '@troupe/jobs';
+import { digest, waiting } from './jobs-definition.js';
+import { isResultOf, type Payload, type Payloads, resultOf } from './jobs-payload.js';
 
-/** A schema that accepts what it gets: the figures are of the job system, not of a validator. */
-const anything = {
-  '~standard': { version: 1 as const, vendor: 'bench', validate: (value: unknown) => ({ value }) },
-};
-
-export const noop = defineJob('bench.noop', { input: anything, output: anything });
-/** Nobody serves it: its jobs wait. */
-export const waiting = defineJob('bench.waiting', { input: anything, output: anything });
-
-/** About 100 bytes as JSON. */
-export function inputOf(n: number): unknown {
-  return { n, text: 'a payload of about one hundred bytes, as jobs often have them, give or take' };
-}
+/** The same 100 bytes as JSON in every row. */
+export const PAYLOAD_BYTES = 100;
 
 export interface Rig {
   readonly dir: string;
@@ -28,7 +19,7 @@ export interface Rig {
 export async function openRig(slots: number, dir?: string): Promise<Rig> {
   const folder = dir ?? (await mkdtemp(join(tmpdir(), 'troupe-bench-')));
   const app = await embedded({ dir: folder, limits: { jobsMax: 4_000_000, outstandingMax: 100_000 } });
-  if (slots > 0) app.worker({ slots, handlers: [handle(noop, (input) => input)] });
+  if (slots > 0) app.worker({ slots, handlers: [handle(digest, resultOf)] });
   const client = app.client();
   await client.overview();
   return {
@@ -42,16 +33,13 @@ export async function openRig(slots: number, dir?: string): Promise<Rig> {
   };
 }
 
-export function isAnswerTo(n: number, result: unknown): boolean {
-  return (result as { n: number }).n === n;
-}
-
-/** Keeps `window` of them going until `count` have settled; returns how many settled with what is `right`. */
+/** Keeps `window` jobs going until `count` have settled; returns how many settled with what is `right`. */
 export function windowed(
   count: number,
   window: number,
-  start: (n: number) => Promise<unknown>,
-  right: (n: number, result: unknown) => boolean = () => true,
+  payloads: Payloads,
+  start: (payload: Payload) => Promise<unknown>,
+  right: (payload: Payload, result: unknown) => boolean = isResultOf,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     let started = 0;
@@ -60,10 +48,10 @@ export function windowed(
     const next = (): void => {
       if (started === count) return;
       started += 1;
-      const n = started;
-      start(n).then((result) => {
+      const payload = payloads.next();
+      start(payload).then((result) => {
         settled += 1;
-        if (right(n, result)) correct += 1;
+        if (right(payload, result)) correct += 1;
         if (settled === count) resolve(correct);
         else next();
       }, reject);
@@ -72,10 +60,10 @@ export function windowed(
   });
 }
 
-export async function fill(client: Client, count: number): Promise<void> {
+export async function fill(client: Client, count: number, payloads: Payloads): Promise<void> {
   const batch = 5_000;
   for (let from = 0; from < count; from += batch) {
-    const inputs = Array.from({ length: Math.min(batch, count - from) }, (_, i) => inputOf(from + i));
+    const inputs = Array.from({ length: Math.min(batch, count - from) }, () => payloads.next());
     await client.submitAll(waiting, inputs);
   }
 }

@@ -2,29 +2,30 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Case } from '../runner/suite.js';
-import { fill, openRig, waiting } from './jobs-rig.js';
+import { waiting } from './jobs-definition.js';
+import { Payloads } from './jobs-payload.js';
+import { fill, openRig, PAYLOAD_BYTES } from './jobs-rig.js';
 
-const PAYLOAD_BYTES = 100;
-
-/** Heap per waiting job, its payload of about 100 bytes included and shown apart. */
+/** Heap per waiting job, its payload included. */
 export function queuedMemory(count: number): Case {
   return {
     benchmark: 'queued-memory',
     unit: 'jobs',
     group: 'jobs that wait',
     headline: 'heapBytes',
-    note: `heap per queued job, its payload of about ${PAYLOAD_BYTES} bytes included`,
+    note: `heap per queued job, its own payload of ${PAYLOAD_BYTES} bytes included`,
     systems: ['troupe'],
     repeat: { warmups: 0, iterations: 1, budgetMs: 60_000 },
     timeoutMs: 300_000,
     prepare: async ({ scale }) => {
       const jobs = Math.max(1_000, Math.round(count * scale));
       const rig = await openRig(0);
+      const payloads = new Payloads(PAYLOAD_BYTES);
       return {
         async run() {
           const before = used();
           const started = performance.now();
-          await fill(rig.client, jobs);
+          await fill(rig.client, jobs, payloads);
           const seconds = (performance.now() - started) / 1_000;
           const heapBytes = (used() - before) / jobs;
           const { counts } = await rig.client.overview();
@@ -50,14 +51,15 @@ export function restart(count: number): Case {
       const jobs = Math.max(1_000, Math.round(count * scale));
       const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
       const first = await openRig(0, dir);
-      await fill(first.client, jobs);
+      const payloads = new Payloads(PAYLOAD_BYTES);
+      await fill(first.client, jobs, payloads);
       await first.close();
       let added = 0;
       return {
         async run() {
           const started = performance.now();
           const rig = await openRig(0, dir);
-          await rig.client.submit(waiting, 'first');
+          await rig.client.submit(waiting, payloads.next());
           const seconds = (performance.now() - started) / 1_000;
           added += 1;
           const { counts } = await rig.client.overview();

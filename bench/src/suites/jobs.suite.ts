@@ -1,15 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Case, Measurement, Suite, Trial } from '../runner/suite.js';
-import {
-  DURABILITY,
-  type JobSystem,
-  missingPeer,
-  openSystem,
-  PEERS,
-  type Shape,
-} from './jobs-peers-system.js';
+import type { Case, Suite, Trial } from '../runner/suite.js';
+import { drive, type Load } from './jobs-drive.js';
+import { Payloads } from './jobs-payload.js';
+import { PayloadFiles } from './jobs-payload-file.js';
+import { DURABILITY, missingPeer, openSystem, PEERS, type Shape } from './jobs-peers-system.js';
 
 const EVERYBODY = ['troupe', ...PEERS];
 /** Samples of one process still rise over the first ones: the engine compiles, and the log gets its size (ADR 0135). */
@@ -20,67 +13,22 @@ const repeat = { warmups: 3, iterations: 3, budgetMs: 20_000 };
  */
 const SUSTAINED_JOBS = 2_000_000;
 const timeoutMs = 300_000;
+const CHECKED = 'every job has its own payload, and its own result, which the client checks';
 
 function repeatOf(jobs: number): typeof repeat {
   return jobs === SUSTAINED_JOBS ? { ...repeat, budgetMs: 60_000 } : repeat;
 }
 
-interface Load extends Shape {
-  readonly jobs: number;
-  readonly bytes: number;
-  /** A client submits so many at once and waits for all of them; then it is the turn of the next client. One at a time unless given. */
-  readonly burst?: number;
-}
-
-/** Keeps `outstanding` of them going; times each from submit to result. */
-async function drive(run: JobSystem['run'], load: Load): Promise<Measurement> {
-  const { jobs, burst = 1 } = load;
-  // JSON puts two quotes around it.
-  const payload = 'x'.repeat(load.bytes - 2);
-  const latencies = new Float64Array(jobs);
-  const startedAt = performance.now();
-  let next = 0;
-  let completed = 0;
-  let bursts = 0;
-  const ended = (i: number, at: number): void => {
-    latencies[i] = performance.now() - at;
-    completed += 1;
-  };
-  // One promise a job, so that the figure is of the system and not of this loop.
-  const steadily = async (_: unknown, no: number): Promise<void> => {
-    while (next < jobs) {
-      const i = next;
-      next += 1;
-      const at = performance.now();
-      await run(payload, no);
-      ended(i, at);
-    }
-  };
-  const inBursts = async (): Promise<void> => {
-    while (next < jobs) {
-      const first = next;
-      next = Math.min(jobs, first + burst);
-      const caller = bursts;
-      bursts += 1;
-      const at = performance.now();
-      const count = next - first;
-      await Promise.all(
-        Array.from({ length: count }, (__, i) => run(payload, caller).then(() => ended(first + i, at))),
-      );
-    }
-  };
-  const lanes = Math.ceil(Math.min(load.outstanding, jobs) / burst);
-  await Promise.all(Array.from({ length: lanes }, burst === 1 ? steadily : inBursts));
-  const seconds = (performance.now() - startedAt) / 1_000;
-  latencies.sort();
-  const at = (share: number): number => latencies[Math.floor((load.jobs - 1) * share)] ?? 0;
-  return { attempted: load.jobs, completed, seconds, p50: at(0.5), p99: at(0.99), max: at(1) };
-}
-
 async function trial(system: string, load: Load): Promise<Trial> {
   const opened = await openSystem(system, load);
+  const payloads = new Payloads(load.bytes);
   return {
-    run: () => drive((payload, caller) => opened.run(payload, caller), load),
+    run: () =>
+      drive(
+        (payload, caller) => opened.run(payload, caller),
+        () => payloads.next(),
+        load,
+      ),
     close: () => opened.close(),
   };
 }
@@ -100,8 +48,8 @@ function endToEnd(
   return {
     benchmark,
     unit: 'jobs',
-    group: 'durable submit → assign → no-op → durable ack → result at the client',
-    note: `${outstanding} outstanding, ${bytes}-byte payloads${beside.length === 0 ? '' : ` (${beside.join()}: troupe with those of end-to-end)`}, one client and one worker process; ${DURABILITY}`,
+    group: 'durable submit → assign → run → durable ack → result at the client',
+    note: `${outstanding} outstanding, ${bytes}-byte payloads${beside.length === 0 ? '' : ` (${beside.join()}: troupe with those of end-to-end)`}, one client and one worker process; ${CHECKED}; ${DURABILITY}`,
     systems: [...EVERYBODY, ...beside],
     repeat: repeatOf(own),
     timeoutMs,
@@ -118,7 +66,7 @@ const latency: Case = {
   benchmark: 'latency',
   unit: 'jobs',
   headline: 'p50',
-  note: `one job at a time, submit → result, after up to 5,000 of them to warm up; ${DURABILITY}`,
+  note: `one job at a time, submit → result, after up to 5,000 of them to warm up; 100-byte payloads; ${CHECKED}; ${DURABILITY}`,
   systems: EVERYBODY,
   // During the first few thousand jobs a tail is the engine compiling, of every system that runs on it (ADR 0117).
   repeat: { warmups: 5, iterations: 5, budgetMs: 20_000 },
@@ -130,29 +78,29 @@ const TEN_MB = 10_000_000;
 const large: Case = {
   benchmark: 'payload-10m',
   unit: 'MB',
-  note: `payloads of 10 MB, 4 outstanding, MB of payload a second; troupe sends them from a file and has them parsed by the worker; ${DURABILITY}`,
+  note: `payloads of 10 MB, 4 outstanding, MB of payload a second; troupe sends them from a file (four of them, each given the id of the job before it is sent), peers from a string; the worker parses them; ${CHECKED}; ${DURABILITY}`,
   systems: ['troupe', 'bullmq', 'rabbitmq'],
   repeat,
   timeoutMs,
   async prepare({ system, scale }) {
     const load = { jobs: scaled(40, scale), outstanding: 4, bytes: TEN_MB };
     const opened = await openSystem(system, load);
+    const payloads = new Payloads(TEN_MB);
     const { runFile } = opened;
-    const folder = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
-    const file = join(folder, 'payload.json');
-    await writeFile(file, JSON.stringify('x'.repeat(TEN_MB - 2)));
+    const files = runFile === undefined ? undefined : await PayloadFiles.open(load.outstanding, payloads);
+    const run: typeof opened.run =
+      runFile === undefined || files === undefined
+        ? (payload, caller) => opened.run(payload, caller)
+        : (_, caller) => runFile(files.pathOf(caller));
     return {
       async run() {
-        const measured = await drive(
-          (payload, caller) => (runFile === undefined ? opened.run(payload, caller) : runFile(file)),
-          load,
-        );
+        const measured = await drive(run, (caller) => files?.next(caller) ?? payloads.next(), load);
         const mb = (jobs: number): number => (jobs * TEN_MB) / 1_000_000;
         return { ...measured, attempted: mb(measured.attempted), completed: mb(measured.completed) };
       },
       close: async () => {
         await opened.close();
-        await rm(folder, { recursive: true, force: true });
+        await files?.close();
       },
     };
   },
@@ -161,7 +109,7 @@ const large: Case = {
 const oneSlot: Case = {
   benchmark: 'one-slot',
   unit: 'jobs',
-  note: 'one worker that runs one handler at a time, 4000 outstanding, 100-byte payloads; fsync before every acknowledgement',
+  note: `one worker that runs one handler at a time, 4000 outstanding, 100-byte payloads; ${CHECKED}; fsync before every acknowledgement`,
   systems: ['troupe'],
   repeat,
   timeoutMs,
@@ -174,7 +122,7 @@ function fleet(benchmark: string, { burst, how }: { readonly burst: number; read
   return {
     benchmark,
     unit: 'jobs',
-    note: `a thousand clients and a thousand workers with 16 slots each, 16,000 jobs outstanding in all, ${how}; against one of each with the same load (pair); all clients in one process, all workers in another; 100-byte payloads; fsync before every acknowledgement`,
+    note: `a thousand clients and a thousand workers with 16 slots each, 16,000 jobs outstanding in all, ${how}; against one of each with the same load (pair); all clients in one process, all workers in another; 100-byte payloads; ${CHECKED}; fsync before every acknowledgement`,
     systems: ['troupe', 'pair'],
     repeat: repeatOf(SUSTAINED_JOBS),
     timeoutMs,

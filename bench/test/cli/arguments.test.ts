@@ -53,9 +53,24 @@ args('an option may be repeated, and names are kept once', () => {
   assert.equal(command.adapters, ['x.mjs']);
 });
 
-args('the gate compares with HEAD unless told otherwise', () => {
+args('the gate compares `core` with HEAD by default', () => {
   const command = parseArguments(['gate']);
-  assert.ok(command.kind === 'gate' && command.base === 'HEAD');
+  assert.ok(command.kind === 'gate' && command.suite === 'core' && command.base === 'HEAD');
+});
+
+args('the gate takes a suite, a base, rows, rounds and a scale', () => {
+  const command = parseArguments([
+    ...['gate', '--suite', 'jobs', '--base=main', '--only', 'latency', '--rounds', '8', '--scale', '0.5'],
+  ]);
+  assert.equal(command, {
+    kind: 'gate',
+    suite: 'jobs',
+    base: 'main',
+    only: ['latency'],
+    rounds: 8,
+    scale: 0.5,
+    outputs: {},
+  });
 });
 
 args('a report takes files and a page', () => {
@@ -75,6 +90,7 @@ args('bad input is one clear line', () => {
   assert.match(complaint('core', '--only', ','), /--only names nothing/);
   assert.match(complaint('core', 'savina'), /one suite at a time/);
   assert.match(complaint('core', '--base', 'x'), /--base does not go with core/);
+  assert.match(complaint('core', '--suite', 'x'), /--suite does not go with core/);
   assert.match(complaint('gate', '--systems', 'x'), /--systems does not go with gate/);
   assert.match(complaint('--scale', '2'), /--scale needs a suite/);
   assert.match(complaint('report'), /needs a recorded JSON file/);

@@ -45,6 +45,7 @@ main('bad input is one line and exit 2', async () => {
     ['core', '--only', 'no-such-benchmark'],
     ['gate', '--base', 'no-such-ref'],
     ['gate', '--rounds', '3'],
+    ['gate', '--suite', 'no-such-suite'],
     ['report', '/no/such/file.json'],
     ['core', '--adapter', file('test/fixtures/nameless.mjs')],
   ]) {

@@ -1,4 +1,4 @@
-/** What the user can mend. One line: what is wrong, and what to do. */
+/** An error that the user can mend. Its message is one line: what is wrong, and what to do. */
 export class CliError extends Error {
   readonly code: string;
   readonly exitCode: number;

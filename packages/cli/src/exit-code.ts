@@ -1,4 +1,4 @@
-/** What the command ends with (docs/cli.md). The numbers are those of sysexits.h and do not change. */
+/** Exit codes of the command (docs/cli.md). The numbers are those of sysexits.h and do not change. */
 export const ExitCode = {
   ok: 0,
   /** The job that was waited for ended without a result. */

@@ -1,8 +1,9 @@
 import { ExitCode } from './exit-code.js';
-import { endWithReader, processTerminal, written } from './output/terminal.js';
+import { exitWhenReaderCloses, outputFlushed, processTerminal } from './output/terminal.js';
 import { runTroupe } from './program.js';
 
-// Nothing goes on after something nobody foresaw: what is acknowledged is on the disk, and the next process reads it there.
+// An unforeseen error ends the process: acknowledged work is on the disk, and the next process reads it
+// there.
 process.on('uncaughtException', (error) => {
   process.stderr.write(
     `troupe: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
@@ -10,8 +11,8 @@ process.on('uncaughtException', (error) => {
   process.exit(ExitCode.internal);
 });
 
-endWithReader();
+exitWhenReaderCloses();
 process.exitCode = await runTroupe(process.argv.slice(2), processTerminal());
-await written();
+await outputFlushed();
 // A socket that the other side keeps half open must not keep a finished command.
 process.exit();

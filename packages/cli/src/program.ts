@@ -2,29 +2,32 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { addBackup } from './commands/backup.js';
 import { addBench } from './commands/bench.js';
+import { addCheck } from './commands/check.js';
 import { addCompletion } from './commands/completion.js';
 import { addDlq } from './commands/dlq.js';
-import { addFleet } from './commands/fleet.js';
-import { addJobVerbs } from './commands/job.js';
+import { addJobCommands } from './commands/jobs.js';
 import { addKey } from './commands/key.js';
 import { addLeader } from './commands/leader.js';
 import { addRun, addSubmit } from './commands/submit.js';
 import { addWal } from './commands/wal.js';
 import { addWorker } from './commands/worker.js';
+import { addWorkers } from './commands/workers.js';
+import { exitFailureOf } from './error-exit-code.js';
 import { ExitCode } from './exit-code.js';
-import { failureOf } from './failure.js';
 import type { Terminal } from './output/terminal.js';
-import type { Tools } from './verb.js';
+import type { CommandContext } from './subcommand.js';
 
-/** Runs one command line; the words behind the program's name. Resolves with the exit code, and never rejects. */
+/**
+ * Runs one command line; the words behind the program's name. Resolves with the exit code, and never rejects.
+ */
 export async function runTroupe(words: readonly string[], terminal: Terminal): Promise<number> {
-  const tools: Tools = { terminal, exitCode: ExitCode.ok };
+  const context: CommandContext = { terminal, exitCode: ExitCode.ok };
   try {
-    await programOf(tools, words).parseAsync(words, { from: 'user' });
-    return tools.exitCode;
+    await programOf(context, words).parseAsync(words, { from: 'user' });
+    return context.exitCode;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.ok : ExitCode.usage;
-    const failure = failureOf(error);
+    const failure = exitFailureOf(error);
     if (words.includes('--json')) terminal.err(JSON.stringify({ error: failure }));
     else terminal.err(`troupe: ${failure.message}`);
     if (failure.exitCode === ExitCode.internal && error instanceof Error) terminal.err(error.stack ?? '');
@@ -32,8 +35,8 @@ export async function runTroupe(words: readonly string[], terminal: Terminal): P
   }
 }
 
-function programOf(tools: Tools, words: readonly string[]): Command {
-  const { terminal } = tools;
+function programOf(context: CommandContext, words: readonly string[]): Command {
+  const { terminal } = context;
   const program: Command = new Command('troupe')
     .description('a durable job system: leaders, workers, jobs')
     .version(versionOf())
@@ -48,28 +51,29 @@ function programOf(tools: Tools, words: readonly string[]): Command {
           .replace(/^error: /, '')
           .replaceAll(/\s*\n\s*/g, ' ')
           .trim();
-        const message = `${plain.replace(/\.$/, '')}; see ${verbOf(program, words)} --help`;
+        const message = `${plain.replace(/\.$/, '')}; see ${subcommandOf(program, words)} --help`;
         const error = { code: 'ERR_CLI_USAGE', exitCode: ExitCode.usage, message };
         write(words.includes('--json') ? JSON.stringify({ error }) : `troupe: ${message}`);
       },
     });
-  addLeader(program, tools);
-  addWorker(program, tools);
-  addSubmit(program, tools);
-  addRun(program, tools);
-  addJobVerbs(program, tools);
-  addDlq(program, tools);
-  addFleet(program, tools);
-  addKey(program, tools);
-  addWal(program, tools);
-  addBackup(program, tools);
-  addBench(program, tools);
-  addCompletion(program, tools);
+  addLeader(program, context);
+  addWorker(program, context);
+  addSubmit(program, context);
+  addRun(program, context);
+  addJobCommands(program, context);
+  addDlq(program, context);
+  addWorkers(program, context);
+  addCheck(program, context);
+  addKey(program, context);
+  addWal(program, context);
+  addBackup(program, context);
+  addBench(program, context);
+  addCompletion(program, context);
   return program;
 }
 
-/** The verb that was meant, as far as there is one of that name. */
-function verbOf(program: Command, words: readonly string[]): string {
+/** The subcommand that the words name, as far as there is one of that name. */
+function subcommandOf(program: Command, words: readonly string[]): string {
   const path = [program.name()];
   let command: Command | undefined = program;
   for (const word of words) {

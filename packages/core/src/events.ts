@@ -1,5 +1,5 @@
 import type { DeadLetter } from './message/dead-letter.js';
-import type { SuspendReason } from './message/suspension.js';
+import type { SuspendReason } from './message/suspend-reason.js';
 
 /** What the runtime tells about itself. Paths, not actors: an event must not keep anybody alive. */
 export type RuntimeEvent =

@@ -28,7 +28,7 @@ export interface Host {
   setTimer(ms: number, run: () => void): HostTimer;
   /** Before anything else happens on the event loop. */
   soon(run: () => void): void;
-  /** After the event loop has looked at its timers and sockets once. */
+  /** After the event loop has onClockRead at its timers and sockets once. */
   later(run: () => void): void;
   log(entry: LogEntry): void;
 }

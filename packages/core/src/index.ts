@@ -1,10 +1,9 @@
-export { type ClassOptions, fromClass, type MethodHandlers } from './adapt/class.js';
-export { type Dialogue, fromGenerator, type GeneratorHandlers } from './adapt/generator.js';
+export { type ClassOptions, fromClass, type MethodHandlers } from './adapt/from-class.js';
+export { type Dialogue, fromGenerator, type GeneratorHandlers } from './adapt/from-generator.js';
+export { fromReducer, type ReducerHandlers, type ReducerOptions } from './adapt/from-reducer.js';
+export { type Inbox, type InboxHandlers, type InboxOptions, openInbox } from './adapt/inbox.js';
 export { type MessagesFor, type PipeToActorOptions, pipeToActor } from './adapt/pipe-to-actor.js';
-export { fromReducer, type ReducerHandlers, type ReducerOptions } from './adapt/reducer.js';
-export { openInbox, type Inbox, type InboxHandlers, type InboxOptions } from './adapt/inbox.js';
-export type { ActorContext, Logger, ResumeOn, SuspensionToken } from './define/context.js';
-export { defineActor } from './define/define-actor.js';
+export type { ActorContext, Logger, ResumeOn, SuspensionToken } from './define/actor-context.js';
 export type {
   ActorDefinition,
   ActorSpec,
@@ -18,7 +17,8 @@ export type {
   PhasesFor,
   Terminated,
   WithPhases,
-} from './define/definition.js';
+} from './define/actor-definition.js';
+export { defineActor } from './define/define-actor.js';
 export type { SpawnOptions } from './define/spawn-options.js';
 export {
   ActorFailedError,
@@ -43,14 +43,14 @@ export {
 export type { EventListener, RuntimeEvent, StopReason } from './events.js';
 export type { Host, HostTimer, LogEntry, LogLevel } from './host.js';
 export type { ActorView, InspectOptions, StatusWord } from './inspect/actor-view.js';
-export type { WarnLimits } from './inspect/turn-warnings.js';
+export type { WarnLimits } from './inspect/slow-actor-warnings.js';
 export type { Delivered } from './mailbox/delivery.js';
-export type { Level } from './mailbox/levels.js';
-export type { OverflowPolicy } from './mailbox/overflow.js';
+export type { OverflowPolicy } from './mailbox/overflow-policy.js';
+export type { Level } from './mailbox/priority-levels.js';
 export type { DeadLetter, DeadLetterReason } from './message/dead-letter.js';
 export { Failure, isFailure } from './message/expected-failure.js';
 export type { LaterReply } from './message/later-reply.js';
-export type { ResumeCondition, SuspendReason } from './message/suspension.js';
+export type { ResumeCondition, SuspendReason } from './message/suspend-reason.js';
 export type {
   DeadLetterView,
   MessageView,
@@ -62,7 +62,7 @@ export type {
   Verdict,
 } from './middleware/middleware.js';
 export { nodeHost } from './node-host.js';
-export type { ActorRef, AnyRef, AskOptions, RefOf } from './ref/ref.js';
+export type { ActorRef, AnyRef, AskOptions, RefOf } from './ref/actor-ref.js';
 export type { ActorTimer, TimerOptions } from './ref/timer-methods.js';
 export type { PoolOptions, PoolSettings, Spawner } from './routing/pool.js';
 export { spawnPool } from './routing/pool.js';
@@ -71,7 +71,13 @@ export type { Gathered, GatherMethods, PoolRef, RouterRef } from './routing/rout
 export type { KeyOf, PullOptions, Routing } from './routing/routing.js';
 export type { InvokeResult } from './run-queue/invoke-result.js';
 export type { ShutdownOptions, ShutdownPhase, ShutdownTask, Unfinished } from './shutdown.js';
-export type { Backoff, Directive, RestartType, Strategy, SupervisionPolicy } from './supervision/policy.js';
+export type {
+  Backoff,
+  Directive,
+  RestartType,
+  Strategy,
+  SupervisionPolicy,
+} from './supervision/supervision-policy.js';
 export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './system.js';
 export { createSystem } from './system.js';
 export type { SystemOptions } from './system-options.js';
@@ -88,4 +94,4 @@ export {
   type SupervisorSpec,
   supervisor,
   type TreeNode,
-} from './tree/tree.js';
+} from './tree/tree-spec.js';

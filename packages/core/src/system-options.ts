@@ -1,10 +1,10 @@
-import type { ActorCell } from './actor/cell.js';
+import type { ActorCell } from './actor/actor-cell.js';
+import { actorName } from './actor-name.js';
 import type { Executor } from './executor/executor.js';
 import type { Host } from './host.js';
-import type { WarnLimits } from './inspect/turn-warnings.js';
+import type { WarnLimits } from './inspect/slow-actor-warnings.js';
 import { checkedMiddleware } from './middleware/check-middleware.js';
 import type { Middleware } from './middleware/middleware.js';
-import { actorName } from './name.js';
 import {
   anything,
   callback,
@@ -16,7 +16,7 @@ import {
   rule,
   wholeNumber,
 } from './option-check.js';
-import { type SupervisionPolicy, supervisionPolicy } from './supervision/policy.js';
+import { type SupervisionPolicy, supervisionPolicy } from './supervision/supervision-policy.js';
 
 export interface SystemOptions {
   readonly name?: string | undefined;

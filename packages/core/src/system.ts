@@ -1,27 +1,27 @@
-import type { ActorCell } from './actor/cell.js';
-import { isOf } from './actor/registry.js';
-import { mustBeDefinition, Runtime } from './actor/runtime.js';
-import type { SuspensionToken } from './define/context.js';
+import type { ActorCell } from './actor/actor-cell.js';
+import { isOf } from './actor/name-registry.js';
+import { checkIsDefinition, Runtime } from './actor/runtime.js';
+import { actorPath } from './actor-name.js';
+import type { SuspensionToken } from './define/actor-context.js';
+import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './define/actor-definition.js';
 import { defineActor } from './define/define-actor.js';
-import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './define/definition.js';
 import type { SpawnOptions } from './define/spawn-options.js';
 import { boundedError, messageOf, OptionError, toError } from './errors.js';
 import type { EventListener, StopReason } from './events.js';
-import { Slice } from './executor/slice.js';
+import { TimeSlice } from './executor/time-slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
 import type { Host } from './host.js';
-import { describeActivity } from './inspect/activity.js';
 import type { ActorView, InspectOptions } from './inspect/actor-view.js';
-import { inspectActor } from './inspect/inspect.js';
+import { describeActivity } from './inspect/describe-activity.js';
+import { inspectActor } from './inspect/inspect-actor.js';
+import { textOfTree } from './inspect/live-tree-text.js';
 import { messageHistoryOf } from './inspect/message-history.js';
-import { textOfTree } from './inspect/tree-text.js';
-import type { FailureReport } from './lifecycle/signal.js';
-import { TERMINATED } from './mailbox/status.js';
-import { actorPath } from './name.js';
+import type { FailureReport } from './lifecycle/runtime-signal.js';
+import { TERMINATED } from './mailbox/status-word.js';
 import { nodeHost } from './node-host.js';
 import { callback, checkOption, checkOptionNames } from './option-check.js';
-import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/ref.js';
-import { cellOfRef } from './ref/ref-argument.js';
+import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
+import { cellOfRef } from './ref/cell-of-ref.js';
 import type { RefBase } from './ref/ref-class.js';
 import {
   Shutdown,
@@ -32,7 +32,7 @@ import {
 } from './shutdown.js';
 import { checkTimeLimit, type SystemOptions, type SystemSettings, settingsOf } from './system-options.js';
 import { type RunningTree, startTree } from './tree/start-tree.js';
-import type { SupervisorSpec } from './tree/tree.js';
+import type { SupervisorSpec } from './tree/tree-spec.js';
 
 /** How a system ended. */
 export interface SystemReport {
@@ -129,7 +129,7 @@ class System implements ActorSystem {
   constructor(host: Host, settings: SystemSettings, options: SystemOptions) {
     this.name = settings.name;
     const executor =
-      options.executor?.(host) ?? new WorkerExecutor<ActorCell>(host, new Slice(settings.slice));
+      options.executor?.(host) ?? new WorkerExecutor<ActorCell>(host, new TimeSlice(settings.slice));
     this.runtime = new Runtime(host, settings, executor, Guardian);
     this.runtime.onGuardianFailed = (report) => this.failedAtRoot(report);
     let stopped: (report: SystemReport) => void;
@@ -138,7 +138,7 @@ class System implements ActorSystem {
     });
     const actors = { stop: () => this.stopActors(), kill: () => this.killActors() };
     this.ending = new Shutdown(this.name, host, actors, () => stopped(this.report()));
-    this.runtime.guardian.needExtras().onStopped.push(() => {
+    this.runtime.guardian.ensureCold().onStopped.push(() => {
       this.close();
       this.ending.actorsStopped();
     });
@@ -159,7 +159,7 @@ class System implements ActorSystem {
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
-    mustBeDefinition(definition);
+    checkIsDefinition(definition);
     if (typeof path !== 'string') throw new OptionError('lookup.path', path, 'needed a string');
     return this.runtime.registry.find(definition, path) as unknown as ActorRef<D> | undefined;
   }
@@ -205,7 +205,7 @@ class System implements ActorSystem {
     return {
       actors: ready.slots.live,
       ready: ready.depth,
-      queued: ready.queued + ready.rides + stashes.held,
+      queued: ready.queued + ready.inlineMessages + stashes.held,
       handled: ready.handledTotal,
       deadLetters: deadLetters.total,
       timers: wheel.live,
@@ -218,7 +218,7 @@ class System implements ActorSystem {
     path: string,
     told: (ref: ActorRef<D> | undefined) => void,
   ): () => void {
-    mustBeDefinition(definition);
+    checkIsDefinition(definition);
     checkOption('watchName.path', path, actorPath);
     checkOption('watchName.told', told, callback);
     return this.runtime.registry.watch(path, (ref) => {
@@ -278,8 +278,8 @@ class System implements ActorSystem {
   ): Promise<StopReason> {
     if ((cell.status & TERMINATED) !== 0) return Promise.resolve(cell.stopReason);
     return new Promise((resolve) => {
-      cell.needExtras().onStopped.push(resolve);
-      if (this.runtime.lineage.parentOf(cell.slot) === this.runtime.guardian) cell.markReleased();
+      cell.ensureCold().onStopped.push(resolve);
+      if (this.runtime.childLists.parentOf(cell.slot) === this.runtime.guardian) cell.markReleased();
       if (withinMs !== undefined) this.runtime.timers.killAfter(cell, withinMs, explicit);
       ask(cell);
     });
@@ -293,14 +293,14 @@ class System implements ActorSystem {
 
   /** Names those that have not ended yet; youngest first, as they stop, so that whoever holds the others up leads. */
   private killActors(): readonly Unfinished[] {
-    const { guardian, lineage } = this.runtime;
+    const { guardian, childLists } = this.runtime;
     const left: Unfinished[] = [];
-    const open = lineage.childrenOf(guardian);
+    const open = childLists.childrenOf(guardian);
     while (left.length < UNFINISHED_MAX) {
       const cell = open.pop();
       if (cell === undefined) break;
       left.push({ phase: 'actors', name: cell.path, why: describeActivity(cell) });
-      open.push(...lineage.childrenOf(cell).slice(-UNFINISHED_MAX));
+      open.push(...childLists.childrenOf(cell).slice(-UNFINISHED_MAX));
     }
     guardian.requestKill();
     return left;

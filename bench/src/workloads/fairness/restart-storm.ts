@@ -11,7 +11,7 @@ class Boom extends Error {
 
 /** Every message makes its actor throw; the parent restarts it, and it goes on with the next. */
 export async function restartStorm(context: RunContext): Promise<Trial> {
-  const core: typeof Core = await import(context.core ?? '@troupe/core');
+  const core: typeof Core = await import('@troupe/core');
   const each = scaled(500, context.scale);
   // A line of log per failure would be the benchmark: the log is a port, and here it counts.
   let logged = 0;

@@ -5,44 +5,44 @@ import { copyWal, nodeStorage, type VerifyReport, verifyWal } from '@troupe/wal'
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { isNotThere, mustBeApart, mustHoldLog } from '../input/log-folder.js';
-import { readingUntilSignal } from '../interrupt.js';
+import { isMissing, mustHoldLog, mustNotOverlap } from '../input/log-folder.js';
+import { readableUntilSignal } from '../interruptible-work.js';
 import { ProgressBar } from '../output/progress-bar.js';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
 
-export function addBackup(program: Command, tools: Tools): void {
-  verb(
+export function addBackup(program: Command, context: CommandContext): void {
+  subcommand(
     program,
     'backup <folder> <target>',
     'copy the folder of a leader, running or not, and verify the copy',
     'troupe backup ./state ./state-backup',
   ).action(async (folder: string, target: string, flags: JsonFlag) => {
     await mustHoldLog(folder);
-    await copy(tools, flags, folder, target);
+    await copy(context, flags, folder, target);
   });
-  verb(
+  subcommand(
     program,
     'restore <backup> <folder>',
     'put a backup into a new folder, verified before and after',
     'troupe restore ./state-backup ./state',
   ).action(async (backup: string, folder: string, flags: JsonFlag) => {
     await mustHoldLog(backup);
-    await mustBeGood(backup);
-    await copy(tools, flags, backup, folder);
+    await mustVerify(backup);
+    await copy(context, flags, backup, folder);
   });
 }
 
-async function copy(tools: Tools, flags: JsonFlag, from: string, to: string): Promise<void> {
-  await mustBeApart(from, to);
+async function copy(context: CommandContext, flags: JsonFlag, from: string, to: string): Promise<void> {
+  await mustNotOverlap(from, to);
   const wasThere = await isEmpty(to);
-  const readable = readingUntilSignal('copying');
+  const readable = readableUntilSignal('copying');
   if (!wasThere) await make(to);
   try {
-    const bar = new ProgressBar(tools.terminal, 'copying', (await readdir(from)).length);
+    const bar = new ProgressBar(context.terminal, 'copying', (await readdir(from)).length);
     const copying = copyWal(readable(nodeStorage(from)), to, { onFile: (count) => bar.at(count) });
     const { files, retries } = await copying.finally(() => bar.end());
-    const { lastLsn } = await mustBeGood(to, readable(nodeStorage(to)));
-    print(tools, flags, { from, to, files, retries, lastLsn }, [
+    const { lastLsn } = await mustVerify(to, readable(nodeStorage(to)));
+    printResult(context, flags, { from, to, files, retries, lastLsn }, [
       `${from} → ${to}: ${files} files, verified up to lsn ${lastLsn}`,
     ]);
   } catch (error) {
@@ -51,19 +51,19 @@ async function copy(tools: Tools, flags: JsonFlag, from: string, to: string): Pr
   }
 }
 
-/** A folder that was there before, perhaps the root of a disk, stays. */
+/** A folder that existed before, perhaps the root of a disk, stays. */
 async function remove(folder: string, { butFolder }: { readonly butFolder: boolean }): Promise<void> {
   const paths = butFolder ? (await readdir(folder)).map((name) => join(folder, name)) : [folder];
   for (const path of paths) await rm(path, { recursive: true, force: true });
 }
 
-/** For its owner alone: whoever can read it can read every payload. */
+/** Only the owner may read the folder: it holds every payload. */
 async function make(folder: string): Promise<void> {
   await promisify(nodeStorage(folder).mkdir)('.');
   await chmod(folder, 0o700);
 }
 
-async function mustBeGood(folder: string, storage = nodeStorage(folder)): Promise<VerifyReport> {
+async function mustVerify(folder: string, storage = nodeStorage(folder)): Promise<VerifyReport> {
   const report = await verifyWal(storage);
   if (report.ok) return report;
   const [first] = report.damage;
@@ -72,16 +72,16 @@ async function mustBeGood(folder: string, storage = nodeStorage(folder)): Promis
   throw new CliError('ERR_CLI_BACKUP', ExitCode.data, `${folder}: damaged, ${what}; use another backup`);
 }
 
-/** False if it is not there; what is in a folder is not written over. */
+/** False if the folder does not exist. Files in a folder are never overwritten. */
 async function isEmpty(folder: string): Promise<boolean> {
   const found = await readdir(folder).catch((error: unknown) => {
-    if (isNotThere(error)) return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   });
   if (found === undefined || found.length === 0) return found !== undefined;
   throw new CliError(
     'ERR_CLI_NOT_EMPTY',
     ExitCode.cannotCreate,
-    `${folder}: not empty; name a folder that is not there yet`,
+    `${folder}: not empty; name a folder that is that does not exist yet`,
   );
 }

@@ -7,40 +7,40 @@ import { type Client, connectClient, type DialOptions, handle, startWorker } fro
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { parseAddress } from '../input/address.js';
-import { dialOptions, type LinkFlags, withLink } from '../input/leader-options.js';
-import { wholeNumber } from '../input/number-option.js';
-import { plainJob } from '../input/untyped-job.js';
-import { unlessInterrupted } from '../interrupt.js';
-import { quietHost } from '../output/logging-host.js';
+import { type ConnectionFlags, dialOptions, withConnectionOptions } from '../input/connection-options.js';
+import { parseAddress } from '../input/leader-address.js';
+import { wholeNumber } from '../input/option-parsers.js';
+import { untypedJob } from '../input/untyped-job.js';
+import { unlessInterrupted } from '../interruptible-work.js';
+import { silentHost } from '../output/logging-host.js';
 import { ProgressBar } from '../output/progress-bar.js';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
 
-interface Flags extends JsonFlag, LinkFlags {
+interface Flags extends JsonFlag, ConnectionFlags {
   readonly jobs: number;
   readonly outstanding: number;
   readonly bytes: number;
   readonly leader?: string;
 }
 
-const Bench = plainJob('troupe.bench');
+const Bench = untypedJob('troupe.bench');
 
-export function addBench(program: Command, tools: Tools): void {
-  const bench = verb(
+export function addBench(program: Command, context: CommandContext): void {
+  const bench = subcommand(
     program,
     'bench',
     'measure jobs a second, from durable submit to result',
     'troupe bench --jobs 20000 --outstanding 1000',
   );
-  withLink(bench)
+  withConnectionOptions(bench)
     .option('--jobs <n>', 'how many', wholeNumber(1, 100_000_000), 20_000)
     .option('--outstanding <n>', 'how many at once', wholeNumber(1, 16_384), 1_000)
     .option('--bytes <n>', 'size of a payload', wholeNumber(2, 16_000_000), 100)
     .option('-l, --leader <address>', 'a leader that runs already; one in a temporary folder unless given')
-    .action((flags: Flags) => run(tools, flags));
+    .action((flags: Flags) => run(context, flags));
 }
 
-async function run(tools: Tools, flags: Flags): Promise<void> {
+async function run(context: CommandContext, flags: Flags): Promise<void> {
   await using leader = await leaderOf(flags);
   const { dial } = leader;
   await using worker = await startWorker({
@@ -51,7 +51,7 @@ async function run(tools: Tools, flags: Flags): Promise<void> {
     handlers: [handle(Bench, () => null)],
   });
   await using client = await connectClient({ ...dial, name: 'bench' });
-  const bar = new ProgressBar(tools.terminal, 'bench', flags.jobs);
+  const bar = new ProgressBar(context.terminal, 'bench', flags.jobs);
   const driven = drive(client, flags, (done) => bar.at(done));
   const { seconds, latencies } = await unlessInterrupted('bench', driven).finally(() => bar.end());
   latencies.sort();
@@ -67,7 +67,7 @@ async function run(tools: Tools, flags: Flags): Promise<void> {
     p50Ms: round(at(0.5)),
     p99Ms: round(at(0.99)),
   };
-  print(tools, flags, figures, [
+  printResult(context, flags, figures, [
     `${figures.jobs} jobs in ${figures.seconds} s: ${figures.jobsPerSecond.toLocaleString('en')}/s, p50 ${figures.p50Ms} ms, p99 ${figures.p99Ms} ms (${figures.durability}, ${figures.outstanding} outstanding)`,
   ]);
   await worker.close();
@@ -100,7 +100,7 @@ function drive(
   });
 }
 
-/** A leader in a process of its own, as it would be; its folder goes with it. */
+/** A leader in a process of its own; its folder is removed with it. */
 async function leaderOf(flags: Flags): Promise<AsyncDisposable & { readonly dial: DialOptions }> {
   const { leader } = flags;
   if (leader !== undefined)
@@ -117,7 +117,7 @@ async function leaderOf(flags: Flags): Promise<AsyncDisposable & { readonly dial
   const exited = new Promise((resolve) => child.once('exit', resolve));
   const address = await addressOf(child);
   return {
-    dial: { address: parseAddress(address), host: quietHost },
+    dial: { address: parseAddress(address), host: silentHost },
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGTERM');
       await exited;

@@ -1,22 +1,27 @@
 import { Argument, type Command } from 'commander';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
 
 type Shell = 'bash' | 'zsh' | 'fish';
 
-export function addCompletion(program: Command, tools: Tools): void {
-  verb(program, 'completion', 'print a completion script for a shell', 'source <(troupe completion bash)')
+export function addCompletion(program: Command, context: CommandContext): void {
+  subcommand(
+    program,
+    'completion',
+    'print a completion script for a shell',
+    'source <(troupe completion bash)',
+  )
     .addArgument(new Argument('<shell>', 'which').choices(['bash', 'zsh', 'fish']))
     .action((shell: Shell, flags: JsonFlag) => {
       const script = shell === 'fish' ? fish(program) : bash(program, shell);
-      print(tools, flags, { shell, script }, script.split('\n'));
+      printResult(context, flags, { shell, script }, script.split('\n'));
     });
 }
 
-/** Every path of words that ends in verbs or options, with what may follow it. */
+/** Every path of subcommands, with the subcommands and options that may follow it. */
 function followers(command: Command, path: readonly string[] = []): [string, string[]][] {
-  const verbs = command.commands.map((one) => one.name());
+  const names = command.commands.map((one) => one.name());
   const options = command.options.flatMap((option) => (option.long === undefined ? [] : [option.long]));
-  const own: [string, string[]] = [path.join(' '), [...verbs, ...options, '--help']];
+  const own: [string, string[]] = [path.join(' '), [...names, ...options, '--help']];
   return [own, ...command.commands.flatMap((one) => followers(one, [...path, one.name()]))];
 }
 

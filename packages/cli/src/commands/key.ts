@@ -4,8 +4,8 @@ import { Identity } from '@troupe/transport';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { repeated } from '../input/repeated-option.js';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { repeatable } from '../input/repeatable-option.js';
+import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
 
 interface Flags extends JsonFlag {
   readonly out?: string;
@@ -15,9 +15,9 @@ interface Flags extends JsonFlag {
 const KEY_BYTES = 32;
 const ACTIONS = ['submit', 'work', 'observe', 'cancel', 'admin'];
 
-export function addKey(program: Command, tools: Tools): void {
+export function addKey(program: Command, context: CommandContext): void {
   const key = program.command('key').description('keys by which peers prove who they are');
-  verb(
+  subcommand(
     key,
     'new <name>',
     'make a key file',
@@ -27,12 +27,12 @@ export function addKey(program: Command, tools: Tools): void {
     .requiredOption(
       '--allow <action=subject>',
       'what it may do: submit, work, observe, cancel or admin on a subject, or all; may be given several times',
-      repeated,
+      repeatable,
     )
-    .action((name: string, flags: Flags) => make(tools, name, flags));
+    .action((name: string, flags: Flags) => make(context, name, flags));
 }
 
-function make(tools: Tools, name: string, flags: Flags): void {
+function make(context: CommandContext, name: string, flags: Flags): void {
   const rules: Record<string, string[]> = {};
   for (const text of flags.allow) {
     if (text === 'all') {
@@ -48,16 +48,16 @@ function make(tools: Tools, name: string, flags: Flags): void {
       );
     rules[action] = [...(rules[action] ?? []), pattern];
   }
-  // Refuses a name or a rule that a leader would refuse.
+  // The same checks that a leader makes.
   new Identity({ name, ...rules });
   const id = `${name.replaceAll(/[^A-Za-z0-9_.-]/g, '-').slice(0, 48)}-${randomBytes(4).toString('hex')}`;
   const file = { name, id, ...rules, key: randomBytes(KEY_BYTES).toString('hex') };
   if (flags.out === undefined) {
-    print(tools, flags, file, JSON.stringify(file, undefined, 2).split('\n'));
+    printResult(context, flags, file, JSON.stringify(file, undefined, 2).split('\n'));
     return;
   }
   write(flags.out, `${JSON.stringify(file, undefined, 2)}\n`);
-  print(tools, flags, { file: flags.out, id, name }, [`key ${id} of ${name} in ${flags.out}`]);
+  printResult(context, flags, { file: flags.out, id, name }, [`key ${id} of ${name} in ${flags.out}`]);
 }
 
 function write(path: string, text: string): void {

@@ -12,19 +12,19 @@ import {
 } from '@troupe/transport';
 import { type Command, Option } from 'commander';
 import { CliError } from '../cli-error.js';
+import { exitFailureOf } from '../error-exit-code.js';
 import { ExitCode } from '../exit-code.js';
-import { failureOf } from '../failure.js';
-import { DEFAULT_PORT, socketPath } from '../input/address.js';
 import { entryOf, readKeyFile } from '../input/key-file.js';
-import { byteCount, wholeNumber } from '../input/number-option.js';
-import { repeated } from '../input/repeated-option.js';
-import { mustBeUsable } from '../input/tls-files.js';
-import { logLines, tellCrash } from '../output/crash-report.js';
+import { DEFAULT_PORT, socketPath } from '../input/leader-address.js';
+import { byteCount, wholeNumber } from '../input/option-parsers.js';
+import { repeatable } from '../input/repeatable-option.js';
+import { checkTlsFiles } from '../input/tls-files.js';
+import { logLines, printCrash } from '../output/crash-report.js';
+import { escapeControlCharacters } from '../output/escape-control-characters.js';
 import { loggingHost } from '../output/logging-host.js';
-import { plainText } from '../output/plain-text.js';
 import type { Terminal } from '../output/terminal.js';
-import { onReload, untilSignal } from '../signals.js';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { onReload, untilSignal } from '../process-signals.js';
+import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
 
 interface Flags extends JsonFlag {
   readonly port: number;
@@ -47,13 +47,13 @@ interface Flags extends JsonFlag {
   readonly verbose?: boolean;
 }
 
-export function addLeader(program: Command, tools: Tools): void {
-  verb(program, 'leader', 'run a leader on a folder', 'troupe leader --port 7419 --dir ./state')
+export function addLeader(program: Command, context: CommandContext): void {
+  subcommand(program, 'leader', 'run a leader on a folder', 'troupe leader --port 7419 --dir ./state')
     .option('-p, --port <n>', 'port; 0 picks a free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--socket <path>', 'listen on a Unix socket instead', socketPath)
     .requiredOption('-d, --dir <folder>', 'folder of the log; made if it is not there', './state')
-    .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeated)
+    .option('-k, --key <file>', 'a key file peers may prove; may be given several times', repeatable)
     .option('--tls-cert <file>', 'certificate')
     .option('--tls-key <file>', 'key of the certificate')
     .option('--tls-client-ca <file>', 'peers prove themselves by a certificate of this authority')
@@ -80,42 +80,45 @@ export function addLeader(program: Command, tools: Tools): void {
       5_000,
     )
     .addOption(
-      new Option('--compress <method>', 'compress what is sent where it helps').choices(['gzip', 'brotli']),
+      new Option('--compress <method>', 'compress messages where it makes them smaller').choices([
+        'gzip',
+        'brotli',
+      ]),
     )
-    .option('-v, --verbose', 'say who comes and goes, and what is refused')
-    .action((flags: Flags) => run(tools, flags));
+    .option('-v, --verbose', 'print connections and refusals')
+    .action((flags: Flags) => run(context, flags));
 }
 
-async function run(tools: Tools, flags: Flags): Promise<void> {
-  const { terminal } = tools;
-  // What goes wrong before it serves is told once, as the reason why it does not.
+async function run(context: CommandContext, flags: Flags): Promise<void> {
+  const { terminal } = context;
+  // An error before the leader serves is printed once, as the reason why it does not start.
   let isServing = false;
   const host = loggingHost((entry) => {
     if (!isServing || (entry.level !== 'error' && flags.verbose !== true)) return;
     for (const line of logLines('leader', entry)) terminal.err(line);
   });
-  // The tag is in the log: until that is read a job is told by its number.
+  // The tag of job ids is in the log: until that is read, a job is printed by its number.
   let tag: string | undefined;
   const idOf: IdOf = (job) => (tag === undefined ? String(job) : jobId(tag, job));
-  const leader = await open(tools, flags, host, idOf);
+  const leader = await open(context, flags, host, idOf);
   isServing = true;
   const overview = await leader.overview();
   const { counts } = overview;
   tag = overview.tag;
   const address = formatAddress(leader.address);
-  print(tools, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
+  printResult(context, flags, { kind: 'ready', address, dir: flags.dir, counts }, [
     `leader ready on ${address}, folder ${flags.dir}, ${counts.queued} queued, ${counts.running} running, ${counts.dead} dead`,
   ]);
-  onReload(() => reload(tools, flags, leader));
+  onReload(() => reload(context, flags, leader));
   const signal = await untilSignal();
   if (flags.json !== true) terminal.err(`leader: ${signal}, finishing within ${flags.drainWithin} ms`);
   await leader.close({ withinMs: flags.drainWithin });
-  print(tools, flags, { kind: 'stopped' }, ['leader stopped']);
+  printResult(context, flags, { kind: 'stopped' }, ['leader stopped']);
 }
 
-/** Keys and certificates from their files again. What cannot be read changes nothing. */
-function reload(tools: Tools, flags: Flags, leader: LeaderServer): void {
-  const { terminal } = tools;
+/** Reads keys and certificates from their files again. A file that cannot be read changes nothing. */
+function reload(context: CommandContext, flags: Flags, leader: LeaderServer): void {
+  const { terminal } = context;
   try {
     const auth = authOf(flags);
     const tls = tlsOf(flags);
@@ -123,16 +126,18 @@ function reload(tools: Tools, flags: Flags, leader: LeaderServer): void {
       ...(auth === undefined || auth.kind === 'none' ? {} : { identities: auth.identities }),
       ...(tls === undefined ? {} : { tls }),
     });
-    print(tools, flags, { kind: 'reloaded' }, ['leader: keys and certificates read again']);
+    printResult(context, flags, { kind: 'reloaded' }, ['leader: keys and certificates read again']);
   } catch (error) {
-    terminal.err(`leader: SIGHUP: ${failureOf(error).message}; it goes on with what it had`);
+    terminal.err(
+      `leader: SIGHUP: ${exitFailureOf(error).message}; the keys and certificates read before stay in use`,
+    );
   }
 }
 
 type IdOf = (job: number) => string;
 
-function open(tools: Tools, flags: Flags, host: Host, idOf: IdOf): Promise<LeaderServer> {
-  const { terminal } = tools;
+function open(context: CommandContext, flags: Flags, host: Host, idOf: IdOf): Promise<LeaderServer> {
+  const { terminal } = context;
   const tls = tlsOf(flags);
   const auth = authOf(flags);
   const address: Address =
@@ -147,14 +152,14 @@ function open(tools: Tools, flags: Flags, host: Host, idOf: IdOf): Promise<Leade
     ...(tls === undefined ? {} : { tls }),
     ...(flags.insecure === undefined ? {} : { insecure: flags.insecure }),
     ...(flags.compress === undefined ? {} : { compress: flags.compress }),
-    ...(flags.verbose === true ? { observe: (event) => tellWork(terminal, event, idOf) } : {}),
+    ...(flags.verbose === true ? { observe: (event) => printJobEvent(terminal, event, idOf) } : {}),
     onEvent: (event) => {
       if (event.kind === 'insecure')
-        terminal.err(`leader: ${event.address} is open to everybody (--insecure)`);
-      else if (flags.verbose === true) tellPeer(terminal, event);
+        terminal.err(`leader: ${event.address} is open to everyone (--insecure)`);
+      else if (flags.verbose === true) printPeerEvent(terminal, event);
     },
-    // Nothing that was not durable is acknowledged, so there is nothing left to do but end (D6).
-    onFatal: (error) => process.exit(tellCrash(terminal, 'leader', error)),
+    // Nothing is acknowledged before it is durable, so ending the process loses nothing.
+    onFatal: (error) => process.exit(printCrash(terminal, 'leader', error)),
   });
 }
 
@@ -169,25 +174,27 @@ function limitsOf(flags: Flags): Partial<LeaderLimits> {
   };
 }
 
-function tellPeer(terminal: Terminal, event: ListenerEvent): void {
+function printPeerEvent(terminal: Terminal, event: ListenerEvent): void {
   if (event.kind === 'closed')
     terminal.err(
-      plainText(`leader: ${event.remote} ${event.identityName ?? ''} ${formatCloseReason(event.reason)}`),
+      escapeControlCharacters(
+        `leader: ${event.remote} ${event.identityName ?? ''} ${formatCloseReason(event.reason)}`,
+      ),
     );
-  else if (event.kind === 'refused') terminal.err(`leader: ${event.remote} not let in: ${event.why}`);
+  else if (event.kind === 'refused') terminal.err(`leader: ${event.remote} refused: ${event.why}`);
   else if (event.kind === 'tls-failed')
     terminal.err(`leader: ${event.remote} TLS handshake failed: ${event.error.message}`);
 }
 
-/** What an operator asks about afterwards. What goes well is in the counts. */
-function tellWork(terminal: Terminal, event: JobsEvent, idOf: IdOf): void {
-  const tell = (what: string): void => terminal.err(plainText(`leader: ${what}`));
-  if (event.kind === 'refused') tell(`refused a submit of ${event.client}: ${event.code}`);
+/** Prints refusals, dead letters, worker liveness and late results. Successful jobs are only counted. */
+function printJobEvent(terminal: Terminal, event: JobsEvent, idOf: IdOf): void {
+  const report = (what: string): void => terminal.err(escapeControlCharacters(`leader: ${what}`));
+  if (event.kind === 'refused') report(`refused a submit of ${event.client}: ${event.code}`);
   else if (event.kind === 'dead')
-    tell(`job ${idOf(event.job)} (${event.exec}) is a dead letter: ${event.reason}`);
-  else if (event.kind === 'worker') tell(`worker ${event.worker} ${event.liveness}`);
+    report(`job ${idOf(event.job)} (${event.exec}) is a dead letter: ${event.reason}`);
+  else if (event.kind === 'worker') report(`worker ${event.worker} ${event.liveness}`);
   else if (event.kind === 'stale')
-    tell(`worker ${event.worker} too late for job ${idOf(event.job)}, attempt ${event.attempt}`);
+    report(`worker ${event.worker} too late for job ${idOf(event.job)}, attempt ${event.attempt}`);
 }
 
 function authOf(flags: Flags): ListenerAuth | undefined {
@@ -202,9 +209,9 @@ function tlsOf(flags: Flags): ListenTls | undefined {
   if (tlsCert === undefined || tlsKey === undefined)
     throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --tls-cert and --tls-key go together');
   const tls = { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
-  mustBeUsable(tls);
+  checkTlsFiles(tls);
   if (tlsClientCa === undefined) return tls;
   const clientCa = readFileSync(tlsClientCa);
-  mustBeUsable({ ca: clientCa });
+  checkTlsFiles({ ca: clientCa });
   return { ...tls, clientCa };
 }

@@ -4,9 +4,9 @@ import type { Net } from '@troupe/transport';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import type { Deadline } from '../input/deadline.js';
-import { type AskFlags, withAsk, withPatience } from '../input/leader-options.js';
-import { TIMER_MS_MAX, wholeNumber, YEAR_MS } from '../input/number-option.js';
+import type { CommandDeadline } from '../input/command-deadline.js';
+import { type RequestFlags, withRequestOptions, withWaitingClient } from '../input/connection-options.js';
+import { TIMER_MS_MAX, wholeNumber, YEAR_MS } from '../input/option-parsers.js';
 import {
   jsonOfText,
   largeFile,
@@ -14,13 +14,13 @@ import {
   readPayload,
   readPayloadLines,
 } from '../input/payload-input.js';
-import { type JobFlags, plainJob, withJobOptions } from '../input/untyped-job.js';
-import { ReceiptLine } from '../output/ordered-receipts.js';
+import { type JobFlags, untypedJob, withJobOptions } from '../input/untyped-job.js';
+import { byteCountingNet } from '../output/byte-counting-net.js';
+import { OrderedReceipts } from '../output/ordered-receipts.js';
 import { ProgressBar } from '../output/progress-bar.js';
-import { watchedNet } from '../output/watched-net.js';
-import { print, type Tools, verb } from '../verb.js';
+import { type CommandContext, printResult, subcommand } from '../subcommand.js';
 
-interface Flags extends AskFlags, JobFlags, PayloadFlags {
+interface Flags extends RequestFlags, JobFlags, PayloadFlags {
   readonly idempotencyKey?: string;
   readonly delay?: number;
   readonly lines?: boolean;
@@ -28,16 +28,16 @@ interface Flags extends AskFlags, JobFlags, PayloadFlags {
 }
 
 function withSubmitOptions(command: Command): Command {
-  return withJobOptions(withAsk(command))
+  return withJobOptions(withRequestOptions(command))
     .option('-f, --file <path>', 'payload from a file; - is standard input')
     .option('-t, --text', 'the payload is text, not JSON')
     .option('--idempotency-key <key>', 'the same key is the same job, for a day')
     .option('--delay <ms>', 'not before so long', wholeNumber(0, YEAR_MS));
 }
 
-export function addSubmit(program: Command, tools: Tools): void {
+export function addSubmit(program: Command, context: CommandContext): void {
   withSubmitOptions(
-    verb(
+    subcommand(
       program,
       'submit <exec> [payload]',
       'submit a job and print its id once it is on the disk',
@@ -47,14 +47,14 @@ export function addSubmit(program: Command, tools: Tools): void {
     .option('--lines', 'every line of the file or of standard input is the payload of one job')
     .action((exec: string, payload: string | undefined, flags: Flags) =>
       flags.lines === true
-        ? submitLines(tools, exec, payload, flags)
-        : submitOne(tools, exec, payload, flags),
+        ? submitLines(context, exec, payload, flags)
+        : submitOne(context, exec, payload, flags),
     );
 }
 
-export function addRun(program: Command, tools: Tools): void {
+export function addRun(program: Command, context: CommandContext): void {
   withSubmitOptions(
-    verb(
+    subcommand(
       program,
       'run <exec> [payload]',
       'submit a job and wait for its output',
@@ -66,40 +66,47 @@ export function addRun(program: Command, tools: Tools): void {
       'give up waiting after so long; the job goes on',
       wholeNumber(1, TIMER_MS_MAX),
     )
-    .action((exec: string, payload: string | undefined, flags: Flags) => runOne(tools, exec, payload, flags));
+    .action((exec: string, payload: string | undefined, flags: Flags) =>
+      runOne(context, exec, payload, flags),
+    );
 }
 
 async function submitOne(
-  tools: Tools,
+  context: CommandContext,
   exec: string,
   argument: string | undefined,
   flags: Flags,
 ): Promise<void> {
-  await withSubmitted(tools, exec, argument, flags, async (handle) => tell(tools, flags, handle));
+  await withSubmitted(context, exec, argument, flags, async (handle) => printReceipt(context, flags, handle));
 }
 
-async function runOne(tools: Tools, exec: string, argument: string | undefined, flags: Flags): Promise<void> {
-  await withSubmitted(tools, exec, argument, flags, async (handle, deadline) => {
+async function runOne(
+  context: CommandContext,
+  exec: string,
+  argument: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  await withSubmitted(context, exec, argument, flags, async (handle, deadline) => {
     const output = await handle.result(deadline.left(flags.resultWithin));
-    print(tools, flags, { id: handle.id, output }, [JSON.stringify(output)]);
+    printResult(context, flags, { id: handle.id, output }, [JSON.stringify(output)]);
   });
 }
 
 async function withSubmitted(
-  tools: Tools,
+  context: CommandContext,
   exec: string,
   argument: string | undefined,
   flags: Flags,
-  use: (handle: JobHandle<JobDefinition>, deadline: Deadline) => Promise<void>,
+  use: (handle: JobHandle<JobDefinition>, deadline: CommandDeadline) => Promise<void>,
 ): Promise<void> {
   const { submit, file } = await prepared(exec, argument, flags);
-  const sending = await sendingBar(tools, exec, file);
-  await withPatience(
-    tools,
+  const upload = await uploadBar(context, exec, file);
+  await withWaitingClient(
+    context,
     flags,
     async (client, deadline) =>
-      use(await submit(client, deadline.left()).finally(() => sending.end()), deadline),
-    sending,
+      use(await submit(client, deadline.left()).finally(() => upload.end()), deadline),
+    upload,
   );
 }
 
@@ -107,13 +114,16 @@ type Submit = (client: Client, wait: WaitOptions) => Promise<JobHandle<JobDefini
 
 interface Prepared {
   readonly submit: Submit;
-  /** What is read while it is sent. */
+  /** A file that is read while it is written to the leader. */
   readonly file: string | undefined;
 }
 
-/** A large file is read while it is sent; anything else before there is a connection, so that what is wrong with it is said first. */
+/**
+ * A large file is read while it is written to the leader; any other payload before the connection is made, so
+ * that a bad payload is reported first.
+ */
 async function prepared(exec: string, argument: string | undefined, flags: Flags): Promise<Prepared> {
-  const job = plainJob(exec, flags);
+  const job = untypedJob(exec, flags);
   const options = optionsOf(flags);
   const file = await largeFile(argument, flags);
   if (file === undefined) {
@@ -127,22 +137,22 @@ async function prepared(exec: string, argument: string | undefined, flags: Flags
   return { submit, file };
 }
 
-/** How much of a large file has left, where somebody looks. */
-async function sendingBar(
-  { terminal }: Tools,
+/** A progress bar for the bytes of a large file. */
+async function uploadBar(
+  { terminal }: CommandContext,
   exec: string,
   file: string | undefined,
 ): Promise<{ readonly net?: Net; end(): void }> {
   if (file === undefined || !terminal.isInteractive) return { end: () => undefined };
   const totalKiB = Math.ceil((await stat(file)).size / 1024);
   const bar = new ProgressBar(terminal, `${exec}, KiB`, totalKiB);
-  const net = watchedNet((bytes) => bar.at(Math.min(totalKiB, Math.ceil(bytes / 1024))));
+  const net = byteCountingNet((bytes) => bar.at(Math.min(totalKiB, Math.ceil(bytes / 1024))));
   return { net, end: () => bar.end() };
 }
 
-/** Ids in the order of the lines, as they come. What is wrong with a line ends it, behind the ids of the lines before. */
+/** Prints ids in the order of the lines. A bad line ends the command after the ids of the lines before it. */
 async function submitLines(
-  tools: Tools,
+  context: CommandContext,
   exec: string,
   argument: string | undefined,
   flags: Flags,
@@ -159,14 +169,14 @@ async function submitLines(
       ExitCode.usage,
       'submit --lines: one --idempotency-key would make one job of all lines; leave it out',
     );
-  const job = plainJob(exec, flags);
+  const job = untypedJob(exec, flags);
   const options = optionsOf(flags);
-  await withPatience(tools, flags, async (client, deadline) => {
-    const bar = new ProgressBar(tools.terminal, exec, 0);
+  await withWaitingClient(context, flags, async (client, deadline) => {
+    const bar = new ProgressBar(context.terminal, exec, 0);
     let read = 0;
-    const receipts = new ReceiptLine((handle) => {
-      tell(tools, flags, handle);
-      bar.at(receipts.told + 1, read);
+    const receipts = new OrderedReceipts((handle) => {
+      printReceipt(context, flags, handle);
+      bar.at(receipts.count + 1, read);
     });
     try {
       for await (const payload of readPayloadLines(flags)) {
@@ -180,8 +190,8 @@ async function submitLines(
   });
 }
 
-function tell(tools: Tools, flags: Flags, handle: JobHandle<JobDefinition>): void {
-  print(tools, flags, { id: handle.id, ...handle.receipt }, [handle.id]);
+function printReceipt(context: CommandContext, flags: Flags, handle: JobHandle<JobDefinition>): void {
+  printResult(context, flags, { id: handle.id, ...handle.receipt }, [handle.id]);
 }
 
 function optionsOf({ idempotencyKey, delay }: Flags): SubmitOptions {

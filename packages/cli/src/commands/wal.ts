@@ -4,10 +4,10 @@ import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 import { mustHoldLog } from '../input/log-folder.js';
-import { wholeNumber } from '../input/number-option.js';
+import { wholeNumber } from '../input/option-parsers.js';
 import { ProgressBar } from '../output/progress-bar.js';
-import { watchedStorage } from '../output/watched-storage.js';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { progressStorage } from '../output/progress-storage.js';
+import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
 
 interface DumpFlags extends JsonFlag {
   readonly from?: number;
@@ -17,9 +17,9 @@ interface DumpFlags extends JsonFlag {
 
 const LSN_MAX = Number.MAX_SAFE_INTEGER;
 
-export function addWal(program: Command, tools: Tools): void {
+export function addWal(program: Command, context: CommandContext): void {
   const wal = program.command('wal').description('the write-ahead log in a folder');
-  verb(
+  subcommand(
     wal,
     'dump <folder>',
     'print the records of a log as JSON Lines',
@@ -28,34 +28,34 @@ export function addWal(program: Command, tools: Tools): void {
     .option('--from <lsn>', 'first entry', wholeNumber(1, LSN_MAX))
     .option('--to <lsn>', 'last entry', wholeNumber(1, LSN_MAX))
     .option('--payloads', 'print payloads and results, not only their size')
-    .action((folder: string, flags: DumpFlags) => dump(tools, folder, flags));
-  verb(
+    .action((folder: string, flags: DumpFlags) => dump(context, folder, flags));
+  subcommand(
     wal,
     'verify <folder>',
     'read a whole log and check every record, snapshot and blob',
     'troupe wal verify ./state',
   ).action(async (folder: string, flags: JsonFlag) => {
     await mustHoldLog(folder);
-    const bar = new ProgressBar(tools.terminal, 'verifying, MiB', 0);
-    // Once to see whether it opens, once for all that is in it.
-    const report = await verifyWal(await watchedStorage(folder, { bar, times: 2 })).finally(() => bar.end());
+    const bar = new ProgressBar(context.terminal, 'verifying, MiB', 0);
+    // Every byte is read twice: once to open the log, once to check every record.
+    const report = await verifyWal(await progressStorage(folder, { bar, times: 2 })).finally(() => bar.end());
     const range = `entries ${report.firstLsn} to ${report.lastLsn} in ${report.segments} segments`;
     const end = report.wasClean ? 'closed cleanly' : 'not closed cleanly';
     const damage = report.damage.map((one) => `damaged: ${one.file} at byte ${one.offset}: ${one.reason}`);
-    print(tools, flags, report, report.ok ? [`ok: ${range}, ${end}`] : damage);
-    if (!report.ok) tools.exitCode = ExitCode.data;
+    printResult(context, flags, report, report.ok ? [`ok: ${range}, ${end}`] : damage);
+    if (!report.ok) context.exitCode = ExitCode.data;
   });
-  verb(
+  subcommand(
     wal,
     'repair <folder>',
-    'give up what is damaged, so that the rest can be opened again',
+    'give up damaged records, so that the rest of the log opens again',
     'troupe wal repair ./state --accept-loss',
   )
-    .option('--accept-loss', 'do it; without this it only says what would be lost')
+    .option('--accept-loss', 'do it; without this flag the loss is only printed')
     .action(async (folder: string, flags: JsonFlag & { acceptLoss?: boolean }) => {
       await mustHoldLog(folder);
       const report = await repairWal(folder, { acceptLoss: flags.acceptLoss === true });
-      print(tools, flags, report, [repairText(report)]);
+      printResult(context, flags, report, [repairText(report)]);
     });
 }
 
@@ -66,24 +66,24 @@ function repairText({ lost, recordsKept, quarantined, applied }: RepairReport): 
   return `${what}, ${quarantined.length} files copied to quarantine/`;
 }
 
-async function dump(tools: Tools, folder: string, flags: DumpFlags): Promise<void> {
+async function dump(context: CommandContext, folder: string, flags: DumpFlags): Promise<void> {
   const { from = 1, to = LSN_MAX } = flags;
   if (from > to)
     throw new CliError('ERR_CLI_USAGE', ExitCode.usage, `wal dump: --from ${from} is behind --to ${to}`);
   await mustHoldLog(folder);
-  const { terminal } = tools;
+  const { terminal } = context;
   const bar = new ProgressBar(terminal, 'reading, MiB', 0);
   const range = {
     ...(flags.from === undefined ? {} : { from: flags.from }),
     ...(flags.to === undefined ? {} : { to: flags.to }),
   };
-  // Where the records themselves go to the terminal they show how far it is.
-  const log = terminal.showsResults === true ? folder : await watchedStorage(folder, { bar, times: 1 });
+  // Records on a terminal show the progress themselves.
+  const log = terminal.showsResults === true ? folder : await progressStorage(folder, { bar, times: 1 });
   await dumpWal(
     log,
     (entry) => {
       for (const line of linesOf(entry, flags.payloads === true)) terminal.out(line);
-      if (entry.kind === 'damage') tools.exitCode = ExitCode.data;
+      if (entry.kind === 'damage') context.exitCode = ExitCode.data;
     },
     range,
   ).finally(() => bar.end());

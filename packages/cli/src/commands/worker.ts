@@ -6,15 +6,15 @@ import { type HandledJob, startWorker } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { dialOptions, type LeaderFlags, withLeader } from '../input/leader-options.js';
-import { share, wholeNumber } from '../input/number-option.js';
-import { repeated } from '../input/repeated-option.js';
+import { dialOptions, type LeaderFlags, withLeaderOptions } from '../input/connection-options.js';
+import { share, wholeNumber } from '../input/option-parsers.js';
+import { repeatable } from '../input/repeatable-option.js';
+import { ConnectionNotices } from '../output/connection-notices.js';
 import { logLines } from '../output/crash-report.js';
-import { LeaderWatch } from '../output/leader-watch.js';
+import { escapeControlCharacters } from '../output/escape-control-characters.js';
 import { loggingHost } from '../output/logging-host.js';
-import { plainText } from '../output/plain-text.js';
-import { untilSignal } from '../signals.js';
-import { type JsonFlag, print, type Tools, verb } from '../verb.js';
+import { untilSignal } from '../process-signals.js';
+import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
 
 interface Flags extends JsonFlag, LeaderFlags {
   readonly name?: string;
@@ -25,9 +25,9 @@ interface Flags extends JsonFlag, LeaderFlags {
   readonly verbose?: boolean;
 }
 
-export function addWorker(program: Command, tools: Tools): void {
-  withLeader(
-    verb(
+export function addWorker(program: Command, context: CommandContext): void {
+  withLeaderOptions(
+    subcommand(
       program,
       'worker <module>',
       'run the handlers that a module exports',
@@ -36,39 +36,39 @@ export function addWorker(program: Command, tools: Tools): void {
   )
     .option('-n, --name <name>', 'name of this worker; one at a time under one name')
     .option('-s, --slots <n>', 'attempts at once', wholeNumber(1, 16_384), 16)
-    .option('--cpu-cap <share>', 'ask for no work while the processor is busier than this', share, 0.75)
+    .option('--cpu-cap <share>', 'take no work while the processor is busier than this', share, 0.75)
     .option(
       '--pattern <subject>',
       'which job.assign.{group}.{worker} it takes; may be given several times',
-      repeated,
+      repeatable,
     )
-    .option('-v, --verbose', 'say what the runtime notices too')
+    .option('-v, --verbose', 'print the log of the runtime too')
     .option('--drain-within <ms>', 'how long running jobs have at the end', wholeNumber(0, 3_600_000), 10_000)
-    .action((module: string, flags: Flags) => run(tools, module, flags));
+    .action((module: string, flags: Flags) => run(context, module, flags));
 }
 
-async function run(tools: Tools, module: string, flags: Flags): Promise<void> {
+async function run(context: CommandContext, module: string, flags: Flags): Promise<void> {
   const handlers = await handlersOf(module);
   const name = flags.name ?? `${hostname().replaceAll(/[^\w-]/g, '-')}-${process.pid}`;
-  const { terminal } = tools;
-  // What goes wrong before it works is told once, as the reason why it does not.
+  const { terminal } = context;
+  // An error before the worker runs is printed once, as the reason why it does not start.
   let isWorking = false;
   const host = loggingHost((entry) => {
     if (!isWorking || (entry.level !== 'error' && flags.verbose !== true)) return;
     for (const line of logLines('worker', entry)) terminal.err(line);
   });
   const dial = dialOptions(flags);
-  const watch = new LeaderWatch(terminal, dial.address);
+  const notices = new ConnectionNotices(terminal, dial.address);
   const worker = await startWorker({
     ...dial,
     host,
     name,
     onEvent: (event) => {
-      if (isWorking) watch.hear(event);
+      if (isWorking) notices.onEvent(event);
     },
     onFailure: ({ jobId, exec, attempt, outcome, failure }) =>
       terminal.err(
-        plainText(
+        escapeControlCharacters(
           `worker: ${exec} ${jobId}, attempt ${attempt}: ${outcome}: ${failure.name}: ${failure.message}`,
         ),
       ),
@@ -79,16 +79,19 @@ async function run(tools: Tools, module: string, flags: Flags): Promise<void> {
   });
   isWorking = true;
   const execs = handlers.map(({ job }) => job.exec);
-  print(tools, flags, { kind: 'ready', worker: name, slots: flags.slots, execs }, [
+  printResult(context, flags, { kind: 'ready', worker: name, slots: flags.slots, execs }, [
     `worker ${name} ready, ${flags.slots} slots, runs ${execs.join(', ')}`,
   ]);
   const signal = await untilSignal();
-  if (flags.json !== true) tools.terminal.err(`worker: ${signal}, finishing within ${flags.drainWithin} ms`);
+  if (flags.json !== true)
+    context.terminal.err(`worker: ${signal}, finishing within ${flags.drainWithin} ms`);
   await worker.close({ withinMs: flags.drainWithin });
-  print(tools, flags, { kind: 'stopped' }, ['worker stopped']);
+  printResult(context, flags, { kind: 'stopped' }, ['worker stopped']);
 }
 
-/** Everything the module exports that was made by `handle`, alone or in arrays. Nothing a peer says chooses what is loaded. */
+/**
+ * Every export of the module that was made by `handle`, alone or in arrays. No peer chooses what is loaded.
+ */
 async function handlersOf(module: string): Promise<HandledJob[]> {
   const path = resolve(module);
   await stat(path);

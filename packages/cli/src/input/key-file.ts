@@ -3,14 +3,16 @@ import type { DialerAuth, IdentityEntry } from '@troupe/transport';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 
-/** What `troupe key new` writes. The leader reads the rules, a client or worker the id and the key. */
+/**
+ * The file that `troupe key new` writes. The leader reads the rules, a client or worker the id and the key.
+ */
 export interface KeyFile extends Omit<IdentityEntry, 'keys'> {
   readonly id?: string;
   readonly key?: string;
 }
 
 export function readKeyFile(path: string): KeyFile {
-  // A key that others can read is no key.
+  // A key file that other users can read is refused.
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
     throw new CliError(
       'ERR_CLI_KEY_FILE',
@@ -48,7 +50,7 @@ export function readKeyFile(path: string): KeyFile {
   return value as KeyFile;
 }
 
-/** One identity for the leader's directory. What no rule allows is forbidden. */
+/** One identity for the leader's directory. An action without a rule is forbidden. */
 export function entryOf({ id, key, ...rules }: KeyFile): IdentityEntry {
   return id === undefined || key === undefined ? rules : { ...rules, keys: [{ id, key }] };
 }

@@ -5,7 +5,7 @@ import { ExitCode } from '../exit-code.js';
 
 const MARKS = ['STORE', 'CURRENT'];
 
-/** Whatever else is wrong with it, it is the folder of a log. */
+/** The folder holds a log, in whatever condition. */
 export async function mustHoldLog(folder: string): Promise<void> {
   const found = await readdir(folder);
   if (MARKS.some((name) => found.includes(name))) return;
@@ -16,8 +16,8 @@ export async function mustHoldLog(folder: string): Promise<void> {
   );
 }
 
-/** A copy inside what is copied would be copied too, and go with it. */
-export async function mustBeApart(folder: string, target: string): Promise<void> {
+/** A copy inside its own source would be copied too. */
+export async function mustNotOverlap(folder: string, target: string): Promise<void> {
   const [one, other] = [await realpath(folder), await realOf(target)];
   if (!within(one, other) && !within(other, one)) return;
   throw new CliError(
@@ -27,19 +27,19 @@ export async function mustBeApart(folder: string, target: string): Promise<void>
   );
 }
 
-/** Of a folder that may not be there yet. */
+/** The real path of a folder that may not exist yet. */
 async function realOf(folder: string): Promise<string> {
   const path = resolve(folder);
   try {
     return await realpath(path);
   } catch (error) {
-    if (!isNotThere(error)) throw error;
+    if (!isMissing(error)) throw error;
     return join(await realOf(dirname(path)), basename(path));
   }
 }
 
-/** No folder of that name, perhaps because of a file on the way to it. */
-export function isNotThere(error: unknown): boolean {
+/** No such folder, or a file in the place of one of its parents. */
+export function isMissing(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOENT' || code === 'ENOTDIR';
 }

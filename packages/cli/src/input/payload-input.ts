@@ -12,13 +12,13 @@ export interface PayloadFlags {
   readonly text?: boolean;
 }
 
-/** The payload: the argument, else the file, else standard input. JSON, unless it is said to be text. */
+/** The payload: the argument, else the file, else standard input. JSON, unless --text is given. */
 export async function readPayload(argument: string | undefined, flags: PayloadFlags): Promise<unknown> {
   const { text, where } = await source(argument, flags);
   return flags.text === true ? text : parse(text, where);
 }
 
-/** The file, if the payload is one that is better not read as a whole. Whether it is JSON the worker will say. */
+/** The file, if it is too large to be read as a whole. The worker then finds out whether it is JSON. */
 export async function largeFile(
   argument: string | undefined,
   { file }: PayloadFlags,
@@ -28,7 +28,7 @@ export async function largeFile(
   return size >= LARGE_BYTES ? file : undefined;
 }
 
-/** The JSON string of a text, a piece at a time. */
+/** The JSON string of a text file, a piece at a time. */
 export async function* jsonOfText(file: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from('"');
   for await (const text of textOf(createReadStream(file), file))
@@ -73,7 +73,7 @@ async function source(
   return { text: pieces.join(''), where };
 }
 
-/** What is no UTF-8 would arrive as something else: it is refused. */
+/** Input that is not UTF-8 is refused. */
 async function* textOf(stream: Readable, where: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const decode = (chunk?: Uint8Array): string => {

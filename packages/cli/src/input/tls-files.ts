@@ -3,7 +3,7 @@ import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
 
 /** Certificates and keys that go together and can be read; found out before anything is started. */
-export function mustBeUsable(files: Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>): void {
+export function checkTlsFiles(files: Pick<SecureContextOptions, 'cert' | 'key' | 'ca'>): void {
   try {
     createSecureContext(files);
   } catch (cause) {

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { defineJob, type JobDefinition } from '@troupe/jobs';
 import type { Command } from 'commander';
-import { wholeNumber, YEAR_MS } from './number-option.js';
+import { wholeNumber, YEAR_MS } from './option-parsers.js';
 
 /** The command knows no schemas: values pass as they are, and the worker checks them. */
 const ANY: StandardSchemaV1<unknown, unknown> = {
@@ -29,7 +29,7 @@ export function withJobOptions(command: Command): Command {
     .option('--keep <ms>', 'how long the result can be read', wholeNumber(0, YEAR_MS));
 }
 
-export function plainJob(exec: string, flags: JobFlags = {}): JobDefinition {
+export function untypedJob(exec: string, flags: JobFlags = {}): JobDefinition {
   const { group, attempts, runWithin, lease, keep } = flags;
   return defineJob(exec, {
     input: ANY,

@@ -1,9 +1,9 @@
 import { type Host, type LogEntry, nodeHost } from '@troupe/core';
 
-/** This process as a host, with the runtime's log going where the verb wants it. */
+/** Node's host, with the log of the runtime going to a function. */
 export function loggingHost(log: (entry: LogEntry) => void): Host {
   return { ...nodeHost, log };
 }
 
-/** For verbs whose errors are their own to tell. */
-export const quietHost: Host = loggingHost(() => undefined);
+/** For commands that print their errors themselves. */
+export const silentHost: Host = loggingHost(() => undefined);

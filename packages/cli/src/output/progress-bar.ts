@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.js';
 const CELLS = 30;
 const EVERY_MS = 100;
 
-/** A bar for long work. Draws nothing where nobody looks. */
+/** A progress bar for long work. It draws only on an interactive terminal. */
 export class ProgressBar {
   private readonly terminal: Terminal;
   private readonly label: string;
@@ -18,7 +18,7 @@ export class ProgressBar {
     this.total = total;
   }
 
-  /** `total`: as far as it is known by now. */
+  /** `total` may grow while the work goes on. */
   at(done: number, total = this.total): void {
     const now = performance.now();
     if (!this.terminal.isInteractive || this.isOver || (now - this.drawnAt < EVERY_MS && done < total))
@@ -27,7 +27,7 @@ export class ProgressBar {
     this.terminal.draw(barOf(this.label, done, total, (now - this.startedAt) / 1_000));
   }
 
-  /** Leaves the line free for what comes next. */
+  /** Clears the line of the bar. */
   end(): void {
     this.isOver = true;
     if (this.terminal.isInteractive && this.drawnAt > Number.NEGATIVE_INFINITY) this.terminal.draw('');

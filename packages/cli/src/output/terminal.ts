@@ -1,14 +1,16 @@
 import { ExitCode } from '../exit-code.js';
 
-/** Where a command writes. Results go to out, everything for people to err, so that a pipe sees results only. */
+/**
+ * The output of a command. Results go to out, messages for people to err, so that a pipe sees results only.
+ */
 export interface Terminal {
   out(line: string): void;
   err(line: string): void;
-  /** Someone looks at err: progress may be drawn there. */
+  /** err is a terminal: progress may be drawn there. */
   readonly isInteractive: boolean;
-  /** Someone looks at out too: what is drawn would stand between its lines. */
+  /** out is a terminal too: a progress bar would stand between its lines. */
   readonly showsResults?: boolean;
-  /** Draws over the line that is being drawn. */
+  /** Replaces the line drawn last. */
   draw(text: string): void;
 }
 
@@ -22,19 +24,22 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** A reader that went away (a pipe to head) is no failure of ours; a result that could not be written is one. */
-export function endWithReader(): void {
+/**
+ * A reader that closed its end (a pipe to head) ends the command without an error; any other write error is
+ * one.
+ */
+export function exitWhenReaderCloses(): void {
   process.stderr.on('error', (error: NodeJS.ErrnoException) =>
     process.exit(error.code === 'EPIPE' ? ExitCode.ok : ExitCode.io),
   );
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(ExitCode.ok);
-    process.stderr.write(`troupe: standard output: ${error.message}; what was asked is done all the same\n`);
+    process.stderr.write(`troupe: standard output: ${error.message}; the command itself was carried out\n`);
     process.exit(ExitCode.io);
   });
 }
 
-/** Resolves when all results are written, or it is known that they are not. */
-export function written(): Promise<void> {
+/** Resolves when all results are written or have failed. */
+export function outputFlushed(): Promise<void> {
   return new Promise((resolve) => process.stdout.write('', () => setImmediate(resolve)));
 }

@@ -78,7 +78,7 @@ backups(
   },
 );
 
-/** Zeros that take no space, under the names of blobs: a copy takes them as they are, and finds out afterwards. */
+/** Sparse files of zeros with the names of blobs: the copy succeeds, its verification fails. */
 async function fill(state: string, count: number, bytes: number): Promise<void> {
   await mkdir(join(state, 'blobs'), { recursive: true });
   for (let i = 0; i < count; i += 1) {
@@ -105,7 +105,7 @@ async function endedAt(file: string, state: string, target: string, signal: Node
 
 const MIB = 1024 * 1024;
 
-backups('a backup that is ended by a signal while it copies leaves nothing behind', async () => {
+backups('a signal during the copy of a backup removes the copy', async () => {
   await using s = await stage();
   await s.leader.end();
   const state = join(s.dir, 'state');
@@ -125,7 +125,7 @@ backups('a backup that is ended by a signal while it copies leaves nothing behin
   assert.equal(await readdir(target), [], 'a folder that was there before stays');
 });
 
-backups('a backup that is ended by a signal while it is verified leaves nothing behind', async () => {
+backups('a signal during the verification of a backup removes the copy', async () => {
   await using s = await stage();
   await s.leader.end();
   const state = join(s.dir, 'state');

@@ -13,7 +13,7 @@ const any = { '~standard': { version: 1, vendor: 'test', validate: (value) => ({
 export const bad = handle(defineJob('bad.one', { input: any, output: any }), () => { throw new Error('one\\ntwo\\u001b[2J'); });
 `;
 
-texts('an error of a handler is one line and no escape sequence, wherever it is shown', async () => {
+texts("a handler's error is printed on one line without escape sequences by every command", async () => {
   await using s = await stage();
   const module = join(s.dir, 'bad.mjs');
   await writeFile(module, HANDLERS);
@@ -35,7 +35,7 @@ texts('an error of a handler is one line and no escape sequence, wherever it is 
   assert.equal(view?.['failure'], { name: 'Error', message: 'one\ntwo\u001b[2J' });
 });
 
-texts('a wrong word is answered with the help of its verb, in one line', async () => {
+texts('an unknown subcommand or option is one line that names the help of its command', async () => {
   const table: readonly (readonly [words: readonly string[], line: string])[] = [
     [['nonsense'], "troupe: unknown command 'nonsense'; see troupe --help\n"],
     [['submit'], "troupe: missing required argument 'exec'; see troupe submit --help\n"],
@@ -58,7 +58,7 @@ texts('a wrong word is answered with the help of its verb, in one line', async (
   );
 });
 
-texts('a benchmark that is interrupted leaves nothing behind and says so', async () => {
+texts('an interrupted `troupe bench` removes its folder and prints the signal', async () => {
   await using s = await stage();
   // Its own leader puts its folder there.
   const child = start(['bench', '--jobs', '100000000'], s.dir, { TMPDIR: s.dir });

@@ -12,7 +12,7 @@ const jobs = suite('jobs by the command');
 // From packages/cli/.test/bin up to the root.
 const examples = fileURLToPath(new URL('../../../../docs/examples/', import.meta.url));
 
-jobs('the handlers that the page of the command begins with add two numbers', async () => {
+jobs('the handlers at the top of docs/cli.md add two numbers', async () => {
   await using s = await stage();
   await using _worker = await workerOf(s.at, examples);
   const ran = await troupe(['run', 'math.add', '[1, 2]', '--leader', s.at]);
@@ -55,7 +55,7 @@ jobs(
   },
 );
 
-jobs('a large file is read while it is sent, as JSON or as a text', async () => {
+jobs('a large payload file is streamed to the leader, as JSON or as text', async () => {
   await using s = await stage();
   await using _worker = await workerOf(s.at, s.dir);
   const to = ['--leader', s.at];
@@ -64,13 +64,13 @@ jobs('a large file is read while it is sent, as JSON or as a text', async () => 
   assert.equal(await troupe(['run', 'math.add', '--file', file, ...to]), { code: 0, out: '42\n', err: '' });
   const text = 'so "é" it\n is 🎭 '.repeat(100_000);
   await writeFile(file, text);
-  const [sent] = lines(await troupe(['submit', 'nobody.serves', '--text', '--file', file, '--json', ...to]));
+  const [sent] = lines(await troupe(['submit', 'unserved.job', '--text', '--file', file, '--json', ...to]));
   const [shown] = lines(await troupe(['show', String(sent?.['id']), '--json', ...to]));
   assert.is(shown?.['payloadBytes'], Buffer.byteLength(JSON.stringify(text)));
   assert.is((await readdir(join(s.dir, 'state', 'blobs'))).length, 2);
 });
 
-jobs('submit --lines makes a job of every line, in order', async () => {
+jobs('`submit --lines` submits one job per line, in order', async () => {
   await using s = await stage();
   await using _worker = await workerOf(s.at, s.dir);
   const to = ['--leader', s.at];
@@ -80,7 +80,7 @@ jobs('submit --lines makes a job of every line, in order', async () => {
   assert.is((await troupe(['await', ids[49] ?? '', ...to])).out, '50\n');
   const bad = await troupe(['submit', 'math.add', '--lines', ...to], { stdin: '[1,1]\n[2,2]\n{\n[3,3]\n' });
   assert.is(bad.code, 65);
-  // The jobs before the bad line are there: whoever sent them knows their ids.
+  // The jobs of the lines before the bad one exist: their ids were printed.
   assert.match(bad.out, /^\S+-\S+\n\S+-\S+\n$/);
   assert.is(
     bad.err,
@@ -88,7 +88,7 @@ jobs('submit --lines makes a job of every line, in order', async () => {
   );
 });
 
-jobs('submit --lines prints ids while lines still come, and refuses what would be ignored', async () => {
+jobs('`submit --lines` prints ids while input goes on, and refuses a payload argument or a key', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
   const slow = start(['submit', 'math.add', '--lines', ...to]);
@@ -101,28 +101,28 @@ jobs('submit --lines prints ids while lines still come, and refuses what would b
   assert.is((await troupe(['submit', 'math.add', '--lines', '--idempotency-key', 'k', ...to])).code, 64);
 });
 
-jobs('a command gives up in time, and says while it waits for a leader that is away', async () => {
+jobs('a command ends at its time limit, and prints that it waits for an unreachable leader', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
-  const unheard = await troupe(['run', 'nobody.serves', '1', '--timeout', '1000', ...to]);
-  assert.is(unheard.code, 75);
-  assert.match(unheard.err, /^troupe: job \S+: no outcome within \d+ ms; it goes on/);
-  const waiting = start(['run', 'nobody.serves', '1', '--timeout', '20000', ...to]);
+  const unserved = await troupe(['run', 'unserved.job', '1', '--timeout', '1000', ...to]);
+  assert.is(unserved.code, 75);
+  assert.match(unserved.err, /^troupe: job \S+: no outcome within \d+ ms; it goes on/);
+  const waiting = start(['run', 'unserved.job', '1', '--timeout', '20000', ...to]);
   while ((await troupe(['ls', ...to])).out.split('\n').length < 4);
   await s.leader.end('SIGKILL');
   const [chunk] = (await once(waiting.stderr as NodeJS.ReadableStream, 'data')) as [Buffer];
   assert.match(chunk.toString(), /^troupe: leader at \S+: lost \(.*\); waiting for it\n/);
   waiting.kill('SIGKILL');
   await once(waiting, 'exit');
-  const nobody = await troupe(['submit', 'math.add', '1', '--timeout', '300', ...to]);
-  assert.is(nobody.code, 69);
+  const unreachable = await troupe(['submit', 'math.add', '1', '--timeout', '300', ...to]);
+  assert.is(unreachable.code, 69);
   assert.match(
-    nobody.err,
+    unreachable.err,
     /^troupe: leader at \S+: not there \(.*\); waiting for it\ntroupe: leader at .*\n$/,
   );
 });
 
-jobs('ls, show and cancel', async () => {
+jobs('`ls`, `show` and `cancel` work on queued and running jobs', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
   const first = (await troupe(['submit', 'math.add', '[1,2]', ...to])).out.trim();
@@ -145,7 +145,7 @@ jobs('ls, show and cancel', async () => {
   assert.is(job?.['state'], 'cancelled');
   assert.is(job?.['reason'], 'enough');
   assert.is(job?.['payloadBytes'], null);
-  // The oldest come first, whatever state they are in.
+  // The oldest jobs come first, in whatever state.
   await troupe(['submit', 'math.add', '[3,4]', ...to]);
   assert.equal(
     lines(await troupe(['ls', '--max', '2', '--json', ...to])).map(({ id }) => id),
@@ -159,7 +159,7 @@ jobs('ls, show and cancel', async () => {
   assert.match(waited.err, /no outcome within 50 ms; it goes on, .*; see troupe await\n/);
 });
 
-jobs('dead letters: ls, show, redrive, purge', async () => {
+jobs('`dlq ls`, `show`, `redrive` and `purge` work on dead letters', async () => {
   await using s = await stage();
   await using _worker = await workerOf(s.at, s.dir);
   const to = ['--leader', s.at];
@@ -174,9 +174,9 @@ jobs('dead letters: ls, show, redrive, purge', async () => {
   assert.is(dead?.['id'], id);
   assert.match((await troupe(['dlq', 'ls', ...to])).out, /LAST ERROR\n.*it never works\n$/);
   assert.match((await troupe(['dlq', 'show', id, ...to])).out, /failure +Error: it never works\n/);
-  assert.is((await troupe(['dlq', 'redrive', id, ...to])).out, '1 of 1 sent back to wait\n');
+  assert.is((await troupe(['dlq', 'redrive', id, ...to])).out, '1 of 1 queued again\n');
   assert.is((await troupe(['await', id, ...to])).code, 1);
-  assert.equal(lines(await troupe(['dlq', 'purge', '--all', '--json', ...to])), [{ purged: 1, asked: 1 }]);
+  assert.equal(lines(await troupe(['dlq', 'purge', '--all', '--json', ...to])), [{ purged: 1, requested: 1 }]);
   const gone = await troupe(['dlq', 'purge', id, ...to]);
   assert.equal([gone.code, gone.out], [66, '0 of 1 purged\n']);
   const alive = (await troupe(['submit', 'no.worker', '1', ...to])).out.trim();
@@ -184,7 +184,7 @@ jobs('dead letters: ls, show, redrive, purge', async () => {
   assert.is((await troupe(['dlq', 'redrive', ...to])).code, 64);
 });
 
-jobs('workers ls and check say how the fleet is', async () => {
+jobs('`workers ls` lists workers, and `check` fails with its reasons', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
   const lonely = await troupe(['check', '--workers-min', '1', ...to]);
@@ -203,14 +203,14 @@ jobs('workers ls and check say how the fleet is', async () => {
   assert.is(await worker.end(), 0);
 });
 
-// A20: a busy worker is not a dead one, and people can see which it is.
-jobs('workers ls and show say that a worker is blocked, and for how long', async () => {
+// A blocked worker is told apart from a dead one.
+jobs('`workers ls` and `show` print that a worker is blocked, and for how long', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
   await using worker = await workerOf(s.at, s.dir);
   const id = (await troupe(['submit', 'cpu.spin', '3600000', ...to])).out.trim();
   let listed = '';
-  // It is blocked for an hour: the first second or two are before anybody can know.
+  // The worker is blocked for an hour; the leader notices after a second or two.
   while (!listed.includes('blocked')) listed = (await troupe(['workers', 'ls', ...to])).out;
   assert.match(listed, /\nw1~\S+ +blocked for \d+ s +1\/\d+ +0 /);
   assert.match((await troupe(['show', id, ...to])).out, /worker +w1~\S+ \(blocked for \d+ s\)/);

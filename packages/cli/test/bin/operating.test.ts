@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tellCrash } from '#src/output/crash-report.js';
+import { printCrash } from '#src/output/crash-report.js';
 import { folder, inProcess, lines, Running, stage, troupe, workerOf } from './troupe.js';
 
 const operating = suite('operating by the command');
@@ -33,7 +33,7 @@ operating(
   },
 );
 
-operating('a limit that cannot be kept is refused at the start', async () => {
+operating('a limit out of range is refused when the leader starts', async () => {
   await using f = await folder();
   const ended = await troupe(['leader', '--port', '0', '--dir', join(f.dir, 'state'), '--payload-max', '1g']);
   assert.is(ended.code, 64);
@@ -43,7 +43,7 @@ operating('a limit that cannot be kept is refused at the start', async () => {
   );
 });
 
-operating('a folder that cannot be made ends a leader, a backup and a restore at once, with 73', async () => {
+operating('a folder that cannot be created ends leader, backup and restore at once (exit 73)', async () => {
   await using s = await stage();
   await s.leader.end();
   const state = join(s.dir, 'state');
@@ -64,7 +64,7 @@ operating('a folder that cannot be made ends a leader, a backup and a restore at
   }
 });
 
-operating('wal verify, wal dump, backup and restore', async () => {
+operating("`wal verify`, `wal dump`, `backup` and `restore` work on a leader's folder", async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
   await troupe(['submit', 'math.add', '[1,2]', '--idempotency-key', 'first', ...to]);
@@ -95,7 +95,7 @@ operating('wal verify, wal dump, backup and restore', async () => {
   assert.is(((await leader.first)['counts'] as { queued: number }).queued, 2);
 });
 
-operating('a damaged log is refused with 65 by the leader, by verify and by restore', async () => {
+operating('a damaged log is refused by leader, verify and restore (exit 65)', async () => {
   await using s = await stage();
   for (let i = 0; i < 3; i += 1) await troupe(['submit', 'math.add', `[${i},2]`, '--leader', s.at]);
   await s.leader.end();
@@ -112,7 +112,7 @@ operating('a damaged log is refused with 65 by the leader, by verify and by rest
   assert.is((await troupe(['restore', state, join(s.dir, 'new')])).code, 65);
 });
 
-operating('keys: made private, proved by peers, refused where they are wrong', async () => {
+operating('key files are private, authenticate peers, and a wrong key is refused', async () => {
   await using f = await folder();
   const path = (name: string): string => join(f.dir, name);
   assert.is((await troupe(['key', 'new', 'ops', '--allow', 'all', '--out', path('ops.key')])).code, 0);
@@ -174,13 +174,13 @@ operating(
     await writeFile(path('cert.pem'), 'no certificate');
     await copyFile(path('ann.key'), path('leader.key'));
     s.leader.child.kill('SIGHUP');
-    await s.leader.said(/leader: SIGHUP: .*; it goes on with what it had/);
+    await s.leader.said(/leader: SIGHUP: .*; the keys and certificates read before stay in use/);
     assert.equal([await check('young.pem', 'bob.key'), await check('young.pem', 'ann.key')], [0, 77]);
     assert.is(await s.leader.end('SIGTERM'), 0);
   },
 );
 
-operating('a leader and a worker tell on standard error what went wrong', async () => {
+operating('leader and worker print errors on standard error', async () => {
   await using s = await stage(['--verbose']);
   const to = ['--leader', s.at];
   await using worker = await workerOf(s.at, s.dir);
@@ -196,7 +196,7 @@ operating('a leader and a worker tell on standard error what went wrong', async 
   await s.leader.said(/leader: worker w1~\S+ joined\n/);
 });
 
-operating('what a crash was is told with where it happened, and its exit code', () => {
+operating('a crash report has the message, the stack of an unforeseen error, and the exit code', () => {
   const said: string[] = [];
   const terminal = {
     out: () => undefined,
@@ -205,18 +205,18 @@ operating('what a crash was is told with where it happened, and its exit code', 
     draw: () => undefined,
   };
   const cause = new Error('within');
-  assert.is(tellCrash(terminal, 'leader', new TypeError('a mistake', { cause })), 70);
+  assert.is(printCrash(terminal, 'leader', new TypeError('a mistake', { cause })), 70);
   assert.is(said[0], 'troupe: leader: a mistake');
   assert.match(
     said[1] ?? '',
     /TypeError: a mistake\n +at .*operating[\s\S]*\ncaused by Error: within\n +at /,
   );
   const disk = Object.assign(new Error('journal: EIO'), { code: 'ERR_JOURNAL_FAILED' });
-  assert.is(tellCrash(terminal, 'leader', disk), 74);
+  assert.is(printCrash(terminal, 'leader', disk), 74);
   assert.equal(said.slice(2), ['troupe: leader: journal: EIO']);
 });
 
-operating('a folder without a log, or a target inside it, is refused', async () => {
+operating('a folder without a log is refused, and so is a backup target inside its source', async () => {
   await using s = await stage();
   const other = join(s.dir, 'other');
   await mkdir(other);
@@ -241,7 +241,7 @@ operating('a folder without a log, or a target inside it, is refused', async () 
   assert.match((await inProcess(['wal', 'repair', state])).out, /^would be: \d+ records kept, none lost;/);
 });
 
-operating('TLS with a key; a public address without them is refused', async () => {
+operating('TLS with a key works; a public address without both is refused', async () => {
   await using f = await folder();
   const path = (name: string): string => join(f.dir, name);
   const authority = new CertificateAuthority('test');
@@ -264,7 +264,7 @@ operating('TLS with a key; a public address without them is refused', async () =
   assert.is((await troupe(['check', ...to, '--connect-within', '300'])).code, 69);
 });
 
-operating('peers prove themselves by certificate; a Unix socket needs no port', async () => {
+operating('peers authenticate by client certificate, and a leader listens on a Unix socket', async () => {
   await using f = await folder();
   const path = (name: string): string => join(f.dir, name);
   const authority = new CertificateAuthority('test');
@@ -304,7 +304,7 @@ operating('peers prove themselves by certificate; a Unix socket needs no port', 
   assert.is((await troupe(['check', '--leader', `unix:${path('leader.sock')}`])).code, 0);
 });
 
-operating('a worker module that is not there, or has no handler, says so', async () => {
+operating('a missing worker module, or one without handlers, is an error that says so', async () => {
   await using s = await stage();
   const missing = await troupe(['worker', join(s.dir, 'nothing.mjs'), '--leader', s.at]);
   assert.is(missing.code, 66);
@@ -320,7 +320,7 @@ operating('a worker module that is not there, or has no handler, says so', async
   assert.equal((await worker.first)['execs'], ['math.add', 'math.fail', 'text.echo', 'cpu.spin']);
 });
 
-operating('bench measures and counts', async () => {
+operating('`bench` prints jobs per second and counts every job', async () => {
   const ended = await troupe(['bench', '--jobs', '300', '--outstanding', '50', '--json']);
   const [figures] = lines(ended);
   assert.is(figures?.['jobs'], 300, ended.err);
@@ -328,7 +328,7 @@ operating('bench measures and counts', async () => {
   assert.is(figures?.['durability'], 'fsync before every acknowledgement');
 });
 
-operating('completion scripts know the verbs', async () => {
+operating('completion scripts contain every subcommand', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {
     const { code, out } = await troupe(['completion', shell]);
     assert.is(code, 0);
@@ -338,7 +338,7 @@ operating('completion scripts know the verbs', async () => {
   }
 });
 
-operating('every verb has a help with an example', async () => {
+operating('every subcommand has a help text with an example', async () => {
   const verbs = [
     'leader',
     'worker',
@@ -373,7 +373,7 @@ operating('every verb has a help with an example', async () => {
     assert.ok(page.includes(`troupe ${name}`), name);
 });
 
-operating('mistakes are one line and 64', async () => {
+operating('usage errors are one line (exit 64)', async () => {
   const cases: [readonly string[], RegExp][] = [
     [['nonsense'], /^troupe: unknown command 'nonsense'; see troupe --help\n$/],
     [['run'], /^troupe: missing required argument 'exec'; see troupe run --help\n$/],

@@ -11,7 +11,7 @@ const progress = suite('progress');
 interface Screen {
   readonly code: number;
   readonly out: string[];
-  /** What was drawn, one frame after another. */
+  /** The frames drawn, one after another. */
   readonly drawn: string[];
 }
 
@@ -28,14 +28,14 @@ async function onScreen(args: readonly string[], looks: Partial<Terminal> = {}):
   return { code, out, drawn };
 }
 
-/** It was drawn, it came to something, and it left the line free. */
+/** A bar was drawn, reached its end and cleared its line. */
 function assertDrawn({ drawn }: Screen, what: RegExp): void {
   assert.ok(drawn.length >= 2, `${drawn.length} frames`);
   assert.match(drawn.at(-2) ?? '', what);
   assert.is(drawn.at(-1), '');
 }
 
-progress('wal verify and wal dump show how far they are, to somebody who looks', async () => {
+progress('`wal verify` and `wal dump` draw progress on a terminal', async () => {
   await using s = await stage();
   await troupe(['submit', 'math.add', '[1,2]', '--leader', s.at]);
   await s.leader.end();
@@ -51,7 +51,7 @@ progress('wal verify and wal dump show how far they are, to somebody who looks',
   assert.equal((await onScreen(['wal', 'verify', state], { isInteractive: false })).drawn, []);
 });
 
-progress('submit --file shows how much of a large file has left', async () => {
+progress('`submit --file` draws the progress of a large file', async () => {
   await using s = await stage();
   const file = join(s.dir, 'large.json');
   await writeFile(file, JSON.stringify('x'.repeat(4_000_000)));

@@ -10,7 +10,7 @@ import { bin, type Ended, folder, inProcess, stage, troupe, workerOf } from './t
 
 const refusals = suite('what the command refuses');
 
-refusals('a key file whose key is no text is refused by a leader and by a client', async () => {
+refusals('a key file whose key is not a string is refused by leader and client', async () => {
   await using f = await folder();
   const path = join(f.dir, 'odd.key');
   await writeFile(path, JSON.stringify({ name: 'x', id: 'x-1', key: 5 }), { mode: 0o600 });
@@ -26,35 +26,41 @@ refusals('a key file whose key is no text is refused by a leader and by a client
   }
 });
 
-refusals('a key file that cannot be made is 73', async () => {
+refusals('a key file that cannot be created is an error (exit 73)', async () => {
   await using f = await folder();
   const ended = await inProcess(['key', 'new', 'x', '--allow', 'all', '--out', join(f.dir, 'none', 'x.key')]);
   assert.is(ended.code, 73);
   assert.match(ended.err, /^troupe: key file \S+: cannot be made \(ENOENT\); name a file .*\n$/);
 });
 
-refusals('a certificate that is none, or of another key, is 78 before anything is started', async () => {
-  await using f = await folder();
-  const authority = new CertificateAuthority('test');
-  const one = authority.issue({ name: 'one', hosts: ['localhost'] });
-  const other = authority.issue({ name: 'other', hosts: ['localhost'] });
-  const paths = { cert: join(f.dir, 'cert.pem'), key: join(f.dir, 'key.pem') };
-  await writeFile(paths.key, other.key);
-  for (const cert of ['no certificate', one.cert]) {
-    await writeFile(paths.cert, cert);
-    const tls = ['--tls-cert', paths.cert, '--tls-key', paths.key];
-    for (const words of [
-      ['leader', '--port', '0', '--dir', join(f.dir, 'state')],
-      ['check', '--leader', '127.0.0.1:1'],
-    ]) {
-      const ended = await inProcess([...words, ...tls]);
-      assert.is(ended.code, 78, ended.err);
-      assert.match(ended.err, /^troupe: TLS: .*; check the files of the certificate, its key and the .*\n$/);
+refusals(
+  'an invalid certificate, or one of another key, is a configuration error before anything starts (exit 78)',
+  async () => {
+    await using f = await folder();
+    const authority = new CertificateAuthority('test');
+    const one = authority.issue({ name: 'one', hosts: ['localhost'] });
+    const other = authority.issue({ name: 'other', hosts: ['localhost'] });
+    const paths = { cert: join(f.dir, 'cert.pem'), key: join(f.dir, 'key.pem') };
+    await writeFile(paths.key, other.key);
+    for (const cert of ['no certificate', one.cert]) {
+      await writeFile(paths.cert, cert);
+      const tls = ['--tls-cert', paths.cert, '--tls-key', paths.key];
+      for (const words of [
+        ['leader', '--port', '0', '--dir', join(f.dir, 'state')],
+        ['check', '--leader', '127.0.0.1:1'],
+      ]) {
+        const ended = await inProcess([...words, ...tls]);
+        assert.is(ended.code, 78, ended.err);
+        assert.match(
+          ended.err,
+          /^troupe: TLS: .*; check the files of the certificate, its key and the .*\n$/,
+        );
+      }
     }
-  }
-});
+  },
+);
 
-refusals('half of what TLS needs is 64', async () => {
+refusals('a TLS certificate without its key is a usage error (exit 64)', async () => {
   const together = 'troupe: TLS: --tls-cert and --tls-key go together\n';
   for (const [words, err] of [
     [['--tls-key', 'key.pem'], together],
@@ -66,7 +72,7 @@ refusals('half of what TLS needs is 64', async () => {
   }
 });
 
-refusals('a rule for what nobody can do is 64', async () => {
+refusals('a key rule with an unknown action is a usage error (exit 64)', async () => {
   for (const rule of ['foo=bar', 'submit', '=job.>']) {
     const ended = await inProcess(['key', 'new', 'x', '--allow', 'submit=job.>', '--allow', rule]);
     assert.is(ended.code, 64, rule);
@@ -77,7 +83,7 @@ refusals('a rule for what nobody can do is 64', async () => {
   }
 });
 
-refusals('a path no socket can have is 64', async () => {
+refusals('a socket path that is too long is a usage error (exit 64)', async () => {
   await using f = await folder();
   for (const path of ['', `/tmp/${'x'.repeat(200)}`]) {
     for (const words of [
@@ -93,7 +99,7 @@ refusals('a path no socket can have is 64', async () => {
   }
 });
 
-refusals('a payload that is no UTF-8 is refused, however it comes', async () => {
+refusals('a payload that is not UTF-8 is refused from argument, file and standard input', async () => {
   await using s = await stage();
   const to = ['--leader', s.at];
   const file = join(s.dir, 'binary');
@@ -110,13 +116,13 @@ refusals('a payload that is no UTF-8 is refused, however it comes', async () => 
   await refused([...submit, '--lines']);
   await writeFile(file, Buffer.alloc(2_000_000, 0xc3));
   await refused(submit);
-  // A character that is cut in two by the pieces in which a file is read is none of these.
+  // A character cut in two by the chunks of a file is valid UTF-8 all the same.
   await writeFile(file, `a${'é'.repeat(100_000)}`);
   assert.is((await inProcess(submit)).code, 0);
   assert.is((await inProcess([...submit, '--lines'])).code, 0);
 });
 
-refusals('a result that could not be written is 74', async () => {
+refusals('a result that cannot be written is an I/O error (exit 74)', async () => {
   if (process.platform !== 'linux') return;
   const full = await open('/dev/full', 'w');
   try {
@@ -129,13 +135,13 @@ refusals('a result that could not be written is 74', async () => {
     });
     const [code] = (await once(child, 'close')) as [number | null];
     assert.is(code, 74);
-    assert.match(err, /^troupe: standard output: ENOSPC.*; what was asked is done all the same\n$/);
+    assert.match(err, /^troupe: standard output: ENOSPC.*; the command itself was carried out\n$/);
   } finally {
     await full.close();
   }
 });
 
-refusals('a leader that drains refuses submits with 75', async () => {
+refusals('a draining leader refuses submits (exit 75)', async () => {
   await using s = await stage(['--drain-within', '60000']);
   const to = ['--leader', s.at];
   await using _worker = await workerOf(s.at, s.dir);

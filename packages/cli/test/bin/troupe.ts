@@ -32,7 +32,7 @@ export function troupe(
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, out, err })));
 }
 
-/** The same without a process, for what needs none. */
+/** The same inside this process, for commands that need no process of their own. */
 export async function inProcess(args: readonly string[]): Promise<Ended> {
   let out = '';
   let err = '';
@@ -49,7 +49,7 @@ export async function inProcess(args: readonly string[]): Promise<Ended> {
   return { code, out, err };
 }
 
-/** What a --json verb printed, one value a line. */
+/** The values that a command printed with --json, one per line. */
 export function lines(ended: Ended): Record<string, unknown>[] {
   return ended.out
     .split('\n')
@@ -57,19 +57,19 @@ export function lines(ended: Ended): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** The command as a process of its own, for a test that talks to it. */
+/** The command as a process of its own, for a test that writes to it. */
 export function start(args: readonly string[], cwd?: string, more: NodeJS.ProcessEnv = {}): ChildProcess {
   const { TROUPE_LEADER: _leader, TROUPE_KEY: _key, ...own } = process.env;
   const env = { ...own, ...more };
   return spawn(process.execPath, [bin, ...args], cwd === undefined ? { env } : { env, cwd });
 }
 
-/** A verb that stays: ready when it has printed its first line. */
+/** A command that keeps running: ready when it has printed its first line. */
 export class Running implements AsyncDisposable {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
   readonly first: Promise<Record<string, unknown>>;
-  /** What it has said on standard error. */
+  /** The text on standard error so far. */
   err = '';
   private out = '';
 
@@ -92,7 +92,7 @@ export class Running implements AsyncDisposable {
     this.first.catch(() => undefined);
   }
 
-  /** Until it has said so, on either stream. */
+  /** Resolves when the text appears on either stream. */
   async said(what: RegExp): Promise<void> {
     while (!what.test(this.out + this.err)) {
       if (this.child.exitCode !== null) throw new Error(`ended without ${what}: ${this.out}${this.err}`);

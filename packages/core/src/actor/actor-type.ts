@@ -1,21 +1,21 @@
-import type { AnyDefinition, LooseSpec } from '../define/definition.js';
+import type { AnyDefinition, LooseSpec } from '../define/actor-definition.js';
 import type { Delivery } from '../mailbox/delivery.js';
-import type { Handler, MailboxKind } from '../mailbox/mailbox-type.js';
-import { LEVELS } from '../mailbox/levels.js';
-import type { OverflowPolicy } from '../mailbox/overflow.js';
-import { IDLE, SPECIAL } from '../mailbox/status.js';
+import type { Handler, MailboxType } from '../mailbox/mailbox-type.js';
+import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
+import { LEVELS } from '../mailbox/priority-levels.js';
+import { IDLE, SLOW_PATH } from '../mailbox/status-word.js';
 import type { Pipeline } from '../middleware/pipeline.js';
-import type { ActorCell } from './cell.js';
+import type { ActorCell } from './actor-cell.js';
 import type { Runtime } from './runtime.js';
 
 export const THROUGHPUT_DEFAULT = 300;
-/** A kind that nobody has seen at work yet gets so many messages in a turn. */
+/** A type that nobody has seen at work yet gets so many messages in a turn. */
 const TURN_FIRST = 16;
 export const CAPACITY_DEFAULT = 1_000;
 export const STOP_WITHIN_MS_DEFAULT = 5_000;
 
 /** A definition as it runs in one system (and, with phases, in one phase): all that its actors share. */
-export class Kind implements MailboxKind {
+export class ActorType implements MailboxType {
   readonly handlers: readonly Handler[];
   readonly delivery: Delivery<ActorCell>;
   readonly capacity: number;
@@ -27,20 +27,20 @@ export class Kind implements MailboxKind {
   readonly levels: readonly number[] | undefined;
   readonly hasPipeline: boolean;
   readonly hasSendHook: boolean;
-  /** Status of an idle actor of this kind: SPECIAL when its messages must take the complete path. */
-  readonly statusAtRest: number;
+  /** Status of an idle actor of this type: SLOW_PATH when its messages must take the complete path. */
+  readonly idleStatus: number;
   readonly runtime: Runtime;
   readonly definition: AnyDefinition;
   readonly spec: LooseSpec;
   readonly pipeline: Pipeline | undefined;
   readonly phase: string | undefined;
-  private readonly phases: Map<string, Kind>;
+  private readonly phases: Map<string, ActorType>;
 
   constructor(
     runtime: Runtime,
     definition: AnyDefinition,
     pipeline: Pipeline | undefined,
-    sibling?: Kind,
+    sibling?: ActorType,
     phase?: string,
   ) {
     const spec = definition['~spec'];
@@ -64,7 +64,7 @@ export class Kind implements MailboxKind {
     this.hasPipeline = pipeline !== undefined;
     this.hasSendHook = pipeline?.hasSendHook ?? false;
     const special = this.hasPipeline || this.levels !== undefined || spec.stashMax !== undefined;
-    this.statusAtRest = special ? SPECIAL : IDLE;
+    this.idleStatus = special ? SLOW_PATH : IDLE;
     this.phases = sibling?.phases ?? new Map();
     if (this.phase !== undefined) this.phases.set(this.phase, this);
   }
@@ -73,16 +73,16 @@ export class Kind implements MailboxKind {
     return this.definition.name;
   }
 
-  /** The same kind in another phase, or undefined when there is no such phase. */
-  inPhase(phase: string): Kind | undefined {
+  /** The same type in another phase, or undefined when there is no such phase. */
+  inPhase(phase: string): ActorType | undefined {
     const known = this.phases.get(phase);
     if (known !== undefined) return known;
     if (this.spec.phases?.[phase] === undefined) return undefined;
-    return new Kind(this.runtime, this.definition, this.pipeline, this, phase);
+    return new ActorType(this.runtime, this.definition, this.pipeline, this, phase);
   }
 
   private handlerFor(name: string): Handler {
     const inPhase = this.phase === undefined ? undefined : this.spec.phases?.[this.phase]?.[name];
-    return (inPhase ?? this.spec.handlers[name] ?? this.runtime.illegalHandler(name)) as Handler;
+    return (inPhase ?? this.spec.handlers[name] ?? this.runtime.placeholderHandler(name)) as Handler;
   }
 }

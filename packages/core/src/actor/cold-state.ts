@@ -1,16 +1,16 @@
 import type { StopReason } from '../events.js';
-import type { Awaiting } from '../lifecycle/awaiting.js';
-import type { Postponed } from '../lifecycle/deferred-signals.js';
-import type { FailureReport, Signal } from '../lifecycle/signal.js';
-import type { Stash } from '../mailbox/stash.js';
+import type { DeferredSignals } from '../lifecycle/deferred-signals.js';
+import type { PendingCall } from '../lifecycle/pending-call.js';
+import type { FailureReport, Signal } from '../lifecycle/runtime-signal.js';
+import type { Stash } from '../mailbox/stashes.js';
 import type { Suspension } from '../mailbox/suspensions.js';
 import type { Middleware } from '../middleware/middleware.js';
 import { NO_SLOT } from '../run-queue/slots.js';
 import type { GroupRestart } from '../supervision/group-restart.js';
-import type { RestartType, SupervisionPolicy } from '../supervision/policy.js';
 import type { RestartWindow } from '../supervision/restart-window.js';
-import type { CellTimers } from '../timers/timers.js';
-import type { ActorCell } from './cell.js';
+import type { RestartType, SupervisionPolicy } from '../supervision/supervision-policy.js';
+import type { CellTimers } from '../timers/actor-timers.js';
+import type { ActorCell } from './actor-cell.js';
 
 /** How far a stop has come. */
 export interface Stopping {
@@ -25,20 +25,20 @@ export interface Stopping {
  * What most actors never need, kept out of the cell so that an idle actor stays small. It goes over to the next
  * incarnation at a restart; what belongs to one incarnation only is reset by `endIncarnation`.
  */
-export class Extras {
+export class ColdState {
   name: string | undefined = undefined;
   signals: Signal[] = [];
   /** Signals that run user code and so wait for an asynchronous handler to settle. */
-  postponed: Postponed | undefined = undefined;
+  deferredSignals: DeferredSignals | undefined = undefined;
   firstChild = NO_SLOT;
   lastChild = NO_SLOT;
   /** Who watches it, and by which of its refs. */
   watchers: Map<ActorCell['ref'], ActorCell['ref']> | undefined = undefined;
   watching: Set<ActorCell['ref']> | undefined = undefined;
   suspensions: Suspension[] = [];
-  awaiting: Awaiting | undefined = undefined;
+  awaiting: PendingCall | undefined = undefined;
   /** One that has settled, for the next handler that awaits. */
-  spareAwaiting: Awaiting | undefined = undefined;
+  sparePendingCall: PendingCall | undefined = undefined;
   timers: CellTimers | undefined = undefined;
   stash: Stash | undefined = undefined;
   abort: AbortController | undefined = undefined;
@@ -66,9 +66,9 @@ export class Extras {
 
   /** What the old incarnation had set going ends with it; name, watchers, limits and the mailbox stay. */
   endIncarnation(): void {
-    this.postponed = undefined;
+    this.deferredSignals = undefined;
     this.awaiting = undefined;
-    this.spareAwaiting = undefined;
+    this.sparePendingCall = undefined;
     this.abort = undefined;
     this.stopping = undefined;
     this.failure = undefined;

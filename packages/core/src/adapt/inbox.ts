@@ -1,8 +1,8 @@
-import type { ActorContext } from '../define/context.js';
+import type { ActorContext } from '../define/actor-context.js';
+import type { ActorDefinition } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
-import type { ActorDefinition } from '../define/definition.js';
 import { checkOption, checkOptionNames, wholeNumber } from '../option-check.js';
-import type { RefOf } from '../ref/ref.js';
+import type { RefOf } from '../ref/actor-ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import type { Spawner } from '../routing/pool.js';
 
@@ -38,7 +38,7 @@ export function openInbox<T>(owner: Spawner, options: InboxOptions = {}): Inbox<
   const ref = owner.spawn(definition, buffer, name === undefined ? {} : { name }) as RefOf<InboxHandlers<T>>;
   const { cell } = ref as unknown as RefBase;
   // Not a hook: a kill runs none.
-  cell.needExtras().onStopped.push(() => buffer.close());
+  cell.ensureCold().onStopped.push(() => buffer.close());
   const stop = (): void => (ref as unknown as RefBase).cell.requestStop();
   return {
     ref,

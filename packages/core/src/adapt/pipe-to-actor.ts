@@ -1,6 +1,6 @@
-import type { HandlerMap, PayloadArgs } from '../define/definition.js';
+import type { HandlerMap, PayloadArgs } from '../define/actor-definition.js';
 import { OptionError } from '../errors.js';
-import type { RefOf } from '../ref/ref.js';
+import type { RefOf } from '../ref/actor-ref.js';
 
 export interface PipeToActorOptions {
   /** Ends the transfer. An item that waits for room by then is not delivered. */
@@ -13,7 +13,7 @@ export type MessagesFor<H extends HandlerMap, T> = {
 }[keyof H];
 
 /**
- * Sends everything a source gives to an actor, one item at a time, and waits for room in its mailbox: the source is not
+ * WaitingSends everything a source gives to an actor, one item at a time, and waits for room in its mailbox: the source is not
  * asked for the next item before. Resolves with the number of items sent; rejects when the source fails or the actor has
  * stopped, and then closes the source.
  */

@@ -1,6 +1,6 @@
 import { OptionError } from '../errors.js';
-import { LEVELS } from '../mailbox/levels.js';
-import { OVERFLOW_POLICIES } from '../mailbox/overflow.js';
+import { OVERFLOW_POLICIES } from '../mailbox/overflow-policy.js';
+import { LEVELS } from '../mailbox/priority-levels.js';
 import { middlewareList } from '../middleware/check-middleware.js';
 import {
   anything,
@@ -15,8 +15,8 @@ import {
   options,
   wholeNumber,
 } from '../option-check.js';
-import { supervisionPolicy } from '../supervision/policy.js';
-import type { LooseSpec } from './definition.js';
+import { supervisionPolicy } from '../supervision/supervision-policy.js';
+import type { LooseSpec } from './actor-definition.js';
 
 const DEFINITION_RULES = {
   handlers: anything,

@@ -1,9 +1,8 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import { MisuseError } from '../errors.js';
-import type { ActorRef } from '../ref/ref.js';
+import type { ActorRef } from '../ref/actor-ref.js';
 import { makeRefClass } from '../ref/ref-class.js';
-import { checkDefinition } from './check-definition.js';
-import type { ActorContext } from './context.js';
+import type { ActorContext } from './actor-context.js';
 import type {
   ActorDefinition,
   ActorSpec,
@@ -11,7 +10,8 @@ import type {
   LooseSpec,
   NoPhases,
   WithPhases,
-} from './definition.js';
+} from './actor-definition.js';
+import { checkDefinition } from './check-definition.js';
 
 /**
  * Defines a kind of actor. The definition is the contract: names, payloads and replies are inferred from the handlers,
@@ -36,8 +36,8 @@ export function defineActor<
     name,
     self(ctx: ActorContext<S>): ActorRef<ActorDefinition<WithPhases<H, P>, S, A>> {
       const cell = ctx as unknown as ActorCell;
-      if (cell.kind.definition !== definition) {
-        throw new MisuseError(`${name}.self: the context belongs to a ${cell.kind.name}`);
+      if (cell.type.definition !== definition) {
+        throw new MisuseError(`${name}.self: the context belongs to a ${cell.type.name}`);
       }
       return cell.ref as unknown as ActorRef<ActorDefinition<WithPhases<H, P>, S, A>>;
     },

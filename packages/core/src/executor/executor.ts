@@ -1,7 +1,7 @@
-import type { MessageInvoker } from '../invoker/invoker.js';
+import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
-import type { ReadyQueueCoordinator, Waker } from '../run-queue/coordinator.js';
-import type { TurnWatch } from './turn-watch.js';
+import type { ReadyQueueCoordinator, Waker } from '../run-queue/ready-queue-coordinator.js';
+import type { TurnObserver } from './turn-observer.js';
 
 /** Whoever runs the ready actors: the pump in production, one chosen step at a time in tests. */
 export interface Executor<M extends Mailbox> extends Waker {
@@ -14,7 +14,7 @@ export interface Executor<M extends Mailbox> extends Waker {
     ready: ReadyQueueCoordinator<M>,
     invoker: MessageInvoker<M>,
     onTurnEnd: () => void,
-    watch?: TurnWatch<M>,
+    watch?: TurnObserver<M>,
   ): void;
   /** Registers a mailbox from the bottom of the stack, where nobody's turn is under way: it may run at once. */
   resume(mailbox: M): void;

@@ -1,19 +1,19 @@
 // Hot path: no promise, closure or macrotask per message while the pump is running.
 import type { Host } from '../host.js';
-import type { MessageInvoker } from '../invoker/invoker.js';
+import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
-import type { ReadyQueueCoordinator } from '../run-queue/coordinator.js';
+import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 import type { Executor } from './executor.js';
-import type { Slice } from './slice.js';
-import type { TurnWatch } from './turn-watch.js';
+import type { TimeSlice } from './time-slice.js';
+import type { TurnObserver } from './turn-observer.js';
 
 /** How often the pump asks whether its slice is spent, in messages; a clock read costs as much as a message. */
 const CHECK_EVERY_MAX = 512;
 /** In every turn of the event loop the first look is near and each further one at most twice as far. */
 const CHECK_EVERY_FIRST = 32;
 const ARMS_PER_CHECK = 16;
-/** Turns that are looked at one by one after a long time that several turns shared. */
-const CLOSE_LOOKS = 4096;
+/** Turns that are onClockRead at one by one after a long time that several turns shared. */
+const PER_TURN_READS = 4096;
 
 export type ExecutorState = 'running' | 'stopped';
 
@@ -21,18 +21,18 @@ export type ExecutorState = 'running' | 'stopped';
  * The pump: take a ready actor, give it a turn, report the result; over and over in bounded slices.
  *
  * From idle it is armed once per burst by a microtask, so an ask costs no macrotask. When the slice of this turn of
- * the event loop is spent, it goes on after the loop has looked at its timers and sockets.
+ * the event loop is spent, it goes on after the loop has onClockRead at its timers and sockets.
  */
 export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> {
   /** Set when a slice starts, refreshed as the pump goes: deadlines are reckoned from it without reading a clock. */
   coarseNow: number;
   state: ExecutorState = 'running';
-  readonly slice: Slice;
+  readonly slice: TimeSlice;
   private readonly host: Host;
   private ready!: ReadyQueueCoordinator<M>;
   private invoker!: MessageInvoker<M>;
   private onTurnEnd!: () => void;
-  private watch: TurnWatch<M> | undefined = undefined;
+  private watch: TurnObserver<M> | undefined = undefined;
   private turnOpen = false;
   private turnStart = 0;
   private arms = 0;
@@ -42,14 +42,14 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   private doneUnseen = 0;
   /** Entries of the ready ring that were taken before the last look. */
   private takenSeen = 0;
-  private closeLooks = 0;
+  private perTurnReadsLeft = 0;
   private readonly closeTurn = () => {
     this.turnOpen = false;
-    this.lookBack();
+    this.reportUntimed();
     this.onTurnEnd();
   };
 
-  constructor(host: Host, slice: Slice) {
+  constructor(host: Host, slice: TimeSlice) {
     this.host = host;
     this.slice = slice;
     this.coarseNow = host.now();
@@ -59,7 +59,7 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     ready: ReadyQueueCoordinator<M>,
     invoker: MessageInvoker<M>,
     onTurnEnd: () => void,
-    watch?: TurnWatch<M>,
+    watch?: TurnObserver<M>,
   ): void {
     this.watch = watch;
     this.ready = ready;
@@ -124,7 +124,7 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
       while (!spent && !ready.isEmpty()) {
         const left = invoker.serve(this.checkEvery);
         this.doneUnseen += this.checkEvery - left;
-        if (left <= 0 || invoker.isLookDue) spent = this.checkSlice();
+        if (left <= 0 || invoker.isClockReadDue) spent = this.checkSlice();
       }
     } finally {
       // Also when the host's clock throws: whoever is ready must not wait for ever.
@@ -133,23 +133,23 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     }
   }
 
-  /** Reads the clock, and sets the distance to the next read so that slow handlers are looked at more often. */
+  /** Reads the clock, and sets the distance to the next read so that slow handlers are onClockRead at more often. */
   private checkSlice(): boolean {
     const before = this.coarseNow;
     const done = this.doneUnseen;
     const now = this.host.now();
     this.coarseNow = now;
-    this.invoker.pace(now - before, this.slice.ms);
+    this.invoker.adjustTurnMax(now - before, this.slice.ms);
     this.report(now - before);
     const perMessage = (now - before) / done;
     const next = Math.ceil(this.slice.ms / 8 / Math.max(perMessage, 1e-6));
     const most = Math.min(2 * this.checkEvery, CHECK_EVERY_MAX);
-    this.checkEvery = this.closeLooks > 0 ? 1 : Math.max(1, Math.min(next, most));
+    this.checkEvery = this.perTurnReadsLeft > 0 ? 1 : Math.max(1, Math.min(next, most));
     return now - this.turnStart >= this.slice.ms;
   }
 
   /** A turn that was too short for a look of its own may still have taken long. */
-  private lookBack(): void {
+  private reportUntimed(): void {
     if (this.doneUnseen === 0) return;
     const before = this.coarseNow;
     this.coarseNow = this.host.now();
@@ -162,10 +162,10 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     const handled = this.doneUnseen - turns;
     this.doneUnseen = 0;
     this.takenSeen = this.ready.taken;
-    if (this.closeLooks > 0) this.closeLooks -= 1;
+    if (this.perTurnReadsLeft > 0) this.perTurnReadsLeft -= 1;
     if (lastRun === undefined) return;
-    if (this.watch?.looked({ mailbox: lastRun, turns, handled, ms }) !== true) return;
-    this.closeLooks = CLOSE_LOOKS;
+    if (this.watch?.onClockRead({ mailbox: lastRun, turns, handled, ms }) !== true) return;
+    this.perTurnReadsLeft = PER_TURN_READS;
     // Also after a burst too short for a look in between: the next one may be as short.
     this.checkEvery = 1;
   }

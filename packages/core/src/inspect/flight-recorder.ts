@@ -1,11 +1,11 @@
 import type { Mailbox } from '../mailbox/mailbox.js';
 import { handlerOf } from '../message/envelope.js';
-import { NO_RIDE, type ReadyQueueCoordinator } from '../run-queue/coordinator.js';
+import { NO_MESSAGE, type ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 import { NO_SLOT } from '../run-queue/slots.js';
 
 const NOTES_KEPT = 4096;
 const NOTE_FIELDS = 4;
-const GRAVES_KEPT = 1024;
+const RELEASES_KEPT = 1024;
 
 /** One send, as it was recorded. The slot of a sender that has gone since is negative. */
 export interface RecordedSend {
@@ -17,16 +17,16 @@ export interface RecordedSend {
 
 /**
  * Who sent what to whom, the last few thousand times, so that a failure can be told with what led to it. It stays on
- * because it costs next to nothing: a message that rides in a ready entry is recorded by the entry itself, a repeated
+ * because it costs next to nothing: a message that inlineMessages in a ready entry is recorded by the entry itself, a repeated
  * send into a mailbox that is already waiting is noted once, and only the rest is noted here, as integers in a ring.
  *
- * A slot may have been given to another actor since; the last graves say from when on it means somebody else.
+ * A slot may have been given to another actor since; the last releases say from when on it means somebody else.
  */
 export class FlightRecorder {
   private readonly notes = new Float64Array(NOTE_FIELDS * NOTES_KEPT);
   private noted = 0;
-  private readonly graves = new Float64Array(2 * GRAVES_KEPT);
-  private buried = 0;
+  private readonly releases = new Float64Array(2 * RELEASES_KEPT);
+  private released = 0;
 
   note(sender: number, receiver: number, handler: number, sequence: number): void {
     const at = (this.noted % NOTES_KEPT) * NOTE_FIELDS;
@@ -37,11 +37,11 @@ export class FlightRecorder {
     this.noted += 1;
   }
 
-  bury(slot: number, sequence: number): void {
-    const at = (this.buried % GRAVES_KEPT) * 2;
-    this.graves[at] = slot;
-    this.graves[at + 1] = sequence;
-    this.buried += 1;
+  slotReleased(slot: number, sequence: number): void {
+    const at = (this.released % RELEASES_KEPT) * 2;
+    this.releases[at] = slot;
+    this.releases[at + 1] = sequence;
+    this.released += 1;
   }
 
   /** What led to the present state of an actor: sends to it, to those who sent to it, and so on; oldest first. */
@@ -60,8 +60,8 @@ export class FlightRecorder {
 
   private newestFirst(ready: ReadyQueueCoordinator<Mailbox>): RecordedSend[] {
     const sends: RecordedSend[] = [];
-    ready.visitRides((sequence, sender, receiver, handler) => {
-      if (handler !== NO_RIDE) sends.push({ sequence, sender, receiver, handler: handlerOf(handler) });
+    ready.visitInlineSends((sequence, sender, receiver, handler) => {
+      if (handler !== NO_MESSAGE) sends.push({ sequence, sender, receiver, handler: handlerOf(handler) });
       return true;
     });
     for (let i = 0; i < Math.min(this.noted, NOTES_KEPT); i += 1) {
@@ -75,8 +75,8 @@ export class FlightRecorder {
   }
 
   private isGone(slot: number, sequence: number): boolean {
-    for (let i = 0; i < Math.min(this.buried, GRAVES_KEPT); i += 1) {
-      if (this.graves[2 * i] === slot && (this.graves[2 * i + 1] as number) > sequence) return true;
+    for (let i = 0; i < Math.min(this.released, RELEASES_KEPT); i += 1) {
+      if (this.releases[2 * i] === slot && (this.releases[2 * i + 1] as number) > sequence) return true;
     }
     return false;
   }

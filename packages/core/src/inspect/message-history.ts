@@ -13,7 +13,7 @@ export function messageHistoryOf(runtime: Runtime, of: number): string[] {
   };
   return (runtime.recorder?.messageHistoryOf(runtime.ready, of, SENDS_MAX) ?? []).map(
     ({ sender, receiver, handler }) => {
-      const names = runtime.ready.slots.mailboxes[receiver]?.kind.definition['~handlerNames'];
+      const names = runtime.ready.slots.mailboxes[receiver]?.type.definition['~handlerNames'];
       return `${nameOf(sender)} → ${nameOf(receiver)}.${names?.[handler] ?? handler}`;
     },
   );

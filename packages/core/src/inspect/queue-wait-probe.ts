@@ -1,10 +1,10 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 
 /**
  * Follows the last message of one mailbox from a look at the clock to the turn that has handled it: a wait that was
  * measured, not reckoned. One mailbox at a time, and nothing per message: only how many were handled is compared.
  */
-export class QueueProbe {
+export class QueueWaitProbe {
   readonly cell: ActorCell;
   readonly depth: number;
   readonly since: number;
@@ -24,5 +24,5 @@ export class QueueProbe {
 }
 
 function handledBy(cell: ActorCell): number {
-  return cell.kind.runtime.ready.handledBy(cell.slot);
+  return cell.type.runtime.ready.handledBy(cell.slot);
 }

@@ -1,7 +1,7 @@
-import type { Signal } from './signal.js';
+import type { Signal } from './runtime-signal.js';
 
 /** Signals that wait until user code can run again, in their order. Taking one takes no longer the more there are. */
-export class Postponed {
+export class DeferredSignals {
   private signals: (Signal | undefined)[] = [];
   private head = 0;
 

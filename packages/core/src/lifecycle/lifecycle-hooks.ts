@@ -1,6 +1,6 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import { toError } from '../errors.js';
-import { Awaiting, park } from './awaiting.js';
+import { PendingCall, parkUntilSettled } from './pending-call.js';
 
 export type HookName = 'started' | 'stopping' | 'stopped' | 'restarting' | 'terminated' | 'idle';
 type Hook = (ctx: ActorCell, ...rest: unknown[]) => unknown;
@@ -10,15 +10,15 @@ export function runHook(
   cell: ActorCell,
   name: HookName,
   rest: unknown[],
-  then: (cell: ActorCell, awaiting: Awaiting) => void,
+  then: (cell: ActorCell, awaiting: PendingCall) => void,
 ): void {
-  const hook = cell.kind.spec[name] as Hook | undefined;
-  const awaiting = new Awaiting(name, -1, undefined, cell.kind.runtime.executor.coarseNow, then);
+  const hook = cell.type.spec[name] as Hook | undefined;
+  const awaiting = new PendingCall(name, -1, undefined, cell.type.runtime.executor.coarseNow, then);
   if (hook !== undefined) {
     try {
       const result = hook(cell, ...rest) as PromiseLike<unknown> | undefined;
       if (typeof result === 'object' && result !== null && typeof result.then === 'function') {
-        park(cell, result, awaiting);
+        parkUntilSettled(cell, result, awaiting);
         return;
       }
     } catch (thrown) {
@@ -29,9 +29,9 @@ export function runHook(
 }
 
 /** The hooks of an end cannot stop it: what they throw is said and done with. */
-export function logHookFailure(cell: ActorCell, hook: string, awaiting: Awaiting): void {
+export function logHookFailure(cell: ActorCell, hook: string, awaiting: PendingCall): void {
   if (awaiting.error === undefined) return;
-  cell.kind.runtime.logFailure(
+  cell.type.runtime.logFailure(
     cell,
     hook,
     toError(awaiting.error.thrown),

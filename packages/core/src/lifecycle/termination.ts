@@ -1,13 +1,21 @@
-import type { ActorCell } from '../actor/cell.js';
-import type { Extras } from '../actor/cold-state.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { ColdState } from '../actor/cold-state.js';
 import type { Runtime } from '../actor/runtime.js';
 import { ChildEndedError } from '../errors.js';
 import type { StopReason } from '../events.js';
-import { CLOSED, DRAINING, FAULT, KILL_ASKED, OVERLOADED, STOP_ASKED, STOPPING } from '../mailbox/status.js';
-import { endLinked } from '../supervision/links.js';
+import {
+  CLOSED,
+  DRAINING,
+  FAULT,
+  KILL_ASKED,
+  OVERLOADED,
+  STOP_ASKED,
+  STOPPING,
+} from '../mailbox/status-word.js';
+import { endLinked } from '../supervision/actor-links.js';
 
 /** The last step of an actor: what it leaves behind is accounted for, and whoever should know is told. */
-export class Burial {
+export class Termination {
   private readonly runtime: Runtime;
 
   constructor(runtime: Runtime) {
@@ -16,30 +24,30 @@ export class Burial {
 
   terminate(cell: ActorCell, reason: StopReason): void {
     const { runtime } = this;
-    if ((cell.status & OVERLOADED) !== 0) runtime.ready.pressure.relieve(cell);
-    if (cell.extras?.restartType === 'permanent' && this.startsAgain(cell, cell.extras, reason)) return;
+    if ((cell.status & OVERLOADED) !== 0) runtime.ready.backPressure.release(cell);
+    if (cell.cold?.restartType === 'permanent' && this.startsAgain(cell, cell.cold, reason)) return;
     cell.status |= CLOSED | STOPPING;
-    if (cell.queue.length > 0) this.buryMessages(cell);
-    const extras = cell.extras;
-    if (extras !== undefined) this.endExtras(cell);
+    if (cell.queue.length > 0) this.deadLetterMessages(cell);
+    const cold = cell.cold;
+    if (cold !== undefined) this.endColdState(cell);
     if (runtime.events.hasListeners) runtime.events.publish({ kind: 'stopped', path: cell.path, reason });
-    const parent = runtime.lineage.parentOf(cell.slot);
-    runtime.lineage.remove(cell.slot);
-    cell.bury(reason, parent?.ref);
-    if (parent !== undefined && (parent.extras?.stopping !== undefined || extras !== undefined)) {
+    const parent = runtime.childLists.parentOf(cell.slot);
+    runtime.childLists.remove(cell.slot);
+    cell.markTerminated(reason, parent?.ref);
+    if (parent !== undefined && (parent.cold?.stopping !== undefined || cold !== undefined)) {
       parent.signal({ kind: 'child-stopped', child: cell.ref, reason });
     }
-    if (extras !== undefined) this.announceEnd(cell, extras, reason);
+    if (cold !== undefined) this.announceEnd(cell, cold, reason);
   }
 
   /**
    * A permanent child that ends by itself, while its parent wants it, is restarted in place (ADR 0020): its parent
    * decides as for a failure, and its ref, its name, its watchers and what waits in its mailbox stay.
    */
-  private startsAgain(cell: ActorCell, extras: Extras, reason: StopReason): boolean {
+  private startsAgain(cell: ActorCell, cold: ColdState, reason: StopReason): boolean {
     const { runtime } = this;
-    const parent = runtime.lineage.parentOf(cell.slot);
-    if (parent === undefined || extras.released || parent.extras?.stopping !== undefined) return false;
+    const parent = runtime.childLists.parentOf(cell.slot);
+    if (parent === undefined || cold.released || parent.cold?.stopping !== undefined) return false;
     if ((parent.status & (STOPPING | STOP_ASKED | KILL_ASKED)) !== 0) return false;
     const error = new ChildEndedError(cell.path, reason);
     const at = runtime.executor.coarseNow;
@@ -52,33 +60,33 @@ export class Burial {
       ended: reason,
       unresumable: false,
     };
-    extras.group?.left(cell.ref);
-    extras.stopping = undefined;
-    extras.failure = report;
+    cold.group?.left(cell.ref);
+    cold.stopping = undefined;
+    cold.failure = report;
     runtime.timers.cancelAll(cell);
     cell.status = (cell.status & ~(STOPPING | CLOSED | DRAINING | STOP_ASKED | KILL_ASKED)) | FAULT;
     runtime.supervisor.report(cell, report);
-    for (const tell of extras.onStopped.splice(0)) tell(reason);
+    for (const tell of cold.onStopped.splice(0)) tell(reason);
     return true;
   }
 
   /** The last step, when nothing of the actor is left to be seen half done. */
-  private announceEnd(cell: ActorCell, extras: Extras, reason: StopReason): void {
-    extras.group?.left(cell.ref);
-    endLinked(cell.ref, extras);
-    this.runtime.deathWatch.announce(cell, extras, reason);
-    for (const tell of extras.onStopped) tell(reason);
+  private announceEnd(cell: ActorCell, cold: ColdState, reason: StopReason): void {
+    cold.group?.left(cell.ref);
+    endLinked(cell.ref, cold);
+    this.runtime.deathWatch.announce(cell, cold, reason);
+    for (const tell of cold.onStopped) tell(reason);
   }
 
-  private endExtras(cell: ActorCell): void {
+  private endColdState(cell: ActorCell): void {
     const { runtime } = this;
     runtime.timers.cancelAll(cell);
-    runtime.stashes.bury(cell);
+    runtime.stashes.deadLetterAll(cell);
     runtime.registry.remove(cell);
     runtime.suspensions.endAll(cell);
   }
 
-  private buryMessages(cell: ActorCell): void {
+  private deadLetterMessages(cell: ActorCell): void {
     const { queue } = cell;
     this.runtime.ready.queued -= queue.length;
     while (queue.length > 0) {

@@ -1,11 +1,11 @@
-import type { ReadyQueueCoordinator } from '../run-queue/coordinator.js';
+import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 import type { Mailbox } from './mailbox.js';
-import { CLOSED, GATED, MUTED, OVERLOADED, TERMINATED } from './status.js';
+import { CLOSED, GATED, MUTED, OVERLOADED, TERMINATED } from './status-word.js';
 
 /** Who waits for an overloaded mailbox to catch up. */
-interface Waiting {
+interface Waiters {
   readonly muted: number[];
-  readonly patient: (() => void)[];
+  readonly retries: (() => void)[];
 }
 
 /**
@@ -14,8 +14,8 @@ interface Waiting {
  * overloaded until it has released everybody it muted, so the last edge that would close a circle of mutes cannot be
  * drawn. A mailbox that cannot make progress by itself (awaiting, suspended, failed) mutes nobody.
  */
-export class Pressure<M extends Mailbox = Mailbox> {
-  private readonly waiting = new Map<number, Waiting>();
+export class BackPressure<M extends Mailbox = Mailbox> {
+  private readonly waiting = new Map<number, Waiters>();
   private coordinator: ReadyQueueCoordinator<M> | undefined = undefined;
 
   attach(coordinator: ReadyQueueCoordinator<M>): void {
@@ -23,11 +23,11 @@ export class Pressure<M extends Mailbox = Mailbox> {
   }
 
   /** The running actor has sent to a mailbox that is over its capacity. */
-  press(receiver: M): void {
+  muteSender(receiver: M): void {
     const ready = this.coordinator as ReadyQueueCoordinator<M>;
     const sender = ready.slots.mailboxes[ready.running];
     if (sender === undefined || (sender.status & (MUTED | OVERLOADED)) !== 0) return;
-    if (sender === receiver || (receiver.status & GATED) !== 0 || receiver.kind.overflow !== 'mute-sender')
+    if (sender === receiver || (receiver.status & GATED) !== 0 || receiver.type.overflow !== 'mute-sender')
       return;
     receiver.status |= OVERLOADED;
     sender.status |= MUTED;
@@ -35,24 +35,24 @@ export class Pressure<M extends Mailbox = Mailbox> {
   }
 
   /** Calls back when there is room, or when there will never be any: the caller looks again. */
-  await(receiver: M, retry: () => void): void {
+  waitForRoom(receiver: M, retry: () => void): void {
     receiver.status |= OVERLOADED;
-    this.of(receiver).patient.push(retry);
+    this.of(receiver).retries.push(retry);
   }
 
-  relieveIfCaughtUp(receiver: M): void {
-    if (receiver.queue.length <= receiver.kind.lowWater || (receiver.status & (GATED | CLOSED)) !== 0) {
-      this.relieve(receiver);
+  releaseIfCaughtUp(receiver: M): void {
+    if (receiver.queue.length <= receiver.type.lowWater || (receiver.status & (GATED | CLOSED)) !== 0) {
+      this.release(receiver);
     }
   }
 
-  relieve(receiver: M): void {
+  release(receiver: M): void {
     receiver.status &= ~OVERLOADED;
     const waiting = this.waiting.get(receiver.slot);
     if (waiting === undefined) return;
     this.waiting.delete(receiver.slot);
     for (const slot of waiting.muted) this.unmute(slot);
-    for (const retry of waiting.patient) retry();
+    for (const retry of waiting.retries) retry();
   }
 
   private unmute(slot: number): void {
@@ -62,10 +62,10 @@ export class Pressure<M extends Mailbox = Mailbox> {
     this.coordinator?.registerReady(sender);
   }
 
-  private of(receiver: M): Waiting {
+  private of(receiver: M): Waiters {
     let waiting = this.waiting.get(receiver.slot);
     if (waiting === undefined) {
-      waiting = { muted: [], patient: [] };
+      waiting = { muted: [], retries: [] };
       this.waiting.set(receiver.slot, waiting);
     }
     return waiting;

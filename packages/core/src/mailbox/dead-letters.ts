@@ -1,4 +1,4 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Runtime } from '../actor/runtime.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { type Envelope, handlerOf, isEnveloped } from '../message/envelope.js';
@@ -32,14 +32,14 @@ export class DeadLetters implements DeadLetterOffice<ActorCell> {
       const letter = {
         reason,
         to: cell.path,
-        message: cell.kind.definition['~handlerNames'][handlerOf(slot)] as string,
+        message: cell.type.definition['~handlerNames'][handlerOf(slot)] as string,
         payload: envelope === undefined ? content : envelope.payload,
         from: from?.path,
       };
       events.publish({ kind: 'dead-letter', letter });
     }
     if (envelope === undefined) return;
-    if (envelope.context !== undefined) this.runtime.sendHooks.lost(cell, envelope, reason);
+    if (envelope.context !== undefined) this.runtime.sendHooks.deadLettered(cell, envelope, reason);
     asks.undelivered(envelope, why ?? reason);
   }
 }

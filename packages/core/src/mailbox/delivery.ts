@@ -3,21 +3,21 @@
 import type { FlightRecorder } from '../inspect/flight-recorder.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped, handlerOf, isEnveloped } from '../message/envelope.js';
-import type { ReadyQueueCoordinator } from '../run-queue/coordinator.js';
+import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 import { NO_SLOT } from '../run-queue/slots.js';
-import { LevelledQueue } from './levels.js';
 import type { Mailbox } from './mailbox.js';
-import { whenFull } from './overflow.js';
-import { MessageQueue, NO_QUEUE } from './queue.js';
-import { CLOSED, DRAINING, IDLE, SCHEDULED, SPECIAL } from './status.js';
+import { EMPTY_QUEUE, MessageQueue } from './message-queue.js';
+import { whenFull } from './overflow-policy.js';
+import { LevelledQueue } from './priority-levels.js';
+import { CLOSED, DRAINING, IDLE, SCHEDULED, SLOW_PATH } from './status-word.js';
 
 /** Whoever goes on sending to a mailbox that is over its capacity is pressed when it begins, then every 64 messages. */
-const PRESS_MASK = 63;
+const MUTE_CHECK_MASK = 63;
 
 // Constants of this module are part of the compiled send; imported ones would be loaded and checked at every use (ADR 0028).
-const HAS_TURN = SCHEDULED;
-const SAYS_HOW = SCHEDULED | CLOSED | SPECIAL;
-const NOBODYS_QUEUE = NO_QUEUE;
+const IS_SCHEDULED = SCHEDULED;
+const FAST_PATH_MASK = SCHEDULED | CLOSED | SLOW_PATH;
+const SHARED_EMPTY_QUEUE = EMPTY_QUEUE;
 
 export type Delivered = 'accepted' | 'full' | 'closed';
 
@@ -33,7 +33,7 @@ export interface SendHook<M extends Mailbox> {
 
 /**
  * From a sender to a mailbox. The fast paths are the two that matter: an idle actor gets its message as a ride in the
- * ready ring, a busy one with room gets it in its queue. All else goes through `postWithCare`.
+ * ready ring, a busy one with room gets it in its queue. All else goes through `postSlow`.
  */
 export class Delivery<M extends Mailbox = Mailbox> {
   private readonly ready: ReadyQueueCoordinator<M>;
@@ -55,27 +55,27 @@ export class Delivery<M extends Mailbox = Mailbox> {
 
   /** `tell`: never throws, never waits; what cannot be accepted becomes a dead letter. */
   tell(mailbox: M, handler: number, payload: unknown): void {
-    if (mailbox.status === IDLE) this.rouse(mailbox, handler, payload);
+    if (mailbox.status === IDLE) this.wakeWith(mailbox, handler, payload);
     else this.post(mailbox, handler, payload);
   }
 
   /** Only for an idle mailbox. */
-  rouse(mailbox: M, handler: number, payload: unknown): void {
-    mailbox.status = HAS_TURN;
-    this.ready.registerWithRide(mailbox.slot, handler, payload);
+  wakeWith(mailbox: M, handler: number, payload: unknown): void {
+    mailbox.status = IS_SCHEDULED;
+    this.ready.registerWithMessage(mailbox.slot, handler, payload);
   }
 
   /** `offer`: says what became of it, and leaves no dead letter behind when the answer is no. */
   offer(mailbox: M, handler: number, payload: unknown): Delivered {
     if ((mailbox.status & CLOSED) !== 0) return 'closed';
-    if (this.isFull(mailbox) && whenFull(mailbox.kind.overflow, true) === 'refuse') return 'full';
+    if (this.isFull(mailbox) && whenFull(mailbox.type.overflow, true) === 'refuse') return 'full';
     if (this.ready.queued >= this.ready.queuedMax) return 'full';
     this.tell(mailbox, handler, payload);
     return 'accepted';
   }
 
   isFull(mailbox: M): boolean {
-    return mailbox.queue.length >= mailbox.kind.capacity;
+    return mailbox.queue.length >= mailbox.type.capacity;
   }
 
   /** The actor whose synchronous handler is running: what is sent now is attributed to it. */
@@ -87,25 +87,25 @@ export class Delivery<M extends Mailbox = Mailbox> {
   post(mailbox: M, handler: number, payload: unknown): void {
     const queue = mailbox.queue;
     const ready = this.ready;
-    const kind = mailbox.kind;
+    const type = mailbox.type;
     if (
-      (mailbox.status & SAYS_HOW) === HAS_TURN &&
-      queue !== NOBODYS_QUEUE &&
-      queue.length < kind.hardCapacity &&
+      (mailbox.status & FAST_PATH_MASK) === IS_SCHEDULED &&
+      queue !== SHARED_EMPTY_QUEUE &&
+      queue.length < type.hardCapacity &&
       ready.queued < ready.queuedMax
     ) {
       const another = queue.sender !== ready.running;
       if (another) this.record(queue, mailbox.slot, handler);
       queue.push(handler, payload);
       ready.queued += 1;
-      const over = queue.length - kind.capacity;
-      if (over > 0 && (another || (over & PRESS_MASK) === 1)) ready.pressure.press(mailbox);
+      const over = queue.length - type.capacity;
+      if (over > 0 && (another || (over & MUTE_CHECK_MASK) === 1)) ready.backPressure.muteSender(mailbox);
       return;
     }
-    this.postWithCare(mailbox, handler, payload);
+    this.postSlow(mailbox, handler, payload);
   }
 
-  private postWithCare(mailbox: M, handler: number, payload: unknown): void {
+  private postSlow(mailbox: M, handler: number, payload: unknown): void {
     if ((mailbox.status & CLOSED) !== 0) {
       const reason = (mailbox.status & DRAINING) !== 0 ? 'draining' : 'stopped';
       this.office.undelivered(mailbox, handler, payload, reason);
@@ -121,9 +121,9 @@ export class Delivery<M extends Mailbox = Mailbox> {
 
   /** False when the new message was refused. */
   private makeRoom(mailbox: M, handler: number, payload: unknown): boolean {
-    switch (whenFull(mailbox.kind.overflow, false)) {
+    switch (whenFull(mailbox.type.overflow, false)) {
       case 'accept-and-mute':
-        this.ready.pressure.press(mailbox);
+        this.ready.backPressure.muteSender(mailbox);
         return true;
       case 'evict-oldest': {
         const oldest = mailbox.queue.peek();
@@ -134,7 +134,7 @@ export class Delivery<M extends Mailbox = Mailbox> {
       case 'accept':
         return true;
       default: {
-        const reason = mailbox.kind.overflow === 'drop-newest' ? 'dropped' : 'rejected';
+        const reason = mailbox.type.overflow === 'drop-newest' ? 'dropped' : 'rejected';
         this.office.undelivered(mailbox, handler, payload, reason);
         return false;
       }
@@ -143,13 +143,13 @@ export class Delivery<M extends Mailbox = Mailbox> {
 
   private accept(mailbox: M, handler: number, payload: unknown): void {
     let queue = mailbox.queue;
-    if (queue === NO_QUEUE) {
-      const levels = mailbox.kind.levels;
+    if (queue === EMPTY_QUEUE) {
+      const levels = mailbox.type.levels;
       queue = levels === undefined ? new MessageQueue() : new LevelledQueue(levels);
       mailbox.queue = queue;
     }
     this.record(queue, mailbox.slot, handler);
-    if ((mailbox.status & SPECIAL) !== 0 && mailbox.kind.hasSendHook) {
+    if ((mailbox.status & SLOW_PATH) !== 0 && mailbox.type.hasSendHook) {
       this.acceptWithContext(queue, mailbox, handler, payload);
     } else {
       queue.push(handler, payload);

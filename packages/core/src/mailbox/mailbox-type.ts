@@ -1,10 +1,10 @@
-import type { OverflowPolicy } from './overflow.js';
+import type { OverflowPolicy } from './overflow-policy.js';
 
 /** A message handler as the scheduler calls it. Types are checked where it was defined and where it is sent to. */
 export type Handler = (context: never, payload: never) => unknown;
 
-/** What all mailboxes of one kind of actor share. Reached from each mailbox by one pointer. */
-export interface MailboxKind {
+/** What all mailboxes of one type of actor share. Reached from each mailbox by one pointer. */
+export interface MailboxType {
   readonly handlers: readonly Handler[];
   readonly capacity: number;
   /** Where the mailbox refuses or evicts: its capacity, or never for the policies that accept and press back. */

@@ -1,13 +1,13 @@
-import type { ActorCell } from '../actor/cell.js';
-import type { Extras } from '../actor/cold-state.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { ColdState } from '../actor/cold-state.js';
 import type { Runtime } from '../actor/runtime.js';
-import type { ResumeOn, SuspensionToken } from '../define/context.js';
+import type { ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import { OptionError } from '../errors.js';
-import type { SuspendReason } from '../message/suspension.js';
-import { cellOfRef } from '../ref/ref-argument.js';
+import type { SuspendReason } from '../message/suspend-reason.js';
+import { cellOfRef } from '../ref/cell-of-ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { TimerNode } from '../timers/timer-wheel.js';
-import { SUSPENSION, TERMINATED } from './status.js';
+import { SUSPENSION, TERMINATED } from './status-word.js';
 
 /** One reason why an actor handles no messages. Ends once: by its token, its condition, or the actor's end. */
 export class Suspension extends TimerNode implements SuspensionToken {
@@ -63,7 +63,7 @@ export class Suspensions {
     const since = runtime.executor.now();
     const suspension = new Suspension(reason, until, since, byOperator, (ended) => this.end(ref, ended));
     this.arm(suspension, until);
-    cell.needExtras().suspensions.push(suspension);
+    cell.ensureCold().suspensions.push(suspension);
     cell.status += SUSPENSION;
     if (runtime.events.hasListeners) runtime.events.publish({ kind: 'suspended', path: cell.path, reason });
     return suspension;
@@ -78,12 +78,12 @@ export class Suspensions {
 
   /** At a restart: what the old incarnation suspended itself for is over; what an operator wants stays. */
   endOwn(cell: ActorCell): void {
-    for (const suspension of [...(cell.extras?.suspensions ?? [])])
+    for (const suspension of [...(cell.cold?.suspensions ?? [])])
       if (!suspension.byOperator) suspension.resume();
   }
 
   endAll(cell: ActorCell): void {
-    for (const suspension of [...(cell.extras?.suspensions ?? [])]) suspension.resume();
+    for (const suspension of [...(cell.cold?.suspensions ?? [])]) suspension.resume();
   }
 
   private arm(suspension: Suspension, until: ResumeOn): void {
@@ -103,7 +103,7 @@ export class Suspensions {
       case 'capacity': {
         const target = cellOfRef('suspend.of', until.of);
         if (this.runtime.delivery.isFull(target)) {
-          this.runtime.ready.pressure.await(target, () => suspension.resume());
+          this.runtime.ready.backPressure.waitForRoom(target, () => suspension.resume());
         } else {
           this.runtime.host.soon(() => suspension.resume());
         }
@@ -132,8 +132,8 @@ export class Suspensions {
     if (suspension.until.on === 'event') this.forgetKey(suspension.until.key, suspension);
     const cell = ref.cell;
     if ((cell.status & TERMINATED) !== 0) return;
-    const extras = cell.extras as Extras;
-    extras.suspensions = extras.suspensions.filter((open) => open !== suspension);
+    const cold = cell.cold as ColdState;
+    cold.suspensions = cold.suspensions.filter((open) => open !== suspension);
     cell.status -= SUSPENSION;
     if (runtime.events.hasListeners) {
       const ms = runtime.executor.now() - suspension.since;

@@ -1,12 +1,12 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Runtime } from '../actor/runtime.js';
 import { enveloped } from '../message/envelope.js';
 import type { Handler } from './mailbox-type.js';
 
 /** Messages without a handler in the present phase of their actor: dead letters, or set aside until the next phase. */
-export class IllegalMessages {
+export class UnhandledInPhase {
   private readonly runtime: Runtime;
-  private readonly standIns = new WeakSet<Handler>();
+  private readonly placeholders = new WeakSet<Handler>();
 
   constructor(runtime: Runtime) {
     this.runtime = runtime;
@@ -14,29 +14,29 @@ export class IllegalMessages {
 
   /** What stands in the place of the handler that is missing. Only actors without middleware come to call it. */
   handlerFor(name: string): Handler {
-    const standIn = ((cell: ActorCell, payload: unknown) =>
-      this.meet(cell, name, payload)) as unknown as Handler;
-    this.standIns.add(standIn);
-    return standIn;
+    const placeholder = ((cell: ActorCell, payload: unknown) =>
+      this.handleMissing(cell, name, payload)) as unknown as Handler;
+    this.placeholders.add(placeholder);
+    return placeholder;
   }
 
   /** Whether that message has no handler at present. */
   has(cell: ActorCell, handler: number): boolean {
-    return this.standIns.has(cell.kind.handlers[handler] as Handler);
+    return this.placeholders.has(cell.type.handlers[handler] as Handler);
   }
 
   isSetAside(cell: ActorCell): boolean {
-    return cell.kind.spec.illegal === 'stash';
+    return cell.type.spec.illegal === 'stash';
   }
 
-  whyNot(cell: ActorCell): string {
-    return `not legal in phase ${cell.kind.phase}`;
+  reasonFor(cell: ActorCell): string {
+    return `not legal in phase ${cell.type.phase}`;
   }
 
-  private meet(cell: ActorCell, name: string, payload: unknown): void {
+  private handleMissing(cell: ActorCell, name: string, payload: unknown): void {
     const { invoker, stashes, deadLetters } = this.runtime;
     const { envelope } = invoker;
-    const handler = cell.kind.definition['~handlerNames'].indexOf(name);
+    const handler = cell.type.definition['~handlerNames'].indexOf(name);
     const slot = envelope === undefined ? handler : enveloped(handler);
     const content = envelope ?? payload;
     if (this.isSetAside(cell)) {
@@ -46,6 +46,6 @@ export class IllegalMessages {
       return;
     }
     invoker.discount();
-    deadLetters.undelivered(cell, slot, content, 'illegal', this.whyNot(cell));
+    deadLetters.undelivered(cell, slot, content, 'illegal', this.reasonFor(cell));
   }
 }

@@ -1,7 +1,7 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import { HandlerTimeoutError, toError } from '../errors.js';
-import type { Awaiting } from '../lifecycle/awaiting.js';
-import { SETTLED } from '../mailbox/status.js';
+import type { PendingCall } from '../lifecycle/pending-call.js';
+import { SETTLED } from '../mailbox/status-word.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
 /**
@@ -9,12 +9,12 @@ import { TimerNode } from '../timers/timer-wheel.js';
  * as it settles, or, when it takes no notice, after one turn of the event loop. One that took no notice runs on, so
  * nothing else may run on the state it has (ADR 0114).
  */
-export class HandlerLimit extends TimerNode {
+export class HandlerTimeLimit extends TimerNode {
   /** It was given up while it was running. */
   isCutOff = false;
   private readonly cell: ActorCell;
   private readonly withinMs: number;
-  private awaiting: Awaiting | undefined = undefined;
+  private awaiting: PendingCall | undefined = undefined;
   private what = '';
   private isOver = false;
 
@@ -24,19 +24,19 @@ export class HandlerLimit extends TimerNode {
     this.withinMs = withinMs;
   }
 
-  begin(awaiting: Awaiting): void {
-    const { host, wheel } = this.cell.kind.runtime;
+  begin(awaiting: PendingCall): void {
+    const { host, wheel } = this.cell.type.runtime;
     this.awaiting = awaiting;
     this.what = awaiting.what;
     wheel.arm(this, host.now() + this.withinMs);
   }
 
   end(): void {
-    const { extras, kind } = this.cell;
-    kind.runtime.wheel.cancel(this);
+    const { cold, type } = this.cell;
+    type.runtime.wheel.cancel(this);
     this.awaiting = undefined;
     // The next message gets a signal of its own; one that was given up is to see the old one.
-    if (this.isOver && !this.isCutOff && extras !== undefined) extras.abort = undefined;
+    if (this.isOver && !this.isCutOff && cold !== undefined) cold.abort = undefined;
   }
 
   /** What a handler past its time has failed with: what it settled with is at most the cause. Undefined for one in time. */
@@ -52,8 +52,8 @@ export class HandlerLimit extends TimerNode {
     const { cell, awaiting } = this;
     if (awaiting === undefined || awaiting.settled) return;
     this.isOver = true;
-    cell.extras?.abort?.abort();
-    cell.kind.runtime.host.later(() => this.cutOff());
+    cell.cold?.abort?.abort();
+    cell.type.runtime.host.later(() => this.cutOff());
   }
 
   private cutOff(): void {
@@ -62,6 +62,6 @@ export class HandlerLimit extends TimerNode {
     this.isCutOff = true;
     awaiting.settled = true;
     cell.status |= SETTLED;
-    cell.kind.runtime.ready.registerReady(cell);
+    cell.type.runtime.ready.registerReady(cell);
   }
 }

@@ -1,4 +1,4 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import type { Envelope } from '../message/envelope.js';
 import type { DeadLetterView, MessageView, Middleware, SendView, TurnView, Verdict } from './middleware.js';
@@ -10,7 +10,7 @@ type Allowed = Extract<Verdict, { readonly verdict: 'continue' }>;
  * One message on its way through the hooks. Hooks see it as a MessageView; `context` is that of the hook at work. One per
  * message, and small: no field of it is a fraction, which would be an object of its own.
  */
-export class Passage implements MessageView {
+export class MessageHookContext implements MessageView {
   context: unknown = undefined;
   entered = 0;
   /** The tightest limit that a hook has set for an asynchronous handler. */
@@ -32,19 +32,19 @@ export class Passage implements MessageView {
   }
 
   get now(): number {
-    return this.cell.kind.runtime.messageHooks.clock.now;
+    return this.cell.type.runtime.messageHooks.clock.now;
   }
   get coarseNow(): number {
-    return this.cell.kind.runtime.executor.coarseNow;
+    return this.cell.type.runtime.executor.coarseNow;
   }
   get path(): string {
     return this.cell.path;
   }
   get actor(): string {
-    return this.cell.kind.name;
+    return this.cell.type.name;
   }
   get message(): string {
-    return this.cell.kind.definition['~handlerNames'][this.handler] as string;
+    return this.cell.type.definition['~handlerNames'][this.handler] as string;
   }
   get from(): string | undefined {
     return (this.envelope?.sender as ActorCell | undefined)?.path;
@@ -57,15 +57,15 @@ export class Passage implements MessageView {
     return deadline === Number.POSITIVE_INFINITY ? deadline : deadline - this.now;
   }
   get retryable(): boolean {
-    return !this.isCutOff && (this.cell.kind.spec.retryable?.includes(this.message) ?? false);
+    return !this.isCutOff && (this.cell.type.spec.retryable?.includes(this.message) ?? false);
   }
   get retries(): number {
-    return this.cell.kind.runtime.messageHooks.retriesOf(this.envelope);
+    return this.cell.type.runtime.messageHooks.retriesOf(this.envelope);
   }
 }
 
 /** One message on its way into a mailbox. The clock is read only by those who ask. */
-export class Sending implements SendView {
+export class SendHookContext implements SendView {
   cause: unknown = undefined;
   armedBy: unknown = undefined;
   readonly payload: unknown;
@@ -84,21 +84,21 @@ export class Sending implements SendView {
     return this.cell.path;
   }
   get actor(): string {
-    return this.cell.kind.name;
+    return this.cell.type.name;
   }
   get message(): string {
-    return this.cell.kind.definition['~handlerNames'][this.handler] as string;
+    return this.cell.type.definition['~handlerNames'][this.handler] as string;
   }
   get from(): string | undefined {
     return this.sender?.path;
   }
   get now(): number {
-    return this.cell.kind.runtime.host.now();
+    return this.cell.type.runtime.host.now();
   }
 }
 
 /** One message with a context that has become a dead letter. */
-export class Lost implements DeadLetterView {
+export class DeadLetterHookContext implements DeadLetterView {
   readonly reason: DeadLetterReason;
   readonly context: unknown;
   private readonly cell: ActorCell;
@@ -115,21 +115,21 @@ export class Lost implements DeadLetterView {
     return this.cell.path;
   }
   get actor(): string {
-    return this.cell.kind.name;
+    return this.cell.type.name;
   }
   get message(): string {
-    return this.cell.kind.definition['~handlerNames'][this.envelope.handler] as string;
+    return this.cell.type.definition['~handlerNames'][this.envelope.handler] as string;
   }
   get payload(): unknown {
     return this.envelope.payload;
   }
   get now(): number {
-    return this.cell.kind.runtime.host.now();
+    return this.cell.type.runtime.host.now();
   }
 }
 
 /** The context of the message in whose handling a timer was armed. Its slot is laid out by the pipeline of that actor. */
-export class Arming {
+export class TimerContext {
   private readonly pipeline: Pipeline;
   private readonly slot: unknown;
 
@@ -144,7 +144,7 @@ export class Arming {
 }
 
 /** One turn as hooks see it. */
-export class Turn implements TurnView {
+export class TurnHookContext implements TurnView {
   endedAt: number;
   handled = 0;
   readonly depth: number;
@@ -162,6 +162,6 @@ export class Turn implements TurnView {
     return this.cell.path;
   }
   get actor(): string {
-    return this.cell.kind.name;
+    return this.cell.type.name;
   }
 }

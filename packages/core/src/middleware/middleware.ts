@@ -1,5 +1,5 @@
 import type { DeadLetterReason } from '../message/dead-letter.js';
-import type { ResumeCondition, SuspendReason } from '../message/suspension.js';
+import type { ResumeCondition, SuspendReason } from '../message/suspend-reason.js';
 import type { InvokeResult } from '../run-queue/invoke-result.js';
 
 /** The message a hook is looking at. The same object before and after, so hooks may keep notes by it. */
@@ -24,7 +24,7 @@ export interface MessageView {
   readonly retries: number;
   /** Monotonic milliseconds at which the hook runs. Reading it costs as much as some handlers do. */
   readonly now: number;
-  /** A time not later than `now`, and free: when the executor last looked at the clock. */
+  /** A time not later than `now`, and free: when the executor last onClockRead at the clock. */
   readonly coarseNow: number;
 }
 

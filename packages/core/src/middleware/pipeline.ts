@@ -8,11 +8,11 @@ export class Pipeline {
   readonly senders: readonly Middleware[];
   readonly wrappers: readonly Middleware[];
   /** Those of `senders` that want to know what was lost. */
-  readonly mourners: readonly Middleware[];
+  readonly deadLetterHooks: readonly Middleware[];
   /** Whether a message that was handled well has anything to do with `Middleware.afterMessage`. */
   readonly wantsHandled: boolean;
   /** Nothing is done with a message before its handler, nor after one that went well. */
-  readonly isQuiet: boolean;
+  readonly isFailureOnly: boolean;
   /** Whether somebody wants to know how long handlers take. */
   readonly isTimed: boolean;
   /** By place in `messages`: the place in `senders`, or -1. */
@@ -23,11 +23,11 @@ export class Pipeline {
     this.messages = middleware.filter((m) => m.beforeMessage !== undefined || m.afterMessage !== undefined);
     this.senders = middleware.filter((m) => m.onSend !== undefined);
     this.wrappers = middleware.filter((m) => m.around !== undefined);
-    this.mourners = this.senders.filter((m) => m.onDeadLetter !== undefined);
+    this.deadLetterHooks = this.senders.filter((m) => m.onDeadLetter !== undefined);
     const after = middleware.filter((m) => m.afterMessage !== undefined);
     this.wantsHandled = after.some((m) => wants(m, 'handled'));
     const before = middleware.some((m) => m.beforeMessage !== undefined);
-    this.isQuiet = !before && !this.wantsHandled && this.wrappers.length === 0;
+    this.isFailureOnly = !before && !this.wantsHandled && this.wrappers.length === 0;
     this.isTimed = after.some((m) => m.timesHandlers !== false);
     this.senderOfMessage = this.messages.map((m) => this.senders.indexOf(m));
   }
@@ -67,13 +67,13 @@ export function wants(middleware: Middleware, kind: Outcome['kind']): boolean {
 }
 
 /** A verdict that cannot be carried out is its author's mistake; found later it would stop the pump. */
-export function mustBePossible(verdict: Verdict): void {
+export function checkVerdict(verdict: Verdict): void {
   switch (verdict.verdict) {
     case 'continue':
-      if (verdict.withinMs !== undefined) mustBeTime('withinMs', verdict.withinMs, Number.MIN_VALUE);
+      if (verdict.withinMs !== undefined) checkDelay('withinMs', verdict.withinMs, Number.MIN_VALUE);
       return;
     case 'hold':
-      if (verdict.resumeOn.on === 'after') mustBeTime('resumeOn.ms', verdict.resumeOn.ms, 0);
+      if (verdict.resumeOn.on === 'after') checkDelay('resumeOn.ms', verdict.resumeOn.ms, 0);
       return;
     case 'refuse':
     case 'answer':
@@ -83,7 +83,7 @@ export function mustBePossible(verdict: Verdict): void {
   }
 }
 
-export function mustBeTime(what: string, ms: number, least: number): void {
+export function checkDelay(what: string, ms: number, least: number): void {
   if (!(ms >= least && ms < Number.POSITIVE_INFINITY))
     throw new OptionError(what, ms, `needed a number of milliseconds ${least === 0 ? 'from 0' : 'above 0'}`);
 }

@@ -1,30 +1,34 @@
-import type { ActorCell } from '../actor/cell.js';
-import type { Passage } from './hook-contexts.js';
-import { hookFailed } from './hook-failure.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { MessageHookContext } from './hook-contexts.js';
 import type { Middleware, Outcome, RetryRequest, Verdict } from './middleware.js';
-import { mustBePossible, mustBeTime, type Pipeline, wants } from './pipeline.js';
+import { checkDelay, checkVerdict, type Pipeline, wants } from './pipeline.js';
+import { reportHookFailure } from './report-hook-failure.js';
 
 /** What keeps a message from its handler. */
-export type Denial = Exclude<Verdict, { readonly verdict: 'continue' }>;
+export type BlockingVerdict = Exclude<Verdict, { readonly verdict: 'continue' }>;
 
 /** Into the hooks, in order. Undefined when every hook lets the message through. */
-export function enter(cell: ActorCell, passage: Passage): Denial | undefined {
-  const pipeline = cell.kind.pipeline as Pipeline;
+export function runBeforeHooks(
+  cell: ActorCell,
+  hookContext: MessageHookContext,
+): BlockingVerdict | undefined {
+  const pipeline = cell.type.pipeline as Pipeline;
   const { messages } = pipeline;
-  const slot = passage.envelope?.context;
+  const slot = hookContext.envelope?.context;
   for (let i = 0; i < messages.length; i += 1) {
     const middleware = messages[i] as Middleware;
     try {
-      if (slot !== undefined) passage.context = pipeline.contextAt(slot, i);
-      const verdict = middleware.beforeMessage?.(passage);
+      if (slot !== undefined) hookContext.context = pipeline.contextAt(slot, i);
+      const verdict = middleware.beforeMessage?.(hookContext);
       if (verdict !== undefined) {
-        mustBePossible(verdict);
+        checkVerdict(verdict);
         if (verdict.verdict !== 'continue') return verdict;
-        if (verdict.withinMs !== undefined && verdict.withinMs < limitOf(passage)) passage.limit = verdict;
+        if (verdict.withinMs !== undefined && verdict.withinMs < limitOf(hookContext))
+          hookContext.limit = verdict;
       }
-      passage.entered += 1;
+      hookContext.entered += 1;
     } catch (error) {
-      hookFailed(cell, middleware, 'beforeMessage', error);
+      reportHookFailure(cell, middleware, 'beforeMessage', error);
       return { verdict: 'refuse', why: `middleware ${middleware.name} failed` };
     }
   }
@@ -32,29 +36,33 @@ export function enter(cell: ActorCell, passage: Passage): Denial | undefined {
 }
 
 /** Out of the hooks again, in reverse, and only those that were entered. */
-export function leave(cell: ActorCell, passage: Passage, outcome: Outcome): RetryRequest | undefined {
-  const pipeline = cell.kind.pipeline as Pipeline;
+export function runAfterHooks(
+  cell: ActorCell,
+  hookContext: MessageHookContext,
+  outcome: Outcome,
+): RetryRequest | undefined {
+  const pipeline = cell.type.pipeline as Pipeline;
   const { messages } = pipeline;
-  const slot = passage.envelope?.context;
+  const slot = hookContext.envelope?.context;
   let retry: RetryRequest | undefined;
-  for (let i = passage.entered - 1; i >= 0; i -= 1) {
+  for (let i = hookContext.entered - 1; i >= 0; i -= 1) {
     const middleware = messages[i] as Middleware;
     if (middleware.afterMessage === undefined || !wants(middleware, outcome.kind)) continue;
     try {
-      if (slot !== undefined) passage.context = pipeline.contextAt(slot, i);
-      const asked = middleware.afterMessage(passage, outcome);
+      if (slot !== undefined) hookContext.context = pipeline.contextAt(slot, i);
+      const asked = middleware.afterMessage(hookContext, outcome);
       if (asked !== undefined) {
-        mustBeTime('retryAfterMs', asked.retryAfterMs, 0);
+        checkDelay('retryAfterMs', asked.retryAfterMs, 0);
         retry = asked;
       }
     } catch (error) {
-      hookFailed(cell, middleware, 'afterMessage', error);
+      reportHookFailure(cell, middleware, 'afterMessage', error);
     }
   }
   return retry;
 }
 
 /** How long an asynchronous handler may take. */
-export function limitOf(passage: Passage): number {
-  return passage.limit?.withinMs ?? Number.POSITIVE_INFINITY;
+export function limitOf(hookContext: MessageHookContext): number {
+  return hookContext.limit?.withinMs ?? Number.POSITIVE_INFINITY;
 }

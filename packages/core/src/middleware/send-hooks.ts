@@ -1,9 +1,9 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Runtime } from '../actor/runtime.js';
 import { MiddlewareError, toError } from '../errors.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import type { Envelope } from '../message/envelope.js';
-import { Arming, Lost, Sending } from './hook-contexts.js';
+import { DeadLetterHookContext, SendHookContext, TimerContext } from './hook-contexts.js';
 import type { Middleware } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
 
@@ -11,26 +11,26 @@ import type { Pipeline } from './pipeline.js';
 export class SendHooks {
   private readonly runtime: Runtime;
   /** Set while a timer sends. */
-  private armedBy: Arming | undefined = undefined;
+  private armedBy: TimerContext | undefined = undefined;
 
   constructor(runtime: Runtime) {
     this.runtime = runtime;
   }
 
   /** What a timer remembers of the message in whose handling it is armed; undefined when nobody gave it a context. */
-  armingOf(owner: ActorCell): Arming | undefined {
-    const { pipeline } = owner.kind;
+  timerContextFor(owner: ActorCell): TimerContext | undefined {
+    const { pipeline } = owner.type;
     if (pipeline === undefined || !pipeline.hasSendHook) return undefined;
     const { delivery, invoker } = this.runtime;
     const own = delivery.sender === owner ? invoker.envelope : undefined;
-    const envelope = owner.extras?.awaiting?.envelope ?? own;
+    const envelope = owner.cold?.awaiting?.envelope ?? own;
     if (envelope?.context === undefined) return undefined;
-    return new Arming(pipeline, envelope.context);
+    return new TimerContext(pipeline, envelope.context);
   }
 
   /** Runs the send of a timer, so that the send hooks see what it goes back to. */
-  sendArmed(arming: Arming, send: () => void): void {
-    this.armedBy = arming;
+  sendForTimer(timerContext: TimerContext, send: () => void): void {
+    this.armedBy = timerContext;
     try {
       send();
     } finally {
@@ -40,40 +40,46 @@ export class SendHooks {
 
   /** A send hook that throws must not reach the sender: the message goes without its context, the actor has failed. */
   contextFor(cell: ActorCell, envelope: Envelope): unknown {
-    const { senders } = cell.kind.pipeline as Pipeline;
+    const { senders } = cell.type.pipeline as Pipeline;
     // An ask after an await knows both; a tell is made where they are known.
     const sender = (envelope.sender as ActorCell | undefined) ?? this.runtime.delivery.sender;
     const cause = (envelope.cause ?? this.runtime.invoker.envelope)?.context;
-    const sending = new Sending(cell, envelope.handler, envelope.payload, sender);
-    if (senders.length === 1) return this.contextBy(senders[0] as Middleware, cell, sending, cause);
+    const hookContext = new SendHookContext(cell, envelope.handler, envelope.payload, sender);
+    if (senders.length === 1) return this.contextBy(senders[0] as Middleware, cell, hookContext, cause);
     const contexts: unknown[] = [];
     for (let i = 0; i < senders.length; i += 1) {
-      contexts.push(this.contextBy(senders[i] as Middleware, cell, sending, cause));
+      contexts.push(this.contextBy(senders[i] as Middleware, cell, hookContext, cause));
     }
     return contexts;
   }
 
-  private contextBy(middleware: Middleware, cell: ActorCell, sending: Sending, cause: unknown): unknown {
+  private contextBy(
+    middleware: Middleware,
+    cell: ActorCell,
+    hookContext: SendHookContext,
+    cause: unknown,
+  ): unknown {
     try {
-      if (cause !== undefined) sending.cause = sending.sender?.kind.pipeline?.contextOf(cause, middleware);
-      if (this.armedBy !== undefined) sending.armedBy = this.armedBy.contextFor(middleware);
-      return middleware.onSend?.(sending);
+      if (cause !== undefined)
+        hookContext.cause = hookContext.sender?.type.pipeline?.contextOf(cause, middleware);
+      if (this.armedBy !== undefined) hookContext.armedBy = this.armedBy.contextFor(middleware);
+      return middleware.onSend?.(hookContext);
     } catch (error) {
       const failure = new MiddlewareError(middleware.name, 'onSend', toError(error));
-      this.runtime.lifecycle.failed(cell, failure, sending.handler, undefined);
+      this.runtime.lifecycle.failed(cell, failure, hookContext.handler, undefined);
       return undefined;
     }
   }
 
   /** Whoever gave the message a context may have something to end. It is nobody's failure: there is no handler to fail. */
-  lost(cell: ActorCell, envelope: Envelope, reason: DeadLetterReason): void {
-    const { pipeline } = cell.kind;
-    if (pipeline === undefined || pipeline.mourners.length === 0) return;
-    for (const middleware of pipeline.mourners) {
+  deadLettered(cell: ActorCell, envelope: Envelope, reason: DeadLetterReason): void {
+    const { pipeline } = cell.type;
+    if (pipeline === undefined || pipeline.deadLetterHooks.length === 0) return;
+    for (const middleware of pipeline.deadLetterHooks) {
       const context = pipeline.contextOf(envelope.context, middleware);
       if (context === undefined) continue;
       try {
-        middleware.onDeadLetter?.(new Lost(cell, envelope, reason, context));
+        middleware.onDeadLetter?.(new DeadLetterHookContext(cell, envelope, reason, context));
       } catch (error) {
         const { message } = new MiddlewareError(middleware.name, 'onDeadLetter', toError(error));
         this.runtime.log('error', `${cell.path}: ${message}`, { path: cell.path, error });

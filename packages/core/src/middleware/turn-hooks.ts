@@ -1,14 +1,14 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Runtime } from '../actor/runtime.js';
-import type { ResumeOn } from '../define/context.js';
-import { FAULT } from '../mailbox/status.js';
-import type { ResumeCondition } from '../message/suspension.js';
+import type { ResumeOn } from '../define/actor-context.js';
+import { FAULT } from '../mailbox/status-word.js';
+import type { ResumeCondition } from '../message/suspend-reason.js';
 import type { InvokeCode, InvokeResult } from '../run-queue/invoke-result.js';
 import { COMPLETED, FAILED, STOPPED, YIELDED } from '../run-queue/invoke-result.js';
-import { Turn } from './hook-contexts.js';
-import { hookFailed } from './hook-failure.js';
+import { TurnHookContext } from './hook-contexts.js';
 import type { Middleware } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
+import { reportHookFailure } from './report-hook-failure.js';
 
 const COMPLETED_ALL: InvokeResult = Object.freeze({ kind: 'completed', readyHint: false });
 const COMPLETED_BUT_READY: InvokeResult = Object.freeze({ kind: 'completed', readyHint: true });
@@ -24,23 +24,23 @@ const IS_AWAITING: InvokeResult = Object.freeze({
 /** Runs turns through an actor's middleware. Hooks that were entered are left again, in reverse. */
 export class TurnHooks {
   private readonly runtime: Runtime;
-  private turn: Turn | undefined = undefined;
+  private turn: TurnHookContext | undefined = undefined;
 
   constructor(runtime: Runtime) {
     this.runtime = runtime;
   }
 
   enterTurn(cell: ActorCell): number {
-    const { turns } = cell.kind.pipeline as Pipeline;
+    const { turns } = cell.type.pipeline as Pipeline;
     if (turns.length === 0) return 0;
-    const view = new Turn(cell, this.runtime.host.now());
+    const view = new TurnHookContext(cell, this.runtime.host.now());
     this.turn = view;
     for (let i = 0; i < turns.length; i += 1) {
       const middleware = turns[i] as Middleware;
       try {
         middleware.beforeTurn?.(view);
       } catch (error) {
-        hookFailed(cell, middleware, 'beforeTurn', error);
+        reportHookFailure(cell, middleware, 'beforeTurn', error);
         return i;
       }
     }
@@ -53,14 +53,14 @@ export class TurnHooks {
     this.turn = undefined;
     view.endedAt = this.runtime.host.now();
     view.handled = this.runtime.invoker.handled;
-    const { turns } = cell.kind.pipeline as Pipeline;
+    const { turns } = cell.type.pipeline as Pipeline;
     const result = this.resultOf(cell, code);
     for (let i = entered - 1; i >= 0; i -= 1) {
       const middleware = turns[i] as Middleware;
       try {
         middleware.afterTurn?.(view, result);
       } catch (error) {
-        hookFailed(cell.ref.cell, middleware, 'afterTurn', error);
+        reportHookFailure(cell.ref.cell, middleware, 'afterTurn', error);
       }
     }
   }
@@ -70,11 +70,11 @@ export class TurnHooks {
     if (code === COMPLETED) return cell.queue.length > 0 ? COMPLETED_BUT_READY : COMPLETED_ALL;
     if (code === YIELDED) return HAS_YIELDED;
     if (code === STOPPED) return HAS_STOPPED;
-    const failure = cell.extras?.failure;
+    const failure = cell.cold?.failure;
     if (code === FAILED || ((cell.status & FAULT) !== 0 && failure !== undefined)) {
       return { kind: 'failed', error: failure?.error };
     }
-    const open = cell.extras?.suspensions.at(-1);
+    const open = cell.cold?.suspensions.at(-1);
     if (open !== undefined)
       return { kind: 'suspended', reason: open.reason, resumeOn: conditionOf(open.until) };
     return IS_AWAITING;

@@ -1,4 +1,4 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Runtime } from '../actor/runtime.js';
 import {
   ActorFailedError,
@@ -8,8 +8,8 @@ import {
   StaleContextError,
   UndeliveredError,
 } from '../errors.js';
-import { describeActivity } from '../inspect/activity.js';
-import { AWAITING } from '../mailbox/status.js';
+import { describeActivity } from '../inspect/describe-activity.js';
+import { AWAITING } from '../mailbox/status-word.js';
 import { Envelope, enveloped } from '../message/envelope.js';
 import type { ReplyPort } from '../message/later-reply.js';
 
@@ -49,7 +49,7 @@ export class Asks implements ReplyPort {
       return Promise.reject(new OptionError('withinMs', withinMs, 'needed a number above 0'));
     }
     if (sender !== undefined && !sender.isCurrent) {
-      this.runtime.reportStale(sender, 'ask');
+      this.runtime.reportStaleContext(sender, 'ask');
       return Promise.reject(new StaleContextError(sender.path, 'ask'));
     }
     const cause = sender === undefined ? undefined : this.causeOf(sender);
@@ -59,7 +59,7 @@ export class Asks implements ReplyPort {
   /** `ctx.tell`: like `tell`, in the name of that actor. */
   tellAs(sender: ActorCell, target: ActorCell, handler: number, payload: unknown): void {
     if (!sender.isCurrent) {
-      this.runtime.reportStale(sender, 'tell');
+      this.runtime.reportStaleContext(sender, 'tell');
       this.runtime.deadLetters.undelivered(target, handler, payload, 'illegal');
       return;
     }
@@ -68,7 +68,7 @@ export class Asks implements ReplyPort {
     const { envelope } = invoker;
     ready.running = sender.slot;
     invoker.envelope = this.causeOf(sender);
-    target.kind.delivery.tell(target, handler, payload);
+    target.type.delivery.tell(target, handler, payload);
     ready.running = running;
     invoker.envelope = envelope;
   }
@@ -104,12 +104,11 @@ export class Asks implements ReplyPort {
    * event loop has turned once without that handler having settled.
    */
   selfAsked(cell: ActorCell, envelope: Envelope): void {
-    const awaiting = cell.extras?.awaiting;
+    const awaiting = cell.cold?.awaiting;
     if (awaiting === undefined) return;
     awaiting.isKept = true;
     this.runtime.host.later(() => {
-      if (cell.extras?.awaiting === awaiting)
-        this.refuse(envelope, new AskCycleError([cell.path, cell.path]));
+      if (cell.cold?.awaiting === awaiting) this.refuse(envelope, new AskCycleError([cell.path, cell.path]));
     });
   }
 
@@ -134,7 +133,7 @@ export class Asks implements ReplyPort {
     // A function of its own: what only an actor's questions need would keep the rest from being compiled as one.
     if (sender !== undefined && this.closesCycle(envelope, sender, target, cause)) return promise;
     this.runtime.wheel.arm(envelope, envelope.deadline);
-    target.kind.delivery.tell(target, enveloped(handler), envelope);
+    target.type.delivery.tell(target, enveloped(handler), envelope);
     return promise;
   }
 
@@ -149,7 +148,7 @@ export class Asks implements ReplyPort {
       this.refuse(envelope, new AskCycleError(this.pathOfCycle(sender, target, cause)));
       return true;
     }
-    const awaiting = sender.extras?.awaiting;
+    const awaiting = sender.cold?.awaiting;
     if (awaiting === undefined) {
       this.latest = envelope;
       this.latestAt = this.runtime.executor.coarseNow;
@@ -184,7 +183,7 @@ export class Asks implements ReplyPort {
   private watchForCircle(envelope: Envelope, sender: ActorCell, target: ActorCell): void {
     if (target === sender || this.waitsFrom(target, sender) === undefined) return;
     this.runtime.host.later(() => {
-      if (!isOpen(envelope) || sender.extras?.awaiting?.asked !== envelope) return;
+      if (!isOpen(envelope) || sender.cold?.awaiting?.asked !== envelope) return;
       const waits = this.waitsFrom(target, sender);
       if (waits === undefined || !waits.every(isHeldUp)) return;
       const path = waits.map((asked) => (asked.target as ActorCell).path);
@@ -197,7 +196,7 @@ export class Asks implements ReplyPort {
     const waits: Envelope[] = [];
     let cell = waiting;
     while (cell !== until) {
-      const asked = cell.extras?.awaiting?.asked;
+      const asked = cell.cold?.awaiting?.asked;
       // A circle that was closed elsewhere leads nowhere.
       if (asked === undefined || !isOpen(asked) || waits.includes(asked)) return undefined;
       waits.push(asked);
@@ -217,7 +216,7 @@ export class Asks implements ReplyPort {
 
   /** What an actor is handling: known to the invoker while it runs, to its awaiting record afterwards. */
   private causeOf(sender: ActorCell): Envelope | undefined {
-    const awaited = sender.extras?.awaiting?.envelope;
+    const awaited = sender.cold?.awaiting?.envelope;
     return awaited ?? (this.runtime.delivery.sender === sender ? this.runtime.invoker.envelope : undefined);
   }
 
@@ -241,7 +240,7 @@ export class Asks implements ReplyPort {
   }
 
   private nameOf(cell: ActorCell, handler: number): string {
-    return cell.kind.definition['~handlerNames'][handler] as string;
+    return cell.type.definition['~handlerNames'][handler] as string;
   }
 }
 
@@ -252,5 +251,5 @@ function isOpen(envelope: Envelope): boolean {
 /** Only its target itself can answer: it stands in its mailbox or is being handled. A reply for later may come from anywhere. */
 function isHeldUp(envelope: Envelope): boolean {
   const { cell } = (envelope.target as ActorCell).ref;
-  return cell.extras?.awaiting?.envelope === envelope || cell.queue.placeOf(envelope) >= 0;
+  return cell.cold?.awaiting?.envelope === envelope || cell.queue.placeOf(envelope) >= 0;
 }

@@ -1,7 +1,7 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Delivered } from '../mailbox/delivery.js';
-import { IDLE } from '../mailbox/status.js';
-import type { AnyRef, RefClass } from './ref.js';
+import { IDLE } from '../mailbox/status-word.js';
+import type { AnyRef, RefClass } from './actor-ref.js';
 import type { ActorTimer } from './timer-methods.js';
 
 /** How a timer sends: in whose name, when, and under which key. */
@@ -129,29 +129,29 @@ function buildRefClass(
     method(TellMethods, name, function (this: Faced, payload?: unknown): void {
       const cell = this['~ref'].cell;
       // The short way is taken here, not in `tell`: see `Delivery`.
-      if (cell.status === idle) cell.kind.delivery.rouse(cell, handler, payload);
-      else cell.kind.delivery.post(cell, handler, payload);
+      if (cell.status === idle) cell.type.delivery.wakeWith(cell, handler, payload);
+      else cell.type.delivery.post(cell, handler, payload);
     });
     method(Offer, name, function (this: Faced, payload?: unknown): Delivered {
       const cell = this['~ref'].cell;
-      return cell.kind.delivery.offer(cell, handler, payload);
+      return cell.type.delivery.offer(cell, handler, payload);
     });
     method(Send, name, function (this: Faced, payload?: unknown, signal?: AbortSignal): Promise<void> {
-      return this['~ref'].cell.kind.runtime.sends.send(this['~ref'], handler, payload, signal);
+      return this['~ref'].cell.type.runtime.sends.send(this['~ref'], handler, payload, signal);
     });
     method(Ask, name, function (this: Faced, payload?: unknown): Promise<unknown> {
       const cell = this['~ref'].cell;
-      return cell.kind.runtime.asks.ask(cell, handler, payload);
+      return cell.type.runtime.asks.ask(cell, handler, payload);
     });
     method(TellAs, name, function (this: FacedAs<ActorCell>, payload?: unknown): void {
-      this['~ref'].cell.kind.runtime.asks.tellAs(this['~terms'], this['~ref'].cell, handler, payload);
+      this['~ref'].cell.type.runtime.asks.tellAs(this['~terms'], this['~ref'].cell, handler, payload);
     });
     method(AskAs, name, function (this: FacedAs<AskTerms>, payload?: unknown): Promise<unknown> {
       const { sender, withinMs } = this['~terms'];
-      return this['~ref'].cell.kind.runtime.asks.askAs(sender, this['~ref'].cell, handler, payload, withinMs);
+      return this['~ref'].cell.type.runtime.asks.askAs(sender, this['~ref'].cell, handler, payload, withinMs);
     });
     method(TimerAs, name, function (this: FacedAs<TimerTerms>, payload?: unknown): ActorTimer {
-      return this['~ref'].cell.kind.runtime.timers.arm(this['~terms'], this['~ref'], handler, payload);
+      return this['~ref'].cell.type.runtime.timers.arm(this['~terms'], this['~ref'], handler, payload);
     });
   });
 
@@ -162,7 +162,7 @@ let copies = 0;
 
 /**
  * The same function with type feedback of its own. All functions made at one place in a source share what the compiler
- * learns about them: with five actor kinds in a process every send would be compiled for any kind at all (ADR 0026).
+ * learns about them: with five actor types in a process every send would be compiled for any kind at all (ADR 0026).
  * Where code may not be made from strings, the function itself will do.
  */
 function ownCopyOf<F extends (...args: never[]) => unknown>(build: F): F {

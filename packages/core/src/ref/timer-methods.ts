@@ -1,4 +1,4 @@
-import type { HandlerMap, PayloadArgs } from '../define/definition.js';
+import type { HandlerMap, PayloadArgs } from '../define/actor-definition.js';
 
 export interface TimerOptions {
   /** A timer with the same key of the same actor is replaced. */

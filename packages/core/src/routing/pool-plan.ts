@@ -1,14 +1,14 @@
-import type { ActorCell } from '../actor/cell.js';
-import type { AnyDefinition } from '../define/definition.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { AnyDefinition } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
 import { MisuseError } from '../errors.js';
-import { CLOSED, DRAINING } from '../mailbox/status.js';
+import { CLOSED, DRAINING } from '../mailbox/status-word.js';
 import { checkOption, wholeNumber } from '../option-check.js';
 import type { RefBase } from '../ref/ref-class.js';
-import { keeperOf } from './keeper.js';
-import { type DirectRouting, type Picker, pickerFor } from './picker.js';
 import type { PoolSettings } from './pool.js';
 import type { PoolRouter } from './pool-router.js';
+import { poolSupervisorOf } from './pool-supervisor.js';
+import { type DirectRouting, type RouteeSelector, selectorFor } from './routee-selector.js';
 import { WorkQueue } from './work-queue.js';
 
 /** How long a routee that is not wanted any more, or a pool that is stopped, may take. */
@@ -17,19 +17,19 @@ const POOL_SIZE_MAX = 65_536;
 
 export const poolSize = wholeNumber(1, POOL_SIZE_MAX);
 
-/** Where a routee stands, for the life of the pool: also the next keeper's routee there gets these. */
+/** Where a routee stands, for the life of the pool: also the next supervisor's routee there gets these. */
 interface Place {
   readonly serial: number;
   readonly args: unknown;
   ref: RefBase | undefined;
 }
 
-/** What a pool is, over all restarts of its keeper: its routees' places and the router in front of them. */
+/** What a pool is, over all restarts of its supervisor: its routees' places and the router in front of them. */
 export class PoolPlan {
-  readonly keeper: AnyDefinition;
+  readonly supervisor: AnyDefinition;
   readonly work: WorkQueue | undefined;
-  /** The ref of its keeper, which the next keeper at its place in a tree gets too. */
-  keeperRef: PoolRouter | undefined = undefined;
+  /** The ref of its supervisor, which the next supervisor at its place in a tree gets too. */
+  supervisorRef: PoolRouter | undefined = undefined;
   private readonly definition: AnyDefinition;
   private readonly options: PoolSettings & { readonly args?: ((index: number) => unknown) | undefined };
   private readonly places: Place[] = [];
@@ -44,7 +44,7 @@ export class PoolPlan {
     const { routing } = options;
     const pull = typeof routing === 'object' && 'pull' in routing ? routing.pull : undefined;
     this.work = pull === undefined ? undefined : new WorkQueue(pull);
-    this.keeper = keeperOf(definition, pull === undefined ? undefined : (options.mailbox ?? {}));
+    this.supervisor = poolSupervisorOf(definition, pull === undefined ? undefined : (options.mailbox ?? {}));
     this.places.push(...this.newPlaces(options.size));
   }
 
@@ -52,62 +52,65 @@ export class PoolPlan {
     return this.places.length;
   }
 
-  keeperOptions(): SpawnOptions {
+  supervisorOptions(): SpawnOptions {
     const { name, supervise } = this.options;
     return { name, supervise };
   }
 
-  /** Fills the pool, for a keeper that has just been spawned. One that cannot be filled is not left behind. */
-  open(keeper: ActorCell): PoolRouter {
+  /** Fills the pool, for a supervisor that has just been spawned. One that cannot be filled is not left behind. */
+  open(supervisor: ActorCell): PoolRouter {
     try {
-      this.fill(keeper);
+      this.fill(supervisor);
     } catch (error) {
-      keeper.markReleased();
-      keeper.requestKill();
+      supervisor.markReleased();
+      supervisor.requestKill();
       throw error;
     }
-    return this.keeperRef as PoolRouter;
+    return this.supervisorRef as PoolRouter;
   }
 
   /** Starts those that are missing: all of them at the beginning and after a restart, the new ones after a resize. */
-  fill(keeper: ActorCell): void {
-    const present = new Set<RefBase>(keeper.children as readonly RefBase[]);
+  fill(supervisor: ActorCell): void {
+    const present = new Set<RefBase>(supervisor.children as readonly RefBase[]);
     for (const place of this.places) {
-      if (place.ref === undefined || !present.has(place.ref)) place.ref = this.start(keeper, place);
+      if (place.ref === undefined || !present.has(place.ref)) place.ref = this.start(supervisor, place);
     }
     const members = this.places.map(({ serial, ref }) => ({ serial, ref: ref as RefBase }));
-    this.keeperRef?.use(members);
-    this.work?.use(keeper, members);
+    this.supervisorRef?.setMembers(members);
+    this.work?.setMembers(supervisor, members);
   }
 
   /** Nothing has changed when it throws: arguments are user code. */
   resize(size: number): void {
     checkOption('pool.size', size, poolSize);
-    const { cell: keeper } = this.keeperRef as PoolRouter;
-    if ((keeper.status & CLOSED) !== 0)
-      throw new MisuseError(`${keeper.path}: resize: the pool is stopping or has stopped`);
+    const { cell: supervisor } = this.supervisorRef as PoolRouter;
+    if ((supervisor.status & CLOSED) !== 0)
+      throw new MisuseError(`${supervisor.path}: resize: the pool is stopping or has stopped`);
     const more = this.newPlaces(size - this.places.length);
     for (const { ref } of this.places.splice(size)) retire((ref as RefBase).cell);
     this.places.push(...more);
-    this.fill(keeper);
+    this.fill(supervisor);
   }
 
-  /** The keeper ends. A drain lets everybody finish first, for as long as whoever drains it allows. */
-  finish(keeper: ActorCell): Promise<void> | undefined {
-    const isDrained = (keeper.status & DRAINING) !== 0;
-    if (!isDrained) keeper.kind.runtime.timers.killAfter(keeper, RETIRE_WITHIN_MS);
-    if (this.work !== undefined) return this.work.finish(keeper);
-    return isDrained ? allDrained(keeper.children as readonly RefBase[]) : undefined;
+  /** The supervisor ends. A drain lets everybody finish first, for as long as whoever drains it allows. */
+  finish(supervisor: ActorCell): Promise<void> | undefined {
+    const isDrained = (supervisor.status & DRAINING) !== 0;
+    if (!isDrained) supervisor.type.runtime.timers.killAfter(supervisor, RETIRE_WITHIN_MS);
+    if (this.work !== undefined) return this.work.finish(supervisor);
+    return isDrained ? allDrained(supervisor.children as readonly RefBase[]) : undefined;
   }
 
-  pickerFor(keeper: RefBase): Picker | undefined {
+  selectorFor(supervisor: RefBase): RouteeSelector | undefined {
     const { routing = 'round-robin' } = this.options;
     const { work } = this;
     if (routing === 'broadcast') return undefined;
     if (work !== undefined)
-      return { pick: () => (work.hasWorkers(keeper.cell) ? keeper : undefined), use: () => undefined };
-    const { host } = keeper.cell.kind.runtime;
-    return pickerFor(routing as DirectRouting, () => host.random());
+      return {
+        select: () => (work.hasWorkers(supervisor.cell) ? supervisor : undefined),
+        setMembers: () => undefined,
+      };
+    const { host } = supervisor.cell.type.runtime;
+    return selectorFor(routing as DirectRouting, () => host.random());
   }
 
   private newPlaces(count: number): Place[] {
@@ -119,9 +122,9 @@ export class PoolPlan {
     return places;
   }
 
-  private start(keeper: ActorCell, { serial, args, ref }: Place): RefBase {
+  private start(supervisor: ActorCell, { serial, args, ref }: Place): RefBase {
     const options = { name: String(serial), restart: this.options.restart ?? ('permanent' as const) };
-    return keeper.kind.runtime.spawn(keeper, this.definition, args, options, ref).ref;
+    return supervisor.type.runtime.spawn(supervisor, this.definition, args, options, ref).ref;
   }
 }
 
@@ -129,7 +132,7 @@ export class PoolPlan {
 function retire(cell: ActorCell): void {
   if (!cell.isCurrent) return;
   cell.markReleased();
-  cell.kind.runtime.timers.killAfter(cell, RETIRE_WITHIN_MS);
+  cell.type.runtime.timers.killAfter(cell, RETIRE_WITHIN_MS);
   cell.requestDrain();
 }
 
@@ -138,7 +141,7 @@ async function allDrained(refs: readonly RefBase[]): Promise<void> {
   const ends = refs.map(
     ({ cell }) =>
       new Promise((resolve) => {
-        cell.needExtras().onStopped.push(resolve);
+        cell.ensureCold().onStopped.push(resolve);
         cell.requestDrain();
       }),
   );

@@ -1,16 +1,16 @@
-import type { ActorCell } from '../actor/cell.js';
-import type { AnyDefinition } from '../define/definition.js';
-import type { RefClass } from '../ref/ref.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { AnyDefinition } from '../define/actor-definition.js';
+import type { RefClass } from '../ref/actor-ref.js';
 import type { PoolPlan } from './pool-plan.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
 
-/** The ref of a pool's keeper, and so the pool itself as its users see it: what they watch, stop and look up. */
+/** The ref of a pool's supervisor, and so the pool itself as its users see it: what they watch, stop and look up. */
 export interface PoolRouter extends RouterBase {
   readonly size: number;
   resize(size: number): void;
 }
 
-/** The ref class of a keeper of such routees. A keeper's arguments are its plan. */
+/** The ref class of a supervisor of such routees. A supervisor's arguments are its plan. */
 export function poolRouterClassOf(definition: AnyDefinition): RefClass {
   return class extends routerClassOf(definition) implements PoolRouter {
     private readonly plan: PoolPlan;
@@ -18,8 +18,8 @@ export function poolRouterClassOf(definition: AnyDefinition): RefClass {
     constructor(cell: ActorCell) {
       super(cell, definition);
       this.plan = cell.args as PoolPlan;
-      this.plan.keeperRef = this;
-      this.picker = this.plan.pickerFor(this);
+      this.plan.supervisorRef = this;
+      this.selector = this.plan.selectorFor(this);
     }
 
     get size(): number {

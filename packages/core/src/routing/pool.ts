@@ -1,6 +1,6 @@
-import { mustBeDefinition } from '../actor/runtime.js';
-import type { ActorContext } from '../define/context.js';
-import type { AnyDefinition, ArgsOf, MailboxOptions } from '../define/definition.js';
+import { checkIsDefinition } from '../actor/runtime.js';
+import type { ActorContext } from '../define/actor-context.js';
+import type { AnyDefinition, ArgsOf, MailboxOptions } from '../define/actor-definition.js';
 import { OptionError } from '../errors.js';
 import { anything, checkOptions, oneOf, rule } from '../option-check.js';
 import type { RefBase } from '../ref/ref-class.js';
@@ -9,7 +9,7 @@ import {
   type RestartType,
   type SupervisionPolicy,
   supervisionPolicy,
-} from '../supervision/policy.js';
+} from '../supervision/supervision-policy.js';
 import { PoolPlan, poolSize } from './pool-plan.js';
 import type { PoolRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing.js';
@@ -45,12 +45,16 @@ export function spawnPool<D extends AnyDefinition>(
   definition: D,
   options: PoolOptions<D>,
 ): PoolRef<D> {
-  mustBeDefinition(definition);
+  checkIsDefinition(definition);
   checkPool(definition, options);
   const plan = new PoolPlan(definition, options);
-  // The keeper's state takes exactly a plan; which keeper it is depends on the routing.
-  const keeper = owner.spawn(plan.keeper, plan as never, plan.keeperOptions()) as unknown as RefBase;
-  return plan.open(keeper.cell) as unknown as PoolRef<D>;
+  // The supervisor's state takes exactly a plan; which supervisor it is depends on the routing.
+  const supervisor = owner.spawn(
+    plan.supervisor,
+    plan as never,
+    plan.supervisorOptions(),
+  ) as unknown as RefBase;
+  return plan.open(supervisor.cell) as unknown as PoolRef<D>;
 }
 
 const POOL_RULES = {

@@ -1,31 +1,31 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Runtime } from '../actor/runtime.js';
-import type { AnyDefinition } from '../define/definition.js';
+import type { AnyDefinition } from '../define/actor-definition.js';
 import { NoRouteeError, toError } from '../errors.js';
 import type { Delivered } from '../mailbox/delivery.js';
-import { CLOSED } from '../mailbox/status.js';
+import { CLOSED } from '../mailbox/status-word.js';
 import { RefBase, type TimerTerms } from '../ref/ref-class.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
-import { firstReply, gatherReplies } from './gather.js';
-import type { Member, Picker } from './picker.js';
+import { firstReply, gatherReplies } from './gather-replies.js';
+import type { Member, RouteeSelector } from './routee-selector.js';
 
 /** What all routers of a definition have in common. The faces are in the class that `routerClassOf` makes. */
 export abstract class RouterBase extends RefBase {
   readonly runtime: Runtime;
   readonly definition: AnyDefinition;
   /** Undefined: everyone gets everything. */
-  picker: Picker | undefined = undefined;
+  selector: RouteeSelector | undefined = undefined;
   private members: readonly Member[] = [];
 
   constructor(cell: ActorCell, definition: AnyDefinition) {
     super(cell);
-    this.runtime = cell.kind.runtime;
+    this.runtime = cell.type.runtime;
     this.definition = definition;
   }
 
-  use(members: readonly Member[]): void {
+  setMembers(members: readonly Member[]): void {
     this.members = members;
-    this.picker?.use(members);
+    this.selector?.setMembers(members);
   }
 
   /** Those that take messages. */
@@ -41,7 +41,7 @@ export abstract class RouterBase extends RefBase {
   choose(handler: number, payload: unknown): RefBase | NoRouteeError {
     const message = this.messageOf(handler);
     try {
-      const routee = this.picker?.pick(message, payload) ?? this.routees[0];
+      const routee = this.selector?.select(message, payload) ?? this.routees[0];
       return routee ?? new NoRouteeError(this.path, message, 'none of them takes messages');
     } catch (thrown) {
       const error = toError(thrown);
@@ -57,18 +57,18 @@ export abstract class RouterBase extends RefBase {
 
   /** To everyone, or to the one who is chosen. */
   targetsOf(handler: number, payload: unknown): readonly RefBase[] {
-    if (this.picker === undefined) return this.routees;
+    if (this.selector === undefined) return this.routees;
     const routee = this.choose(handler, payload);
     return routee instanceof NoRouteeError ? [] : [routee];
   }
 
   tellTo(targets: readonly RefBase[], handler: number, payload: unknown): void {
     if (targets.length === 0) this.runtime.deadLetters.unrouted(this.path, this.messageOf(handler), payload);
-    for (const { cell } of targets) cell.kind.delivery.tell(cell, handler, payload);
+    for (const { cell } of targets) cell.type.delivery.tell(cell, handler, payload);
   }
 
   offerTo(targets: readonly RefBase[], handler: number, payload: unknown): Delivered {
-    const answers = targets.map(({ cell }) => cell.kind.delivery.offer(cell, handler, payload));
+    const answers = targets.map(({ cell }) => cell.type.delivery.offer(cell, handler, payload));
     if (answers.includes('accepted')) return 'accepted';
     return answers.includes('full') ? 'full' : 'closed';
   }
@@ -86,7 +86,7 @@ export abstract class RouterBase extends RefBase {
     payload: unknown,
     withinMs: number | undefined,
   ): Promise<unknown> {
-    if (this.picker === undefined) return firstReply(this, sender, handler, payload, withinMs);
+    if (this.selector === undefined) return firstReply(this, sender, handler, payload, withinMs);
     const routee = this.choose(handler, payload);
     if (routee instanceof NoRouteeError) return Promise.reject(routee);
     return this.runtime.asks.askAs(sender, routee.cell, handler, payload, withinMs);

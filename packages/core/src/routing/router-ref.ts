@@ -1,5 +1,5 @@
-import type { AnyDefinition, HandlersOf } from '../define/definition.js';
-import type { ActorRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/ref.js';
+import type { AnyDefinition, HandlersOf } from '../define/actor-definition.js';
+import type { ActorRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
 
 /** One routee's part of a gathered answer. */
 export type Gathered<Reply> =
@@ -20,7 +20,7 @@ export type GatherMethods<A> = {
 export interface RouterRef<D extends AnyDefinition> extends RefOf<HandlersOf<D>> {
   /** The routees that take messages at present. */
   readonly routees: readonly ActorRef<D>[];
-  /** Sends to everyone, whatever the routing. */
+  /** WaitingSends to everyone, whatever the routing. */
   readonly all: TellMethods<HandlersOf<D>>;
   /** Asks everyone and waits for all answers, or for the deadline. */
   gather(options?: AskOptions): GatherMethods<AskMethods<HandlersOf<D>>>;

@@ -1,11 +1,11 @@
-import type { ActorCell } from '../actor/cell.js';
-import { mustBeDefinition } from '../actor/runtime.js';
-import type { AnyDefinition } from '../define/definition.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import { checkIsDefinition } from '../actor/runtime.js';
+import type { AnyDefinition } from '../define/actor-definition.js';
 import { MisuseError, OptionError } from '../errors.js';
 import { array, checkOption } from '../option-check.js';
-import type { ActorRef } from '../ref/ref.js';
+import type { ActorRef } from '../ref/actor-ref.js';
 import { RefBase } from '../ref/ref-class.js';
-import { type DirectRouting, pickerFor } from './picker.js';
+import { type DirectRouting, selectorFor } from './routee-selector.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
 import type { RouterRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing.js';
@@ -22,7 +22,7 @@ export function router<D extends AnyDefinition>(
   routees: readonly ActorRef<D>[],
   routing: GroupRouting = 'round-robin',
 ): RouterRef<D> {
-  mustBeDefinition(definition);
+  checkIsDefinition(definition);
   checkOption('router.routees', routees, array);
   checkOption('router.routing', routing, routingRule);
   if (typeof routing === 'object' && 'pull' in routing)
@@ -31,11 +31,11 @@ export function router<D extends AnyDefinition>(
   const [first] = refs;
   if (first === undefined) throw new OptionError('router.routees', routees, 'needed at least one routee');
   const names = definition['~handlerNames'];
-  for (const ref of refs) mustOffer(names, ref);
-  const { host } = first.cell.kind.runtime;
+  for (const ref of refs) checkMessages(names, ref);
+  const { host } = first.cell.type.runtime;
   const made = new (groupClassOf(definition))(first.cell, definition, refs.length);
-  if (routing !== 'broadcast') made.picker = pickerFor(routing as DirectRouting, () => host.random());
-  made.use(refs.map((ref, serial) => ({ ref, serial })));
+  if (routing !== 'broadcast') made.selector = selectorFor(routing as DirectRouting, () => host.random());
+  made.setMembers(refs.map((ref, serial) => ({ ref, serial })));
   return made as unknown as RouterRef<D>;
 }
 
@@ -80,9 +80,9 @@ function makeGroupClass(definition: AnyDefinition): GroupClass {
 }
 
 /** Messages travel as numbers: a routee must have the same messages in the same order. */
-function mustOffer(names: readonly string[], ref: RefBase): void {
+function checkMessages(names: readonly string[], ref: RefBase): void {
   if (!(ref instanceof RefBase)) throw new OptionError('router.routees', ref, 'needed refs of actors');
-  const own = ref.cell.kind.definition['~handlerNames'];
+  const own = ref.cell.type.definition['~handlerNames'];
   if (names.length === own.length && names.every((name, at) => own[at] === name)) return;
   throw new OptionError('router.routees', ref.path, `needed an actor with the messages ${names.join(', ')}`);
 }

@@ -1,12 +1,12 @@
-import type { ActorCell } from '../actor/cell.js';
-import type { SuspensionToken } from '../define/context.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { SuspensionToken } from '../define/actor-context.js';
 import { ActorFailedError, NoRouteeError, UndeliveredError } from '../errors.js';
-import { CLOSED, DRAINING, FAULT, FENCED, STOPPING, TERMINATED } from '../mailbox/status.js';
+import { CLOSED, DRAINING, FAULT, FENCED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped } from '../message/envelope.js';
 import type { LaterReply } from '../message/later-reply.js';
 import type { RefBase } from '../ref/ref-class.js';
-import type { Member } from './picker.js';
+import type { Member } from './routee-selector.js';
 import type { PullOptions } from './routing.js';
 
 interface Work {
@@ -38,7 +38,7 @@ export class WorkQueue {
   private readonly window: number;
   private readonly attemptsMax: number;
   private readonly out = new Map<RefBase, number>();
-  private readonly attended = new WeakSet<object>();
+  private readonly watched = new WeakSet<object>();
   private returned: Work[] = [];
   private members: readonly Member[] = [];
   private outstanding = 0;
@@ -51,49 +51,52 @@ export class WorkQueue {
     this.attemptsMax = options.attempts ?? 1;
   }
 
-  /** The keeper has been started, or its workers have changed. */
-  use(keeper: ActorCell, members: readonly Member[]): void {
+  /** The supervisor has been started, or its workers have changed. */
+  setMembers(supervisor: ActorCell, members: readonly Member[]): void {
     this.members = members;
-    this.attend(keeper.ref, keeper.ref);
-    for (const { ref } of members) this.attend(keeper.ref, ref);
-    this.giveOut(keeper.ref);
+    this.watchEnd(supervisor.ref, supervisor.ref);
+    for (const { ref } of members) this.watchEnd(supervisor.ref, ref);
+    this.giveOut(supervisor.ref);
   }
 
-  /** Somebody works, or will: the workers of a keeper that is restarted come back with it. */
-  hasWorkers(keeper: ActorCell): boolean {
-    if ((keeper.status & TERMINATED) !== 0) return false;
-    if ((keeper.status & FAULT) !== 0 || keeper.extras?.stopping?.restart !== undefined) return true;
+  /** Somebody works, or will: the workers of a supervisor that is restarted come back with it. */
+  hasWorkers(supervisor: ActorCell): boolean {
+    if ((supervisor.status & TERMINATED) !== 0) return false;
+    if ((supervisor.status & FAULT) !== 0 || supervisor.cold?.stopping?.restart !== undefined) return true;
     return this.members.some(({ ref }) => (ref.cell.status & TERMINATED) === 0);
   }
 
   /**
-   * Looks again when a worker or the keeper has ended. A worker that was stopping is open again when it begins anew:
+   * Looks again when a worker or the supervisor has ended. A worker that was stopping is open again when it begins anew:
    * then somebody has to give out what waited for it.
    */
-  private attend(keeper: RefBase, ending: RefBase): void {
-    const extras = ending.cell.needExtras();
-    if (this.attended.has(extras)) return;
-    this.attended.add(extras);
-    extras.onStopped.push(() => {
-      this.attended.delete(extras);
-      if ((ending.cell.status & TERMINATED) === 0) this.attend(keeper, ending);
-      this.giveOut(keeper);
+  private watchEnd(supervisor: RefBase, ending: RefBase): void {
+    const cold = ending.cell.ensureCold();
+    if (this.watched.has(cold)) return;
+    this.watched.add(cold);
+    cold.onStopped.push(() => {
+      this.watched.delete(cold);
+      if ((ending.cell.status & TERMINATED) === 0) this.watchEnd(supervisor, ending);
+      this.giveOut(supervisor);
     });
   }
 
   /** A message of the pool. Its reply comes from whoever does the work. */
-  take(keeper: ActorCell, handler: number, payload: unknown): LaterReply<unknown> | undefined {
-    const source = keeper.kind.runtime.invoker.envelope;
-    const work: Work = { handler, payload, source, later: keeper.later<unknown>(), attempts: 0 };
+  take(supervisor: ActorCell, handler: number, payload: unknown): LaterReply<unknown> | undefined {
+    const source = supervisor.type.runtime.invoker.envelope;
+    const work: Work = { handler, payload, source, later: supervisor.later<unknown>(), attempts: 0 };
     this.returned.push(work);
-    this.giveOut(keeper.ref);
+    this.giveOut(supervisor.ref);
     return source === undefined ? undefined : work.later;
   }
 
   /** A drain waits until everything given out is done. A stop gives up what nobody has begun. */
-  finish(keeper: ActorCell): Promise<void> | undefined {
-    if ((keeper.status & DRAINING) === 0) {
-      this.giveUp(keeper, (message) => new UndeliveredError(keeper.path, message, 'the pool has stopped'));
+  finish(supervisor: ActorCell): Promise<void> | undefined {
+    if ((supervisor.status & DRAINING) === 0) {
+      this.giveUp(
+        supervisor,
+        (message) => new UndeliveredError(supervisor.path, message, 'the pool has stopped'),
+      );
       return undefined;
     }
     if (this.outstanding + this.returned.length === 0) return undefined;
@@ -102,25 +105,25 @@ export class WorkQueue {
     });
   }
 
-  private giveUp(keeper: ActorCell, errorFor: (message: string) => Error): void {
+  private giveUp(supervisor: ActorCell, errorFor: (message: string) => Error): void {
     for (const { handler, payload, later } of this.returned.splice(0)) {
-      const message = keeper.kind.definition['~handlerNames'][handler] as string;
-      keeper.kind.runtime.deadLetters.unrouted(keeper.path, message, payload);
+      const message = supervisor.type.definition['~handlerNames'][handler] as string;
+      supervisor.type.runtime.deadLetters.unrouted(supervisor.path, message, payload);
       later.refuse(errorFor(message));
     }
   }
 
-  private giveOut(keeper: RefBase): void {
+  private giveOut(supervisor: RefBase): void {
     // What cannot be given comes back at once: the same loop goes on with it.
     if (this.isGivingOut) return;
     this.isGivingOut = true;
     while (this.returned.length > 0) {
       const worker = this.freest();
       if (worker === undefined) break;
-      this.give(keeper, worker, this.returned.shift() as Work);
+      this.give(supervisor, worker, this.returned.shift() as Work);
     }
     this.isGivingOut = false;
-    const { cell } = keeper;
+    const { cell } = supervisor;
     if (!this.hasWorkers(cell))
       this.giveUp(cell, (message) => new NoRouteeError(cell.path, message, 'all workers have ended'));
     this.openOrClose(cell);
@@ -131,28 +134,28 @@ export class WorkQueue {
    * Opens again only when half of the places are free: opening for each single message would cost more than the work. Open
    * too when there is nobody left, so that what waits is given up.
    */
-  private openOrClose(keeper: ActorCell): void {
-    const free = this.hasWorkers(keeper) ? this.freePlaces() : this.window;
-    if (free === 0 && this.closed?.active !== true && (keeper.status & ENDING) === 0) {
-      this.closed = keeper.kind.runtime.suspensions.suspend(keeper, 'backpressure', UNTIL_FREE);
+  private openOrClose(supervisor: ActorCell): void {
+    const free = this.hasWorkers(supervisor) ? this.freePlaces() : this.window;
+    if (free === 0 && this.closed?.active !== true && (supervisor.status & ENDING) === 0) {
+      this.closed = supervisor.type.runtime.suspensions.suspend(supervisor, 'backpressure', UNTIL_FREE);
     } else if (free > 0 && 2 * free >= this.window && this.closed?.active === true) {
       this.closed.resume();
     }
   }
 
-  private give(keeper: RefBase, worker: RefBase, work: Work): void {
-    const { runtime } = keeper.cell.kind;
+  private give(supervisor: RefBase, worker: RefBase, work: Work): void {
+    const { runtime } = supervisor.cell.type;
     const { source } = work;
     if (hasExpired(source)) {
-      runtime.deadLetters.undelivered(keeper.cell, enveloped(work.handler), source, 'expired');
+      runtime.deadLetters.undelivered(supervisor.cell, enveloped(work.handler), source, 'expired');
       return;
     }
     const { cell } = worker;
     const deadline = source?.deadline ?? Number.POSITIVE_INFINITY;
     const now = runtime.executor.now();
-    const envelope = new Envelope(cell, work.handler, work.payload, keeper.cell, source, deadline, now);
-    envelope.resolve = (reply) => this.done(keeper, worker, () => work.later.reply(reply));
-    envelope.reject = (error) => this.failed(keeper, worker, work, error);
+    const envelope = new Envelope(cell, work.handler, work.payload, supervisor.cell, source, deadline, now);
+    envelope.resolve = (reply) => this.done(supervisor, worker, () => work.later.reply(reply));
+    envelope.reject = (error) => this.failed(supervisor, worker, work, error);
     if (deadline !== Number.POSITIVE_INFINITY) {
       envelope.onExpire = letExpire;
       runtime.wheel.arm(envelope, envelope.deadline);
@@ -163,25 +166,25 @@ export class WorkQueue {
     runtime.delivery.tell(cell, enveloped(work.handler), envelope);
   }
 
-  private failed(keeper: RefBase, worker: RefBase, work: Work, error: Error): void {
+  private failed(supervisor: RefBase, worker: RefBase, work: Work, error: Error): void {
     const again = error instanceof ActorFailedError ? work.attempts < this.attemptsMax : isLost(error);
-    if (again && !hasExpired(work.source) && !isStopping(keeper.cell)) {
+    if (again && !hasExpired(work.source) && !isStopping(supervisor.cell)) {
       // It had its turn and was taken from it: not an attempt of its own.
       if (isLost(error)) work.attempts -= 1;
       this.returned.unshift(work);
-      this.done(keeper, worker, () => undefined);
+      this.done(supervisor, worker, () => undefined);
     } else {
-      this.done(keeper, worker, () => work.later.refuse(error));
+      this.done(supervisor, worker, () => work.later.refuse(error));
     }
   }
 
-  private done(keeper: RefBase, worker: RefBase, answer: () => void): void {
+  private done(supervisor: RefBase, worker: RefBase, answer: () => void): void {
     this.outstanding -= 1;
     const left = (this.out.get(worker) ?? 1) - 1;
     if (left === 0) this.out.delete(worker);
     else this.out.set(worker, left);
     answer();
-    this.giveOut(keeper);
+    this.giveOut(supervisor);
   }
 
   private freest(): RefBase | undefined {

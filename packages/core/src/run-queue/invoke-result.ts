@@ -1,4 +1,4 @@
-import type { ResumeCondition, SuspendReason } from '../message/suspension.js';
+import type { ResumeCondition, SuspendReason } from '../message/suspend-reason.js';
 
 /** How a turn ended, as middleware, events and tests see it. */
 export type InvokeResult =
@@ -12,6 +12,6 @@ export type InvokeResult =
 export type InvokeCode = 0 | 1 | 2 | 3 | 4;
 export const COMPLETED = 0;
 export const YIELDED = 1;
-export const HALTED = 2;
+export const BLOCKED = 2;
 export const FAILED = 3;
 export const STOPPED = 4;

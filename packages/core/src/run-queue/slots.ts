@@ -5,7 +5,7 @@ export const NO_SLOT = 0;
 
 const SLOTS_FIRST = 64;
 const GENERATION_MAX = 0x7fff_fffe;
-/** So many may be counted until full counts are looked for: none of them can overflow meanwhile. */
+/** So many may be counted until full counts are onClockRead for: none of them can overflow meanwhile. */
 const COUNTED_MAX = 2 ** 30;
 const HANDLED_FULL = 2 ** 29;
 

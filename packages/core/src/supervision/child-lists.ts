@@ -1,15 +1,15 @@
-import type { ActorCell } from '../actor/cell.js';
-import type { Extras } from '../actor/cold-state.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { ColdState } from '../actor/cold-state.js';
 import { grown, NO_SLOT } from '../run-queue/slots.js';
 
 /**
  * Who is whose child, in order of birth: a doubly linked list per parent, in integer arrays indexed by slot. A parent
  * outlives its children, so a slot number is enough to find it.
  */
-export class Lineage {
+export class ChildLists {
   private parents = new Int32Array(64);
-  private elders = new Int32Array(64);
-  private youngers = new Int32Array(64);
+  private previousSiblings = new Int32Array(64);
+  private nextSiblings = new Int32Array(64);
   private readonly cellAt: (slot: number) => ActorCell | undefined;
 
   constructor(cellAt: (slot: number) => ActorCell | undefined) {
@@ -19,28 +19,28 @@ export class Lineage {
   add(parent: ActorCell, child: number): void {
     while (child >= this.parents.length) {
       this.parents = grown(this.parents);
-      this.elders = grown(this.elders);
-      this.youngers = grown(this.youngers);
+      this.previousSiblings = grown(this.previousSiblings);
+      this.nextSiblings = grown(this.nextSiblings);
     }
-    const extras = parent.needExtras();
+    const cold = parent.ensureCold();
     this.parents[child] = parent.slot;
-    this.elders[child] = extras.lastChild;
-    this.youngers[child] = NO_SLOT;
-    if (extras.lastChild === NO_SLOT) extras.firstChild = child;
-    else this.youngers[extras.lastChild] = child;
-    extras.lastChild = child;
+    this.previousSiblings[child] = cold.lastChild;
+    this.nextSiblings[child] = NO_SLOT;
+    if (cold.lastChild === NO_SLOT) cold.firstChild = child;
+    else this.nextSiblings[cold.lastChild] = child;
+    cold.lastChild = child;
   }
 
   remove(child: number): void {
     const parent = this.parentOf(child);
     if (parent === undefined) return;
-    const extras = parent.extras as Extras;
-    const elder = this.elders[child] as number;
-    const younger = this.youngers[child] as number;
-    if (elder === NO_SLOT) extras.firstChild = younger;
-    else this.youngers[elder] = younger;
-    if (younger === NO_SLOT) extras.lastChild = elder;
-    else this.elders[younger] = elder;
+    const cold = parent.cold as ColdState;
+    const elder = this.previousSiblings[child] as number;
+    const younger = this.nextSiblings[child] as number;
+    if (elder === NO_SLOT) cold.firstChild = younger;
+    else this.nextSiblings[elder] = younger;
+    if (younger === NO_SLOT) cold.lastChild = elder;
+    else this.previousSiblings[younger] = elder;
     this.parents[child] = NO_SLOT;
   }
 
@@ -49,17 +49,17 @@ export class Lineage {
   }
 
   /** The last born living child, or undefined. */
-  youngestOf(parent: ActorCell): ActorCell | undefined {
-    return parent.extras === undefined ? undefined : this.cellAt(parent.extras.lastChild);
+  lastStartedOf(parent: ActorCell): ActorCell | undefined {
+    return parent.cold === undefined ? undefined : this.cellAt(parent.cold.lastChild);
   }
 
   /** In order of birth. */
   childrenOf(parent: ActorCell): ActorCell[] {
     const children: ActorCell[] = [];
-    let slot = parent.extras?.firstChild ?? NO_SLOT;
+    let slot = parent.cold?.firstChild ?? NO_SLOT;
     while (slot !== NO_SLOT) {
       children.push(this.cellAt(slot) as ActorCell);
-      slot = this.youngers[slot] as number;
+      slot = this.nextSiblings[slot] as number;
     }
     return children;
   }

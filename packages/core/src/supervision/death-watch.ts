@@ -1,9 +1,9 @@
-import type { ActorCell } from '../actor/cell.js';
-import type { Extras } from '../actor/cold-state.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { ColdState } from '../actor/cold-state.js';
 import { MisuseError } from '../errors.js';
 import type { StopReason } from '../events.js';
-import type { Signal } from '../lifecycle/signal.js';
-import { TERMINATED } from '../mailbox/status.js';
+import type { Signal } from '../lifecycle/runtime-signal.js';
+import { TERMINATED } from '../mailbox/status-word.js';
 import type { RefBase } from '../ref/ref-class.js';
 
 /**
@@ -16,10 +16,10 @@ export class DeathWatch {
     const cell = watched.cell;
     if (cell.ref === watcher.ref)
       throw new MisuseError(`${watcher.path}: watch: an actor cannot watch itself`);
-    const own = watcher.needExtras();
+    const own = watcher.ensureCold();
     own.watching ??= new Set();
     if ((cell.status & TERMINATED) === 0) {
-      const watchers = cell.needExtras();
+      const watchers = cell.ensureCold();
       watchers.watchers ??= new Map();
       watchers.watchers.set(watcher.ref, watched);
     } else if (!own.watching.has(cell.ref)) {
@@ -31,29 +31,29 @@ export class DeathWatch {
   /** It watches until it is told, unless somebody else has the place in a tree by then and is watched too. */
   told(watcher: ActorCell, watched: RefBase): void {
     const { cell } = watched;
-    if (cell.extras?.watchers?.has(watcher.ref) !== true) watcher.extras?.watching?.delete(cell.ref);
+    if (cell.cold?.watchers?.has(watcher.ref) !== true) watcher.cold?.watching?.delete(cell.ref);
   }
 
   unwatch(watcher: ActorCell, watched: RefBase): void {
-    watched.cell.extras?.watchers?.delete(watcher.ref);
-    const own = watcher.extras;
+    watched.cell.cold?.watchers?.delete(watcher.ref);
+    const own = watcher.cold;
     if (own === undefined) return;
     own.watching?.delete(watched.cell.ref);
     // Also one that has been told already and waits for an asynchronous handler.
     const others = (signal: Signal): boolean =>
       signal.kind !== 'terminated' || (signal.ref as RefBase).cell.ref !== watched.cell.ref;
     own.signals = own.signals.filter(others);
-    own.postponed?.keepOnly(others);
+    own.deferredSignals?.keepOnly(others);
   }
 
   forget(watcher: ActorCell): void {
-    for (const watched of watcher.extras?.watching ?? []) watched.cell.extras?.watchers?.delete(watcher.ref);
+    for (const watched of watcher.cold?.watching ?? []) watched.cell.cold?.watchers?.delete(watcher.ref);
   }
 
-  announce(cell: ActorCell, extras: Extras, reason: StopReason): void {
+  announce(cell: ActorCell, cold: ColdState, reason: StopReason): void {
     this.forget(cell);
-    for (const [watcher, ref] of extras.watchers ?? [])
+    for (const [watcher, ref] of cold.watchers ?? [])
       watcher.cell.signal({ kind: 'terminated', ref, reason });
-    extras.watchers = undefined;
+    cold.watchers = undefined;
   }
 }

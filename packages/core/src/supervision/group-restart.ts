@@ -1,6 +1,6 @@
-import type { ActorCell } from '../actor/cell.js';
-import type { FailureReport } from '../lifecycle/signal.js';
-import { KILL_ASKED, STOP_ASKED, STOPPING, TERMINATED } from '../mailbox/status.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { FailureReport } from '../lifecycle/runtime-signal.js';
+import { KILL_ASKED, STOP_ASKED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
 import type { RefBase } from '../ref/ref-class.js';
 
 /** What keeps a sibling from coming back: it is on its way out by itself. */
@@ -33,7 +33,7 @@ export class GroupRestart {
     this.members = members.map((cell) => cell.ref);
     this.open = new Set(this.members);
     this.youngest = members.length - 1;
-    for (const cell of members) cell.needExtras().group = this;
+    for (const cell of members) cell.ensureCold().group = this;
   }
 
   begin(): void {
@@ -47,16 +47,16 @@ export class GroupRestart {
 
   /** More that a further failure concerns, in order of birth; some may be in it already, or in other such restarts. */
   join(cells: readonly ActorCell[], others: readonly GroupRestart[]): void {
-    const { lineage } = this.report.child.kind.runtime;
+    const { childLists } = this.report.child.type.runtime;
     for (const other of others) this.absorb(other);
     for (const cell of cells) {
-      cell.needExtras().group = this;
+      cell.ensureCold().group = this;
       this.open.add(cell.ref);
     }
     const [first] = cells;
-    const parent = first === undefined ? undefined : lineage.parentOf(first.slot);
+    const parent = first === undefined ? undefined : childLists.parentOf(first.slot);
     if (parent === undefined) return;
-    const siblings = lineage.childrenOf(parent).map((cell) => cell.ref);
+    const siblings = childLists.childrenOf(parent).map((cell) => cell.ref);
     this.members = siblings.filter((ref) => this.open.has(ref));
     this.youngest = this.members.length - 1;
     this.eldest = 0;
@@ -66,7 +66,7 @@ export class GroupRestart {
   private absorb(other: GroupRestart): void {
     for (const ref of other.open) {
       this.open.add(ref);
-      ref.cell.needExtras().group = this;
+      ref.cell.ensureCold().group = this;
     }
     for (const ref of other.resting) this.resting.add(ref);
     other.open.clear();
@@ -121,6 +121,6 @@ export class GroupRestart {
   private dismiss(ref: RefBase): void {
     this.open.delete(ref);
     this.resting.delete(ref);
-    if (ref.cell.extras !== undefined) ref.cell.extras.group = undefined;
+    if (ref.cell.cold !== undefined) ref.cell.cold.group = undefined;
   }
 }

@@ -1,15 +1,15 @@
-import type { ActorCell } from '../actor/cell.js';
-import type { Extras } from '../actor/cold-state.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { ColdState } from '../actor/cold-state.js';
 import type { Runtime } from '../actor/runtime.js';
 import { EscalatedError } from '../errors.js';
-import type { FailureReport } from '../lifecycle/signal.js';
-import { FAULT } from '../mailbox/status.js';
+import type { FailureReport } from '../lifecycle/runtime-signal.js';
+import { FAULT } from '../mailbox/status-word.js';
 import type { RefBase } from '../ref/ref-class.js';
-import { type Decision, decide } from './decide.js';
+import { type Decision, decide } from './decide-directive.js';
 import { GroupRestart } from './group-restart.js';
-import type { SupervisionPolicy } from './policy.js';
-import { WITHIN_MS_DEFAULT } from './policy.js';
 import { RestartWindow } from './restart-window.js';
+import type { SupervisionPolicy } from './supervision-policy.js';
+import { WITHIN_MS_DEFAULT } from './supervision-policy.js';
 
 /** Carries out what `decide` decided, in the parent's turn. */
 export class Supervisor {
@@ -21,19 +21,19 @@ export class Supervisor {
 
   /** A failure becomes a signal of the parent; that of the guardian ends the system. */
   report(cell: ActorCell, report: FailureReport): void {
-    const parent = this.runtime.lineage.parentOf(cell.slot);
+    const parent = this.runtime.childLists.parentOf(cell.slot);
     if (parent === undefined) this.runtime.guardianFailed(report);
     else parent.signal({ kind: 'child-failed', report });
   }
 
   childFailed(parent: ActorCell, report: FailureReport): void {
     const { child } = report;
-    if (!child.isCurrent || child.extras?.failure !== report) return;
+    if (!child.isCurrent || child.cold?.failure !== report) return;
     // A sibling's failure restarts this one already: one decision is enough.
-    if (child.extras.group !== undefined)
+    if (child.cold.group !== undefined)
       return this.runtime.logFailure(child, report.message, report.error, 'restart with its siblings', 0, 0);
     const policy = this.policyOf(parent);
-    const decision = this.decide(parent, child.extras, report, policy);
+    const decision = this.decide(parent, child.cold, report, policy);
     const directive = decision.directive === 'escalate' ? `escalate (${decision.why})` : decision.directive;
     this.runtime.logFailure(
       child,
@@ -48,32 +48,32 @@ export class Supervisor {
 
   /** A significant child takes its parent along. */
   childEnded(parent: ActorCell, child: RefBase): void {
-    if (child.cell.extras?.significant === true) parent.requestStop();
+    if (child.cell.cold?.significant === true) parent.requestStop();
   }
 
   private policyOf(parent: ActorCell): SupervisionPolicy {
     if (parent === this.runtime.guardian) return this.runtime.options.supervise;
-    return parent.extras?.policy ?? parent.kind.spec.supervise ?? {};
+    return parent.cold?.policy ?? parent.type.spec.supervise ?? {};
   }
 
   private decide(
     parent: ActorCell,
-    extras: Extras,
+    cold: ColdState,
     report: FailureReport,
     policy: SupervisionPolicy,
   ): Decision {
     const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;
     const resetAfterMs = policy.backoff?.resetAfterMs ?? policy.backoff?.toMs ?? 0;
-    const quiet = report.at - extras.lastFailureAt > resetAfterMs;
-    extras.consecutiveFailures = quiet ? 1 : extras.consecutiveFailures + 1;
-    extras.lastFailureAt = report.at;
+    const quiet = report.at - cold.lastFailureAt > resetAfterMs;
+    cold.consecutiveFailures = quiet ? 1 : cold.consecutiveFailures + 1;
+    cold.lastFailureAt = report.at;
     return decide({
       error: report.error,
       policy,
-      restartType: extras.restartType,
-      childRestarts: extras.ownRestarts?.count(report.at, withinMs) ?? 0,
-      allRestarts: parent.extras?.childrenRestarts?.count(report.at, withinMs) ?? 0,
-      consecutive: extras.consecutiveFailures,
+      restartType: cold.restartType,
+      childRestarts: cold.ownRestarts?.count(report.at, withinMs) ?? 0,
+      allRestarts: parent.cold?.childrenRestarts?.count(report.at, withinMs) ?? 0,
+      consecutive: cold.consecutiveFailures,
       random: this.runtime.host.random(),
       ended: report.ended !== undefined,
       unresumable: report.unresumable,
@@ -108,12 +108,12 @@ export class Supervisor {
     decision: Decision,
     policy: SupervisionPolicy,
   ): void {
-    const extras = report.child.extras as Extras;
-    extras.ownRestarts ??= new RestartWindow();
-    extras.ownRestarts.add(report.at);
-    const parentExtras = parent.needExtras();
-    parentExtras.childrenRestarts ??= new RestartWindow();
-    parentExtras.childrenRestarts.add(report.at);
+    const cold = report.child.cold as ColdState;
+    cold.ownRestarts ??= new RestartWindow();
+    cold.ownRestarts.add(report.at);
+    const parentCold = parent.ensureCold();
+    parentCold.childrenRestarts ??= new RestartWindow();
+    parentCold.childrenRestarts.add(report.at);
     const go = this.restartOf(this.concerned(parent, report.child, policy), report);
     if (decision.delayMs > 0) this.runtime.timers.once(decision.delayMs, go);
     else go();
@@ -128,7 +128,7 @@ export class Supervisor {
     }
     for (const cell of concerned) cell.status |= FAULT;
     const returns = (cell: ActorCell): boolean =>
-      cell === report.child || cell.extras?.restartType !== 'temporary';
+      cell === report.child || cell.cold?.restartType !== 'temporary';
     const returning = concerned.filter(returns);
     const leaving = concerned.filter((cell) => !returns(cell)).map((cell) => cell.ref);
     const release = (): void => {
@@ -163,14 +163,14 @@ export class Supervisor {
   private concerned(parent: ActorCell, child: ActorCell, policy: SupervisionPolicy): ActorCell[] {
     const strategy = policy.strategy ?? 'one-for-one';
     if (strategy === 'one-for-one') return [child];
-    const children = this.runtime.lineage.childrenOf(parent);
+    const children = this.runtime.childLists.childrenOf(parent);
     return strategy === 'one-for-all' ? children : children.slice(children.indexOf(child));
   }
 }
 
-/** Restarts that are under way among them: more than one where siblings were born while others restarted. */
+/** RestartSequence that are under way among them: more than one where siblings were born while others restarted. */
 function groupsOf(cells: readonly ActorCell[]): GroupRestart[] {
   const groups = new Set<GroupRestart>();
-  for (const { extras } of cells) if (extras?.group !== undefined) groups.add(extras.group);
+  for (const { cold } of cells) if (cold?.group !== undefined) groups.add(cold.group);
   return [...groups];
 }

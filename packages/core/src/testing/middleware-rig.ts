@@ -1,10 +1,10 @@
 import { defineActor } from '../define/define-actor.js';
 import type { RuntimeEvent } from '../events.js';
 import type { DeadLetter } from '../message/dead-letter.js';
-import type { SuspendReason } from '../message/suspension.js';
+import type { SuspendReason } from '../message/suspend-reason.js';
 import type { Middleware, Outcome } from '../middleware/middleware.js';
-import type { ActorRef } from '../ref/ref.js';
-import type { SupervisionPolicy } from '../supervision/policy.js';
+import type { ActorRef } from '../ref/actor-ref.js';
+import type { SupervisionPolicy } from '../supervision/supervision-policy.js';
 import { createTestSystem, type TestSystem } from './test-system.js';
 
 /** Handles the one message of the actor in a rig; what it returns is the reply. */
@@ -31,7 +31,7 @@ export interface MiddlewareRig extends TestSystem {
   readonly ref: ActorRef<typeof Rigged>;
   /** Payloads that reached the handler, in order; one that is run again is here again. */
   readonly ran: readonly unknown[];
-  /** What became of each passage, as a middleware in front of the one under test sees it. */
+  /** What became of each hookContext, as a middleware in front of the one under test sees it. */
   readonly outcomes: readonly Outcome[];
   readonly deadLetters: readonly DeadLetter[];
   readonly suspensions: readonly { readonly reason: SuspendReason; readonly at: number }[];

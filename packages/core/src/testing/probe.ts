@@ -1,6 +1,6 @@
+import type { AnyDefinition, HandlersFor } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
-import type { AnyDefinition, HandlersFor } from '../define/definition.js';
-import type { ActorRef } from '../ref/ref.js';
+import type { ActorRef } from '../ref/actor-ref.js';
 import type { ActorSystem } from '../system.js';
 
 export interface Recorded {

@@ -1,9 +1,9 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
 import type { Executor } from '../executor/executor.js';
-import type { TurnWatch } from '../executor/turn-watch.js';
+import type { TurnObserver } from '../executor/turn-observer.js';
 import type { Host } from '../host.js';
-import type { MessageInvoker } from '../invoker/invoker.js';
-import type { ReadyQueueCoordinator } from '../run-queue/coordinator.js';
+import type { MessageInvoker } from '../invoker/message-invoker.js';
+import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 
 /** What a turn may take in virtual time before the next ones of its kind are made shorter, as in production. */
 const SLICE_MS = 1;
@@ -19,7 +19,7 @@ export class StepExecutor implements Executor<ActorCell> {
   private ready!: ReadyQueueCoordinator<ActorCell>;
   private invoker!: MessageInvoker<ActorCell>;
   private onTurnEnd!: () => void;
-  private watch: TurnWatch<ActorCell> | undefined = undefined;
+  private watch: TurnObserver<ActorCell> | undefined = undefined;
 
   constructor(host: Host, choose: (() => number) | undefined) {
     this.host = host;
@@ -31,7 +31,7 @@ export class StepExecutor implements Executor<ActorCell> {
     ready: ReadyQueueCoordinator<ActorCell>,
     invoker: MessageInvoker<ActorCell>,
     onTurnEnd: () => void,
-    watch?: TurnWatch<ActorCell>,
+    watch?: TurnObserver<ActorCell>,
   ): void {
     this.watch = watch;
     this.ready = ready;
@@ -69,9 +69,9 @@ export class StepExecutor implements Executor<ActorCell> {
     const startedAt = this.now();
     const left = invoker.serve(1);
     const ms = this.now() - startedAt;
-    invoker.pace(ms, SLICE_MS);
+    invoker.adjustTurnMax(ms, SLICE_MS);
     const { lastRun } = invoker;
-    if (lastRun !== undefined) this.watch?.looked({ mailbox: lastRun, turns: 1, handled: -left, ms });
+    if (lastRun !== undefined) this.watch?.onClockRead({ mailbox: lastRun, turns: 1, handled: -left, ms });
     return true;
   }
 }

@@ -16,9 +16,9 @@ export abstract class TimerNode {
 }
 
 /**
- * A hashed wheel of one-millisecond buckets: arming and cancelling are a few pointer writes. A node due later than one
+ * A hashed wheel of one-millisecond buckets: timerContext and cancelling are a few pointer writes. A node due later than one
  * revolution stays in its bucket and is passed over until its time. Nothing fires early; what is due together fires in
- * the order of its due time, then of its arming.
+ * the order of its due time, then of its timerContext.
  *
  * One host timer is armed for the earliest bucket in use. Cancelling leaves it armed: a wake-up with nothing due costs
  * less than moving a host timer for every ask.
@@ -88,7 +88,7 @@ export class TimerWheel {
     if (this.live > 0 && this.hostTimer === undefined) this.armHost(this.nextTick());
   }
 
-  /** A wheel with nothing armed must not keep the process alive; looked at between turns, not at every cancel. */
+  /** A wheel with nothing armed must not keep the process alive; onClockRead at between turns, not at every cancel. */
   holdProcess(): void {
     const hold = this.live > 0;
     if (hold === this.held || this.hostTimer === undefined) return;
@@ -127,7 +127,7 @@ export class TimerWheel {
     this.hostTimer?.cancel();
     this.hostTick = tick;
     this.held = true;
-    // No longer than one revolution: what is due later is looked at again then, and a host's timers have a limit.
+    // No longer than one revolution: what is due later is onClockRead at again then, and a host's timers have a limit.
     const ms = Math.min(Math.max(0, tick - this.host.now()), BUCKETS);
     this.hostTimer = this.host.setTimer(ms, this.onWake);
   }

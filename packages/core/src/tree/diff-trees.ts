@@ -1,6 +1,6 @@
-import { factsOf } from './facts.js';
-import type { SupervisorSpec, TreeNode } from './tree.js';
-import { type Visited, walkTree } from './tree-walk.js';
+import { describeNode } from './describe-node.js';
+import type { SupervisorSpec, TreeNode } from './tree-spec.js';
+import { type Visited, walkTree } from './walk-tree.js';
 
 /** One difference between two trees. Paths are names from the root's down. */
 export type TreeChange =
@@ -41,11 +41,11 @@ function byPath(visited: readonly Visited[]): Map<string, TreeNode> {
 }
 
 function what(node: TreeNode): string {
-  return Object.values(factsOf(node)).join(', ');
+  return Object.values(describeNode(node)).join(', ');
 }
 
 function changesOf(path: string, before: TreeNode, after: TreeNode): readonly TreeChange[] {
-  const [old, now] = [factsOf(before), factsOf(after)];
+  const [old, now] = [describeNode(before), describeNode(after)];
   const facts = [...new Set([...Object.keys(old), ...Object.keys(now)])];
   return facts
     .filter((fact) => old[fact] !== now[fact])

@@ -1,6 +1,6 @@
-import { factsOf } from './facts.js';
-import type { SupervisorSpec, TreeNode } from './tree.js';
-import { walkTree } from './tree-walk.js';
+import { describeNode } from './describe-node.js';
+import type { SupervisorSpec, TreeNode } from './tree-spec.js';
+import { walkTree } from './walk-tree.js';
 
 /** The tree as text, one line per place. */
 export function printTree(tree: SupervisorSpec): string {
@@ -10,7 +10,7 @@ export function printTree(tree: SupervisorSpec): string {
 
 /** `first` stands before the node's own line, `further` before those of its children. */
 function linesOf(node: TreeNode, first: string, further: string): string[] {
-  const own = `${first}${node.name}: ${Object.values(factsOf(node)).join(', ')}`;
+  const own = `${first}${node.name}: ${Object.values(describeNode(node)).join(', ')}`;
   const children = node.kind === 'supervisor' ? node.children : [];
   return [
     own,

@@ -1,17 +1,17 @@
-import type { ActorCell } from '../actor/cell.js';
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { AnyDefinition } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
-import type { AnyDefinition } from '../define/definition.js';
 import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
 import { TreeError } from '../errors.js';
 import { checkOption } from '../option-check.js';
-import type { ActorRef, AnyRef } from '../ref/ref.js';
+import type { ActorRef, AnyRef } from '../ref/actor-ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { checkPool, type Spawner } from '../routing/pool.js';
 import { PoolPlan } from '../routing/pool-plan.js';
 import type { PoolRef } from '../routing/router-ref.js';
-import { supervisionPolicy } from '../supervision/policy.js';
-import type { ChildSpec, PoolSpec, SupervisorSpec, TreeNode } from './tree.js';
-import { walkTree } from './tree-walk.js';
+import { supervisionPolicy } from '../supervision/supervision-policy.js';
+import type { ChildSpec, PoolSpec, SupervisorSpec, TreeNode } from './tree-spec.js';
+import { walkTree } from './walk-tree.js';
 
 /** A started tree. Refs from it stay valid as long as the tree runs, whoever is restarted meanwhile. */
 export interface RunningTree<D extends AnyDefinition = AnyDefinition> {
@@ -105,20 +105,20 @@ class Branch {
   private startChild(parent: ActorCell, node: ChildSpec): RefBase {
     const { name, restart, significant, definition, args } = node;
     const options = { name, restart, significant };
-    return parent.kind.runtime.spawn(parent, definition, args, options, this.refs.get(node)).ref;
+    return parent.type.runtime.spawn(parent, definition, args, options, this.refs.get(node)).ref;
   }
 
-  /** What is given out is the pool's router; behind it stands the keeper. */
+  /** What is given out is the pool's router; behind it stands the supervisor. */
   private startPool(parent: ActorCell, node: PoolSpec): RefBase {
     const plan = this.pools.get(node) as PoolPlan;
     return plan.open(
-      parent.kind.runtime.spawn(parent, plan.keeper, plan, plan.keeperOptions(), plan.keeperRef),
+      parent.type.runtime.spawn(parent, plan.supervisor, plan, plan.supervisorOptions(), plan.supervisorRef),
     );
   }
 
   private startBranch(parent: ActorCell, node: SupervisorSpec): RefBase {
     const branch = this.branches.get(node) as Branch;
-    const cell = parent.kind.runtime.spawn(parent, Supervisor, branch, branch.options(), this.refs.get(node));
+    const cell = parent.type.runtime.spawn(parent, Supervisor, branch, branch.options(), this.refs.get(node));
     branch.fill(cell);
     return cell.ref;
   }

@@ -17,28 +17,31 @@ function unreliableService(): { down: boolean; handle: (payload: unknown) => unk
   return service;
 }
 
-breaker('a circuit opens after its failures, refuses messages, and closes when a probe succeeds', async () => {
-  const circuit = circuitBreaker({ failures: 3, withinMs: 1_000, openMs: 500 });
-  const service = unreliableService();
-  await using rig = createMiddlewareRig(circuit, service);
-  for (let i = 0; i < 5; i += 1) rig.ref.tell.work(i);
-  await rig.settle();
-  assert.equal(rig.ran, [0, 1, 2]);
-  assert.is(circuit.stateOf('', 0), 'open');
-  assert.is(circuit.refused, 2);
-  assert.equal(
-    rig.deadLetters.map(({ payload }) => payload),
-    [3, 4],
-  );
-  await rig.advance(499);
-  rig.ref.tell.work('too early');
-  await rig.advance(1);
-  service.down = false;
-  rig.ref.tell.work('probe');
-  await rig.settle();
-  assert.equal(rig.ran, [0, 1, 2, 'probe']);
-  assert.is(circuit.stateOf('', 500), 'closed');
-});
+breaker(
+  'a circuit opens after its failures, refuses messages, and closes when a probe succeeds',
+  async () => {
+    const circuit = circuitBreaker({ failures: 3, withinMs: 1_000, openMs: 500 });
+    const service = unreliableService();
+    await using rig = createMiddlewareRig(circuit, service);
+    for (let i = 0; i < 5; i += 1) rig.ref.tell.work(i);
+    await rig.settle();
+    assert.equal(rig.ran, [0, 1, 2]);
+    assert.is(circuit.stateOf('', 0), 'open');
+    assert.is(circuit.refused, 2);
+    assert.equal(
+      rig.deadLetters.map(({ payload }) => payload),
+      [3, 4],
+    );
+    await rig.advance(499);
+    rig.ref.tell.work('too early');
+    await rig.advance(1);
+    service.down = false;
+    rig.ref.tell.work('probe');
+    await rig.settle();
+    assert.equal(rig.ran, [0, 1, 2, 'probe']);
+    assert.is(circuit.stateOf('', 500), 'closed');
+  },
+);
 
 breaker('a failed probe opens the circuit again for the full time', async () => {
   const circuit = circuitBreaker({ failures: 1, openMs: 100 });

@@ -14,7 +14,10 @@ const root = new URL('../../../../', import.meta.url);
 
 guide('the program in the guide is the program tested here', () => {
   const page = readFileSync(new URL('docs/guides/observability.md', root), 'utf8');
-  const program = readFileSync(new URL('packages/middleware/test/guide/observability-guide-program.ts', root), 'utf8');
+  const program = readFileSync(
+    new URL('packages/middleware/test/guide/observability-guide-program.ts', root),
+    'utf8',
+  );
   assert.ok(page.includes(program), 'docs/guides/observability.md and observability-guide-program.ts differ');
 });
 

@@ -55,25 +55,28 @@ pinoLines('a pino logger needs no adapter: levels, fields and the error arrive',
   assert.not.match(JSON.stringify(lines), /0000/);
 });
 
-pinoLines('turns are sampled at level debug under one log id, and the level of the pino logger applies too', async () => {
-  const { logger, lines } = pinoToList('debug');
-  const errorsOnly = pinoToList('error');
-  const run = async (logger: Logger): Promise<void> => {
-    const system = createInstrumentedSystem({
-      middleware: [logging({ logger, level: 'debug', everyNthTurn: 1 })],
-    });
-    await system.spawn(Vault).ask.open({ pin: '1234' });
-    await system.shutdown();
-  };
-  await run(logger);
-  await run(errorsOnly.logger);
-  const turns = lines.filter(({ level }) => level === levels.values['debug']);
-  assert.equal(
-    turns.map(({ msg }) => msg),
-    ['turn begins', 'turn ended'],
-  );
-  assert.is(turns[0]?.['logId'], turns[1]?.['logId']);
-  assert.equal(errorsOnly.lines, []);
-});
+pinoLines(
+  'turns are sampled at level debug under one log id, and the level of the pino logger applies too',
+  async () => {
+    const { logger, lines } = pinoToList('debug');
+    const errorsOnly = pinoToList('error');
+    const run = async (logger: Logger): Promise<void> => {
+      const system = createInstrumentedSystem({
+        middleware: [logging({ logger, level: 'debug', everyNthTurn: 1 })],
+      });
+      await system.spawn(Vault).ask.open({ pin: '1234' });
+      await system.shutdown();
+    };
+    await run(logger);
+    await run(errorsOnly.logger);
+    const turns = lines.filter(({ level }) => level === levels.values['debug']);
+    assert.equal(
+      turns.map(({ msg }) => msg),
+      ['turn begins', 'turn ended'],
+    );
+    assert.is(turns[0]?.['logId'], turns[1]?.['logId']);
+    assert.equal(errorsOnly.lines, []);
+  },
+);
 
 pinoLines.run();

@@ -48,19 +48,16 @@ limits('a message that another middleware refuses consumes no token', async () =
   assert.is(limit.triggered, 0);
 });
 
-limits(
-  'a held message is counted as triggered at once and as consumed when it is handled',
-  async () => {
-    const limit = rateLimit({ name: 'api', perSecond: 10, burst: 1 }, new RateLimitRegistry());
-    await using rig = createMiddlewareRig(limit);
-    rig.ref.tell.work(1);
-    rig.ref.tell.work(2);
-    await rig.settle();
-    assert.equal([limit.consumed, limit.triggered], [1, 1]);
-    await rig.advance(100);
-    assert.equal([limit.consumed, limit.triggered], [2, 1]);
-  },
-);
+limits('a held message is counted as triggered at once and as consumed when it is handled', async () => {
+  const limit = rateLimit({ name: 'api', perSecond: 10, burst: 1 }, new RateLimitRegistry());
+  await using rig = createMiddlewareRig(limit);
+  rig.ref.tell.work(1);
+  rig.ref.tell.work(2);
+  await rig.settle();
+  assert.equal([limit.consumed, limit.triggered], [1, 1]);
+  await rig.advance(100);
+  assert.equal([limit.consumed, limit.triggered], [2, 1]);
+});
 
 limits('instances with the same name share their tokens', async () => {
   const shared = new RateLimitRegistry();
@@ -123,16 +120,19 @@ limits('beyond `keysMax` the least recently used bucket is forgotten', async () 
   assert.equal(rig.ran, ['a', 'b', 'c', 'a']);
 });
 
-limits('`exceeded: "refuse"` refuses instead of holding, and `messages` limits only those named', async () => {
-  const limit = rateLimit({ name: 'r', perSecond: 1, exceeded: 'refuse' }, new RateLimitRegistry());
-  const others = rateLimit({ name: 'o', perSecond: 1, messages: ['other'] }, new RateLimitRegistry());
-  await using rig = createMiddlewareRig([others, limit]);
-  for (let i = 0; i < 3; i += 1) rig.ref.tell.work(i);
-  await rig.settle();
-  assert.equal(rig.ran, [0]);
-  assert.is(rig.deadLetters.length, 2);
-  assert.is(others.consumed, 0);
-});
+limits(
+  '`exceeded: "refuse"` refuses instead of holding, and `messages` limits only those named',
+  async () => {
+    const limit = rateLimit({ name: 'r', perSecond: 1, exceeded: 'refuse' }, new RateLimitRegistry());
+    const others = rateLimit({ name: 'o', perSecond: 1, messages: ['other'] }, new RateLimitRegistry());
+    await using rig = createMiddlewareRig([others, limit]);
+    for (let i = 0; i < 3; i += 1) rig.ref.tell.work(i);
+    await rig.settle();
+    assert.equal(rig.ran, [0]);
+    assert.is(rig.deadLetters.length, 2);
+    assert.is(others.consumed, 0);
+  },
+);
 
 limits('impossible rates and names used with other numbers are refused', () => {
   for (const perSecond of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
@@ -148,22 +148,19 @@ limits('impossible rates and names used with other numbers are refused', () => {
   assert.throws(() => rateLimit({ name: 'same', perSecond: 2 }, shared), /choose another name/);
 });
 
-limits(
-  'systems with different clocks can share a name without waiting for each other’s time',
-  async () => {
-    const shared = new RateLimitRegistry();
-    const handledAfter = async (ms: number): Promise<number> => {
-      await using rig = createMiddlewareRig(rateLimit({ name: 'bank', perSecond: 1, burst: 1 }, shared));
-      await rig.advance(ms);
-      rig.ref.tell.work(1);
-      rig.ref.tell.work(2);
-      await rig.advance(1_000);
-      return rig.ran.length;
-    };
-    assert.is(await handledAfter(100_000), 2);
-    assert.is(await handledAfter(0), 2);
-  },
-);
+limits('systems with different clocks can share a name without waiting for each other’s time', async () => {
+  const shared = new RateLimitRegistry();
+  const handledAfter = async (ms: number): Promise<number> => {
+    await using rig = createMiddlewareRig(rateLimit({ name: 'bank', perSecond: 1, burst: 1 }, shared));
+    await rig.advance(ms);
+    rig.ref.tell.work(1);
+    rig.ref.tell.work(2);
+    await rig.advance(1_000);
+    return rig.ran.length;
+  };
+  assert.is(await handledAfter(100_000), 2);
+  assert.is(await handledAfter(0), 2);
+});
 
 limits('options that are no object are refused with a typed error', () => {
   for (const options of [undefined, null, 5, []])

@@ -92,32 +92,35 @@ tracing('an ask after an await belongs to the trace of the current message', asy
   ]);
 });
 
-tracing('a consumer span is linked to its producer span, and both follow the messaging conventions', async () => {
-  const sdk = openInMemorySdk();
-  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
-  const ledger = system.spawn(Ledger, undefined, { name: 'l' });
-  await ledger.ask.record(1);
-  await system.shutdown();
-  const send = sdk.span('send ledger.record');
-  const process = sdk.span('process ledger.record');
-  assert.is(send.kind, SpanKind.PRODUCER);
-  assert.is(process.kind, SpanKind.CONSUMER);
-  assert.equal(
-    process.links.map((link) => link.context.spanId),
-    [send.spanContext().spanId],
-  );
-  assert.equal(process.attributes, {
-    'messaging.system': 'troupe',
-    'messaging.destination.name': 'ledger',
-    'messaging.operation.name': 'process',
-    'messaging.operation.type': 'process',
-    'troupe.message.name': 'record',
-    'troupe.actor.path': '/l',
-    'troupe.message.asked': true,
-    'troupe.message.retries': 0,
-    'troupe.message.outcome': 'handled',
-  });
-});
+tracing(
+  'a consumer span is linked to its producer span, and both follow the messaging conventions',
+  async () => {
+    const sdk = openInMemorySdk();
+    const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
+    const ledger = system.spawn(Ledger, undefined, { name: 'l' });
+    await ledger.ask.record(1);
+    await system.shutdown();
+    const send = sdk.span('send ledger.record');
+    const process = sdk.span('process ledger.record');
+    assert.is(send.kind, SpanKind.PRODUCER);
+    assert.is(process.kind, SpanKind.CONSUMER);
+    assert.equal(
+      process.links.map((link) => link.context.spanId),
+      [send.spanContext().spanId],
+    );
+    assert.equal(process.attributes, {
+      'messaging.system': 'troupe',
+      'messaging.destination.name': 'ledger',
+      'messaging.operation.name': 'process',
+      'messaging.operation.type': 'process',
+      'troupe.message.name': 'record',
+      'troupe.actor.path': '/l',
+      'troupe.message.asked': true,
+      'troupe.message.retries': 0,
+      'troupe.message.outcome': 'handled',
+    });
+  },
+);
 
 tracing('one span covers a message from its send to the end of its handler', async () => {
   const sdk = openInMemorySdk();
@@ -261,70 +264,70 @@ tracing('a burst does not leak the context of its first sender into an unrelated
   ]);
 });
 
-tracing(
-  'a message of a timer begins a trace that is linked to the span which armed the timer',
-  async () => {
-    const sdk = openInMemorySdk();
-    const Waiter = defineActor('waiter', {
-      handlers: {
-        wait(ctx, done: () => void) {
-          ctx.after(1, Waiter.self(ctx)).fire(done);
-          return true;
-        },
-        fire: (_ctx, done: () => void) => done(),
+tracing('a message of a timer begins a trace that is linked to the span which armed the timer', async () => {
+  const sdk = openInMemorySdk();
+  const Waiter = defineActor('waiter', {
+    handlers: {
+      wait(ctx, done: () => void) {
+        ctx.after(1, Waiter.self(ctx)).fire(done);
+        return true;
       },
-    });
-    const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
-    const waiter = system.spawn(Waiter);
-    await new Promise<void>((resolve) => {
-      void inRequest(sdk, 'request', () => waiter.ask.wait(resolve));
-    });
-    await system.shutdown();
-    assert.equal(ancestry(sdk.span('process waiter.fire'), sdk.spans()), [
-      'process waiter.fire',
-      'send waiter.fire',
-    ]);
-    const armed = sdk.span('process waiter.wait').spanContext();
-    assert.equal(
-      sdk.span('send waiter.fire').links.map((link) => link.context.spanId),
-      [armed.spanId],
-    );
+      fire: (_ctx, done: () => void) => done(),
+    },
+  });
+  const system = createInstrumentedSystem({ middleware: [telemetry(providers(sdk))] });
+  const waiter = system.spawn(Waiter);
+  await new Promise<void>((resolve) => {
+    void inRequest(sdk, 'request', () => waiter.ask.wait(resolve));
+  });
+  await system.shutdown();
+  assert.equal(ancestry(sdk.span('process waiter.fire'), sdk.spans()), [
+    'process waiter.fire',
+    'send waiter.fire',
+  ]);
+  const armed = sdk.span('process waiter.wait').spanContext();
+  assert.equal(
+    sdk.span('send waiter.fire').links.map((link) => link.context.spanId),
+    [armed.spanId],
+  );
+});
+
+tracing(
+  'every tick of a repeated timer is linked to the span that armed it, also after an await',
+  async () => {
+    for (const producerSpans of [true, false]) {
+      const sdk = openInMemorySdk();
+      const Metronome = defineActor('metronome', {
+        state: () => ({ ticks: 0 }),
+        handlers: {
+          async begin(ctx) {
+            await Promise.resolve();
+            ctx.every(10, Metronome.self(ctx)).tick();
+          },
+          tick(ctx) {
+            ctx.state.ticks += 1;
+          },
+        },
+      });
+      await using test = createTestSystem({
+        middleware: [telemetry({ ...providers(sdk), producerSpans })],
+      });
+      test.system.spawn(Metronome).tell.begin();
+      await test.settle();
+      await test.advance(35);
+      const { spanId } = sdk.span('process metronome.begin').spanContext();
+      const name = producerSpans ? 'send metronome.tick' : 'process metronome.tick';
+      const ticks = sdk.spans().filter((span) => span.name === name);
+      assert.is(ticks.length, 3);
+      assert.is(new Set(ticks.map(traceOf)).size, 3);
+      for (const tick of ticks)
+        assert.equal(
+          tick.links.map((link) => link.context.spanId),
+          [spanId],
+        );
+    }
   },
 );
-
-tracing('every tick of a repeated timer is linked to the span that armed it, also after an await', async () => {
-  for (const producerSpans of [true, false]) {
-    const sdk = openInMemorySdk();
-    const Metronome = defineActor('metronome', {
-      state: () => ({ ticks: 0 }),
-      handlers: {
-        async begin(ctx) {
-          await Promise.resolve();
-          ctx.every(10, Metronome.self(ctx)).tick();
-        },
-        tick(ctx) {
-          ctx.state.ticks += 1;
-        },
-      },
-    });
-    await using test = createTestSystem({
-      middleware: [telemetry({ ...providers(sdk), producerSpans })],
-    });
-    test.system.spawn(Metronome).tell.begin();
-    await test.settle();
-    await test.advance(35);
-    const { spanId } = sdk.span('process metronome.begin').spanContext();
-    const name = producerSpans ? 'send metronome.tick' : 'process metronome.tick';
-    const ticks = sdk.spans().filter((span) => span.name === name);
-    assert.is(ticks.length, 3);
-    assert.is(new Set(ticks.map(traceOf)).size, 3);
-    for (const tick of ticks)
-      assert.equal(
-        tick.links.map((link) => link.context.spanId),
-        [spanId],
-      );
-  }
-});
 
 tracing('the span of a held message ends with an error status when its actor is killed', async () => {
   const sdk = openInMemorySdk();

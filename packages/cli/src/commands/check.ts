@@ -1,0 +1,58 @@
+import type { LeaderOverview } from '@troupe/jobs';
+import type { Command } from 'commander';
+import { ExitCode } from '../exit-code.js';
+import { type RequestFlags, withClient, withRequestOptions } from '../input/connection-options.js';
+import { wholeNumber } from '../input/option-parsers.js';
+import { type CommandContext, printResult, subcommand } from '../subcommand.js';
+
+interface CheckFlags extends RequestFlags {
+  readonly workersMin: number;
+  readonly queuedMax?: number;
+  readonly deadMax?: number;
+}
+
+const COUNT_MAX = 1_000_000_000;
+
+export function addCheck(program: Command, context: CommandContext): void {
+  withRequestOptions(
+    subcommand(
+      program,
+      'check',
+      'probe a leader: exit 0 if all is well',
+      'troupe check --workers-min 1 --dead-max 0',
+    ),
+  )
+    .option('--workers-min <n>', 'at least so many workers that are alive', wholeNumber(0, COUNT_MAX), 0)
+    .option('--queued-max <n>', 'at most so many jobs waiting', wholeNumber(0, COUNT_MAX))
+    .option('--dead-max <n>', 'at most so many dead letters', wholeNumber(0, COUNT_MAX))
+    .action((flags: CheckFlags) =>
+      withClient(flags, async (client) => {
+        const overview = await client.overview();
+        const problems = problemsOf(overview, flags);
+        const isOk = problems.length === 0;
+        printResult(context, flags, { ok: isOk, problems, ...overview }, [
+          isOk ? summaryOf(overview) : `not well: ${problems.join('; ')}`,
+        ]);
+        if (!isOk) context.exitCode = ExitCode.retryLater;
+      }),
+    );
+}
+
+function problemsOf(overview: LeaderOverview, flags: CheckFlags): string[] {
+  const { counts, workers, diskLow } = overview;
+  const alive = workers.filter(({ liveness }) => liveness === 'alive').length;
+  return [
+    ...(diskLow ? ['the disk of the leader is nearly full, it refuses submits'] : []),
+    ...(alive < flags.workersMin ? [`${alive} workers alive, needed ${flags.workersMin}`] : []),
+    ...(counts.queued > (flags.queuedMax ?? COUNT_MAX)
+      ? [`${counts.queued} jobs waiting, at most ${flags.queuedMax}`]
+      : []),
+    ...(counts.dead > (flags.deadMax ?? COUNT_MAX)
+      ? [`${counts.dead} dead letters, at most ${flags.deadMax}`]
+      : []),
+  ];
+}
+
+function summaryOf({ counts, workers, lsn }: LeaderOverview): string {
+  return `ok: ${counts.queued} queued, ${counts.running} running, ${counts.done} done, ${counts.dead} dead, ${workers.length} workers, lsn ${lsn}`;
+}

@@ -1,0 +1,114 @@
+import type { Client, JobView } from '@troupe/jobs';
+import { type Command, Option } from 'commander';
+import {
+  type RequestFlags,
+  withClient,
+  withRequestOptions,
+  withWaitingClient,
+} from '../input/connection-options.js';
+import { TIMER_MS_MAX, wholeNumber } from '../input/option-parsers.js';
+import { untypedJob } from '../input/untyped-job.js';
+import { jobLines, shownJob, table } from '../output/job-table.js';
+import { type CommandContext, printResult, subcommand } from '../subcommand.js';
+
+type Flags = RequestFlags;
+
+const STATES: readonly JobView['state'][] = ['queued', 'running', 'dead', 'done', 'cancelled'];
+/** A stand-in definition: an existing job is found by its id alone. */
+const ANY_JOB = untypedJob('some.job');
+
+export function addJobCommands(program: Command, context: CommandContext): void {
+  withRequestOptions(
+    subcommand(
+      program,
+      'await <id>',
+      'wait for the output of a job submitted earlier',
+      'troupe await 2qt6g-1',
+    ),
+  )
+    .option(
+      '--result-within <ms>',
+      'give up waiting after so long; the job goes on',
+      wholeNumber(1, TIMER_MS_MAX),
+    )
+    .action((id: string, flags: Flags & { resultWithin?: number }) =>
+      withWaitingClient(context, flags, async (client, deadline) => {
+        const output = await client.open(ANY_JOB, id).result(deadline.left(flags.resultWithin));
+        printResult(context, flags, { id, output }, [JSON.stringify(output)]);
+      }),
+    );
+  withRequestOptions(
+    subcommand(
+      program,
+      'cancel <id>',
+      'cancel a waiting or running job',
+      "troupe cancel 2qt6g-1 --reason 'wrong file'",
+    ),
+  )
+    .option('--reason <text>', 'kept with the job', '')
+    .action((id: string, flags: Flags & { reason: string }) =>
+      withClient(flags, async (client) => {
+        const state = await client.open(ANY_JOB, id).cancel(flags.reason);
+        printResult(context, flags, { id, state }, [`${id} ${state}`]);
+      }),
+    );
+  withRequestOptions(subcommand(program, 'show <id>', 'show one job', 'troupe show 2qt6g-1')).action(
+    (id: string, flags: Flags) =>
+      withClient(flags, async (client) => {
+        const job = shownJob(id, await client.open(ANY_JOB, id).inspect());
+        printResult(context, flags, job, jobLines(job));
+      }),
+  );
+  withRequestOptions(
+    subcommand(program, 'ls', 'list jobs, oldest first', 'troupe ls --state queued --max 20'),
+  )
+    .addOption(new Option('--state <state>', 'only jobs in this state').choices(STATES))
+    .option('--max <n>', 'at most so many', wholeNumber(1, 1_000_000), 100)
+    .action((flags: Flags & { state?: JobView['state']; max: number }) =>
+      withClient(flags, (client) => list(context, flags, client)),
+    );
+}
+
+async function list(
+  context: CommandContext,
+  flags: Flags & { state?: JobView['state']; max: number },
+  client: Client,
+): Promise<void> {
+  const views: JobView[] = [];
+  for (const state of flags.state === undefined ? STATES : [flags.state]) {
+    for await (const view of jobsIn(client, state, flags.max)) views.push(view);
+  }
+  // Each state has its own order; together the oldest come first, whatever state they are in.
+  const oldest = views.sort((a, b) => a.job - b.job).slice(0, flags.max);
+  const jobs = oldest.map((view) => shownJob(client.idOf(view.job), view));
+  if (flags.json === true) {
+    for (const job of jobs) printResult(context, flags, job, []);
+    return;
+  }
+  const rows = jobs.map((job) => [
+    job.id,
+    job.state,
+    job.exec,
+    String(job.attempt),
+    job.submittedAt,
+    job.reason ?? '',
+  ]);
+  for (const line of table(['ID', 'STATE', 'EXEC', 'ATTEMPT', 'SUBMITTED', 'REASON'], rows))
+    context.terminal.out(line);
+}
+
+const PAGE = 1_000;
+
+/** All jobs of a state, page by page, at most `max`. */
+export async function* jobsIn(client: Client, state: JobView['state'], max: number): AsyncGenerator<JobView> {
+  let after = 0;
+  for (let left = max; left > 0; ) {
+    const wanted = Math.min(PAGE, left);
+    const views = await client.list(state, { after, max: wanted });
+    yield* views;
+    const last = views.at(-1);
+    if (last === undefined || views.length < wanted) return;
+    after = last.job;
+    left -= views.length;
+  }
+}

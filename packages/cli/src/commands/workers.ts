@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { type RequestFlags, withClient, withRequestOptions } from '../input/connection-options.js';
+import { stateText, table } from '../output/job-table.js';
+import { type CommandContext, printResult, subcommand } from '../subcommand.js';
+
+type Flags = RequestFlags;
+
+export function addWorkers(program: Command, context: CommandContext): void {
+  const workers = program.command('workers').description('the workers of a leader');
+  withRequestOptions(
+    subcommand(workers, 'ls', 'list the workers and how they are', 'troupe workers ls'),
+  ).action((flags: Flags) =>
+    withClient(flags, async (client) => {
+      const { workers: all } = await client.overview();
+      if (flags.json === true) {
+        for (const one of all) printResult(context, flags, one, []);
+        return;
+      }
+      const rows = all.map(({ worker, liveness, blockedMs, running, slots, credit, cpu, lagMs }) => [
+        worker,
+        stateText(liveness, blockedMs),
+        `${running}/${slots}`,
+        String(credit),
+        `${Math.round(cpu * 100)}%`,
+        `${Math.round(lagMs)} ms`,
+      ]);
+      for (const line of table(['WORKER', 'STATE', 'RUNNING', 'CREDIT', 'CPU', 'LAG'], rows))
+        context.terminal.out(line);
+    }),
+  );
+}

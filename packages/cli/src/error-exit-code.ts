@@ -1,0 +1,105 @@
+import { CliError } from './cli-error.js';
+import { ExitCode } from './exit-code.js';
+import { escapeControlCharacters } from './output/escape-control-characters.js';
+
+export interface Failure {
+  readonly code: string;
+  readonly exitCode: number;
+  /** One line. */
+  readonly message: string;
+}
+
+interface Known {
+  readonly exitCode: number;
+  /** Advice, where the error itself gives none. */
+  readonly advice?: string;
+}
+
+const EXIT_CODES: Readonly<Record<string, Known>> = {
+  ERR_LEADER_UNREACHABLE: {
+    exitCode: ExitCode.unavailable,
+    advice: 'is a leader running there? see --leader',
+  },
+  ERR_LEADER_REFUSED: { exitCode: ExitCode.notAllowed, advice: 'give the right key with --key' },
+  ERR_LEADER_CHANGED: { exitCode: ExitCode.unavailable },
+  ERR_SESSION_REPLACED: { exitCode: ExitCode.retryLater, advice: 'try again' },
+  ERR_JOB_UNKNOWN: { exitCode: ExitCode.noInput },
+  ERR_JOB_FOREIGN: { exitCode: ExitCode.noInput, advice: 'is --leader the one it was submitted to?' },
+  ERR_SUBMIT_WAIT: {
+    exitCode: ExitCode.retryLater,
+    advice: 'submit again with the same --idempotency-key',
+  },
+  ERR_JOB_WAIT: { exitCode: ExitCode.retryLater, advice: 'see troupe await' },
+  ERR_JOB_FAILED: { exitCode: ExitCode.jobFailed, advice: 'see troupe dlq show' },
+  ERR_JOB_CANCELLED: { exitCode: ExitCode.jobFailed },
+  ERR_JOB_DEFINITION: { exitCode: ExitCode.usage },
+  ERR_JOB_SCHEMA: { exitCode: ExitCode.data },
+  ERR_QUEUE_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later, or start more workers' },
+  ERR_KEY_WINDOW_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },
+  ERR_DEAD_LETTERS_FULL: { exitCode: ExitCode.retryLater },
+  ERR_WAL_COPY: { exitCode: ExitCode.retryLater },
+  ERR_DISK_LOW: { exitCode: ExitCode.retryLater, advice: 'free space on the disk of the leader' },
+  ERR_LEADER_DRAINING: { exitCode: ExitCode.retryLater, advice: 'try again when it is back' },
+  ERR_POLICIES_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },
+  ERR_SESSION_MALFORMED: { exitCode: ExitCode.usage },
+  ERR_PRODUCERS_FULL: { exitCode: ExitCode.retryLater, advice: 'try again later' },
+  ERR_PAYLOAD_TOO_LARGE: { exitCode: ExitCode.data, advice: 'start the leader with a larger --payload-max' },
+  ERR_KEY_CONFLICT: {
+    exitCode: ExitCode.data,
+    advice: 'use another --idempotency-key, or the payload of the first submit',
+  },
+  ERR_MESSAGE_MALFORMED: { exitCode: ExitCode.data },
+  ERR_EXEC_UNKNOWN: { exitCode: ExitCode.data },
+  ERR_PAYLOAD_LOST: {
+    exitCode: ExitCode.noInput,
+    advice: 'check the file; it must not change while it is sent',
+  },
+  ERR_FORBIDDEN: { exitCode: ExitCode.notAllowed, advice: 'use a key whose rules allow it' },
+  ERR_CLIENT_CLOSED: { exitCode: ExitCode.unavailable },
+  ERR_UNSAFE_BIND: {
+    exitCode: ExitCode.config,
+    advice: 'give --tls-cert, --tls-key and --key, bind 127.0.0.1, or say --insecure',
+  },
+  ERR_ACCESS_RULE: { exitCode: ExitCode.config },
+  ERR_SECRET: { exitCode: ExitCode.config, advice: 'make a key with: troupe key new' },
+  ERR_LISTEN: { exitCode: ExitCode.unavailable },
+  EADDRINUSE: {
+    exitCode: ExitCode.unavailable,
+    advice: 'another process listens there; choose another --port or --socket',
+  },
+  EADDRNOTAVAIL: { exitCode: ExitCode.unavailable, advice: 'choose an address of this machine' },
+  EACCES: { exitCode: ExitCode.notAllowed, advice: 'check the permissions' },
+  ENOENT: { exitCode: ExitCode.noInput, advice: 'check the path' },
+  ENOTDIR: { exitCode: ExitCode.noInput, advice: 'check the path' },
+  EISDIR: { exitCode: ExitCode.noInput, advice: 'check the path' },
+  EPERM: { exitCode: ExitCode.notAllowed, advice: 'check the permissions' },
+  EROFS: { exitCode: ExitCode.notAllowed, advice: 'it can only be read; choose another folder' },
+  ENOSPC: { exitCode: ExitCode.io, advice: 'free space on the disk' },
+  EDQUOT: { exitCode: ExitCode.io, advice: 'free space on the disk' },
+  EIO: { exitCode: ExitCode.io, advice: 'the disk fails; see the log of the system' },
+  EMFILE: { exitCode: ExitCode.retryLater, advice: 'too many open files; raise the limit (ulimit -n)' },
+  ENFILE: { exitCode: ExitCode.retryLater, advice: 'too many open files on this machine' },
+  EEXIST: { exitCode: ExitCode.cannotCreate, advice: 'it is there already; choose another path' },
+  ERR_JOURNAL_FAILED: { exitCode: ExitCode.io },
+  ERR_LEDGER_CORRUPT: { exitCode: ExitCode.data, advice: 'restore a backup' },
+  ERR_WAL_BLOB: { exitCode: ExitCode.data },
+  ERR_WAL_CORRUPT: { exitCode: ExitCode.data, advice: 'see troupe wal repair' },
+  ERR_WAL_OPTION: { exitCode: ExitCode.usage },
+};
+
+/** An error as one line and an exit code. An unforeseen error is 70, and its stack goes to the log. */
+export function exitFailureOf(error: unknown): Failure {
+  if (!(error instanceof Error))
+    return { code: 'ERR_INTERNAL', exitCode: ExitCode.internal, message: String(error) };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_INTERNAL';
+  if (error instanceof CliError) return { code, exitCode: error.exitCode, message: oneLine(error.message) };
+  const known = EXIT_CODES[code];
+  const own = 'exitCode' in error && typeof error.exitCode === 'number' ? error.exitCode : undefined;
+  const exitCode = known?.exitCode ?? own ?? ExitCode.internal;
+  const advice = known?.advice === undefined ? '' : `; ${known.advice}`;
+  return { code, exitCode, message: `${oneLine(error.message)}${advice}` };
+}
+
+function oneLine(text: string): string {
+  return escapeControlCharacters(text.replaceAll(/\s*\n\s*/g, ' ').trim());
+}

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import { type Client, connectClient, type DialOptions } from '@troupe/jobs';
+import type { DialerAuth, DialTls, Net } from '@troupe/transport';
+import { type Command, Option } from 'commander';
+import { CliError } from '../cli-error.js';
+import { ExitCode } from '../exit-code.js';
+import { ConnectionNotices } from '../output/connection-notices.js';
+import { silentHost } from '../output/logging-host.js';
+import type { CommandContext, JsonFlag } from '../subcommand.js';
+import { CommandDeadline } from './command-deadline.js';
+import { authOf } from './key-file.js';
+import { DEFAULT_PORT, parseAddress } from './leader-address.js';
+import { TIMER_MS_MAX, wholeNumber } from './option-parsers.js';
+import { checkTlsFiles } from './tls-files.js';
+
+/** Flags of every command that connects to a leader. */
+export interface LeaderFlags extends ConnectionFlags {
+  readonly leader: string;
+}
+
+/** Flags of the connection itself. */
+export interface ConnectionFlags {
+  readonly key?: string;
+  readonly tls?: boolean;
+  readonly tlsCa?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly tlsName?: string;
+  readonly connectWithin: number;
+  readonly compress?: 'gzip' | 'brotli';
+}
+
+/** Flags of commands that make one request of a leader and end. */
+export interface RequestFlags extends LeaderFlags, JsonFlag {
+  readonly timeout?: number;
+}
+
+export function withLeaderOptions(command: Command): Command {
+  return withConnectionOptions(
+    command.addOption(
+      new Option('-l, --leader <address>', 'where the leader listens: host:port or unix:/path')
+        .env('TROUPE_LEADER')
+        .default(`127.0.0.1:${DEFAULT_PORT}`),
+    ),
+  );
+}
+
+export function withRequestOptions(command: Command): Command {
+  return withLeaderOptions(command).option(
+    '--timeout <ms>',
+    'give up after so long, all in all',
+    wholeNumber(1, TIMER_MS_MAX),
+  );
+}
+
+export function withConnectionOptions(command: Command): Command {
+  return command
+    .addOption(new Option('-k, --key <file>', 'key file of this peer').env('TROUPE_KEY'))
+    .option('--tls', 'connect with TLS, trusting the authorities of this system')
+    .option('--tls-ca <file>', 'connect with TLS, trusting this authority')
+    .option('--tls-cert <file>', 'certificate of this peer')
+    .option('--tls-key <file>', 'key of that certificate')
+    .option('--tls-name <name>', "name in the leader's certificate")
+    .addOption(
+      new Option('--compress <method>', 'compress messages where it makes them smaller').choices([
+        'gzip',
+        'brotli',
+      ]),
+    )
+    .option(
+      '--connect-within <ms>',
+      'give up after so long without a leader',
+      wholeNumber(1, 3_600_000),
+      5_000,
+    );
+}
+
+export function dialOptions(flags: ConnectionFlags & { readonly leader: string }): DialOptions {
+  const tls = tlsOf(flags);
+  const auth = proofOf(flags);
+  return {
+    address: parseAddress(flags.leader),
+    host: silentHost,
+    withinMs: flags.connectWithin,
+    ...(auth === undefined ? {} : { auth }),
+    ...(tls === undefined ? {} : { tls }),
+    ...(flags.compress === undefined ? {} : { compress: flags.compress }),
+  };
+}
+
+/** Runs requests of a leader within the time of the command. */
+export async function withClient<T>(flags: RequestFlags, run: (client: Client) => Promise<T>): Promise<T> {
+  const deadline = new CommandDeadline(flags.timeout);
+  const client = await connectClient({ ...dialOptions(flags), ...connectLimit(flags, deadline), name: NAME });
+  return closing(client, deadline.race(run(client)));
+}
+
+/**
+ * The same for a command that may wait for long: it prints when the leader is away, and keeps its own time.
+ */
+export async function withWaitingClient<T>(
+  context: CommandContext,
+  flags: RequestFlags,
+  run: (client: Client, deadline: CommandDeadline) => Promise<T>,
+  options: { readonly net?: Net } = {},
+): Promise<T> {
+  const deadline = new CommandDeadline(flags.timeout);
+  const dial = dialOptions(flags);
+  const notices = new ConnectionNotices(context.terminal, dial.address);
+  const client = await connectClient({
+    ...dial,
+    ...connectLimit(flags, deadline),
+    ...(options.net === undefined ? {} : { net: options.net }),
+    name: NAME,
+    ...(flags.json === true ? {} : { onEvent: notices.onEvent }),
+  });
+  return closing(client, run(client, deadline));
+}
+
+const NAME = 'cli';
+
+function connectLimit(
+  { connectWithin }: RequestFlags,
+  deadline: CommandDeadline,
+): { readonly withinMs?: number } {
+  return deadline.left(connectWithin);
+}
+
+async function closing<T>(client: Client, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } finally {
+    client.close();
+  }
+}
+
+/** A key file, else a client certificate, else nothing. */
+function proofOf({ key, tlsCert }: ConnectionFlags): DialerAuth | undefined {
+  if (key !== undefined) return authOf(key);
+  return tlsCert === undefined ? undefined : { kind: 'mtls' };
+}
+
+function tlsOf(flags: ConnectionFlags): DialTls | undefined {
+  const { tls, tlsCa, tlsCert, tlsKey, tlsName } = flags;
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --tls-cert and --tls-key go together');
+  if (tls === undefined && tlsCa === undefined && tlsCert === undefined) {
+    if (tlsName === undefined) return undefined;
+    throw new CliError('ERR_CLI_TLS', ExitCode.usage, 'TLS: --tls-name needs --tls or --tls-ca');
+  }
+  const files = {
+    ...(tlsCa === undefined ? {} : { ca: readFileSync(tlsCa) }),
+    ...(tlsCert === undefined ? {} : { cert: readFileSync(tlsCert) }),
+    ...(tlsKey === undefined ? {} : { key: readFileSync(tlsKey) }),
+  };
+  checkTlsFiles(files);
+  return tlsName === undefined ? files : { ...files, serverName: tlsName };
+}

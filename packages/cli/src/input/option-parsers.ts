@@ -1,0 +1,33 @@
+import { InvalidArgumentError } from 'commander';
+
+/** The longest duration accepted: more is a mistake in the unit. */
+export const YEAR_MS = 366 * 24 * 3_600_000;
+
+/** The longest time a timer can wait. */
+export const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** A parser for an option that is a whole number. */
+export function wholeNumber(from: number, to: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < from || value > to)
+      throw new InvalidArgumentError(`It must be a whole number from ${from} to ${to}.`);
+    return value;
+  };
+}
+
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1_024, m: 1_024 ** 2, g: 1_024 ** 3 };
+
+/** Bytes, as 4096, 512k, 16m or 1g. */
+export function byteCount(text: string): number {
+  const [, digits, unit = ''] = /^(\d+)([kmg]?)$/i.exec(text) ?? [];
+  if (digits === undefined || Number(digits) === 0)
+    throw new InvalidArgumentError('It must be bytes above 0, such as 4096, 512k, 16m or 1g.');
+  return Number(digits) * (UNITS[unit.toLowerCase()] ?? 1);
+}
+
+export function share(text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= 1)) throw new InvalidArgumentError('It must be a number above 0, at most 1.');
+  return value;
+}

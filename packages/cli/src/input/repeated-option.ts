@@ -1,4 +1,0 @@
-/** A parser for an option that may be given several times. */
-export function repeated(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}

@@ -1,0 +1,69 @@
+import {
+  JobRefusedError,
+  type RefusalCode,
+  type SessionRefusalCode,
+  SessionRefusedError,
+} from '@troupe/jobs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { exitFailureOf } from '#src/error-exit-code.js';
+
+const failures = suite('failures');
+
+/** Every reason there is; the compiler says when one is missing. */
+const REFUSALS: Readonly<Record<RefusalCode, number>> = {
+  ERR_QUEUE_FULL: 75,
+  ERR_PAYLOAD_TOO_LARGE: 65,
+  ERR_PAYLOAD_LOST: 66,
+  ERR_KEY_CONFLICT: 65,
+  ERR_KEY_WINDOW_FULL: 75,
+  ERR_DEAD_LETTERS_FULL: 75,
+  ERR_DISK_LOW: 75,
+  ERR_LEADER_DRAINING: 75,
+  ERR_EXEC_UNKNOWN: 65,
+  ERR_FORBIDDEN: 77,
+  ERR_PRODUCERS_FULL: 75,
+  ERR_POLICIES_FULL: 75,
+  ERR_MESSAGE_MALFORMED: 65,
+};
+const SESSIONS: Readonly<Record<SessionRefusalCode, number>> = {
+  ERR_SESSION_MALFORMED: 64,
+  ERR_SESSION_REPLACED: 75,
+  ERR_PRODUCERS_FULL: 75,
+};
+
+failures('every refusal code of a leader has an exit code', () => {
+  for (const [code, exitCode] of Object.entries(REFUSALS))
+    assert.is(exitFailureOf(new JobRefusedError(code as RefusalCode, 'x', 0)).exitCode, exitCode, code);
+  for (const [code, exitCode] of Object.entries(SESSIONS))
+    assert.is(
+      exitFailureOf(new SessionRefusedError(code as SessionRefusalCode, 'x')).exitCode,
+      exitCode,
+      code,
+    );
+});
+
+failures('an error of the operating system has its exit code and advice', () => {
+  const table: readonly (readonly [code: string, exitCode: number, advice: RegExp])[] = [
+    ['ENOSPC', 74, /free space/],
+    ['EDQUOT', 74, /free space/],
+    ['EIO', 74, /disk fails/],
+    ['EROFS', 77, /another folder/],
+    ['EACCES', 77, /permissions/],
+    ['EPERM', 77, /permissions/],
+    ['EMFILE', 75, /ulimit/],
+    ['ENOENT', 66, /path/],
+  ];
+  for (const [code, exitCode, advice] of table) {
+    const failure = exitFailureOf(Object.assign(new Error(`${code}: no`), { code }));
+    assert.is(failure.exitCode, exitCode, code);
+    assert.match(failure.message, advice);
+  }
+});
+
+failures('an error message with line breaks is printed as one line', () => {
+  const { message } = exitFailureOf(new Error('one\n  two \u001b[31mred\u0007\u202e'));
+  assert.is(message, 'one two \\u001b[31mred\\u0007\\u202e');
+});
+
+failures.run();

@@ -1,0 +1,302 @@
+import type { ActorContext, Logger, ResumeOn, SuspensionToken } from '../define/actor-context.js';
+import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from '../define/actor-definition.js';
+import type { SpawnOptions } from '../define/spawn-options.js';
+import { MisuseError, StaleContextError } from '../errors.js';
+import type { StopReason } from '../events.js';
+import { STOP_REASONS } from '../events.js';
+import type { Signal } from '../lifecycle/runtime-signal.js';
+import { Mailbox } from '../mailbox/mailbox.js';
+import { EMPTY_QUEUE } from '../mailbox/message-queue.js';
+import {
+  CLOSED,
+  DRAINING,
+  FENCED,
+  KILL_ASKED,
+  SCHEDULED,
+  SIGNALS,
+  STOP_ASKED,
+  SUSPENSION,
+  TERMINATED,
+} from '../mailbox/status-word.js';
+import { Failure } from '../message/expected-failure.js';
+import { LaterReply } from '../message/later-reply.js';
+import type { SuspendReason } from '../message/suspend-reason.js';
+import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
+import { cellOfRef } from '../ref/cell-of-ref.js';
+import type { RefBase } from '../ref/ref-class.js';
+import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
+import { link, unlink } from '../supervision/actor-links.js';
+import type { ActorType } from './actor-type.js';
+import { ColdState } from './cold-state.js';
+
+/**
+ * One incarnation of an actor: its mailbox, its state, and the context its handlers get, in one object of eight
+ * fields. A restart makes a new cell that takes over slot, mailbox and cold; the old one is FENCED for good, so a
+ * continuation that still holds it is refused without any bookkeeping (ADR 0012).
+ */
+export class ActorCell extends Mailbox implements ActorContext<unknown> {
+  declare type: ActorType;
+  state: unknown;
+  args: unknown;
+  ref: RefBase;
+  cold: ColdState | undefined;
+
+  constructor(type: ActorType, slot: number, args: unknown, ref: RefBase | undefined) {
+    super(type, slot);
+    this.status = type.idleStatus;
+    this.state = undefined;
+    this.args = args;
+    this.cold = undefined;
+    this.ref = ref ?? new type.definition['~refClass'](this);
+  }
+
+  ensureCold(): ColdState {
+    this.cold ??= new ColdState();
+    return this.cold;
+  }
+
+  /** Puts a signal in its lane and makes sure that it will be onClockRead at. */
+  signal(signal: Signal): void {
+    if ((this.status & (TERMINATED | FENCED)) !== 0) return;
+    this.ensureCold().signals.push(signal);
+    this.status |= SIGNALS;
+    this.type.runtime.ready.registerReady(this);
+  }
+
+  // Nothing is asked of one that is gone: its slot may be somebody else's, who would then stand in the ring twice.
+
+  /** Also of one that drains: what is left of its backlog becomes dead letters then. */
+  requestStop(): void {
+    if (!this.isCurrent) return;
+    this.status = (this.status & ~DRAINING) | STOP_ASKED | CLOSED;
+    this.type.runtime.ready.registerReady(this);
+  }
+
+  requestDrain(): void {
+    if ((this.status & CLOSED) !== 0) return;
+    this.status |= STOP_ASKED | CLOSED | DRAINING;
+    this.type.runtime.ready.registerReady(this);
+  }
+
+  requestKill(): void {
+    if (!this.isCurrent) return;
+    this.status |= KILL_ASKED | CLOSED;
+    this.type.runtime.ready.registerReady(this);
+  }
+
+  /** Its parent ends it for good. */
+  release(): void {
+    this.markReleased();
+    this.requestStop();
+  }
+
+  /** From here on also a permanent child stays ended. Without cold it is not permanent. */
+  markReleased(): void {
+    if (this.cold !== undefined) this.cold.released = true;
+  }
+
+  get path(): string {
+    return this.type.runtime.registry.pathOf(this);
+  }
+
+  get id(): string {
+    const gone = (this.status & TERMINATED) !== 0;
+    const generation = gone ? (this.state as number) : this.type.runtime.ready.slots.generationOf(this.slot);
+    return `${this.slot}.${generation}`;
+  }
+
+  /**
+   * Gone: the slot will be somebody else's soon. What a report may still want to know of this actor takes the place of
+   * what it no longer needs: its generation that of the state, its parent that of the arguments, the reason that of the
+   * suspensions.
+   */
+  markTerminated(reason: StopReason, parent: RefBase | undefined): void {
+    const { slots } = this.type.runtime.ready;
+    this.status =
+      (this.status & SCHEDULED) | TERMINATED | CLOSED | (STOP_REASONS.indexOf(reason) * SUSPENSION);
+    this.state = slots.generationOf(this.slot);
+    this.args = parent;
+    this.queue = EMPTY_QUEUE;
+  }
+
+  get stopReason(): StopReason {
+    return STOP_REASONS[(this.status / SUSPENSION) | 0] as StopReason;
+  }
+
+  /** Undefined for the guardian; also known of an actor that is gone. */
+  get parentRef(): RefBase | undefined {
+    if ((this.status & TERMINATED) !== 0) return this.args as RefBase | undefined;
+    return this.type.runtime.childLists.parentOf(this.slot)?.ref;
+  }
+
+  get self(): AnyRef {
+    return this.ref;
+  }
+
+  get parent(): AnyRef | undefined {
+    const parent = this.parentRef;
+    return parent === this.type.runtime.guardian.ref ? undefined : parent;
+  }
+
+  get children(): readonly AnyRef[] {
+    return this.type.runtime.childLists.childrenOf(this).map((child) => child.ref);
+  }
+
+  get abort(): AbortSignal {
+    const cold = this.ensureCold();
+    cold.abort ??= new AbortController();
+    if ((this.status & (FENCED | TERMINATED)) !== 0) cold.abort.abort();
+    return cold.abort.signal;
+  }
+
+  get log(): Logger {
+    return this.type.runtime.loggerFor(this);
+  }
+
+  now(): number {
+    return this.type.runtime.host.now();
+  }
+
+  random(): number {
+    return this.type.runtime.host.random();
+  }
+
+  spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D> {
+    this.checkCurrent('spawn');
+    if (this.cold?.stopping?.restart !== undefined)
+      throw new MisuseError(
+        `${this.path}: spawn: its children have ended for its restart; spawn in \`started\``,
+      );
+    return this.type.runtime.spawn(this, definition, rest[0], rest[1]).ref as unknown as ActorRef<D>;
+  }
+
+  stop(ref?: AnyRef): void {
+    this.mayEnd(ref, 'stop')?.requestStop();
+  }
+
+  drain(ref?: AnyRef): void {
+    this.mayEnd(ref, 'drain')?.requestDrain();
+  }
+
+  kill(ref?: AnyRef): void {
+    this.mayEnd(ref, 'kill')?.requestKill();
+  }
+
+  watch(ref: AnyRef): void {
+    this.checkCurrent('watch');
+    cellOfRef('watch.ref', ref);
+    this.type.runtime.deathWatch.watch(this, ref as RefBase);
+  }
+
+  unwatch(ref: AnyRef): void {
+    this.checkCurrent('unwatch');
+    cellOfRef('unwatch.ref', ref);
+    this.type.runtime.deathWatch.unwatch(this, ref as RefBase);
+  }
+
+  link(ref: AnyRef): void {
+    this.checkCurrent('link');
+    cellOfRef('link.ref', ref);
+    link(this, ref as RefBase);
+  }
+
+  unlink(ref: AnyRef): void {
+    this.checkCurrent('unlink');
+    cellOfRef('unlink.ref', ref);
+    unlink(this, ref as RefBase);
+  }
+
+  tell<H extends HandlerMap>(ref: RefOf<H>): TellMethods<H> {
+    return (ref as unknown as RefBase).tellAs(this) as TellMethods<H>;
+  }
+
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
+    return (ref as unknown as RefBase).askAs(this, options?.withinMs) as AskMethods<H>;
+  }
+
+  after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H> {
+    return this.timerFace(ms, ref, options, false);
+  }
+
+  every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H> {
+    return this.timerFace(ms, ref, options, true);
+  }
+
+  cancel(key: string): boolean {
+    return this.type.runtime.timers.cancel(this, key);
+  }
+
+  receiveTimeout(ms: number | undefined): void {
+    this.checkCurrent('receiveTimeout');
+    this.type.runtime.timers.setReceiveTimeout(this, ms);
+  }
+
+  stash(): void {
+    this.checkCurrent('stash');
+    this.type.runtime.stashes.stash(this);
+  }
+
+  unstash(): void {
+    this.checkCurrent('unstash');
+    this.type.runtime.stashes.unstash(this);
+  }
+
+  become(phase: string): void {
+    this.checkCurrent('become');
+    const type = this.type.inPhase(phase);
+    if (type === undefined) throw new MisuseError(`${this.path}: become('${phase}'): there is no such phase`);
+    this.type = type;
+    if (type.spec.illegal === 'stash') this.type.runtime.stashes.unstash(this);
+  }
+
+  suspend(reason: SuspendReason, until: ResumeOn): SuspensionToken {
+    this.checkCurrent('suspend');
+    return this.type.runtime.suspensions.suspend(this, reason, until);
+  }
+
+  later<T>(): LaterReply<T> {
+    return new LaterReply<T>(this.type.runtime.asks);
+  }
+
+  fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail> {
+    return new Failure(code, detail as Detail);
+  }
+
+  get isCurrent(): boolean {
+    return (this.status & (FENCED | TERMINATED)) === 0;
+  }
+
+  /** A continuation of an earlier incarnation must not act in the name of this one. */
+  checkCurrent(what: string): void {
+    if (this.isCurrent) return;
+    this.type.runtime.reportStaleContext(this, what);
+    throw new StaleContextError(this.path, what);
+  }
+
+  private mayEnd(ref: AnyRef | undefined, verb: string): ActorCell | undefined {
+    this.checkCurrent(verb);
+    if (ref === undefined) return this;
+    const cell = cellOfRef(`${verb}.ref`, ref);
+    if ((cell.status & TERMINATED) !== 0 || cell === this) return cell === this ? this : undefined;
+    if (this.type.runtime.childLists.parentOf(cell.slot) !== this) {
+      throw new MisuseError(
+        `${this.path}: ${verb}(${cell.path}): not a child; ask it, or use system.${verb}`,
+      );
+    }
+    cell.markReleased();
+    return cell;
+  }
+
+  private timerFace<H extends HandlerMap>(
+    ms: number,
+    ref: RefOf<H>,
+    options: TimerOptions | undefined,
+    repeat: boolean,
+  ): TimerMethods<H> {
+    const verb = repeat ? 'every' : 'after';
+    this.checkCurrent(verb);
+    cellOfRef(`${verb}.ref`, ref);
+    const terms = { owner: this, ms, repeat, key: options?.key };
+    return (ref as unknown as RefBase).timer(terms) as TimerMethods<H>;
+  }
+}

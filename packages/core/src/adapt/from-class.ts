@@ -1,0 +1,63 @@
+import type { ActorContext } from '../define/actor-context.js';
+import type { ActorDefinition, ActorSpec, HandlersFor } from '../define/actor-definition.js';
+import { defineActor } from '../define/define-actor.js';
+import { MisuseError } from '../errors.js';
+
+type Method<F> = F extends (...payload: infer P) => unknown
+  ? P['length'] extends 0 | 1
+    ? true
+    : false
+  : false;
+
+/** The methods of an object that take nothing or one thing, as handlers. */
+export type MethodHandlers<T> = {
+  readonly [K in keyof T as Method<T[K]> extends true ? Extract<K, string> : never]: T[K] extends (
+    ...payload: infer P
+  ) => infer R
+    ? (ctx: ActorContext<T>, ...payload: P) => R
+    : never;
+};
+
+/** Everything else an actor may have; in hooks, `ctx.state` is the object. */
+export type ClassOptions<T, A> = Omit<
+  ActorSpec<T, A, HandlersFor<T>>,
+  'state' | 'handlers' | 'phases' | 'retryable'
+>;
+
+/**
+ * A class as an actor: a restart makes a new object, each method of at most one parameter is a message. Nobody else may
+ * hold the object: what goes around the mailbox is not one at a time.
+ */
+export function fromClass<T extends object, A = void>(
+  name: string,
+  Class: new (args: A) => T,
+  options: ClassOptions<T, A> = {},
+): ActorDefinition<MethodHandlers<T>, T, A> {
+  const handlers = Object.fromEntries(
+    methodsOf(Class.prototype as object).map((method) => [
+      method,
+      (ctx: ActorContext<T>, payload: unknown) =>
+        (ctx.state as Record<string, (payload: unknown) => unknown>)[method]?.(payload),
+    ]),
+  );
+  if (Object.keys(handlers).length === 0)
+    throw new MisuseError(`${name}: the class has no method that could be a message`);
+  const spec = { ...options, state: (args: A) => new Class(args), handlers };
+  // The handlers were made from T's own methods, so they are those that the type says.
+  return defineActor(name, spec as unknown as ActorSpec<T, A, HandlersFor<T>>) as unknown as ActorDefinition<
+    MethodHandlers<T>,
+    T,
+    A
+  >;
+}
+
+/** Also those it inherits; what is declared lower in the chain counts. */
+function methodsOf(prototype: object): string[] {
+  const found = new Set<string>();
+  for (let at = prototype; at !== Object.prototype && at !== null; at = Object.getPrototypeOf(at) as object) {
+    for (const [key, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at))) {
+      if (key !== 'constructor' && typeof value === 'function' && value.length <= 1) found.add(key);
+    }
+  }
+  return [...found];
+}

@@ -1,0 +1,29 @@
+import type { ActorContext } from '../define/actor-context.js';
+import type { ActorDefinition, MailboxOptions } from '../define/actor-definition.js';
+import { defineActor } from '../define/define-actor.js';
+
+/** What a reducer's actor offers: messages in, the present value out. */
+export type ReducerHandlers<S, M> = {
+  readonly dispatch: (ctx: ActorContext<{ value: S }>, message: M) => void;
+  readonly get: (ctx: ActorContext<{ value: S }>) => S;
+};
+
+export interface ReducerOptions {
+  readonly mailbox?: MailboxOptions<'dispatch' | 'get'>;
+}
+
+/** A function `(state, message) => state` as an actor: `dispatch` feeds it, `get` asks for the state. */
+export function fromReducer<S, M, A = void>(
+  name: string,
+  initial: (args: A) => S,
+  reduce: (state: S, message: M) => S,
+  options: ReducerOptions = {},
+): ActorDefinition<ReducerHandlers<S, M>, { value: S }, A> {
+  const handlers: ReducerHandlers<S, M> = {
+    dispatch(ctx, message) {
+      ctx.state.value = reduce(ctx.state.value, message);
+    },
+    get: (ctx) => ctx.state.value,
+  };
+  return defineActor(name, { state: (args: A) => ({ value: initial(args) }), handlers, ...options });
+}

@@ -1,0 +1,84 @@
+import type { Failure } from '../message/expected-failure.js';
+import type { LaterReply } from '../message/later-reply.js';
+import type { ResumeCondition, SuspendReason } from '../message/suspend-reason.js';
+import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
+import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
+import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './actor-definition.js';
+import type { SpawnOptions } from './spawn-options.js';
+
+/** A suspension of an actor's user lane. Only this token ends it early; resuming twice does nothing. */
+export interface SuspensionToken {
+  readonly active: boolean;
+  resume(): void;
+}
+
+/** When a suspension ends: by an event of that key, after a time, when a mailbox has room, or when a promise settles. */
+export type ResumeOn =
+  | Extract<ResumeCondition, { readonly on: 'event' | 'after' }>
+  | { readonly on: 'capacity'; readonly of: AnyRef }
+  | { readonly on: 'settled'; readonly promise: PromiseLike<unknown> };
+
+export interface Logger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/**
+ * What a handler may do. Valid until the actor is restarted or stopped; what is tried with it afterwards is refused
+ * and reported. Nothing here is global: time, chance and log come from the system's host.
+ * `Phase`: the names that `become` takes.
+ */
+export interface ActorContext<S = unknown, Phase extends string = string> {
+  state: S;
+  readonly self: AnyRef;
+  readonly path: string;
+  /** Undefined for actors spawned by the system itself. */
+  readonly parent: AnyRef | undefined;
+  readonly children: readonly AnyRef[];
+  /** Fires when the actor is asked to stop, is killed or restarted. A listener that throws is an uncaught exception. */
+  readonly abort: AbortSignal;
+  readonly log: Logger;
+  /** Monotonic milliseconds. */
+  now(): number;
+  random(): number;
+
+  spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D>;
+  /** StopSequence itself, or one of its children: the current message is finished, the rest become dead letters. */
+  stop(ref?: AnyRef): void;
+  /** Like `stop`, after the backlog is handled. */
+  drain(ref?: AnyRef): void;
+  /** Now: nothing is waited for. */
+  kill(ref?: AnyRef): void;
+  /** `terminated` will be called exactly once when that actor has stopped, also when it already has. Ends with this incarnation. */
+  watch(ref: AnyRef): void;
+  unwatch(ref: AnyRef): void;
+  /** From now on the two end together: when one has ended, the other is stopped. */
+  link(ref: AnyRef): void;
+  unlink(ref: AnyRef): void;
+
+  /** WaitingSends in this actor's name; needed after an `await`, where the runtime cannot know who is running. */
+  tell<H extends HandlerMap>(ref: RefOf<H>): TellMethods<H>;
+  ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
+
+  /** WaitingSends the message once, `ms` from now. Ends with this incarnation of the actor. */
+  after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H>;
+  every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H>;
+  cancel(key: string): boolean;
+  /** Calls the `idle` hook when no message came for so long; undefined ends it. */
+  receiveTimeout(ms: number | undefined): void;
+
+  /** Puts the message being handled aside. Bounded: see `stashMax`. */
+  stash(): void;
+  /** Puts everything set aside back before the other messages, oldest first. */
+  unstash(): void;
+  /** Handles messages as that phase says, from the next one on. */
+  become(phase: Phase): void;
+
+  /** Handles no messages until the condition is met or the token resumed. Suspensions nest. */
+  suspend(reason: SuspendReason, until: ResumeOn): SuspensionToken;
+  /** A reply to give later: return it from the handler. */
+  later<T>(): LaterReply<T>;
+  fail<Code extends string, Detail = undefined>(code: Code, detail?: Detail): Failure<Code, Detail>;
+}

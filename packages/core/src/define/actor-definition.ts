@@ -1,0 +1,128 @@
+import type { StopReason } from '../events.js';
+import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
+import type { Level } from '../mailbox/priority-levels.js';
+import type { Middleware } from '../middleware/middleware.js';
+import type { ActorRef, AnyRef, RefClass } from '../ref/actor-ref.js';
+import type { SupervisionPolicy } from '../supervision/supervision-policy.js';
+import type { ActorContext } from './actor-context.js';
+
+/** Handlers by name, as seen from outside: what they take and return. */
+export type HandlerMap = Readonly<Record<string, (ctx: never, payload: never) => unknown>>;
+
+/** What a send of this handler takes: nothing, or its payload. */
+export type PayloadArgs<F> = F extends (ctx: never, ...payload: infer P) => unknown ? P : never;
+
+/** Handlers as they are written for a state S. A payload's type is the annotation of the handler's second parameter. */
+export type HandlersFor<S, Phase extends string = string> = Readonly<
+  Record<string, (ctx: ActorContext<S, Phase>, payload: never) => unknown>
+>;
+
+export interface MailboxOptions<K extends string = string> {
+  /** Messages waiting before the overflow policy acts. Default 1,000. */
+  readonly capacity?: number;
+  readonly overflow?: OverflowPolicy;
+  /** Handlers served before or after the others; all not named are `normal`. */
+  readonly levels?: Readonly<Partial<Record<K, Level>>>;
+}
+
+/** Who stopped, and how. */
+export interface Terminated {
+  readonly ref: AnyRef;
+  readonly reason: StopReason;
+}
+
+type Hook<S, Phase extends string, Rest extends readonly unknown[] = []> = (
+  ctx: ActorContext<S, Phase>,
+  ...rest: Rest
+) => unknown;
+
+/** Everything about a kind of actor. Hooks may be asynchronous: messages wait for them. */
+export interface ActorSpec<
+  S,
+  A,
+  H extends HandlersFor<S, Phase>,
+  P extends Readonly<Record<string, HandlersFor<S, Phase>>> = NoPhases,
+  Phase extends string = string,
+> {
+  /** Makes the state: once at the start and again at every restart. */
+  readonly state?: (args: A) => S;
+  readonly handlers: H;
+  /** Handlers that exist only in a phase; `ctx.become` moves between phases, the first is where it starts. */
+  // The intersection gives the handlers in it their context type, and the names to `become`; P alone is its empty default
+  // until it is inferred.
+  readonly phases?: P & PhasesFor<S, Phase>;
+  /** A message that is not legal in the present phase: a dead letter (default), or stashed until the next `become`. */
+  readonly illegal?: 'dead-letter' | 'stash';
+  readonly started?: Hook<S, Phase>;
+  /** Before its children are stopped. */
+  readonly stopping?: Hook<S, Phase>;
+  /** After its children have stopped: the last thing it does. */
+  readonly stopped?: Hook<S, Phase>;
+  /** With the old state, before a restart. */
+  readonly restarting?: Hook<S, Phase, [error: Error]>;
+  /** An actor that it watches has stopped. */
+  readonly terminated?: Hook<S, Phase, [terminated: Terminated]>;
+  /** No message came for `ctx.receiveTimeout`. */
+  readonly idle?: Hook<S, Phase>;
+  readonly mailbox?: MailboxOptions<Extract<keyof H, string>>;
+  /** Its policy for its own children. */
+  readonly supervise?: SupervisionPolicy;
+  /** Messages handled per turn before others get theirs. Default 300. */
+  readonly throughput?: number;
+  /** How long it may take to stop before it is killed. Default 5,000. */
+  readonly stopWithinMs?: number;
+  /** Messages set aside at most. Default 1,000. */
+  readonly stashMax?: number;
+  /** Handlers that may be run again after a failure, when a middleware asks for it. */
+  readonly retryable?: readonly Extract<keyof H, string>[];
+  readonly middleware?: readonly Middleware[];
+}
+
+export type PhasesFor<S, Phase extends string = string> = {
+  readonly [Name in Phase]: HandlersFor<S, Phase>;
+};
+export type NoPhases = Readonly<Record<never, never>>;
+
+/** The handlers of all phases together with the common ones: what a ref offers. */
+export type WithPhases<H extends HandlerMap, P> = H & {
+  readonly [K in KeysOfAll<P[keyof P]>]: HandlerIn<P[keyof P], K>;
+};
+type KeysOfAll<U> = U extends unknown ? Extract<keyof U, string> : never;
+type HandlerIn<U, K extends string> =
+  U extends Readonly<Record<K, infer F>>
+    ? F extends (ctx: never, payload: never) => unknown
+      ? F
+      : never
+    : never;
+
+/** Some definition, whatever its handlers, state and arguments. */
+export interface AnyDefinition {
+  readonly name: string;
+  /** Type carriers: never present at run time. */
+  readonly '~handlers'?: HandlerMap;
+  readonly '~args'?: (args: never) => void;
+  /** What the runtime needs; not for use outside it. */
+  readonly '~spec': LooseSpec;
+  readonly '~refClass': RefClass;
+  readonly '~handlerNames': readonly string[];
+  /** Of a pool: the kind of actor it stands for. */
+  readonly '~routees'?: AnyDefinition;
+}
+
+/** A kind of actor: the contract that refs, spawns and tests share. Made by `defineActor`. */
+export interface ActorDefinition<H extends HandlerMap = HandlerMap, S = never, A = never>
+  extends AnyDefinition {
+  /** The typed ref of an actor of this kind, from inside one of its handlers. */
+  self(ctx: ActorContext<S>): ActorRef<this>;
+  readonly '~handlers'?: H;
+  readonly '~args'?: (args: A) => void;
+}
+
+/** A spec with its types forgotten; they were checked when it was defined. */
+export type LooseSpec = ActorSpec<unknown, unknown, HandlersFor<unknown>, PhasesFor<unknown>>;
+
+export type HandlersOf<D> = D extends { readonly '~handlers'?: infer H } ? Extract<H, HandlerMap> : never;
+export type ArgsOf<D> = D extends { readonly '~args'?: (args: infer A) => void } ? A : never;
+
+/** `spawn` takes arguments exactly when the state needs some. */
+export type SpawnArgs<A, O> = [A] extends [void] ? [args?: undefined, options?: O] : [args: A, options?: O];

@@ -1,0 +1,40 @@
+import type { ActorCell } from '../actor/actor-cell.js';
+import { AWAITING, FAULT, MUTED, STOPPING, SUSPENDED, TERMINATED } from '../mailbox/status-word.js';
+import type { Envelope } from '../message/envelope.js';
+import type { SuspendReason } from '../message/suspend-reason.js';
+
+/** Where a mailbox is longer, a question is not onClockRead for in it: all of them may run out of time together. */
+const LOOKED_THROUGH_MAX = 10_000;
+
+/** What an actor is doing, for people: the end of an ask's time-out message, and of a line in the tree. */
+export function describeActivity(cell: ActorCell, asked?: Envelope): string {
+  const doing = whatItDoes(cell);
+  if (asked === undefined) return doing;
+  const { length } = cell.queue;
+  if (length > LOOKED_THROUGH_MAX) return `${doing}; ${length} messages are in its mailbox`;
+  const place = cell.queue.placeOf(asked);
+  return place < 0 ? doing : `${doing}; this message is number ${place + 1} of ${length} in its mailbox`;
+}
+
+function whatItDoes(cell: ActorCell): string {
+  const { status, cold } = cell;
+  const now = cell.type.runtime.host.now();
+  if ((status & TERMINATED) !== 0) return 'stopped';
+  if ((status & AWAITING) !== 0 && cold?.awaiting !== undefined) {
+    const { what, startedAt } = cold.awaiting;
+    return `running ${what} for ${Math.round(now - startedAt)} ms`;
+  }
+  if ((status & STOPPING) !== 0) return `stopping (${cold?.stopping?.stage ?? 'last step'})`;
+  if ((status & FAULT) !== 0)
+    return `failed in ${cold?.failure?.message ?? 'a sibling'}, waiting for its parent`;
+  if ((status & SUSPENDED) !== 0) {
+    const reasons = cold?.suspensions.map((s) => `${nameOf(s.reason)} for ${Math.round(now - s.since)} ms`);
+    return `suspended: ${reasons?.join(', ')}`;
+  }
+  if ((status & MUTED) !== 0) return 'muted until a receiver has caught up';
+  return cell.queue.length > 0 ? `busy with ${cell.queue.length} messages waiting` : 'idle';
+}
+
+function nameOf(reason: SuspendReason): string {
+  return typeof reason === 'string' ? reason : reason.user;
+}

@@ -1,0 +1,102 @@
+import type { ActorCell } from '../actor/actor-cell.js';
+import { OptionError } from '../errors.js';
+import {
+  AWAITING,
+  DRAINING,
+  FAULT,
+  GATED,
+  MUTED,
+  OVERLOADED,
+  SCHEDULED,
+  STOPPING,
+  SUSPENDED,
+  TERMINATED,
+} from '../mailbox/status-word.js';
+import type { ActorView, InspectOptions, StatusWord } from './actor-view.js';
+import { describeActivity } from './describe-activity.js';
+
+const LEVELS_DEFAULT = 32;
+const CHILDREN_DEFAULT = 1_000;
+
+const WORDS: readonly (readonly [number, StatusWord])[] = [
+  [SCHEDULED, 'ready'],
+  [AWAITING, 'awaiting'],
+  [MUTED, 'muted'],
+  [OVERLOADED, 'overloaded'],
+  [SUSPENDED, 'suspended'],
+  [FAULT, 'failed'],
+  [DRAINING, 'draining'],
+  [STOPPING, 'stopping'],
+];
+
+/** An actor and those below it, at this moment. Costs only those who look. */
+export function inspectActor(cell: ActorCell, options: InspectOptions = {}): ActorView {
+  const { levels = LEVELS_DEFAULT, childrenMax = CHILDREN_DEFAULT } = options;
+  if (!(levels >= 0 && levels <= 1_000))
+    throw new OptionError('inspect.levels', levels, 'needed a number from 0 to 1000');
+  if (!(childrenMax >= 0))
+    throw new OptionError('inspect.childrenMax', childrenMax, 'needed a number of at least 0');
+  return viewOf(cell, levels, childrenMax);
+}
+
+function viewOf(cell: ActorCell, levels: number, childrenMax: number): ActorView {
+  const { runtime } = cell.type;
+  const { cold, status } = cell;
+  const children = runtime.childLists.childrenOf(cell);
+  const shown = levels === 0 ? [] : children.slice(0, childrenMax);
+  const stashed = cold?.stash?.length ?? 0;
+  return {
+    path: cell.path,
+    id: cell.id,
+    actor: cell.type.name,
+    phase: cell.type.phase,
+    status: wordsOf(status),
+    activity: describeActivity(cell),
+    notRunning: (status & GATED) === 0 ? undefined : { why: describeActivity(cell), forMs: gatedFor(cell) },
+    depth: cell.queue.length,
+    stashed,
+    handled: (status & TERMINATED) === 0 ? runtime.ready.handledBy(cell.slot) : 0,
+    restarts: cold?.restarts ?? 0,
+    timers: cold?.timers?.count ?? 0,
+    watchers: cold?.watchers?.size ?? 0,
+    bytes: bytesOf(cell, stashed),
+    slowest: cold?.slowest,
+    children: shown.map((child) => viewOf(child, levels - 1, childrenMax)),
+    hidden: children.length - shown.length,
+  };
+}
+
+function wordsOf(status: number): readonly StatusWord[] {
+  // The other bits of one that is gone have another meaning, see `ActorCell.markTerminated`.
+  if ((status & TERMINATED) !== 0) return ['terminated'];
+  const words = WORDS.filter(([bit]) => (status & bit) !== 0).map(([, word]) => word);
+  return words.length === 0 ? ['idle'] : words;
+}
+
+/** Since the first of its reasons: the oldest is the one to look into. */
+function gatedFor({ type, status, cold }: ActorCell): number | undefined {
+  const starts: number[] = [];
+  if ((status & AWAITING) !== 0 && cold?.awaiting !== undefined) starts.push(cold.awaiting.startedAt);
+  if ((status & FAULT) !== 0 && cold?.failure !== undefined) starts.push(cold.failure.at);
+  for (const { since } of cold?.suspensions ?? []) starts.push(since);
+  return starts.length === 0 ? undefined : Math.max(0, type.runtime.host.now() - Math.min(...starts));
+}
+
+// Measured on Node 20 with pointer compression off; good to a factor of two.
+const CELL_BYTES = 120;
+const COLD_STATE_BYTES = 400;
+const MESSAGE_BYTES = 12;
+const STASHED_BYTES = 40;
+const TIMER_BYTES = 120;
+
+function bytesOf(cell: ActorCell, stashed: number): number {
+  const { cold, queue } = cell;
+  const timers = cold?.timers?.count ?? 0;
+  return (
+    CELL_BYTES +
+    (cold === undefined ? 0 : COLD_STATE_BYTES) +
+    queue.length * MESSAGE_BYTES +
+    stashed * STASHED_BYTES +
+    timers * TIMER_BYTES
+  );
+}

@@ -1,0 +1,126 @@
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { Runtime } from '../actor/runtime.js';
+import type { TurnObserver, TurnTiming } from '../executor/turn-observer.js';
+import { GATED } from '../mailbox/status-word.js';
+import { handlerOf } from '../message/envelope.js';
+import { NO_MESSAGE } from '../run-queue/ready-queue-coordinator.js';
+import { QueueWaitProbe } from './queue-wait-probe.js';
+
+/** When the runtime warns. */
+export interface WarnLimits {
+  /** A turn that held the event loop for so long. Default 100. */
+  readonly turnMs: number;
+  /** A message that has waited in its mailbox for so long. Default 5,000. */
+  readonly queueMs: number;
+}
+
+/** At most one warning of a kind per actor in this time. */
+const QUIET_MS = 10_000;
+const REMEMBERED_MAX = 1_000;
+/** Below this a turn is not worth remembering as an actor's slowest. */
+const SLOW_MS = 1;
+
+/**
+ * Warns of long turns and long queues, by name. It works with the clock readings that the executor makes for itself, so
+ * it costs nothing per message; the price is that among many quick turns it can only say who ran last. It then asks for
+ * a closer look, so that whoever does it again is named.
+ */
+export class SlowActorWarnings implements TurnObserver<ActorCell> {
+  private readonly runtime: Runtime;
+  private readonly limits: WarnLimits;
+  private warned = new Map<string, number>();
+  private probe: QueueWaitProbe | undefined = undefined;
+
+  constructor(runtime: Runtime, limits: WarnLimits) {
+    this.runtime = runtime;
+    this.limits = limits;
+  }
+
+  onClockRead({ mailbox, turns, handled, ms }: TurnTiming<ActorCell>): boolean {
+    if (turns === 1 && ms >= SLOW_MS && handled === 1) noteSlow(mailbox, this.lastMessage(mailbox), ms);
+    this.probeQueue(mailbox);
+    if (ms < this.limits.turnMs || handled === 0) return false;
+    this.warnOfTurn(mailbox, turns, handled, ms);
+    return turns > 1;
+  }
+
+  /** A mailbox that evicts never gets to its last message in order, and one that may not run is no slow one. */
+  private probeQueue(mailbox: ActorCell): void {
+    const now = this.runtime.executor.coarseNow;
+    const { probe } = this;
+    if (probe !== undefined) {
+      const waitedMs = now - probe.since;
+      if (probe.cell.isCurrent && waitedMs >= this.limits.queueMs) this.warnOfQueue(probe, waitedMs);
+      else if (!probe.isOver) return;
+    }
+    const follow = mailbox.queue.length > 0 && mailbox.type.overflow !== 'drop-oldest';
+    this.probe = follow && (mailbox.status & GATED) === 0 ? new QueueWaitProbe(mailbox, now) : undefined;
+  }
+
+  private warnOfTurn(cell: ActorCell, turns: number, handled: number, ms: number): void {
+    const { path } = cell;
+    if (!this.mayWarn(turns === 1 ? `turn ${path}` : 'turns')) return;
+    const message = this.lastMessage(cell);
+    const rounded = Math.round(ms);
+    const who = turns === 1 ? `${path}: a turn` : `${turns} turns together, the last of ${path},`;
+    const what = handled === 1 ? '' : ` with ${handled} messages`;
+    this.runtime.log('warn', `${who}${what} took ${rounded} ms; last message ${message ?? 'unknown'}`, {
+      path,
+      message,
+      turns,
+      handled,
+      ms,
+    });
+    const { events } = this.runtime;
+    if (events.hasListeners) events.publish({ kind: 'long-turn', path, message, turns, handled, ms });
+  }
+
+  private warnOfQueue({ cell, depth }: QueueWaitProbe, ms: number): void {
+    const { path } = cell;
+    if (!this.mayWarn(`queue ${path}`)) return;
+    const message = this.nextMessage(cell) ?? this.lastMessage(cell);
+    const wait = `a message behind ${depth - 1} others has waited ${Math.round(ms)} ms`;
+    this.runtime.log('warn', `${path}: ${wait}; at work on ${message ?? 'an ask'}`, {
+      path,
+      message,
+      depth,
+      ms,
+    });
+    const { events } = this.runtime;
+    if (events.hasListeners) events.publish({ kind: 'queue-delay', path, message, depth, ms });
+  }
+
+  private nextMessage(cell: ActorCell): string | undefined {
+    return cell.queue.length === 0 ? undefined : nameOf(cell, cell.queue.peek());
+  }
+
+  /** The message that the turn ended with, where the ready entry or the message in hand says so. */
+  private lastMessage(cell: ActorCell): string | undefined {
+    const { lastInlineHandler } = this.runtime.ready;
+    return nameOf(
+      cell,
+      lastInlineHandler === NO_MESSAGE ? this.runtime.invoker.lastHandler : lastInlineHandler,
+    );
+  }
+
+  private mayWarn(key: string): boolean {
+    const now = this.runtime.executor.coarseNow;
+    const last = this.warned.get(key);
+    if (last !== undefined && now - last < QUIET_MS) return false;
+    if (this.warned.size >= REMEMBERED_MAX) this.warned = new Map();
+    this.warned.set(key, now);
+    return true;
+  }
+}
+
+/** Keeps the slowest message an actor has handled, for those who look. */
+export function noteSlow(cell: ActorCell, message: string | undefined, ms: number): void {
+  if (message === undefined || !cell.isCurrent) return;
+  const cold = cell.ensureCold();
+  if (ms <= (cold.slowest?.ms ?? 0)) return;
+  cold.slowest = { message, ms };
+}
+
+function nameOf(cell: ActorCell, handler: number): string | undefined {
+  return cell.type.definition['~handlerNames'][handlerOf(handler)];
+}

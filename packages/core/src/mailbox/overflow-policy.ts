@@ -1,0 +1,38 @@
+/**
+ * What a full mailbox does. The table of policy × verb × sender is in ADR 0013.
+ *
+ *   mute-sender   accepts, and does not run the sending actor again until the receiver has caught up
+ *   reject        refuses the new message
+ *   drop-newest   drops the new message
+ *   drop-oldest   drops the oldest message to make room
+ *   grow          accepts, up to the system's `queuedMax`
+ */
+export type OverflowPolicy = 'mute-sender' | 'reject' | 'drop-newest' | 'drop-oldest' | 'grow';
+
+export const OVERFLOW_POLICIES: readonly OverflowPolicy[] = [
+  'mute-sender',
+  'reject',
+  'drop-newest',
+  'drop-oldest',
+  'grow',
+];
+
+/** What to do with a message that finds its mailbox full. */
+export type FullAnswer = 'accept' | 'accept-and-mute' | 'evict-oldest' | 'refuse';
+
+/** Pure: the whole policy in one place. Senders that can wait (`offer`, `send`) want to be told rather than be muted. */
+export function whenFull(policy: OverflowPolicy, canWait: boolean): FullAnswer {
+  switch (policy) {
+    case 'mute-sender':
+      return canWait ? 'refuse' : 'accept-and-mute';
+    case 'drop-oldest':
+      return 'evict-oldest';
+    case 'grow':
+      return 'accept';
+    case 'reject':
+    case 'drop-newest':
+      return 'refuse';
+    default:
+      return policy satisfies never;
+  }
+}

@@ -1,0 +1,97 @@
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { Runtime } from '../actor/runtime.js';
+import { MisuseError } from '../errors.js';
+import { NO_MESSAGE } from '../run-queue/ready-queue-coordinator.js';
+import { EMPTY_QUEUE, MessageQueue } from './message-queue.js';
+
+export const STASH_MAX_DEFAULT = 1_000;
+
+/** A message put aside. */
+export interface Stashed {
+  readonly handler: number;
+  readonly payload: unknown;
+}
+
+/** Oldest first. */
+export type Stash = Stashed[];
+
+/**
+ * Sets messages aside and puts them back. What is stashed is not lost: a restart puts it back, a stop buries it. A message
+ * whose handler stashes it and then fails was handled all the same, and is taken out again.
+ */
+export class Stashes {
+  /** Messages set aside in all actors together. */
+  held = 0;
+  /** What the handler at work has set aside, until its message has ended. */
+  private fresh: { readonly cell: ActorCell; readonly message: Stashed } | undefined = undefined;
+  private readonly runtime: Runtime;
+
+  constructor(runtime: Runtime) {
+    this.runtime = runtime;
+  }
+
+  /** The message that is being handled: only known for actors that declare a `stashMax`. */
+  stash(cell: ActorCell): void {
+    const { invoker } = this.runtime;
+    if (cell.type.spec.stashMax === undefined)
+      throw new MisuseError(`${cell.path}: stash: the definition needs a stashMax`);
+    if (invoker.currentHandler === NO_MESSAGE || this.runtime.delivery.sender !== cell) {
+      throw new MisuseError(`${cell.path}: stash: only while a message is handled, before any await`);
+    }
+    const message = this.put(cell, invoker.currentHandler, invoker.currentPayload);
+    this.fresh = { cell, message };
+    invoker.stashed = true;
+  }
+
+  /** What the handler at work, which is this actor's, has set aside. */
+  freshOf(cell: ActorCell): Stashed | undefined {
+    return this.fresh?.cell === cell ? this.fresh.message : undefined;
+  }
+
+  messageEnded(): void {
+    this.fresh = undefined;
+  }
+
+  /** Its handler has failed, so it counts as handled. False when it stands in the mailbox again. */
+  takeOut(cell: ActorCell, message: Stashed): boolean {
+    const stash = cell.cold?.stash;
+    const place = stash?.lastIndexOf(message) ?? -1;
+    if (place < 0) return false;
+    stash?.splice(place, 1);
+    this.held -= 1;
+    this.runtime.invoker.handled += 1;
+    return true;
+  }
+
+  put(cell: ActorCell, handler: number, payload: unknown): Stashed {
+    const cold = cell.ensureCold();
+    cold.stash ??= [];
+    const max = cell.type.spec.stashMax ?? STASH_MAX_DEFAULT;
+    if (cold.stash.length >= max) {
+      throw new MisuseError(`${cell.path}: stash: ${max} messages are set aside already (stashMax)`);
+    }
+    const message = { handler, payload };
+    cold.stash.push(message);
+    this.held += 1;
+    this.runtime.invoker.discount();
+    return message;
+  }
+
+  unstash(cell: ActorCell): void {
+    const stash = cell.cold?.stash;
+    if (stash === undefined || stash.length === 0) return;
+    if (cell.queue === EMPTY_QUEUE) cell.queue = new MessageQueue();
+    this.held -= stash.length;
+    this.runtime.ready.queued += stash.length;
+    for (const { handler, payload } of stash.splice(0).reverse()) cell.queue.unshift(handler, payload);
+    this.runtime.ready.registerReady(cell);
+  }
+
+  deadLetterAll(cell: ActorCell): void {
+    const stash = cell.cold?.stash?.splice(0) ?? [];
+    this.held -= stash.length;
+    for (const { handler, payload } of stash) {
+      this.runtime.deadLetters.undelivered(cell, handler, payload, 'left-over');
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import type { ActorCell } from '../actor/actor-cell.js';
+import { MiddlewareError, toError } from '../errors.js';
+import type { Middleware } from './middleware.js';
+
+/** A middleware that throws is the failure of the actor that has it. */
+export function reportHookFailure(
+  cell: ActorCell,
+  middleware: Middleware,
+  hook: string,
+  error: unknown,
+): void {
+  const failure = new MiddlewareError(middleware.name, hook, toError(error));
+  cell.type.runtime.lifecycle.failed(cell, failure, -1, undefined, { hook });
+}

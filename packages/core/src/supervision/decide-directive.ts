@@ -1,0 +1,70 @@
+import { describe, messageOf, toError } from '../errors.js';
+import { backoffMs } from './backoff-delay.js';
+import {
+  DIRECTIVES,
+  type Directive,
+  RESTARTS_DEFAULT,
+  type RestartType,
+  type SupervisionPolicy,
+  WITHIN_MS_DEFAULT,
+} from './supervision-policy.js';
+
+/** All a decision depends on. Time and chance are values, so the same facts always give the same decision. */
+export interface FailureFacts {
+  readonly error: Error;
+  readonly policy: SupervisionPolicy;
+  readonly restartType: RestartType;
+  /** RestartSequence of this child, and of all children together, within the window. */
+  readonly childRestarts: number;
+  readonly allRestarts: number;
+  /** Consecutive failures without a quiet time in between, this one included. */
+  readonly consecutive: number;
+  readonly random: number;
+  /** It did not fail but end, and is permanent. */
+  readonly ended: boolean;
+  /** Resuming would meet the same failure at once, so it is restarted instead, within the limits. */
+  readonly unresumable: boolean;
+}
+
+export interface Decision {
+  readonly directive: Directive;
+  readonly delayMs: number;
+  /** This is restart number `attempt` of at most `attemptsMax` in the window. */
+  readonly attempt: number;
+  readonly attemptsMax: number;
+  readonly why: string;
+}
+
+/** Pure: what becomes of a failed child. */
+export function decide(facts: FailureFacts): Decision {
+  const { policy } = facts;
+  const attemptsMax = policy.restarts ?? RESTARTS_DEFAULT;
+  const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;
+  const attempt = facts.childRestarts + 1;
+  const made = (directive: Directive, why: string, delayMs = 0): Decision => {
+    return { directive, delayMs, attempt, attemptsMax, why };
+  };
+  let wanted: Directive;
+  try {
+    wanted = (facts.ended ? undefined : policy.decide?.(facts.error)) ?? 'restart';
+  } catch (error) {
+    return made('escalate', `supervise.decide threw: ${messageOf(toError(error))}`);
+  }
+  if (wanted === 'resume' && facts.unresumable) wanted = 'restart';
+  if (!DIRECTIVES.includes(wanted)) {
+    return made('escalate', `supervise.decide returned ${describe(wanted)}, which is no directive`);
+  }
+  if (wanted !== 'restart') return made(wanted, 'supervise.decide said so');
+  if (facts.restartType === 'temporary') return made('stop', 'temporary children are not restarted');
+  if (attempt > attemptsMax)
+    return made('escalate', `more than ${attemptsMax} restarts within ${withinMs} ms`);
+  if (policy.restartsTotal !== undefined && facts.allRestarts >= policy.restartsTotal) {
+    return made(
+      'escalate',
+      `more than ${policy.restartsTotal} restarts of all children within ${withinMs} ms`,
+    );
+  }
+  const delayMs =
+    policy.backoff === undefined ? 0 : backoffMs(policy.backoff, facts.consecutive, facts.random);
+  return made('restart', 'within its limits', delayMs);
+}

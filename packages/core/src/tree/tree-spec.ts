@@ -1,0 +1,110 @@
+import { isLegalName, NAME_RULE } from '../actor-name.js';
+import type { AnyDefinition, ArgsOf, SpawnArgs } from '../define/actor-definition.js';
+import { TreeError } from '../errors.js';
+import type { PoolOptions } from '../routing/pool.js';
+import type { RestartType, SupervisionPolicy } from '../supervision/supervision-policy.js';
+
+export interface ChildOptions {
+  /** Default: the name of the definition. */
+  readonly name?: string;
+  /** Default `transient`. */
+  readonly restart?: RestartType;
+  /** When it ends for good, its supervisor ends too. */
+  readonly significant?: boolean;
+}
+
+export interface SupervisorOptions extends SupervisionPolicy {
+  readonly restart?: RestartType;
+  readonly significant?: boolean;
+}
+
+interface Place {
+  readonly name: string;
+  readonly restart: RestartType;
+  readonly significant: boolean;
+}
+
+export interface ChildSpec<D extends AnyDefinition = AnyDefinition> extends Place {
+  readonly kind: 'child';
+  readonly definition: D;
+  readonly args: unknown;
+}
+
+export interface PoolSpec<D extends AnyDefinition = AnyDefinition> extends Place {
+  readonly kind: 'pool';
+  readonly definition: D;
+  readonly options: PoolOptions<D>;
+}
+
+/** D: all definitions below it, so that looking for one that is not there does not compile. */
+export interface SupervisorSpec<D extends AnyDefinition = AnyDefinition> extends Place {
+  readonly kind: 'supervisor';
+  readonly policy: SupervisionPolicy;
+  readonly children: readonly TreeNode[];
+  /** Type carrier: never present at run time. */
+  readonly '~definitions'?: D;
+}
+
+export type TreeNode = ChildSpec | PoolSpec | SupervisorSpec;
+
+type DefinitionsIn<N> =
+  N extends ChildSpec<infer D>
+    ? D
+    : N extends PoolSpec<infer D>
+      ? D
+      : N extends { readonly kind: 'supervisor'; readonly '~definitions'?: infer D }
+        ? Extract<D, AnyDefinition>
+        : never;
+
+/** An actor at a place in the tree. */
+export function child<D extends AnyDefinition>(
+  definition: D,
+  ...rest: SpawnArgs<ArgsOf<D>, ChildOptions>
+): ChildSpec<D> {
+  const [args, options = {}] = rest;
+  const place = placeOf(options, definition.name, 'transient');
+  return Object.freeze({ kind: 'child', definition, args, ...place });
+}
+
+/** Several actors of one definition behind one ref. Its `restart` is that of its routees, `permanent` by default. */
+export function pool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolSpec<D> {
+  const place = placeOf({ name: options.name ?? definition.name }, definition.name, 'transient');
+  return Object.freeze({ kind: 'pool', definition, options, ...place });
+}
+
+/** A supervisor and what it supervises, in the order of their start. Nothing runs yet: the tree is data. */
+export function supervisor<const C extends readonly TreeNode[]>(
+  name: string,
+  options: SupervisorOptions,
+  children: C,
+): SupervisorSpec<DefinitionsIn<C[number]>> {
+  const { restart, significant, ...policy } = options;
+  const place = placeOf({ name, ...definedOf({ restart, significant }) }, name, 'transient');
+  const taken = new Set<string>();
+  for (const node of children) {
+    if (taken.has(node.name)) throw new TreeError(`${name}/${node.name}`, 'two siblings have this name');
+    taken.add(node.name);
+  }
+  return Object.freeze({ kind: 'supervisor', policy, children: Object.freeze([...children]), ...place });
+}
+
+function placeOf(options: ChildOptions, name: string, restart: RestartType): Place {
+  const place = {
+    name: options.name ?? name,
+    restart: options.restart ?? restart,
+    significant: options.significant ?? false,
+  };
+  if (!isLegalName(place.name))
+    throw new TreeError(String(place.name).slice(0, 200), `the name is not legal: needed ${NAME_RULE}`);
+  return place;
+}
+
+function definedOf(options: {
+  restart: RestartType | undefined;
+  significant: boolean | undefined;
+}): ChildOptions {
+  return {
+    ...(options.restart === undefined ? {} : { restart: options.restart }),
+    ...(options.significant === undefined ? {} : { significant: options.significant }),
+  };
+}
