@@ -22,7 +22,7 @@ async function endOf(
   return report as SystemReport;
 }
 
-shutdown('phases run one after the other, the tasks of one together', async () => {
+shutdown('shutdown phases run one after the other, the tasks of a phase concurrently', async () => {
   const world = createTestSystem();
   const { system } = world;
   const order: string[] = [];
@@ -39,7 +39,7 @@ shutdown('phases run one after the other, the tasks of one together', async () =
   assert.equal(report.unfinished, []);
 });
 
-shutdown('actors can be used and started until their phase', async () => {
+shutdown('actors can be used and started until the actors phase', async () => {
   const world = createTestSystem();
   const { system } = world;
   let spawned = false;
@@ -56,7 +56,7 @@ shutdown('actors can be used and started until their phase', async () => {
   );
 });
 
-shutdown('a task that hangs or fails is reported and holds nobody up', async () => {
+shutdown('a task that hangs or fails is reported and delays no other task', async () => {
   const world = createTestSystem();
   const { system } = world;
   const order: string[] = [];
@@ -76,7 +76,7 @@ shutdown('a task that hangs or fails is reported and holds nobody up', async () 
   assert.is(report.cause, undefined);
 });
 
-shutdown('actors that do not stop in time are killed and named', async () => {
+shutdown('actors that do not stop in time are killed and reported', async () => {
   const world = createTestSystem();
   const { system, host } = world;
   system.spawn(Stubborn, undefined, { name: 'mule' });
@@ -93,7 +93,7 @@ shutdown('actors that do not stop in time are killed and named', async () => {
   assert.equal(report.unfinished, [{ phase: 'actors', name: '/mule', why: 'running stopping for 300 ms' }]);
 });
 
-shutdown('without a limit the actors get ten seconds, one that hangs five of them', async () => {
+shutdown('by default actors get ten seconds to stop, and one that hangs gets five', async () => {
   const world = createTestSystem();
   const { system, host } = world;
   const order: string[] = [];
@@ -112,7 +112,7 @@ shutdown('without a limit the actors get ten seconds, one that hangs five of the
   assert.is(endedAt, 10_000);
 });
 
-shutdown('the end of a significant top-level actor ends the system, resources included', async () => {
+shutdown('the end of a significant top-level actor shuts the system down', async () => {
   const world = createTestSystem();
   const { system } = world;
   const order: string[] = [];
@@ -131,7 +131,7 @@ shutdown('the end of a significant top-level actor ends the system, resources in
   assert.is(report.cause, undefined);
 });
 
-shutdown('a failure that reaches the guardian ends the system through the same phases', async () => {
+shutdown('a failure that reaches the guardian shuts the system down through the same phases', async () => {
   const world = createTestSystem({ supervise: { restarts: 0 } });
   const { system } = world;
   const order: string[] = [];
@@ -165,7 +165,7 @@ shutdown('a second shutdown waits for the first', async () => {
   assert.throws(() => system.onShutdown('drain', 'late', () => undefined), /stopping or stopped/);
 });
 
-shutdown('bad use is refused', async () => {
+shutdown('invalid use is refused', async () => {
   await using world = createTestSystem();
   const { system } = world;
   assert.throws(
@@ -186,32 +186,35 @@ shutdown('bad use is refused', async () => {
   );
 });
 
-shutdown('is bounded in time under load, and every message is accounted for', async () => {
-  const system = createSystem({ warn: false });
-  let sent = 0;
-  const Busy = defineActor('busy', {
-    handlers: {
-      spin(ctx) {
-        sent += 1;
-        Busy.self(ctx).tell.spin();
+shutdown(
+  'a shutdown under load is bounded in time, and every message is handled or a dead letter',
+  async () => {
+    const system = createSystem({ warn: false });
+    let sent = 0;
+    const Busy = defineActor('busy', {
+      handlers: {
+        spin(ctx) {
+          sent += 1;
+          Busy.self(ctx).tell.spin();
+        },
       },
-    },
-  });
-  for (let i = 0; i < 2_000; i += 1) {
-    sent += 1;
-    system.spawn(Busy).tell.spin();
-  }
-  await new Promise<void>((resolve) => {
-    setImmediate(resolve);
-  });
-  const startedAt = performance.now();
-  const report = await system.shutdown({ withinMs: 1_000 });
-  assert.ok(performance.now() - startedAt < 5_000, `${performance.now() - startedAt} ms`);
-  assert.is(report.handled + report.deadLetters, sent);
-  assert.is(system.stats().queued, 0);
-});
+    });
+    for (let i = 0; i < 2_000; i += 1) {
+      sent += 1;
+      system.spawn(Busy).tell.spin();
+    }
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    const startedAt = performance.now();
+    const report = await system.shutdown({ withinMs: 1_000 });
+    assert.ok(performance.now() - startedAt < 5_000, `${performance.now() - startedAt} ms`);
+    assert.is(report.handled + report.deadLetters, sent);
+    assert.is(system.stats().queued, 0);
+  },
+);
 
-shutdown('a limit that no host timer can hold is as long as the longest', async () => {
+shutdown('a time limit beyond the longest host timer is capped', async () => {
   for (const withinMs of [Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 40]) {
     const system = createSystem();
     const Slow = defineActor('slow', {
@@ -224,7 +227,7 @@ shutdown('a limit that no host timer can hold is as long as the longest', async 
   }
 });
 
-shutdown('a task whose error cannot be read twice is reported and holds nobody up', async () => {
+shutdown('a task whose error getters throw is reported and delays no other task', async () => {
   const world = createTestSystem();
   world.system.onShutdown('drain', 'hostile', () => {
     let reads = 0;

@@ -37,7 +37,7 @@ system('100 actors handle 1,000 messages each, in order', async () => {
   assert.is(world.stats().deadLetters, 0);
 });
 
-system('a spike of 1,000 actors, spawned, sent to and stopped at once', async () => {
+system('1,000 actors are spawned, sent to and stopped at once', async () => {
   await using world = createSystem({ host });
   const refs = Array.from({ length: 1_000 }, (_, i) => world.spawn(Counter, undefined, { name: `c${i}` }));
   for (const ref of refs) for (let i = 0; i < 10; i += 1) ref.tell.add(1);
@@ -48,7 +48,7 @@ system('a spike of 1,000 actors, spawned, sent to and stopped at once', async ()
   assert.is(world.stats().actors, 1);
 });
 
-system('an actor that sends to itself for ever leaves 999 others their turns (E30)', async () => {
+system('an actor that sends to itself for ever does not starve 999 others', async () => {
   const world = createSystem({ host });
   const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
   world.spawn(Hog).tell.go();
@@ -62,7 +62,7 @@ system('an actor that sends to itself for ever leaves 999 others their turns (E3
   await world.shutdown();
 });
 
-system('such an actor gets one message per turn of the others, not one batch (E30)', async () => {
+system('an actor that sends to itself handles one message per round of the others', async () => {
   const test = createTestSystem();
   let hogged = 0;
   const Hog = defineActor('hog', {
@@ -83,7 +83,7 @@ system('such an actor gets one message per turn of the others, not one batch (E3
   await test[Symbol.asyncDispose]();
 });
 
-system('a deep backlog of one actor leaves the others their turns (E30)', async () => {
+system('a deep backlog of one actor does not starve the others', async () => {
   await using world = createSystem({ host });
   const busy = world.spawn(
     defineActor('busy', { handlers: { work: () => undefined }, mailbox: { overflow: 'grow' } }),
@@ -95,7 +95,7 @@ system('a deep backlog of one actor leaves the others their turns (E30)', async 
   assert.ok(world.stats().queued > 400_000, 'it was answered long before the backlog was done');
 });
 
-system('a crash is followed by a restart, over and over, and nobody else notices', async () => {
+system('an actor that fails repeatedly is restarted each time, and others are not affected', async () => {
   await using world = createSystem({ host, supervise: { restarts: 1_000 } });
   const Fragile = defineActor('fragile', {
     state: () => ({ n: 0 }),
@@ -146,7 +146,7 @@ system('a ring of actors passes a token around', async () => {
   assert.is(world.stats().handled, 100 + 100_001);
 });
 
-system('events name what happens, in order', async () => {
+system('events report the lifecycle in order', async () => {
   const events: string[] = [];
   const world = createSystem({ host });
   const end = world.subscribe((event) => events.push(event.kind));
@@ -162,7 +162,7 @@ system('events name what happens, in order', async () => {
   assert.ok(events.includes('system-stopping'));
 });
 
-system('the end of one subscription ends no other, not even one of the same function', async () => {
+system('unsubscribing ends only its own subscription, even of the same function', async () => {
   const world = createSystem({ host });
   let told = 0;
   const listener = (): void => {
@@ -184,7 +184,7 @@ system('the end of one subscription ends no other, not even one of the same func
   await world.shutdown();
 });
 
-system('shutdown ends everything once, and says how', async () => {
+system('shutdown ends every actor once and returns a report', async () => {
   const world = createSystem({ name: 'bank', host });
   for (let i = 0; i < 10; i += 1) world.spawn(Counter).tell.add(1);
   const reports = await Promise.all([world.shutdown(), world.shutdown(), world.whenStopped]);
@@ -194,7 +194,7 @@ system('shutdown ends everything once, and says how', async () => {
   assert.is((reports[0]?.handled ?? 0) + (reports[0]?.deadLetters ?? 0), 10);
 });
 
-system('several systems live side by side', async () => {
+system('several systems run in one process', async () => {
   await using one = createSystem({ name: 'one' });
   await using two = createSystem({ name: 'two' });
   const relay = two.spawn(Counter, undefined, { name: 'same' });
@@ -206,7 +206,7 @@ system('several systems live side by side', async () => {
   assert.is(one.lookup(Counter, 'nobody'), undefined);
 });
 
-system('handlers may be called like methods of objects', async () => {
+system('handlers can have the names of Object methods', async () => {
   await using world = createSystem({ host });
   const Odd = defineActor('odd', {
     handlers: {

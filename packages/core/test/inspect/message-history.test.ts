@@ -2,9 +2,9 @@ import { type ActorRef, defineActor, type RuntimeEvent } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inside } from '../inside.js';
+import { runtimeOf } from '../internals.js';
 
-const messageHistory = suite('messageHistory');
+const messageHistory = suite('message history');
 
 const Last = defineActor('last', {
   handlers: {
@@ -36,7 +36,7 @@ function watched(options: Parameters<typeof createTestSystem>[0] = {}) {
   return { test, failures, first, last };
 }
 
-messageHistory('a failure is told with what led to it: in the event and in the log line', async () => {
+messageHistory('the event and the log line of a failure have the message history', async () => {
   const { test, failures, first } = watched();
   await using _ = test;
   first.tell.strike();
@@ -46,7 +46,7 @@ messageHistory('a failure is told with what led to it: in the event and in the l
   assert.equal(test.host.logged.find(({ level }) => level === 'error')?.fields.messageHistory, told);
 });
 
-messageHistory('the report of a system that failed has it too, from where the failure began', async () => {
+messageHistory('the report of a failed system has the message history of the original failure', async () => {
   const { test, first } = watched({ supervise: { restarts: 0 } });
   first.tell.strike();
   await test.settle();
@@ -58,10 +58,10 @@ messageHistory('the report of a system that failed has it too, from where the fa
   assert.equal((await calm.system.whenStopped).messageHistory, []);
 });
 
-messageHistory('it is looked up only for those who read it, and once', async () => {
+messageHistory('the message history is built on first read, once', async () => {
   const { test, failures, first } = watched();
   await using _ = test;
-  const { recorder } = inside(test.system);
+  const { recorder } = runtimeOf(test.system);
   let looks = 0;
   const look = recorder?.messageHistoryOf.bind(recorder);
   Object.assign(recorder ?? {}, {
@@ -77,7 +77,7 @@ messageHistory('it is looked up only for those who read it, and once', async () 
   assert.is(looks, 1);
 });
 
-messageHistory('without a recorder it is empty', async () => {
+messageHistory('without a flight recorder the message history is empty', async () => {
   const { test, failures, first } = watched({ recorder: false });
   await using _ = test;
   first.tell.strike();
@@ -85,7 +85,7 @@ messageHistory('without a recorder it is empty', async () => {
   assert.equal(failures[0]?.messageHistory, []);
 });
 
-messageHistory('a sender that is gone does not lend its messages to the next one in its slot', async () => {
+messageHistory('messages of an ended sender are not attributed to the next actor in its slot', async () => {
   const { test, failures, first, last } = watched();
   await using _ = test;
   const slot = first.id.split('.')[0];
@@ -104,7 +104,7 @@ messageHistory('a sender that is gone does not lend its messages to the next one
   ]);
 });
 
-messageHistory('what a former actor in its slot was sent did not lead to a failure', async () => {
+messageHistory('the message history has no messages of the previous actor in the slot', async () => {
   const { test, failures, last } = watched();
   await using _ = test;
   const slot = last.id.split('.')[0];

@@ -4,7 +4,8 @@ import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FAULT } from '#src/mailbox/status-word.js';
-import { cellOf, gate, inside } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf, runtimeOf } from '../internals.js';
 
 const lifecycle = suite('lifecycle');
 
@@ -27,7 +28,7 @@ function track<T>(promise: Promise<T>): { value: T | undefined } {
   return box;
 }
 
-lifecycle('hooks run in order: started, stopping, children youngest first, stopped', async () => {
+lifecycle('a stop runs `stopping`, stops children in reverse start order, then runs `stopped`', async () => {
   const log: string[] = [];
   const Child = defineActor('child', {
     state: (args: { name: string }) => args,
@@ -61,7 +62,7 @@ lifecycle('hooks run in order: started, stopping, children youngest first, stopp
 });
 
 lifecycle('messages wait for asynchronous hooks', async () => {
-  const start = gate();
+  const start = deferred();
   const log: string[] = [];
   const Slow = defineActor('slow', {
     handlers: { put: (_ctx, n: number) => void log.push(`put ${n}`) },
@@ -75,13 +76,13 @@ lifecycle('messages wait for asynchronous hooks', async () => {
   ref.tell.put(1);
   await test.settle();
   assert.equal(log, []);
-  start.open();
+  start.resolve();
   await test.settle();
   assert.equal(log, ['started', 'put 1']);
 });
 
 lifecycle(
-  'a state that cannot be made is a failure: restarted, then given up, and the name is free again',
+  'an error in the state function is a failure: restarted, then given up, and the name is free again',
   async () => {
     let broken = 2;
     const Fragile = defineActor('fragile', {
@@ -117,7 +118,7 @@ lifecycle(
 
 for (const hook of ['started', 'stopping', 'stopped', 'restarting'] as const) {
   for (const how of ['throws', 'rejects', 'throws a non-error'] as const) {
-    lifecycle(`${hook} that ${how} ends in a defined state`, async () => {
+    lifecycle(`a ${hook} hook that ${how} ends in a defined state`, async () => {
       let armed = true;
       const fail = (): Promise<void> | undefined => {
         if (!armed) return undefined;
@@ -159,32 +160,29 @@ for (const hook of ['started', 'stopping', 'stopped', 'restarting'] as const) {
   }
 }
 
-lifecycle(
-  'a stop that hangs is ended by its limit: the definition’s, or the one that was given',
-  async () => {
-    const Hanging = defineActor('hanging', {
-      handlers: { hang: () => new Promise<void>(() => undefined) },
-      stopWithinMs: 1_000,
-    });
-    await using test = createTestSystem();
-    for (const [given, limit] of [
-      [undefined, 1_000],
-      [50, 50],
-      [4_000, 4_000],
-    ] as const) {
-      const ref = test.system.spawn(Hanging);
-      ref.tell.hang();
-      await test.settle();
-      const ended = track(test.system.stop(ref, given === undefined ? {} : { withinMs: given }));
-      await test.advance(limit - 1);
-      assert.is(ended.value, undefined, `${given}`);
-      await test.advance(1);
-      assert.is(ended.value, 'killed', `${given}`);
-    }
-  },
-);
+lifecycle('a stop that hangs is ended by the time limit of the definition or of the call', async () => {
+  const Hanging = defineActor('hanging', {
+    handlers: { hang: () => new Promise<void>(() => undefined) },
+    stopWithinMs: 1_000,
+  });
+  await using test = createTestSystem();
+  for (const [given, limit] of [
+    [undefined, 1_000],
+    [50, 50],
+    [4_000, 4_000],
+  ] as const) {
+    const ref = test.system.spawn(Hanging);
+    ref.tell.hang();
+    await test.settle();
+    const ended = track(test.system.stop(ref, given === undefined ? {} : { withinMs: given }));
+    await test.advance(limit - 1);
+    assert.is(ended.value, undefined, `${given}`);
+    await test.advance(1);
+    assert.is(ended.value, 'killed', `${given}`);
+  }
+});
 
-lifecycle('drain handles the backlog first; what is sent meanwhile is a dead letter', async () => {
+lifecycle('a drain handles the backlog, and messages sent meanwhile become dead letters', async () => {
   const seen: number[] = [];
   const letters: string[] = [];
   const Sink = defineActor('sink', { handlers: { put: (_ctx, n: number) => void seen.push(n) } });
@@ -217,7 +215,7 @@ lifecycle('a stop after a drain does not wait for the backlog', async () => {
   assert.is(test.system.stats().deadLetters, 1);
 });
 
-lifecycle('a drain outlives failures: the restarted actor finishes the backlog', async () => {
+lifecycle('a drain continues after a failure: the restarted actor finishes the backlog', async () => {
   const seen: number[] = [];
   const Sink = defineActor('sink', {
     handlers: {
@@ -236,7 +234,7 @@ lifecycle('a drain outlives failures: the restarted actor finishes the backlog',
   assert.equal(seen, [1, 3, 5, 7, 9]);
 });
 
-lifecycle('a drain that is asked for between failure and restart does not lose the restart', async () => {
+lifecycle('a drain between a failure and the restart does not lose the restart', async () => {
   const seen: number[] = [];
   const Sink = defineActor('sink', {
     handlers: {
@@ -259,8 +257,8 @@ lifecycle('a drain that is asked for between failure and restart does not lose t
   assert.equal(seen, [1]);
 });
 
-lifecycle('a stop that comes while a restart waits for its hook ends the actor', async () => {
-  const hook = gate();
+lifecycle('a stop while a restart waits for its hook ends the actor', async () => {
+  const hook = deferred();
   const Slow = defineActor('slow', {
     handlers: {
       fail: (): never => {
@@ -275,13 +273,13 @@ lifecycle('a stop that comes while a restart waits for its hook ends the actor',
   await test.settle();
   const ended = track(test.system.stop(ref));
   await test.settle();
-  hook.open();
+  hook.resolve();
   await test.settle();
   assert.is(ended.value, 'stopped');
   assert.is(test.system.stats().actors, 1);
 });
 
-lifecycle('kill waits for nothing: not for a handler, not for hooks, not for hooks of children', async () => {
+lifecycle('a kill waits neither for a handler nor for hooks, not even those of children', async () => {
   const forever = (): Promise<void> => new Promise(() => undefined);
   const Stubborn = defineActor('stubborn', {
     handlers: { hang: forever, ping: () => 'pong' },
@@ -304,7 +302,7 @@ lifecycle('kill waits for nothing: not for a handler, not for hooks, not for hoo
   assert.is(test.system.stats().actors, 1);
 });
 
-lifecycle('abort fires on stop, on kill and on restart, whether or not anything is awaited', async () => {
+lifecycle('`ctx.abort` fires on stop, kill and restart, with or without a running handler', async () => {
   for (const how of ['stop', 'kill', 'restart'] as const) {
     const test = createTestSystem();
     let signal: AbortSignal | undefined;
@@ -331,7 +329,7 @@ lifecycle('abort fires on stop, on kill and on restart, whether or not anything 
 });
 
 lifecycle(
-  'the failed message was handled; the rest waits for the next incarnation, with a new state (E4, E9)',
+  'a failed message counts as handled, and the next incarnation handles the rest with a new state',
   async () => {
     const seen: string[] = [];
     const Actor = defineActor('actor', {
@@ -353,56 +351,56 @@ lifecycle(
   },
 );
 
-lifecycle(
-  'nothing runs on a broken state before the parent has decided, however long that takes (E9)',
-  async () => {
-    const decision = gate();
-    let ran = 0;
-    const Child = defineActor('child', {
-      handlers: {
-        fail: (): never => {
-          throw new Error('x');
-        },
-        put: () => {
-          ran += 1;
-        },
+lifecycle('a failed actor handles no message before its parent has decided', async () => {
+  const decision = deferred();
+  let ran = 0;
+  const Child = defineActor('child', {
+    handlers: {
+      fail: (): never => {
+        throw new Error('x');
       },
-    });
-    const Parent = defineActor('parent', {
-      handlers: { wait: async () => decision.promise },
-      started: (ctx) => void ctx.spawn(Child, undefined, { name: 'child' }),
-      supervise: { backoff: { fromMs: 100, toMs: 100 } },
-    });
-    await using test = createTestSystem();
-    test.system.spawn(Parent, undefined, { name: 'parent' });
-    await test.settle();
-    const child = test.system.lookup(Child, 'parent/child');
-    child?.tell.fail();
-    child?.tell.put();
-    await test.advance(50);
-    assert.is(ran, 0);
-    await test.advance(50);
-    assert.is(ran, 1);
-    decision.open();
+      put: () => {
+        ran += 1;
+      },
+    },
+  });
+  const Parent = defineActor('parent', {
+    handlers: { wait: async () => decision.promise },
+    started: (ctx) => void ctx.spawn(Child, undefined, { name: 'child' }),
+    supervise: { backoff: { fromMs: 100, toMs: 100 } },
+  });
+  await using test = createTestSystem();
+  test.system.spawn(Parent, undefined, { name: 'parent' });
+  await test.settle();
+  const child = test.system.lookup(Child, 'parent/child');
+  child?.tell.fail();
+  child?.tell.put();
+  await test.advance(50);
+  assert.is(ran, 0);
+  await test.advance(50);
+  assert.is(ran, 1);
+  decision.resolve();
+});
+
+lifecycle(
+  'a shutdown under load is bounded in time, and every message is handled or a dead letter',
+  async () => {
+    const Sink = defineActor('sink', { handlers: { put: (_ctx, _n: number) => undefined } });
+    const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
+    const test = createTestSystem();
+    const sinks = Array.from({ length: 50 }, () => test.system.spawn(Sink));
+    for (const sink of sinks) for (let n = 0; n < 200; n += 1) sink.tell.put(n);
+    test.system.spawn(Hog).tell.go();
+    const startedAt = test.host.now();
+    await test[Symbol.asyncDispose]();
+    const report = await test.system.whenStopped;
+    assert.ok(test.host.now() - startedAt <= 6_000);
+    assert.ok(report.handled + report.deadLetters >= 10_001);
+    assert.is(test.system.stats().queued, 0);
   },
 );
 
-lifecycle('shutdown under load is bounded in time, and every message is accounted for', async () => {
-  const Sink = defineActor('sink', { handlers: { put: (_ctx, _n: number) => undefined } });
-  const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
-  const test = createTestSystem();
-  const sinks = Array.from({ length: 50 }, () => test.system.spawn(Sink));
-  for (const sink of sinks) for (let n = 0; n < 200; n += 1) sink.tell.put(n);
-  test.system.spawn(Hog).tell.go();
-  const startedAt = test.host.now();
-  await test[Symbol.asyncDispose]();
-  const report = await test.system.whenStopped;
-  assert.ok(test.host.now() - startedAt <= 6_000);
-  assert.ok(report.handled + report.deadLetters >= 10_001);
-  assert.is(test.system.stats().queued, 0);
-});
-
-lifecycle('only itself and its children may be ended by an actor', async () => {
+lifecycle('an actor can end only itself and its children', async () => {
   const errors: unknown[] = [];
   const Other = defineActor('other', { handlers: {} });
   await using test = createTestSystem();
@@ -424,10 +422,10 @@ lifecycle('only itself and its children may be ended by an actor', async () => {
   await test.settle();
   assert.is(errors.length, 3);
   assert.ok(errors.every((error) => error instanceof MisuseError));
-  assert.is(inside(test.system).ready.slots.live, 3);
+  assert.is(runtimeOf(test.system).ready.slots.live, 3);
 });
 
-lifecycle('a suspension of a stopped actor does nothing, and does not change how it ended', async () => {
+lifecycle('a suspension of a stopped actor has no effect', async () => {
   const Actor = defineActor('actor', { handlers: {} });
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
@@ -439,7 +437,7 @@ lifecycle('a suspension of a stopped actor does nothing, and does not change how
   assert.is(await test.system.stop(ref), 'stopped');
 });
 
-lifecycle('nothing is spawned between the end of the children and the next incarnation', async () => {
+lifecycle('an actor cannot spawn between the end of its children and its next incarnation', async () => {
   await using test = createTestSystem();
   const Child = defineActor('child', { handlers: {} });
   const errors: unknown[] = [];

@@ -40,7 +40,7 @@ async function flood(overflow: OverflowPolicy, n: number) {
   return { seen: await seen, letters: letters.map((l) => `${l.reason} ${String(l.payload)}`), full };
 }
 
-delivery('reject refuses what is new when the mailbox is full, also while suspended (E29)', async () => {
+delivery('`reject` refuses new messages when the mailbox is full, also while suspended', async () => {
   assert.equal(await flood('reject', 5), {
     seen: [1, 2, 3],
     letters: ['rejected 4', 'rejected 5'],
@@ -48,7 +48,7 @@ delivery('reject refuses what is new when the mailbox is full, also while suspen
   });
 });
 
-delivery('drop-newest drops what is new', async () => {
+delivery('`drop-newest` drops new messages', async () => {
   assert.equal(await flood('drop-newest', 5), {
     seen: [1, 2, 3],
     letters: ['dropped 4', 'dropped 5'],
@@ -56,7 +56,7 @@ delivery('drop-newest drops what is new', async () => {
   });
 });
 
-delivery('drop-oldest evicts the oldest to make room', async () => {
+delivery('`drop-oldest` evicts the oldest message to make room', async () => {
   assert.equal(await flood('drop-oldest', 5), {
     seen: [4, 5, 100],
     letters: ['evicted 1', 'evicted 2', 'evicted 3'],
@@ -64,12 +64,15 @@ delivery('drop-oldest evicts the oldest to make room', async () => {
   });
 });
 
-delivery('mute-sender and grow accept what comes from outside; offer to mute-sender says full', async () => {
-  assert.equal(await flood('mute-sender', 5), { seen: [1, 2, 3, 4, 5], letters: [], full: 'full' });
-  assert.equal(await flood('grow', 5), { seen: [1, 2, 3, 4, 5, 100], letters: [], full: 'accepted' });
-});
+delivery(
+  '`mute-sender` and `grow` accept messages from outside, and `offer` to `mute-sender` returns full',
+  async () => {
+    assert.equal(await flood('mute-sender', 5), { seen: [1, 2, 3, 4, 5], letters: [], full: 'full' });
+    assert.equal(await flood('grow', 5), { seen: [1, 2, 3, 4, 5, 100], letters: [], full: 'accepted' });
+  },
+);
 
-delivery('offer says closed after a stop, and leaves no dead letter', async () => {
+delivery('`offer` returns closed after a stop and leaves no dead letter', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(defineSink('reject'));
   assert.is(ref.offer.put(1), 'accepted');
@@ -80,7 +83,7 @@ delivery('offer says closed after a stop, and leaves no dead letter', async () =
   assert.is(test.system.stats().deadLetters, 1);
 });
 
-delivery('queuedMax bounds what all mailboxes hold together', async () => {
+delivery('`queuedMax` bounds the messages in all mailboxes together', async () => {
   await using test = createTestSystem({ queuedMax: 10 });
   const letters = lettersOf(test);
   const Sink = defineSink('grow');
@@ -100,7 +103,7 @@ delivery('queuedMax bounds what all mailboxes hold together', async () => {
   assert.is(test.system.stats().queued, 0);
 });
 
-delivery('send waits for room, keeps its order and rejects when the actor stops', async () => {
+delivery('`send` waits for room, keeps its order and rejects when the actor stops', async () => {
   await using test = createTestSystem();
   for (const overflow of ['mute-sender', 'reject', 'drop-newest'] as const) {
     const ref = test.system.spawn(defineSink(overflow, 2));
@@ -132,7 +135,7 @@ delivery('send waits for room, keeps its order and rejects when the actor stops'
   }
 });
 
-delivery('a send that comes while others wait is not let in before them', async () => {
+delivery('a `send` does not overtake earlier ones that wait for room', async () => {
   const Slow = defineActor('slow', {
     state: () => ({ seen: [] as number[] }),
     handlers: {
@@ -162,7 +165,7 @@ delivery('a send that comes while others wait is not let in before them', async 
   assert.equal(await seen, numbers);
 });
 
-delivery('what waited for room is sent in the asynchronous context of whoever sends it', async () => {
+delivery('a `send` that waited for room keeps the async context of its caller', async () => {
   const storage = new AsyncLocalStorage<number>();
   const seen: (readonly [unknown, number | undefined])[] = [];
   const look: Middleware = {
@@ -186,7 +189,7 @@ delivery('what waited for room is sent in the asynchronous context of whoever se
   ]);
 });
 
-delivery('whoever waits for room is let in by the next incarnation too', async () => {
+delivery('a `send` that waits for room is accepted by the next incarnation', async () => {
   const Fragile = defineActor('fragile', {
     state: () => ({ seen: [] as number[] }),
     handlers: {
@@ -213,7 +216,7 @@ delivery('whoever waits for room is let in by the next incarnation too', async (
   assert.equal(await seen, [2, 3, 4]);
 });
 
-delivery('a letter names reason, receiver, message, payload and sender', async () => {
+delivery('a dead letter has reason, receiver, message, payload and sender', async () => {
   await using test = createTestSystem();
   const letters = lettersOf(test);
   const sink = test.system.spawn(defineSink('reject'), undefined, { name: 'sink' });

@@ -9,7 +9,7 @@ const HIGH = 0;
 const NORMAL = 1;
 const LOW = 2;
 
-levels('the highest level goes first, first in first out within one', () => {
+levels('the highest level goes first, and each level keeps its order', () => {
   const queue = new LevelledQueue([HIGH, NORMAL, LOW]);
   for (const [handler, payload] of [
     [2, 'l1'],
@@ -36,7 +36,7 @@ levels('the highest level goes first, first in first out within one', () => {
   ]);
 });
 
-levels('an envelope has the level of its handler, a message put back is before all levels', () => {
+levels('an envelope has the level of its handler, and a message that is put back precedes all levels', () => {
   const queue = new LevelledQueue([HIGH, NORMAL]);
   const envelope = { handler: 0 };
   queue.push(1, 'n1');
@@ -52,11 +52,11 @@ levels('an envelope has the level of its handler, a message put back is before a
   assert.is(queue.take(), 'n1');
 });
 
-levels('taking from an empty queue is an error of the runtime, not an endless loop', () => {
+levels('taking from an empty queue throws instead of looping for ever', () => {
   assert.throws(() => new LevelledQueue([]).take(), /empty mailbox/);
 });
 
-levels('an actor serves urgent messages first, and signals before all', async () => {
+levels('an actor handles signals first, then urgent messages', async () => {
   const seen: string[] = [];
   const Desk = defineActor('desk', {
     handlers: {

@@ -2,7 +2,7 @@ import { defineActor, type Middleware, MisuseError } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf } from '../inside.js';
+import { cellOf } from '../internals.js';
 
 const stash = suite('stash');
 
@@ -64,8 +64,8 @@ async function inOrder(middleware: readonly Middleware[]): Promise<void> {
   assert.equal([test.system.stats().handled, test.system.stats().queued], [5, 0]);
 }
 
-stash('what was set aside is handled before what came later, in order', () => inOrder([]));
-stash('what was set aside is handled before what came later, in order, with middleware', () => inOrder(look));
+stash('stashed messages are handled before later ones, in order', () => inOrder([]));
+stash('stashed messages are handled before later ones, in order, with middleware', () => inOrder(look));
 
 async function answered(middleware: readonly Middleware[]): Promise<void> {
   await using test = createTestSystem({ middleware });
@@ -77,8 +77,8 @@ async function answered(middleware: readonly Middleware[]): Promise<void> {
   assert.equal(await Promise.all(replies), [1, 2]);
 }
 
-stash('an ask that was set aside is answered when it is handled', () => answered([]));
-stash('an ask that was set aside is answered when it is handled, with middleware', () => answered(look));
+stash('a stashed ask is answered when it is handled', () => answered([]));
+stash('a stashed ask is answered when it is handled, with middleware', () => answered(look));
 
 async function full(middleware: readonly Middleware[]): Promise<void> {
   await using test = createTestSystem({ middleware });
@@ -95,10 +95,10 @@ async function full(middleware: readonly Middleware[]): Promise<void> {
   assert.equal([test.system.stats().handled, test.system.stats().queued], [1, 3]);
 }
 
-stash('a full stash is a failure that says so; nothing is lost', () => full([]));
-stash('a full stash is a failure that says so; nothing is lost, with middleware', () => full(look));
+stash('a full stash is a typed failure, and no message is lost', () => full([]));
+stash('a full stash is a typed failure, and no message is lost, with middleware', () => full(look));
 
-stash('a restart puts back what was set aside, a stop makes dead letters of it (E29)', async () => {
+stash('a restart returns stashed messages to the mailbox, a stop makes dead letters of them', async () => {
   await using test = createTestSystem();
   const letters: unknown[] = [];
   test.system.subscribe((event) => {
@@ -123,7 +123,7 @@ stash('a restart puts back what was set aside, a stop makes dead letters of it (
   assert.is(test.system.stats().queued, 0);
 });
 
-stash('only while a message is handled, before any await, and only where it is declared', async () => {
+stash('`stash` works only in a handler, before any await, and only with `stashMax`', async () => {
   await using test = createTestSystem();
   const errors: Error[] = [];
   test.system.subscribe((event) => {
@@ -139,7 +139,7 @@ stash('only while a message is handled, before any await, and only where it is d
   );
 });
 
-stash('a handler that stashes and then rejects is a failure, and its message was handled', async () => {
+stash('a handler that stashes and then rejects has failed, and its message was handled', async () => {
   await using test = createTestSystem();
   const errors: Error[] = [];
   test.system.subscribe((event) => {
@@ -187,10 +187,10 @@ async function thrownAfterStash(middleware: readonly Middleware[]): Promise<void
   assert.is(test.system.stats().queued, 1, 'a failure takes out nothing but its own message');
 }
 
-stash('a message that was set aside and then failed was handled: it is not run again', () =>
+stash('a message that is stashed and then fails was handled and does not run again', () =>
   thrownAfterStash([]),
 );
-stash('a message that was set aside and then failed was handled, with middleware', () =>
+stash('a message that is stashed and then fails was handled and does not run again, with middleware', () =>
   thrownAfterStash(look),
 );
 

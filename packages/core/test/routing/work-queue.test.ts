@@ -43,7 +43,7 @@ function open(size: number, options: PullOptions = {}, restart: 'permanent' | 't
   return { world, workers };
 }
 
-pull('a worker has no more than its window, the rest waits in the pool', async () => {
+pull('a worker has no more messages than its window, the others wait in the pool', async () => {
   const { world, workers } = open(2, { window: 1 });
   await using _ = world;
   const replies = [1, 2, 3, 4].map((n) => workers.ask.job(n));
@@ -59,7 +59,7 @@ pull('a worker has no more than its window, the rest waits in the pool', async (
   assert.equal(await Promise.all(replies), [10, 20, 30, 40]);
 });
 
-pull('the queue in the pool is bounded: offer says full, send waits', async () => {
+pull('the queue of a pull pool is bounded: `offer` returns full, `send` waits', async () => {
   const { world, workers } = open(1);
   await using _ = world;
   workers.tell.job(1);
@@ -80,7 +80,7 @@ pull('the queue in the pool is bounded: offer says full, send waits', async () =
   assert.is(sent, true);
 });
 
-pull('what a worker had when it died is done by another, in order', async () => {
+pull('the work of a killed worker is done by another, in order', async () => {
   const { world, workers } = open(2, { window: 2 }, 'temporary');
   await using _ = world;
   const replies = [1, 2, 3, 4].map((n) => workers.ask.job(n));
@@ -96,7 +96,7 @@ pull('what a worker had when it died is done by another, in order', async () => 
   assert.equal(await Promise.all(replies), [10, 20, 30, 40]);
 });
 
-pull('what a worker had when it was stopped is done by another', async () => {
+pull('the work of a stopped worker is done by another', async () => {
   const { world, workers } = open(2, { window: 3 }, 'temporary');
   await using _ = world;
   const replies = [1, 2, 3, 4, 5, 6].map((n) => workers.ask.job(n));
@@ -111,7 +111,7 @@ pull('what a worker had when it was stopped is done by another', async () => {
   assert.equal(await Promise.all(replies), [10, 20, 30, 40, 50, 60]);
 });
 
-pull('work whose handler fails counts as handled, unless attempts are allowed', async () => {
+pull('failed work counts as handled, unless `attempts` allows more', async () => {
   const once = open(1);
   {
     await using _ = once.world;
@@ -127,7 +127,7 @@ pull('work whose handler fails counts as handled, unless attempts are allowed', 
   assert.is(crashes, 3);
 });
 
-pull('a drain finishes all that was given out and all that waits', async () => {
+pull('a drain finishes assigned and waiting work', async () => {
   const { world, workers } = open(1);
   workers.tell.job(1);
   workers.tell.job(2);
@@ -143,7 +143,7 @@ pull('a drain finishes all that was given out and all that waits', async () => {
   await using _ = world;
 });
 
-pull('a stop refuses what nobody has begun, whoever had it before', async () => {
+pull('a stop refuses all work that no worker has begun', async () => {
   const { world, workers } = open(2, {}, 'temporary');
   await using _ = world;
   const replies = [1, 2, 3].map((n) => workers.ask.job(n).catch((error: { code?: string }) => error.code));
@@ -158,7 +158,7 @@ pull('a stop refuses what nobody has begun, whoever had it before', async () => 
   assert.equal(await Promise.all(replies), ['ERR_UNDELIVERED', 20, 'ERR_UNDELIVERED']);
 });
 
-pull('when the last worker has ended, work is given up and the pool says so', async () => {
+pull('work without a living worker becomes dead letters, and the pool logs it', async () => {
   const { world, workers } = open(2, {}, 'temporary');
   await using _ = world;
   const codes: unknown[] = [];
@@ -194,7 +194,7 @@ pull('when the last worker has ended, work is given up and the pool says so', as
   assert.is(await drained, 'drained');
 });
 
-pull('a kill gives up what had come back, and says so', async () => {
+pull('a killed pull pool makes dead letters of returned work and logs it', async () => {
   const { world, workers } = open(2, {}, 'temporary');
   await using _ = world;
   workers.tell.job(1);
@@ -208,7 +208,7 @@ pull('a kill gives up what had come back, and says so', async () => {
   assert.is(world.system.stats().deadLetters - before, 1);
 });
 
-pull('a drain gives what a worker leaves behind to another', async () => {
+pull('a drain reassigns the work of a worker that ends', async () => {
   const { world, workers } = open(2);
   await using _ = world;
   const replies = [1, 2].map((n) => workers.ask.job(n));
@@ -225,7 +225,7 @@ pull('a drain gives what a worker leaves behind to another', async () => {
   assert.equal(await Promise.all(replies), [10, 20]);
 });
 
-pull('a question whose asker has given up is not begun', async () => {
+pull('an ask whose deadline has passed is not begun', async () => {
   const { world, workers } = open(2, { window: 2 });
   await using _ = world;
   for (const n of [1, 2]) workers.tell.job(n);
@@ -273,7 +273,7 @@ pull('work survives a restart of the pool itself', async () => {
   assert.is(await reply, 10);
 });
 
-pull('nothing is lost under random kills', async () => {
+pull('no work is lost under random kills', async () => {
   const { world, workers } = open(4, { window: 3 });
   await using _ = world;
   const sent = Array.from({ length: 200 }, (_unused, n) => workers.send.quick(n));
@@ -288,7 +288,7 @@ pull('nothing is lost under random kills', async () => {
   assert.is(new Set(done).size, 200);
 });
 
-pull('whatever happens to its workers, every question is answered and every work done', async () => {
+pull('every ask is answered and all work is done, whatever happens to the workers', async () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = new SeededRandom(seed);
     const below = (n: number): number => random.below(n);
@@ -345,7 +345,7 @@ pull('whatever happens to its workers, every question is answered and every work
   }
 });
 
-pull('work that a living worker refuses is not given out again', async () => {
+pull('work that a living worker refuses is not reassigned', async () => {
   let refused = 0;
   const Choosy = defineActor('choosy', {
     handlers: { job: (_ctx, n: number) => n },
@@ -370,7 +370,7 @@ pull('work that a living worker refuses is not given out again', async () => {
   assert.is(refused, 1);
 });
 
-pull('work that finds no room in the system is refused, not tried for ever', async () => {
+pull('work that exceeds `queuedMax` is refused, not retried for ever', async () => {
   await using world = createTestSystem({ queuedMax: 5 });
   const workers = spawnPool(world.system, Worker, { size: 2, routing: { pull: {} } });
   const Sink = defineActor('sink', { handlers: { put: (_ctx, _n: number) => undefined } });

@@ -2,7 +2,8 @@ import { defineActor } from '@troupe/core';
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf, gate, inside } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf, runtimeOf } from '../internals.js';
 
 const noSpin = suite('no progress, no wake-up');
 
@@ -24,32 +25,32 @@ function turns(test: TestSystem): number {
   return count;
 }
 
-noSpin('sends to a suspended actor cause no turns (E8)', async () => {
+noSpin('sends to a suspended actor cause no turns', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   test.system.suspend(ref);
   assert.is(turns(test), 0);
   for (let i = 0; i < 1_000; i += 1) ref.tell.put(i);
-  assert.is(inside(test.system).ready.depth, 0);
+  assert.is(runtimeOf(test.system).ready.depth, 0);
   assert.is(turns(test), 0);
   assert.is(cellOf(ref).queue.length, 1_000);
 });
 
-noSpin('sends to an awaiting actor cause no turns (E8)', async () => {
+noSpin('sends to an awaiting actor cause no turns', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
-  const until = gate();
+  const until = deferred();
   ref.tell.wait(until.promise);
   await test.settle();
   for (let i = 0; i < 1_000; i += 1) ref.tell.put(i);
   assert.is(turns(test), 0);
-  until.open();
+  until.resolve();
   await test.settle();
   assert.is(cellOf(ref).queue.length, 0);
 });
 
 noSpin(
-  'sends to a failed actor cause no turns before its parent has decided, and do not shorten its back-off (E7)',
+  'sends to a failed actor cause no turns before its parent has decided and do not shorten its back-off',
   async () => {
     await using test = createTestSystem({ supervise: { backoff: { fromMs: 100, toMs: 100 } } });
     const ref = test.system.spawn(Actor);
@@ -83,11 +84,11 @@ noSpin('a muted actor with messages causes no turns', async () => {
   source.tell.burst();
   test.step();
   for (let i = 0; i < 100; i += 1) source.tell.burst();
-  assert.is(inside(test.system).ready.depth, 1);
+  assert.is(runtimeOf(test.system).ready.depth, 1);
 });
 
-noSpin('a stopping actor with messages left causes no turns while it waits', async () => {
-  const until = gate();
+noSpin('a stopping actor with messages causes no turns while it waits', async () => {
+  const until = deferred();
   const Slow = defineActor('slow', {
     handlers: { put: () => undefined },
     stopping: async () => until.promise,
@@ -100,20 +101,20 @@ noSpin('a stopping actor with messages left causes no turns while it waits', asy
   turns(test);
   token.resume();
   assert.is(turns(test), 0);
-  until.open();
+  until.resolve();
   await test.settle();
   assert.is(await stopped, 'stopped');
   assert.is(test.system.stats().deadLetters, 1);
 });
 
-noSpin('an empty system runs no turns and arms no timer', async () => {
+noSpin('a system without actors runs no turns and arms no timer', async () => {
   await using test = createTestSystem();
   test.system.spawn(Actor);
   assert.is(turns(test), 0);
   assert.is(test.host.nextDue(), undefined);
 });
 
-noSpin('a timed suspension costs one wake-up, at its time (E26)', async () => {
+noSpin('a timed suspension causes one wake-up, at its time', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   ref.tell.sleep(50);

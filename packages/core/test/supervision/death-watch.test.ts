@@ -2,7 +2,8 @@ import { type AnyRef, defineActor, MisuseError, spawnPool } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf, gate } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf } from '../internals.js';
 
 const deathWatch = suite('death watch');
 
@@ -41,7 +42,7 @@ async function told(
   return answer;
 }
 
-deathWatch('tells exactly once how the watched actor ended, also when watched twice', async () => {
+deathWatch('a watcher is notified exactly once how the actor ended, also when it watches twice', async () => {
   await using test = createTestSystem();
   const watcher = test.system.spawn(Watcher);
   for (const how of ['stop', 'drain', 'kill'] as const) {
@@ -56,7 +57,7 @@ deathWatch('tells exactly once how the watched actor ended, also when watched tw
   assert.equal(await told(test, watcher), ['/stop stopped', '/drain drained', '/kill killed']);
 });
 
-deathWatch('tells at once when the actor has ended already', async () => {
+deathWatch('a watcher of an actor that has already ended is notified at once', async () => {
   await using test = createTestSystem();
   const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
   void test.system.kill(mortal);
@@ -66,7 +67,7 @@ deathWatch('tells at once when the actor has ended already', async () => {
   assert.equal(await told(test, watcher), ['/m killed']);
 });
 
-deathWatch('tells once also when watched again before it is told', async () => {
+deathWatch('a watcher that watches again before its notification is notified once', async () => {
   await using test = createTestSystem();
   const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
   void test.system.kill(mortal);
@@ -98,7 +99,7 @@ deathWatch('tells once also when watched again before it is told', async () => {
   assert.is(await again, 2, 'a new watch is a new question');
 });
 
-deathWatch('outlives restarts of the watched, and says nothing about them', async () => {
+deathWatch('a watch outlives restarts of the watched actor without notifications', async () => {
   await using test = createTestSystem();
   const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
   const watcher = test.system.spawn(Watcher);
@@ -110,7 +111,7 @@ deathWatch('outlives restarts of the watched, and says nothing about them', asyn
   assert.equal(await told(test, watcher), ['/m stopped']);
 });
 
-deathWatch('says nothing after unwatch, and nothing to the next incarnation of the watcher', async () => {
+deathWatch('neither an unwatched actor nor a restart of the watcher leads to a notification', async () => {
   await using test = createTestSystem();
   const [first, second] = ['first', 'second'].map((name) => test.system.spawn(Mortal, undefined, { name }));
   const watcher = test.system.spawn(Watcher);
@@ -126,60 +127,60 @@ deathWatch('says nothing after unwatch, and nothing to the next incarnation of t
   assert.equal(await told(test, watcher), []);
 });
 
+deathWatch('unwatch prevents a notification that waits for the handler to settle', async () => {
+  await using test = createTestSystem();
+  const mortal = test.system.spawn(Mortal);
+  const until = deferred();
+  const seen: string[] = [];
+  const Changing = defineActor('changing', {
+    handlers: {
+      async go(ctx) {
+        ctx.watch(mortal);
+        await until.promise;
+        ctx.unwatch(mortal);
+      },
+    },
+    terminated: () => void seen.push('told'),
+  });
+  test.system.spawn(Changing).tell.go();
+  await test.settle();
+  void test.system.stop(mortal);
+  await test.settle();
+  until.resolve();
+  await test.settle();
+  assert.equal(seen, []);
+});
+
 deathWatch(
-  'says nothing after unwatch, even if the end came first and the handler was still awaiting',
+  'a notification is never lost to a full mailbox, a suspension or an awaiting handler',
   async () => {
     await using test = createTestSystem();
-    const mortal = test.system.spawn(Mortal);
-    const until = gate();
-    const seen: string[] = [];
-    const Changing = defineActor('changing', {
-      handlers: {
-        async go(ctx) {
-          ctx.watch(mortal);
-          await until.promise;
-          ctx.unwatch(mortal);
-        },
-      },
-      terminated: () => void seen.push('told'),
-    });
-    test.system.spawn(Changing).tell.go();
+    const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
+    const watcher = test.system.spawn(Watcher);
+    watcher.tell.watch(mortal);
     await test.settle();
+    const until = deferred();
+    watcher.tell.wait(until.promise);
+    await test.settle();
+    const token = test.system.suspend(watcher);
+    watcher.tell.watch(mortal);
+    watcher.tell.watch(mortal);
     void test.system.stop(mortal);
     await test.settle();
-    until.open();
+    assert.equal((cellOf(watcher).state as { told: string[] }).told, []);
+    until.resolve();
     await test.settle();
-    assert.equal(seen, []);
+    assert.equal(
+      (cellOf(watcher).state as { told: string[] }).told,
+      ['/m stopped'],
+      'signals pass a suspension',
+    );
+    token.resume();
+    await test.settle();
   },
 );
 
-deathWatch('is never lost to a full mailbox, a suspension or an awaiting handler', async () => {
-  await using test = createTestSystem();
-  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
-  const watcher = test.system.spawn(Watcher);
-  watcher.tell.watch(mortal);
-  await test.settle();
-  const until = gate();
-  watcher.tell.wait(until.promise);
-  await test.settle();
-  const token = test.system.suspend(watcher);
-  watcher.tell.watch(mortal);
-  watcher.tell.watch(mortal);
-  void test.system.stop(mortal);
-  await test.settle();
-  assert.equal((cellOf(watcher).state as { told: string[] }).told, []);
-  until.open();
-  await test.settle();
-  assert.equal(
-    (cellOf(watcher).state as { told: string[] }).told,
-    ['/m stopped'],
-    'signals pass a suspension',
-  );
-  token.resume();
-  await test.settle();
-});
-
-deathWatch('is told to a failed watcher when it is resumed', async () => {
+deathWatch('a failed watcher is notified when it is resumed', async () => {
   const Parent = defineActor('parent', {
     handlers: {},
     started: (ctx) => void ctx.spawn(Watcher, undefined, { name: 'w' }),
@@ -198,7 +199,7 @@ deathWatch('is told to a failed watcher when it is resumed', async () => {
   assert.equal(await told(test, watcher), ['/m stopped']);
 });
 
-deathWatch('does not keep an ended watcher in the books of the living', async () => {
+deathWatch('an ended watcher is removed from the watched actor', async () => {
   await using test = createTestSystem();
   const mortal = test.system.spawn(Mortal);
   for (let i = 0; i < 100; i += 1) {
@@ -223,7 +224,7 @@ deathWatch('an actor cannot watch itself', async () => {
   assert.instance(errors[0], MisuseError);
 });
 
-deathWatch('of a pool the watcher is told by the ref it has watched, and nothing is kept', async () => {
+deathWatch('the watcher of a pool is notified with the watched ref, and nothing is kept', async () => {
   await using test = createTestSystem();
   const refs: AnyRef[] = [];
   const Curious = defineActor('curious', {

@@ -2,21 +2,13 @@ import { type ActorRef, defineActor } from '@troupe/core';
 import { createTestSystem, SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Deferred, deferred } from '../deferred.js';
 
 const group = suite('restart of siblings');
 
-type Gate = { readonly promise: Promise<void>; open(): void };
-function gate(): Gate {
-  let open = (): void => undefined;
-  const promise = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { promise, open: () => open() };
-}
-
 const journal: string[] = [];
-let restartGate: Gate | undefined;
-let youngerGate: Gate | undefined;
+let bRestarting: Deferred<void> | undefined;
+let dRestarting: Deferred<void> | undefined;
 const Part = defineActor('part', {
   state: (args: { name: string }) => ({ name: args.name, n: 0 }),
   handlers: {
@@ -36,8 +28,8 @@ const Part = defineActor('part', {
   },
   restarting(ctx) {
     journal.push(`-${ctx.state.name}`);
-    if (ctx.state.name === 'd') return youngerGate?.promise;
-    return ctx.state.name === 'b' ? restartGate?.promise : undefined;
+    if (ctx.state.name === 'd') return dRestarting?.promise;
+    return ctx.state.name === 'b' ? bRestarting?.promise : undefined;
   },
   stopped(ctx) {
     journal.push(`.${ctx.state.name}`);
@@ -60,7 +52,7 @@ const machine = (strategy: 'one-for-all' | 'rest-for-one', cType: 'transient' | 
 
 async function build(...args: Parameters<typeof machine>) {
   const world = createTestSystem();
-  restartGate = undefined;
+  bRestarting = undefined;
   const parent = world.system.spawn(machine(...args), undefined, { name: 'm' });
   const built = parent.ask.build();
   await world.settle();
@@ -68,7 +60,7 @@ async function build(...args: Parameters<typeof machine>) {
   return { world, parent, refs: await built };
 }
 
-group('one-for-all stops in reverse order of birth, then starts in order of birth', async () => {
+group('one-for-all stops siblings in reverse start order, then restarts them in start order', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
   refs.b.tell.crash();
@@ -76,7 +68,7 @@ group('one-for-all stops in reverse order of birth, then starts in order of birt
   assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
 });
 
-group('rest-for-one leaves the elder alone', async () => {
+group('rest-for-one does not touch siblings that started earlier', async () => {
   const { world, refs } = await build('rest-for-one');
   await using _ = world;
   refs.a.tell.add(1);
@@ -88,23 +80,23 @@ group('rest-for-one leaves the elder alone', async () => {
   assert.is(await n, 1);
 });
 
-group('nobody begins anew before the slowest rests, and messages wait meanwhile', async () => {
+group('no sibling restarts before the slowest has stopped, and messages wait meanwhile', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
-  restartGate = gate();
+  bRestarting = deferred();
   refs.a.tell.crash();
   await world.settle();
   refs.c.tell.add(4);
   const n = refs.c.ask.get();
   await world.settle();
   assert.equal(journal, ['-c', '-b']);
-  restartGate.open();
+  bRestarting.resolve();
   await world.settle();
   assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
   assert.is(await n, 4);
 });
 
-group('two that fail together are restarted once', async () => {
+group('two siblings that fail together are restarted once', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
   refs.a.tell.crash();
@@ -123,55 +115,52 @@ group('two that fail together are restarted once', async () => {
 });
 
 for (const last of ['b', 'd'] as const)
-  group(
-    `two restarts of siblings that a further failure concerns become one (${last} rests last)`,
-    async () => {
-      const { world, parent, refs } = await build('rest-for-one');
-      await using _ = world;
-      restartGate = gate();
-      youngerGate = gate();
-      refs.b.tell.crash();
+  group(`two group restarts that a further failure joins become one (${last} stops last)`, async () => {
+    const { world, parent, refs } = await build('rest-for-one');
+    await using _ = world;
+    bRestarting = deferred();
+    dRestarting = deferred();
+    refs.b.tell.crash();
+    await world.settle();
+    const enlarged = parent.ask.enlarge();
+    await world.settle();
+    const [d, e] = await enlarged;
+    d.tell.crash();
+    await world.settle();
+    assert.equal(journal, ['-c', '-b', '+d', '+e', '-e', '-d']);
+    refs.a.tell.crash();
+    await world.settle();
+    const restarting = { b: bRestarting, d: dRestarting };
+    restarting[last === 'b' ? 'd' : 'b'].resolve();
+    await world.settle();
+    restarting[last].resolve();
+    await world.settle();
+    assert.equal(journal.slice(6), ['-a', '+a', '+b', '+c', '+d', '+e']);
+    for (const ref of [refs.a, refs.b, refs.c, d, e]) {
+      const n = ref.ask.get();
       await world.settle();
-      const enlarged = parent.ask.enlarge();
-      await world.settle();
-      const [d, e] = await enlarged;
-      d.tell.crash();
-      await world.settle();
-      assert.equal(journal, ['-c', '-b', '+d', '+e', '-e', '-d']);
-      refs.a.tell.crash();
-      await world.settle();
-      const gates = { b: restartGate, d: youngerGate };
-      gates[last === 'b' ? 'd' : 'b'].open();
-      await world.settle();
-      gates[last].open();
-      await world.settle();
-      assert.equal(journal.slice(6), ['-a', '+a', '+b', '+c', '+d', '+e']);
-      for (const ref of [refs.a, refs.b, refs.c, d, e]) {
-        const n = ref.ask.get();
-        await world.settle();
-        assert.is(await n, 0);
-      }
-    },
-  );
+      assert.is(await n, 0);
+    }
+  });
 
-group('a sibling that is stopped meanwhile ends, and the others begin anew', async () => {
+group('a sibling that is stopped during a group restart ends, and the others restart', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
-  restartGate = gate();
+  bRestarting = deferred();
   refs.a.tell.crash();
   await world.settle();
   const stopped = world.system.stop(refs.b);
-  restartGate.open();
+  bRestarting.resolve();
   await world.settle();
   assert.is(await stopped, 'stopped');
   assert.is(refs.b.offer.add(1), 'closed');
   assert.equal(journal, ['-c', '-b', '.b', '-a', '+a', '+c']);
 });
 
-group('a sibling that is killed meanwhile ends, and the others begin anew', async () => {
+group('a sibling that is killed during a group restart ends, and the others restart', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
-  restartGate = gate();
+  bRestarting = deferred();
   refs.a.tell.crash();
   await world.settle();
   const killed = world.system.kill(refs.b);
@@ -180,7 +169,7 @@ group('a sibling that is killed meanwhile ends, and the others begin anew', asyn
   assert.equal(journal, ['-c', '-b', '-a', '+a', '+c']);
 });
 
-group('a temporary sibling ends with the others and stays ended', async () => {
+group('a temporary sibling ends in a group restart and is not restarted', async () => {
   const { world, refs } = await build('one-for-all', 'temporary');
   await using _ = world;
   refs.a.tell.crash();
@@ -192,7 +181,7 @@ group('a temporary sibling ends with the others and stays ended', async () => {
   );
 });
 
-group('a sibling that was draining is restarted and still ends', async () => {
+group('a draining sibling is restarted and still ends', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
   refs.c.tell.hold(new Promise<void>(() => undefined));
@@ -205,7 +194,7 @@ group('a sibling that was draining is restarted and still ends', async () => {
 });
 
 for (const verb of ['drain', 'stop', 'kill'] as const) {
-  group(`a ${verb} at any step of a restart of siblings ends its actor, and the others work on`, async () => {
+  group(`a ${verb} at any step of a group restart ends its actor, and the others continue`, async () => {
     for (let steps = 0; steps < 16; steps += 1) {
       const { world, refs } = await build('one-for-all');
       await using _ = world;
@@ -229,7 +218,7 @@ for (const verb of ['drain', 'stop', 'kill'] as const) {
   });
 }
 
-group('whatever happens in whatever order, everyone has ended or works in the end', async () => {
+group('after random failures, stops, drains and kills every sibling has ended or works', async () => {
   const Shaky = defineActor('shaky', {
     state: () => ({}),
     handlers: {
@@ -319,7 +308,7 @@ group('a drain keeps its time limit over a restart', async () => {
 
 group('a stop during an asynchronous restarting hook ends the actor', async () => {
   await using world = createTestSystem();
-  const hook = gate();
+  const hook = deferred();
   const Slow = defineActor('slow', {
     handlers: {
       crash() {
@@ -333,12 +322,12 @@ group('a stop during an asynchronous restarting hook ends the actor', async () =
   await world.settle();
   const stopped = world.system.stop(slow);
   await world.settle();
-  hook.open();
+  hook.resolve();
   await world.settle();
   assert.is(await Promise.race([stopped, Promise.resolve('still there')]), 'stopped');
 });
 
-group('whoever waits for room in a mailbox gets it after a restart of the receiver', async () => {
+group('a sender that waits for room gets it after a restart of the receiver', async () => {
   await using world = createTestSystem({ supervise: { backoff: { fromMs: 10, toMs: 10 } } });
   const Small = defineActor('small', {
     handlers: {
@@ -359,7 +348,7 @@ group('whoever waits for room in a mailbox gets it after a restart of the receiv
   assert.is(await Promise.race([sent, Promise.resolve('still waiting')]), 'sent');
 });
 
-group('a state that cannot be made is made again when the policy says resume', async () => {
+group('with the directive resume a failed state function runs again', async () => {
   let attempts = 0;
   const Unborn = defineActor('unborn', {
     state: () => {
@@ -377,7 +366,7 @@ group('a state that cannot be made is made again when the policy says resume', a
   assert.is(attempts, 3);
 });
 
-group('a kill runs no hook, with children or without', async () => {
+group('a kill runs no hook, with or without children', async () => {
   const ran: string[] = [];
   const Leaf = defineActor('leaf', { handlers: {}, stopped: () => void ran.push('leaf') });
   const Branch = defineActor('branch', {
@@ -396,7 +385,7 @@ group('a kill runs no hook, with children or without', async () => {
   assert.equal(ran, []);
 });
 
-group('the abort signal fires at a stop of an actor that has nothing else to end', async () => {
+group('the abort signal fires when an idle actor without children is stopped', async () => {
   let signal: AbortSignal | undefined;
   const Background = defineActor('background', {
     handlers: {
@@ -414,7 +403,7 @@ group('the abort signal fires at a stop of an actor that has nothing else to end
   assert.is(signal?.aborted, true);
 });
 
-group('siblings that are all on their way out are passed over, however many they are', async () => {
+group('a group restart skips siblings that are stopping, however many they are', async () => {
   await using world = createTestSystem();
   let begun = 0;
   const Leaver = defineActor('leaver', {

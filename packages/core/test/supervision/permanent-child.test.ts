@@ -64,7 +64,7 @@ permanent(
   },
 );
 
-permanent('what waits in its mailbox is kept over such a start', async () => {
+permanent('a permanent child keeps its mailbox when it is started again', async () => {
   const { world, clerk } = await open('permanent');
   await using _ = world;
   clerk.tell.leave();
@@ -92,7 +92,7 @@ permanent('a permanent child that its parent stops stays stopped', async () => {
 });
 
 permanent(
-  'a permanent child that is killed from outside is started again, and the kill is answered',
+  'a permanent child that is killed from outside is started again, and the kill resolves',
   async () => {
     const { world, clerk } = await open('permanent');
     await using _ = world;
@@ -131,7 +131,7 @@ permanent('a top-level actor that the system stops stays stopped, permanent or n
   assert.is(clerk.offer.add(1), 'closed');
 });
 
-permanent('a watcher of a permanent child is not told of an end that was none', async () => {
+permanent('the watcher of a permanent child is not notified when the child is started again', async () => {
   const seen: string[] = [];
   const Watcher = defineActor('watcher', {
     handlers: {

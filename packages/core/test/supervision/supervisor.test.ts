@@ -3,7 +3,7 @@ import { defineActor, EscalatedError, type SupervisionPolicy } from '@troupe/cor
 import { createTestSystem, ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf } from '../inside.js';
+import { cellOf } from '../internals.js';
 
 const supervisor = suite('supervisor');
 
@@ -47,7 +47,7 @@ async function family(supervise: SupervisionPolicy, root: SupervisionPolicy = {}
   return { test, host, events, parent, child };
 }
 
-supervisor('resume keeps the state and goes on', async () => {
+supervisor('resume keeps the state and continues', async () => {
   const { test, child } = await family({ decide: () => 'resume' });
   const b = child('b');
   b.tell.add();
@@ -58,7 +58,7 @@ supervisor('resume keeps the state and goes on', async () => {
   await test[Symbol.asyncDispose]();
 });
 
-supervisor('restart gives a new state and keeps mailbox and ref', async () => {
+supervisor('a restart gives a new state and keeps mailbox and ref', async () => {
   const { test, child, events } = await family({});
   const b = child('b');
   b.tell.add();
@@ -70,21 +70,24 @@ supervisor('restart gives a new state and keeps mailbox and ref', async () => {
   await test[Symbol.asyncDispose]();
 });
 
-supervisor('stop ends the child, its backlog becomes dead letters, its siblings go on', async () => {
-  const { test, child, parent } = await family({ decide: () => 'stop' });
-  const b = child('b');
-  b.tell.fail('x');
-  b.tell.add();
-  b.tell.add();
-  await test.settle();
-  const children = parent.ask.children();
-  await test.settle();
-  assert.equal(await children, ['/p/a', '/p/c']);
-  assert.is(test.system.stats().deadLetters, 2);
-  await test[Symbol.asyncDispose]();
-});
+supervisor(
+  'stop ends the child, makes dead letters of its backlog and does not touch its siblings',
+  async () => {
+    const { test, child, parent } = await family({ decide: () => 'stop' });
+    const b = child('b');
+    b.tell.fail('x');
+    b.tell.add();
+    b.tell.add();
+    await test.settle();
+    const children = parent.ask.children();
+    await test.settle();
+    assert.equal(await children, ['/p/a', '/p/c']);
+    assert.is(test.system.stats().deadLetters, 2);
+    await test[Symbol.asyncDispose]();
+  },
+);
 
-supervisor('escalate makes it the failure of the parent, which takes its children along', async () => {
+supervisor('escalate fails the parent, which stops its children', async () => {
   const { test, child, events } = await family({ decide: () => 'escalate' });
   child('b').tell.fail('x');
   await test.settle();
@@ -97,7 +100,7 @@ supervisor('escalate makes it the failure of the parent, which takes its childre
   await test[Symbol.asyncDispose]();
 });
 
-supervisor('what reaches the guardian stops the system, with a report', async () => {
+supervisor('a failure that reaches the guardian stops the system with a report', async () => {
   const { test, child } = await family({ decide: () => 'escalate' }, { decide: () => 'escalate' });
   child('b').tell.fail('the end');
   await test.advance(10_000);
@@ -107,7 +110,7 @@ supervisor('what reaches the guardian stops the system, with a report', async ()
   assert.is(test.system.stats().queued, 0);
 });
 
-supervisor('too many restarts within the window escalate; with time between them they do not', async () => {
+supervisor('too many restarts within the window escalate, and restarts outside it do not', async () => {
   const { test, child, events } = await family({ restarts: 2, withinMs: 100 });
   for (let i = 0; i < 6; i += 1) {
     child('b').tell.fail('x');
@@ -120,7 +123,7 @@ supervisor('too many restarts within the window escalate; with time between them
   await test[Symbol.asyncDispose]();
 });
 
-supervisor('one-for-all restarts all, rest-for-one those that were born later', async () => {
+supervisor('one-for-all restarts all siblings, rest-for-one those that started later', async () => {
   for (const [strategy, restarted] of [
     ['one-for-all', ['/p/a', '/p/b', '/p/c']],
     ['rest-for-one', ['/p/b', '/p/c']],
@@ -144,7 +147,7 @@ supervisor('one-for-all restarts all, rest-for-one those that were born later', 
   }
 });
 
-supervisor('a restart of all that meets a sibling already stopping lets it end', async () => {
+supervisor('a one-for-all restart lets a stopping sibling end', async () => {
   const { test, child, parent } = await family({ strategy: 'one-for-all' });
   const stopped = test.system.stop(child('c'));
   child('a').tell.fail('x');
@@ -157,7 +160,7 @@ supervisor('a restart of all that meets a sibling already stopping lets it end',
 });
 
 supervisor(
-  'the delay grows while it fails again and again, and starts anew after a quiet time (E17)',
+  'the back-off grows with repeated failures and is reset after a time without failures',
   async () => {
     const { test, child } = await family({
       restarts: 100,
@@ -195,30 +198,33 @@ supervisor('a failure is logged once, with actor, message, directive and attempt
   await test[Symbol.asyncDispose]();
 });
 
-supervisor('a failure is a signal: it passes a parent that is busy, suspended or full (E23)', async () => {
-  const host = new ManualHost();
-  const test = createTestSystem({ host });
-  const Parent = defineActor('parent', {
-    handlers: { wait: () => new Promise<void>(() => undefined), put: () => undefined },
-    started: (ctx) => void ctx.spawn(Child, undefined, { name: 'c' }),
-    mailbox: { capacity: 1, overflow: 'reject' },
-    stopWithinMs: 10,
-  });
-  const parent = test.system.spawn(Parent, undefined, { name: 'p' });
-  await test.settle();
-  parent.tell.wait();
-  await test.settle();
-  test.system.suspend(parent);
-  for (let i = 0; i < 5; i += 1) parent.tell.put();
-  const child = test.system.lookup(Child, 'p/c');
-  child?.tell.fail('x');
-  const n = child?.ask.add();
-  await test.settle();
-  assert.is(await n, 1);
-  await test[Symbol.asyncDispose]();
-});
+supervisor(
+  'a failure is a signal that reaches a parent which is busy, suspended or has a full mailbox',
+  async () => {
+    const host = new ManualHost();
+    const test = createTestSystem({ host });
+    const Parent = defineActor('parent', {
+      handlers: { wait: () => new Promise<void>(() => undefined), put: () => undefined },
+      started: (ctx) => void ctx.spawn(Child, undefined, { name: 'c' }),
+      mailbox: { capacity: 1, overflow: 'reject' },
+      stopWithinMs: 10,
+    });
+    const parent = test.system.spawn(Parent, undefined, { name: 'p' });
+    await test.settle();
+    parent.tell.wait();
+    await test.settle();
+    test.system.suspend(parent);
+    for (let i = 0; i < 5; i += 1) parent.tell.put();
+    const child = test.system.lookup(Child, 'p/c');
+    child?.tell.fail('x');
+    const n = child?.ask.add();
+    await test.settle();
+    assert.is(await n, 1);
+    await test[Symbol.asyncDispose]();
+  },
+);
 
-supervisor('a significant child takes its parent along when it ends', async () => {
+supervisor('the end of a significant child ends its parent', async () => {
   await using test = createTestSystem();
   const Parent = defineActor('parent', {
     handlers: {},

@@ -1,7 +1,7 @@
 import type { MessageView, Middleware, Outcome, Verdict } from '@troupe/core';
+import { callback, checkOptions, name, numberAbove, wholeNumber } from '@troupe/core/option-check';
 import { LRUMapWithDelete } from 'mnemonist';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
-import { above, aFunction, aName, onlyKnown, whole } from '../option-check.js';
 
 export interface IdempotencyOptions {
   readonly name?: string | undefined;
@@ -47,7 +47,8 @@ const RUNNING_MS_MAX = 60_000;
  * minute. The key of a failed message is forgotten at once.
  */
 export function idempotency(options: IdempotencyOptions): Idempotency {
-  onlyKnown('idempotency', options, ['name', 'key', 'keysMax', 'keepMs']);
+  const rules = { name, key: callback, keysMax: wholeNumber(1), keepMs: numberAbove(0) };
+  checkOptions('idempotency', options, rules, { required: ['key'] });
   return new IdempotencyMiddleware(options);
 }
 
@@ -65,13 +66,10 @@ class IdempotencyMiddleware implements Idempotency {
   private readonly keepMs: number;
 
   constructor(options: IdempotencyOptions) {
-    this.name = aName('idempotency.name', options.name ?? 'idempotency');
-    this.key = aFunction('idempotency.key', options.key);
-    this.keepMs =
-      options.keepMs === undefined
-        ? Number.POSITIVE_INFINITY
-        : above('idempotency.keepMs', options.keepMs, 0);
-    this.entries = new LRUMapWithDelete(whole('idempotency.keysMax', options.keysMax ?? 10_000, 1));
+    this.name = options.name ?? 'idempotency';
+    this.key = options.key;
+    this.keepMs = options.keepMs ?? Number.POSITIVE_INFINITY;
+    this.entries = new LRUMapWithDelete(options.keysMax ?? 10_000);
     const description = 'Messages answered or refused because their key was handled before.';
     this.metrics = [
       messageCounter('troupe.idempotency.duplicates', this.name, description, () => this.duplicates),
