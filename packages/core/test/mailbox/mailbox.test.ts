@@ -22,7 +22,7 @@ import {
   SUSPENSION,
   TERMINATED,
 } from '#src/mailbox/status-word.js';
-import { inside } from '../inside.js';
+import { runtimeOf } from '../internals.js';
 
 const mailboxes = suite('mailbox');
 
@@ -109,7 +109,7 @@ mailboxes('between two turns, ready entries, queue lengths and status words agre
   for (let seed = 1; seed <= 20; seed += 1) {
     await using test = createTestSystem({ seed, supervise: { restarts: 1_000 } });
     const random = new SeededRandom(seed);
-    const { ready } = inside(test.system);
+    const { ready } = runtimeOf(test.system);
     const Actor = defineActor('actor', {
       mailbox: { capacity: 4 },
       handlers: {
