@@ -22,38 +22,38 @@ const ECDSA_SHA256 = sequence(oid('1.2.840.10045.4.3.2'));
 /** A certificate authority for tests, made on the spot: nothing to install, nothing that expires in a repository. */
 export class CertificateAuthority {
   readonly cert: string;
-  readonly #key: KeyObject;
-  readonly #name: string;
-  #serial = 1;
+  private readonly key: KeyObject;
+  private readonly name: string;
+  private serial = 1;
 
   constructor(name: string) {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    this.#key = privateKey;
-    this.#name = name;
-    this.cert = this.#certificate({ name }, publicKey, true);
+    this.key = privateKey;
+    this.name = name;
+    this.cert = this.certificate({ name }, publicKey, true);
   }
 
   issue(options: CertificateOptions): KeyAndCertificate {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    return { key, cert: this.#certificate(options, publicKey, false) };
+    return { key, cert: this.certificate(options, publicKey, false) };
   }
 
-  #certificate(options: CertificateOptions, publicKey: KeyObject, authority: boolean): string {
+  private certificate(options: CertificateOptions, publicKey: KeyObject, authority: boolean): string {
     const from = options.notBefore ?? new Date(Date.now() - DAY_MS);
     const until = options.notAfter ?? new Date(Date.now() + DAY_MS);
-    this.#serial += 1;
+    this.serial += 1;
     const body = sequence(
       tlv(0xa0, integer(2)),
-      integer(this.#serial),
+      integer(this.serial),
       ECDSA_SHA256,
-      commonName(this.#name),
+      commonName(this.name),
       sequence(time(from), time(until)),
       commonName(options.name),
       publicKey.export({ type: 'spki', format: 'der' }),
       tlv(0xa3, sequence(...extensions(options, authority))),
     );
-    const signature = sign('sha256', body, this.#key);
+    const signature = sign('sha256', body, this.key);
     const certificate = sequence(body, ECDSA_SHA256, tlv(0x03, Buffer.from([0]), signature));
     const lines = certificate.toString('base64').match(/.{1,64}/g) ?? [];
     return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`;

@@ -1,18 +1,18 @@
-import { WIRE_ERRORS, type WireError, type WireErrorName } from './answer.js';
+import { WIRE_ERRORS, type WireError, type WireErrorName } from './wire-error.js';
 
 const WINDOW_MS = 60_000;
 
 /** Counts the answers a connection may have only so many of in a minute. */
-export class Strikes {
-  readonly #counts = new Map<WireErrorName, { since: number; count: number }>();
+export class ErrorQuota {
+  private readonly counts = new Map<WireErrorName, { since: number; count: number }>();
 
   /** True when this one is one too many. */
-  add(name: WireErrorName, now: number): boolean {
+  exceeds(name: WireErrorName, now: number): boolean {
     const { perMinuteMax }: WireError = WIRE_ERRORS[name];
     if (perMinuteMax === 0) return false;
-    const entry = this.#counts.get(name);
+    const entry = this.counts.get(name);
     if (entry === undefined || now - entry.since >= WINDOW_MS) {
-      this.#counts.set(name, { since: now, count: 1 });
+      this.counts.set(name, { since: now, count: 1 });
       return false;
     }
     entry.count += 1;

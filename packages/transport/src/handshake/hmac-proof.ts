@@ -12,18 +12,18 @@ export interface Transcript {
 }
 
 export function dialerProof(key: Secret, said: Transcript): Buffer {
-  return mac(key, 'troupe-c1', said).digest();
+  return hmacOf(key, 'troupe-c1', said).digest();
 }
 
 export function listenerProof(key: Secret, said: Transcript, proof: Uint8Array, welcome: Uint8Array): Buffer {
-  return mac(key, 'troupe-s1', said).update(proof).update(welcome).digest();
+  return hmacOf(key, 'troupe-s1', said).update(proof).update(welcome).digest();
 }
 
 export function sameProof(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function mac(key: Secret, label: string, said: Transcript): ReturnType<typeof createHmac> {
+function hmacOf(key: Secret, label: string, said: Transcript): ReturnType<typeof createHmac> {
   return createHmac('sha256', key.reveal())
     .update(label)
     .update(Uint8Array.of(said.helloType))

@@ -4,7 +4,7 @@ import { FrameType } from '../frame/frame-type.js';
 export interface WireError {
   readonly code: number;
   readonly message: string;
-  readonly ends: boolean;
+  readonly endsConnection: boolean;
   readonly retryable: boolean;
   readonly retryAfterMs: number;
   /** More than this many within a minute end the connection; 0: no bound. */
@@ -20,25 +20,25 @@ export const WIRE_ERRORS = {
   VERSION: ends(1004, 'supported: 1'),
   TOO_MANY_CONNECTIONS: { ...ends(1005, 'too many connections'), retryable: true, retryAfterMs: 5_000 },
   FRAME: ends(1010, 'frame refused'),
-  UNKNOWN_TYPE: keeps(1011, 'unknown frame type', 10),
-  MALFORMED: keeps(1012, 'malformed', 10),
+  UNKNOWN_TYPE: keepsConnection(1011, 'unknown frame type', 10),
+  MALFORMED: keepsConnection(1012, 'malformed', 10),
   SLOW_FRAME: ends(1013, 'frame not completed in time'),
   STALE: ends(1014, 'heartbeat missed'),
-  BAD_SUBJECT: keeps(1101, 'not a subject'),
-  FORBIDDEN: keeps(1102, 'not allowed', 100),
-  PAYLOAD_TOO_LARGE: keeps(1103, 'payload too large'),
-  IDEMPOTENCY_CONFLICT: keeps(1104, 'same key, other payload'),
-  QUEUE_FULL: again(1110, 'queue full'),
-  QUOTA: again(1111, 'over quota'),
-  DEDUPE_FULL: again(1112, 'dedupe table full'),
-  BUSY: again(1113, 'busy'),
-  DISK_LOW: again(1114, 'disk low'),
-  DISK_SLOW: again(1115, 'disk slow'),
-  DRAINING: again(1116, 'draining'),
-  STALE_LEASE: keeps(1201, 'lease is stale'),
-  ALREADY_DONE: keeps(1202, 'already done'),
-  CREDIT: keeps(1203, 'more than was granted', 10),
-  RESULT_TOO_LARGE: keeps(1204, 'result too large'),
+  BAD_SUBJECT: keepsConnection(1101, 'not a subject'),
+  FORBIDDEN: keepsConnection(1102, 'not allowed', 100),
+  PAYLOAD_TOO_LARGE: keepsConnection(1103, 'payload too large'),
+  IDEMPOTENCY_CONFLICT: keepsConnection(1104, 'same key, other payload'),
+  QUEUE_FULL: retryable(1110, 'queue full'),
+  QUOTA: retryable(1111, 'over quota'),
+  DEDUPE_FULL: retryable(1112, 'dedupe table full'),
+  BUSY: retryable(1113, 'busy'),
+  DISK_LOW: retryable(1114, 'disk low'),
+  DISK_SLOW: retryable(1115, 'disk slow'),
+  DRAINING: retryable(1116, 'draining'),
+  STALE_LEASE: keepsConnection(1201, 'lease is stale'),
+  ALREADY_DONE: keepsConnection(1202, 'already done'),
+  CREDIT: keepsConnection(1203, 'more than was granted', 10),
+  RESULT_TOO_LARGE: keepsConnection(1204, 'result too large'),
 } as const satisfies Record<string, WireError>;
 
 /** An Error frame as received. `ends`: the sender closes the connection with it. */
@@ -64,13 +64,13 @@ export interface WireErrorDetail {
 
 const MESSAGE_BYTES_MAX = 256;
 
-export function encodeAnswer(name: WireErrorName, detail: WireErrorDetail = {}): Buffer {
+export function encodeWireError(name: WireErrorName, detail: WireErrorDetail = {}): Buffer {
   const answer: WireError = WIRE_ERRORS[name];
   const corrId = detail.corrId ?? '';
   const message = detail.field === undefined ? answer.message : `field ${detail.field}`;
   const payload = Buffer.alloc(11 + corrId.length + name.length + message.length);
   payload.writeUInt16LE(answer.code, 0);
-  payload[2] = (answer.retryable ? 1 : 0) | (answer.ends || detail.ends === true ? 2 : 0);
+  payload[2] = (answer.retryable ? 1 : 0) | (answer.endsConnection || detail.ends === true ? 2 : 0);
   payload.writeUInt32LE(detail.retryAfterMs ?? answer.retryAfterMs, 3);
   let at = writeText(payload, 7, corrId);
   at = writeText(payload, at, name);
@@ -80,7 +80,7 @@ export function encodeAnswer(name: WireErrorName, detail: WireErrorDetail = {}):
 }
 
 /** Reads the payload of an Error frame; null where it is not one. */
-export function decodeAnswer(payload: Buffer): PeerError | null {
+export function decodeWireError(payload: Buffer): PeerError | null {
   if (payload.length < 11) return null;
   const idEnd = 8 + (payload[7] as number); // eleven bytes are there
   if (idEnd - 8 > 64 || idEnd + 3 > payload.length) return null;
@@ -102,7 +102,7 @@ export function decodeAnswer(payload: Buffer): PeerError | null {
 
 /** The frame a listener writes to a socket it will not serve, before any handshake. */
 export function refusalFrame(name: WireErrorName): Buffer {
-  const payload = encodeAnswer(name);
+  const payload = encodeWireError(name);
   const frame = Buffer.alloc(9 + payload.length);
   frame.writeUInt32LE(5 + payload.length, 0);
   frame[4] = FrameType.Error;
@@ -122,13 +122,13 @@ function writeText(out: Buffer, at: number, text: string): number {
 }
 
 function ends(code: number, message: string): WireError {
-  return { code, message, ends: true, retryable: false, retryAfterMs: 0, perMinuteMax: 0 };
+  return { code, message, endsConnection: true, retryable: false, retryAfterMs: 0, perMinuteMax: 0 };
 }
 
-function keeps(code: number, message: string, perMinuteMax = 0): WireError {
-  return { code, message, ends: false, retryable: false, retryAfterMs: 0, perMinuteMax };
+function keepsConnection(code: number, message: string, perMinuteMax = 0): WireError {
+  return { code, message, endsConnection: false, retryable: false, retryAfterMs: 0, perMinuteMax };
 }
 
-function again(code: number, message: string): WireError {
-  return { code, message, ends: false, retryable: true, retryAfterMs: 1_000, perMinuteMax: 0 };
+function retryable(code: number, message: string): WireError {
+  return { code, message, endsConnection: false, retryable: true, retryAfterMs: 1_000, perMinuteMax: 0 };
 }

@@ -18,8 +18,8 @@ const KEY_ID = /^[A-Za-z0-9_.-]{1,64}$/;
 
 /** Everybody a listener knows. Built whole from a configuration; to change it, build another and give it to `listener.admit`. */
 export class IdentityStore {
-  readonly #byKey = new Map<string, KeyOwner>();
-  readonly #byCertificate = new Map<string, Identity>();
+  private readonly ownerByKeyId = new Map<string, KeyOwner>();
+  private readonly identityByCertificate = new Map<string, Identity>();
 
   constructor(entries: readonly IdentityEntry[]) {
     const names = new Set<string>();
@@ -27,28 +27,28 @@ export class IdentityStore {
       const identity = new Identity(rules);
       if (names.has(identity.name)) throw new AccessRuleError('identities', identity.name, 'each name once');
       names.add(identity.name);
-      for (const { id, key } of keys) this.#addKey(id, key, identity);
-      if (certificate !== undefined) this.#addCertificate(certificate, identity);
+      for (const { id, key } of keys) this.addKey(id, key, identity);
+      if (certificate !== undefined) this.addCertificate(certificate, identity);
     }
   }
 
   byKeyId(keyId: string): KeyOwner | undefined {
-    return this.#byKey.get(keyId);
+    return this.ownerByKeyId.get(keyId);
   }
 
   byCertificate(certificate: string): Identity | undefined {
-    return this.#byCertificate.get(certificate);
+    return this.identityByCertificate.get(certificate);
   }
 
-  #addKey(id: string, key: Secret | Uint8Array | string, identity: Identity): void {
+  private addKey(id: string, key: Secret | Uint8Array | string, identity: Identity): void {
     if (!KEY_ID.test(id)) throw new AccessRuleError(identity.name, id, 'a key id of 1 to 64 [A-Za-z0-9_.-]');
-    if (this.#byKey.has(id)) throw new AccessRuleError(identity.name, id, 'each key id once');
-    this.#byKey.set(id, { identity, key: key instanceof Secret ? key : new Secret(key) });
+    if (this.ownerByKeyId.has(id)) throw new AccessRuleError(identity.name, id, 'each key id once');
+    this.ownerByKeyId.set(id, { identity, key: key instanceof Secret ? key : new Secret(key) });
   }
 
-  #addCertificate(certificate: string, identity: Identity): void {
-    if (this.#byCertificate.has(certificate))
+  private addCertificate(certificate: string, identity: Identity): void {
+    if (this.identityByCertificate.has(certificate))
       throw new AccessRuleError(identity.name, certificate, 'each certificate once');
-    this.#byCertificate.set(certificate, identity);
+    this.identityByCertificate.set(certificate, identity);
   }
 }

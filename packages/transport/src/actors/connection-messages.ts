@@ -1,12 +1,12 @@
 import type { AnyRef, Delivered, RefOf } from '@troupe/core';
-import type { PeerError, WireErrorDetail, WireErrorName } from '../connection/answer.js';
 import type { BodySource } from '../connection/body-source.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import type { WriteRefusal, WriteResult } from '../connection/connection-handler.js';
-import type { ReceivedFrame } from '../connection/frame.js';
 import type { OutgoingBody, OutgoingBodyOptions } from '../connection/outgoing-body.js';
+import type { ReceivedFrame } from '../connection/received-frame.js';
+import type { PeerError, WireErrorDetail, WireErrorName } from '../connection/wire-error.js';
 import type { FrameHeader } from '../frame/header.js';
-import type { HandshakeResult } from '../handshake/session.js';
+import type { HandshakeResult } from '../handshake/handshake-result.js';
 
 export interface OutboundFrame {
   readonly type: number;

@@ -22,59 +22,59 @@ type Done = (error: Error | null, chunk: Uint8Array | null) => void;
 
 class FileBody implements BodySource {
   readonly length: number;
-  readonly #file: number;
+  private readonly file: number;
   /** Blocks not released yet, in order: the last one is being handed out. */
-  readonly #blocks: Block[] = [];
-  #at = 0;
-  #isReading = false;
-  #isClosed = false;
+  private readonly blocks: Block[] = [];
+  private position = 0;
+  private isReading = false;
+  private isClosed = false;
 
   constructor(file: number) {
-    this.#file = file;
+    this.file = file;
     this.length = fstatSync(file).size;
   }
 
   read(bytesMax: number, done: Done): void {
-    const block = this.#blocks.at(-1);
-    if (block !== undefined && this.#at < block.bytes) return done(null, this.#next(block, bytesMax));
+    const block = this.blocks.at(-1);
+    if (block !== undefined && this.position < block.bytes) return done(null, this.next(block, bytesMax));
     const memory = spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
-    this.#isReading = true;
-    read(this.#file, memory, 0, BLOCK_BYTES, null, (error, bytes) => {
-      this.#isReading = false;
+    this.isReading = true;
+    read(this.file, memory, 0, BLOCK_BYTES, null, (error, bytes) => {
+      this.isReading = false;
       // A read under way owned the descriptor.
-      if (this.#isClosed) closeSync(this.#file);
-      if (error !== null || bytes === 0 || this.#isClosed) {
+      if (this.isClosed) closeSync(this.file);
+      if (error !== null || bytes === 0 || this.isClosed) {
         reuse(memory);
-        if (!this.#isClosed) done(error, null);
+        if (!this.isClosed) done(error, null);
         return;
       }
       const fresh = { memory, bytes, released: 0 };
-      this.#blocks.push(fresh);
-      this.#at = 0;
-      done(null, this.#next(fresh, bytesMax));
+      this.blocks.push(fresh);
+      this.position = 0;
+      done(null, this.next(fresh, bytesMax));
     });
   }
 
   /** Chunks come back in the order they were given. */
   release(chunk: Uint8Array): void {
-    const first = this.#blocks[0];
+    const first = this.blocks[0];
     if (first === undefined) return;
     first.released += chunk.length;
     if (first.released < first.bytes) return;
-    this.#blocks.shift();
+    this.blocks.shift();
     reuse(first.memory);
   }
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    if (!this.#isReading) closeSync(this.#file);
+    if (this.isClosed) return;
+    this.isClosed = true;
+    if (!this.isReading) closeSync(this.file);
   }
 
-  #next({ memory, bytes }: Block, bytesMax: number): Uint8Array {
-    const from = this.#at;
-    this.#at = Math.min(bytes, from + bytesMax);
-    return memory.subarray(from, this.#at);
+  private next({ memory, bytes }: Block, bytesMax: number): Uint8Array {
+    const from = this.position;
+    this.position = Math.min(bytes, from + bytesMax);
+    return memory.subarray(from, this.position);
   }
 }
 

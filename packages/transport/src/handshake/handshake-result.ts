@@ -24,12 +24,12 @@ export interface HandshakeResult {
 }
 
 /** What to do after a frame of the handshake. */
-export type Step =
+export type HandshakeStep =
   | { readonly kind: 'reply'; readonly type: number; readonly payload: Uint8Array }
   | { readonly kind: 'ready'; readonly session: HandshakeResult; readonly welcome: Uint8Array | null }
   | {
       readonly kind: 'refuse';
-      readonly answer: 'PROTOCOL' | 'AUTH_FAILED' | 'VERSION' | 'TOO_MANY_CONNECTIONS';
+      readonly errorName: 'PROTOCOL' | 'AUTH_FAILED' | 'VERSION' | 'TOO_MANY_CONNECTIONS';
       readonly cause: string;
     }
   /** Not our protocol, or not allowed to know that it is: no answer. */
