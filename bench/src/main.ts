@@ -1,30 +1,30 @@
 #!/usr/bin/env node
-import { type BenchCommand, parseArguments } from './cli/arguments.js';
-import { help, listSuites } from './cli/help.js';
 import { installPeers } from './cli/install-peers.js';
+import { type BenchCommand, parseArguments } from './cli/parse-arguments.js';
+import { help, listSuites } from './cli/print-help.js';
 import { reportCommand } from './cli/report-command.js';
-import { runSuiteCommand } from './cli/run-suite.js';
+import { runSuiteCommand } from './cli/suite-command.js';
 import { gateCommand } from './gate/gate-command.js';
 import { UsageError } from './runner/usage-error.js';
 
-const say = (line: string): void => {
+const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
 };
 
 function execute(command: BenchCommand): Promise<number> {
   switch (command.kind) {
     case 'list':
-      return listSuites(say);
+      return listSuites(print);
     case 'help':
-      return help(say);
+      return help(print);
     case 'install-peers':
-      return installPeers(say);
+      return installPeers(print);
     case 'suite':
-      return runSuiteCommand(command, say);
+      return runSuiteCommand(command, print);
     case 'gate':
-      return gateCommand(command, say);
+      return gateCommand(command, print);
     case 'report':
-      return reportCommand(command, say);
+      return reportCommand(command, print);
     default:
       return command satisfies never;
   }

@@ -1,5 +1,5 @@
 // Hot path: no allocation per message.
-import type { Adapter, Ask, Behaviour, Ctx, Kind, Ref, System, Tell } from './system.js';
+import type { Adapter, Ask, Behaviour, Ctx, Definition, Ref, System, Tell } from './actor-system.js';
 
 /*
  * The floor: one ring of (handler, context, payload) and a call through a field. No status, no bounds, no
@@ -60,7 +60,7 @@ function drain(): void {
   armed = false;
 }
 
-class FloorKind {
+class FloorDefinition {
   readonly state: (args: unknown) => unknown;
   readonly handlers: Calls;
 
@@ -88,14 +88,14 @@ class FloorActor implements Ctx {
     this.handlers = {};
   }
 
-  spawn(kind: Kind, args?: unknown): Ref {
-    return spawn(kind, args);
+  spawn(definition: Definition, args?: unknown): Ref {
+    return spawn(definition, args);
   }
 }
 
-function spawn(kind: Kind, args?: unknown): Ref {
-  if (!(kind instanceof FloorKind)) throw new TypeError('not a kind of this system');
-  return new FloorActor(kind.state(args), kind.handlers);
+function spawn(definition: Definition, args?: unknown): Ref {
+  if (!(definition instanceof FloorDefinition)) throw new TypeError('not a definition of this system');
+  return new FloorActor(definition.state(args), definition.handlers);
 }
 
 /** `handlers.name` as a property load of its own, as it would stand in source. */
@@ -113,9 +113,9 @@ function ask(name: string): Ask<unknown, unknown> {
 }
 
 const system: System = {
-  define<State, Args>(behaviour: Behaviour<State, Args>): Kind {
-    // The workload spawns a kind with the arguments its own `state` asks for, and sends what its handlers take.
-    return new FloorKind(
+  define<State, Args>(behaviour: Behaviour<State, Args>): Definition {
+    // The workload spawns a definition with the arguments its own `state` asks for, and sends what its handlers take.
+    return new FloorDefinition(
       behaviour.state as (args: unknown) => unknown,
       behaviour.handlers as unknown as Calls,
     );

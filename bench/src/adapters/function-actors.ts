@@ -1,4 +1,4 @@
-import type { Ask, Behaviour, Ctx, Handler, Kind, Ref, System, Tell } from './system.js';
+import type { Ask, Behaviour, Ctx, Definition, Handler, Ref, System, Tell } from './actor-system.js';
 
 /** The usual form of a message in systems whose actor is one function. */
 export interface Message {
@@ -20,7 +20,7 @@ export interface FunctionSystem<Actor extends object> {
 
 type Receive = (ctx: Ctx, message: Message) => unknown;
 
-class FunctionKind {
+class FunctionDefinition {
   readonly state: (args: unknown) => unknown;
   readonly receive: Receive;
 
@@ -33,26 +33,26 @@ class FunctionKind {
 class FunctionCtx implements Ctx {
   readonly state: unknown;
   self: Ref;
-  readonly #system: System;
+  private readonly system: System;
 
   constructor(state: unknown, system: System) {
     this.state = state;
     this.self = this;
-    this.#system = system;
+    this.system = system;
   }
 
   stop(): void {
-    this.#system.stop(this.self);
+    this.system.stop(this.self);
   }
 
-  spawn(kind: Kind, args?: unknown): Ref {
-    return this.#system.spawn(kind, args);
+  spawn(definition: Definition, args?: unknown): Ref {
+    return this.system.spawn(definition, args);
   }
 }
 
 /**
  * Builds the `switch (message.type)` that users of such systems write. Compiled per definition, so that every
- * actor kind has call sites of its own, as it would have in its own source file.
+ * actor type has call sites of its own, as it would have in its own source file.
  */
 function compileReceive(handlers: Readonly<Record<string, Handler<never>>>): Receive {
   const names = Object.keys(handlers);
@@ -72,17 +72,17 @@ function compileReceive(handlers: Readonly<Record<string, Handler<never>>>): Rec
 /** Puts an actor system of functions under the suites. */
 export function functionActors<Actor extends object>(own: FunctionSystem<Actor>): System {
   const system: System = {
-    define<State, Args>(behaviour: Behaviour<State, Args>): Kind {
-      // The workload spawns a kind with the arguments its own `state` asks for.
-      return new FunctionKind(
+    define<State, Args>(behaviour: Behaviour<State, Args>): Definition {
+      // The workload spawns a definition with the arguments its own `state` asks for.
+      return new FunctionDefinition(
         behaviour.state as (args: unknown) => unknown,
         compileReceive(behaviour.handlers),
       );
     },
-    spawn(kind, args) {
-      if (!(kind instanceof FunctionKind)) throw new TypeError('not a kind of this system');
-      const ctx = new FunctionCtx(kind.state(args), system);
-      const receive = kind.receive;
+    spawn(definition, args) {
+      if (!(definition instanceof FunctionDefinition)) throw new TypeError('not a definition of this system');
+      const ctx = new FunctionCtx(definition.state(args), system);
+      const receive = definition.receive;
       const actor = own.spawn((message) => receive(ctx, message));
       ctx.self = actor;
       return actor;

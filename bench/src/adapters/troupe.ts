@@ -1,5 +1,5 @@
 import type * as Core from '@troupe/core';
-import type { Adapter, Ask, Behaviour, Kind, Ref, System, Tell } from './system.js';
+import type { Adapter, Ask, Behaviour, Definition, Ref, System, Tell } from './actor-system.js';
 
 export interface TroupeOptions {
   /** Never yields to the event loop while there is work: what the time slice costs is seen beside it. */
@@ -15,13 +15,13 @@ function systemOf(core: typeof Core, options: TroupeOptions): System {
   const never = { msMin: 1e9, msMax: 1e9 };
   const system = core.createSystem({ name: 'bench', ...(options.unsliced === true && { slice: never }) });
   return {
-    define<State, Args>({ name, state, handlers }: Behaviour<State, Args>): Kind {
+    define<State, Args>({ name, state, handlers }: Behaviour<State, Args>): Definition {
       // A handler's context is Troupe's own: it has everything the workloads' context asks for.
       return core.defineActor(name, { state, handlers } as Core.ActorSpec<State, Args, never>);
     },
-    spawn(kind, args) {
-      // The workload spawns a kind with the arguments its own `state` asks for; their type is forgotten here.
-      return system.spawn(kind as Core.AnyDefinition, args as undefined);
+    spawn(definition, args) {
+      // The workload spawns a definition with the arguments its own `state` asks for; their type is forgotten here.
+      return system.spawn(definition as Core.AnyDefinition, args as undefined);
     },
     stop(ref: Ref) {
       void system.stop(ref as Core.AnyRef);

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { replaceBlock } from '../report/into.js';
+import { replaceBlock } from '../report/replace-block.js';
 import { markdown, textTable } from '../report/table.js';
 import type { Report } from '../runner/report.js';
 import { UsageError } from '../runner/usage-error.js';
-import type { ReportCommand } from './arguments.js';
-import { writeOutputs } from './outputs.js';
+import type { ReportCommand } from './parse-arguments.js';
+import { writeOutputs } from './write-outputs.js';
 
 async function readReport(file: string): Promise<Report> {
   let value: unknown;
@@ -28,18 +28,18 @@ async function readReport(file: string): Promise<Report> {
 }
 
 /** Renders recorded runs again: to the terminal, to files, into a page of the docs. */
-export async function reportCommand(command: ReportCommand, say: (line: string) => void): Promise<number> {
+export async function reportCommand(command: ReportCommand, print: (line: string) => void): Promise<number> {
   for (const file of command.files) {
     const report = await readReport(file);
-    if (command.into === undefined) say(textTable(report));
+    if (command.into === undefined) print(textTable(report));
     else {
       const page = await readFile(command.into, 'utf8').catch(() => {
         throw new UsageError(`--into ${command.into}: no such file`);
       });
       await writeFile(command.into, replaceBlock(page, report.suite, markdown(report)));
-      say(`wrote suite ${report.suite} into ${command.into}`);
+      print(`wrote suite ${report.suite} into ${command.into}`);
     }
-    await writeOutputs(command.outputs, report, say);
+    await writeOutputs(command.outputs, report, print);
   }
   return 0;
 }

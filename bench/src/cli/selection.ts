@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Runtime } from '../runner/process.js';
 import type { Absence } from '../runner/report.js';
+import type { Runtime } from '../runner/run-process.js';
 import type { Case, Suite } from '../runner/suite.js';
 import { UsageError } from '../runner/usage-error.js';
 

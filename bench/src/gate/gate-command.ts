@@ -1,15 +1,15 @@
 import { fileURLToPath } from 'node:url';
-import type { GateCommand } from '../cli/arguments.js';
-import { writeOutputs } from '../cli/outputs.js';
-import { Progress } from '../cli/progress.js';
-import { machineLine } from '../runner/machine.js';
-import { loadSuite } from '../runner/registry.js';
+import type { GateCommand } from '../cli/parse-arguments.js';
+import { Progress } from '../cli/progress-bar.js';
+import { writeOutputs } from '../cli/write-outputs.js';
+import { machineLine } from '../runner/describe-machine.js';
 import type { Absence, Report } from '../runner/report.js';
 import type { Suite } from '../runner/suite.js';
+import { loadSuite } from '../runner/suite-registry.js';
 import { UsageError } from '../runner/usage-error.js';
-import { childOf, type RowName, rowsInBuild } from './build.js';
-import { type Compared, type Comparison, compareAll, type Sides } from './compare.js';
-import { defaultRows, gateCase } from './rows.js';
+import { childOf, type RowName, rowsInBuild } from './checkout-build.js';
+import { type Compared, type Comparison, compareAll, type Sides } from './compare-builds.js';
+import { defaultRows, gateCase } from './default-rows.js';
 import { openWorktree, type Worktree } from './worktree.js';
 
 const defaultRounds = 10;

@@ -1,4 +1,4 @@
-import { type Interval, pairedInterval } from '../stats/interval.js';
+import { type Interval, pairedInterval } from '../stats/bootstrap-interval.js';
 import { median } from '../stats/quantile.js';
 import { signTest } from '../stats/sign-test.js';
 

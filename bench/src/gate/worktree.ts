@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { UsageError } from '../runner/usage-error.js';
-import { buildCheckout } from './build.js';
+import { buildCheckout } from './checkout-build.js';
 
 const run = promisify(execFile);
 

@@ -4,12 +4,12 @@ import { type Lateness, lateness } from './timer-probe.js';
 
 /** The round trip of four bytes over TCP to a server on this loop, measured from another thread. */
 export class EchoProbe {
-  readonly #server: Server;
-  readonly #client: Worker;
+  private readonly server: Server;
+  private readonly client: Worker;
 
   private constructor(server: Server, client: Worker) {
-    this.#server = server;
-    this.#client = client;
+    this.server = server;
+    this.client = client;
   }
 
   static async open(pauseMs = 1): Promise<EchoProbe> {
@@ -31,7 +31,7 @@ export class EchoProbe {
   }
 
   async stop(): Promise<Lateness> {
-    const client = this.#client;
+    const client = this.client;
     const answer = new Promise<number[]>((resolve, reject) => {
       client.once('message', resolve);
       client.once('error', reject);
@@ -39,7 +39,7 @@ export class EchoProbe {
     client.postMessage('stop');
     const trips = await answer;
     await client.terminate();
-    this.#server.close();
+    this.server.close();
     return lateness(trips);
   }
 }

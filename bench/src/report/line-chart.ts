@@ -1,6 +1,6 @@
 import type { Report, Row } from '../runner/report.js';
-import { escapeHtml } from './chart.js';
-import { headlineUnit, headlineValue, short, withUnit } from './figure.js';
+import { escapeHtml } from './bar-chart.js';
+import { headlineUnit, headlineValue, short, withUnit } from './number-format.js';
 
 const [width, height] = [640, 260];
 const [left, right, top, bottom] = [70, 24, 34, 46];

@@ -1,5 +1,5 @@
 import type { Report, Row } from '../runner/report.js';
-import { headlineUnit, headlineValue, significant, withUnit } from './figure.js';
+import { headlineUnit, headlineValue, significant, withUnit } from './number-format.js';
 
 /** The rows of a report as a grid: one line per benchmark, one column per system. */
 export interface Grid {

@@ -1,8 +1,8 @@
 // The entry of a fresh process: one benchmark on one system, repeated, its samples printed as lines.
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
-import { loadSuite } from './registry.js';
-import { errorPrefix, processPrefix, samplePrefix } from './sample.js';
+import { errorPrefix, processPrefix, samplePrefix } from './process-output.js';
 import type { Repeat, RunContext, Trial } from './suite.js';
+import { loadSuite } from './suite-registry.js';
 
 interface Order {
   readonly suite: string;

@@ -1,7 +1,7 @@
 import type * as Core from '@troupe/core';
+import { inTurns, type Side } from '../runner/alternating-trial.js';
 import type { Case, RunContext, Suite, Trial } from '../runner/suite.js';
-import { type Build, buildWithout, featureNames, optionsWithout } from './features-build.js';
-import { inTurns, type Side } from './in-turns.js';
+import { type Build, buildWithout, featureNames, optionsWithout } from './features/build-without-feature.js';
 
 const BATCH = 500;
 

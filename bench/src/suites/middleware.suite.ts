@@ -1,8 +1,8 @@
 import { type ActorRef, type ActorSystem, defineActor } from '@troupe/core';
 import { createInstrumentedSystem } from '@troupe/middleware';
+import { inTurns, type Side } from '../runner/alternating-trial.js';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
-import { inTurns, type Side } from './in-turns.js';
-import { missingStack, stackNames, stacks } from './middleware-stack.js';
+import { missingStack, stackNames, stacks } from './middleware/middleware-stacks.js';
 
 const Counter = defineActor('counter', {
   state: () => ({ seen: 0 }),

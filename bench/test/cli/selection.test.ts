@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { loadAdapters, onRuntimes, selectCases, selectSystems } from '#src/cli/selection.js';
 import type { Suite } from '#src/runner/suite.js';
 import { UsageError } from '#src/runner/usage-error.js';
-import { caseWith } from '../sample-case.js';
+import { caseWith } from '../case-builders.js';
 
 const selection = suite('selection');
 const fixture = (name: string): string =>

@@ -1,13 +1,13 @@
+import { SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { verdictOf } from '#src/gate/verdict.js';
-import { Random } from '#src/stats/random.js';
 
 const verdict = suite('verdict');
 
 /** Ten paired ratios around `middle` with a spread of ± `noise`. */
 function ratios(middle: number, noise: number, seed: number): number[] {
-  const random = new Random(seed);
+  const random = new SeededRandom(seed);
   return Array.from({ length: 10 }, () => middle * (1 + (random.next() * 2 - 1) * noise));
 }
 

@@ -1,13 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { scaleOf } from '#src/report/chart.js';
-import { figureText, short } from '#src/report/figure.js';
-import { html } from '#src/report/html.js';
-import { replaceBlock } from '#src/report/into.js';
+import { scaleOf } from '#src/report/bar-chart.js';
+import { html } from '#src/report/html-page.js';
 import { lineCharts, seriesOf } from '#src/report/line-chart.js';
+import { figureText, short } from '#src/report/number-format.js';
+import { replaceBlock } from '#src/report/replace-block.js';
 import { markdown, textTable } from '#src/report/table.js';
 import type { Report } from '#src/runner/report.js';
-import { rowWith } from '../sample-case.js';
+import { rowWith } from '../case-builders.js';
 
 const reports = suite('report');
 

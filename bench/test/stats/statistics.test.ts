@@ -1,8 +1,8 @@
+import { SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { pairedInterval, ratioInterval } from '#src/stats/interval.js';
+import { pairedInterval, ratioInterval } from '#src/stats/bootstrap-interval.js';
 import { median, quantile } from '#src/stats/quantile.js';
-import { Random } from '#src/stats/random.js';
 import { signTest } from '#src/stats/sign-test.js';
 
 const statistics = suite('statistics');
@@ -44,7 +44,7 @@ statistics('the sign test leaves ties out', () => {
 });
 
 statistics('the generator is reproducible, in range and without an obvious bias', () => {
-  const [one, other] = [new Random(3), new Random(3)];
+  const [one, other] = [new SeededRandom(3), new SeededRandom(3)];
   const values = Array.from({ length: 10_000 }, () => one.next());
   assert.equal(
     values.slice(0, 5),
