@@ -1,26 +1,27 @@
 #!/usr/bin/env node
 import { installPeers } from './cli/install-peers.js';
 import { type BenchCommand, parseArguments } from './cli/parse-arguments.js';
-import { help, listSuites } from './cli/print-help.js';
+import type { Print } from './cli/print.js';
+import { printHelp, printSuites } from './cli/print-help.js';
 import { reportCommand } from './cli/report-command.js';
-import { runSuiteCommand } from './cli/suite-command.js';
+import { suiteCommand } from './cli/suite-command.js';
 import { gateCommand } from './gate/gate-command.js';
 import { UsageError } from './runner/usage-error.js';
 
-const print = (line: string): void => {
+const print: Print = (line) => {
   process.stdout.write(`${line}\n`);
 };
 
 function execute(command: BenchCommand): Promise<number> {
   switch (command.kind) {
     case 'list':
-      return listSuites(print);
+      return printSuites(print);
     case 'help':
-      return help(print);
+      return printHelp(print);
     case 'install-peers':
       return installPeers(print);
     case 'suite':
-      return runSuiteCommand(command, print);
+      return suiteCommand(command, print);
     case 'gate':
       return gateCommand(command, print);
     case 'report':

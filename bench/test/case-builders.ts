@@ -1,4 +1,4 @@
-// Cases, rows and processes to try the runner on.
+// Cases, samples and rows for tests of the runner.
 
 import type { ProcessResult } from '#src/runner/process-output.js';
 import type { Row } from '#src/runner/report.js';
@@ -9,7 +9,7 @@ export function caseWith(parts: Partial<Case>): Case {
     benchmark: 'pingpong',
     unit: 'messages',
     systems: ['troupe', 'nact'],
-    prepare: () => ({ run: () => Promise.reject(new Error('not meant to run')) }),
+    prepare: () => ({ run: () => Promise.reject(new Error('this case is never run')) }),
     ...parts,
   };
 }

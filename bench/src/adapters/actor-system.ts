@@ -1,10 +1,10 @@
-/** A system's own address of an actor. Workloads never look inside. */
+/** The address of an actor, opaque to workloads. */
 export type Ref = object;
 
-/** A system's own form of an actor definition. Workloads never look inside. */
+/** The result of `define`, opaque to workloads. */
 export type Definition = object;
 
-/** What a handler gets. One object per actor, made by the system. */
+/** The context of a handler: one object per actor, made by the system. */
 export interface Ctx<State = unknown> {
   readonly state: State;
   readonly self: Ref;
@@ -13,11 +13,11 @@ export interface Ctx<State = unknown> {
   spawn(definition: Definition, args?: unknown): Ref;
 }
 
-/** A handler runs for one message at a time; what it returns answers an ask. */
-// The payload is `never` here so that handlers of every payload type fit in one table.
+/** A handler runs for one message at a time; its return value is the reply to an ask. */
+// The payload is `never`, so that handlers of every payload type fit in one table.
 export type Handler<State> = (ctx: Ctx<State>, payload: never) => unknown;
 
-/** An actor as a workload writes it: state from arguments, handlers by name. */
+/** The source of an actor in a workload: state from arguments, handlers by name. */
 export interface Behaviour<State = unknown, Args = unknown> {
   readonly name: string;
   readonly state: (args: Args) => State;
@@ -28,24 +28,24 @@ export type Tell<Payload = void> = (to: Ref, payload: Payload) => void;
 export type Ask<Payload = void, Reply = unknown> = (to: Ref, payload: Payload) => Promise<Reply>;
 
 /**
- * What a workload needs of an actor system. `tell` and `ask` are made once per message name, before the clock
- * starts, so that a system can give the very call its users would write.
+ * The interface between workloads and an actor system. `tell` and `ask` are made once per message name, before the
+ * clock starts, so that a system can return exactly the call that its users write.
  */
 export interface System {
   define<State, Args>(behaviour: Behaviour<State, Args>): Definition;
   spawn(definition: Definition, args?: unknown): Ref;
   stop(ref: Ref): void;
   tell<Payload = void>(name: string): Tell<Payload>;
-  /** With a deadline armed, where the system has deadlines. */
+  /** An ask with a deadline, where the system has deadlines. */
   ask<Payload = void, Reply = unknown>(name: string): Ask<Payload, Reply>;
-  /** Ends the system: no timer, socket or actor of it is left. */
+  /** Ends the system with its timers, sockets and actors. */
   close(): Promise<void> | void;
 }
 
-/** One file, one actor system: the module under `--adapter` exports these names. */
+/** The exports of an adapter file, one per actor system; `--adapter` loads such a file. */
 export interface Adapter {
   readonly name: string;
-  /** A difference in semantics that a reader of the table must know of. */
+  /** A difference in semantics that matters to a reader of the table. */
   readonly note?: string;
   open(): Promise<System> | System;
 }

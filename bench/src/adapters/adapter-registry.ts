@@ -8,9 +8,7 @@ import { troupe } from './troupe.js';
 const peersFolder = new URL('../../peers/', import.meta.url);
 const peerNames: readonly string[] = ['xstate', 'nact', 'comedy', 'effect', 'tart', 'akkajs'];
 
-/** The systems the actor suites run, in table order. */
-export const actorSystems: readonly string[] = ['troupe', 'floor', 'erlang', ...peerNames];
-/** Those that run in a JavaScript process; `*` stands for an adapter given by the user. */
+/** The systems that run in a JavaScript process; `*` is any adapter given by the user. */
 export const scriptSystems: readonly string[] = ['troupe', 'floor', ...peerNames, '*'];
 
 export function hasErlang(): boolean {
@@ -22,7 +20,7 @@ function peerInstalled(name: string): boolean {
   return existsSync(folder);
 }
 
-/** Why a system cannot run here. */
+/** The reason why a system cannot run here, `undefined` if it can. */
 export function missingSystem(system: string): string | undefined {
   if (system === 'erlang' && !hasErlang()) {
     return 'erl is not installed: apt-get install erlang-base, or npm run bench -- --install-peers';
@@ -41,7 +39,7 @@ async function importAdapter(url: string): Promise<Adapter> {
   return { name: module.name, open: module.open, ...(module.note !== undefined && { note: module.note }) };
 }
 
-/** The adapter of a system, by name; a file the user gave comes first. */
+/** The adapter of a system by its name; a file given by the user takes precedence. */
 export async function adapterOf(context: RunContext): Promise<Adapter> {
   const given = context.adapters[context.system];
   if (given !== undefined) return importAdapter(given);

@@ -10,7 +10,7 @@ const sources = fileURLToPath(new URL('../../erlang/', import.meta.url));
 const run = promisify(execFile);
 const compiled = new Map<string, Promise<string>>();
 
-/** Compiles a module once per source version, beside those of other versions. */
+/** Compiles a module once per version of its source, into a folder for that version. */
 async function compile(module: string): Promise<string> {
   const harness = join(sources, 'harness.erl');
   const source = join(sources, `${module}.erl`);
@@ -21,7 +21,7 @@ async function compile(module: string): Promise<string> {
   return folder;
 }
 
-/** The Erlang version of a benchmark: one scheduler, because the others have one thread. */
+/** The Erlang version of a benchmark, with one scheduler because the other systems have one thread. */
 export async function erlangCommand(
   module: string,
   benchmark: string,

@@ -2,9 +2,9 @@
 import type { Adapter, Ask, Behaviour, Ctx, Definition, Ref, System, Tell } from './actor-system.js';
 
 /*
- * The floor: one ring of (handler, context, payload) and a call through a field. No status, no bounds, no
- * isolation of failures, no fairness, no yielding before the ring is empty. Nothing that delivers a message
- * later than the send can do less, so it stands for the machine itself.
+ * The floor is the baseline: one ring of (handler, context, payload) and a call through a field. It has no status,
+ * bounds, isolation of failures, fairness or yielding. No system that delivers a message after the send returns
+ * can do less, so the floor shows the limit of the machine.
  */
 
 type Call = (ctx: FloorActor, payload: unknown) => unknown;
@@ -70,7 +70,7 @@ class FloorDefinition {
   }
 }
 
-/** Address and context in one: an actor of the floor is its state and its handlers. */
+/** Address and context in one object: the state and the handlers of the actor. */
 class FloorActor implements Ctx {
   readonly state: unknown;
   handlers: Calls;
@@ -98,7 +98,7 @@ function spawn(definition: Definition, args?: unknown): Ref {
   return new FloorActor(definition.state(args), definition.handlers);
 }
 
-/** `handlers.name` as a property load of its own, as it would stand in source. */
+/** Compiled, so that `handlers.name` is a property load with its own call site, as in source code. */
 function compileTell(name: string): Tell<unknown> {
   const make = new Function('push', `return (to, payload) => push(to.handlers.${name}, to, payload);`);
   return make(push) as Tell<unknown>;
@@ -114,7 +114,7 @@ function ask(name: string): Ask<unknown, unknown> {
 
 const system: System = {
   define<State, Args>(behaviour: Behaviour<State, Args>): Definition {
-    // The workload spawns a definition with the arguments its own `state` asks for, and sends what its handlers take.
+    // Workloads spawn a definition with the arguments of its `state` and send the payloads of its handlers.
     return new FloorDefinition(
       behaviour.state as (args: unknown) => unknown,
       behaviour.handlers as unknown as Calls,

@@ -1,7 +1,7 @@
 import type { Runtime } from '../runner/run-process.js';
 import { UsageError } from '../runner/usage-error.js';
 
-/** Where results go. */
+/** Files for the results. */
 export interface Outputs {
   readonly json?: string;
   readonly html?: string;
@@ -12,7 +12,7 @@ export interface Outputs {
 export interface SuiteCommand {
   readonly kind: 'suite';
   readonly suite: string;
-  /** `undefined` is the suite's own list. */
+  /** `undefined`: the list of the suite. */
   readonly systems: readonly string[] | undefined;
   readonly only: readonly string[] | undefined;
   readonly scale: number;
@@ -47,7 +47,7 @@ export type BenchCommand =
   | GateCommand
   | ReportCommand;
 
-const valued = [
+const optionNames = [
   'systems',
   'peers',
   'only',
@@ -63,7 +63,7 @@ const valued = [
   'base',
   'into',
 ] as const;
-type Option = (typeof valued)[number];
+type Option = (typeof optionNames)[number];
 
 const allowed: Readonly<Record<'suite' | 'gate' | 'report', readonly Option[]>> = {
   suite: ['systems', 'peers', 'only', 'scale', 'rounds', 'runtime', 'adapter', 'json', 'html', 'md', 'svg'],
@@ -72,10 +72,10 @@ const allowed: Readonly<Record<'suite' | 'gate' | 'report', readonly Option[]>> 
 };
 
 function isOption(name: string): name is Option {
-  return (valued as readonly string[]).includes(name);
+  return (optionNames as readonly string[]).includes(name);
 }
 
-interface Words {
+interface ParsedWords {
   readonly bare: string[];
   readonly options: Map<Option, string[]>;
   readonly flags: Set<string>;
@@ -92,8 +92,8 @@ function readOption(word: string, next: string | undefined): { name: Option; val
   return { name, value, took: equals === -1 ? 2 : 1 };
 }
 
-function split(words: readonly string[]): Words {
-  const result: Words = { bare: [], options: new Map(), flags: new Set() };
+function split(words: readonly string[]): ParsedWords {
+  const result: ParsedWords = { bare: [], options: new Map(), flags: new Set() };
   for (let at = 0; at < words.length; ) {
     const word = words[at] ?? '';
     if (word === '--help' || word === '-h' || word === '--install-peers') {
@@ -111,14 +111,14 @@ function split(words: readonly string[]): Words {
   return result;
 }
 
-function last(words: Words, name: Option): string | undefined {
+function last(words: ParsedWords, name: Option): string | undefined {
   return words.options.get(name)?.at(-1);
 }
 
-function list(words: Words, name: Option): string[] | undefined {
+function list(words: ParsedWords, name: Option): string[] | undefined {
   const values = words.options.get(name)?.flatMap((value) => value.split(','));
   const names = values?.map((value) => value.trim()).filter((value) => value !== '');
-  if (names !== undefined && names.length === 0) throw new UsageError(`--${name} names nothing`);
+  if (names !== undefined && names.length === 0) throw new UsageError(`--${name} has no names`);
   return names === undefined ? undefined : [...new Set(names)];
 }
 
@@ -127,7 +127,7 @@ function withPeers(peers: string[] | undefined): string[] | undefined {
   return peers === undefined ? undefined : ['troupe', ...peers];
 }
 
-function scaleOf(words: Words): number {
+function scaleOf(words: ParsedWords): number {
   const text = last(words, 'scale');
   if (text === undefined) return 1;
   const scale = Number(text);
@@ -137,7 +137,7 @@ function scaleOf(words: Words): number {
   return scale;
 }
 
-function roundsOf(words: Words): number | undefined {
+function roundsOf(words: ParsedWords): number | undefined {
   const text = last(words, 'rounds');
   if (text === undefined) return undefined;
   const count = Number(text);
@@ -147,14 +147,14 @@ function roundsOf(words: Words): number | undefined {
   return count;
 }
 
-function runtimesOf(words: Words): Runtime[] {
+function runtimesOf(words: ParsedWords): Runtime[] {
   return (list(words, 'runtime') ?? ['node']).map((name) => {
     if (name === 'node' || name === 'bun' || name === 'deno') return name;
     throw new UsageError(`unknown runtime '${name}': there are node, bun, deno`);
   });
 }
 
-function outputsOf(words: Words): Outputs {
+function outputsOf(words: ParsedWords): Outputs {
   const json = last(words, 'json');
   const html = last(words, 'html');
   const md = last(words, 'md');
@@ -167,16 +167,16 @@ function outputsOf(words: Words): Outputs {
   };
 }
 
-function refuseOthers(words: Words, kind: 'suite' | 'gate' | 'report'): void {
+function checkOptions(words: ParsedWords, kind: 'suite' | 'gate' | 'report'): void {
   for (const name of words.options.keys()) {
     if (!allowed[kind].includes(name))
-      throw new UsageError(`--${name} does not go with ${words.bare[0] ?? kind}`);
+      throw new UsageError(`--${name} is not an option of ${words.bare[0] ?? kind}`);
   }
 }
 
-function refuseMore(words: Words): void {
+function checkOneSuite(words: ParsedWords): void {
   const extra = words.bare[1];
-  if (extra !== undefined) throw new UsageError(`one suite at a time: '${extra}' is too much`);
+  if (extra !== undefined) throw new UsageError(`one suite at a time, got '${extra}' as well`);
 }
 
 export function parseArguments(argv: readonly string[]): BenchCommand {
@@ -184,7 +184,8 @@ export function parseArguments(argv: readonly string[]): BenchCommand {
   const [first] = words.bare;
   if (words.flags.has('--help')) return { kind: 'help' };
   if (words.flags.has('--install-peers')) {
-    if (first !== undefined || words.options.size > 0) throw new UsageError('--install-peers goes alone');
+    if (first !== undefined || words.options.size > 0)
+      throw new UsageError('--install-peers takes no suite and no options');
     return { kind: 'install-peers' };
   }
   if (first === undefined) {
@@ -194,19 +195,19 @@ export function parseArguments(argv: readonly string[]): BenchCommand {
   }
   const outputs = outputsOf(words);
   if (first === 'report') {
-    refuseOthers(words, 'report');
+    checkOptions(words, 'report');
     const files = words.bare.slice(1);
     if (files.length === 0) throw new UsageError('report needs a recorded JSON file');
     return { kind: 'report', files, into: last(words, 'into'), outputs };
   }
-  refuseMore(words);
+  checkOneSuite(words);
   const common = { only: list(words, 'only'), scale: scaleOf(words), rounds: roundsOf(words), outputs };
   if (first === 'gate') {
-    refuseOthers(words, 'gate');
+    checkOptions(words, 'gate');
     const suite = last(words, 'suite') ?? 'core';
     return { kind: 'gate', suite, base: last(words, 'base') ?? 'HEAD', ...common };
   }
-  refuseOthers(words, 'suite');
+  checkOptions(words, 'suite');
   return {
     kind: 'suite',
     suite: first,

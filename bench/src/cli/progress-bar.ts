@@ -1,9 +1,9 @@
-import { figureText } from '../report/number-format.js';
-import type { Job } from '../runner/process-plan.js';
-import type { Absence, Row } from '../runner/report.js';
-import type { Watcher } from '../runner/run-suite.js';
+import { headlineText } from '../report/number-format.js';
+import type { PlannedProcess } from '../runner/process-plan.js';
+import type { MissingRow, Row } from '../runner/report.js';
+import type { RunObserver } from '../runner/run-suite.js';
 
-/** Where progress is drawn; a terminal or a log file. */
+/** The output of the progress bar: a terminal or a log file. */
 export interface Screen {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -16,8 +16,8 @@ export function duration(seconds: number): string {
   return minutes === 0 ? `${whole} s` : `${minutes} min ${String(whole % 60).padStart(2, '0')} s`;
 }
 
-/** A bar with the time left on a terminal; one plain line per row elsewhere. */
-export class Progress implements Watcher {
+/** On a terminal a bar with the remaining time; elsewhere one plain line per row. */
+export class ProgressBar implements RunObserver {
   private readonly screen: Screen;
   private readonly now: () => number;
   private readonly startedAt: number;
@@ -29,29 +29,29 @@ export class Progress implements Watcher {
     this.startedAt = now();
   }
 
-  started(job: Job, done: number, total: number): void {
+  started(planned: PlannedProcess, done: number, total: number): void {
     if (this.screen.isTTY !== true) return;
     const share = total === 0 ? 1 : done / total;
     const width = 24;
     const filled = Math.round(share * width);
     const bar = '█'.repeat(filled) + '░'.repeat(width - filled);
-    const text = `${bar} ${done}/${total} ${this.left(done, total)}  ${job.case.benchmark} · ${job.system}`;
+    const text = `${bar} ${done}/${total} ${this.remainingTime(done, total)}  ${planned.case.benchmark} · ${planned.system}`;
     this.screen.write(`\r\u001b[2K${text.slice(0, this.width() - 1)}`);
     this.drawn = true;
   }
 
-  finished(job: Job, done: number, total: number): void {
+  finished(planned: PlannedProcess, done: number, total: number): void {
     if (done === total) this.clear();
-    else this.started(job, done, total);
+    else this.started(planned, done, total);
   }
 
   row(row: Row): void {
-    this.line(`${row.benchmark.padEnd(22)} ${row.system.padEnd(12)} ${figureText(row)}`);
+    this.printLine(`${row.benchmark.padEnd(22)} ${row.system.padEnd(12)} ${headlineText(row)}`);
   }
 
-  refused(absence: Absence): void {
-    const reason = absence.reason.split('\n')[0] ?? '';
-    this.line(`${absence.benchmark.padEnd(22)} ${absence.system.padEnd(12)} refused: ${reason}`);
+  refused(missing: MissingRow): void {
+    const reason = missing.reason.split('\n')[0] ?? '';
+    this.printLine(`${missing.benchmark.padEnd(22)} ${missing.system.padEnd(12)} refused: ${reason}`);
   }
 
   clear(): void {
@@ -59,19 +59,19 @@ export class Progress implements Watcher {
     this.drawn = false;
   }
 
-  /** A pseudo-terminal may print that it has no columns at all. */
+  /** A pseudo-terminal may report zero columns. */
   private width(): number {
     const { columns } = this.screen;
     return columns === undefined || columns === 0 ? 100 : columns;
   }
 
-  private left(done: number, total: number): string {
+  private remainingTime(done: number, total: number): string {
     if (done === 0) return 'ETA –';
     const seconds = (this.now() - this.startedAt) / 1_000;
     return `ETA ${duration((seconds / done) * (total - done))}`;
   }
 
-  private line(text: string): void {
+  private printLine(text: string): void {
     this.clear();
     this.screen.write(`${text}\n`);
   }

@@ -2,19 +2,20 @@ import { textTable } from '../report/table.js';
 import { runSuite } from '../runner/run-suite.js';
 import { loadSuite } from '../runner/suite-registry.js';
 import type { SuiteCommand } from './parse-arguments.js';
-import { Progress } from './progress-bar.js';
-import { loadAdapters, onRuntimes, selectCases, selectSystems } from './selection.js';
+import type { Print } from './print.js';
+import { ProgressBar } from './progress-bar.js';
+import { labelsOnRuntimes, loadAdapters, selectCases, selectSystems } from './selection.js';
 import { writeOutputs } from './write-outputs.js';
 
-/** Runs a suite and returns the exit code: 1 if any row was refused. */
-export async function runSuiteCommand(command: SuiteCommand, print: (line: string) => void): Promise<number> {
+/** Runs a suite. The exit code is 1 if any row was refused or none is complete. */
+export async function suiteCommand(command: SuiteCommand, print: Print): Promise<number> {
   const suite = await loadSuite(command.suite);
   const cases = selectCases(suite, command.only);
   const adapters = await loadAdapters(command.adapters);
   const { labels, skipped } = await selectSystems(suite, command.systems, adapters);
-  const systems = onRuntimes(labels, command.runtimes);
+  const systems = labelsOnRuntimes(labels, command.runtimes);
   for (const { system, reason } of skipped) print(`skipping ${system}: ${reason}`);
-  const progress = new Progress(process.stderr);
+  const progress = new ProgressBar(process.stderr);
   const report = await runSuite(
     {
       suite,
@@ -29,11 +30,11 @@ export async function runSuiteCommand(command: SuiteCommand, print: (line: strin
   progress.clear();
   print(`\n${textTable(report)}`);
   await writeOutputs(command.outputs, report, print);
-  print(verdict(report.rows, report.refused.length));
+  print(rowCounts(report.rows, report.refused.length));
   return report.refused.length === 0 && report.rows.length > 0 ? 0 : 1;
 }
 
-function verdict(
+function rowCounts(
   rows: readonly { readonly oracle?: boolean; readonly benchmark: string }[],
   refused: number,
 ): string {

@@ -8,7 +8,7 @@ import { UsageError } from '../runner/usage-error.js';
 
 const run = promisify(execFile);
 
-/** A benchmark as another build has it. */
+/** A benchmark of another build. */
 export interface RowName {
   readonly benchmark: string;
   readonly group?: string;
@@ -20,23 +20,23 @@ export function childOf(folder: string): string {
   return join(folder, 'bench/dist/runner/child.js');
 }
 
-/** Prints the rows of a suite file; a program of its own, so that no two builds meet in one process. */
-const lister = `
+/** Prints the rows of a suite file. A separate process, so that no two builds are loaded into one. */
+const listRows = `
   const { suite } = await import(process.argv[1]);
   const rows = suite.cases.map(({ benchmark, group, systems }) => ({ benchmark, group, systems }));
   process.stdout.write(JSON.stringify(rows), () => process.exit(0));`;
 
-/** The rows of a suite in the build at `folder`; none if it has no such suite. */
+/** The rows of a suite in the build at `folder`; none if that build lacks the suite. */
 export async function rowsInBuild(folder: string, suite: string): Promise<readonly RowName[]> {
   const file = join(folder, 'bench/dist/suites', `${suite}.suite.js`);
   if (!existsSync(file)) return [];
-  const args = ['--input-type=module', '--eval', lister, pathToFileURL(file).href];
+  const args = ['--input-type=module', '--eval', listRows, pathToFileURL(file).href];
   const { stdout } = await run(process.execPath, args, { env: { ...process.env, NODE_OPTIONS: '' } });
   // Printed by the program above.
   return JSON.parse(stdout) as RowName[];
 }
 
-/** Installs and builds a checkout with its own scripts. */
+/** Installs and builds a checkout by its own scripts. */
 export async function buildCheckout(folder: string, signal: AbortSignal): Promise<void> {
   const windows = process.platform === 'win32';
   await run('npm', ['run', 'build'], { cwd: folder, signal, shell: windows, maxBuffer: 2 ** 26 });
@@ -44,7 +44,7 @@ export async function buildCheckout(folder: string, signal: AbortSignal): Promis
   await refuseForeignPackages(folder);
 }
 
-/** A package of the workspace that resolves to another checkout would be compared with itself. */
+/** Throws if a workspace package resolves to another checkout, which would be compared with itself. */
 async function refuseForeignPackages(folder: string): Promise<void> {
   const own = `${await realpath(folder)}${sep}`;
   const manifest: { dependencies?: Record<string, string> } = JSON.parse(

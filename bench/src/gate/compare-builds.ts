@@ -1,15 +1,15 @@
 import { significant } from '../report/number-format.js';
 import type { ProcessResult } from '../runner/process-output.js';
-import type { Job } from '../runner/process-plan.js';
-import type { Absence, Row } from '../runner/report.js';
-import { headlineOf, processFigure, refusal, rowOf } from '../runner/row-summary.js';
+import type { PlannedProcess } from '../runner/process-plan.js';
+import type { MissingRow, Row } from '../runner/report.js';
+import { headlineOf, processMedian, refusalReason, rowOf } from '../runner/row-summary.js';
 import { type Launch, runProcess } from '../runner/run-process.js';
 import type { Case } from '../runner/suite.js';
 import { type Verdict, verdictOf } from './verdict.js';
 
 const system = 'troupe';
 
-/** How a process of each side is started. */
+/** The process options of each side. */
 export interface Sides {
   readonly tree: Launch;
   readonly base: Launch;
@@ -23,16 +23,16 @@ interface Pairs {
 export interface Comparison {
   readonly verdicts: Verdict[];
   readonly rows: Row[];
-  readonly refused: Absence[];
+  readonly refused: MissingRow[];
 }
 
-/** A benchmark in the size it is compared at. */
-export interface Compared {
+/** A benchmark and the size for its comparison. */
+export interface GateCase {
   readonly benchmark: Case;
   readonly scale: number;
 }
 
-class Refused extends Error {
+class RefusedRow extends Error {
   readonly side: keyof Sides;
 
   constructor(side: keyof Sides, reason: string) {
@@ -41,16 +41,16 @@ class Refused extends Error {
   }
 }
 
-/** Both sides once, next to each other; the side that goes first alternates. */
-async function runPair(job: Job, sides: Sides, pairs: Pairs): Promise<void> {
+/** One process of each side, one after the other; the first side alternates. */
+async function runPair(planned: PlannedProcess, sides: Sides, pairs: Pairs): Promise<void> {
   const order = ['tree', 'base'] as const;
-  for (const side of job.round % 2 === 0 ? order : order.toReversed()) {
+  for (const side of planned.round % 2 === 0 ? order : order.toReversed()) {
     const launch = sides[side];
     try {
-      pairs[side].push(await runProcess(job, launch));
+      pairs[side].push(await runProcess(planned, launch));
     } catch (error) {
       launch.signal?.throwIfAborted();
-      throw new Refused(side, error instanceof Error ? error.message : String(error));
+      throw new RefusedRow(side, error instanceof Error ? error.message : String(error));
     }
   }
 }
@@ -59,17 +59,17 @@ async function runPairs(
   benchmark: Case,
   rounds: number,
   sides: Sides,
-  started: (job: Job) => void,
+  started: (planned: PlannedProcess) => void,
 ): Promise<Pairs> {
   const pairs: Pairs = { tree: [], base: [] };
   for (let round = 0; round < rounds; round += 1) {
-    const job = { case: benchmark, system, round };
-    started(job);
-    await runPair(job, sides, pairs);
+    const planned = { case: benchmark, system, round };
+    started(planned);
+    await runPair(planned, sides, pairs);
   }
   for (const side of ['tree', 'base'] as const) {
-    const reason = refusal(benchmark, pairs[side]);
-    if (reason !== undefined) throw new Refused(side, reason);
+    const reason = refusalReason(benchmark, pairs[side]);
+    if (reason !== undefined) throw new RefusedRow(side, reason);
   }
   return pairs;
 }
@@ -77,30 +77,30 @@ async function runPairs(
 function ratiosOf(benchmark: Case, pairs: Pairs): number[] {
   const headline = headlineOf(benchmark);
   return pairs.tree.map((process, round) => {
-    const tree = processFigure(process, headline);
-    const base = processFigure(pairs.base[round] ?? process, headline);
+    const tree = processMedian(process, headline);
+    const base = processMedian(pairs.base[round] ?? process, headline);
     return headline === 'opsPerSecond' ? tree / base : base / tree;
   });
 }
 
-function line({ benchmark, ratio, interval, chance, slower }: Verdict): string {
+function verdictLine({ benchmark, ratio, interval, probability, slower }: Verdict): string {
   const range = `${significant(interval.low)} to ${significant(interval.high)}`;
-  const word = slower ? 'SLOWER' : interval.low > 1 ? 'faster' : 'same within noise';
-  return `${benchmark.padEnd(20)} ${significant(ratio).padStart(6)}  99 %: ${range.padEnd(16)} sign test ${significant(chance).padEnd(7)} ${word}`;
+  const outcome = slower ? 'SLOWER' : interval.low > 1 ? 'faster' : 'same within noise';
+  return `${benchmark.padEnd(20)} ${significant(ratio).padStart(6)}  99 %: ${range.padEnd(16)} sign test ${significant(probability).padEnd(7)} ${outcome}`;
 }
 
 export interface CompareOptions {
   readonly rounds: number;
   readonly sides: Sides;
   print(line: string): void;
-  started(job: Job, index: number): void;
+  started(planned: PlannedProcess, index: number): void;
 }
 
-/** One row in pairs of fresh processes. A slower row is run again, because many rows are run often. */
+/** Compares one row in pairs of fresh processes. A slower row runs again, which rules out most false failures. */
 async function compareRow(
-  { benchmark, scale }: Compared,
+  { benchmark, scale }: GateCase,
   { rounds, sides, print }: CompareOptions,
-  started: (job: Job) => void,
+  started: (planned: PlannedProcess) => void,
 ): Promise<{ verdict: Verdict; rows: Row[] }> {
   const sized: Sides = {
     tree: { ...sides.tree, scale: sides.tree.scale * scale },
@@ -110,22 +110,24 @@ async function compareRow(
   const pairs = await runPairs(benchmark, rounds, sized, started);
   let verdict = verdictOf(name, ratiosOf(benchmark, pairs));
   if (verdict.slower) {
-    print(`${line(verdict)}, running it again to be sure`);
+    print(`${verdictLine(verdict)}, running again to confirm`);
     verdict = verdictOf(name, ratiosOf(benchmark, await runPairs(benchmark, rounds, sized, started)));
   }
-  print(line(verdict));
+  print(verdictLine(verdict));
   return { verdict, rows: [rowOf(benchmark, system, pairs.tree), rowOf(benchmark, 'base', pairs.base)] };
 }
 
-export async function compareAll(cases: readonly Compared[], options: CompareOptions): Promise<Comparison> {
+export async function compareAll(cases: readonly GateCase[], options: CompareOptions): Promise<Comparison> {
   const comparison: Comparison = { verdicts: [], rows: [], refused: [] };
   for (const [index, compared] of cases.entries()) {
     try {
-      const { verdict, rows } = await compareRow(compared, options, (job) => options.started(job, index));
+      const { verdict, rows } = await compareRow(compared, options, (planned) =>
+        options.started(planned, index),
+      );
       comparison.verdicts.push(verdict);
       comparison.rows.push(...rows);
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof RefusedRow)) throw error;
       const name = compared.benchmark.benchmark;
       const place = error.side === 'tree' ? 'the working tree' : 'the base';
       comparison.refused.push({ benchmark: name, system: error.side, reason: error.message });

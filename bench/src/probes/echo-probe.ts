@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { type Lateness, lateness } from './timer-probe.js';
 
-/** The round trip of four bytes over TCP to a server on this loop, measured from another thread. */
+/** Round roundTrips of four bytes over TCP to a server on this event loop, measured from another thread. */
 export class EchoProbe {
   private readonly server: Server;
   private readonly client: Worker;
@@ -37,9 +37,9 @@ export class EchoProbe {
       client.once('error', reject);
     });
     client.postMessage('stop');
-    const trips = await answer;
+    const roundTrips = await answer;
     await client.terminate();
     this.server.close();
-    return lateness(trips);
+    return lateness(roundTrips);
   }
 }

@@ -16,7 +16,7 @@ export function lateness(values: readonly number[]): Lateness {
   };
 }
 
-/** How late a timer fires on this loop, again and again, until stopped. */
+/** Measures the lateness of a repeated timer on this event loop until it is stopped. */
 export class TimerProbe {
   private readonly late: number[] = [];
   private readonly everyMs: number;
@@ -30,7 +30,7 @@ export class TimerProbe {
   private arm(): void {
     const armed = performance.now();
     this.timer = setTimeout(() => {
-      // Node rounds a timer down to whole milliseconds, so that it may fire a little early.
+      // Node rounds timers down to whole milliseconds: they may fire slightly early.
       this.late.push(Math.max(0, performance.now() - armed - this.everyMs));
       this.arm();
     }, this.everyMs);

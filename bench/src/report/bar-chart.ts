@@ -19,9 +19,9 @@ export function escapeHtml(text: string): string {
 
 export interface Scale {
   readonly log: boolean;
-  /** Where a value lies on the bar's axis, from 0 to the width of the plot. */
+  /** The position of a value on the axis, from 0 to the width of the plot. */
   readonly at: (value: number) => number;
-  /** Values worth a line: decades, or round steps. */
+  /** Values of the grid lines: decades, or round steps. */
   readonly ticks: readonly number[];
 }
 
@@ -38,7 +38,7 @@ function roundSteps(most: number): number[] {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, index) => index * step);
 }
 
-/** Linear as long as the smallest bar can be seen beside the largest. */
+/** Linear as long as the smallest bar is visible beside the largest, else logarithmic. */
 export function scaleOf(values: readonly number[]): Scale {
   const positive = values.filter((value) => value > 0);
   const most = Math.max(...positive, Number.MIN_VALUE);
@@ -46,7 +46,7 @@ export function scaleOf(values: readonly number[]): Scale {
   if (most / least < logFrom) {
     return { log: false, at: (value) => (Math.max(0, value) / most) * plot, ticks: roundSteps(most) };
   }
-  // Half a decade below the smallest, so that it still has a bar.
+  // The axis begins half a decade below the smallest value, which therefore has a bar.
   const floor = Math.log10(least) - 0.5;
   const span = Math.log10(most) - floor;
   const at = (value: number): number =>
@@ -87,8 +87,8 @@ function axis(first: Row, { at, ticks }: Scale, height: number): string {
     .join('');
 }
 
-/** Bars with their spread, one per system, best first. */
-export function chart(rows: readonly Row[]): { svg: string; log: boolean } {
+/** One bar with its spread per system, best first. */
+export function barChart(rows: readonly Row[]): { svg: string; log: boolean } {
   const higherIsBetter = rows[0]?.headline === 'opsPerSecond';
   const sorted = [...rows].sort((a, b) => (headlineValue(b) - headlineValue(a)) * (higherIsBetter ? 1 : -1));
   const scale = scaleOf(sorted.flatMap((row) => [row.low, row.high, headlineValue(row)]));

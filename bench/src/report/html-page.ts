@@ -1,5 +1,5 @@
 import type { Report } from '../runner/report.js';
-import { chart, escapeHtml } from './bar-chart.js';
+import { barChart, escapeHtml } from './bar-chart.js';
 import { significant } from './number-format.js';
 import { type GridLine, gridOf } from './table.js';
 
@@ -28,7 +28,7 @@ th:first-child, td:first-child { text-align: left; } th { color: var(--soft); fo
 `;
 
 function card(line: GridLine, note: string | undefined): string {
-  const { svg, log } = chart([...line.rows.values()]);
+  const { svg, log } = barChart([...line.rows.values()]);
   const first = [...line.rows.values()][0];
   const direction = first?.headline === 'opsPerSecond' ? 'more is better' : 'less is better';
   const caption = `${line.unit}, ${direction}${log ? ', logarithmic scale' : ''}`;
@@ -70,7 +70,7 @@ function ratioTable(report: Report): string {
 ${lines.join('\n')}</table></div>`;
 }
 
-function absences(title: string, list: Report['skipped']): string {
+function missingRowList(title: string, list: Report['skipped']): string {
   if (list.length === 0) return '';
   const items = list.map(
     ({ benchmark, system, reason }) =>
@@ -79,8 +79,8 @@ function absences(title: string, list: Report['skipped']): string {
   return `<h2>${title}</h2><ul>${items.join('\n')}</ul>`;
 }
 
-/** One file without any reference to the outside: it can be mailed, archived, opened from a disk. */
-export function html(report: Report): string {
+/** A self-contained page without external files. */
+export function htmlPage(report: Report): string {
   return `<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escapeHtml(`${report.suite} – benchmarks`)}</title><style>${style}</style>
@@ -89,8 +89,8 @@ export function html(report: Report): string {
 10th to the 90th percentile of all samples. A row is shown only if all the work it attempted was completed.</p>
 ${cards(report)}
 ${ratioTable(report)}
-${absences('Refused', report.refused)}
-${absences(
+${missingRowList('Refused', report.refused)}
+${missingRowList(
   'Skipped',
   report.skipped.filter(({ benchmark }) => benchmark === '*'),
 )}

@@ -2,7 +2,7 @@ import type { Row } from '../runner/report.js';
 
 const thin = ' ';
 
-/** Three significant digits with a unit prefix: 49.2 M, 812 k, 31. */
+/** Three significant digits with a metric prefix: 49.2 M, 812 k, 31. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return '–';
   const steps: readonly [number, string][] = [
@@ -25,7 +25,7 @@ export function significant(value: number): string {
   return value.toPrecision(2);
 }
 
-/** The value by which a row is compared. */
+/** The headline number of a row, by which systems are compared. */
 export function headlineValue(row: Row): number {
   const value = row[row.headline];
   return typeof value === 'number' ? value : Number.NaN;
@@ -43,7 +43,7 @@ export function withUnit(row: Row, value: number): string {
 }
 
 /** `49.2 M messages/s (47.1 M – 50.0 M)` */
-export function figureText(row: Row): string {
+export function headlineText(row: Row): string {
   const value = `${withUnit(row, headlineValue(row))} ${headlineUnit(row)}`;
   const spread = `${withUnit(row, row.low)} to ${withUnit(row, row.high)}`;
   const latency = row.headline === 'opsPerSecond' && row.p50 !== undefined && row.p99 !== undefined;

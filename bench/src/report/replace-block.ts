@@ -1,9 +1,6 @@
 import { UsageError } from '../runner/usage-error.js';
 
-/**
- * Puts a generated table between `<!-- bench:NAME -->` and `<!-- /bench:NAME -->` of a page, so that no figure in the
- * docs is ever typed by hand.
- */
+/** Replaces the text between `<!-- bench:NAME -->` and `<!-- /bench:NAME -->` of a page by a generated table. */
 export function replaceBlock(page: string, name: string, block: string): string {
   const open = `<!-- bench:${name} -->`;
   const close = `<!-- /bench:${name} -->`;

@@ -4,22 +4,22 @@ import type { Measurement, Trial } from './suite.js';
 /** One of the two systems that a process compares. */
 export interface Side {
   readonly batchSize: number;
-  /** Returns how much of the work was counted where it ends. */
+  /** Returns the amount of work that the receiver has counted. */
   run(batches: number): Promise<number>;
 }
 
-/** Long enough for the clock of CPU time, short enough that both sides see the same machine. */
-const TURN_MS = 1.5;
-/** By then the code of both sides is compiled. */
-const WARM_MS = 30;
+/** Long enough for the resolution of the CPU clock, short enough that both sides see the same machine load. */
+const PERIOD_MS = 1.5;
+/** Time for the compilation of both sides. */
+const WARM_UP_MS = 30;
 const PAIRS = 30;
 const PAIRS_MIN = 5;
 const BUDGET_MS = 80;
-/** A neighbour on the same core slows some turns of either side; the better ones are alike from process to process. */
-const UNDISTURBED = 0.15;
+/** Other load on the same core slows some periods of either side; this low quantile is stable between processes. */
+const UNDISTURBED_QUANTILE = 0.15;
 
-/** The turns of one side. */
-class Account {
+/** The alternating periods of one side. */
+class SidePeriods {
   attempted = 0;
   completed = 0;
   wallMs = 0;
@@ -31,8 +31,8 @@ class Account {
     this.side = side;
   }
 
-  async turn(): Promise<void> {
-    // Every turn starts from an empty event loop, whatever the one before it left there.
+  async runPeriod(): Promise<void> {
+    // Every period starts from an empty event loop, without leftovers of the previous one.
     await new Promise(setImmediate);
     const cpu = process.cpuUsage();
     const started = performance.now();
@@ -44,49 +44,50 @@ class Account {
     this.cpuMsPerUnit.push((user + system) / 1_000 / completed);
   }
 
-  /** From here on a turn takes `turnMs`. */
-  begin(turnMs: number): void {
-    const batchMs = this.undisturbed * this.side.batchSize;
-    this.batches = Math.max(1, Math.round(turnMs / batchMs));
+  /** Clears the counters and sets the length of the following periods. */
+  restart(periodMs: number): void {
+    const batchMs = this.undisturbedCpuMs * this.side.batchSize;
+    this.batches = Math.max(1, Math.round(periodMs / batchMs));
     this.attempted = 0;
     this.completed = 0;
     this.wallMs = 0;
     this.cpuMsPerUnit = [];
   }
 
-  /** CPU time per unit of work in turns that nobody disturbed. */
-  get undisturbed(): number {
-    return quantile(this.cpuMsPerUnit, UNDISTURBED);
+  /** CPU time per unit of work in periods without other load on the core. */
+  get undisturbedCpuMs(): number {
+    return quantile(this.cpuMsPerUnit, UNDISTURBED_QUANTILE);
   }
 }
 
 /**
- * Two systems in turns of a few milliseconds, compared by CPU time: what drifts hits both sides alike. With one side
- * only, that side is measured.
+ * Runs two systems alternately, a few milliseconds each, and compares their CPU time: drift of the machine affects
+ * both alike. A reference without another side is measured alone.
  */
-export function inTurns(reference: Side, other: Side | undefined, scale: number): Trial {
-  const base = new Account(reference);
-  const stack = other === undefined ? base : new Account(other);
-  const pair = async (index: number): Promise<void> => {
-    await (index % 2 === 0 ? base : stack).turn();
-    if (stack !== base) await (index % 2 === 0 ? stack : base).turn();
+export function alternatingTrial(reference: Side, other: Side | undefined, scale: number): Trial {
+  const base = new SidePeriods(reference);
+  const compared = other === undefined ? base : new SidePeriods(other);
+  const runPair = async (index: number): Promise<void> => {
+    await (index % 2 === 0 ? base : compared).runPeriod();
+    if (compared !== base) await (index % 2 === 0 ? compared : base).runPeriod();
   };
   return {
     async run(): Promise<Measurement> {
-      await repeatFor(WARM_MS, Number.POSITIVE_INFINITY, pair);
-      for (const side of new Set([base, stack])) side.begin(TURN_MS * scale);
-      await repeatFor(WARM_MS, PAIRS_MIN, pair);
-      for (const side of new Set([base, stack])) side.begin(TURN_MS * scale);
-      await repeatFor(BUDGET_MS, PAIRS, pair);
-      const { attempted, completed, wallMs } = stack;
+      await repeatFor(WARM_UP_MS, Number.POSITIVE_INFINITY, runPair);
+      for (const side of new Set([base, compared])) side.restart(PERIOD_MS * scale);
+      await repeatFor(WARM_UP_MS, PAIRS_MIN, runPair);
+      for (const side of new Set([base, compared])) side.restart(PERIOD_MS * scale);
+      await repeatFor(BUDGET_MS, PAIRS, runPair);
+      const { attempted, completed, wallMs } = compared;
       const seconds = wallMs / 1_000;
-      if (stack === base) return { attempted, completed, seconds };
-      return { attempted, completed, seconds, inTurns: stack.undisturbed / base.undisturbed };
+      if (compared === base) return { attempted, completed, seconds };
+      const pairedRatio = compared.undisturbedCpuMs / base.undisturbedCpuMs;
+      return { attempted, completed, seconds, pairedRatio };
     },
   };
 }
 
-/** By CPU time as well: a busy machine makes it last longer, not say less. */
+/** The limit is CPU time as well: on a busy machine the trial takes longer and stays as precise. */
 async function repeatFor(ms: number, timesMax: number, run: (index: number) => Promise<void>): Promise<void> {
   const started = process.cpuUsage();
   for (let index = 0; index < timesMax; index += 1) {

@@ -1,7 +1,7 @@
 import { cpus, release, totalmem, type } from 'node:os';
 
-/** One line that says where figures come from. Absolute figures mean nothing without it. */
-export function machineLine(): string {
+/** Processor, cores, memory, operating system and Node version in one line: absolute numbers need it. */
+export function describeMachine(): string {
   const processors = cpus();
   const model = (processors[0]?.model ?? 'unknown processor').replaceAll(/\s+/g, ' ').trim();
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;

@@ -1,6 +1,6 @@
 import type { Measurement } from './suite.js';
 
-/** What one process reports: its samples, and what the process as a whole cost. */
+/** The report of one process: its samples, and memory, garbage collection and loop delay of the whole process. */
 export interface ProcessResult {
   readonly samples: readonly Measurement[];
   readonly rssBytes?: number;
@@ -8,7 +8,7 @@ export interface ProcessResult {
   readonly loopDelayP99?: number;
 }
 
-/** Figures are printed as lines, so that a program in any language can be a system. */
+/** Samples are printed as lines, so that a program in any language can be a system. */
 export const samplePrefix = '@sample ';
 export const processPrefix = '@process ';
 export const errorPrefix = '@error ';
@@ -32,7 +32,7 @@ function extraFields(record: Record<string, unknown>): Record<string, number> {
   return extra;
 }
 
-/** Refuses what is not a sample: a peer's program is outside code. */
+/** Throws at anything but a sample: programs of peers are outside code. */
 export function parseSample(text: string): Measurement {
   const value: unknown = JSON.parse(text);
   if (!isRecord(value)) throw new TypeError(`a sample is an object, got ${text.slice(0, 80)}`);
@@ -46,7 +46,7 @@ export function parseSample(text: string): Measurement {
   const p99 = numberField(value, 'p99');
   const max = numberField(value, 'max');
   const heapBytes = numberField(value, 'heapBytes');
-  const inTurns = numberField(value, 'inTurns');
+  const pairedRatio = numberField(value, 'pairedRatio');
   return {
     attempted,
     completed,
@@ -56,7 +56,7 @@ export function parseSample(text: string): Measurement {
     ...(p99 !== undefined && { p99 }),
     ...(max !== undefined && { max }),
     ...(heapBytes !== undefined && { heapBytes }),
-    ...(inTurns !== undefined && { inTurns }),
+    ...(pairedRatio !== undefined && { pairedRatio }),
     extra: extraFields(value),
   };
 }

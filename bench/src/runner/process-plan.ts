@@ -1,7 +1,7 @@
 import type { Case, Repeat } from './suite.js';
 
-/** One process to start. */
-export interface Job {
+/** One benchmark process of the plan. */
+export interface PlannedProcess {
   readonly case: Case;
   readonly system: string;
   readonly round: number;
@@ -14,16 +14,16 @@ export function repeatOf(benchmark: Case): Repeat {
 }
 
 /**
- * The order of the processes of one benchmark: every system once per round, the order rotated by one each
- * round, so that a slow minute of the machine and the warmth left by a neighbour hit everybody alike.
+ * The processes of one benchmark in their order: every system once per round, rotated by one each round, so
+ * that a slow minute of the machine affects all systems alike.
  */
-export function rounds(benchmark: Case, systems: readonly string[], count: number): Job[] {
-  const jobs: Job[] = [];
+export function planRounds(benchmark: Case, systems: readonly string[], count: number): PlannedProcess[] {
+  const processes: PlannedProcess[] = [];
   for (let round = 0; round < count; round += 1) {
     const first = systems.length === 0 ? 0 : round % systems.length;
     for (const system of [...systems.slice(first), ...systems.slice(0, first)]) {
-      jobs.push({ case: benchmark, system, round });
+      processes.push({ case: benchmark, system, round });
     }
   }
-  return jobs;
+  return processes;
 }

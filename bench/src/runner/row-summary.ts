@@ -8,25 +8,24 @@ export function headlineOf(benchmark: Pick<Case, 'headline'>): Headline {
   return benchmark.headline ?? 'opsPerSecond';
 }
 
-function figure(sample: Measurement, headline: Headline): number {
+function headlineNumber(sample: Measurement, headline: Headline): number {
   return headline === 'opsPerSecond' ? sample.completed / sample.seconds : (sample[headline] ?? Number.NaN);
 }
 
-/** Why the samples may not become a row, or `undefined`. Only completed, correct work is shown. */
-export function refusal(benchmark: Case, processes: readonly ProcessResult[]): string | undefined {
+/** The reason to refuse a row, or `undefined`. Only complete and correct work is shown. */
+export function refusalReason(benchmark: Case, processes: readonly ProcessResult[]): string | undefined {
   const samples = processes.flatMap((process) => process.samples);
   if (samples.length === 0) return 'no process gave a sample';
   const short = samples.find((sample) => sample.completed !== sample.attempted);
   if (short !== undefined) return `completed ${short.completed} of ${short.attempted} ${benchmark.unit}`;
-  if (samples.some((sample) => sample.oracle === false))
-    return 'the oracle does not hold: the result is wrong';
+  if (samples.some((sample) => sample.oracle === false)) return 'the oracle fails: the result is wrong';
   const headline = headlineOf(benchmark);
-  if (samples.some((sample) => !Number.isFinite(figure(sample, headline))))
-    return `no figure for ${headline}`;
+  if (samples.some((sample) => !Number.isFinite(headlineNumber(sample, headline))))
+    return `no number for ${headline}`;
   return undefined;
 }
 
-/** The middle sample by speed, whole, so that a row's own numbers agree with each other. */
+/** The middle sample by speed as a whole, so that the numbers of a row agree with each other. */
 function medianSample(samples: readonly Measurement[]): Measurement {
   const bySpeed = [...samples].sort((a, b) => a.completed / a.seconds - b.completed / b.seconds);
   const middle = bySpeed[Math.floor((bySpeed.length - 1) / 2)];
@@ -58,17 +57,17 @@ function medianFields(processes: readonly ProcessResult[]): Record<string, numbe
   return known;
 }
 
-/** The 10th to the 90th percentile; of fewer than ten samples, all of them. */
-function spread(figures: readonly number[]): { low: number; high: number } {
-  const tail = figures.length < 10 ? 0 : 0.1;
-  return { low: quantile(figures, tail), high: quantile(figures, 1 - tail) };
+/** The 10th to the 90th percentile; the whole range below ten samples. */
+function spread(numbers: readonly number[]): { low: number; high: number } {
+  const tail = numbers.length < 10 ? 0 : 0.1;
+  return { low: quantile(numbers, tail), high: quantile(numbers, 1 - tail) };
 }
 
-/** The caller has asked `refusal` first. */
+/** Requires samples without a `refusalReason`. */
 export function rowOf(benchmark: Case, system: string, processes: readonly ProcessResult[]): Row {
   const samples = processes.flatMap((process) => process.samples);
   const headline = headlineOf(benchmark);
-  const figures = samples.map((sample) => figure(sample, headline));
+  const numbers = samples.map((sample) => headlineNumber(sample, headline));
   const middle = medianSample(samples);
   return {
     benchmark: benchmark.benchmark,
@@ -80,7 +79,7 @@ export function rowOf(benchmark: Case, system: string, processes: readonly Proce
     unit: benchmark.unit,
     ...medianFields(processes),
     headline,
-    ...spread(figures),
+    ...spread(numbers),
     samples: samples.length,
     rounds: processes.length,
     ...(benchmark.group !== undefined && { group: benchmark.group }),
@@ -93,43 +92,43 @@ export interface Ratio {
   readonly interval: readonly [number, number];
 }
 
-/** One figure per process: its samples share code layout and heap and are not independent. */
-export function processFigure(process: ProcessResult, headline: Headline): number {
-  return median(process.samples.map((sample) => figure(sample, headline)));
+/** One number per process: its samples share code layout and heap and are not independent. */
+export function processMedian(process: ProcessResult, headline: Headline): number {
+  return median(process.samples.map((sample) => headlineNumber(sample, headline)));
 }
 
-function headlineFigures(processes: readonly ProcessResult[], headline: Headline): number[] {
-  return processes.map((process) => processFigure(process, headline));
+function processMedians(processes: readonly ProcessResult[], headline: Headline): number[] {
+  return processes.map((process) => processMedian(process, headline));
 }
 
-function rowFigure(row: Row, headline: Headline): number {
+function rowNumber(row: Row, headline: Headline): number {
   return row[headline] ?? Number.NaN;
 }
 
-/** One ratio per process, where both systems ran in turns in every process; `undefined` where they did not. */
-function ratiosInTurns(processes: readonly ProcessResult[]): readonly number[] | undefined {
+/** One ratio per process if both systems alternated in every process, else `undefined`. */
+function pairedRatios(processes: readonly ProcessResult[]): readonly number[] | undefined {
   const ratios = processes.map(({ samples }) =>
-    median(samples.map((sample) => sample.inTurns ?? Number.NaN)),
+    median(samples.map((sample) => sample.pairedRatio ?? Number.NaN)),
   );
   return ratios.some(Number.isNaN) ? undefined : ratios;
 }
 
-/** Above 1 always means that `ours` is better, whichever way the headline figure points. */
+/** Above 1 `ours` is better, also where a lower headline number is better. */
 export function ratioOf(
   benchmark: Case,
   ours: { row: Row; processes: readonly ProcessResult[] },
   theirs: { row: Row; processes: readonly ProcessResult[] },
 ): Ratio {
-  const inTurns = ratiosInTurns(theirs.processes);
-  if (inTurns !== undefined) {
-    const { low, high } = pairedInterval(inTurns);
-    return { value: median(inTurns), interval: [low, high] };
+  const ratios = pairedRatios(theirs.processes);
+  if (ratios !== undefined) {
+    const { low, high } = pairedInterval(ratios);
+    return { value: median(ratios), interval: [low, high] };
   }
   const headline = headlineOf(benchmark);
   const [above, below] = headline === 'opsPerSecond' ? [ours, theirs] : [theirs, ours];
   const { low, high } = ratioInterval(
-    headlineFigures(above.processes, headline),
-    headlineFigures(below.processes, headline),
+    processMedians(above.processes, headline),
+    processMedians(below.processes, headline),
   );
-  return { value: rowFigure(above.row, headline) / rowFigure(below.row, headline), interval: [low, high] };
+  return { value: rowNumber(above.row, headline) / rowNumber(below.row, headline), interval: [low, high] };
 }

@@ -1,37 +1,37 @@
-import { machineLine } from './describe-machine.js';
+import { describeMachine } from './describe-machine.js';
 import type { ProcessResult } from './process-output.js';
-import { type Job, rounds } from './process-plan.js';
-import type { Absence, Report, Row } from './report.js';
-import { ratioOf, refusal, rowOf } from './row-summary.js';
+import { type PlannedProcess, planRounds } from './process-plan.js';
+import type { MissingRow, Report, Row } from './report.js';
+import { ratioOf, refusalReason, rowOf } from './row-summary.js';
 import { type Launch, runProcess } from './run-process.js';
 import type { Case, Suite } from './suite.js';
 
 export interface RunOptions {
   readonly suite: Suite;
   readonly cases: readonly Case[];
-  /** Labels in table order; the ratios are of the first. */
+  /** Labels in table order. Ratios are those of `troupe`, or of the first label in a run without it. */
   readonly systems: readonly string[];
   readonly rounds: number;
   readonly launch: Launch;
-  /** Known before anything runs: peers that are not installed. */
-  readonly skipped: readonly Absence[];
+  /** Systems that cannot run here: peers that are not installed. */
+  readonly skipped: readonly MissingRow[];
 }
 
-/** What a run tells whoever is watching. */
-export interface Watcher {
-  started(job: Job, done: number, total: number): void;
-  finished(job: Job, done: number, total: number): void;
+/** Receives the progress of a run. */
+export interface RunObserver {
+  started(planned: PlannedProcess, done: number, total: number): void;
+  finished(planned: PlannedProcess, done: number, total: number): void;
   row(row: Row): void;
-  refused(absence: Absence): void;
+  refused(missing: MissingRow): void;
 }
 
-interface Standing {
+interface SystemResult {
   readonly row: Row;
   readonly processes: readonly ProcessResult[];
 }
 
-/** The names a case can run: its own, on whichever runtime the label says, and any adapter the user gave. */
-export function systemsFor(benchmark: Case, labels: readonly string[], launch: Launch): string[] {
+/** The labels that a case can run: its own systems on any runtime, and adapters given by the user. */
+function systemsFor(benchmark: Case, labels: readonly string[], launch: Launch): string[] {
   return labels.filter((label) => {
     const system = label.split('@')[0] ?? label;
     return benchmark.systems.includes(system) || (acceptsAny(benchmark) && system in launch.adapters);
@@ -42,8 +42,7 @@ function acceptsAny(benchmark: Case): boolean {
   return benchmark.systems.includes('*');
 }
 
-/** Drops the wildcard from what is shown and counted. */
-function countJobs(options: RunOptions): number {
+function countProcesses(options: RunOptions): number {
   return options.cases.reduce(
     (sum, benchmark) => sum + systemsFor(benchmark, options.systems, options.launch).length * options.rounds,
     0,
@@ -53,68 +52,68 @@ function countJobs(options: RunOptions): number {
 async function runCase(
   benchmark: Case,
   options: RunOptions,
-  watcher: Watcher,
+  observer: RunObserver,
   progress: { done: number; total: number },
 ): Promise<{ results: Map<string, ProcessResult[]>; failures: Map<string, string> }> {
   const systems = systemsFor(benchmark, options.systems, options.launch);
   const results = new Map<string, ProcessResult[]>();
   const failures = new Map<string, string>();
-  for (const job of rounds(benchmark, systems, options.rounds)) {
-    watcher.started(job, progress.done, progress.total);
-    if (!failures.has(job.system)) {
+  for (const planned of planRounds(benchmark, systems, options.rounds)) {
+    observer.started(planned, progress.done, progress.total);
+    if (!failures.has(planned.system)) {
       try {
-        const known = results.get(job.system) ?? [];
-        known.push(await runProcess(job, options.launch));
-        results.set(job.system, known);
+        const known = results.get(planned.system) ?? [];
+        known.push(await runProcess(planned, options.launch));
+        results.set(planned.system, known);
       } catch (error) {
-        // A process that failed refuses its row; the other rows of the run are still worth having.
-        failures.set(job.system, error instanceof Error ? error.message : String(error));
+        // A failed process refuses its row; the other rows of the run go on.
+        failures.set(planned.system, error instanceof Error ? error.message : String(error));
       }
     }
     progress.done += 1;
-    watcher.finished(job, progress.done, progress.total);
+    observer.finished(planned, progress.done, progress.total);
   }
   return { results, failures };
 }
 
-export async function runSuite(options: RunOptions, watcher: Watcher): Promise<Report> {
+export async function runSuite(options: RunOptions, observer: RunObserver): Promise<Report> {
   const rows: Row[] = [];
-  const refused: Absence[] = [];
-  const skipped: Absence[] = [...options.skipped];
+  const refused: MissingRow[] = [];
+  const skipped: MissingRow[] = [...options.skipped];
   const ratios: Record<string, Record<string, number>> = {};
   const intervals: Record<string, Record<string, readonly [number, number]>> = {};
   const notes: Record<string, string> = {};
-  const progress = { done: 0, total: countJobs(options) };
+  const progress = { done: 0, total: countProcesses(options) };
   const reference = options.systems.includes('troupe') ? 'troupe' : options.systems[0];
   for (const benchmark of options.cases) {
     const name = benchmark.benchmark;
-    const able = systemsFor(benchmark, options.systems, options.launch);
-    for (const system of options.systems.filter((label) => !able.includes(label))) {
+    const systems = systemsFor(benchmark, options.systems, options.launch);
+    for (const system of options.systems.filter((label) => !systems.includes(label))) {
       skipped.push({ benchmark: name, system, reason: `${system} does not run this benchmark` });
     }
-    const { results, failures } = await runCase(benchmark, options, watcher, progress);
-    const standings = new Map<string, Standing>();
-    for (const system of able) {
+    const { results, failures } = await runCase(benchmark, options, observer, progress);
+    const summaries = new Map<string, SystemResult>();
+    for (const system of systems) {
       const processes = results.get(system) ?? [];
-      // One line: a stack names places that others do not have.
-      const reason = (failures.get(system) ?? refusal(benchmark, processes))?.split('\n', 1)[0];
+      // The first line only: a stack trace contains paths of this machine.
+      const reason = (failures.get(system) ?? refusalReason(benchmark, processes))?.split('\n', 1)[0];
       if (reason !== undefined) {
-        const absence = { benchmark: name, system, reason };
-        refused.push(absence);
-        watcher.refused(absence);
+        const missing = { benchmark: name, system, reason };
+        refused.push(missing);
+        observer.refused(missing);
         continue;
       }
       const row = rowOf(benchmark, system, processes);
       rows.push(row);
-      standings.set(system, { row, processes });
-      watcher.row(row);
+      summaries.set(system, { row, processes });
+      observer.row(row);
     }
     if (benchmark.note !== undefined) notes[name] = benchmark.note;
-    const ours = reference === undefined ? undefined : standings.get(reference);
+    const ours = reference === undefined ? undefined : summaries.get(reference);
     if (ours === undefined) continue;
     ratios[name] = {};
     intervals[name] = {};
-    for (const [system, theirs] of standings) {
+    for (const [system, theirs] of summaries) {
       if (system === reference) continue;
       const ratio = ratioOf(benchmark, ours, theirs);
       ratios[name][`${reference}/${system}`] = ratio.value;
@@ -123,7 +122,7 @@ export async function runSuite(options: RunOptions, watcher: Watcher): Promise<R
   }
   return {
     suite: options.suite.name,
-    machine: machineLine(),
+    machine: describeMachine(),
     date: new Date().toISOString().slice(0, 10),
     scale: options.launch.scale,
     rows,

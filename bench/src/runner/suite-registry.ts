@@ -4,7 +4,7 @@ import { UsageError } from './usage-error.js';
 
 const folder = new URL('../suites/', import.meta.url);
 
-/** The names of the suites, from the files that are there. */
+/** The names of the suites: every file `<name>.suite.js` in the folder. */
 export async function suiteNames(): Promise<string[]> {
   const files = await readdir(folder);
   return files

@@ -21,8 +21,8 @@ function bounds(estimates: number[], confidence: number): Interval {
 }
 
 /**
- * The bootstrapped interval of the ratio of two medians. The values are one per process, because samples
- * inside one process share its code layout and are not independent.
+ * The bootstrapped interval of the ratio of two medians. Values are one per process, because samples of one
+ * process share its code layout and are not independent.
  */
 export function ratioInterval(
   above: readonly number[],
@@ -38,7 +38,7 @@ export function ratioInterval(
   return bounds(estimates, confidence);
 }
 
-/** The interval of the median of paired ratios, for rounds in which both sides ran next to each other. */
+/** The bootstrapped interval of the median of paired ratios, for sides that alternate. */
 export function pairedInterval(ratios: readonly number[], confidence = 0.95, seed = 1): Interval {
   const random = new SeededRandom(seed);
   return bounds(

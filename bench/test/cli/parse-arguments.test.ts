@@ -5,7 +5,7 @@ import { UsageError } from '#src/runner/usage-error.js';
 
 const args = suite('arguments');
 
-function complaint(...argv: string[]): string {
+function usageError(...argv: string[]): string {
   try {
     parseArguments(argv);
   } catch (error) {
@@ -15,7 +15,7 @@ function complaint(...argv: string[]): string {
   return '';
 }
 
-args('nothing lists the suites', () => {
+args('no arguments list the suites', () => {
   assert.equal(parseArguments([]), { kind: 'list' });
 });
 
@@ -37,7 +37,7 @@ args('a suite takes its options in either spelling', () => {
   });
 });
 
-args('an option may be repeated, and names are kept once', () => {
+args('a repeated option adds its names, without duplicates', () => {
   const command = parseArguments([
     'core',
     '--systems',
@@ -78,24 +78,24 @@ args('a report takes files and a page', () => {
   assert.ok(command.kind === 'report' && command.files.length === 2 && command.into === 'page.md');
 });
 
-args('bad input is one clear line', () => {
-  assert.match(complaint('core', '--scale', '-1'), "--scale must be a number above 0, got '-1'");
-  assert.match(complaint('core', '--scale', 'big'), /above 0, got 'big'/);
-  assert.match(complaint('core', '--scale', 'Infinity'), /above 0/);
-  assert.match(complaint('core', '--rounds', '0'), /whole number from 1/);
-  assert.match(complaint('core', '--rounds', '1.5'), /whole number/);
-  assert.match(complaint('core', '--frob'), /unknown option --frob/);
-  assert.match(complaint('core', '--systems'), /--systems needs a value/);
-  assert.match(complaint('core', '--systems', '--json'), /--systems needs a value/);
-  assert.match(complaint('core', '--only', ','), /--only names nothing/);
-  assert.match(complaint('core', 'savina'), /one suite at a time/);
-  assert.match(complaint('core', '--base', 'x'), /--base does not go with core/);
-  assert.match(complaint('core', '--suite', 'x'), /--suite does not go with core/);
-  assert.match(complaint('gate', '--systems', 'x'), /--systems does not go with gate/);
-  assert.match(complaint('--scale', '2'), /--scale needs a suite/);
-  assert.match(complaint('report'), /needs a recorded JSON file/);
-  assert.match(complaint('core', '--runtime', 'perl'), /unknown runtime 'perl'/);
-  assert.match(complaint('--install-peers', 'core'), /goes alone/);
+args('every usage error names the wrong argument', () => {
+  assert.match(usageError('core', '--scale', '-1'), "--scale must be a number above 0, got '-1'");
+  assert.match(usageError('core', '--scale', 'big'), /above 0, got 'big'/);
+  assert.match(usageError('core', '--scale', 'Infinity'), /above 0/);
+  assert.match(usageError('core', '--rounds', '0'), /whole number from 1/);
+  assert.match(usageError('core', '--rounds', '1.5'), /whole number/);
+  assert.match(usageError('core', '--frob'), /unknown option --frob/);
+  assert.match(usageError('core', '--systems'), /--systems needs a value/);
+  assert.match(usageError('core', '--systems', '--json'), /--systems needs a value/);
+  assert.match(usageError('core', '--only', ','), /--only has no names/);
+  assert.match(usageError('core', 'savina'), /one suite at a time/);
+  assert.match(usageError('core', '--base', 'x'), /--base is not an option of core/);
+  assert.match(usageError('core', '--suite', 'x'), /--suite is not an option of core/);
+  assert.match(usageError('gate', '--systems', 'x'), /--systems is not an option of gate/);
+  assert.match(usageError('--scale', '2'), /--scale needs a suite/);
+  assert.match(usageError('report'), /needs a recorded JSON file/);
+  assert.match(usageError('core', '--runtime', 'perl'), /unknown runtime 'perl'/);
+  assert.match(usageError('--install-peers', 'core'), /takes no suite and no options/);
 });
 
 args.run();

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { duration, Progress } from '#src/cli/progress-bar.js';
+import { duration, ProgressBar } from '#src/cli/progress-bar.js';
 import type { Case } from '#src/runner/suite.js';
 import { caseWith, rowWith } from '../case-builders.js';
 
@@ -21,38 +21,38 @@ class Screen {
   }
 }
 
-const job = (benchmark: Case) => ({ case: benchmark, system: 'troupe', round: 0 });
+const planned = (benchmark: Case) => ({ case: benchmark, system: 'troupe', round: 0 });
 
-progress('a terminal gets a bar with the time left', () => {
+progress('a terminal gets a bar with the remaining time', () => {
   const screen = new Screen(true);
   let now = 0;
-  const bar = new Progress(screen, () => now);
-  bar.started(job(caseWith({})), 0, 4);
+  const bar = new ProgressBar(screen, () => now);
+  bar.started(planned(caseWith({})), 0, 4);
   assert.match(screen.text, /0\/4 ETA –/);
   now = 10_000;
-  bar.started(job(caseWith({})), 1, 4);
+  bar.started(planned(caseWith({})), 1, 4);
   assert.match(screen.text, /1\/4 ETA 30 s {2}pingpong · troupe/);
 });
 
-progress('a terminal that claims no columns still gets the time left', () => {
+progress('a terminal that reports zero columns still gets the remaining time', () => {
   const screen = new Screen(true, 0);
-  new Progress(screen, () => 0).started(job(caseWith({})), 0, 4);
+  new ProgressBar(screen, () => 0).started(planned(caseWith({})), 0, 4);
   assert.match(screen.text, /0\/4 ETA –/);
 });
 
-progress('the bar is wiped before a row is printed', () => {
+progress('the bar is cleared before a row is printed', () => {
   const screen = new Screen(true);
-  const bar = new Progress(screen, () => 0);
-  bar.started(job(caseWith({})), 0, 1);
+  const bar = new ProgressBar(screen, () => 0);
+  bar.started(planned(caseWith({})), 0, 1);
   bar.row(rowWith({}));
   assert.ok(screen.text.includes('\r\u001b[2Kpingpong'));
 });
 
 progress('a log file gets plain lines only', () => {
   const screen = new Screen(false);
-  const bar = new Progress(screen, () => 0);
-  bar.started(job(caseWith({})), 0, 1);
-  bar.finished(job(caseWith({})), 1, 1);
+  const bar = new ProgressBar(screen, () => 0);
+  bar.started(planned(caseWith({})), 0, 1);
+  bar.finished(planned(caseWith({})), 1, 1);
   bar.row(rowWith({}));
   bar.refused({ benchmark: 'ring', system: 'nact', reason: 'completed 3 of 4\nmore' });
   const lines = screen.text.split('\n');

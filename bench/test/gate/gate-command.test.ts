@@ -1,5 +1,5 @@
 // timeout: 300s
-// The gate on a small git repository whose "benchmarks" write down who ran and print fixed figures.
+// The gate on a small git repository whose benchmark processes log their start and print fixed samples.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const suiteOf = (rows: readonly string[]): string =>
 
 const childOf = (log: string, { label, seconds, failing = '' }: Build): string => `
 import { appendFileSync } from 'node:fs';
-appendFileSync(${JSON.stringify(log)}, JSON.stringify({ label: '${label}', file: process.argv[1], order: process.argv[2] }) + '\\n');
+appendFileSync(${JSON.stringify(log)}, JSON.stringify({ label: '${label}', file: process.argv[1], request: process.argv[2] }) + '\\n');
 const { benchmark } = JSON.parse(process.argv[2]);
 const sample = { attempted: 1, completed: 1, seconds: ${seconds}, p50: ${seconds} };
 if (benchmark === '${failing}') process.exit(1);
@@ -35,7 +35,7 @@ console.log('@sample ' + JSON.stringify(sample));`;
 interface Started {
   readonly label: string;
   readonly file: string;
-  readonly order: string;
+  readonly request: string;
 }
 
 /** A repository with one commit, whose build is `base`, and a working tree whose build is `tree`. */
@@ -91,7 +91,7 @@ const lines = (): { printed: string[]; print(line: string): void } => {
   return { printed, print: (line) => printed.push(line) };
 };
 
-gate('each side runs its own build in fresh processes, alternating, with the same orders', async () => {
+gate('each side runs its own build in fresh alternating processes, with the same requests', async () => {
   await using repo = await repository(
     { label: 'base', seconds: 1, rows },
     { label: 'tree', seconds: 1, rows },
@@ -105,8 +105,8 @@ gate('each side runs its own build in fresh processes, alternating, with the sam
   for (const { label, file } of started) assert.is(file.startsWith(repo.root), label === 'tree');
   for (let round = 0; round < 7; round += 1) {
     const [first, second] = started.slice(2 * round);
-    assert.is(first?.order, second?.order);
-    const { suite: name, benchmark, context } = JSON.parse(first?.order ?? '{}');
+    assert.is(first?.request, second?.request);
+    const { suite: name, benchmark, context } = JSON.parse(first?.request ?? '{}');
     assert.equal([name, benchmark], ['transport', 'one-way']);
     assert.equal(context, { system: 'troupe', scale: 0.75, round, adapters: {} });
   }
@@ -114,21 +114,21 @@ gate('each side runs its own build in fresh processes, alternating, with the sam
   assert.is(await repo.worktrees(), 1);
 });
 
-gate('rows that one side lacks are named and not judged', async () => {
+gate('rows of one side only are printed and not compared', async () => {
   await using repo = await repository(
     { label: 'base', seconds: 1, rows: ['one-way', 'old-name'] },
     { label: 'tree', seconds: 1, rows },
   );
   const { printed, print } = lines();
   assert.is(await gateCommand(commandWith({}), print, repo.root), 0, printed.join('\n'));
-  const started = (await repo.started()).map(({ order }) => JSON.parse(order).benchmark);
+  const started = (await repo.started()).map(({ request }) => JSON.parse(request).benchmark);
   assert.equal([...new Set(started)], ['one-way']);
   const text = printed.join('\n');
   for (const name of rows.slice(1)) assert.match(text, new RegExp(`${name} +only in the working tree`));
   assert.match(text, /old-name +only in the base/);
 });
 
-gate('a gate without a row in both sides fails', async () => {
+gate('a gate without a common row fails', async () => {
   await using repo = await repository(
     { label: 'base', seconds: 1, rows: ['old-name'] },
     { label: 'tree', seconds: 1, rows },
@@ -139,7 +139,7 @@ gate('a gate without a row in both sides fails', async () => {
   assert.is(printed.at(-1), 'gate: failed, no row is in both sides');
 });
 
-gate('a slower working tree is measured a second time and fails', async () => {
+gate('a slower working tree is measured a second time and fails the gate', async () => {
   await using repo = await repository(
     { label: 'base', seconds: 1, rows },
     { label: 'tree', seconds: 2, rows },
@@ -147,11 +147,11 @@ gate('a slower working tree is measured a second time and fails', async () => {
   const { printed, print } = lines();
   assert.is(await gateCommand(commandWith({ only: ['ping-pong'] }), print, repo.root), 1);
   assert.is((await repo.started()).length, 2 * 7 * 2);
-  assert.match(printed.join('\n'), /SLOWER, running it again/);
+  assert.match(printed.join('\n'), /SLOWER, running again/);
   assert.is(printed.at(-1), 'gate: failed, ping-pong slower');
 });
 
-gate('a row that fails on one side is refused, and the other rows are still judged', async () => {
+gate('a row that fails on one side is refused, and the other rows are still compared', async () => {
   await using repo = await repository(
     { label: 'base', seconds: 1, rows, failing: 'one-way' },
     { label: 'tree', seconds: 1, rows },
@@ -164,7 +164,7 @@ gate('a row that fails on one side is refused, and the other rows are still judg
   assert.is(printed.at(-1), 'gate: failed, one-way refused');
 });
 
-gate('a row that neither side has is a usage error, and its worktree is removed', async () => {
+gate('an unknown row is a usage error, and the worktree is removed', async () => {
   await using repo = await repository(
     { label: 'base', seconds: 1, rows },
     { label: 'tree', seconds: 1, rows },
@@ -178,16 +178,16 @@ gate('a row that neither side has is a usage error, and its worktree is removed'
   assert.is(await repo.worktrees(), 1);
 });
 
-gate('an interrupt ends the running process and removes the worktree', async () => {
+gate('SIGINT kills the running process and removes the worktree', async () => {
   await using repo = await repository(
     { label: 'base', seconds: 1, rows },
     { label: 'tree', seconds: 1, rows },
   );
   const { printed, print } = lines();
-  const over = gateCommand(commandWith({}), print, repo.root);
+  const exitCode = gateCommand(commandWith({}), print, repo.root);
   while ((await repo.started()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
   process.emit('SIGINT');
-  assert.is(await over, 130);
+  assert.is(await exitCode, 130);
   assert.is(printed.at(-1), 'gate: interrupted');
   assert.is(await repo.worktrees(), 1);
 });

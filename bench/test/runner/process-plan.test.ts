@@ -1,20 +1,22 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { repeatOf, rounds } from '#src/runner/process-plan.js';
+import { planRounds, repeatOf } from '#src/runner/process-plan.js';
 import { caseWith } from '../case-builders.js';
 
-const plan = suite('plan');
+const plan = suite('process-plan');
 
 plan('every system runs once per round and the order rotates', () => {
-  const order = rounds(caseWith({}), ['a', 'b', 'c'], 3).map((job) => `${job.round}${job.system}`);
+  const order = planRounds(caseWith({}), ['a', 'b', 'c'], 3).map(
+    (planned) => `${planned.round}${planned.system}`,
+  );
   assert.equal(order, ['0a', '0b', '0c', '1b', '1c', '1a', '2c', '2a', '2b']);
 });
 
-plan('no system gives no job', () => {
-  assert.equal(rounds(caseWith({}), [], 3), []);
+plan('a plan without systems has no processes', () => {
+  assert.equal(planRounds(caseWith({}), [], 3), []);
 });
 
-plan('a case overrides only what it names', () => {
+plan('a case overrides single repeat options', () => {
   assert.equal(repeatOf(caseWith({ repeat: { warmups: 0 } })), {
     warmups: 0,
     iterations: 5,

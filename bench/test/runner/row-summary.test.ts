@@ -1,30 +1,33 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ratioOf, refusal, rowOf } from '#src/runner/row-summary.js';
+import { ratioOf, refusalReason, rowOf } from '#src/runner/row-summary.js';
 import { caseWith, processOf, sampleOf } from '../case-builders.js';
 
-const summary = suite('summary');
+const summary = suite('row-summary');
 const throughput = caseWith({});
 
-summary('a row whose completed work differs from the attempted is refused', () => {
+summary('a row with fewer or more completed than attempted units is refused', () => {
   const short = processOf(sampleOf(1), sampleOf(1, { completed: 99 }));
-  assert.is(refusal(throughput, [short]), 'completed 99 of 100 messages');
+  assert.is(refusalReason(throughput, [short]), 'completed 99 of 100 messages');
   const more = processOf(sampleOf(1, { completed: 101 }));
-  assert.is(refusal(throughput, [more]), 'completed 101 of 100 messages');
+  assert.is(refusalReason(throughput, [more]), 'completed 101 of 100 messages');
 });
 
-summary('a wrong result, no sample and a missing figure are refused', () => {
-  assert.match(refusal(throughput, [processOf(sampleOf(1, { oracle: false }))]) ?? '', /oracle/);
-  assert.match(refusal(throughput, []) ?? '', /no process gave a sample/);
-  assert.match(refusal(throughput, [processOf()]) ?? '', /no process gave a sample/);
-  assert.match(refusal(caseWith({ headline: 'p99' }), [processOf(sampleOf(1))]) ?? '', /no figure for p99/);
+summary('a wrong result, no samples and a missing headline number are refused', () => {
+  assert.match(refusalReason(throughput, [processOf(sampleOf(1, { oracle: false }))]) ?? '', /oracle/);
+  assert.match(refusalReason(throughput, []) ?? '', /no process gave a sample/);
+  assert.match(refusalReason(throughput, [processOf()]) ?? '', /no process gave a sample/);
+  assert.match(
+    refusalReason(caseWith({ headline: 'p99' }), [processOf(sampleOf(1))]) ?? '',
+    /no number for p99/,
+  );
 });
 
 summary('complete and correct work is not refused', () => {
-  assert.is(refusal(throughput, [processOf(sampleOf(1, { oracle: true }))]), undefined);
+  assert.is(refusalReason(throughput, [processOf(sampleOf(1, { oracle: true }))]), undefined);
 });
 
-summary('a row is the median sample over all processes, whole', () => {
+summary('a row is the median sample of all processes as a whole', () => {
   const row = rowOf(throughput, 'troupe', [
     processOf(sampleOf(1), sampleOf(2)),
     processOf(sampleOf(4), sampleOf(5), sampleOf(3)),
@@ -38,12 +41,12 @@ summary('a row is the median sample over all processes, whole', () => {
   assert.is(row.rounds, 2);
 });
 
-summary('with an even number of samples the row is still one that was measured', () => {
+summary('with an even number of samples the row is a measured sample, not a mean', () => {
   const row = rowOf(throughput, 'troupe', [processOf(sampleOf(1), sampleOf(2))]);
   assert.is(row.seconds, 2);
 });
 
-summary('latencies, memory and extra figures are the medians of their own values', () => {
+summary('latencies, memory and extra numbers are the medians of their own values', () => {
   const row = rowOf(caseWith({ headline: 'p99' }), 'troupe', [
     {
       samples: [
@@ -63,49 +66,53 @@ summary('latencies, memory and extra figures are the medians of their own values
   assert.is(row.high, 9);
 });
 
-summary('a ratio above one always means that ours is better', () => {
-  const standing = (benchmark: typeof throughput, ...processes: ReturnType<typeof processOf>[]) => ({
+summary('a ratio above one means that ours is better, for every headline number', () => {
+  const resultOf = (benchmark: typeof throughput, ...processes: ReturnType<typeof processOf>[]) => ({
     row: rowOf(benchmark, 'x', processes),
     processes,
   });
   const fast = ratioOf(
     throughput,
-    standing(throughput, processOf(sampleOf(1))),
-    standing(throughput, processOf(sampleOf(4))),
+    resultOf(throughput, processOf(sampleOf(1))),
+    resultOf(throughput, processOf(sampleOf(4))),
   );
   assert.is(fast.value, 4);
   assert.equal(fast.interval, [4, 4]);
   const lean = caseWith({ headline: 'heapBytes' });
   const small = ratioOf(
     lean,
-    standing(lean, processOf(sampleOf(1, { heapBytes: 200 }))),
-    standing(lean, processOf(sampleOf(1, { heapBytes: 2_600 }))),
+    resultOf(lean, processOf(sampleOf(1, { heapBytes: 200 }))),
+    resultOf(lean, processOf(sampleOf(1, { heapBytes: 2_600 }))),
   );
   assert.is(small.value, 13);
   const prompt = caseWith({ headline: 'p99' });
   const late = ratioOf(
     prompt,
-    standing(prompt, processOf(sampleOf(1, { p99: 10 }))),
-    standing(prompt, processOf(sampleOf(1, { p99: 5 }))),
+    resultOf(prompt, processOf(sampleOf(1, { p99: 10 }))),
+    resultOf(prompt, processOf(sampleOf(1, { p99: 5 }))),
   );
   assert.is(late.value, 0.5);
 });
 
-summary('systems that ran in turns are compared by those turns, not by processes that ran apart', () => {
-  const standing = (...processes: ReturnType<typeof processOf>[]) => ({
+summary('paired ratios of one process take precedence over ratios between processes', () => {
+  const resultOf = (...processes: ReturnType<typeof processOf>[]) => ({
     row: rowOf(throughput, 'x', processes),
     processes,
   });
-  const apart = standing(processOf(sampleOf(1)), processOf(sampleOf(1)), processOf(sampleOf(1)));
-  const inTurns = standing(
-    processOf(sampleOf(9, { inTurns: 1.1 })),
-    processOf(sampleOf(9, { inTurns: 1 }), sampleOf(9, { inTurns: 1.04 }), sampleOf(9, { inTurns: 7 })),
-    processOf(sampleOf(9, { inTurns: 0.9 })),
+  const apart = resultOf(processOf(sampleOf(1)), processOf(sampleOf(1)), processOf(sampleOf(1)));
+  const paired = resultOf(
+    processOf(sampleOf(9, { pairedRatio: 1.1 })),
+    processOf(
+      sampleOf(9, { pairedRatio: 1 }),
+      sampleOf(9, { pairedRatio: 1.04 }),
+      sampleOf(9, { pairedRatio: 7 }),
+    ),
+    processOf(sampleOf(9, { pairedRatio: 0.9 })),
   );
-  const ratio = ratioOf(throughput, apart, inTurns);
+  const ratio = ratioOf(throughput, apart, paired);
   assert.is(ratio.value, 1.04);
   assert.equal(ratio.interval, [0.9, 1.1]);
-  const mixed = standing(processOf(sampleOf(4, { inTurns: 1.1 })), processOf(sampleOf(4)));
+  const mixed = resultOf(processOf(sampleOf(4, { pairedRatio: 1.1 })), processOf(sampleOf(4)));
   assert.is(ratioOf(throughput, apart, mixed).value, 4);
 });
 

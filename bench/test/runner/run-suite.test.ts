@@ -1,12 +1,12 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Job } from '#src/runner/process-plan.js';
-import type { Absence, Row } from '#src/runner/report.js';
+import type { PlannedProcess } from '#src/runner/process-plan.js';
+import type { MissingRow, Row } from '#src/runner/report.js';
 import { runSuite } from '#src/runner/run-suite.js';
 import type { Suite } from '#src/runner/suite.js';
 import { caseWith } from '../case-builders.js';
 
-const run = suite('run');
+const run = suite('run-suite');
 
 /** Seconds and completed work by system; each process prints one sample. */
 const behaviour: Record<string, { seconds: number; completed: number }> = {
@@ -27,13 +27,13 @@ const benchmark = caseWith({
 const sample: Suite = { name: 'sample', title: 'a suite', systems: ['troupe'], cases: [benchmark] };
 
 interface Seen {
-  readonly jobs: string[];
+  readonly processes: string[];
   readonly rows: Row[];
-  readonly refused: Absence[];
+  readonly refused: MissingRow[];
 }
 
 async function runWith(systems: readonly string[]) {
-  const seen: Seen = { jobs: [], rows: [], refused: [] };
+  const seen: Seen = { processes: [], rows: [], refused: [] };
   const report = await runSuite(
     {
       suite: sample,
@@ -44,16 +44,16 @@ async function runWith(systems: readonly string[]) {
       skipped: [],
     },
     {
-      started: (job: Job) => seen.jobs.push(`${job.round}${job.system}`),
+      started: (planned: PlannedProcess) => seen.processes.push(`${planned.round}${planned.system}`),
       finished: () => undefined,
       row: (row) => seen.rows.push(row),
-      refused: (absence) => seen.refused.push(absence),
+      refused: (missing) => seen.refused.push(missing),
     },
   );
   return { report, seen };
 }
 
-run('the report has the shape that the recorded files promise', async () => {
+run('the report has the fields of the recorded files', async () => {
   const { report } = await runWith(['troupe', 'nact']);
   assert.is(report.suite, 'sample');
   assert.type(report.machine, 'string');
@@ -74,15 +74,15 @@ run('the report has the shape that the recorded files promise', async () => {
 
 run('systems alternate within a round', async () => {
   const { seen } = await runWith(['troupe', 'nact']);
-  assert.equal(seen.jobs, ['0troupe', '0nact', '1nact', '1troupe']);
+  assert.equal(seen.processes, ['0troupe', '0nact', '1nact', '1troupe']);
 });
 
-run('the ratios are of Troupe wherever it stands in the list', async () => {
+run('ratios are those of Troupe at any position in the list of systems', async () => {
   const { report } = await runWith(['nact', 'troupe']);
   assert.equal(report.ratios, { pingpong: { 'troupe/nact': 4 } });
 });
 
-run('an incomplete row is in no table and in no ratio', async () => {
+run('an incomplete row has no table entry and no ratio', async () => {
   const { report, seen } = await runWith(['troupe', 'lossy']);
   assert.equal(
     report.rows.map((row) => row.system),
@@ -95,7 +95,7 @@ run('an incomplete row is in no table and in no ratio', async () => {
   assert.is(seen.refused.length, 1);
 });
 
-run('a system that cannot run a benchmark is skipped with a reason', async () => {
+run('a benchmark that a system cannot run is skipped with a reason', async () => {
   const { report } = await runWith(['troupe', 'erlang']);
   assert.is(report.skipped[0]?.reason, 'erlang does not run this benchmark');
 });

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { refusal } from '#src/runner/row-summary.js';
+import { refusalReason } from '#src/runner/row-summary.js';
 import { isResultOf, type Payload, Payloads, resultOf } from '#src/suites/jobs/payload.js';
 import { PayloadFiles } from '#src/suites/jobs/payload-files.js';
 import { drive } from '#src/suites/jobs/run-load.js';
@@ -67,7 +67,7 @@ for (const burst of [1, 16]) {
       seen.add(JSON.stringify(payload));
       return resultOf(payload);
     });
-    assert.is(refusal(benchmark, [processOf(measured)]), undefined);
+    assert.is(refusalReason(benchmark, [processOf(measured)]), undefined);
     assert.is(seen.size, load.jobs);
   });
 
@@ -77,7 +77,7 @@ for (const burst of [1, 16]) {
       started += 1;
       return started === 100 ? resultOf({ ...payload, id: payload.id + 1 }) : resultOf(payload);
     });
-    assert.match(refusal(benchmark, [processOf(measured)]) ?? '', 'completed 499 of 500 jobs');
+    assert.match(refusalReason(benchmark, [processOf(measured)]) ?? '', 'completed 499 of 500 jobs');
   });
 
   jobs(`a system that returns \`null\` completes nothing (bursts of ${burst})`, async () => {
