@@ -1,39 +1,39 @@
-export { type AppendRequest, type ReplayRequest, Wal } from './actor/wal-actor.js';
+export { type AppendRequest, type ReplayRequest, WalActor } from './actor/wal-actor.js';
 export type { BlobReader } from './blob/blob-reader.js';
 export type { BlobWriter } from './blob/blob-writer.js';
-export type { Durable } from './commit/batch-buffer.js';
+export type { AppendCallback } from './commit/batch-buffer.js';
 export type { CodecName } from './format/codecs.js';
 export type { Loss, SnapshotEntry } from './format/manifest.js';
 export type { BlobRef, RecordVisitor } from './format/record.js';
-export { walHostOf } from './host/core-host.js';
+export { walHostOf } from './host/core-host-adapter.js';
 export type { WalHost } from './host/host.js';
 export { nodeHost } from './host/node-host.js';
 export type { WalEvent } from './log/event.js';
 export { type AppendOptions, FULL, type Log, REFUSED, type ReplayRange } from './log/log.js';
 export { openLog } from './log/open-log.js';
 export type { WalOptions } from './log/options.js';
-export { openWal, type WalFace } from './log/promise-log.js';
+export { openWal, type PromiseLog } from './log/promise-log.js';
 export type { WalStatus } from './log/status.js';
-export { type CopyOptions, type CopyReport, copyWal } from './maintenance/copy.js';
-export { type DumpedEntry, type DumpOptions, dumpWal } from './maintenance/dump.js';
-export { type RepairOptions, type RepairReport, repairWal } from './maintenance/repair.js';
+export { type CopyOptions, type CopyReport, copyWal } from './maintenance/copy-wal.js';
+export { type DumpedEntry, type DumpOptions, dumpWal } from './maintenance/dump-wal.js';
+export { type RepairOptions, type RepairReport, repairWal } from './maintenance/repair-wal.js';
 export type { ScrubReport } from './maintenance/scrub.js';
-export { type VerifyReport, verifyWal } from './maintenance/verify.js';
+export { type VerifyReport, verifyWal } from './maintenance/verify-wal.js';
 export type { BuildRequest, BuiltSnapshot, Fold, FoldModule, SnapshotBuilder } from './snapshot/fold.js';
-export { inlineSnapshotBuilder } from './snapshot/inline-builder.js';
+export { inlineSnapshotBuilder } from './snapshot/inline-snapshot-builder.js';
 export { nodeStorage } from './storage/node-storage.js';
-export type { Done, OpenMode, Storage, StorageFile } from './storage/storage.js';
+export type { Callback, OpenMode, Storage, StorageFile } from './storage/storage.js';
 export {
   type Damage,
   WalBlobError,
   WalClosedError,
   WalCopyError,
   WalCorruptError,
+  WalDirectoryError,
   WalDiskLowError,
   WalDiskSlowError,
   WalError,
   WalFencedError,
-  WalFolderError,
   WalIoError,
   WalLockedError,
   WalOptionError,

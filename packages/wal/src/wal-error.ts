@@ -51,11 +51,11 @@ export class WalVersionError extends WalError {
 export class WalLockedError extends WalError {
   override readonly code = 'ERR_WAL_LOCKED';
   override readonly exitCode = 73;
-  readonly holder: string;
+  readonly owner: string;
 
   constructor(holder: string) {
     super(`LOCK: the directory is held by ${holder}; stop that process or use another directory`);
-    this.holder = holder;
+    this.owner = holder;
   }
 }
 
@@ -69,10 +69,10 @@ export class WalFencedError extends WalError {
 }
 
 /** There can be no log in this folder: it cannot be made, or nothing can be made in it. */
-export class WalFolderError extends WalError {
-  override readonly code = 'ERR_WAL_FOLDER';
+export class WalDirectoryError extends WalError {
+  override readonly code = 'ERR_WAL_DIRECTORY';
   override readonly exitCode = 73;
-  readonly folder: string;
+  readonly directory: string;
 
   constructor(folder: string, errno: string, cause: unknown) {
     super(
@@ -81,7 +81,7 @@ export class WalFolderError extends WalError {
         cause,
       },
     );
-    this.folder = folder;
+    this.directory = folder;
   }
 }
 

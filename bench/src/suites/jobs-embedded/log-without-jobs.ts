@@ -87,5 +87,5 @@ function recordOf(into: Buffer, headBytes: number, id: number, json: string): Bu
 function put(log: Log, record: Buffer, durable?: (error: Error | null) => void): void {
   if (log.append(record, durable) !== FULL) return;
   const kept = Buffer.from(record);
-  log.onRoom(() => put(log, kept, durable));
+  log.onBufferSpace(() => put(log, kept, durable));
 }

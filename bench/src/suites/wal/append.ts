@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ActorContext, createSystem, defineActor } from '@troupe/core';
-import { type Log, openLog, openWal, Wal } from '@troupe/wal';
+import { type Log, openLog, openWal, WalActor } from '@troupe/wal';
 import type { Case, Measurement, Trial } from '../../runner/suite.js';
 import { quantile } from '../../stats/quantile.js';
 import { paddedBytes, RawFile, type RawKind } from './raw-file.js';
@@ -147,7 +147,7 @@ const Client = defineActor('client', {
 
 function spawnLog(dir: string) {
   const system = createSystem({ name: 'wal-bench' });
-  return { system, log: system.spawn(Wal, { dir, freeBytesSoft: 0 }) };
+  return { system, log: system.spawn(WalActor, { dir, freeBytesSoft: 0 }) };
 }
 
 async function fromActors(records: number): Promise<Trial> {

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { openWal, type WalFace } from '@troupe/wal';
+import { openWal, type PromiseLog } from '@troupe/wal';
 import type { Case, Trial } from '../../runner/suite.js';
 import { ASSIGN, ENQUEUE, jobsFold } from './jobs-fold.js';
 import { type Folder, tempFolder } from './temp-folder.js';
@@ -28,7 +28,7 @@ export function replay(recordsAtScale: number): Case {
   };
 }
 
-async function fill(wal: WalFace, records: number, type: number): Promise<void> {
+async function fill(wal: PromiseLog, records: number, type: number): Promise<void> {
   const payload = Buffer.alloc(RECORD_BYTES, 65);
   const waiting: Promise<number>[] = [];
   for (let index = 0; index < records; index += GROUP) {
@@ -43,7 +43,7 @@ async function fill(wal: WalFace, records: number, type: number): Promise<void> 
   await Promise.all(waiting);
 }
 
-function troupeReplay(wal: WalFace, folder: Folder, records: number): Trial {
+function troupeReplay(wal: PromiseLog, folder: Folder, records: number): Trial {
   return {
     async run() {
       let seen = 0;
@@ -63,7 +63,7 @@ function troupeReplay(wal: WalFace, folder: Folder, records: number): Trial {
   };
 }
 
-async function rawReplay(wal: WalFace, folder: Folder, records: number): Promise<Trial> {
+async function rawReplay(wal: PromiseLog, folder: Folder, records: number): Promise<Trial> {
   await wal.close();
   const names = readdirSync(folder.path)
     .filter((name) => name.endsWith('.seg'))

@@ -105,7 +105,7 @@ class WalJournal implements Journal {
       const lsn = this.log.append(entries[i] as Uint8Array, durable, options);
       if (lsn === FULL) {
         this.waiting.unshift(append);
-        this.log.onRoom(() => this.resume(i, firstLsn));
+        this.log.onBufferSpace(() => this.resume(i, firstLsn));
         return;
       }
       if (lsn === REFUSED) {
@@ -127,10 +127,10 @@ function blobOf({ sha256, length }: StoredPayload): BlobRef {
 function payloadStore(log: Log): PayloadStore {
   return {
     write() {
-      const writer = log.writeBlob();
+      const writer = log.openBlobWriter();
       return writer === undefined ? undefined : payloadWriter(writer);
     },
-    open: (payload) => log.readBlobInPieces(blobOf(payload)),
+    open: (payload) => log.openBlobReader(blobOf(payload)),
     release: (payload) => log.releaseBlob(blobOf(payload)),
   };
 }
@@ -143,7 +143,7 @@ function payloadWriter(writer: BlobWriter): PayloadWriter {
         if (error === null) done(null, new StoredPayload(ref.sha256, ref.bytes));
         else done(error, NOTHING);
       }),
-    abandon: () => writer.abandon(),
+    abandon: () => writer.abort(),
   };
 }
 

@@ -6,19 +6,16 @@ import { StoredPolicy } from './job.js';
 import type { KeyEntry } from './key-window.js';
 import type { Ledger } from './ledger.js';
 import { Producer } from './producer.js';
-import { decodeJob, jobDecoder, jobEncoder } from './snapshot-jobs.js';
+import { jobDecoder, jobEncoder } from './snapshot-jobs.js';
 
-const VERSION = 2;
-/** Its jobs are in chunks of a kind of their own, each of them whole. */
-const VERSION_BEFORE = 1;
+const VERSION = 1;
 const CHUNK_BYTES = 256 * 1024;
 
 /** What a chunk holds. Each can be read on its own, in the order in which they were written. */
 const HEAD = 1;
 const PRODUCERS = 2;
 const KEYS = 3;
-const WHOLE_JOBS = 4;
-const JOBS = 5;
+const JOBS = 4;
 
 /**
  * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not: the leader that
@@ -69,8 +66,6 @@ function decoderOf(kind: number): ((ledger: Ledger, read: ByteReader) => void) |
       return decodeProducer;
     case KEYS:
       return decodeKey;
-    case WHOLE_JOBS:
-      return decodeJob;
     case JOBS:
       return jobDecoder();
     default:
@@ -99,10 +94,8 @@ function encodeHead(ledger: Ledger, out: ByteWriter): void {
 
 function decodeHead(ledger: Ledger, read: ByteReader): void {
   const version = read.byte();
-  if (version !== VERSION && version !== VERSION_BEFORE)
-    throw new LedgerCorruptError(
-      `a snapshot of version ${version}, this program reads ${VERSION_BEFORE} and ${VERSION}`,
-    );
+  if (version !== VERSION)
+    throw new LedgerCorruptError(`a snapshot of version ${version}, this program reads ${VERSION}`);
   ledger.tag = read.text();
   ledger.now = read.time();
   ledger.producerSweepAt = read.time();

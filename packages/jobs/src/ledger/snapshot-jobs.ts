@@ -98,7 +98,7 @@ function encodeResult(result: Payload | undefined, out: ByteWriter): void {
   if (result !== undefined) out.payload(result);
 }
 
-export function decodeJob(ledger: Ledger, read: ByteReader): Job {
+function decodeJob(ledger: Ledger, read: ByteReader): Job {
   const no = read.int();
   const policy = ledger.policies.get(read.int());
   const state = STATES[read.byte()];

@@ -1,6 +1,5 @@
 // Hot path: `take`, `begin` and `finish` run once per attempt.
 
-import { NumberTable } from '../collections/number-table.js';
 import type { JobsHost } from '../host.js';
 import { jobId } from '../job/job-id.js';
 import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
@@ -53,7 +52,7 @@ export class Worker {
   private readonly handlers = new Map<string, HandledJob>();
   private readonly attempts = new Map<number, Attempt>();
   /** Ended and not settled: of an attempt only its end is kept, because it waits for the leader longer than it ran. */
-  private readonly ended = new NumberTable<AttemptEnd>();
+  private readonly ended = new Map<number, AttemptEnd>();
   private readonly runTimeEstimate = new RunTimeEstimate();
   private readonly slots: Slots;
   private readonly line: Line;
@@ -84,7 +83,7 @@ export class Worker {
       attempt.isOver = true;
       const key = attemptKey(attempt.job, attempt.number);
       this.attempts.delete(key);
-      this.ended.put(key, end);
+      this.ended.set(key, end);
       if (end.outcome !== 'ok') this.tellFailure(attempt, end);
       // Of one that has not begun, for how long it has waited: its worker was busy for so long.
       const tookMs = host.now() - attempt.since;
@@ -101,7 +100,7 @@ export class Worker {
     this.connected = false;
     const held: AttemptRef[] = [];
     for (const { job, number } of this.attempts.values()) held.push({ job, attempt: number });
-    const ends = Array.from(this.ended.entries(), ([, end]) => end);
+    const ends = [...this.ended.values()];
     for (const { job, attempt } of ends) held.push({ job, attempt });
     this.reporter.restart(ends);
     const { patterns, slots } = settings;
@@ -201,7 +200,7 @@ export class Worker {
   /** Undefined for what is in hand already. */
   private take(assignment: Assignment, now: number): Attempt | undefined {
     const key = attemptKey(assignment.job, assignment.attempt);
-    if (this.attempts.has(key) || this.ended.get(key) !== undefined) return undefined;
+    if (this.attempts.has(key) || this.ended.has(key)) return undefined;
     const attempt = new Attempt(assignment, now);
     this.slots.take(attempt);
     return attempt;
@@ -286,7 +285,7 @@ export class Worker {
 
   private settled({ job, attempt, count }: AttemptRun): void {
     const before = this.ended.size;
-    for (let i = 0; i < count && this.ended.size > 0; i += 1) this.ended.take(attemptKey(job + i, attempt));
+    for (let i = 0; i < count && this.ended.size > 0; i += 1) this.ended.delete(attemptKey(job + i, attempt));
     if (this.ended.size < before && this.inHand === 0) this.whenEmpty?.();
   }
 }

@@ -47,7 +47,7 @@ jobs('a folder that cannot be made is said to be the reason', async () => {
   await using folder = await tempFolder();
   const file = join(folder.path, 'file');
   await writeFile(file, '');
-  assert.is(await codeOf(embedded({ dir: join(file, 'below') })), 'ERR_WAL_FOLDER');
+  assert.is(await codeOf(embedded({ dir: join(file, 'below') })), 'ERR_WAL_DIRECTORY');
 });
 
 // A1: credit that comes before the work, and work that comes before the credit.

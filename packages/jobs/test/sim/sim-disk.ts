@@ -124,7 +124,7 @@ export class SimDisk {
     if (name === undefined || bytes === undefined) return;
     const offset = Math.floor(this.random() * bytes.length);
     this.damage = { name, offset, mask: 1 << Math.floor(this.random() * 8) };
-    this.disk.flip(name, offset, this.damage.mask);
+    this.disk.flipBits(name, offset, this.damage.mask);
     damages.set(this.disk, this.damage);
   }
 
@@ -136,7 +136,7 @@ export class SimDisk {
     damages.delete(this.disk);
     // A snapshot that cannot be used may be gone by now.
     if ((this.disk.file(damage.name)?.content.length ?? 0) > damage.offset)
-      this.disk.flip(damage.name, damage.offset, damage.mask);
+      this.disk.flipBits(damage.name, damage.offset, damage.mask);
   }
 
   /** A leader has started: what is damaged it did not need. It may find out later. */

@@ -1,15 +1,15 @@
 // The log as an actor: others ask it, and its parent supervises it. A shell; the log is in ../log.
 
 import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
-import { AppendQueue } from '../commit/append-queue.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { BlobRef, RecordVisitor } from '../format/record.js';
+import { AppendQueue } from '../log/append-queue.js';
 import type { AppendOptions, Log, ReplayRange } from '../log/log.js';
 import { openLog } from '../log/open-log.js';
 import type { WalOptions } from '../log/options.js';
 import type { WalStatus } from '../log/status.js';
 import type { Fold } from '../snapshot/fold.js';
-import type { Done } from '../storage/storage.js';
+import type { Callback } from '../storage/storage.js';
 import { WalClosedError, WalIoError } from '../wal-error.js';
 
 export interface AppendRequest extends AppendOptions {
@@ -36,7 +36,7 @@ const handlers = {
   append(ctx: WalContext, request: Uint8Array | AppendRequest): LaterReply<number> {
     mustServe(ctx);
     const appended = ctx.later<number>();
-    const done: Done<number> = (error, lsn) =>
+    const done: Callback<number> = (error, lsn) =>
       error === null ? appended.reply(lsn) : appended.refuse(error);
     if (request instanceof Uint8Array) ctx.state.appends?.append(request, undefined, done);
     else ctx.state.appends?.append(request.record, request, done);
@@ -60,7 +60,7 @@ const handlers = {
  * Opens when it starts (messages wait for that), closes when it stops. A disk that fails ends the process; where the host prevents
  * that, the next message fails the actor, and a restart by its supervisor recovers from the directory.
  */
-export const Wal: ActorDefinition<typeof handlers, WalState, WalOptions> = defineActor('wal', {
+export const WalActor: ActorDefinition<typeof handlers, WalState, WalOptions> = defineActor('wal', {
   state: (options: WalOptions): WalState => ({ options, log: undefined, appends: undefined }),
 
   async started(ctx) {
@@ -86,7 +86,7 @@ function mustServe(ctx: WalContext): Log {
   return log;
 }
 
-function answer<T>(ctx: WalContext, start: (log: Log, done: Done<T>) => void): LaterReply<T> {
+function answer<T>(ctx: WalContext, start: (log: Log, done: Callback<T>) => void): LaterReply<T> {
   const log = mustServe(ctx);
   const later = ctx.later<T>();
   start(log, (error, value) => (error === null ? later.reply(value) : later.refuse(error)));

@@ -3,132 +3,132 @@
 
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
-import { call, type Procedure, run } from '../storage/procedure.js';
+import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
-import { blobName } from './blob-store.js';
+import type { BlobCache } from './blob-cache.js';
+import { blobName } from './blob-file.js';
 import { BLOCK_BYTES, type BlockPool } from './block-pool.js';
-import type { WarmBlobs } from './warm-blobs.js';
 
 const EMPTY = Buffer.alloc(0);
 
 export interface BlobMemory {
   readonly pool: BlockPool;
-  readonly warm: WarmBlobs;
+  readonly cache: BlobCache;
 }
 
 export class BlobReader {
   readonly length: number;
-  readonly #storage: Storage;
-  readonly #memory: BlobMemory;
-  readonly #ref: BlobRef;
-  readonly #hash = createHash('sha256');
+  private readonly storage: Storage;
+  private readonly memory: BlobMemory;
+  private readonly ref: BlobRef;
+  private readonly hash = createHash('sha256');
   /** Blocks still to be given, where they never left memory. */
-  readonly #warm: Buffer[];
+  private readonly cachedBlocks: Buffer[];
   /** Of those, how many nobody has released yet. */
-  #warmHeld: number;
+  private cachedUnreleased: number;
   /** Given and not released, oldest first. The last one may be given in part only. */
-  readonly #given: Buffer[] = [];
-  #releasedBlocks = 0;
-  #releasedBytes = 0;
-  #file: StorageFile | undefined;
-  #block: Buffer = EMPTY;
-  #at = 0;
-  #position = 0;
-  #isReading = false;
-  #isClosed = false;
+  private readonly unreleased: Buffer[] = [];
+  private releasedBlocks = 0;
+  private releasedBytes = 0;
+  private file: StorageFile | undefined;
+  private block: Buffer = EMPTY;
+  private blockOffset = 0;
+  private position = 0;
+  private isReading = false;
+  private isClosed = false;
 
   constructor(storage: Storage, memory: BlobMemory, ref: BlobRef) {
-    this.#storage = storage;
-    this.#memory = memory;
-    this.#ref = ref;
+    this.storage = storage;
+    this.memory = memory;
+    this.ref = ref;
     this.length = ref.bytes;
-    this.#warm = memory.warm.take(ref);
-    this.#warmHeld = this.#warm.length;
+    this.cachedBlocks = memory.cache.take(ref);
+    this.cachedUnreleased = this.cachedBlocks.length;
   }
 
   /** Calls `done` once, now or later, with at most `bytesMax`, with null at the end, or with a WalBlobError or what the disk said. */
   read(bytesMax: number, done: (error: Error | null, chunk: Uint8Array | null) => void): void {
-    if (this.#at < this.#block.length) return done(null, this.#next(bytesMax));
-    if (this.#position === this.#ref.bytes) return done(null, null);
-    const warm = this.#warm.shift();
+    if (this.blockOffset < this.block.length) return done(null, this.next(bytesMax));
+    if (this.position === this.ref.bytes) return done(null, null);
+    const warm = this.cachedBlocks.shift();
     if (warm !== undefined) {
-      this.#give(warm);
-      return done(null, this.#next(bytesMax));
+      this.startBlock(warm);
+      return done(null, this.next(bytesMax));
     }
-    this.#isReading = true;
-    run(this.#readBlock(), (error) => {
-      this.#isReading = false;
-      if (this.#isClosed) this.#letGo();
-      done(error, error === null ? this.#next(bytesMax) : null);
+    this.isReading = true;
+    runCoroutine(this.readBlock(), (error) => {
+      this.isReading = false;
+      if (this.isClosed) this.closeFile();
+      done(error, error === null ? this.next(bytesMax) : null);
     });
   }
 
   /** Nobody looks at this piece any more. Pieces come back in the order they were given; those that do not are left to V8. */
   release(chunk: Uint8Array): void {
-    this.#releasedBytes += chunk.length;
-    const blockEnd = Math.min((this.#releasedBlocks + 1) * BLOCK_BYTES, this.length);
-    if (this.#releasedBytes < blockEnd) return;
-    this.#releasedBlocks += 1;
-    this.#memory.pool.give(this.#given.shift() as Buffer); // pieces of it were given
-    if (this.#warmHeld === 0) return;
-    this.#warmHeld -= 1;
-    this.#memory.warm.discount(1);
+    this.releasedBytes += chunk.length;
+    const blockEnd = Math.min((this.releasedBlocks + 1) * BLOCK_BYTES, this.length);
+    if (this.releasedBytes < blockEnd) return;
+    this.releasedBlocks += 1;
+    this.memory.pool.release(this.unreleased.shift() as Buffer); // pieces of it were given
+    if (this.cachedUnreleased === 0) return;
+    this.cachedUnreleased -= 1;
+    this.memory.cache.unreserve(1);
   }
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    const unread = this.#warm.splice(0);
-    this.#memory.warm.drop(unread);
+    if (this.isClosed) return;
+    this.isClosed = true;
+    const unread = this.cachedBlocks.splice(0);
+    this.memory.cache.recycle(unread);
     // What is still being sent is a few pieces, and may never come back.
-    this.#memory.warm.discount(this.#warmHeld - unread.length);
-    this.#warmHeld = 0;
-    if (!this.#isReading) this.#letGo();
+    this.memory.cache.unreserve(this.cachedUnreleased - unread.length);
+    this.cachedUnreleased = 0;
+    if (!this.isReading) this.closeFile();
   }
 
-  #next(bytesMax: number): Uint8Array {
-    const chunk = this.#block.subarray(this.#at, this.#at + bytesMax);
-    this.#at += chunk.length;
+  private next(bytesMax: number): Uint8Array {
+    const chunk = this.block.subarray(this.blockOffset, this.blockOffset + bytesMax);
+    this.blockOffset += chunk.length;
     return chunk;
   }
 
-  #give(memory: Buffer): void {
-    this.#block = memory.subarray(0, Math.min(BLOCK_BYTES, this.#ref.bytes - this.#position));
-    this.#at = 0;
-    this.#position += this.#block.length;
-    this.#given.push(memory);
+  private startBlock(memory: Buffer): void {
+    this.block = memory.subarray(0, Math.min(BLOCK_BYTES, this.ref.bytes - this.position));
+    this.blockOffset = 0;
+    this.position += this.block.length;
+    this.unreleased.push(memory);
   }
 
-  *#readBlock(): Procedure<void> {
-    const { sha256, bytes } = this.#ref;
-    this.#file ??= yield* this.#open();
-    const file = this.#file;
-    const position = this.#position;
-    const memory = this.#memory.pool.take();
+  private *readBlock(): Coroutine<void> {
+    const { sha256, bytes } = this.ref;
+    this.file ??= yield* this.open();
+    const file = this.file;
+    const position = this.position;
+    const memory = this.memory.pool.acquire();
     const block = memory.subarray(0, Math.min(BLOCK_BYTES, bytes - position));
-    const count = yield* call<number>((done) => this.#storage.read(file, block, position, done));
+    const count = yield* call<number>((done) => this.storage.read(file, block, position, done));
     if (count !== block.length)
       throw new WalBlobError(sha256, `ends ${block.length - count} bytes too early`);
-    this.#hash.update(block);
-    if (position + count === bytes && this.#hash.digest('hex') !== sha256)
+    this.hash.update(block);
+    if (position + count === bytes && this.hash.digest('hex') !== sha256)
       throw new WalBlobError(sha256, 'the content is not what its name says');
-    this.#give(memory);
+    this.startBlock(memory);
   }
 
-  *#open(): Procedure<StorageFile> {
-    const { sha256, bytes } = this.#ref;
+  private *open(): Coroutine<StorageFile> {
+    const { sha256, bytes } = this.ref;
     const name = blobName(sha256);
-    const size = yield* call<number | undefined>((done) => this.#storage.size(name, done));
+    const size = yield* call<number | undefined>((done) => this.storage.size(name, done));
     if (size === undefined) throw new WalBlobError(sha256, 'the file is missing');
     if (size !== bytes) throw new WalBlobError(sha256, `${size} bytes long, ${bytes} are recorded`);
-    return yield* call<StorageFile>((done) => this.#storage.open(name, 'read', done));
+    return yield* call<StorageFile>((done) => this.storage.open(name, 'read', done));
   }
 
-  #letGo(): void {
-    const file = this.#file;
-    this.#file = undefined;
+  private closeFile(): void {
+    const file = this.file;
+    this.file = undefined;
     // Read only: whatever closing says changes nothing.
-    if (file !== undefined) this.#storage.close(file, () => undefined);
+    if (file !== undefined) this.storage.close(file, () => undefined);
   }
 }

@@ -1,81 +1,98 @@
-// Payloads too large for a batch, each in a file named after its SHA-256. Durable before any record refers to it.
+// Storing, reading and removing blobs beside the log.
 
-import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
 import type { WalHost } from '../host/host.js';
-import { removeIfThere, syncFile, writeFully } from '../storage/durable-file.js';
-import { begin, call, type Procedure, run } from '../storage/procedure.js';
-import type { Storage, StorageFile } from '../storage/storage.js';
-import { WalBlobError } from '../wal-error.js';
+import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
+import { moveIntoPlace, removeIfThere } from '../storage/file-operations.js';
+import { SerialTaskQueue } from '../storage/serial-task-queue.js';
+import type { Callback, Storage } from '../storage/storage.js';
+import { BlobCache } from './blob-cache.js';
+import { blobName, readBlob, writeBlob } from './blob-file.js';
+import { BlobReader } from './blob-reader.js';
+import { BlobReferences } from './blob-references.js';
+import { BlobWriter, type BlobWriterOptions } from './blob-writer.js';
+import { BlockPool } from './block-pool.js';
 
-const SLICE_BYTES = 4 * 1024 * 1024;
-const WRITE_BYTES = 64 * 1024 * 1024;
+export class BlobStore {
+  readonly references = new BlobReferences();
+  private readonly storage: Storage;
+  private readonly host: WalHost;
+  private readonly draftPrefix: string;
+  private readonly pool = new BlockPool();
+  private readonly cache = new BlobCache(this.pool);
+  /** Names in blobs/ change one at a time: else removing a blob could hit one that was just stored again. */
+  private readonly renameQueue = new SerialTaskQueue();
+  private drafts = 0;
 
-/**
- * Writes and syncs the content under a draft name; it counts only once it was moved to its own. The disk works while the content is
- * hashed, a slice at a time, so that the loop stays free.
- */
-export function* writeBlob(
-  storage: Storage,
-  host: WalHost,
-  bytes: Uint8Array,
-  draft: string,
-): Procedure<BlobRef> {
-  const file = yield* call<StorageFile>((done) => storage.open(draft, 'create', done));
-  const hash = createHash('sha256');
-  try {
-    const writing = begin<void>((done) => run(writeAndSync(storage, file, bytes), done));
-    for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) {
-      if (offset > 0) yield* call<void>((done) => nextTurn(host, () => done(null)));
-      hash.update(bytes.subarray(offset, offset + SLICE_BYTES));
+  constructor(storage: Storage, host: WalHost, draftPrefix: string) {
+    this.storage = storage;
+    this.host = host;
+    this.draftPrefix = draftPrefix;
+  }
+
+  createWriter(classifyError: BlobWriterOptions['classifyError']): BlobWriter {
+    const publish: BlobWriterOptions['publish'] = (nextDraft, ref, done) =>
+      this.renameQueue.add(() => this.publish(nextDraft, ref), done);
+    const memory = { pool: this.pool, cache: this.cache };
+    return new BlobWriter({ storage: this.storage, ...memory, draft: this.draft(), publish, classifyError });
+  }
+
+  createReader(ref: BlobRef): BlobReader {
+    return new BlobReader(this.storage, { pool: this.pool, cache: this.cache }, ref);
+  }
+
+  /** No record will refer to it, so nobody will read it. */
+  release(ref: BlobRef): void {
+    this.references.releasePending(ref);
+    this.cache.recycle(this.cache.take(ref));
+  }
+
+  put(bytes: Uint8Array, done: Callback<BlobRef>): void {
+    const draft = this.draft();
+    runCoroutine(writeBlob(this.storage, this.host, bytes, draft), (error, ref) => {
+      if (error !== null) return done(error, ref);
+      this.renameQueue.add(
+        () => this.publish(draft, ref),
+        (moveError) => done(moveError, ref),
+      );
+    });
+  }
+
+  read(ref: BlobRef, done: Callback<Buffer>): void {
+    runCoroutine(readBlob(this.storage, ref), done);
+  }
+
+  /** Removes these, except those a record behind `lsn`, or one still to come, may need. */
+  removeUnreferenced(sha256s: readonly string[], lsn: number): void {
+    for (const sha256 of sha256s) {
+      // What cannot be removed is only space; the next snapshot tries again.
+      this.renameQueue.add(
+        () => this.removeUnlessNeeded(sha256, lsn),
+        () => undefined,
+      );
     }
-    yield* call(writing);
-  } catch (error) {
-    yield* call<void>((done) => storage.close(file, done));
-    yield* removeIfThere(storage, draft);
-    throw error;
+    this.renameQueue.add(
+      () => this.pruneReferences(lsn),
+      () => undefined,
+    );
   }
-  yield* call<void>((done) => storage.close(file, done));
-  return { sha256: hash.digest('hex'), bytes: bytes.length };
-}
 
-function nextTurn(host: WalHost, run: () => void): void {
-  if (host.turn === undefined) host.setTimer(0, run, true);
-  else host.turn(run);
-}
-
-function* writeAndSync(storage: Storage, file: StorageFile, bytes: Uint8Array): Procedure<void> {
-  for (let offset = 0; offset < bytes.length; offset += WRITE_BYTES) {
-    yield* writeFully(storage, file, bytes.subarray(offset, offset + WRITE_BYTES), offset);
+  private draft(): string {
+    this.drafts += 1;
+    return `blobs/${this.draftPrefix}-${this.drafts}.tmp`;
   }
-  yield* syncFile(storage, file);
-}
 
-/** The payload, checked against its name. */
-export function* readBlob(storage: Storage, ref: BlobRef): Procedure<Buffer> {
-  const name = blobName(ref.sha256);
-  const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
-  if (bytes === undefined) throw new WalBlobError(ref.sha256, 'the file is missing');
-  if (bytes !== ref.bytes)
-    throw new WalBlobError(ref.sha256, `${bytes} bytes long, ${ref.bytes} are recorded`);
-  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
-  const into = Buffer.allocUnsafeSlow(bytes);
-  let count: number;
-  try {
-    count = yield* call<number>((done) => storage.read(file, into, 0, done));
-  } finally {
-    yield* call<void>((done) => storage.close(file, done));
+  private *publish(draft: string, ref: BlobRef): Coroutine<void> {
+    this.references.addPending(ref);
+    yield* moveIntoPlace(this.storage, draft, blobName(ref.sha256));
   }
-  if (count !== bytes || createHash('sha256').update(into).digest('hex') !== ref.sha256) {
-    throw new WalBlobError(ref.sha256, 'the content is not what its name says');
+
+  private *removeUnlessNeeded(sha256: string, lsn: number): Coroutine<void> {
+    if (!this.references.isNeededAfter(sha256, lsn)) yield* removeIfThere(this.storage, blobName(sha256));
   }
-  return into;
-}
 
-export function blobName(sha256: string): string {
-  return `blobs/${sha256}`;
-}
-
-export function isBlobName(name: string): boolean {
-  return /^[0-9a-f]{64}$/.test(name);
+  // biome-ignore lint/correctness/useYield: it waits its turn like the others, but asks nothing of the disk
+  private *pruneReferences(lsn: number): Coroutine<void> {
+    this.references.pruneUpTo(lsn);
+  }
 }

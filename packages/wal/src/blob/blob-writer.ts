@@ -3,182 +3,182 @@
 
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../format/record.js';
-import { removeIfThere, syncFile, writeFully } from '../storage/durable-file.js';
-import { call, type Procedure, run } from '../storage/procedure.js';
-import type { Done, Storage, StorageFile } from '../storage/storage.js';
+import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
+import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
+import type { Callback, Storage, StorageFile } from '../storage/storage.js';
+import type { BlobCache } from './blob-cache.js';
 import type { BlockPool } from './block-pool.js';
-import type { WarmBlobs } from './warm-blobs.js';
 
-export interface BlobWriterParts {
+export interface BlobWriterOptions {
   readonly storage: Storage;
   readonly pool: BlockPool;
-  readonly warm: WarmBlobs;
+  readonly cache: BlobCache;
   readonly draft: string;
   /** Gives the synced draft its name. */
-  readonly publish: (draft: string, ref: BlobRef, done: Done<void>) => void;
+  readonly publish: (draft: string, ref: BlobRef, done: Callback<void>) => void;
   /** What a failure means for the log. */
-  readonly judge: (error: Error, bytes: number) => Error;
+  readonly classifyError: (error: Error, bytes: number) => Error;
 }
 
-interface Held {
+interface BlockedWrite {
   readonly chunk: Uint8Array;
   readonly done: (error: Error | null) => void;
 }
 
 export class BlobWriter {
-  readonly #parts: BlobWriterParts;
-  readonly #hash = createHash('sha256');
-  #file: StorageFile | undefined;
-  #block: Buffer | undefined;
+  private readonly options: BlobWriterOptions;
+  private readonly hash = createHash('sha256');
+  private file: StorageFile | undefined;
+  private block: Buffer | undefined;
   /** All blocks written so far, or nothing: half a blob is of no use. */
-  #kept: Buffer[] | undefined = [];
-  #filled = 0;
-  #position = 0;
-  #isWriting = true;
-  #held: Held[] = [];
-  #finish: Done<BlobRef> | undefined;
-  #error: Error | undefined;
-  #isOver = false;
+  private cachedBlocks: Buffer[] | undefined = [];
+  private filled = 0;
+  private position = 0;
+  private isWriting = true;
+  private blockedWrites: BlockedWrite[] = [];
+  private onFinished: Callback<BlobRef> | undefined;
+  private error: Error | undefined;
+  private isFinished = false;
 
-  constructor(parts: BlobWriterParts) {
-    this.#parts = parts;
+  constructor(parts: BlobWriterOptions) {
+    this.options = parts;
     parts.storage.open(parts.draft, 'create', (error, file) => {
-      if (error === null) this.#file = file;
-      this.#wrote(error);
+      if (error === null) this.file = file;
+      this.onWritten(error);
     });
   }
 
   /** Copies the chunk. `done`, now or later: more may come. Those that wait keep their order. */
   write(chunk: Uint8Array, done: (error: Error | null) => void): void {
-    if (this.#error !== undefined || this.#isOver)
-      return done(this.#error ?? new Error('the blob is closed'));
-    if (this.#held.length > 0) this.#held.push({ chunk, done });
-    else this.#take({ chunk, done });
+    if (this.error !== undefined || this.isFinished)
+      return done(this.error ?? new Error('the blob is closed'));
+    if (this.blockedWrites.length > 0) this.blockedWrites.push({ chunk, done });
+    else this.accept({ chunk, done });
   }
 
   /** Durable and under its name when `done` is called. Then a record may refer to it. */
-  finish(done: Done<BlobRef>): void {
-    this.#finish = done;
-    this.#go();
+  finish(done: Callback<BlobRef>): void {
+    this.onFinished = done;
+    this.advance();
   }
 
   /** What came so far is not wanted. */
-  abandon(): void {
-    this.#error ??= new Error('the blob was given up');
-    this.#go();
+  abort(): void {
+    this.error ??= new Error('the blob was given up');
+    this.advance();
   }
 
-  #take({ chunk, done }: Held): void {
+  private accept({ chunk, done }: BlockedWrite): void {
     let at = 0;
     while (at < chunk.length) {
-      this.#block ??= this.#parts.pool.take();
-      const room = this.#block.length - this.#filled;
+      this.block ??= this.options.pool.acquire();
+      const room = this.block.length - this.filled;
       const part = chunk.subarray(at, at + room);
-      this.#block.set(part, this.#filled);
-      this.#filled += part.length;
+      this.block.set(part, this.filled);
+      this.filled += part.length;
       at += part.length;
-      if (this.#filled < this.#block.length) break;
-      if (this.#isWriting) {
-        this.#held.unshift({ chunk: chunk.subarray(at), done });
+      if (this.filled < this.block.length) break;
+      if (this.isWriting) {
+        this.blockedWrites.unshift({ chunk: chunk.subarray(at), done });
         return;
       }
-      this.#writeBlock();
+      this.writeBlock();
     }
     done(null);
   }
 
   /** Hashed while the disk works. */
-  #writeBlock(): void {
-    const block = this.#block as Buffer;
-    const bytes = block.subarray(0, this.#filled);
-    const position = this.#position;
-    this.#block = undefined;
-    this.#filled = 0;
-    this.#position += bytes.length;
-    this.#isWriting = true;
-    run(writeFully(this.#parts.storage, this.#file as StorageFile, bytes, position), (error) => {
-      this.#keep(block);
-      this.#wrote(error);
+  private writeBlock(): void {
+    const block = this.block as Buffer;
+    const bytes = block.subarray(0, this.filled);
+    const position = this.position;
+    this.block = undefined;
+    this.filled = 0;
+    this.position += bytes.length;
+    this.isWriting = true;
+    runCoroutine(writeFully(this.options.storage, this.file as StorageFile, bytes, position), (error) => {
+      this.cacheBlock(block);
+      this.onWritten(error);
     });
-    this.#hash.update(bytes);
+    this.hash.update(bytes);
   }
 
-  #keep(block: Buffer): void {
-    const { pool, warm } = this.#parts;
-    if (this.#kept !== undefined && warm.admit()) {
-      this.#kept.push(block);
+  private cacheBlock(block: Buffer): void {
+    const { pool, cache } = this.options;
+    if (this.cachedBlocks !== undefined && cache.reserveBlock()) {
+      this.cachedBlocks.push(block);
       return;
     }
-    pool.give(block);
-    this.#forget();
+    pool.release(block);
+    this.dropCachedBlocks();
   }
 
-  #forget(): void {
-    if (this.#kept !== undefined) this.#parts.warm.drop(this.#kept);
-    this.#kept = undefined;
+  private dropCachedBlocks(): void {
+    if (this.cachedBlocks !== undefined) this.options.cache.recycle(this.cachedBlocks);
+    this.cachedBlocks = undefined;
   }
 
-  #wrote(error: Error | null): void {
-    this.#isWriting = false;
-    if (error !== null) this.#error ??= this.#parts.judge(error, this.#position);
-    this.#go();
+  private onWritten(error: Error | null): void {
+    this.isWriting = false;
+    if (error !== null) this.error ??= this.options.classifyError(error, this.position);
+    this.advance();
   }
 
-  #go(): void {
-    if (this.#isWriting || this.#isOver) return;
-    if (this.#error !== undefined) return this.#giveUp(this.#error);
-    if (this.#held.length > 0) {
-      this.#writeBlock();
+  private advance(): void {
+    if (this.isWriting || this.isFinished) return;
+    if (this.error !== undefined) return this.discard(this.error);
+    if (this.blockedWrites.length > 0) {
+      this.writeBlock();
       // As much as the next block holds; the rest waits for this one.
-      for (let held = this.#held.shift(); held !== undefined; held = this.#held.shift()) {
-        const waiting = this.#held.length;
-        this.#take(held);
-        if (this.#held.length > waiting) return;
+      for (let held = this.blockedWrites.shift(); held !== undefined; held = this.blockedWrites.shift()) {
+        const waiting = this.blockedWrites.length;
+        this.accept(held);
+        if (this.blockedWrites.length > waiting) return;
       }
       return;
     }
-    if (this.#finish === undefined) return;
-    if (this.#filled > 0) this.#writeBlock();
-    else this.#seal(this.#finish);
+    if (this.onFinished === undefined) return;
+    if (this.filled > 0) this.writeBlock();
+    else this.publish(this.onFinished);
   }
 
-  #seal(done: Done<BlobRef>): void {
-    const { storage, draft, publish } = this.#parts;
-    const file = this.#file as StorageFile;
-    this.#isOver = true;
-    const ref: BlobRef = { sha256: this.#hash.digest('hex'), bytes: this.#position };
-    const close = function* (): Procedure<void> {
+  private publish(done: Callback<BlobRef>): void {
+    const { storage, draft, publish } = this.options;
+    const file = this.file as StorageFile;
+    this.isFinished = true;
+    const ref: BlobRef = { sha256: this.hash.digest('hex'), bytes: this.position };
+    const close = function* (): Coroutine<void> {
       yield* syncFile(storage, file);
       yield* call<void>((closed) => storage.close(file, closed));
     };
     const finished = (error: Error | null): void => {
       if (error !== null) {
-        this.#forget();
-        return done(this.#parts.judge(error, ref.bytes), ref);
+        this.dropCachedBlocks();
+        return done(this.options.classifyError(error, ref.bytes), ref);
       }
-      if (this.#kept !== undefined) this.#parts.warm.keep(ref, this.#kept);
+      if (this.cachedBlocks !== undefined) this.options.cache.add(ref, this.cachedBlocks);
       done(null, ref);
     };
-    run(close(), (error) => {
+    runCoroutine(close(), (error) => {
       if (error === null) publish(draft, ref, finished);
       else finished(error);
     });
   }
 
-  #giveUp(error: Error): void {
-    this.#isOver = true;
-    this.#forget();
-    const { storage, draft } = this.#parts;
-    const file = this.#file;
-    const held = this.#held;
-    this.#held = [];
-    const finish = this.#finish;
-    const told = (): void => {
+  private discard(error: Error): void {
+    this.isFinished = true;
+    this.dropCachedBlocks();
+    const { storage, draft } = this.options;
+    const file = this.file;
+    const held = this.blockedWrites;
+    this.blockedWrites = [];
+    const finish = this.onFinished;
+    const notifyCallers = (): void => {
       for (const one of held) one.done(error);
       finish?.(error, undefined as never);
     };
-    if (file === undefined) return told();
+    if (file === undefined) return notifyCallers();
     // A draft that cannot be removed is only space, and the next open removes it.
-    storage.close(file, () => run(removeIfThere(storage, draft), told));
+    storage.close(file, () => runCoroutine(removeIfThere(storage, draft), notifyCallers));
   }
 }

@@ -1,16 +1,16 @@
 export const BLOCK_BYTES = 1024 * 1024;
-const SPARE_MAX = 16;
+const FREE_MAX = 16;
 
 /** Memory for blobs on their way. Fresh memory costs a page fault for every page of it, and makes V8 collect its whole heap. */
 export class BlockPool {
-  readonly #spare: Buffer[] = [];
+  private readonly free: Buffer[] = [];
 
-  take(): Buffer {
-    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  acquire(): Buffer {
+    return this.free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
   }
 
   /** Only what nobody reads or writes any more. */
-  give(block: Buffer): void {
-    if (this.#spare.length < SPARE_MAX) this.#spare.push(block);
+  release(block: Buffer): void {
+    if (this.free.length < FREE_MAX) this.free.push(block);
   }
 }

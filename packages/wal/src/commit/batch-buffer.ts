@@ -4,7 +4,7 @@
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES, batchExtent } from '../format/batch.js';
 import type { BlobRef, RecordCodec } from '../format/record.js';
 
-export type Durable = (error: Error | null, lsn: number) => void;
+export type AppendCallback = (error: Error | null, lsn: number) => void;
 
 const BYTES_AT_FIRST = 64 * 1024;
 
@@ -14,10 +14,10 @@ export class BatchBuffer {
   end = BATCH_HEADER_BYTES;
   firstLsn = 0;
   count = 0;
-  readonly #bytesMax: number;
+  private readonly bytesMax: number;
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    this.bytesMax = bytesMax;
   }
 
   get bodyLen(): number {
@@ -27,8 +27,8 @@ export class BatchBuffer {
   /** True if a record of at most `bytes` still fits. Grows the buffer so that it does. */
   reserve(bytes: number): boolean {
     const needed = this.end + bytes + BATCH_TRAILER_BYTES;
-    if (needed > this.#bytesMax) return false;
-    if (needed > this.bytes.length) this.#grow(needed);
+    if (needed > this.bytesMax) return false;
+    if (needed > this.bytes.length) this.grow(needed);
     return true;
   }
 
@@ -43,11 +43,11 @@ export class BatchBuffer {
     this.firstLsn = firstLsn;
   }
 
-  #grow(needed: number): void {
+  private grow(needed: number): void {
     let bytes = this.bytes.length;
     while (bytes < needed) bytes *= 2;
     // Always whole pages, so that the padding of the last one has room.
-    const grown = Buffer.allocUnsafeSlow(Math.min(bytes, batchExtent(this.#bytesMax)));
+    const grown = Buffer.allocUnsafeSlow(Math.min(bytes, batchExtent(this.bytesMax)));
     this.bytes.copy(grown, 0, 0, this.end);
     this.bytes = grown;
   }

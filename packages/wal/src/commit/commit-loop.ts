@@ -11,15 +11,15 @@ export interface CommitLoopEvents {
   /** The log moved to another segment, or needs one. */
   readonly onSegmentsChanged: () => void;
   /** There is room in the buffer again. */
-  readonly onRoom: () => void;
+  readonly onBufferSpace: () => void;
   readonly onSlow: (ms: number) => void;
-  readonly onWaiterThrew: (thrown: unknown) => void;
+  readonly onCallbackThrew: (thrown: unknown) => void;
   readonly onFatal: (error: WalIoError) => void;
 }
 
 const SLOW_MS = 1_000;
-const ALONE = { alone: true };
-const IN_COMPANY = { alone: false };
+const MAY_BLOCK = { mayBlock: true };
+const NON_BLOCKING = { mayBlock: false };
 
 export class CommitLoop {
   batches = 0;
@@ -27,21 +27,21 @@ export class CommitLoop {
   /** How long the last write took. */
   lastSyncMs = 0;
   /** How long the write in flight had been running when last looked at; 0 while writes are quick. */
-  slowMs = 0;
-  readonly #committer: Committer;
-  readonly #storage: Storage;
-  readonly #host: WalHost;
-  readonly #sealDelayMs: number;
-  readonly #events: CommitLoopEvents;
-  #write: BatchWrite | undefined;
-  #writeStartedAt = 0;
-  #shortBy: Uint8Array | undefined;
-  #flushDue = false;
-  #stopped = false;
-  #lastCompletedAt = 0;
-  #sealTimer: unknown;
-  #slowTimer: unknown;
-  #whenIdle: (() => void) | undefined;
+  slowWriteMs = 0;
+  private readonly committer: Committer;
+  private readonly storage: Storage;
+  private readonly host: WalHost;
+  private readonly sealDelayMs: number;
+  private readonly events: CommitLoopEvents;
+  private write: BatchWrite | undefined;
+  private writeStartedAt = 0;
+  private remainder: Uint8Array | undefined;
+  private isFlushScheduled = false;
+  private isStopped = false;
+  private lastCompletedAt = 0;
+  private sealTimer: unknown;
+  private slowTimer: unknown;
+  private idleCallback: (() => void) | undefined;
 
   constructor(
     committer: Committer,
@@ -49,129 +49,130 @@ export class CommitLoop {
     host: WalHost,
     options: { readonly sealDelayMs: number; readonly events: CommitLoopEvents },
   ) {
-    this.#committer = committer;
-    this.#storage = storage;
-    this.#host = host;
-    this.#sealDelayMs = options.sealDelayMs;
-    this.#events = options.events;
+    this.committer = committer;
+    this.storage = storage;
+    this.host = host;
+    this.sealDelayMs = options.sealDelayMs;
+    this.events = options.events;
   }
 
   /** Something was appended. The batch is closed once what is running now has come to rest, so that it is not a batch of one. */
-  touch(): void {
-    if (this.#flushDue || this.#write !== undefined) return;
-    this.#flushDue = true;
-    this.#host.defer(this.#flush);
+  scheduleFlush(): void {
+    if (this.isFlushScheduled || this.write !== undefined) return;
+    this.isFlushScheduled = true;
+    this.host.defer(this.flush);
   }
 
   pump(): void {
-    this.#start(IN_COMPANY);
+    this.start(NON_BLOCKING);
   }
 
-  #start(options: { readonly alone: boolean }): void {
-    if (this.#stopped || this.#write !== undefined) return;
-    const write = this.#committer.next();
-    if (this.#committer.retired.length > 0 || this.#committer.starved) this.#events.onSegmentsChanged();
+  private start(options: { readonly mayBlock: boolean }): void {
+    if (this.isStopped || this.write !== undefined) return;
+    const write = this.committer.next();
+    if (this.committer.retired.length > 0 || this.committer.isWaitingForSegment)
+      this.events.onSegmentsChanged();
     if (write === undefined) {
-      this.#rest();
+      this.onIdle();
       return;
     }
-    this.#write = write;
-    this.#writeStartedAt = this.#host.now();
-    this.#watchSlow();
-    const how = write.records === 1 && write.bytes.length === PAGE_BYTES ? options : IN_COMPANY;
-    this.#storage.writeDurable(write.file, write.bytes, write.position, this.#onWritten, how);
+    this.write = write;
+    this.writeStartedAt = this.host.now();
+    this.watchSlow();
+    const how = write.records === 1 && write.bytes.length === PAGE_BYTES ? options : NON_BLOCKING;
+    this.storage.writeDurable(write.file, write.bytes, write.position, this.onWritten, how);
   }
 
   /** Calls back once nothing is in flight and nothing waits. */
   whenIdle(run: () => void): void {
-    this.#whenIdle = run;
+    this.idleCallback = run;
     this.pump();
   }
 
   /** The log is closing and there is no room for what waits: it is refused, so that the rest can end. */
-  giveUp(error: Error): void {
-    this.#committer.discard().settle(error, this.#events.onWaiterThrew);
+  discardPending(error: Error): void {
+    this.committer.discard().invokeAll(error, this.events.onCallbackThrew);
     this.pump();
   }
 
   /** No more writes are started; those under way complete into nothing. */
   stop(): void {
-    this.#stopped = true;
-    this.#host.clearTimer(this.#sealTimer);
-    this.#host.clearTimer(this.#slowTimer);
+    this.isStopped = true;
+    this.host.clearTimer(this.sealTimer);
+    this.host.clearTimer(this.slowTimer);
   }
 
-  readonly #flush = (): void => {
-    this.#flushDue = false;
+  private readonly flush = (): void => {
+    this.isFlushScheduled = false;
     // Nothing was being written, so this record came by itself; under load batches have more than one (ADR 0092).
-    this.#start(ALONE);
+    this.start(MAY_BLOCK);
   };
 
-  readonly #onWritten = (error: Error | null, count: number): void => {
-    const write = this.#write;
-    if (this.#stopped || write === undefined) return;
-    const expected = this.#shortBy ?? write.bytes;
-    if (error !== null || (count < expected.length && this.#shortBy !== undefined)) {
+  private readonly onWritten = (error: Error | null, count: number): void => {
+    const write = this.write;
+    if (this.isStopped || write === undefined) return;
+    const expected = this.remainder ?? write.bytes;
+    if (error !== null || (count < expected.length && this.remainder !== undefined)) {
       const cause = error ?? new Error(`short write, ${count} of ${expected.length} bytes`);
-      this.#events.onFatal(new WalIoError(`batch at byte ${write.position} of ${write.file.name}`, cause));
+      this.events.onFatal(new WalIoError(`batch at byte ${write.position} of ${write.file.name}`, cause));
       return;
     }
     if (count < expected.length) {
       // Either the rest goes through, or this second call says why it cannot.
-      this.#shortBy = write.bytes.subarray(count);
-      this.#storage.writeDurable(write.file, this.#shortBy, write.position + count, this.#onWritten);
+      this.remainder = write.bytes.subarray(count);
+      this.storage.writeDurable(write.file, this.remainder, write.position + count, this.onWritten);
       return;
     }
-    this.#complete(write);
+    this.complete(write);
   };
 
-  #complete(write: BatchWrite): void {
-    this.#write = undefined;
-    this.#shortBy = undefined;
-    this.slowMs = 0;
-    this.#lastCompletedAt = this.#host.now();
-    this.lastSyncMs = this.#lastCompletedAt - this.#writeStartedAt;
+  private complete(write: BatchWrite): void {
+    this.write = undefined;
+    this.remainder = undefined;
+    this.slowWriteMs = 0;
+    this.lastCompletedAt = this.host.now();
+    this.lastSyncMs = this.lastCompletedAt - this.writeStartedAt;
     this.batches += 1;
     this.batchBytes += write.bytes.length;
-    const waiters = this.#committer.completed();
+    const waiters = this.committer.completed();
     // The disk gets what has arrived in the meantime before anyone is told, and works while they are.
     this.pump();
-    waiters.settle(null, this.#events.onWaiterThrew);
-    this.#events.onRoom();
+    waiters.invokeAll(null, this.events.onCallbackThrew);
+    this.events.onBufferSpace();
   }
 
-  #rest(): void {
-    if (!this.#committer.isIdle) return;
-    if (this.#whenIdle !== undefined) {
-      const run = this.#whenIdle;
-      this.#whenIdle = undefined;
+  private onIdle(): void {
+    if (!this.committer.isIdle) return;
+    if (this.idleCallback !== undefined) {
+      const run = this.idleCallback;
+      this.idleCallback = undefined;
       run();
       return;
     }
-    if (this.#committer.wantsSeal && this.#sealTimer === undefined) this.#armSeal(this.#sealDelayMs);
+    if (this.committer.wantsSeal && this.sealTimer === undefined) this.armSeal(this.sealDelayMs);
   }
 
   /** One timer for a whole burst: it looks at the clock when it fires instead of being moved by every batch. */
-  #armSeal(ms: number): void {
-    this.#sealTimer = this.#host.setTimer(ms, () => {
-      this.#sealTimer = undefined;
-      if (this.#stopped || !this.#committer.wantsSeal) return;
-      const rested = this.#host.now() - this.#lastCompletedAt;
-      if (rested < this.#sealDelayMs) return this.#armSeal(this.#sealDelayMs - rested);
-      this.#committer.requestSeal();
+  private armSeal(ms: number): void {
+    this.sealTimer = this.host.setTimer(ms, () => {
+      this.sealTimer = undefined;
+      if (this.isStopped || !this.committer.wantsSeal) return;
+      const rested = this.host.now() - this.lastCompletedAt;
+      if (rested < this.sealDelayMs) return this.armSeal(this.sealDelayMs - rested);
+      this.committer.requestSeal();
       this.pump();
     });
   }
 
-  #watchSlow(): void {
-    if (this.#slowTimer !== undefined) return;
-    this.#slowTimer = this.#host.setTimer(SLOW_MS, () => {
-      this.#slowTimer = undefined;
-      if (this.#stopped || this.#write === undefined) return;
-      const ms = this.#host.now() - this.#writeStartedAt;
-      this.slowMs = ms >= SLOW_MS ? ms : 0;
-      if (this.slowMs > 0) this.#events.onSlow(ms);
-      this.#watchSlow();
+  private watchSlow(): void {
+    if (this.slowTimer !== undefined) return;
+    this.slowTimer = this.host.setTimer(SLOW_MS, () => {
+      this.slowTimer = undefined;
+      if (this.isStopped || this.write === undefined) return;
+      const ms = this.host.now() - this.writeStartedAt;
+      this.slowWriteMs = ms >= SLOW_MS ? ms : 0;
+      if (this.slowWriteMs > 0) this.events.onSlow(ms);
+      this.watchSlow();
     });
   }
 }

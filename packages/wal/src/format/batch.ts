@@ -47,7 +47,7 @@ export interface BatchFields {
 }
 
 /** Ties a header to one segment: a batch copied from another one does not validate here. */
-export function batchSeed(segment: { readonly seq: number; readonly salt: number }): number {
+export function crcSeed(segment: { readonly seq: number; readonly salt: number }): number {
   return (segment.salt ^ (segment.seq % 2 ** 32)) >>> 0;
 }
 
@@ -93,10 +93,10 @@ export function readBatchHeader(bytes: Buffer, at: number, seed: number): BatchH
     flags: bytes.readUInt32LE(at + 36),
     headerCrc,
   };
-  return isSane(header) ? header : undefined;
+  return hasValidFields(header) ? header : undefined;
 }
 
-function isSane(header: BatchHeader): boolean {
+function hasValidFields(header: BatchHeader): boolean {
   return (
     header.bodyLen <= BODY_BYTES_MAX &&
     header.batchSeq >= 1 &&

@@ -11,7 +11,7 @@ export interface WalHost {
   /** Runs once, after what is running now. The later within the same instant, the larger the batch. */
   defer(run: () => void): void;
   /** Runs after the event loop has looked at its sockets and files once. Left out, a timer of 0 ms does. */
-  turn?(run: () => void): void;
+  later?(run: () => void): void;
   /** Ends the process; left out, the process itself does. Returns only where somebody else decides that (a simulator, a test). */
   exit?(code: number): void;
 }

@@ -11,6 +11,6 @@ export const nodeHost: Required<WalHost> = {
   // The tick queue is served again only when the microtask queue has run dry: so a thousand promises resolved together
   // all get to append before the batch is closed, and no turn of the event loop is spent on waiting for them.
   defer: (run) => queueMicrotask(() => process.nextTick(run)),
-  turn: (run) => void setImmediate(run),
+  later: (run) => void setImmediate(run),
   exit: (code) => process.exit(code),
 };

@@ -3,12 +3,12 @@ import type { Damage } from '../wal-error.js';
 /** What an operator should know. None of these stops the log. */
 export type WalEvent =
   | { readonly kind: 'torn-tail'; readonly file: string; readonly offset: number; readonly bytes: number }
-  | { readonly kind: 'snapshot-fell-back'; readonly reason: string }
+  | { readonly kind: 'snapshot-fallback'; readonly reason: string }
   | { readonly kind: 'sync-slow'; readonly ms: number }
   | { readonly kind: 'disk-low'; readonly freeBytes: number | undefined; readonly errno: string | undefined }
   | { readonly kind: 'disk-ok' }
-  | { readonly kind: 'waiter-threw'; readonly error: unknown }
+  | { readonly kind: 'callback-threw'; readonly error: unknown }
   | { readonly kind: 'snapshot-made'; readonly lsn: number; readonly bytes: number; readonly ms: number }
-  | { readonly kind: 'snapshot-failed'; readonly error: unknown; readonly timesInARow: number }
-  | { readonly kind: 'scrubbed'; readonly files: number; readonly bytes: number }
+  | { readonly kind: 'snapshot-failed'; readonly error: unknown; readonly consecutiveFailures: number }
+  | { readonly kind: 'scrub-finished'; readonly files: number; readonly bytes: number }
   | { readonly kind: 'scrub-damage'; readonly damage: Damage };

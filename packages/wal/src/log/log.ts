@@ -2,23 +2,25 @@
 // simulator can drive it through the two ports.
 
 import type { BlobReader } from '../blob/blob-reader.js';
+import type { BlobStore } from '../blob/blob-store.js';
 import type { BlobWriter } from '../blob/blob-writer.js';
-import type { Blobs } from '../blob/blobs.js';
-import type { Durable } from '../commit/batch-buffer.js';
+import type { AppendCallback } from '../commit/batch-buffer.js';
 import { Committer } from '../commit/committer.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
 import { codecNamed } from '../format/codecs.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { BlobRef, RecordVisitor } from '../format/record.js';
 import { type ScrubReport, scrub } from '../maintenance/scrub.js';
+import { durableManifest } from '../manifest/durable-manifest.js';
+import { droppedFiles, trimLimit, withoutSegments } from '../manifest/retention.js';
 import type { OpenedStore } from '../recovery/open-store.js';
 import { replaySegments } from '../recovery/replay.js';
-import { durableManifest } from '../segments/durable-segments.js';
-import { droppedFiles, trimLimit, withoutSegments } from '../segments/retention.js';
 import { restoreSnapshot } from '../snapshot/build-snapshot.js';
 import type { Fold } from '../snapshot/fold.js';
-import { type Procedure, run } from '../storage/procedure.js';
-import type { Done } from '../storage/storage.js';
+import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
+import { DiskSpace } from '../storage/disk-space.js';
+import { isFatal } from '../storage/error-severity.js';
+import type { Callback } from '../storage/storage.js';
 import {
   WalClosedError,
   WalDiskLowError,
@@ -28,9 +30,7 @@ import {
   WalRecordTooLargeError,
   WalSnapshotError,
 } from '../wal-error.js';
-import { DiskSpace } from './disk-space.js';
-import { isFatal } from './fatal.js';
-import { LogParts } from './log-parts.js';
+import { LogEngine } from './log-engine.js';
 import type { LogSettings } from './options.js';
 import type { WalStatus } from './status.js';
 
@@ -43,7 +43,7 @@ export interface AppendOptions {
   readonly essential?: boolean;
 }
 
-/** `append` took nothing because the buffer is full: ask again from `onRoom`. */
+/** `append` took nothing because the buffer is full: ask again from `onBufferSpace`. */
 export const FULL = 0;
 /** `append` took nothing and will not for now: `refusal` says why. */
 export const REFUSED = -1;
@@ -59,142 +59,146 @@ const SLOW_REFUSE_MS = 30_000;
 const DEFAULTS: AppendOptions = {};
 
 export class Log {
-  readonly #settings: LogSettings;
-  readonly #committer: Committer;
-  readonly #blobs: Blobs;
-  readonly #parts: LogParts;
-  #state: WalStatus['state'] = 'open';
-  #failure: WalError | undefined;
-  #roomWaiters: (() => void)[] = [];
+  private readonly settings: LogSettings;
+  private readonly committer: Committer;
+  private readonly blobs: BlobStore;
+  private readonly engine: LogEngine;
+  private state: WalStatus['state'] = 'open';
+  private failure: WalError | undefined;
+  private bufferSpaceCallbacks: (() => void)[] = [];
 
-  constructor(settings: LogSettings, store: OpenedStore, blobs: Blobs) {
-    this.#settings = settings;
-    this.#blobs = blobs;
-    this.#committer = new Committer({
+  constructor(settings: LogSettings, store: OpenedStore, blobs: BlobStore) {
+    this.settings = settings;
+    this.blobs = blobs;
+    this.committer = new Committer({
       codec: codecNamed(settings.codec),
       epoch: store.manifest.epoch,
       position: store.position,
       segment: store.active,
       batchBytesMax: settings.batchBytesMax,
     });
-    this.#parts = new LogParts(settings, store.manifest, {
-      committer: this.#committer,
+    this.engine = new LogEngine(settings, store.manifest, {
+      committer: this.committer,
       blobs,
-      onRoom: () => this.#tellRoom(),
-      onFatal: (error) => this.#fail(error),
+      onBufferSpace: () => this.notifyBufferSpace(),
+      onFatal: (error) => this.fail(error),
       onScrubDue: (done) => this.scrub(() => done()),
     });
-    this.#announce(store);
-    this.#parts.start();
+    this.reportRecovery(store);
+    this.engine.start();
   }
 
   /** LSN the next record will get. */
   get nextLsn(): number {
-    return this.#committer.nextLsn;
+    return this.committer.nextLsn;
   }
 
   /** The last LSN known to be on the disk. */
   get durableLsn(): number {
-    return this.#committer.durable.lsn;
+    return this.committer.durable.lsn;
   }
 
   /** Lowest LSN that `replay` can start from. */
   get firstLsn(): number {
-    return this.#parts.keeper.manifest.start.lsn + 1;
+    return this.engine.manifestFile.manifest.start.lsn + 1;
   }
 
   /** The newest snapshot. */
   get snapshot(): SnapshotEntry | undefined {
-    return this.#parts.keeper.manifest.snapshots[0];
+    return this.engine.manifestFile.manifest.snapshots[0];
   }
 
   get inlineBytesMax(): number {
-    return this.#settings.inlineBytesMax;
+    return this.settings.inlineBytesMax;
   }
 
   /**
    * Takes one record and returns its LSN, FULL or REFUSED. `done` is called once the record is on the disk, in the order of
    * the appends. The payload is copied before this returns.
    */
-  append(payload: Uint8Array, done?: Durable, options: AppendOptions = DEFAULTS): number {
+  append(payload: Uint8Array, done?: AppendCallback, options: AppendOptions = DEFAULTS): number {
     if (this.refusal(options) !== undefined) return REFUSED;
-    if (payload.length > this.#settings.inlineBytesMax) {
-      throw new WalRecordTooLargeError(payload.length, this.#settings.inlineBytesMax);
+    if (payload.length > this.settings.inlineBytesMax) {
+      throw new WalRecordTooLargeError(payload.length, this.settings.inlineBytesMax);
     }
-    const lsn = this.#committer.append(payload, options.type ?? 0, options.blob, done);
+    const lsn = this.committer.append(payload, options.type ?? 0, options.blob, done);
     if (lsn === FULL) return FULL;
-    if (options.blob !== undefined) this.#blobs.use.referred(options.blob, lsn);
-    this.#parts.loop.touch();
+    if (options.blob !== undefined) this.blobs.references.addRecord(options.blob, lsn);
+    this.engine.commitLoop.scheduleFlush();
     return lsn;
   }
 
   /** As `append` for several records that survive a crash together or not at all. Returns the last one's LSN. */
-  appendAll(payloads: readonly Uint8Array[], done?: Durable, options: AppendOptions = DEFAULTS): number {
+  appendAll(
+    payloads: readonly Uint8Array[],
+    done?: AppendCallback,
+    options: AppendOptions = DEFAULTS,
+  ): number {
     if (this.refusal(options) !== undefined) return REFUSED;
-    const encoded = this.#committer.encodedMax(payloads);
-    const bytesMax = this.#settings.batchBytesMax - BATCH_HEADER_BYTES - BATCH_TRAILER_BYTES;
+    const encoded = this.committer.encodedMax(payloads);
+    const bytesMax = this.settings.batchBytesMax - BATCH_HEADER_BYTES - BATCH_TRAILER_BYTES;
     if (encoded > bytesMax || payloads.length === 0) throw new WalRecordTooLargeError(encoded, bytesMax);
-    const lsn = this.#committer.appendAll(payloads, options.type ?? 0, done);
-    if (lsn !== FULL) this.#parts.loop.touch();
+    const lsn = this.committer.appendAll(payloads, options.type ?? 0, done);
+    if (lsn !== FULL) this.engine.commitLoop.scheduleFlush();
     return lsn;
   }
 
   /** Why `append` with these options would be refused now. */
   refusal(options: AppendOptions = DEFAULTS): WalError | undefined {
-    if (this.#state !== 'open') return this.#failure ?? new WalClosedError(this.#state);
+    if (this.state !== 'open') return this.failure ?? new WalClosedError(this.state);
     if (options.essential === true) return undefined;
-    const { space, loop } = this.#parts;
-    if (space.low !== undefined) return space.low;
-    return loop.slowMs > SLOW_REFUSE_MS ? new WalDiskSlowError(loop.slowMs) : undefined;
+    const { diskSpace, commitLoop } = this.engine;
+    if (diskSpace.low !== undefined) return diskSpace.low;
+    return commitLoop.slowWriteMs > SLOW_REFUSE_MS ? new WalDiskSlowError(commitLoop.slowWriteMs) : undefined;
   }
 
   /** Calls once when there may be room again after FULL. */
-  onRoom(run: () => void): void {
-    this.#roomWaiters.push(run);
+  onBufferSpace(run: () => void): void {
+    this.bufferSpaceCallbacks.push(run);
   }
 
   /** Stores a payload of any size; durable when `done` is called. Then append a record that refers to it. */
-  putBlob(bytes: Uint8Array, done: Done<BlobRef>, options: AppendOptions = DEFAULTS): void {
+  putBlob(bytes: Uint8Array, done: Callback<BlobRef>, options: AppendOptions = DEFAULTS): void {
     const refusal = this.refusal(options);
     if (refusal !== undefined) return done(refusal, undefined as never);
-    this.#blobs.put(bytes, (error, ref) => {
-      done(error === null ? null : this.#judgeBlob(error, bytes.length), ref);
+    this.blobs.put(bytes, (error, ref) => {
+      done(error === null ? null : this.classifyBlobError(error, bytes.length), ref);
     });
   }
 
   /** As `putBlob` for content that comes in pieces; undefined while `refusal` says why. */
-  writeBlob(): BlobWriter | undefined {
+  openBlobWriter(): BlobWriter | undefined {
     return this.refusal() === undefined
-      ? this.#blobs.write((error, bytes) => this.#judgeBlob(error, bytes))
+      ? this.blobs.createWriter((error, bytes) => this.classifyBlobError(error, bytes))
       : undefined;
   }
 
   /** No record will refer to a blob that was stored. */
   releaseBlob(ref: BlobRef): void {
-    this.#blobs.release(ref);
+    this.blobs.release(ref);
   }
 
-  readBlobInPieces(ref: BlobRef): BlobReader {
-    return this.#blobs.readInPieces(ref);
+  openBlobReader(ref: BlobRef): BlobReader {
+    return this.blobs.createReader(ref);
   }
 
-  readBlob(ref: BlobRef, done: Done<Buffer>): void {
-    this.#blobs.read(ref, done);
+  readBlob(ref: BlobRef, done: Callback<Buffer>): void {
+    this.blobs.read(ref, done);
   }
 
   /** Visits durable records in order. What `visit` throws ends the replay and is passed on. */
-  replay(range: ReplayRange, visit: RecordVisitor, done: Done<void>): void {
-    this.#read(this.#replay(range, visit), done);
+  replay(range: ReplayRange, visit: RecordVisitor, done: Callback<void>): void {
+    this.readPinned(this.replayRange(range, visit), done);
   }
 
   /** The state behind the last durable record: the snapshot, and the records behind it. */
-  restore<S>(fold: Fold<S>, done: Done<S>): void {
-    this.#read(this.#restore(fold), done);
+  restore<S>(fold: Fold<S>, done: Callback<S>): void {
+    this.readPinned(this.restoreState(fold), done);
   }
 
   /** A snapshot of everything that is durable now. */
-  makeSnapshot(done: Done<SnapshotEntry>): void {
-    const { snapshots } = this.#parts;
+  makeSnapshot(done: Callback<SnapshotEntry>): void {
+    const { snapshots } = this.engine;
     const refusal = this.refusal({ essential: true });
     if (refusal !== undefined) done(refusal, undefined as never);
     else if (snapshots === undefined) done(new WalSnapshotError('no fold was given'), undefined as never);
@@ -202,117 +206,119 @@ export class Log {
   }
 
   /** Forgets whole segments of records up to `lsn`, as far as no kept snapshot needs them. Gives the first LSN left. */
-  trim(lsn: number, done: Done<number>): void {
-    const { keeper, chores, removal, snapshots } = this.#parts;
-    const trimmed = function* (): Procedure<number> {
-      const before = keeper.manifest;
+  trim(lsn: number, done: Callback<number>): void {
+    const { manifestFile, tasks, obsoleteFiles, snapshots } = this.engine;
+    const trimmed = function* (): Coroutine<number> {
+      const before = manifestFile.manifest;
       const limit = trimLimit(before, lsn, snapshots !== undefined);
       if (withoutSegments(before, limit).segments.length === before.segments.length)
         return before.start.lsn + 1;
-      const after = yield* keeper.publish((manifest) => withoutSegments(manifest, limit));
-      removal.doom(droppedFiles(before, after));
+      const after = yield* manifestFile.publish((manifest) => withoutSegments(manifest, limit));
+      obsoleteFiles.add(droppedFiles(before, after));
       return after.start.lsn + 1;
     };
-    chores.add(trimmed, (error, first) => {
-      if (error !== null && isFatal(error)) this.#fail(error);
+    tasks.add(trimmed, (error, first) => {
+      if (error !== null && isFatal(error)) this.fail(error);
       done(error, first);
     });
   }
 
   /** Reads everything at rest, a twentieth of the time, and reports what is damaged. */
-  scrub(done: Done<ScrubReport>): void {
-    const { keeper } = this.#parts;
-    this.#read(scrub(this.#parts.pacedStorage(), keeper.manifest), (error, report) => {
-      if (error === null) this.#parts.reportScrub(report);
+  scrub(done: Callback<ScrubReport>): void {
+    const { manifestFile } = this.engine;
+    this.readPinned(scrub(this.engine.throttledStorage(), manifestFile.manifest), (error, report) => {
+      if (error === null) this.engine.reportScrub(report);
       done(error, report);
     });
   }
 
   status(): WalStatus {
     return {
-      state: this.#state,
+      state: this.state,
       firstLsn: this.firstLsn,
       durableLsn: this.durableLsn,
       nextLsn: this.nextLsn,
-      bufferedBytes: this.#committer.buffered,
-      segmentsReady: this.#committer.segmentsReady,
-      ...this.#parts.status(),
+      bufferedBytes: this.committer.bufferedBytes,
+      segmentsReady: this.committer.segmentsReady,
+      ...this.engine.status(),
     };
   }
 
   /** Writes what was appended, seals the log, records the clean shutdown, gives the directory back. A log that failed only does the last. */
-  close(done: Done<void>): void {
-    if (this.#state === 'failed') return this.#parts.release(done);
-    if (this.#state !== 'open') return done(null);
-    this.#state = 'closing';
-    this.#parts.close((error) => {
-      if (error === null) this.#state = 'closed';
-      else this.#fail(error);
-      done(this.#failure ?? null);
+  close(done: Callback<void>): void {
+    if (this.state === 'failed') return this.engine.release(done);
+    if (this.state !== 'open') return done(null);
+    this.state = 'closing';
+    this.engine.close((error) => {
+      if (error === null) this.state = 'closed';
+      else this.fail(error);
+      done(this.failure ?? null);
     });
   }
 
-  *#replay(range: ReplayRange, visit: RecordVisitor): Procedure<void> {
+  private *replayRange(range: ReplayRange, visit: RecordVisitor): Coroutine<void> {
     const from = range.from ?? (this.snapshot?.lsn ?? this.firstLsn - 1) + 1;
     const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
-    const manifest = durableManifest(this.#parts.keeper.manifest, this.#committer);
-    yield* replaySegments(this.#settings.storage, manifest, { from, to }, visit);
+    const manifest = durableManifest(this.engine.manifestFile.manifest, this.committer);
+    yield* replaySegments(this.settings.storage, manifest, { from, to }, visit);
   }
 
-  *#restore<S>(fold: Fold<S>): Procedure<S> {
+  private *restoreState<S>(fold: Fold<S>): Coroutine<S> {
     const state = fold.empty();
     const lsn = this.snapshot?.lsn ?? 0;
-    if (lsn > 0) yield* restoreSnapshot(this.#settings.storage, fold, state, lsn);
+    if (lsn > 0) yield* restoreSnapshot(this.settings.storage, fold, state, lsn);
     const from = Math.max(lsn + 1, this.firstLsn);
-    yield* this.#replay({ from }, (at, payload, type, blob) => fold.apply(state, at, payload, type, blob));
+    yield* this.replayRange({ from }, (at, payload, type, blob) =>
+      fold.apply(state, at, payload, type, blob),
+    );
     return state;
   }
 
   /** Files stay while somebody reads them, even if the log has no more use for them. */
-  #read<T>(procedure: Procedure<T>, done: Done<T>): void {
-    const unpin = this.#parts.removal.pin();
-    run(procedure, (error, value) => {
+  private readPinned<T>(procedure: Coroutine<T>, done: Callback<T>): void {
+    const unpin = this.engine.obsoleteFiles.pin();
+    runCoroutine(procedure, (error, value) => {
       unpin();
       done(error, value);
     });
   }
 
-  #announce(store: OpenedStore): void {
-    const { onEvent } = this.#settings;
+  private reportRecovery(store: OpenedStore): void {
+    const { onEvent } = this.settings;
     if (store.torn !== undefined) {
       const { file, offset, end } = store.torn;
       onEvent({ kind: 'torn-tail', file, offset, bytes: end - offset });
     }
-    if (store.snapshotFellBack !== undefined)
-      onEvent({ kind: 'snapshot-fell-back', reason: store.snapshotFellBack });
+    if (store.snapshotFallback !== undefined)
+      onEvent({ kind: 'snapshot-fallback', reason: store.snapshotFallback });
   }
 
   /** A full disk is no reason to end; anything else is. */
-  #judgeBlob(error: Error, bytes: number): WalError {
+  private classifyBlobError(error: Error, bytes: number): WalError {
     if (DiskSpace.isShortage(error)) return new WalDiskLowError(undefined, bytes);
     const fatal = error instanceof WalError ? error : new WalIoError('storing a blob', error);
-    this.#fail(fatal);
+    this.fail(fatal);
     return fatal;
   }
 
-  #tellRoom(): void {
-    if (this.#roomWaiters.length === 0) return;
-    const waiters = this.#roomWaiters;
-    this.#roomWaiters = [];
+  private notifyBufferSpace(): void {
+    if (this.bufferSpaceCallbacks.length === 0) return;
+    const waiters = this.bufferSpaceCallbacks;
+    this.bufferSpaceCallbacks = [];
     for (const run of waiters) run();
   }
 
   /** Nothing is retried, flushed or answered: whoever is waiting learns it from the end of the process. */
-  #fail(cause: Error): void {
-    if (this.#state === 'failed') return;
+  private fail(cause: Error): void {
+    if (this.state === 'failed') return;
     const error = cause instanceof WalError ? cause : new WalIoError('keeping the log', cause);
-    this.#state = 'failed';
-    this.#failure = error;
-    this.#parts.stop();
-    this.#settings.onFatal(error);
-    this.#settings.exit(error.exitCode ?? 74);
+    this.state = 'failed';
+    this.failure = error;
+    this.engine.stop();
+    this.settings.onFatal(error);
+    this.settings.exit(error.exitCode ?? 74);
     // Only where the host did not end the process.
-    for (const waiters of this.#committer.abandon()) waiters.settle(error, () => undefined);
-    this.#tellRoom();
+    for (const waiters of this.committer.pendingCallbacks()) waiters.invokeAll(error, () => undefined);
+    this.notifyBufferSpace();
   }
 }

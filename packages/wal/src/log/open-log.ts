@@ -1,17 +1,17 @@
 // From options to a log that serves: lock, recover, and only then hand it out.
 
-import { Blobs } from '../blob/blobs.js';
+import { BlobStore } from '../blob/blob-store.js';
 import { codecOf } from '../format/codecs.js';
 import { openStore } from '../recovery/open-store.js';
 import type { ScannedBatch } from '../recovery/segment-scan.js';
-import { call, type Procedure, run } from '../storage/procedure.js';
-import type { Done } from '../storage/storage.js';
+import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
+import type { Callback } from '../storage/storage.js';
 import { WalError, WalIoError } from '../wal-error.js';
 import { Log } from './log.js';
 import { type LogSettings, readOptions, type WalOptions } from './options.js';
 
 /** Opens the directory and recovers it. Nothing is served, and no timer runs, before `done`. */
-export function openLog(options: WalOptions, done: Done<Log>): void {
+export function openLog(options: WalOptions, done: Callback<Log>): void {
   let settings: LogSettings;
   try {
     settings = readOptions(options);
@@ -19,18 +19,18 @@ export function openLog(options: WalOptions, done: Done<Log>): void {
     done(error as Error, undefined as never);
     return;
   }
-  run(open(settings), (error, log) => {
+  runCoroutine(open(settings), (error, log) => {
     if (error === null || error instanceof WalError) done(error, log);
     else done(new WalIoError('opening the log', error), log);
   });
 }
 
-function* open(settings: LogSettings): Procedure<Log> {
+function* open(settings: LogSettings): Coroutine<Log> {
   const { storage, host } = settings;
   yield* call<void>((done) => storage.lock(done));
   try {
     const nonce = Math.floor(host.random() * 2 ** 32).toString(16);
-    const blobs = new Blobs(storage, host, nonce);
+    const blobs = new BlobStore(storage, host, nonce);
     const hasBlobs = yield* removeBlobDrafts(settings);
     const note = (batch: ScannedBatch): void => noteBlobs(batch, blobs);
     const onBatch = hasBlobs ? note : () => undefined;
@@ -43,7 +43,7 @@ function* open(settings: LogSettings): Procedure<Log> {
 }
 
 /** True if there are blobs. Drafts are unfinished work of a process that died. */
-function* removeBlobDrafts({ storage }: LogSettings): Procedure<boolean> {
+function* removeBlobDrafts({ storage }: LogSettings): Coroutine<boolean> {
   const names = yield* call<string[]>((done) => storage.list('blobs', done));
   const drafts = names.filter((name) => name.endsWith('.tmp'));
   for (const name of drafts) yield* call<void>((done) => storage.unlink(`blobs/${name}`, done));
@@ -51,9 +51,9 @@ function* removeBlobDrafts({ storage }: LogSettings): Procedure<boolean> {
 }
 
 /** Records behind the snapshot keep their blobs until a snapshot has taken them over. */
-function noteBlobs(batch: ScannedBatch, blobs: Blobs): void {
+function noteBlobs(batch: ScannedBatch, blobs: BlobStore): void {
   const { firstLsn, count, flags } = batch.header;
   codecOf(flags).decode(batch.bytes, batch.from, batch.to, firstLsn, count, (lsn, _payload, _type, blob) => {
-    if (blob !== undefined) blobs.use.referred(blob, lsn);
+    if (blob !== undefined) blobs.references.addRecord(blob, lsn);
   });
 }

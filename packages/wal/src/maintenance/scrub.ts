@@ -1,12 +1,12 @@
 // Reads everything that is at rest, and says what is no longer as it was written, while there are still two generations.
 
-import { isBlobName, readBlob } from '../blob/blob-store.js';
+import { isBlobName, readBlob } from '../blob/blob-file.js';
 import { type Manifest, positionBefore } from '../format/manifest.js';
 import { snapshotName } from '../format/snapshot-file.js';
 import type { WalHost } from '../host/host.js';
 import { scanSealed } from '../recovery/log-scan.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
 import type { Storage } from '../storage/storage.js';
 import { type Damage, WalBlobError, WalCorruptError } from '../wal-error.js';
 
@@ -17,7 +17,7 @@ export interface ScrubReport {
 }
 
 /** Sealed segments, snapshots and blobs. Never throws for damage: it is the finding. */
-export function* scrub(storage: Storage, manifest: Manifest): Procedure<ScrubReport> {
+export function* scrub(storage: Storage, manifest: Manifest): Coroutine<ScrubReport> {
   const damage: Damage[] = [];
   let files = 0;
   let bytes = 0;
@@ -48,7 +48,7 @@ export function* scrub(storage: Storage, manifest: Manifest): Procedure<ScrubRep
   return { files, bytes, damage };
 }
 
-function* collect(damage: Damage[], check: Procedure<unknown>): Procedure<void> {
+function* collect(damage: Damage[], check: Coroutine<unknown>): Coroutine<void> {
   try {
     yield* check;
   } catch (error) {
@@ -60,14 +60,14 @@ function* collect(damage: Damage[], check: Procedure<unknown>): Procedure<void> 
 }
 
 /** The same storage, reading for at most `share` of the time. */
-export function pacedReads(storage: Storage, host: WalHost, share: number): Storage {
+export function throttleReads(storage: Storage, host: WalHost, share: number): Storage {
   return new Proxy(storage, {
     get: (target, method: keyof Storage) =>
-      method === 'read' ? pacedRead(target, host, share) : target[method].bind(target),
+      method === 'read' ? throttledRead(target, host, share) : target[method].bind(target),
   });
 }
 
-function pacedRead(storage: Storage, host: WalHost, share: number): Storage['read'] {
+function throttledRead(storage: Storage, host: WalHost, share: number): Storage['read'] {
   return (file, into, position, done) => {
     const startedAt = host.now();
     storage.read(file, into, position, (error, count) => {

@@ -1,7 +1,7 @@
 // Everything that can be found out about a directory without changing it. Opening, verify and dump all begin here.
 
 import type { Position } from '../format/batch.js';
-import { batchSeed, readBatchHeader } from '../format/batch.js';
+import { crcSeed, readBatchHeader } from '../format/batch.js';
 import { decodeManifest, type Manifest, type SegmentEntry, type SnapshotEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import {
@@ -12,14 +12,14 @@ import {
 } from '../format/segment-header.js';
 import { assertReadable, decodeStoreFile } from '../format/store-file.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
-import { readFile } from '../storage/durable-file.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
+import { readFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 import { firstSegmentAfter, type LogEnd, scanLog } from './log-scan.js';
-import { rescueFrom } from './rescued-batch.js';
+import { SegmentReadBuffer } from './segment-read-buffer.js';
 import type { ScannedBatch } from './segment-scan.js';
-import { SegmentWindow } from './segment-window.js';
+import { readUnlistedCopy } from './unlisted-batch-copy.js';
 
 export interface FoundStore {
   readonly manifest: Manifest;
@@ -27,14 +27,14 @@ export interface FoundStore {
   readonly end: LogEnd;
   readonly snapshot: SnapshotEntry | undefined;
   /** Why the newest snapshot was passed over, if it was. */
-  readonly snapshotFellBack: string | undefined;
+  readonly snapshotFallback: string | undefined;
 }
 
 /** Undefined for a directory in which no log was ever completed. Throws WalCorruptError for one that must not be opened. */
 export function* checkStore(
   storage: Storage,
   onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
-): Procedure<FoundStore | undefined> {
+): Coroutine<FoundStore | undefined> {
   yield* call<void>((done) => storage.syncDir('.', done));
   const names = yield* call<string[]>((done) => storage.list('.', done));
   if (!names.includes('CURRENT')) {
@@ -45,30 +45,30 @@ export function* checkStore(
   for (const entry of manifest.segments) yield* checkSegment(storage, manifest, entry);
   const { snapshot, fellBack } = yield* chooseSnapshot(storage, manifest);
   const end = yield* scanLog(storage, manifest, firstSegmentAfter(manifest, snapshot?.lsn ?? 0), onBatch);
-  const found = yield* withRescued(storage, manifest, names, end, onBatch);
+  const found = yield* withUnlistedCopy(storage, manifest, names, end, onBatch);
   yield* assertNothingNewer(storage, found.manifest, names, found.end.position);
-  return { ...found, names, snapshot, snapshotFellBack: fellBack };
+  return { ...found, names, snapshot, snapshotFallback: fellBack };
 }
 
 /** With the one batch that an opening had copied and not listed, if there is one behind the end. */
-function* withRescued(
+function* withUnlistedCopy(
   storage: Storage,
   manifest: Manifest,
   names: readonly string[],
   end: LogEnd,
   onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
-): Procedure<{ readonly manifest: Manifest; readonly end: LogEnd }> {
+): Coroutine<{ readonly manifest: Manifest; readonly end: LogEnd }> {
   const lastListed = manifest.segments.at(-1)?.seq ?? 0;
   for (const name of names) {
     if ((segmentSeqOf(name) ?? 0) <= lastListed) continue;
     const header = yield* readHeader(storage, name);
-    const rescue = header && (yield* rescueFrom(storage, manifest, end, header, onBatch));
+    const rescue = header && (yield* readUnlistedCopy(storage, manifest, end, header, onBatch));
     if (rescue !== undefined) return rescue;
   }
   return { manifest, end };
 }
 
-export function* readManifest(storage: Storage): Procedure<Manifest> {
+export function* readManifest(storage: Storage): Coroutine<Manifest> {
   yield* syncNamed(storage, 'STORE');
   yield* syncNamed(storage, 'CURRENT');
   const store = decodeStoreFile(yield* readFile(storage, 'STORE'));
@@ -80,7 +80,7 @@ export function* readManifest(storage: Storage): Procedure<Manifest> {
 }
 
 /** Always sync before reading: what is in the page cache only must not be taken for durable. */
-function* syncNamed(storage: Storage, name: string): Procedure<void> {
+function* syncNamed(storage: Storage, name: string): Coroutine<void> {
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
   if (bytes === undefined)
     throw new WalCorruptError({ file: name, offset: 0, reason: 'the file is missing' });
@@ -93,7 +93,7 @@ function* syncNamed(storage: Storage, name: string): Procedure<void> {
  * Without CURRENT there is no log, unless somebody removed it. Creating one writes STORE first and CURRENT last, so a
  * crash in between leaves at most a segment without batches.
  */
-function* assertNeverCompleted(storage: Storage, names: readonly string[]): Procedure<void> {
+function* assertNeverCompleted(storage: Storage, names: readonly string[]): Coroutine<void> {
   const missing = (reason: string): WalCorruptError =>
     new WalCorruptError({ file: 'CURRENT', offset: 0, reason });
   if (names.some((name) => name.endsWith('.snap')))
@@ -106,7 +106,7 @@ function* assertNeverCompleted(storage: Storage, names: readonly string[]): Proc
   }
 }
 
-function* checkSegment(storage: Storage, manifest: Manifest, entry: SegmentEntry): Procedure<void> {
+function* checkSegment(storage: Storage, manifest: Manifest, entry: SegmentEntry): Coroutine<void> {
   const name = segmentName(entry.seq);
   const firstLsn = manifest.start.lsn + 1;
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
@@ -137,7 +137,7 @@ function* checkSegment(storage: Storage, manifest: Manifest, entry: SegmentEntry
   }
 }
 
-function* readHeader(storage: Storage, name: string): Procedure<SegmentHeader | undefined> {
+function* readHeader(storage: Storage, name: string): Coroutine<SegmentHeader | undefined> {
   const page = Buffer.alloc(PAGE_BYTES);
   const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
   const count = yield* call<number>((done) => storage.read(file, page, 0, done));
@@ -148,7 +148,7 @@ function* readHeader(storage: Storage, name: string): Procedure<SegmentHeader | 
 function* chooseSnapshot(
   storage: Storage,
   manifest: Manifest,
-): Procedure<{ snapshot: SnapshotEntry | undefined; fellBack: string | undefined }> {
+): Coroutine<{ snapshot: SnapshotEntry | undefined; fellBack: string | undefined }> {
   const [newest, previous] = manifest.snapshots;
   if (newest === undefined) return { snapshot: undefined, fellBack: undefined };
   const problem = yield* verifySnapshot(storage, manifest.storeId, newest);
@@ -178,7 +178,7 @@ function* assertNothingNewer(
   manifest: Manifest,
   names: readonly string[],
   position: Position,
-): Procedure<void> {
+): Coroutine<void> {
   const lastListed = manifest.segments.at(-1)?.seq ?? 0;
   for (const name of names) {
     if ((segmentSeqOf(name) ?? 0) <= lastListed) continue;
@@ -195,12 +195,12 @@ function* assertNothingNewer(
 }
 
 /** Highest number of a batch whose header is valid in this segment; 0 if there is none. */
-function* lastBatchIn(storage: Storage, name: string): Procedure<number> {
+function* lastBatchIn(storage: Storage, name: string): Coroutine<number> {
   const segment = yield* readHeader(storage, name);
   if (segment === undefined) return 0;
-  const seed = batchSeed(segment);
+  const seed = crcSeed(segment);
   const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
-  const window = new SegmentWindow(storage, file, segment.bytes);
+  const window = new SegmentReadBuffer(storage, file, segment.bytes);
   let last = 0;
   for (let offset = PAGE_BYTES; offset < segment.bytes; offset += PAGE_BYTES) {
     if (!window.has(offset, PAGE_BYTES)) yield* window.load(offset, PAGE_BYTES);

@@ -4,7 +4,7 @@ import type { BatchHeader, Position } from '../format/batch.js';
 import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { isZero, PAGE_BYTES } from '../format/page.js';
 import { segmentName } from '../format/segment-header.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 import { type ScannedBatch, type SegmentScan, scanSegment } from './segment-scan.js';
@@ -44,7 +44,7 @@ export function* scanLog(
   manifest: Manifest,
   fromIndex: number,
   onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
-): Procedure<LogEnd> {
+): Coroutine<LogEnd> {
   const rules = { losses: manifest.losses, epochMax: manifest.epoch };
   const ends = new Map<number, { offset: number; position: Position }>();
   let position = positionBefore(manifest, fromIndex) ?? manifest.start;
@@ -63,13 +63,13 @@ export function* scanLog(
       continue;
     }
     const later = yield* laterWriteIn(storage, manifest, index + 1);
-    if (scan.rest.kind === 'bad') {
+    if (scan.tail.kind === 'bad') {
       assertTorn(manifest, entry, scan, later);
       const torn = {
         file: segmentName(entry.seq),
         offset: scan.offset,
-        end: scan.rest.end,
-        reason: scan.rest.reason,
+        end: scan.tail.end,
+        reason: scan.tail.reason,
       };
       return { position, ends, lastBatch, torn };
     }
@@ -94,7 +94,7 @@ export function* scanSealed(
   entry: SegmentEntry,
   before: Position,
   onBatch: (batch: ScannedBatch) => void,
-): Procedure<void> {
+): Coroutine<void> {
   const rules = { losses: manifest.losses, epochMax: manifest.epoch };
   const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
   try {
@@ -107,7 +107,7 @@ export function* scanSealed(
 function assertSealed(entry: SegmentEntry, scan: SegmentScan): void {
   const sealed = entry.sealed;
   if (sealed === undefined) return;
-  const { position, rest } = scan;
+  const { position, tail } = scan;
   const reached =
     scan.offset === sealed.end && position.batch === sealed.batch && position.crc === sealed.crc;
   if (reached && position.lsn === sealed.lsn) return;
@@ -116,7 +116,7 @@ function assertSealed(entry: SegmentEntry, scan: SegmentScan): void {
     offset: scan.offset,
     firstLsn: position.lsn + 1,
     lastLsn: sealed.lsn,
-    reason: rest.kind === 'bad' ? rest.reason : `the manifest says that batches reach to byte ${sealed.end}`,
+    reason: tail.kind === 'bad' ? tail.reason : `the manifest says that batches reach to byte ${sealed.end}`,
   });
 }
 
@@ -126,21 +126,21 @@ function assertTorn(
   scan: SegmentScan,
   later: string | undefined,
 ): void {
-  if (scan.rest.kind !== 'bad') return;
+  if (scan.tail.kind !== 'bad') return;
   const clean = manifest.clean === undefined ? undefined : 'the shutdown was clean';
-  const proof = later ?? scan.rest.trace ?? clean;
+  const proof = later ?? scan.tail.laterWrite ?? clean;
   if (proof === undefined) return;
   throw new WalCorruptError({
     file: segmentName(entry.seq),
     offset: scan.offset,
     firstLsn: scan.position.lsn + 1,
-    lastLsn: scan.rest.lastLsn,
-    reason: `${scan.rest.reason}, and it was durable once: ${proof}`,
+    lastLsn: scan.tail.lastLsn,
+    reason: `${scan.tail.reason}, and it was durable once: ${proof}`,
   });
 }
 
 /** Says where, if a listed segment from `index` on has a byte past its header that is not zero. */
-function* laterWriteIn(storage: Storage, manifest: Manifest, index: number): Procedure<string | undefined> {
+function* laterWriteIn(storage: Storage, manifest: Manifest, index: number): Coroutine<string | undefined> {
   for (const entry of manifest.segments.slice(index)) {
     const name = segmentName(entry.seq);
     const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
@@ -151,7 +151,7 @@ function* laterWriteIn(storage: Storage, manifest: Manifest, index: number): Pro
   return undefined;
 }
 
-function* isZeroFile(storage: Storage, file: StorageFile, bytes: number): Procedure<boolean> {
+function* isZeroFile(storage: Storage, file: StorageFile, bytes: number): Coroutine<boolean> {
   const chunk = Buffer.allocUnsafe(Math.min(bytes, 1024 * 1024));
   for (let offset = PAGE_BYTES; offset < bytes; offset += chunk.length) {
     const into = chunk.subarray(0, Math.min(chunk.length, bytes - offset));

@@ -4,8 +4,8 @@
 import {
   BATCH_HEADER_BYTES,
   batchExtent,
-  batchSeed,
   closeBatch,
+  crcSeed,
   FLAG_LINK,
   ORIGIN,
   type Position,
@@ -15,13 +15,13 @@ import { PAGE_BYTES } from '../format/page.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { encodeStoreFile } from '../format/store-file.js';
 import type { WalHost } from '../host/host.js';
-import { prepareSegment } from '../segments/segment-file.js';
-import { createFile, removeIfThere, replaceFile } from '../storage/durable-file.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { prepareSegment } from '../segments/prepare-segment.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
+import { createFile, removeIfThere, replaceFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { checkStore, type FoundStore } from './check-store.js';
 import type { LogEnd, TornTail } from './log-scan.js';
-import { sealedSegments } from './sealed-segments.js';
+import { sealSegments } from './seal-segments.js';
 import type { ScannedBatch } from './segment-scan.js';
 
 export interface OpenStoreOptions {
@@ -36,21 +36,21 @@ export interface OpenedStore {
   readonly active: { readonly entry: SegmentEntry; readonly file: StorageFile; readonly offset: number };
   readonly torn: TornTail | undefined;
   /** The newest snapshot could not be used; its predecessor was. */
-  readonly snapshotFellBack: string | undefined;
+  readonly snapshotFallback: string | undefined;
 }
 
 export function* openStore(
   storage: Storage,
   host: WalHost,
   options: OpenStoreOptions,
-): Procedure<OpenedStore> {
+): Coroutine<OpenedStore> {
   const found = yield* checkStore(storage, options.onBatch);
   return found === undefined
     ? yield* createStore(storage, host, options.segmentBytes)
-    : yield* takeOver(storage, host, found, options.segmentBytes);
+    : yield* recoverStore(storage, host, found, options.segmentBytes);
 }
 
-function* createStore(storage: Storage, host: WalHost, segmentBytes: number): Procedure<OpenedStore> {
+function* createStore(storage: Storage, host: WalHost, segmentBytes: number): Coroutine<OpenedStore> {
   const names = yield* call<string[]>((done) => storage.list('.', done));
   const storeId = Buffer.from(Array.from({ length: 16 }, () => Math.floor(host.random() * 256))).toString(
     'hex',
@@ -66,19 +66,19 @@ function* createStore(storage: Storage, host: WalHost, segmentBytes: number): Pr
   return yield* publishAndClean(storage, manifest, { names, position: ORIGIN, offset: PAGE_BYTES });
 }
 
-function* takeOver(
+function* recoverStore(
   storage: Storage,
   host: WalHost,
   found: FoundStore,
   segmentBytes: number,
-): Procedure<OpenedStore> {
+): Coroutine<OpenedStore> {
   const { manifest: old, end } = found;
   if (end.torn !== undefined) yield* quarantine(storage, old.epoch, end.torn);
-  const doubtful = yield* readDoubtfulBatch(storage, old, end);
-  const position = doubtful === undefined ? end.position : doubtful.before;
-  const sealed = sealedSegments(old, end, doubtful);
+  const unsynced = yield* readPossiblyUnsyncedBatch(storage, old, end);
+  const position = unsynced === undefined ? end.position : unsynced.before;
+  const sealed = sealSegments(old, end, unsynced);
 
-  const bytes = Math.max(segmentBytes, PAGE_BYTES + (doubtful?.bytes.length ?? 0));
+  const bytes = Math.max(segmentBytes, PAGE_BYTES + (unsynced?.bytes.length ?? 0));
   const entry = { seq: nextSeq(old.segments, found.names), bytes, salt: randomSalt(host) };
   const epoch = old.epoch + 1;
   const first = sealed[0] === undefined ? { ...position } : old.start;
@@ -87,16 +87,16 @@ function* takeOver(
     epoch,
     start: { batch: first.batch, lsn: first.lsn, crc: first.crc },
     segments: [...sealed, entry],
-    snapshots: found.snapshotFellBack === undefined ? old.snapshots : old.snapshots.slice(1),
+    snapshots: found.snapshotFallback === undefined ? old.snapshots : old.snapshots.slice(1),
     losses: old.losses,
   };
   let after = position;
   let batch: Buffer | undefined;
-  if (doubtful !== undefined && doubtful.header.count > 0) {
-    batch = doubtful.bytes;
-    const { firstLsn, count, bodyLen, flags } = doubtful.header;
+  if (unsynced !== undefined && unsynced.header.count > 0) {
+    batch = unsynced.bytes;
+    const { firstLsn, count, bodyLen, flags } = unsynced.header;
     const fields = { position, firstLsn, count, epoch, flags: flags | FLAG_LINK };
-    after = closeBatch(batch, bodyLen, fields, batchSeed(entry));
+    after = closeBatch(batch, bodyLen, fields, crcSeed(entry));
   }
   yield* prepareSegment(storage, old.storeId, entry, { batches: batch });
   const opened = yield* publishAndClean(storage, manifest, {
@@ -104,10 +104,10 @@ function* takeOver(
     position: after,
     offset: PAGE_BYTES + (batch?.length ?? 0),
   });
-  return { ...opened, torn: end.torn, snapshotFellBack: found.snapshotFellBack };
+  return { ...opened, torn: end.torn, snapshotFallback: found.snapshotFallback };
 }
 
-interface DoubtfulBatch {
+interface PossiblyUnsyncedBatch {
   readonly bytes: Buffer;
   readonly before: Position;
   readonly header: NonNullable<LogEnd['lastBatch']>['header'];
@@ -119,11 +119,11 @@ interface DoubtfulBatch {
  * The last batch may be in the page cache only: the dead process may have ended because its sync failed. By W1 no
  * earlier batch can be, and after a clean shutdown not even the last.
  */
-function* readDoubtfulBatch(
+function* readPossiblyUnsyncedBatch(
   storage: Storage,
   old: Manifest,
   end: LogEnd,
-): Procedure<DoubtfulBatch | undefined> {
+): Coroutine<PossiblyUnsyncedBatch | undefined> {
   const last = end.lastBatch;
   if (last === undefined || old.clean !== undefined) return undefined;
   const entry = old.segments[last.index];
@@ -136,7 +136,7 @@ function* readDoubtfulBatch(
   return { bytes, ...last };
 }
 
-function* quarantine(storage: Storage, epoch: number, torn: TornTail): Procedure<void> {
+function* quarantine(storage: Storage, epoch: number, torn: TornTail): Coroutine<void> {
   yield* call<void>((done) => storage.mkdir('quarantine', done));
   const bytes = Buffer.alloc(torn.end - torn.offset);
   const file = yield* call<StorageFile>((done) => storage.open(torn.file, 'read', done));
@@ -151,7 +151,7 @@ function* publishAndClean(
   storage: Storage,
   manifest: Manifest,
   at: { readonly names: readonly string[]; readonly position: Position; readonly offset: number },
-): Procedure<OpenedStore> {
+): Coroutine<OpenedStore> {
   yield* replaceFile(storage, 'CURRENT', encodeManifest(manifest));
   const entry = manifest.segments.at(-1) as SegmentEntry; // every manifest made above ends with a new segment
   yield* removeLeftovers(storage, manifest, at.names);
@@ -161,15 +161,15 @@ function* publishAndClean(
     position: at.position,
     active: { entry, file, offset: at.offset },
     torn: undefined,
-    snapshotFellBack: undefined,
+    snapshotFallback: undefined,
   };
 }
 
-function* removeLeftovers(storage: Storage, manifest: Manifest, names: readonly string[]): Procedure<void> {
+function* removeLeftovers(storage: Storage, manifest: Manifest, names: readonly string[]): Coroutine<void> {
   const listed = new Set(manifest.segments.map((entry) => segmentName(entry.seq)));
   for (const snapshot of manifest.snapshots) listed.add(`snap-${snapshot.lsn}.snap`);
   for (const name of names) {
-    const ours = segmentSeqOf(name) !== undefined || name.endsWith('.snap') || isDraft(name);
+    const ours = segmentSeqOf(name) !== undefined || name.endsWith('.snap') || isTemporary(name);
     if (ours && !listed.has(name)) yield* removeIfThere(storage, name);
   }
   for (const entry of manifest.segments) {
@@ -183,7 +183,7 @@ function* removeLeftovers(storage: Storage, manifest: Manifest, names: readonly 
   }
 }
 
-function isDraft(name: string): boolean {
+function isTemporary(name: string): boolean {
   return name.endsWith('.tmp') && !name.startsWith('LOCK');
 }
 

@@ -4,7 +4,7 @@ import { codecOf } from '../format/codecs.js';
 import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { RecordFormatError, type RecordVisitor } from '../format/record.js';
 import { segmentName } from '../format/segment-header.js';
-import type { Procedure } from '../storage/procedure.js';
+import type { Coroutine } from '../storage/coroutine.js';
 import type { Storage } from '../storage/storage.js';
 import { WalCorruptError, WalTrimmedError } from '../wal-error.js';
 import { firstSegmentAfter, scanSealed } from './log-scan.js';
@@ -16,7 +16,7 @@ export function* replaySegments(
   manifest: Manifest,
   range: { readonly from: number; readonly to: number },
   visit: RecordVisitor,
-): Procedure<void> {
+): Coroutine<void> {
   if (range.from <= manifest.start.lsn) throw new WalTrimmedError(range.from, manifest.start.lsn + 1);
   for (
     let index = firstSegmentAfter(manifest, range.from - 1);

@@ -4,17 +4,17 @@ import {
   BATCH_HEADER_BYTES,
   type BatchHeader,
   batchExtent,
-  batchSeed,
   bodyCrc,
+  crcSeed,
   FLAG_LINK,
   type Position,
   readBatchHeader,
 } from '../format/batch.js';
 import { isDeclaredLoss, type Loss, type SegmentEntry } from '../format/manifest.js';
 import { isZero, lastNonZero, PAGE_BYTES } from '../format/page.js';
-import type { Procedure } from '../storage/procedure.js';
+import type { Coroutine } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
-import { SegmentWindow } from './segment-window.js';
+import { SegmentReadBuffer } from './segment-read-buffer.js';
 
 /** A batch that passed every check. The body is bytes[from, to), valid only during the call. */
 export interface ScannedBatch {
@@ -40,18 +40,18 @@ export interface SegmentScan {
   readonly lastBatch:
     | { readonly offset: number; readonly before: Position; readonly header: BatchHeader }
     | undefined;
-  readonly rest: Rest;
+  readonly tail: SegmentTail;
 }
 
 /** What lies behind the last good batch. */
-export type Rest =
+export type SegmentTail =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'zeros' }
   | {
       readonly kind: 'bad';
       readonly reason: string;
       /** Says what proves that a later write had been started; undefined if nothing does. */
-      readonly trace: string | undefined;
+      readonly laterWrite: string | undefined;
       readonly lastLsn: number | undefined;
       /** Just past the last byte that is not zero. */
       readonly end: number;
@@ -64,42 +64,42 @@ export function* scanSegment(
   start: Position,
   rules: ScanRules,
   onBatch: (batch: ScannedBatch) => void,
-): Procedure<SegmentScan> {
-  const window = new SegmentWindow(storage, file, entry.sealed?.end ?? entry.bytes);
+): Coroutine<SegmentScan> {
+  const window = new SegmentReadBuffer(storage, file, entry.sealed?.end ?? entry.bytes);
   try {
-    return yield* scanWindow(window, entry, start, rules, onBatch);
+    return yield* scanBatches(window, entry, start, rules, onBatch);
   } finally {
     // A read that is still under way must not outlive the file.
     yield* window.finish();
   }
 }
 
-function* scanWindow(
-  window: SegmentWindow,
+function* scanBatches(
+  buffer: SegmentReadBuffer,
   entry: SegmentEntry,
   start: Position,
   rules: ScanRules,
   onBatch: (batch: ScannedBatch) => void,
-): Procedure<SegmentScan> {
+): Coroutine<SegmentScan> {
   const limit = entry.sealed?.end ?? entry.bytes;
-  const seed = batchSeed(entry);
+  const seed = crcSeed(entry);
   let position = start;
   let offset = PAGE_BYTES;
   let lastBatch: SegmentScan['lastBatch'];
 
   while (offset < limit) {
-    if (!window.has(offset, PAGE_BYTES)) yield* window.load(offset, PAGE_BYTES);
-    const header = readBatchHeader(window.bytes, offset - window.start, seed);
+    if (!buffer.has(offset, PAGE_BYTES)) yield* buffer.load(offset, PAGE_BYTES);
+    const header = readBatchHeader(buffer.bytes, offset - buffer.start, seed);
     let reason =
-      header === undefined ? 'no valid batch header' : discontinuity(header, position, offset, limit, rules);
+      header === undefined ? 'no valid batch header' : chainError(header, position, offset, limit, rules);
     if (header !== undefined && reason === undefined) {
       const extent = batchExtent(header.bodyLen);
-      if (!window.has(offset, extent)) yield* window.load(offset, extent);
-      const at = offset - window.start;
-      const crc = window.has(offset, extent) ? bodyCrc(window.bytes, at, header) : undefined;
+      if (!buffer.has(offset, extent)) yield* buffer.load(offset, extent);
+      const at = offset - buffer.start;
+      const crc = buffer.has(offset, extent) ? bodyCrc(buffer.bytes, at, header) : undefined;
       if (crc !== undefined) {
         const from = at + BATCH_HEADER_BYTES;
-        onBatch({ header, bytes: window.bytes, from, to: from + header.bodyLen, offset, before: position });
+        onBatch({ header, bytes: buffer.bytes, from, to: from + header.bodyLen, offset, before: position });
         lastBatch = { offset, before: position, header };
         position = { batch: header.batchSeq, lsn: header.firstLsn + header.count - 1, crc };
         offset += extent;
@@ -107,14 +107,14 @@ function* scanWindow(
       }
       reason = 'body crc is wrong';
     }
-    const rest = yield* examineRest(window, entry, offset, limit, position.batch + 1, reason ?? '');
-    return { position, offset, lastBatch, rest };
+    const tail = yield* classifyTail(buffer, entry, offset, limit, position.batch + 1, reason ?? '');
+    return { position, offset, lastBatch, tail };
   }
-  return { position, offset, lastBatch, rest: { kind: 'nothing' } };
+  return { position, offset, lastBatch, tail: { kind: 'nothing' } };
 }
 
 /** Why a header that is valid in itself cannot be the batch expected here. */
-function discontinuity(
+function chainError(
   header: BatchHeader,
   position: Position,
   offset: number,
@@ -137,37 +137,37 @@ function discontinuity(
 }
 
 /**
- * By the rule of one batch in flight, a trace of any later write proves that batch `due` had been synced: then what is
+ * By the rule of one batch in flight, a laterWrite of any later write proves that batch `due` had been synced: then what is
  * wrong here is damage, not tearing.
  */
-function* examineRest(
-  window: SegmentWindow,
+function* classifyTail(
+  buffer: SegmentReadBuffer,
   entry: SegmentEntry,
   from: number,
   limit: number,
   due: number,
   reason: string,
-): Procedure<Rest> {
-  const seed = batchSeed(entry);
-  let trace: string | undefined;
+): Coroutine<SegmentTail> {
+  const seed = crcSeed(entry);
+  let laterWrite: string | undefined;
   let lastLsn: number | undefined;
   let end = from;
   let ownEnd = Number.POSITIVE_INFINITY;
   for (let offset = from; offset < limit; offset += PAGE_BYTES) {
-    if (!window.has(offset, PAGE_BYTES)) yield* window.load(offset, PAGE_BYTES);
-    const at = offset - window.start;
-    const stop = Math.min(at + PAGE_BYTES, window.bytes.length);
+    if (!buffer.has(offset, PAGE_BYTES)) yield* buffer.load(offset, PAGE_BYTES);
+    const at = offset - buffer.start;
+    const stop = Math.min(at + PAGE_BYTES, buffer.bytes.length);
     if (at >= stop) break;
-    if (isZero(window.bytes, at, stop)) continue;
-    end = window.start + lastNonZero(window.bytes, at, stop);
-    if (offset >= ownEnd) trace ??= `bytes were written at ${offset}, beyond batch ${due}`;
-    const header = readBatchHeader(window.bytes, at, seed);
+    if (isZero(buffer.bytes, at, stop)) continue;
+    end = buffer.start + lastNonZero(buffer.bytes, at, stop);
+    if (offset >= ownEnd) laterWrite ??= `bytes were written at ${offset}, beyond batch ${due}`;
+    const header = readBatchHeader(buffer.bytes, at, seed);
     if (header === undefined || header.batchSeq < due) continue;
     lastLsn = Math.max(lastLsn ?? 0, header.firstLsn + header.count - 1);
-    if (header.batchSeq > due) trace ??= `batch ${header.batchSeq} was started at ${offset}`;
+    if (header.batchSeq > due) laterWrite ??= `batch ${header.batchSeq} was started at ${offset}`;
     else if (offset !== from || reason !== 'body crc is wrong')
-      trace ??= `the header of batch ${due} is whole, but ${reason}`;
+      laterWrite ??= `the header of batch ${due} is whole, but ${reason}`;
     else ownEnd = from + batchExtent(header.bodyLen);
   }
-  return end === from ? { kind: 'zeros' } : { kind: 'bad', reason, trace, lastLsn, end };
+  return end === from ? { kind: 'zeros' } : { kind: 'bad', reason, laterWrite, lastLsn, end };
 }

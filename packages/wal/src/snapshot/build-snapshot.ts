@@ -5,8 +5,8 @@ import { decodeManifest } from '../format/manifest.js';
 import type { BlobRef } from '../format/record.js';
 import { SECTION_STATE, snapshotName } from '../format/snapshot-file.js';
 import { replaySegments } from '../recovery/replay.js';
-import { readFile, removeIfThere } from '../storage/durable-file.js';
-import type { Procedure } from '../storage/procedure.js';
+import type { Coroutine } from '../storage/coroutine.js';
+import { readFile, removeIfThere } from '../storage/file-operations.js';
 import type { Storage } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
 import type { BuildRequest, BuiltSnapshot, Fold } from './fold.js';
@@ -17,14 +17,14 @@ export function* buildSnapshot<S>(
   storage: Storage,
   fold: Fold<S>,
   request: BuildRequest,
-): Procedure<BuiltSnapshot> {
+): Coroutine<BuiltSnapshot> {
   // The folded state is gone before the one that is read back is made: there is memory for one of them.
-  const written = yield* foldInto(storage, fold, request);
+  const written = yield* writeFolded(storage, fold, request);
   yield* verifyByLoading(storage, fold, request.draft);
   return written;
 }
 
-function* foldInto<S>(storage: Storage, fold: Fold<S>, request: BuildRequest): Procedure<BuiltSnapshot> {
+function* writeFolded<S>(storage: Storage, fold: Fold<S>, request: BuildRequest): Coroutine<BuiltSnapshot> {
   const manifest = decodeManifest(yield* readFile(storage, 'CURRENT'));
   const segments = manifest.segments.filter((entry) => entry.sealed !== undefined);
   const state = fold.empty();
@@ -45,13 +45,13 @@ function* foldInto<S>(storage: Storage, fold: Fold<S>, request: BuildRequest): P
   return yield* writeSnapshot(storage, request.draft, content);
 }
 
-export function* restoreSnapshot<S>(storage: Storage, fold: Fold<S>, state: S, lsn: number): Procedure<void> {
+export function* restoreSnapshot<S>(storage: Storage, fold: Fold<S>, state: S, lsn: number): Coroutine<void> {
   yield* readSnapshot(storage, snapshotName(lsn), (kind, payload) => {
     if (kind === SECTION_STATE) fold.restore(state, payload);
   });
 }
 
-function* verifyByLoading<S>(storage: Storage, fold: Fold<S>, draft: string): Procedure<void> {
+function* verifyByLoading<S>(storage: Storage, fold: Fold<S>, draft: string): Coroutine<void> {
   const state = fold.empty();
   try {
     yield* readSnapshot(storage, draft, (kind, payload) => {

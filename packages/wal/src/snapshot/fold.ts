@@ -2,7 +2,7 @@
 // records give the same state, live and in replay.
 
 import type { BlobRef } from '../format/record.js';
-import type { Done } from '../storage/storage.js';
+import type { Callback } from '../storage/storage.js';
 
 export interface Fold<S = unknown> {
   empty(): S;
@@ -37,5 +37,5 @@ export interface BuiltSnapshot {
 
 /** Writes a snapshot from what CURRENT lists: the newest snapshot, and the sealed segments behind it. */
 export interface SnapshotBuilder {
-  build(request: BuildRequest, done: Done<BuiltSnapshot>): void;
+  build(request: BuildRequest, done: Callback<BuiltSnapshot>): void;
 }

@@ -13,7 +13,7 @@ import {
   snapshotName,
 } from '../format/snapshot-file.js';
 import { assertReadable } from '../format/store-file.js';
-import { begin, type Call, call, type Procedure } from '../storage/procedure.js';
+import { type Call, type Coroutine, call, startCall } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 
@@ -24,7 +24,7 @@ export function* verifySnapshot(
   storage: Storage,
   storeId: string,
   entry: SnapshotEntry,
-): Procedure<string | undefined> {
+): Coroutine<string | undefined> {
   const name = snapshotName(entry.lsn);
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
   if (bytes === undefined) return 'the file is missing';
@@ -49,14 +49,14 @@ export function* digestFile(
   storage: Storage,
   file: StorageFile,
   bytes: number,
-): Procedure<{ readonly sha256: string; readonly head: Buffer; readonly read: number }> {
+): Coroutine<{ readonly sha256: string; readonly head: Buffer; readonly read: number }> {
   const hash = createHash('sha256');
   const chunks = [Buffer.allocUnsafe(CHUNK_BYTES), Buffer.allocUnsafe(CHUNK_BYTES)] as const;
   let head: Buffer = Buffer.alloc(0);
   let offset = 0;
   const readAt = (position: number, turn: number): Call<number> => {
     const into = chunks[turn % 2 === 0 ? 0 : 1].subarray(0, Math.min(CHUNK_BYTES, bytes - position));
-    return begin((done) => storage.read(file, into, position, done));
+    return startCall((done) => storage.read(file, into, position, done));
   };
   let turn = 0;
   let pending = readAt(0, 0);
@@ -78,12 +78,12 @@ export function* readSnapshot(
   storage: Storage,
   name: string,
   visit: (kind: number, payload: Buffer) => void,
-): Procedure<void> {
+): Coroutine<void> {
   const bytes = (yield* call<number | undefined>((done) => storage.size(name, done))) ?? 0;
   const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
   const bad = (offset: number, reason: string): WalCorruptError =>
     new WalCorruptError({ file: name, offset, reason });
-  const read = function* (offset: number, count: number): Procedure<Buffer> {
+  const read = function* (offset: number, count: number): Coroutine<Buffer> {
     const into = Buffer.allocUnsafe(Math.max(0, Math.min(count, bytes - offset)));
     const got = yield* call<number>((done) => storage.read(file, into, offset, done));
     if (got !== count) throw bad(offset, 'the file ends early');

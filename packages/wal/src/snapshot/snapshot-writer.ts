@@ -10,8 +10,8 @@ import {
   SECTION_END,
   SECTION_STATE,
 } from '../format/snapshot-file.js';
-import { syncFile, writeFully } from '../storage/durable-file.js';
-import { call, type Procedure } from '../storage/procedure.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
+import { syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
 
@@ -33,7 +33,7 @@ export function* writeSnapshot(
     /** Undefined if it cannot be told which blobs are in use: then none is ever removed. */
     readonly blobs: readonly BlobRef[] | undefined;
   },
-): Procedure<WrittenSnapshot> {
+): Coroutine<WrittenSnapshot> {
   const file = yield* call<StorageFile>((done) => storage.open(name, 'create', done));
   const sections = new SectionWriter(storage, file);
   try {
@@ -50,60 +50,60 @@ export function* writeSnapshot(
 
 class SectionWriter {
   offset = 0;
-  readonly #storage: Storage;
-  readonly #file: StorageFile;
-  readonly #hash = createHash('sha256');
-  #waiting: Uint8Array[] = [];
-  #waitingBytes = 0;
-  #crc = 0;
-  #count = 0;
+  private readonly storage: Storage;
+  private readonly file: StorageFile;
+  private readonly hash = createHash('sha256');
+  private waiting: Uint8Array[] = [];
+  private waitingBytes = 0;
+  private crc = 0;
+  private count = 0;
 
   constructor(storage: Storage, file: StorageFile) {
-    this.#storage = storage;
-    this.#file = file;
+    this.storage = storage;
+    this.file = file;
   }
 
   begin(header: Buffer): void {
-    this.#crc = header.readUInt32LE(header.length - 4);
-    this.#put(header);
+    this.crc = header.readUInt32LE(header.length - 4);
+    this.put(header);
   }
 
-  *add(kind: number, payload: Uint8Array): Procedure<void> {
+  *add(kind: number, payload: Uint8Array): Coroutine<void> {
     if (payload.length > SECTION_BYTES_MAX) {
       throw new WalSnapshotError(
         `a chunk of ${payload.length} bytes, at most ${SECTION_BYTES_MAX} are allowed`,
       );
     }
-    const head = encodeSectionHead(kind, payload, this.#crc);
-    this.#crc = head.readUInt32LE(8);
-    this.#count += 1;
-    this.#put(head);
-    this.#put(payload);
-    if (this.#waitingBytes >= FLUSH_BYTES) yield* this.#flush();
+    const head = encodeSectionHead(kind, payload, this.crc);
+    this.crc = head.readUInt32LE(8);
+    this.count += 1;
+    this.put(head);
+    this.put(payload);
+    if (this.waitingBytes >= FLUSH_BYTES) yield* this.flush();
   }
 
-  *end(): Procedure<void> {
+  *end(): Coroutine<void> {
     const count = Buffer.alloc(4);
-    count.writeUInt32LE(this.#count, 0);
+    count.writeUInt32LE(this.count, 0);
     yield* this.add(SECTION_END, count);
-    yield* this.#flush();
+    yield* this.flush();
   }
 
   digest(): string {
-    return this.#hash.digest('hex');
+    return this.hash.digest('hex');
   }
 
-  #put(bytes: Uint8Array): void {
-    this.#waiting.push(bytes);
-    this.#waitingBytes += bytes.length;
+  private put(bytes: Uint8Array): void {
+    this.waiting.push(bytes);
+    this.waitingBytes += bytes.length;
   }
 
-  *#flush(): Procedure<void> {
-    const bytes = Buffer.concat(this.#waiting);
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    this.#hash.update(bytes);
-    yield* writeFully(this.#storage, this.#file, bytes, this.offset);
+  private *flush(): Coroutine<void> {
+    const bytes = Buffer.concat(this.waiting);
+    this.waiting = [];
+    this.waitingBytes = 0;
+    this.hash.update(bytes);
+    yield* writeFully(this.storage, this.file, bytes, this.offset);
     this.offset += bytes.length;
   }
 }

@@ -5,36 +5,36 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { WalLockedError } from '../wal-error.js';
-import { isHolderAlive, type LockHolder, parseLockHolder } from './lock-holder.js';
-import { makeNodeFolder, unusable } from './node-folder.js';
-import type { Done } from './storage.js';
+import { isOwnerAlive, type LockOwner, parseLockFile } from './lock-file.js';
+import { directoryError, makeNodeDirectory } from './node-directory.js';
+import type { Callback } from './storage.js';
 
 const FILE = 'LOCK';
 
-export function takeNodeLock(directory: string, done: Done): void {
+export function takeNodeLock(directory: string, done: Callback): void {
   take(directory).then(
     () => done(null),
     (error: unknown) => done(error instanceof Error ? error : new Error(String(error))),
   );
 }
 
-export function releaseNodeLock(directory: string, done: Done): void {
+export function releaseNodeLock(directory: string, done: Callback): void {
   fs.unlink(join(directory, FILE), (error) => done(error?.code === 'ENOENT' ? null : error));
 }
 
 async function take(directory: string): Promise<void> {
   const path = join(directory, FILE);
-  const own: LockHolder = {
+  const own: LockOwner = {
     pid: process.pid,
     bootId: readBootId(),
     startedAt: processStartedAt(process.pid) ?? '',
     nonce: randomBytes(8).toString('hex'),
   };
-  await makeNodeFolder(directory);
+  await makeNodeDirectory(directory);
   if (await createExclusively(path, own)) return;
 
   const text = await fs.promises.readFile(path, 'utf8');
-  const holder = parseLockHolder(text);
+  const holder = parseLockFile(text);
   if (holder !== undefined && isAlive(holder, own.bootId)) throw lockedBy(holder);
   await moveAside(path, text, own);
   if (await createExclusively(path, own)) return;
@@ -45,7 +45,7 @@ async function take(directory: string): Promise<void> {
  * Two processes may both have judged the same LOCK stale. The one that renames second would move the first one's fresh
  * LOCK away, so what was moved is compared with what was judged, and put back if it is another.
  */
-async function moveAside(path: string, judged: string, own: LockHolder): Promise<void> {
+async function moveAside(path: string, judged: string, own: LockOwner): Promise<void> {
   const aside = `${path}.stale.${own.nonce}`;
   await fs.promises.rename(path, aside);
   const moved = await fs.promises.readFile(aside, 'utf8');
@@ -57,11 +57,11 @@ async function moveAside(path: string, judged: string, own: LockHolder): Promise
   await fs.promises.unlink(aside);
 }
 
-async function createExclusively(path: string, own: LockHolder): Promise<boolean> {
+async function createExclusively(path: string, own: LockOwner): Promise<boolean> {
   // Written under another name and linked into place, so that nobody ever reads half a holder.
   const draft = `${path}.${own.nonce}.tmp`;
   await fs.promises.writeFile(draft, JSON.stringify(own), { mode: 0o640 }).catch((error: unknown) => {
-    throw unusable(dirname(path), error);
+    throw directoryError(dirname(path), error);
   });
   try {
     await fs.promises.link(draft, path);
@@ -74,15 +74,15 @@ async function createExclusively(path: string, own: LockHolder): Promise<boolean
   }
 }
 
-function lockedBy(holder: LockHolder): WalLockedError {
+function lockedBy(holder: LockOwner): WalLockedError {
   return new WalLockedError(
     holder.pid === process.pid ? `this process (pid ${holder.pid})` : `pid ${holder.pid}`,
   );
 }
 
-function isAlive(holder: LockHolder, bootId: string): boolean {
+function isAlive(holder: LockOwner, bootId: string): boolean {
   const startedAt = processStartedAt(holder.pid);
-  return isHolderAlive(holder, bootId, startedAt === undefined ? undefined : { startedAt });
+  return isOwnerAlive(holder, bootId, startedAt === undefined ? undefined : { startedAt });
 }
 
 /** Undefined if no such process runs; empty if one does but its start cannot be told. */

@@ -2,9 +2,9 @@
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { makeNodeFolder } from './node-folder.js';
+import { makeNodeDirectory } from './node-directory.js';
 import { releaseNodeLock, takeNodeLock } from './node-lock.js';
-import type { Done, OpenMode, Storage, StorageFile } from './storage.js';
+import type { Callback, OpenMode, Storage, StorageFile } from './storage.js';
 
 interface NodeFile extends StorageFile {
   readonly fd: number;
@@ -15,7 +15,7 @@ interface NodeFile extends StorageFile {
 // On macOS O_DSYNC does not reach the platter; there libuv's fsync (F_FULLFSYNC) has to be called.
 const DSYNC = process.platform === 'linux' ? fs.constants.O_DSYNC : 0;
 /** A disk that took longer for its latest write is not waited for. */
-const QUICK_MS = 1;
+const BLOCKING_MS_MAX = 1;
 const FLAGS: Record<OpenMode, number> = {
   read: fs.constants.O_RDONLY,
   create: fs.constants.O_RDWR | fs.constants.O_CREAT | fs.constants.O_EXCL,
@@ -26,7 +26,7 @@ export function nodeStorage(directory: string): Storage {
   const path = (name: string): string => join(directory, name);
   const fdOf = (file: StorageFile): number => (file as NodeFile).fd; // Files only come from `open` below.
   /** How long the latest durable write took. The first one of all is never waited for. */
-  let lastMs = Number.POSITIVE_INFINITY;
+  let lastWriteMs = Number.POSITIVE_INFINITY;
 
   return {
     lock: (done) => takeNodeLock(directory, done),
@@ -38,26 +38,26 @@ export function nodeStorage(directory: string): Storage {
         done(error, file);
       });
     },
-    close: (file, done) => fs.close(fdOf(file), finish(done)),
+    close: (file, done) => fs.close(fdOf(file), nullOnSuccess(done)),
     read: (file, into, position, done) => readFully(fdOf(file), into, 0, position, done),
     write: (file, bytes, position, done) => fs.write(fdOf(file), bytes, 0, bytes.length, position, done),
     writeDurable(file, bytes, position, done, options) {
       const { fd, dsync } = file as NodeFile;
       const startedAt = performance.now();
-      if (options?.alone === true && dsync && lastMs <= QUICK_MS) {
-        const { error, written } = writeNow(fd, bytes, position);
-        lastMs = performance.now() - startedAt;
+      if (options?.mayBlock === true && dsync && lastWriteMs <= BLOCKING_MS_MAX) {
+        const { error, written } = writeBlocking(fd, bytes, position);
+        lastWriteMs = performance.now() - startedAt;
         process.nextTick(done, error, written);
         return;
       }
       fs.write(fd, bytes, 0, bytes.length, position, (error, written) => {
-        lastMs = performance.now() - startedAt;
+        lastWriteMs = performance.now() - startedAt;
         if (error !== null || dsync) done(error, written);
         else fs.fdatasync(fd, (syncError) => done(syncError, written));
       });
     },
     // The data, and of the metadata what is needed to read it back; times may be lost.
-    sync: (file, done) => fs.fdatasync(fdOf(file), finish(done)),
+    sync: (file, done) => fs.fdatasync(fdOf(file), nullOnSuccess(done)),
 
     size(name, done) {
       fs.stat(path(name), (error, stats) => {
@@ -65,10 +65,10 @@ export function nodeStorage(directory: string): Storage {
         else done(error, error === null ? stats.size : undefined);
       });
     },
-    truncate: (name, bytes, done) => fs.truncate(path(name), bytes, finish(done)),
-    rename: (from, to, done) => fs.rename(path(from), path(to), finish(done)),
-    unlink: (name, done) => fs.unlink(path(name), finish(done)),
-    mkdir: (name, done) => void makeNodeFolder(path(name)).then(() => done(null), done),
+    truncate: (name, bytes, done) => fs.truncate(path(name), bytes, nullOnSuccess(done)),
+    rename: (from, to, done) => fs.rename(path(from), path(to), nullOnSuccess(done)),
+    unlink: (name, done) => fs.unlink(path(name), nullOnSuccess(done)),
+    mkdir: (name, done) => void makeNodeDirectory(path(name)).then(() => done(null), done),
     list(name, done) {
       fs.readdir(path(name), (error, names) => {
         if (error?.code === 'ENOENT') done(null, []);
@@ -76,7 +76,7 @@ export function nodeStorage(directory: string): Storage {
       });
     },
     syncDir: (name, done) => syncDirectory(path(name), done),
-    free(done) {
+    freeBytes(done) {
       fs.statfs(directory, (error, stats) =>
         done(error, error === null ? stats.bavail * stats.bsize : undefined),
       );
@@ -85,7 +85,7 @@ export function nodeStorage(directory: string): Storage {
 }
 
 /** On the thread of the caller: two changes of threads cost more than a quick disk does. */
-function writeNow(
+function writeBlocking(
   fd: number,
   bytes: Uint8Array,
   position: number,
@@ -98,11 +98,17 @@ function writeNow(
 }
 
 /** Node calls back with null or with nothing; the port promises null. */
-function finish(done: Done): (error?: NodeJS.ErrnoException | null) => void {
+function nullOnSuccess(done: Callback): (error?: NodeJS.ErrnoException | null) => void {
   return (error) => done(error ?? null);
 }
 
-function readFully(fd: number, into: Uint8Array, have: number, position: number, done: Done<number>): void {
+function readFully(
+  fd: number,
+  into: Uint8Array,
+  have: number,
+  position: number,
+  done: Callback<number>,
+): void {
   fs.read(fd, into, have, into.length - have, position + have, (error, count) => {
     if (error !== null) return done(error, have);
     const total = have + count;
@@ -111,7 +117,7 @@ function readFully(fd: number, into: Uint8Array, have: number, position: number,
   });
 }
 
-function syncDirectory(path: string, done: Done): void {
+function syncDirectory(path: string, done: Callback): void {
   // Windows cannot sync a directory; there is no promise about power loss there.
   if (process.platform === 'win32') {
     process.nextTick(done, null);

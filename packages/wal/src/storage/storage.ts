@@ -4,7 +4,7 @@
 // exactly once and never before the call has returned; after a crash it is not called at all.
 
 /** On an error the value is meaningless. */
-export type Done<T = void> = (error: Error | null, value: T) => void;
+export type Callback<T = void> = (error: Error | null, value: T) => void;
 
 export interface StorageFile {
   readonly name: string;
@@ -15,15 +15,15 @@ export type OpenMode = 'read' | 'create' | 'durable';
 
 export interface Storage {
   /** Takes the directory for this process or fails with ERR_WAL_LOCKED. Creates the directory if need be. */
-  lock(done: Done): void;
-  unlock(done: Done): void;
+  lock(done: Callback): void;
+  unlock(done: Callback): void;
 
-  open(name: string, mode: OpenMode, done: Done<StorageFile>): void;
-  close(file: StorageFile, done: Done): void;
+  open(name: string, mode: OpenMode, done: Callback<StorageFile>): void;
+  close(file: StorageFile, done: Callback): void;
   /** Bytes read; fewer than asked for only at the end of the file. */
-  read(file: StorageFile, into: Uint8Array, position: number, done: Done<number>): void;
+  read(file: StorageFile, into: Uint8Array, position: number, done: Callback<number>): void;
   /** Bytes written; the caller must compare. */
-  write(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void;
+  write(file: StorageFile, bytes: Uint8Array, position: number, done: Callback<number>): void;
   /**
    * As write, and what was written is on stable storage when `done` is called without an error. `alone`: a page that nothing else
    * waits beside, so the call may wait for the disk itself where that is short; `done` follows later all the same.
@@ -32,22 +32,22 @@ export interface Storage {
     file: StorageFile,
     bytes: Uint8Array,
     position: number,
-    done: Done<number>,
-    options?: { readonly alone: boolean },
+    done: Callback<number>,
+    options?: { readonly mayBlock: boolean },
   ): void;
-  sync(file: StorageFile, done: Done): void;
+  sync(file: StorageFile, done: Callback): void;
 
   /** Size in bytes, undefined if there is no such file. */
-  size(name: string, done: Done<number | undefined>): void;
-  truncate(name: string, bytes: number, done: Done): void;
-  rename(from: string, to: string, done: Done): void;
-  unlink(name: string, done: Done): void;
+  size(name: string, done: Callback<number | undefined>): void;
+  truncate(name: string, bytes: number, done: Callback): void;
+  rename(from: string, to: string, done: Callback): void;
+  unlink(name: string, done: Callback): void;
   /** No error if it exists. */
-  mkdir(name: string, done: Done): void;
+  mkdir(name: string, done: Callback): void;
   /** Plain names, in no particular order; empty if the directory is not there. */
-  list(directory: string, done: Done<string[]>): void;
+  list(directory: string, done: Callback<string[]>): void;
   /** Makes entries of the directory durable. */
-  syncDir(directory: string, done: Done): void;
+  syncDir(directory: string, done: Callback): void;
   /** Bytes free for us; undefined where it cannot be told. */
-  free(done: Done<number | undefined>): void;
+  freeBytes(done: Callback<number | undefined>): void;
 }

@@ -1,6 +1,6 @@
 // The storage port on a simulated disk, with a say at every call: let it pass, fail it, cut it short, or end the world there.
 
-import type { Done, OpenMode, Storage, StorageFile } from '../storage/storage.js';
+import type { Callback, OpenMode, Storage, StorageFile } from '../storage/storage.js';
 import { WalLockedError } from '../wal-error.js';
 import type { SeededRandom } from './seeded-random.js';
 import { SimulatedDisk } from './simulated-disk.js';
@@ -29,7 +29,7 @@ export interface FaultyStorageOptions {
   readonly disk?: SimulatedDisk;
   readonly fault?: (call: StorageCall) => Fault | undefined;
   /** Sees every call after it has changed the disk, and before its caller knows. */
-  readonly performed?: (call: StorageCall) => void;
+  readonly afterCall?: (call: StorageCall) => void;
   /** Calls that are under way together complete in any order, instead of in the order they were made. */
   readonly shuffle?: SeededRandom;
   /** When a call completes. Default: in `run()`. */
@@ -44,25 +44,25 @@ export class FaultyStorage implements Storage {
   readonly disk: SimulatedDisk;
   readonly calls: StorageCall[] = [];
   isCrashed = false;
-  readonly #fault: (call: StorageCall) => Fault | undefined;
-  readonly #schedule: (complete: () => void, call: StorageCall) => void;
-  readonly #performed: (call: StorageCall) => void;
-  readonly #shuffle: SeededRandom | undefined;
-  #due: (() => void)[] = [];
+  private readonly fault: (call: StorageCall) => Fault | undefined;
+  private readonly schedule: (complete: () => void, call: StorageCall) => void;
+  private readonly afterCall: (call: StorageCall) => void;
+  private readonly shuffle: SeededRandom | undefined;
+  private due: (() => void)[] = [];
 
   constructor(options: FaultyStorageOptions = {}) {
     this.disk = options.disk ?? new SimulatedDisk();
-    this.#shuffle = options.shuffle;
-    this.#fault = options.fault ?? (() => undefined);
-    this.#performed = options.performed ?? (() => undefined);
-    this.#schedule = options.schedule ?? ((complete) => this.#due.push(complete));
+    this.shuffle = options.shuffle;
+    this.fault = options.fault ?? (() => undefined);
+    this.afterCall = options.afterCall ?? (() => undefined);
+    this.schedule = options.schedule ?? ((complete) => this.due.push(complete));
   }
 
   /** Completes calls until there are none left, or so many were; returns how many. */
   run(most = Number.POSITIVE_INFINITY): number {
     let completed = 0;
-    while (this.#due.length > 0 && completed < most && !this.isCrashed) {
-      const [complete] = this.#due.splice(this.#shuffle?.below(this.#due.length) ?? 0, 1);
+    while (this.due.length > 0 && completed < most && !this.isCrashed) {
+      const [complete] = this.due.splice(this.shuffle?.below(this.due.length) ?? 0, 1);
       complete?.();
       completed += 1;
     }
@@ -71,30 +71,30 @@ export class FaultyStorage implements Storage {
 
   crash(): void {
     this.isCrashed = true;
-    this.#due = [];
+    this.due = [];
   }
 
   /** The process is gone, the machine is not: nobody hears of what was under way, and the lock is free. */
-  forget(): void {
-    this.#due = [];
+  killProcess(): void {
+    this.due = [];
     this.disk.isLocked = false;
   }
 
-  lock(done: Done): void {
-    this.#call('lock', 'LOCK', done, () => {
+  lock(done: Callback): void {
+    this.call('lock', 'LOCK', done, () => {
       if (this.disk.isLocked) throw new WalLockedError('another log of this simulation');
       this.disk.isLocked = true;
     });
   }
 
-  unlock(done: Done): void {
-    this.#call('unlock', 'LOCK', done, () => {
+  unlock(done: Callback): void {
+    this.call('unlock', 'LOCK', done, () => {
       this.disk.isLocked = false;
     });
   }
 
-  open(name: string, mode: OpenMode, done: Done<StorageFile>): void {
-    this.#call('open', name, done, () => {
+  open(name: string, mode: OpenMode, done: Callback<StorageFile>): void {
+    this.call('open', name, done, () => {
       const existing = this.disk.file(name);
       if (mode === 'create' && existing !== undefined) throw errno('EEXIST', name);
       if (mode !== 'create' && existing === undefined) throw errno('ENOENT', name);
@@ -103,12 +103,12 @@ export class FaultyStorage implements Storage {
     });
   }
 
-  close(file: StorageFile, done: Done): void {
-    this.#call('close', file.name, done, () => undefined);
+  close(file: StorageFile, done: Callback): void {
+    this.call('close', file.name, done, () => undefined);
   }
 
-  read(file: StorageFile, into: Uint8Array, position: number, done: Done<number>): void {
-    this.#call(
+  read(file: StorageFile, into: Uint8Array, position: number, done: Callback<number>): void {
+    this.call(
       'read',
       file.name,
       done,
@@ -118,78 +118,78 @@ export class FaultyStorage implements Storage {
     );
   }
 
-  write(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void {
-    this.#call(
+  write(file: StorageFile, bytes: Uint8Array, position: number, done: Callback<number>): void {
+    this.call(
       'write',
       file.name,
       done,
-      (limit) => this.#write(file, bytes, position, limit),
+      (limit) => this.writeUpTo(file, bytes, position, limit),
       bytes.length,
       position,
     );
   }
 
-  writeDurable(file: StorageFile, bytes: Uint8Array, position: number, done: Done<number>): void {
+  writeDurable(file: StorageFile, bytes: Uint8Array, position: number, done: Callback<number>): void {
     this.write(file, bytes, position, (error, written) => {
       if (error !== null) done(error, written);
       else this.sync(file, (syncError) => done(syncError, written));
     });
   }
 
-  sync(file: StorageFile, done: Done): void {
+  sync(file: StorageFile, done: Callback): void {
     const handle = file as SimulatedHandle; // every handle comes from open()
-    const failed: Done = (error) => {
+    const failed: Callback = (error) => {
       if (error !== null) handle.file.failSync();
       done(error);
     };
-    this.#call('sync', file.name, failed, () => handle.file.sync());
+    this.call('sync', file.name, failed, () => handle.file.sync());
   }
 
-  size(name: string, done: Done<number | undefined>): void {
-    this.#call('size', name, done, () => this.disk.file(name)?.content.length);
+  size(name: string, done: Callback<number | undefined>): void {
+    this.call('size', name, done, () => this.disk.file(name)?.content.length);
   }
 
-  truncate(name: string, bytes: number, done: Done): void {
-    this.#call('truncate', name, done, () => this.#existing(name).truncate(bytes), bytes);
+  truncate(name: string, bytes: number, done: Callback): void {
+    this.call('truncate', name, done, () => this.existing(name).truncate(bytes), bytes);
   }
 
-  rename(from: string, to: string, done: Done): void {
-    this.#call('rename', `${from} ${to}`, done, () => {
-      this.#existing(from);
+  rename(from: string, to: string, done: Callback): void {
+    this.call('rename', `${from} ${to}`, done, () => {
+      this.existing(from);
       this.disk.rename(from, to);
     });
   }
 
-  unlink(name: string, done: Done): void {
-    this.#call('unlink', name, done, () => {
-      this.#existing(name);
+  unlink(name: string, done: Callback): void {
+    this.call('unlink', name, done, () => {
+      this.existing(name);
       this.disk.unlink(name);
     });
   }
 
-  mkdir(name: string, done: Done): void {
-    this.#call('mkdir', name, done, () => undefined);
+  mkdir(name: string, done: Callback): void {
+    this.call('mkdir', name, done, () => undefined);
   }
 
-  list(directory: string, done: Done<string[]>): void {
-    this.#call('list', directory, done, () => this.disk.list(directory));
+  list(directory: string, done: Callback<string[]>): void {
+    this.call('list', directory, done, () => this.disk.list(directory));
   }
 
-  syncDir(directory: string, done: Done): void {
-    this.#call('syncDir', directory, done, () => this.disk.syncDir(directory));
+  syncDir(directory: string, done: Callback): void {
+    this.call('syncDir', directory, done, () => this.disk.syncDir(directory));
   }
 
-  free(done: Done<number | undefined>): void {
-    this.#call('free', '.', done, () => {
+  freeBytes(done: Callback<number | undefined>): void {
+    this.call('freeBytes', '.', done, () => {
       const free = this.disk.capacityBytes - this.disk.usedBytes;
       return Number.isFinite(free) ? free : undefined;
     });
   }
 
-  #call<T>(
+  private call<T>(
     operation: StorageOperation,
     name: string,
-    done: Done<T>,
+    done: Callback<T>,
     effect: (limit: number) => T,
     bytes = 0,
     position = 0,
@@ -197,21 +197,21 @@ export class FaultyStorage implements Storage {
     if (this.isCrashed) return;
     const call: StorageCall = { index: this.calls.length, operation, name, bytes, position };
     this.calls.push(call);
-    const fault = this.#fault(call);
+    const fault = this.fault(call);
     if (fault?.kind === 'crash' && fault.when === 'before') {
       this.crash();
       return;
     }
-    const complete = this.#perform(fault, name, done, effect);
-    this.#performed(call);
+    const complete = this.perform(fault, name, done, effect);
+    this.afterCall(call);
     if (fault?.kind === 'crash') this.crash();
-    else this.#schedule(() => (this.isCrashed ? undefined : complete()), call);
+    else this.schedule(() => (this.isCrashed ? undefined : complete()), call);
   }
 
-  #perform<T>(
+  private perform<T>(
     fault: Fault | undefined,
     name: string,
-    done: Done<T>,
+    done: Callback<T>,
     effect: (limit: number) => T,
   ): () => void {
     try {
@@ -223,7 +223,7 @@ export class FaultyStorage implements Storage {
     }
   }
 
-  #write(file: StorageFile, bytes: Uint8Array, position: number, limit: number): number {
+  private writeUpTo(file: StorageFile, bytes: Uint8Array, position: number, limit: number): number {
     const content = contentOf(file);
     const growth = Math.max(0, position + bytes.length - content.length);
     const free = this.disk.capacityBytes - this.disk.usedBytes;
@@ -233,7 +233,7 @@ export class FaultyStorage implements Storage {
     return taken.length;
   }
 
-  #existing(name: string): SimulatedFile {
+  private existing(name: string): SimulatedFile {
     const file = this.disk.file(name);
     if (file === undefined) throw errno('ENOENT', name);
     return file;

@@ -11,39 +11,39 @@ interface Timer {
 export class ManualHost implements WalHost {
   /** Codes the log wanted to end the process with. */
   readonly exits: number[] = [];
-  readonly #random: SeededRandom;
-  #now = 0;
-  #deferred: (() => void)[] = [];
-  readonly #timers = new Set<Timer>();
+  private readonly generator: SeededRandom;
+  private time = 0;
+  private deferred: (() => void)[] = [];
+  private readonly timers = new Set<Timer>();
 
   constructor(seed = 1) {
-    this.#random = new SeededRandom(seed);
+    this.generator = new SeededRandom(seed);
   }
 
   now(): number {
-    return this.#now;
+    return this.time;
   }
 
   wallNow(): number {
-    return 1_700_000_000_000 + this.#now;
+    return 1_700_000_000_000 + this.time;
   }
 
   random(): number {
-    return this.#random.next();
+    return this.generator.next();
   }
 
   setTimer(ms: number, run: () => void): unknown {
-    const timer: Timer = { at: this.#now + ms, run };
-    this.#timers.add(timer);
+    const timer: Timer = { at: this.time + ms, run };
+    this.timers.add(timer);
     return timer;
   }
 
   clearTimer(timer: unknown): void {
-    this.#timers.delete(timer as Timer);
+    this.timers.delete(timer as Timer);
   }
 
   defer(run: () => void): void {
-    this.#deferred.push(run);
+    this.deferred.push(run);
   }
 
   exit(code: number): void {
@@ -52,14 +52,14 @@ export class ManualHost implements WalHost {
 
   /** The process is gone, and with it everything that was due. */
   forget(): void {
-    this.#deferred = [];
-    this.#timers.clear();
+    this.deferred = [];
+    this.timers.clear();
   }
 
   /** Runs what was deferred; returns how many. */
   run(): number {
-    const due = this.#deferred;
-    this.#deferred = [];
+    const due = this.deferred;
+    this.deferred = [];
     for (const run of due) run();
     return due.length;
   }
@@ -67,13 +67,13 @@ export class ManualHost implements WalHost {
   /** Moves time to the next timer and runs it; if there is none within `withinMs`, moves it by that and returns false. */
   advance(withinMs: number): boolean {
     let next: Timer | undefined;
-    for (const timer of this.#timers) if (next === undefined || timer.at < next.at) next = timer;
-    if (next === undefined || next.at > this.#now + withinMs) {
-      this.#now += withinMs;
+    for (const timer of this.timers) if (next === undefined || timer.at < next.at) next = timer;
+    if (next === undefined || next.at > this.time + withinMs) {
+      this.time += withinMs;
       return false;
     }
-    this.#timers.delete(next);
-    this.#now = Math.max(this.#now, next.at);
+    this.timers.delete(next);
+    this.time = Math.max(this.time, next.at);
     next.run();
     return true;
   }

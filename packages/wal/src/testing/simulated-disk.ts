@@ -14,29 +14,29 @@ export class SimulatedDisk {
   /** Bytes that files may take together. */
   capacityBytes = Number.POSITIVE_INFINITY;
   isLocked = false;
-  readonly #names = new Map<string, SimulatedFile>();
-  readonly #durableNames = new Map<string, SimulatedFile>();
-  #unsynced: NameChange[] = [];
+  private readonly names = new Map<string, SimulatedFile>();
+  private readonly durableNames = new Map<string, SimulatedFile>();
+  private unsynced: NameChange[] = [];
 
   /** A disk on which everything is safe, holding copies of these files. */
-  static holding(files: ReadonlyMap<string, Uint8Array>): SimulatedDisk {
+  static withFiles(files: ReadonlyMap<string, Uint8Array>): SimulatedDisk {
     const disk = new SimulatedDisk();
     for (const [name, bytes] of files) {
       const file = new SimulatedFile(Buffer.from(bytes));
-      disk.#names.set(name, file);
-      disk.#durableNames.set(name, file);
+      disk.names.set(name, file);
+      disk.durableNames.set(name, file);
     }
     return disk;
   }
 
   /** Copies of all files as a reader sees them now. */
   files(): Map<string, Buffer> {
-    return new Map([...this.#names].map(([name, file]) => [name, Buffer.from(file.content)]));
+    return new Map([...this.names].map(([name, file]) => [name, Buffer.from(file.content)]));
   }
 
   /** Changes the bits of `mask` in one byte, as a disk that rots does: what is read is wrong, and stays wrong. */
-  flip(name: string, offset: number, mask: number): void {
-    const file = this.#names.get(name);
+  flipBits(name: string, offset: number, mask: number): void {
+    const file = this.names.get(name);
     if (file === undefined || offset >= file.content.length)
       throw new RangeError(`no byte ${offset} in ${name}`);
     const byte = Buffer.from([(file.content[offset] ?? 0) ^ mask]);
@@ -46,17 +46,17 @@ export class SimulatedDisk {
 
   get usedBytes(): number {
     let bytes = 0;
-    for (const file of this.#names.values()) bytes += file.content.length;
+    for (const file of this.names.values()) bytes += file.content.length;
     return bytes;
   }
 
   file(name: string): SimulatedFile | undefined {
-    return this.#names.get(name);
+    return this.names.get(name);
   }
 
   list(directory: string): string[] {
     const prefix = directory === '.' ? '' : `${directory}/`;
-    const inside = [...this.#names.keys()]
+    const inside = [...this.names.keys()]
       .filter((name) => name.startsWith(prefix))
       .map((name) => name.slice(prefix.length));
     return [...new Set(inside.map((name) => name.split('/')[0] as string))]; // split always gives one part
@@ -64,30 +64,30 @@ export class SimulatedDisk {
 
   create(name: string): SimulatedFile {
     const file = new SimulatedFile();
-    this.#change({ directory: directoryOf(name), removed: undefined, added: name, file });
+    this.change({ directory: directoryOf(name), removed: undefined, added: name, file });
     return file;
   }
 
   rename(from: string, to: string): void {
-    this.#change({ directory: directoryOf(to), removed: from, added: to, file: this.#names.get(from) });
+    this.change({ directory: directoryOf(to), removed: from, added: to, file: this.names.get(from) });
   }
 
   unlink(name: string): void {
-    this.#change({ directory: directoryOf(name), removed: name, added: undefined, file: undefined });
+    this.change({ directory: directoryOf(name), removed: name, added: undefined, file: undefined });
   }
 
   syncDir(directory: string): void {
     const waiting: NameChange[] = [];
-    for (const change of this.#unsynced) {
-      if (change.directory === directory) applyName(this.#durableNames, change);
+    for (const change of this.unsynced) {
+      if (change.directory === directory) applyName(this.durableNames, change);
       else waiting.push(change);
     }
-    this.#unsynced = waiting;
+    this.unsynced = waiting;
   }
 
   /** The name changes that a power cut may still undo. */
   unsyncedNames(): readonly { readonly removed: string | undefined; readonly added: string | undefined }[] {
-    return this.#unsynced;
+    return this.unsynced;
   }
 
   /** What a machine finds after power was cut now. This disk stays as it is. */
@@ -95,24 +95,24 @@ export class SimulatedDisk {
     const random = new SeededRandom(seed);
     const left = new SimulatedDisk();
     left.capacityBytes = this.capacityBytes;
-    const names = new Map(this.#durableNames);
-    const split = random.below(this.#unsynced.length + 1);
-    for (const [index, change] of this.#unsynced.entries()) {
+    const names = new Map(this.durableNames);
+    const split = random.below(this.unsynced.length + 1);
+    for (const [index, change] of this.unsynced.entries()) {
       if (nameSurvives(model, index, split, random)) applyName(names, change);
     }
     const copies = new Map<SimulatedFile, SimulatedFile>();
     for (const [name, file] of names) {
       const copy = copies.get(file) ?? file.afterCrash(model, random);
       copies.set(file, copy);
-      left.#names.set(name, copy);
-      left.#durableNames.set(name, copy);
+      left.names.set(name, copy);
+      left.durableNames.set(name, copy);
     }
     return left;
   }
 
-  #change(change: NameChange): void {
-    applyName(this.#names, change);
-    this.#unsynced.push(change);
+  private change(change: NameChange): void {
+    applyName(this.names, change);
+    this.unsynced.push(change);
   }
 }
 

@@ -27,46 +27,46 @@ type Change =
 export class SimulatedFile {
   /** What a reader sees now. */
   content: Buffer;
-  #durable: Buffer;
-  #unsynced: Change[] = [];
+  private durable: Buffer;
+  private unsynced: Change[] = [];
 
   constructor(content: Buffer = Buffer.alloc(0)) {
     this.content = content;
-    this.#durable = Buffer.from(content);
+    this.durable = Buffer.from(content);
   }
 
   get isSynced(): boolean {
-    return this.#unsynced.length === 0;
+    return this.unsynced.length === 0;
   }
 
   write(bytes: Uint8Array, offset: number): void {
     const change: Change = { kind: 'write', offset, bytes: Buffer.from(bytes) };
     this.content = applied(this.content, change);
-    this.#unsynced.push(change);
+    this.unsynced.push(change);
   }
 
   truncate(bytes: number): void {
     const change: Change = { kind: 'truncate', bytes };
     this.content = applied(this.content, change);
-    this.#unsynced.push(change);
+    this.unsynced.push(change);
   }
 
   sync(): void {
-    for (const change of this.#unsynced) this.#durable = applied(this.#durable, change);
-    this.#unsynced = [];
+    for (const change of this.unsynced) this.durable = applied(this.durable, change);
+    this.unsynced = [];
   }
 
   /** The kernel reports a failed sync once and then calls the pages clean: they can be read, and are on no disk. */
   failSync(): void {
-    this.#unsynced = [];
+    this.unsynced = [];
   }
 
   /** What is left after power was cut. */
   afterCrash(model: PersistenceModel, random: SeededRandom): SimulatedFile {
-    let left: Buffer = Buffer.from(this.#durable);
-    const count = this.#unsynced.length;
+    let left: Buffer = Buffer.from(this.durable);
+    const count = this.unsynced.length;
     const split = random.below(count + 1);
-    for (const [index, change] of this.#unsynced.entries()) {
+    for (const [index, change] of this.unsynced.entries()) {
       if (!survives(model, index, split, count, random)) continue;
       if (change.kind === 'truncate' || model === 'drop' || model === 'keep' || model === 'subset') {
         left = applied(left, change);

@@ -2,7 +2,7 @@
 import { FULL, REFUSED, WalRecordTooLargeError } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SMALL, textOf, World } from '../world.js';
+import { SMALL, textOf, World } from '../log-harness.js';
 
 const commits = suite('group commit');
 
@@ -57,7 +57,7 @@ commits('what a waiter appends is taken, and one that throws keeps nobody waitin
   assert.equal(told, ['a', 'b', 'c']);
   assert.equal(
     world.events.map(({ kind }) => kind),
-    ['waiter-threw'],
+    ['callback-threw'],
   );
 });
 
@@ -72,7 +72,7 @@ commits('a full buffer takes nothing, says so, and calls when there is room', ()
     `${taken} records of 1,000 bytes in a buffer of ${SMALL.batchBytesMax}`,
   );
   let called = 0;
-  log.onRoom(() => {
+  log.onBufferSpace(() => {
     called += 1;
     assert.ok(log.append(payload) > 0);
   });

@@ -3,8 +3,8 @@
 
 import { type BlobRef, FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalOptions } from '@troupe/wal';
 import type { SeededRandom } from '@troupe/wal/testing';
-import { digestOf, textFold } from '../text-fold.js';
-import { textOf, World, type WorldOptions } from '../world.js';
+import { digestOf, textFold } from '../digest-fold.js';
+import { textOf, World, type WorldOptions } from '../log-harness.js';
 
 /** What the outside world knows at some moment. */
 export interface Knowledge {
@@ -15,31 +15,31 @@ export interface Knowledge {
 
 export class Workload {
   readonly world: World;
-  readonly #digests: string[] = [''];
-  #acknowledged = 0;
-  #log: Log | undefined;
-  #next = 0;
-  #blobs = 0;
+  private readonly digestList: string[] = [''];
+  private lastAcknowledged = 0;
+  private log: Log | undefined;
+  private next = 0;
+  private blobs = 0;
 
   constructor(options: WorldOptions = {}) {
     this.world = new World(options);
   }
 
   get knowledge(): Knowledge {
-    return { digests: [...this.#digests], acknowledged: this.#acknowledged };
+    return { digests: [...this.digestList], acknowledged: this.lastAcknowledged };
   }
 
   get appended(): number {
-    return this.#digests.length - 1;
+    return this.digestList.length - 1;
   }
 
   get acknowledged(): number {
-    return this.#acknowledged;
+    return this.lastAcknowledged;
   }
 
   /** The digests so far; grows, and is never rewritten except when an open has shown that a tail is gone. */
   get digests(): readonly string[] {
-    return this.#digests;
+    return this.digestList;
   }
 
   /**
@@ -51,12 +51,12 @@ export class Workload {
       if (this.world.storage.isCrashed || this.world.host.exits.length > 0) return;
       step(this);
       if (hurry === undefined || step === CLOSE) this.world.settle();
-      else this.#stumble(hurry);
+      else this.stumble(hurry);
     }
     this.world.settle();
   }
 
-  #stumble(random: SeededRandom): void {
+  private stumble(random: SeededRandom): void {
     for (let turns = random.below(6); turns > 0; turns -= 1) {
       this.world.storage.run(random.below(8));
       this.world.host.run();
@@ -67,56 +67,59 @@ export class Workload {
     const { world } = this;
     const snapshotBuilder = inlineSnapshotBuilder(world.storage, textFold);
     const opened = world.tryOpen({ codec, snapshotBuilder, snapshotEveryBytes: 0, ...more });
-    this.#log = opened instanceof Error ? undefined : opened;
+    this.log = opened instanceof Error ? undefined : opened;
     // Records that were never acknowledged may be gone; from here on they cannot come back.
-    if (this.#log !== undefined) this.#digests.length = this.#log.durableLsn + 1;
+    if (this.log !== undefined) this.digestList.length = this.log.durableLsn + 1;
   }
 
   append(count: number): void {
     for (let index = 0; index < count; index += 1) {
-      const payload = Buffer.from(textOf(this.#next));
-      this.#next += 1;
+      const payload = Buffer.from(textOf(this.next));
+      this.next += 1;
       const lsn =
-        this.#log?.append(payload, (error, acked) => this.#acknowledge(error, acked), { type: 7 }) ?? REFUSED;
+        this.log?.append(payload, (error, acked) => this.acknowledge(error, acked), { type: 7 }) ?? REFUSED;
       if (lsn === REFUSED) return;
       if (lsn === FULL) {
         this.world.settle();
         index -= 1;
         if (this.world.storage.isCrashed || this.world.host.exits.length > 0) return;
-        if (this.#log?.status().disk === 'low') return;
+        if (this.log?.status().disk === 'low') return;
         continue;
       }
-      this.#note(lsn, payload, 7);
+      this.note(lsn, payload, 7);
     }
   }
 
   appendTogether(count: number): void {
-    const payloads = Array.from({ length: count }, (_, index) => Buffer.from(textOf(this.#next + index)));
-    this.#next += count;
+    const payloads = Array.from({ length: count }, (_, index) => Buffer.from(textOf(this.next + index)));
+    this.next += count;
     const last =
-      this.#log?.appendAll(payloads, (error, acked) => this.#acknowledge(error, acked), { type: 7 }) ??
-      REFUSED;
+      this.log?.appendAll(payloads, (error, acked) => this.acknowledge(error, acked), { type: 7 }) ?? REFUSED;
     if (last > 0)
-      for (const [index, payload] of payloads.entries()) this.#note(last - count + 1 + index, payload, 7);
+      for (const [index, payload] of payloads.entries()) this.note(last - count + 1 + index, payload, 7);
   }
 
   /** Whole and in pieces by turns. */
   appendBlob(bytes: number): void {
-    const payload = Buffer.alloc(bytes, this.#next);
-    this.#next += 1;
-    this.#blobs += 1;
-    this.#store(payload, this.#blobs % 2 === 0, (error, blob) => {
+    const payload = Buffer.alloc(bytes, this.next);
+    this.next += 1;
+    this.blobs += 1;
+    this.store(payload, this.blobs % 2 === 0, (error, blob) => {
       if (error !== null) return;
       const head = Buffer.from(`blob ${blob.bytes}`);
       const lsn =
-        this.#log?.append(head, (failed, acked) => this.#acknowledge(failed, acked), { type: 7, blob }) ?? 0;
-      if (lsn > 0) this.#note(lsn, head, 7, blob);
+        this.log?.append(head, (failed, acked) => this.acknowledge(failed, acked), { type: 7, blob }) ?? 0;
+      if (lsn > 0) this.note(lsn, head, 7, blob);
     });
   }
 
-  #store(payload: Buffer, inPieces: boolean, done: (error: Error | null, blob: BlobRef) => void): void {
-    if (!inPieces) return this.#log?.putBlob(payload, done);
-    const writer = this.#log?.writeBlob();
+  private store(
+    payload: Buffer,
+    inPieces: boolean,
+    done: (error: Error | null, blob: BlobRef) => void,
+  ): void {
+    if (!inPieces) return this.log?.putBlob(payload, done);
+    const writer = this.log?.openBlobWriter();
     const half = Math.ceil(payload.length / 2);
     writer?.write(payload.subarray(0, half), () => undefined);
     writer?.write(payload.subarray(half), () => undefined);
@@ -124,32 +127,38 @@ export class Workload {
   }
 
   snapshot(): void {
-    this.#log?.makeSnapshot(() => undefined);
+    this.log?.makeSnapshot(() => undefined);
   }
 
   trim(): void {
-    this.#log?.trim(Number.MAX_SAFE_INTEGER, () => undefined);
+    this.log?.trim(Number.MAX_SAFE_INTEGER, () => undefined);
   }
 
   close(): void {
-    this.#log?.close(() => undefined);
+    this.log?.close(() => undefined);
   }
 
   /** The process is gone, the machine is not: what was written can still be read. */
   abandon(): void {
-    this.world.storage.forget();
+    this.world.storage.killProcess();
     this.world.host.forget();
-    this.#log = undefined;
+    this.log = undefined;
   }
 
-  #note(lsn: number, payload: Uint8Array, type: number, blob?: { sha256: string; bytes: number }): void {
-    this.#digests[lsn] = digestOf(this.#digests[lsn - 1] ?? '', payload, type, blob);
+  private note(
+    lsn: number,
+    payload: Uint8Array,
+    type: number,
+    blob?: { sha256: string; bytes: number },
+  ): void {
+    this.digestList[lsn] = digestOf(this.digestList[lsn - 1] ?? '', payload, type, blob);
   }
 
-  #acknowledge(error: Error | null, lsn: number): void {
+  private acknowledge(error: Error | null, lsn: number): void {
     if (error !== null) return;
-    if (lsn <= this.#acknowledged) throw new Error(`lsn ${lsn} acknowledged after ${this.#acknowledged}`);
-    this.#acknowledged = lsn;
+    if (lsn <= this.lastAcknowledged)
+      throw new Error(`lsn ${lsn} acknowledged after ${this.lastAcknowledged}`);
+    this.lastAcknowledged = lsn;
   }
 }
 

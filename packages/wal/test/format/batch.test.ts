@@ -4,9 +4,9 @@ import * as assert from 'uvu/assert';
 import {
   BATCH_HEADER_BYTES,
   batchExtent,
-  batchSeed,
   bodyCrc,
   closeBatch,
+  crcSeed,
   FLAG_LINK,
   ORIGIN,
   readBatchHeader,
@@ -33,14 +33,14 @@ function exampleBatch(): Buffer {
     bytes,
     end - BATCH_HEADER_BYTES,
     { position: ORIGIN, firstLsn: 1, count: 2, epoch: 1, flags: FLAG_LINK },
-    batchSeed(SEGMENT),
+    crcSeed(SEGMENT),
   );
   return bytes.subarray(0, end + 4);
 }
 
 batch('a closed batch reads back with its fields and both checksums', () => {
   const bytes = Buffer.concat([exampleBatch(), Buffer.alloc(100)]);
-  const header = readBatchHeader(bytes, 0, batchSeed(SEGMENT));
+  const header = readBatchHeader(bytes, 0, crcSeed(SEGMENT));
   assert.ok(header !== undefined);
   assert.is(header.batchSeq, 1);
   assert.is(header.firstLsn, 1);
@@ -51,8 +51,8 @@ batch('a closed batch reads back with its fields and both checksums', () => {
 
 batch('it validates in no other segment', () => {
   const bytes = exampleBatch();
-  assert.is(readBatchHeader(bytes, 0, batchSeed({ seq: 2, salt: SEGMENT.salt })), undefined);
-  assert.is(readBatchHeader(bytes, 0, batchSeed({ seq: 1, salt: 9 })), undefined);
+  assert.is(readBatchHeader(bytes, 0, crcSeed({ seq: 2, salt: SEGMENT.salt })), undefined);
+  assert.is(readBatchHeader(bytes, 0, crcSeed({ seq: 1, salt: 9 })), undefined);
 });
 
 batch('any changed byte is seen', () => {
@@ -60,7 +60,7 @@ batch('any changed byte is seen', () => {
   for (let offset = 0; offset < bytes.length; offset += 1) {
     const damaged = Buffer.from(bytes);
     damaged[offset] = (damaged[offset] ?? 0) ^ 1;
-    const header = readBatchHeader(damaged, 0, batchSeed(SEGMENT));
+    const header = readBatchHeader(damaged, 0, crcSeed(SEGMENT));
     assert.ok(header === undefined || bodyCrc(damaged, 0, header) === undefined, `byte ${offset}`);
   }
 });

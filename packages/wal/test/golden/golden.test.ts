@@ -7,9 +7,9 @@ import { openWal, verifyWal, type WalError } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeFramedJson } from '#src/format/framed-json.js';
-import { tempFolder } from '../temp-folder.js';
-import { textFold } from '../text-fold.js';
-import { SMALL } from '../world.js';
+import { textFold } from '../digest-fold.js';
+import { SMALL } from '../log-harness.js';
+import { tempFolder } from '../temp-directory.js';
 
 const golden = suite('golden directories');
 const HERE = fileURLToPath(new URL('../../test/golden/', import.meta.url));

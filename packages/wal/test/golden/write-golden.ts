@@ -5,8 +5,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { inlineSnapshotBuilder, type Log } from '@troupe/wal';
-import { textFold } from '../text-fold.js';
-import { textOf, World } from '../world.js';
+import { textFold } from '../digest-fold.js';
+import { textOf, World } from '../log-harness.js';
 
 const [target = ''] = process.argv.slice(2);
 const world = new World({ seed: 42 });

@@ -5,9 +5,9 @@ import { copyWal, verifyWal } from '@troupe/wal';
 import { FaultyStorage, SeededRandom } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type CopyReport, copy } from '#src/maintenance/copy.js';
-import { run } from '#src/storage/procedure.js';
-import { assertGoesOn, assertKept, recover } from '../crash/recovered.js';
+import { type CopyReport, copy } from '#src/maintenance/copy-wal.js';
+import { runCoroutine } from '#src/storage/coroutine.js';
+import { assertGoesOn, assertKept, recover } from '../crash/recovery-checks.js';
 import { Workload } from '../crash/workload.js';
 
 const copies = suite('copy of a log in use');
@@ -43,7 +43,7 @@ function copyMeanwhile(workload: Workload, random: SeededRandom, forgets: boolea
   const target = new FaultyStorage({ schedule: (complete) => complete() });
   const { acknowledged } = workload;
   let report: CopyReport | Error | undefined;
-  run(copy(source, target, { chunkBytes: PAGE_BYTES }), (error, value) => {
+  runCoroutine(copy(source, target, { chunkBytes: PAGE_BYTES }), (error, value) => {
     report = error ?? value;
   });
   const pause = 1 + random.below(8);

@@ -2,10 +2,10 @@ import { type DumpedEntry, type RepairReport, WalCorruptError } from '@troupe/wa
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { dump } from '#src/maintenance/dump.js';
-import { repair } from '#src/maintenance/repair.js';
-import { run } from '#src/storage/procedure.js';
-import { textOf, World } from '../world.js';
+import { dump } from '#src/maintenance/dump-wal.js';
+import { repair } from '#src/maintenance/repair-wal.js';
+import { runCoroutine } from '#src/storage/coroutine.js';
+import { textOf, World } from '../log-harness.js';
 
 const repairs = suite('repair');
 
@@ -29,7 +29,7 @@ function flip(files: Map<string, Buffer>, name: string, offset: number): void {
 
 function repaired(world: World, acceptLoss: boolean): RepairReport {
   return world.wait<RepairReport>((done) =>
-    run(repair(world.storage, { acceptLoss, host: world.host }), done),
+    runCoroutine(repair(world.storage, { acceptLoss, host: world.host }), done),
   );
 }
 
@@ -38,7 +38,7 @@ repairs(
   () => {
     const files = filesOfALog();
     flip(files, 'wal-0000000002.seg', 4_096 + 60);
-    const world = new World({ disk: SimulatedDisk.holding(files) });
+    const world = new World({ disk: SimulatedDisk.withFiles(files) });
     const refused = world.tryOpen();
     assert.instance(refused, WalCorruptError);
     const { damage } = refused as WalCorruptError;
@@ -76,7 +76,7 @@ repairs('records lost at the very end are a loss too, and the next one comes beh
   const segments = [...files.keys()].filter((name) => name.endsWith('.seg')).sort();
   const last = segments.at(-2) ?? '';
   files.delete(last);
-  const world = new World({ disk: SimulatedDisk.holding(files) });
+  const world = new World({ disk: SimulatedDisk.withFiles(files) });
   assert.instance(world.tryOpen(), WalCorruptError);
   const report = repaired(world, true);
   assert.is(report.lost.length, 1);
@@ -90,7 +90,7 @@ repairs('without a readable CURRENT the segments themselves tell what there is',
   const files = filesOfALog();
   flip(files, 'CURRENT', 50);
   flip(files, 'STORE', 50);
-  const world = new World({ disk: SimulatedDisk.holding(files) });
+  const world = new World({ disk: SimulatedDisk.withFiles(files) });
   assert.instance(world.tryOpen(), WalCorruptError);
   const report = repaired(world, true);
   assert.equal(report.lost, []);
@@ -104,7 +104,7 @@ repairs('a bit that flips while the log is running is found by its scrubber', ()
     log.append(Buffer.from(textOf(index)));
     world.settle();
   }
-  world.storage.disk.flip('wal-0000000001.seg', 4_150, 0x40);
+  world.storage.disk.flipBits('wal-0000000001.seg', 4_150, 0x40);
   let damaged = '';
   log.scrub((_error, report) => {
     damaged = report.damage.map(({ file, offset }) => `${file}@${offset}`).join();
@@ -118,10 +118,10 @@ repairs('a bit that flips while the log is running is found by its scrubber', ()
 repairs('dump shows the damage and what can be read before it', () => {
   const files = filesOfALog();
   flip(files, 'wal-0000000002.seg', 8_192 + 44);
-  const world = new World({ disk: SimulatedDisk.holding(files) });
+  const world = new World({ disk: SimulatedDisk.withFiles(files) });
   const entries: DumpedEntry[] = [];
   world.wait<void>((done) =>
-    run(
+    runCoroutine(
       dump(world.storage, (entry) => entries.push(entry)),
       done,
     ),

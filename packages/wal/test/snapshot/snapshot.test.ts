@@ -3,8 +3,8 @@ import { inlineSnapshotBuilder, type Log, type SnapshotEntry } from '@troupe/wal
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type TextState, textFold } from '../text-fold.js';
-import { textOf, World } from '../world.js';
+import { type TextState, textFold } from '../digest-fold.js';
+import { textOf, World } from '../log-harness.js';
 
 const snapshots = suite('snapshots');
 
@@ -73,10 +73,10 @@ snapshots(
     const newest = files.get('snap-80.snap');
     assert.ok(newest !== undefined);
     newest[40] = (newest[40] ?? 0) ^ 1;
-    const other = new World({ disk: SimulatedDisk.holding(files) });
+    const other = new World({ disk: SimulatedDisk.withFiles(files) });
     const fallen = openIn(other);
     assert.is(fallen.snapshot?.lsn, 60);
-    assert.is(other.events[0]?.kind, 'snapshot-fell-back');
+    assert.is(other.events[0]?.kind, 'snapshot-fallback');
     assert.is(restore(other, fallen).digest, whole.digest);
   },
 );
@@ -154,7 +154,7 @@ snapshots('one that fails is reported, changes nothing, and the next one is trie
   assert.throws(() => make(world, log), /no room in the inn/);
   assert.throws(() => make(world, log), /no room in the inn/);
   assert.equal(
-    world.events.map((event) => (event.kind === 'snapshot-failed' ? event.timesInARow : 0)),
+    world.events.map((event) => (event.kind === 'snapshot-failed' ? event.consecutiveFailures : 0)),
     [1, 2],
   );
   fail = false;

@@ -1,0 +1,81 @@
+// Payloads too large for a batch, each in a file named after its SHA-256. Durable before any record refers to it.
+
+import { createHash } from 'node:crypto';
+import type { BlobRef } from '../format/record.js';
+import type { WalHost } from '../host/host.js';
+import { type Coroutine, call, runCoroutine, startCall } from '../storage/coroutine.js';
+import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
+import type { Storage, StorageFile } from '../storage/storage.js';
+import { WalBlobError } from '../wal-error.js';
+
+const SLICE_BYTES = 4 * 1024 * 1024;
+const WRITE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Writes and syncs the content under a draft name; it counts only once it was moved to its own. The disk works while the content is
+ * hashed, a slice at a time, so that the loop stays free.
+ */
+export function* writeBlob(
+  storage: Storage,
+  host: WalHost,
+  bytes: Uint8Array,
+  draft: string,
+): Coroutine<BlobRef> {
+  const file = yield* call<StorageFile>((done) => storage.open(draft, 'create', done));
+  const hash = createHash('sha256');
+  try {
+    const writing = startCall<void>((done) => runCoroutine(writeAndSync(storage, file, bytes), done));
+    for (let offset = 0; offset < bytes.length; offset += SLICE_BYTES) {
+      if (offset > 0) yield* call<void>((done) => nextTurn(host, () => done(null)));
+      hash.update(bytes.subarray(offset, offset + SLICE_BYTES));
+    }
+    yield* call(writing);
+  } catch (error) {
+    yield* call<void>((done) => storage.close(file, done));
+    yield* removeIfThere(storage, draft);
+    throw error;
+  }
+  yield* call<void>((done) => storage.close(file, done));
+  return { sha256: hash.digest('hex'), bytes: bytes.length };
+}
+
+function nextTurn(host: WalHost, run: () => void): void {
+  if (host.later === undefined) host.setTimer(0, run, true);
+  else host.later(run);
+}
+
+function* writeAndSync(storage: Storage, file: StorageFile, bytes: Uint8Array): Coroutine<void> {
+  for (let offset = 0; offset < bytes.length; offset += WRITE_BYTES) {
+    yield* writeFully(storage, file, bytes.subarray(offset, offset + WRITE_BYTES), offset);
+  }
+  yield* syncFile(storage, file);
+}
+
+/** The payload, checked against its name. */
+export function* readBlob(storage: Storage, ref: BlobRef): Coroutine<Buffer> {
+  const name = blobName(ref.sha256);
+  const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
+  if (bytes === undefined) throw new WalBlobError(ref.sha256, 'the file is missing');
+  if (bytes !== ref.bytes)
+    throw new WalBlobError(ref.sha256, `${bytes} bytes long, ${ref.bytes} are recorded`);
+  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
+  const into = Buffer.allocUnsafeSlow(bytes);
+  let count: number;
+  try {
+    count = yield* call<number>((done) => storage.read(file, into, 0, done));
+  } finally {
+    yield* call<void>((done) => storage.close(file, done));
+  }
+  if (count !== bytes || createHash('sha256').update(into).digest('hex') !== ref.sha256) {
+    throw new WalBlobError(ref.sha256, 'the content is not what its name says');
+  }
+  return into;
+}
+
+export function blobName(sha256: string): string {
+  return `blobs/${sha256}`;
+}
+
+export function isBlobName(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name);
+}

@@ -1,0 +1,240 @@
+// What a running log is made of, and how its parts call each other. It only wires.
+
+import type { BlobStore } from '../blob/blob-store.js';
+import { CommitLoop } from '../commit/commit-loop.js';
+import type { Committer } from '../commit/committer.js';
+import type { Manifest } from '../format/manifest.js';
+import { type ScrubReport, throttleReads } from '../maintenance/scrub.js';
+import { ManifestFile } from '../manifest/manifest-file.js';
+import { ObsoleteFiles } from '../segments/obsolete-files.js';
+import { SegmentPreallocator } from '../segments/segment-preallocator.js';
+import { SpareSegments } from '../segments/spare-segments.js';
+import { ThreadSnapshotBuilder } from '../snapshot/node-thread-snapshot-builder.js';
+import { SnapshotScheduler } from '../snapshot/snapshot-scheduler.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
+import { DiskSpace } from '../storage/disk-space.js';
+import { isFatal } from '../storage/error-severity.js';
+import { SerialTaskQueue } from '../storage/serial-task-queue.js';
+import type { Callback, Storage } from '../storage/storage.js';
+import type { LogSettings } from './options.js';
+import type { WalStatus } from './status.js';
+
+const RETRY_MS = 5_000;
+const SCRUB_SHARE = 0.05;
+
+export interface LogEngineOptions {
+  readonly committer: Committer;
+  readonly blobs: BlobStore;
+  readonly onBufferSpace: () => void;
+  readonly onFatal: (error: Error) => void;
+  readonly onScrubDue: (done: () => void) => void;
+}
+
+export class LogEngine {
+  readonly manifestFile: ManifestFile;
+  readonly tasks = new SerialTaskQueue();
+  readonly obsoleteFiles: ObsoleteFiles;
+  readonly diskSpace: DiskSpace;
+  readonly commitLoop: CommitLoop;
+  readonly snapshots: SnapshotScheduler | undefined;
+  private readonly settings: LogSettings;
+  private readonly options: LogEngineOptions;
+  private readonly preallocator: SegmentPreallocator;
+  /** Ours to end; a builder that was given is not. */
+  private readonly threadBuilder: ThreadSnapshotBuilder | undefined;
+  private isPreallocating = false;
+  private isStopped = false;
+  private isClosing = false;
+  private retryTimer: unknown;
+  private scrubTimer: unknown;
+
+  constructor(settings: LogSettings, manifest: Manifest, links: LogEngineOptions) {
+    const { storage, host, segmentBytes, sealDelayMs } = settings;
+    this.settings = settings;
+    this.options = links;
+    this.manifestFile = new ManifestFile(storage, manifest);
+    this.diskSpace = new DiskSpace(settings);
+    const spares = new SpareSegments(settings, this.diskSpace);
+    this.obsoleteFiles = new ObsoleteFiles(storage, spares);
+    this.preallocator = new SegmentPreallocator(storage, host, this.manifestFile, {
+      committer: links.committer,
+      segmentBytes,
+      space: this.diskSpace,
+      spares,
+    });
+    const events = {
+      onSegmentsChanged: () => this.preallocate(),
+      onBufferSpace: links.onBufferSpace,
+      onSlow: (ms: number) => settings.onEvent({ kind: 'sync-slow', ms }),
+      onCallbackThrew: (error: unknown) => settings.onEvent({ kind: 'callback-threw', error }),
+      onFatal: links.onFatal,
+    };
+    this.commitLoop = new CommitLoop(links.committer, storage, host, { sealDelayMs, events });
+    this.threadBuilder = threadBuilderFor(settings);
+    this.snapshots = this.createSnapshotScheduler();
+  }
+
+  start(): void {
+    this.preallocate();
+    this.commitLoop.pump();
+    this.scheduleScrub();
+  }
+
+  /** Nothing more is written by us after this. */
+  stop(): void {
+    this.isStopped = true;
+    this.commitLoop.stop();
+    this.settings.host.clearTimer(this.retryTimer);
+    this.settings.host.clearTimer(this.scrubTimer);
+    this.threadBuilder?.close();
+  }
+
+  close(done: Callback<void>): void {
+    const { committer } = this.options;
+    this.isClosing = true;
+    this.settings.host.clearTimer(this.scrubTimer);
+    if (this.diskSpace.low !== undefined && committer.isWaitingForSegment)
+      this.commitLoop.discardPending(this.diskSpace.low);
+    this.commitLoop.whenIdle(() => {
+      committer.requestSeal();
+      this.commitLoop.whenIdle(() => this.tasks.close(() => this.recordCleanShutdown(), done));
+    });
+  }
+
+  /** For a log that failed and a process that lives on: the directory can be opened again. */
+  release(done: Callback<void>): void {
+    this.tasks.close(() => this.closeFilesAndUnlock(), done);
+  }
+
+  status(): Pick<
+    WalStatus,
+    | 'epoch'
+    | 'segments'
+    | 'sealedBytes'
+    | 'snapshot'
+    | 'isSnapshotBuilding'
+    | 'batches'
+    | 'batchBytes'
+    | 'lastSyncMs'
+    | 'disk'
+  > {
+    const { epoch, segments, snapshots } = this.manifestFile.manifest;
+    const { batches, batchBytes, lastSyncMs, slowWriteMs } = this.commitLoop;
+    return {
+      epoch,
+      segments: segments.length,
+      sealedBytes: segments.reduce((bytes, { sealed }) => bytes + (sealed?.end ?? 0), 0),
+      snapshot: snapshots[0],
+      isSnapshotBuilding: this.snapshots?.isBuilding ?? false,
+      batches,
+      batchBytes,
+      lastSyncMs,
+      disk: this.diskSpace.low === undefined ? (slowWriteMs > 0 ? 'slow' : 'ok') : 'low',
+    };
+  }
+
+  throttledStorage(): Storage {
+    return throttleReads(this.settings.storage, this.settings.host, SCRUB_SHARE);
+  }
+
+  reportScrub(report: ScrubReport): void {
+    const { onEvent } = this.settings;
+    for (const damage of report.damage) onEvent({ kind: 'scrub-damage', damage });
+    onEvent({ kind: 'scrub-finished', files: report.files, bytes: report.bytes });
+  }
+
+  private *recordCleanShutdown(): Coroutine<void> {
+    const { committer } = this.options;
+    this.stop();
+    const { batch, lsn } = committer.durable;
+    yield* this.manifestFile.publish((manifest) => ({ ...manifest, clean: { batch, lsn } }));
+    yield* this.closeFilesAndUnlock();
+  }
+
+  private *closeFilesAndUnlock(): Coroutine<void> {
+    const { storage } = this.settings;
+    for (const file of this.options.committer.openFiles)
+      yield* call<void>((done) => storage.close(file, done));
+    yield* call<void>((done) => storage.unlock(done));
+  }
+
+  private createSnapshotScheduler(): SnapshotScheduler | undefined {
+    const builder = this.settings.snapshotBuilder ?? this.threadBuilder;
+    if (builder === undefined) return undefined;
+    return new SnapshotScheduler({
+      settings: this.settings,
+      builder,
+      manifestFile: this.manifestFile,
+      tasks: this.tasks,
+      obsoleteFiles: this.obsoleteFiles,
+      blobs: this.options.blobs,
+      rotate: () => {
+        this.options.committer.requestRotate();
+        this.commitLoop.pump();
+      },
+      onFatal: (error) => {
+        if (isFatal(error)) this.options.onFatal(error);
+      },
+    });
+  }
+
+  private preallocate(): void {
+    if (this.isPreallocating || this.isStopped || this.retryTimer !== undefined || !this.preallocator.isDue)
+      return;
+    this.isPreallocating = true;
+    this.tasks.add(
+      () => this.preallocator.provideNext(),
+      (error) => {
+        this.isPreallocating = false;
+        if (this.isStopped) return;
+        if (error === null) this.onPreallocated();
+        else if (DiskSpace.isShortage(error)) this.onShortage(error);
+        else if (isFatal(error)) this.options.onFatal(error);
+      },
+    );
+  }
+
+  private onPreallocated(): void {
+    this.diskSpace.segmentPrepared();
+    this.commitLoop.pump();
+    this.preallocate();
+    this.snapshots?.buildIfDue();
+    if (this.diskSpace.low !== undefined) this.scheduleSpaceCheck();
+  }
+
+  private onShortage(error: Error): void {
+    this.diskSpace.reportShortage(error);
+    if (this.isClosing && this.diskSpace.low !== undefined)
+      this.commitLoop.discardPending(this.diskSpace.low);
+    else {
+      this.snapshots?.buildToFreeSpace();
+      this.scheduleSpaceCheck();
+    }
+  }
+
+  private scheduleSpaceCheck(): void {
+    if (this.retryTimer !== undefined || this.isStopped) return;
+    this.retryTimer = this.settings.host.setTimer(RETRY_MS, () => {
+      this.retryTimer = undefined;
+      if (this.preallocator.isDue) this.preallocate();
+      else
+        this.tasks.add(
+          () => this.diskSpace.check(0),
+          () => {
+            if (this.diskSpace.low !== undefined) this.scheduleSpaceCheck();
+          },
+        );
+    });
+  }
+
+  private scheduleScrub(): void {
+    const { scrubEveryMs, host } = this.settings;
+    if (scrubEveryMs === 0 || this.isStopped) return;
+    this.scrubTimer = host.setTimer(scrubEveryMs, () => this.options.onScrubDue(() => this.scheduleScrub()));
+  }
+}
+
+function threadBuilderFor({ snapshotBuilder, fold, dir }: LogSettings): ThreadSnapshotBuilder | undefined {
+  if (snapshotBuilder !== undefined || fold === undefined || dir === undefined) return undefined;
+  return new ThreadSnapshotBuilder(dir, fold);
+}

@@ -1,0 +1,132 @@
+// Finds every batch that can still be trusted, whatever is wrong around it. Changes nothing.
+
+import {
+  BATCH_HEADER_BYTES,
+  type BatchHeader,
+  batchExtent,
+  bodyCrc,
+  crcSeed,
+  readBatchHeader,
+} from '../format/batch.js';
+import type { Manifest, SegmentEntry } from '../format/manifest.js';
+import { isZero, PAGE_BYTES } from '../format/page.js';
+import { decodeSegmentHeader, segmentName, segmentSeqOf } from '../format/segment-header.js';
+import { SegmentReadBuffer } from '../recovery/segment-read-buffer.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
+import type { Storage, StorageFile } from '../storage/storage.js';
+
+export interface SalvagedBatch {
+  readonly entry: SegmentEntry;
+  readonly offset: number;
+  readonly header: BatchHeader;
+}
+
+export interface SalvageResult {
+  /** In order of their records; none overlaps another. */
+  readonly batches: readonly SalvagedBatch[];
+  /** Files with bytes that belong to no batch that could be trusted. */
+  readonly damagedFiles: readonly string[];
+}
+
+export function* salvageBatches(
+  storage: Storage,
+  entries: readonly SegmentEntry[],
+): Coroutine<SalvageResult> {
+  const batches: SalvagedBatch[] = [];
+  const damagedFiles: string[] = [];
+  let lastLsn = 0;
+  for (const entry of entries) {
+    const bytes = yield* call<number | undefined>((done) => storage.size(segmentName(entry.seq), done));
+    if (bytes === undefined) continue;
+    const found = yield* salvageSegment(storage, entry, Math.min(bytes, entry.sealed?.end ?? entry.bytes));
+    if (found.isDamaged) damagedFiles.push(segmentName(entry.seq));
+    for (const batch of found.batches) {
+      const { firstLsn, count } = batch.header;
+      // What recovery had copied to a newer segment is there twice when the manifest is gone; once is enough.
+      if (count === 0 || firstLsn <= lastLsn) continue;
+      batches.push(batch);
+      lastLsn = firstLsn + count - 1;
+    }
+  }
+  return { batches, damagedFiles };
+}
+
+function* salvageSegment(
+  storage: Storage,
+  entry: SegmentEntry,
+  limit: number,
+): Coroutine<{ readonly batches: SalvagedBatch[]; readonly isDamaged: boolean }> {
+  const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
+  const window = new SegmentReadBuffer(storage, file, limit);
+  const batches: SalvagedBatch[] = [];
+  let isDamaged = limit < (entry.sealed?.end ?? entry.bytes);
+  try {
+    let offset = PAGE_BYTES;
+    while (offset < limit) {
+      const header = yield* batchAt(window, entry, offset);
+      if (header !== undefined) {
+        batches.push({ entry, offset, header });
+        offset += batchExtent(header.bodyLen);
+        continue;
+      }
+      const at = offset - window.start;
+      if (!isZero(window.bytes, at, Math.min(at + PAGE_BYTES, window.bytes.length))) isDamaged = true;
+      offset += PAGE_BYTES;
+    }
+  } finally {
+    yield* window.finish();
+    yield* call<void>((done) => storage.close(file, done));
+  }
+  return { batches, isDamaged };
+}
+
+function* batchAt(
+  window: SegmentReadBuffer,
+  entry: SegmentEntry,
+  offset: number,
+): Coroutine<BatchHeader | undefined> {
+  if (!window.has(offset, PAGE_BYTES)) yield* window.load(offset, PAGE_BYTES);
+  const header = readBatchHeader(window.bytes, offset - window.start, crcSeed(entry));
+  if (header === undefined) return undefined;
+  const extent = batchExtent(header.bodyLen);
+  if (!window.has(offset, extent)) yield* window.load(offset, extent);
+  if (!window.has(offset, extent)) return undefined;
+  return bodyCrc(window.bytes, offset - window.start, header) === undefined ? undefined : header;
+}
+
+/** The body of a salvaged batch, with room for a header before it and a trailer and padding behind. */
+export function* readSalvaged(storage: Storage, batch: SalvagedBatch): Coroutine<Buffer> {
+  const bytes = Buffer.alloc(batchExtent(batch.header.bodyLen));
+  const file = yield* call<StorageFile>((done) => storage.open(segmentName(batch.entry.seq), 'read', done));
+  const body = bytes.subarray(BATCH_HEADER_BYTES, BATCH_HEADER_BYTES + batch.header.bodyLen);
+  yield* call<number>((done) => storage.read(file, body, batch.offset + BATCH_HEADER_BYTES, done));
+  yield* call<void>((done) => storage.close(file, done));
+  return bytes;
+}
+
+/** What the headers of the segment files themselves say, for when CURRENT cannot be read. */
+export function* segmentsByHeader(
+  storage: Storage,
+  names: readonly string[],
+): Coroutine<{ readonly storeId: string | undefined; readonly entries: SegmentEntry[] }> {
+  const entries: SegmentEntry[] = [];
+  let storeId: string | undefined;
+  for (const name of names.filter((candidate) => segmentSeqOf(candidate) !== undefined).sort()) {
+    const page = Buffer.alloc(PAGE_BYTES);
+    const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
+    yield* call<number>((done) => storage.read(file, page, 0, done));
+    yield* call<void>((done) => storage.close(file, done));
+    const header = decodeSegmentHeader(page);
+    if (header === undefined || (storeId !== undefined && header.storeId !== storeId)) continue;
+    storeId = header.storeId;
+    entries.push({ seq: header.seq, bytes: header.bytes, salt: header.salt });
+  }
+  return { storeId, entries };
+}
+
+/** The highest LSN the manifest vouches for. */
+export function lastKnownLsn(manifest: Manifest): number {
+  let last = Math.max(manifest.start.lsn, manifest.snapshots[0]?.lsn ?? 0, manifest.clean?.lsn ?? 0);
+  for (const { sealed } of manifest.segments) last = Math.max(last, sealed?.lsn ?? 0);
+  return last;
+}

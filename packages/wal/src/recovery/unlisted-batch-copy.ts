@@ -1,0 +1,66 @@
+// An opening copies the last batch into a new segment before it lists that one in CURRENT (docs/wal-format.md, step 6). If it is cut short there, and the
+// batch itself was in the page cache only, the copy is all there is of it.
+
+import { FLAG_LINK, type Position } from '../format/batch.js';
+import type { Manifest, SegmentEntry } from '../format/manifest.js';
+import { type SegmentHeader, segmentName } from '../format/segment-header.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
+import type { Storage, StorageFile } from '../storage/storage.js';
+import type { LogEnd } from './log-scan.js';
+import { sealSegments } from './seal-segments.js';
+import { type ScannedBatch, type SegmentScan, scanSegment } from './segment-scan.js';
+
+export interface UnlistedCopy {
+  /** What that opening would have published. */
+  readonly manifest: Manifest;
+  readonly end: LogEnd;
+}
+
+/** Undefined if the segment is anything else than the work of an opening that was cut short. */
+export function* readUnlistedCopy(
+  storage: Storage,
+  manifest: Manifest,
+  end: LogEnd,
+  header: SegmentHeader,
+  onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
+): Coroutine<UnlistedCopy | undefined> {
+  if (header.storeId !== manifest.storeId || manifest.clean !== undefined) return undefined;
+  const { seq, bytes, salt } = header;
+  const entry = { seq, bytes, salt };
+  const listed = manifestWith(manifest, end, entry);
+  const scan = yield* scanFile(storage, listed, entry, end.position, () => undefined);
+  const last = scan.lastBatch;
+  const isCopy =
+    last !== undefined &&
+    scan.position.batch === end.position.batch + 1 &&
+    last.header.epoch === listed.epoch &&
+    (last.header.flags & FLAG_LINK) !== 0 &&
+    scan.tail.kind !== 'bad';
+  if (!isCopy) return undefined;
+  yield* scanFile(storage, listed, entry, end.position, (batch) => onBatch(batch, entry));
+  const index = listed.segments.length - 1;
+  const { position, offset } = scan;
+  const ends = new Map([[index, { offset, position }]]);
+  return { manifest: listed, end: { position, ends, lastBatch: { index, ...last }, torn: undefined } };
+}
+
+function manifestWith(manifest: Manifest, end: LogEnd, entry: SegmentEntry): Manifest {
+  const sealed = sealSegments(manifest, end, undefined);
+  const { batch, lsn, crc } = sealed.length === 0 ? end.position : manifest.start;
+  return { ...manifest, epoch: manifest.epoch + 1, start: { batch, lsn, crc }, segments: [...sealed, entry] };
+}
+
+function* scanFile(
+  storage: Storage,
+  { losses, epoch }: Manifest,
+  entry: SegmentEntry,
+  from: Position,
+  onBatch: (batch: ScannedBatch) => void,
+): Coroutine<SegmentScan> {
+  const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
+  try {
+    return yield* scanSegment(storage, file, entry, from, { losses, epochMax: epoch }, onBatch);
+  } finally {
+    yield* call<void>((done) => storage.close(file, done));
+  }
+}

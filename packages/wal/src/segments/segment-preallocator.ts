@@ -1,0 +1,88 @@
+// Keeps one segment ready ahead of the writer, and writes down in CURRENT which ones are full. Off the hot path.
+
+import type { Committer, RetiredSegment } from '../commit/committer.js';
+import type { Manifest, SegmentEntry } from '../format/manifest.js';
+import { PAGE_BYTES } from '../format/page.js';
+import { segmentName } from '../format/segment-header.js';
+import type { WalHost } from '../host/host.js';
+import type { ManifestFile } from '../manifest/manifest-file.js';
+import { type Coroutine, call } from '../storage/coroutine.js';
+import type { DiskSpace } from '../storage/disk-space.js';
+import type { Storage, StorageFile } from '../storage/storage.js';
+import { prepareSegment } from './prepare-segment.js';
+import type { SpareSegments } from './spare-segments.js';
+
+export class SegmentPreallocator {
+  private readonly storage: Storage;
+  private readonly host: WalHost;
+  private readonly manifestFile: ManifestFile;
+  private readonly committer: Committer;
+  private readonly segmentBytes: number;
+  private readonly diskSpace: DiskSpace;
+  private readonly spareSegments: SpareSegments;
+  /** Prepared and on the disk, but not yet listed: what a failed attempt leaves for the next one. */
+  private prepared: SegmentEntry | undefined;
+
+  constructor(
+    storage: Storage,
+    host: WalHost,
+    keeper: ManifestFile,
+    options: {
+      readonly committer: Committer;
+      readonly segmentBytes: number;
+      readonly space: DiskSpace;
+      readonly spares: SpareSegments;
+    },
+  ) {
+    this.storage = storage;
+    this.host = host;
+    this.manifestFile = keeper;
+    this.committer = options.committer;
+    this.segmentBytes = options.segmentBytes;
+    this.diskSpace = options.space;
+    this.spareSegments = options.spares;
+  }
+
+  get isDue(): boolean {
+    return this.committer.segmentsReady === 0 || this.committer.retired.length > 0;
+  }
+
+  *provideNext(): Coroutine<void> {
+    const needsOne = this.committer.segmentsReady === 0;
+    if (needsOne && this.prepared === undefined) this.prepared = yield* this.prepare();
+    const fresh = this.prepared;
+    const retired = [...this.committer.retired];
+    yield* this.manifestFile.publish((manifest) => withSegments(manifest, retired, fresh));
+    this.committer.retired.splice(0, retired.length);
+    for (const { segment } of retired) yield* call<void>((done) => this.storage.close(segment.file, done));
+    if (fresh === undefined) return;
+    const name = segmentName(fresh.seq);
+    const file = yield* call<StorageFile>((done) => this.storage.open(name, 'durable', done));
+    this.prepared = undefined;
+    this.committer.addSegment({ entry: fresh, file, offset: PAGE_BYTES });
+  }
+
+  private *prepare(): Coroutine<SegmentEntry> {
+    const spare = this.spareSegments.take();
+    // A log that lives on its own spares still has to notice that others fill the disk.
+    yield* this.diskSpace.check(spare === undefined ? this.segmentBytes : 0);
+    const { segments, storeId } = this.manifestFile.manifest;
+    const seq = (segments.at(-1)?.seq ?? 0) + 1;
+    const entry = { seq, bytes: this.segmentBytes, salt: Math.floor(this.host.random() * 2 ** 32) };
+    yield* prepareSegment(this.storage, storeId, entry, { spare });
+    return entry;
+  }
+}
+
+function withSegments(
+  manifest: Manifest,
+  retired: readonly RetiredSegment[],
+  fresh: SegmentEntry | undefined,
+): Manifest {
+  const segments = manifest.segments.map((entry) => {
+    const closed = retired.find(({ segment }) => segment.entry.seq === entry.seq);
+    return closed === undefined ? entry : { ...entry, sealed: closed.sealed };
+  });
+  const known = fresh === undefined || segments.some((entry) => entry.seq === fresh.seq);
+  return { ...manifest, segments: known ? segments : [...segments, fresh] };
+}

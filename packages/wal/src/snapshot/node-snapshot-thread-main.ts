@@ -1,0 +1,48 @@
+// The thread's side: finds the fold by module and export, then runs it for one request after the other. No state outlives
+// its answer.
+
+import { isAbsolute } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parentPort, workerData } from 'node:worker_threads';
+import { runCoroutine } from '../storage/coroutine.js';
+import { nodeStorage } from '../storage/node-storage.js';
+import { buildSnapshot } from './build-snapshot.js';
+import type { BuildRequest, Fold, FoldModule } from './fold.js';
+import type { ThreadData, ThreadReply } from './node-snapshot-thread.js';
+
+const { dir, fold: where } = workerData as ThreadData; // what ThreadHandle passes
+
+try {
+  waitForRequest(await importFold(where));
+} catch (error) {
+  reply({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+}
+
+/** It listens only between two requests: at work it ends when nothing is left to do, and a lost call fails its snapshot. */
+function waitForRequest(fold: Fold): void {
+  parentPort?.once('message', (request: BuildRequest) => {
+    runCoroutine(buildSnapshot(nodeStorage(dir), fold, request), (error, snapshot) => {
+      if (error !== null) return reply({ kind: 'failed', reason: error.stack ?? error.message });
+      waitForRequest(fold);
+      reply({ kind: 'built', snapshot });
+    });
+  });
+}
+
+function reply(message: ThreadReply): void {
+  parentPort?.postMessage(message);
+}
+
+async function importFold(module: FoldModule): Promise<Fold> {
+  const url = isAbsolute(module.module) ? pathToFileURL(module.module).href : module.module;
+  const found = ((await import(url)) as Record<string, unknown>)[module.export];
+  if (!isFold(found)) throw new Error(`${module.module} exports no fold named ${module.export}`);
+  return found;
+}
+
+function isFold(value: unknown): value is Fold {
+  if (typeof value !== 'object' || value === null) return false;
+  return ['empty', 'apply', 'save', 'restore'].every(
+    (name) => typeof (value as Record<string, unknown>)[name] === 'function',
+  );
+}

@@ -1,0 +1,63 @@
+// The log's side of a thread that folds: one snapshot at a time, each answered once.
+
+import { Worker } from 'node:worker_threads';
+import type { Callback } from '../storage/storage.js';
+import { WalSnapshotError } from '../wal-error.js';
+import type { BuildRequest, BuiltSnapshot, FoldModule } from './fold.js';
+
+export interface ThreadData {
+  readonly dir: string;
+  readonly fold: FoldModule;
+}
+
+export type ThreadReply =
+  | { readonly kind: 'built'; readonly snapshot: BuiltSnapshot }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+export class SnapshotThread {
+  private readonly worker: Worker;
+  private done: Callback<BuiltSnapshot> | undefined;
+  private alive = true;
+
+  constructor(dir: string, fold: FoldModule) {
+    const workerData: ThreadData = { dir, fold };
+    const url = new URL('./node-snapshot-thread-main.js', import.meta.url);
+    this.worker = new Worker(url, { workerData, stdin: false });
+    this.worker.on('message', (reply: ThreadReply) => {
+      if (reply.kind === 'built') this.answer(null, reply.snapshot);
+      else this.fail(reply.reason);
+    });
+    this.worker.on('error', (error) => this.onExit('the thread failed', error));
+    this.worker.on('exit', (code) => this.onExit(`the thread ended with ${code} before it was done`));
+  }
+
+  get isAlive(): boolean {
+    return this.alive;
+  }
+
+  build(request: BuildRequest, done: Callback<BuiltSnapshot>): void {
+    this.done = done;
+    this.worker.ref();
+    this.worker.postMessage(request);
+  }
+
+  terminate(): void {
+    void this.worker.terminate();
+  }
+
+  private onExit(reason: string, cause?: unknown): void {
+    this.alive = false;
+    this.fail(reason, cause);
+  }
+
+  private fail(reason: string, cause?: unknown): void {
+    this.answer(new WalSnapshotError(reason, { cause }), undefined as never);
+  }
+
+  private answer(error: Error | null, snapshot: BuiltSnapshot): void {
+    const done = this.done;
+    this.done = undefined;
+    this.worker.unref(); // Without work it keeps no process alive.
+    done?.(error, snapshot);
+  }
+}

@@ -1,0 +1,74 @@
+// Procedures every part of the log is built from: whole files read and written, each write checked for shortness.
+
+import { WalCorruptError, WalIoError } from '../wal-error.js';
+import { type Coroutine, call } from './coroutine.js';
+import type { Storage, StorageFile } from './storage.js';
+
+export function* readFile(storage: Storage, name: string): Coroutine<Buffer> {
+  const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
+  if (bytes === undefined)
+    throw new WalCorruptError({ file: name, offset: 0, reason: 'the file is missing' });
+  const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
+  const into = Buffer.allocUnsafe(bytes);
+  const count = yield* call<number>((done) => storage.read(file, into, 0, done));
+  yield* call<void>((done) => storage.close(file, done));
+  return into.subarray(0, count);
+}
+
+/** Continues a short write once: either it completes, or the call says why it could not. */
+export function* writeFully(
+  storage: Storage,
+  file: StorageFile,
+  bytes: Uint8Array,
+  position: number,
+): Coroutine<void> {
+  const written = yield* call<number>((done) => storage.write(file, bytes, position, done));
+  if (written === bytes.length) return;
+  const rest = bytes.subarray(written);
+  const more = yield* call<number>((done) => storage.write(file, rest, position + written, done));
+  if (more !== rest.length) {
+    throw new Error(`${file.name}: short write, ${written + more} of ${bytes.length} bytes at ${position}`);
+  }
+}
+
+/** A new file with these bytes, synced and closed. A left-over of the same name is removed first. */
+export function* createFile(storage: Storage, name: string, bytes: Uint8Array): Coroutine<void> {
+  yield* removeIfThere(storage, name);
+  const file = yield* call<StorageFile>((done) => storage.open(name, 'create', done));
+  try {
+    yield* writeFully(storage, file, bytes, 0);
+    yield* syncFile(storage, file);
+  } finally {
+    yield* call<void>((done) => storage.close(file, done));
+  }
+}
+
+/** Replaces a file as a whole: after a crash it is the old one or the new one. */
+export function* replaceFile(storage: Storage, name: string, bytes: Uint8Array): Coroutine<void> {
+  yield* createFile(storage, `${name}.tmp`, bytes);
+  yield* moveIntoPlace(storage, `${name}.tmp`, name);
+}
+
+/** After a rename or a sync has failed nobody knows what is on the disk: that is never retried (WalIoError ends the log). */
+export function* syncFile(storage: Storage, file: StorageFile): Coroutine<void> {
+  try {
+    yield* call<void>((done) => storage.sync(file, done));
+  } catch (error) {
+    throw new WalIoError(`sync of ${file.name}`, error);
+  }
+}
+
+export function* moveIntoPlace(storage: Storage, from: string, to: string): Coroutine<void> {
+  const directory = to.includes('/') ? to.slice(0, to.lastIndexOf('/')) : '.';
+  try {
+    yield* call<void>((done) => storage.rename(from, to, done));
+    yield* call<void>((done) => storage.syncDir(directory, done));
+  } catch (error) {
+    throw new WalIoError(`rename to ${to}`, error);
+  }
+}
+
+export function* removeIfThere(storage: Storage, name: string): Coroutine<void> {
+  const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
+  if (bytes !== undefined) yield* call<void>((done) => storage.unlink(name, done));
+}

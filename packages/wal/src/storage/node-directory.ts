@@ -1,0 +1,59 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { errnoOf, WalDirectoryError } from '../wal-error.js';
+
+/** Makes a folder and those above it. */
+export async function makeNodeDirectory(path: string): Promise<void> {
+  try {
+    await makeWithParents(path);
+  } catch (error) {
+    throw directoryError(path, error);
+  }
+}
+
+/** What says that this place is the wrong one. A full disk, or too many open files, do not. */
+const UNUSABLE_ERRNOS = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'EEXIST',
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ELOOP',
+  'ENAMETOOLONG',
+]);
+
+/** The error as it is told to whoever named the folder. */
+export function directoryError(directory: string, error: unknown): unknown {
+  const errno = errnoOf(error);
+  return errno !== undefined && UNUSABLE_ERRNOS.has(errno)
+    ? new WalDirectoryError(directory, errno, error)
+    : error;
+}
+
+/** One by one: the recursive mkdir of Node tries forever where the folder above is there and takes nothing, as /proc does. */
+async function makeWithParents(path: string): Promise<void> {
+  try {
+    await makeOne(path);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeWithParents(dirname(path));
+    await makeOne(path);
+  }
+}
+
+async function makeOne(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: 0o750 });
+  } catch (error) {
+    if (!(await isDirectory(path))) throw error;
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,131 @@
+// timeout: 60s
+// The log as an actor: asked by others, supervised by its parent.
+import { nodeHost as coreHost, createSystem, defineActor, type Host } from '@troupe/core';
+import { openWal, WalActor, WalIoError } from '@troupe/wal';
+import { FaultyStorage } from '@troupe/wal/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nodeHost } from '#src/host/node-host.js';
+import { SMALL } from '../log-harness.js';
+import { tempFolder } from '../temp-directory.js';
+
+const actor = suite('wal actor');
+/** Failures are part of these tests; their log lines are not. */
+const quietHost: Host = { ...coreHost, log: () => undefined };
+
+actor(
+  'appends are answered with their LSN once durable, and are there after a stop and a new start',
+  async () => {
+    await using folder = await tempFolder();
+    await using system = createSystem({ name: 'test' });
+    const log = system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 }, { name: 'log' });
+    assert.is(await log.ask.append(Buffer.from('one')), 1);
+    assert.is(await log.ask.append({ record: [Buffer.from('two'), Buffer.from('three')], type: 5 }), 3);
+    const ref = await log.ask.putBlob(Buffer.alloc(3_000_000, 1));
+    assert.is(await log.ask.append({ record: Buffer.from('with a blob'), blob: ref }), 4);
+    assert.is((await log.ask.readBlob(ref)).length, 3_000_000);
+    const status = await log.ask.status();
+    assert.is(status.durableLsn, 4);
+    assert.is(await log.ask.trim(1), 1);
+    await system.stop(log);
+
+    const again = system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 });
+    const seen: string[] = [];
+    await again.ask.replay({
+      visit: (lsn, payload, type) => seen.push(`${lsn} ${type} ${payload.toString()}`),
+    });
+    assert.equal(seen, ['1 0 one', '2 5 two', '3 5 three', '4 0 with a blob']);
+  },
+);
+
+actor('many actors append at once, in groups, each answered in its own order', async () => {
+  await using folder = await tempFolder();
+  await using system = createSystem({ name: 'test' });
+  const log = system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 });
+  const Client = defineActor('client', {
+    state: (args: { id: number }) => args,
+    handlers: {
+      async work(ctx, count: number) {
+        const lsns: number[] = [];
+        for (let index = 0; index < count; index += 1)
+          lsns.push(await ctx.ask(log).append(Buffer.from(`${ctx.state.id}`)));
+        return lsns;
+      },
+    },
+  });
+  const clients = Array.from({ length: 50 }, (_, id) => system.spawn(Client, { id }));
+  const lsns = await Promise.all(clients.map((client) => client.ask.work(20)));
+  for (const own of lsns)
+    assert.equal(
+      own,
+      [...own].sort((a, b) => a - b),
+    );
+  assert.equal(
+    lsns.flat().sort((a, b) => a - b),
+    Array.from({ length: 1_000 }, (_, index) => index + 1),
+  );
+  const { batches } = await log.ask.status();
+  assert.ok(batches < 300, `${batches} syncs for 1,000 records`);
+});
+
+actor(
+  'a log that cannot be opened fails its actor, and when restarts do not help the system says why',
+  async () => {
+    await using folder = await tempFolder();
+    await using holder = await openWal({ dir: folder.path, freeBytesSoft: 0 });
+    const system = createSystem({ name: 'test', host: quietHost });
+    system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 });
+    const { cause } = await system.whenStopped;
+    assert.match(cause?.message ?? '', /LOCK: the directory is held by this process/);
+    assert.is(holder.status().state, 'open');
+  },
+);
+
+actor(
+  'where the host lets the process live, a failed disk fails the actor and a restart recovers',
+  async () => {
+    let armed = false;
+    const storage = new FaultyStorage({
+      fault: ({ operation }) => (armed && operation === 'sync' ? { kind: 'error', errno: 'EIO' } : undefined),
+      schedule: (complete) => setImmediate(complete),
+    });
+    const exits: number[] = [];
+    const host = { ...nodeHost, exit: (code: number) => void exits.push(code) };
+    await using system = createSystem({ name: 'test', host: quietHost });
+    const Keeper = defineActor('keeper', {
+      state: () => ({ log: undefined as ReturnType<typeof system.spawn<typeof WalActor>> | undefined }),
+      started(ctx) {
+        ctx.state.log = ctx.spawn(WalActor, { storage, host, ...SMALL });
+      },
+      handlers: { log: (ctx) => ctx.state.log },
+      supervise: {
+        strategy: 'one-for-one',
+        restarts: 5,
+        withinMs: 10_000,
+        backoff: { fromMs: 1, toMs: 5, jitter: 0 },
+      },
+    });
+    const log = await system.spawn(Keeper).ask.log();
+    assert.ok(log !== undefined);
+    assert.is(await log.ask.append(Buffer.from('safe')), 1);
+    armed = true;
+    const lost = await log.ask.append(Buffer.from('not safe')).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    assert.instance(lost, WalIoError);
+    assert.equal(exits, [74]);
+    armed = false;
+    await log.ask.append(Buffer.from('wakes it')).then(
+      () => undefined,
+      () => undefined,
+    );
+    const seen: string[] = [];
+    await system
+      .ask(log, { withinMs: 5_000 })
+      .replay({ visit: (_lsn, payload) => seen.push(payload.toString()) });
+    assert.is(seen[0], 'safe');
+  },
+);
+
+actor.run();

@@ -1,0 +1,84 @@
+// timeout: 240s
+// A real process on a real file system, killed without warning again and again. After every kill the next process checks every
+// record; the last LSN it finds must not be below what the one before it had acknowledged.
+//
+// Arguments: --kills N (default 50).
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openWal } from '@troupe/wal';
+import { SeededRandom } from '@troupe/wal/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { countingFold } from './sequence-check-fold.js';
+
+const kills = suite('kill -9');
+const APPENDER = fileURLToPath(new URL('./append-until-killed.js', import.meta.url));
+const KILLS = killsWanted();
+
+function killsWanted(): number {
+  const at = process.argv.indexOf('--kills');
+  return at < 0 ? 50 : Number(process.argv[at + 1]);
+}
+
+interface Victim {
+  readonly child: ChildProcess;
+  /** Last LSN it found when it opened. */
+  readonly found: number;
+  acked(): number;
+}
+
+function start(dir: string): Promise<Victim> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [APPENDER, dir], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let acked = 0;
+    let rest = '';
+    let errors = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      errors += chunk.toString();
+    });
+    child.stdout.on('data', (chunk: Buffer) => {
+      const lines = (rest + chunk.toString()).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const [word, lsn] = line.split(' ');
+        if (word === 'ready') resolve({ child, found: Number(lsn), acked: () => acked });
+        else acked = Number(lsn);
+      }
+    });
+    child.once('exit', (code) => reject(new Error(`the process ended by itself with ${code}: ${errors}`)));
+  });
+}
+
+kills(`${KILLS} kills lose nothing that was acknowledged`, async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'troupe-wal-kill-'));
+  const random = new SeededRandom(11);
+  try {
+    let acknowledged = 0;
+    for (let round = 0; round < KILLS; round += 1) {
+      const victim = await start(dir);
+      assert.ok(
+        victim.found >= acknowledged,
+        `kill ${round}: ${acknowledged} acknowledged, ${victim.found} found`,
+      );
+      // Waiting for a number of acknowledgements, not for a time: every kill hits a process that is writing.
+      const enough = victim.found + 1 + random.below(3_000);
+      while (victim.acked() < enough) await once(victim.child.stdout as NodeJS.ReadableStream, 'data');
+      victim.child.kill('SIGKILL');
+      await once(victim.child, 'close');
+      acknowledged = victim.acked();
+    }
+    await using wal = await openWal({ dir, freeBytesSoft: 0 });
+    const state = await wal.restore(countingFold);
+    assert.ok(state.lastLsn >= acknowledged);
+    assert.ok(acknowledged > KILLS * 50, `only ${acknowledged} records were written`);
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+});
+
+kills.run();

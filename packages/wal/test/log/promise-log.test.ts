@@ -1,0 +1,156 @@
+// timeout: 120s
+// The Promise face on the real file system.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type DumpedEntry, dumpWal, openWal, repairWal, verifyWal, type WalError } from '@troupe/wal';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { tempFolder } from '../temp-directory.js';
+
+const promises = suite('promises');
+
+promises('records of any size come back in order: inline, grouped, as blobs', async () => {
+  await using folder = await tempFolder();
+  const options = { dir: folder.path, segmentBytes: 1_048_576, inlineBytesMax: 10_000, freeBytesSoft: 0 };
+  const wal = await openWal(options);
+  const order: number[] = [];
+  const large = Buffer.alloc(5_000_000, 3);
+  const lsns = await Promise.all([
+    wal.append(Buffer.from('small')).finally(() => order.push(1)),
+    wal.append(large, { type: 9 }).finally(() => order.push(2)),
+    wal.append([Buffer.from('two'), Buffer.from('three')]).finally(() => order.push(3)),
+    wal.append(Buffer.alloc(20_000, 4)).finally(() => order.push(4)),
+    wal.append(Buffer.from('last')).finally(() => order.push(5)),
+  ]);
+  assert.equal(lsns, [1, 2, 4, 5, 6], 'a large payload does not overtake and is not overtaken');
+  assert.equal(order, [1, 2, 3, 4, 5]);
+  await wal.close();
+
+  await using again = await openWal(options);
+  const seen: string[] = [];
+  const blobs: { sha256: string; bytes: number }[] = [];
+  await again.replay((lsn, payload, type, blob) => {
+    if (blob !== undefined) blobs.push(blob);
+    seen.push(`${lsn} ${type} ${blob?.bytes ?? payload.toString()}`);
+  });
+  assert.equal(seen, ['1 0 small', '2 9 5000000', '3 0 two', '4 0 three', '5 0 20000', '6 0 last']);
+  const [first] = blobs;
+  assert.ok(first !== undefined && large.equals(await again.readBlob(first)));
+});
+
+promises('more than the buffer holds is taken in order, by waiting', async () => {
+  await using folder = await tempFolder();
+  await using wal = await openWal({
+    dir: folder.path,
+    segmentBytes: 65_536,
+    batchBytesMax: 16_384,
+    freeBytesSoft: 0,
+  });
+  const lsns = await Promise.all(
+    Array.from({ length: 500 }, (_, index) => wal.append(Buffer.alloc(3_000, index))),
+  );
+  assert.equal(
+    lsns,
+    Array.from({ length: 500 }, (_, index) => index + 1),
+  );
+});
+
+promises(
+  'dump prints both codecs as JSON lines, verify finds nothing wrong, and then finds a flipped bit',
+  async () => {
+    await using folder = await tempFolder();
+    const options = { dir: folder.path, segmentBytes: 65_536, freeBytesSoft: 0 };
+    const events = [
+      { type: 'enqueue', job: 1 },
+      { type: 'assign', job: 1, attempt: 1 },
+    ];
+    for (const codec of ['binary', 'jsonl'] as const) {
+      await using wal = await openWal({ ...options, codec });
+      for (const event of events) await wal.append(Buffer.from(JSON.stringify(event)), { type: 4 });
+      await wal.append(Buffer.from([0xff, 0, 1]));
+    }
+    const dumped: DumpedEntry[] = [];
+    await dumpWal(folder.path, (entry) => dumped.push(entry));
+    const lines = dumped.map(
+      (entry) =>
+        JSON.parse(JSON.stringify(entry)) as { lsn: number; codec: string; event?: unknown; base64?: string },
+    );
+    assert.equal(
+      lines.map(({ lsn, codec }) => `${lsn} ${codec}`),
+      ['1 binary', '2 binary', '3 binary', '4 jsonl', '5 jsonl', '6 jsonl'],
+    );
+    assert.equal(
+      lines.map(({ event }) => event),
+      [...events, undefined, ...events, undefined],
+    );
+    assert.is(lines[5]?.base64, '/wAB');
+    const jsonl = (await readFile(join(folder.path, 'wal-0000000003.seg'))).toString('latin1');
+    assert.match(jsonl, /\{"lsn":4,"type":4,"event":\{"type":"enqueue","job":1\}\}\n/);
+
+    const sound = await verifyWal(folder.path);
+    assert.ok(sound.ok && sound.wasClean);
+    assert.is(sound.lastLsn, 6);
+    const path = join(folder.path, 'wal-0000000003.seg');
+    const bytes = await readFile(path);
+    bytes[4_200] = (bytes[4_200] ?? 0) ^ 1;
+    await writeFile(path, bytes);
+    const damaged = await verifyWal(folder.path);
+    assert.not.ok(damaged.ok);
+    assert.is(damaged.damage[0]?.file, 'wal-0000000003.seg');
+    const refused = await openWal(options).then(
+      () => undefined,
+      (error: WalError) => error,
+    );
+    assert.is(refused?.code, 'ERR_WAL_CORRUPT');
+    assert.is((await repairWal(folder.path, { acceptLoss: true })).applied, true);
+    await (await openWal(options)).close();
+  },
+);
+
+promises('scrub reads what is at rest and tells of damage while the log goes on', async () => {
+  await using folder = await tempFolder();
+  const kinds: string[] = [];
+  const options = { dir: folder.path, segmentBytes: 65_536, firstSegmentBytes: 65_536, freeBytesSoft: 0 };
+  await using wal = await openWal({ ...options, onEvent: ({ kind }) => kinds.push(kind) });
+  for (let index = 0; index < 40; index += 1) await wal.append(Buffer.alloc(4_000, index));
+  assert.equal((await wal.scrub()).damage, []);
+  const path = join(folder.path, 'wal-0000000001.seg');
+  const bytes = await readFile(path);
+  bytes[9_000] = (bytes[9_000] ?? 0) ^ 1;
+  await writeFile(path, bytes);
+  const report = await wal.scrub();
+  assert.is(report.damage[0]?.file, 'wal-0000000001.seg');
+  assert.ok(kinds.includes('scrub-damage'));
+});
+
+promises('a directory is held by one living process, and taken over from a dead one', async () => {
+  await using folder = await tempFolder();
+  const wal = await openWal({ dir: folder.path, freeBytesSoft: 0 });
+  const refused = await openWal({ dir: folder.path, freeBytesSoft: 0 }).then(
+    () => undefined,
+    (error: WalError) => error,
+  );
+  assert.is(refused?.code, 'ERR_WAL_LOCKED');
+  await wal.close();
+
+  const child = spawn(process.execPath, ['-e', ''], { stdio: 'ignore' });
+  const pid = child.pid ?? 0;
+  await once(child, 'exit');
+  const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '')).trim();
+  const holders = [
+    JSON.stringify({ pid, bootId, startedAt: '1', nonce: 'a' }),
+    JSON.stringify({ pid: process.pid, bootId: 'another boot', startedAt: '1', nonce: 'a' }),
+    JSON.stringify({ pid: process.pid, bootId, startedAt: '1', nonce: 'a' }),
+    'half a hol',
+  ];
+  for (const holder of holders) {
+    await writeFile(join(folder.path, 'LOCK'), holder);
+    const taken = await openWal({ dir: folder.path, freeBytesSoft: 0 });
+    await taken.close();
+  }
+  assert.not.ok((await readdir(folder.path)).some((name) => name.startsWith('LOCK')));
+});
+
+promises.run();

@@ -1,0 +1,17 @@
+// Makes two snapshots of the log in a folder with one builder, and leaves its thread to itself.
+
+import { writeSync } from 'node:fs';
+import { ThreadSnapshotBuilder } from '#src/snapshot/node-thread-snapshot-builder.js';
+
+const LASTING = { idleMs: 3_600_000 };
+
+const [dir = '', module = ''] = process.argv.slice(2);
+const builder = new ThreadSnapshotBuilder(dir, { module, export: 'obedientFold' }, LASTING);
+build('first', () => build('second', () => undefined));
+
+function build(name: string, then: () => void): void {
+  builder.build({ lsn: 1, draft: name }, (error) => {
+    writeSync(1, `${error?.message ?? name}\n`);
+    then();
+  });
+}

@@ -1,0 +1,70 @@
+// timeout: 120s
+// The fold runs on a thread of its own; the real file system, the real clock.
+import { openWal } from '@troupe/wal';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { countingFold, payloadFor } from '../kill/sequence-check-fold.js';
+import { tempFolder } from '../temp-directory.js';
+
+const threads = suite('snapshot thread');
+const FOLD = {
+  module: new URL('../kill/sequence-check-fold.js', import.meta.url).href,
+  export: 'countingFold',
+};
+
+threads('a snapshot is made while appends go on, and recovery starts from it', async () => {
+  await using folder = await tempFolder();
+  const options = {
+    dir: folder.path,
+    segmentBytes: 65_536,
+    firstSegmentBytes: 65_536,
+    freeBytesSoft: 0,
+    fold: FOLD,
+  };
+  const wal = await openWal(options);
+  let next = 1;
+  const append = async (count: number): Promise<void> => {
+    const waiting: Promise<number>[] = [];
+    for (let index = 0; index < count; index += 1) {
+      waiting.push(wal.append(payloadFor(next)));
+      next += 1;
+    }
+    await Promise.all(waiting);
+  };
+  await append(500);
+  const [entry] = await Promise.all([wal.snapshot(), append(500)]);
+  assert.ok(entry.lsn >= 500);
+  const live = await wal.restore(countingFold);
+  await wal.close();
+
+  await using again = await openWal(options);
+  assert.is(again.log.snapshot?.lsn, entry.lsn);
+  const state = await again.restore(countingFold);
+  assert.is(state.lastLsn, 1_000);
+  assert.is(state.digest, live.digest);
+});
+
+threads('a fold that cannot be found or throws fails the snapshot, not the log', async () => {
+  await using folder = await tempFolder();
+  for (const fold of [
+    { ...FOLD, export: 'payloadFor' },
+    { ...FOLD, module: 'file:///nowhere.js' },
+  ]) {
+    await using wal = await openWal({ dir: folder.path, freeBytesSoft: 0, fold });
+    await wal.append(Buffer.from('not what the fold expects'));
+    const failure = await wal.snapshot().then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    assert.is((failure as { code?: string } | undefined)?.code, 'ERR_WAL_SNAPSHOT');
+    await wal.append(Buffer.from('still here'));
+  }
+  await using wal = await openWal({ dir: folder.path, freeBytesSoft: 0, fold: FOLD });
+  const failure = await wal.snapshot().then(
+    () => undefined,
+    (error: Error) => error,
+  );
+  assert.match(failure?.message ?? '', /lsn 1 holds/);
+});
+
+threads.run();

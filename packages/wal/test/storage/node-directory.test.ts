@@ -1,0 +1,43 @@
+import { stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { nodeStorage, WalDirectoryError } from '@troupe/wal';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { tempFolder } from '../temp-directory.js';
+
+const folders = suite('folder');
+
+async function refusal(work: Promise<unknown>): Promise<WalDirectoryError> {
+  const error = await work.then(
+    () => undefined,
+    (one: unknown) => one,
+  );
+  assert.instance(error, WalDirectoryError);
+  return error as WalDirectoryError;
+}
+
+folders('a folder is made with those above it, and may be there already', async () => {
+  await using temp = await tempFolder();
+  const storage = nodeStorage(join(temp.path, 'a', 'b'));
+  await promisify(storage.mkdir)('c');
+  await promisify(storage.mkdir)('c');
+  assert.ok((await stat(join(temp.path, 'a', 'b', 'c'))).isDirectory());
+});
+
+folders('a folder that cannot be made, or not be written to, is refused at once', async () => {
+  await using temp = await tempFolder();
+  const file = join(temp.path, 'file');
+  await writeFile(file, '');
+  const places = [file, join(file, 'below'), join(temp.path, 'x'.repeat(300))];
+  // Where the folder above is there and still takes nothing, nobody may try again for ever.
+  if (process.platform === 'linux') places.push('/proc/x', '/proc/x/y', '/proc', '/sys', '/sys/x');
+  for (const place of places) {
+    const error = await refusal(promisify(nodeStorage(place).lock)());
+    assert.equal([error.code, error.exitCode, error.directory], ['ERR_WAL_DIRECTORY', 73, place]);
+    assert.match(error.message, /^folder .*: cannot be made or written to \(E[A-Z]+\); name another, or /);
+  }
+  await refusal(promisify(nodeStorage(temp.path).mkdir)('file'));
+});
+
+folders.run();
