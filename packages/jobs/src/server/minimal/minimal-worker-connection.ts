@@ -10,21 +10,22 @@ import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../..
 import type { PeerPort } from '../../protocol/leader-interface.js';
 import type { Assignment, AttemptEnd, ToWorker } from '../../protocol/worker-messages.js';
 import { Backlog } from '../backlog.js';
-import type { PeerSetup } from '../connection-setup.js';
-import type { MinimalTimer } from './minimal-client.js';
+import type { ConnectionSetup } from '../connection-setup.js';
+import type { TimerHost } from './minimal-client-connection.js';
 import { MINIMAL_EXEC } from './minimal-job-policy.js';
 
-/** Bytes are not counted in this dialect: one payload is one frame, and only Credit bounds how many there are. */
+/** This dialect does not count bytes: one payload is one frame, and only Credit bounds their number. */
 const BYTES_UNBOUNDED = 2 ** 52;
 
 /**
- * A worker by the original page: Credit(n), raw assignments, an ack belongs to the oldest assignment without one. It cannot beat, so its
- * leases are renewed here for as long as its connection stands; run time still ends an attempt that never comes back.
+ * A worker of the minimal dialect: Credit(n), raw assignments, an ack belongs to the oldest assignment without one. It
+ * has no heartbeat, so its leases are renewed here while its connection is open; the run-time limit still ends an attempt
+ * that never comes back.
  */
-export class MinimalWorker implements ConnectionHandler {
-  private readonly setup: PeerSetup<ToWorker>;
+export class MinimalWorkerConnection implements ConnectionHandler {
+  private readonly setup: ConnectionSetup<ToWorker>;
   private readonly connection: Connection;
-  private readonly timer: MinimalTimer;
+  private readonly timer: TimerHost;
   private readonly port: PeerPort<ToWorker>;
   private readonly slots: number;
   private readonly unacked: Assignment[] = [];
@@ -32,10 +33,10 @@ export class MinimalWorker implements ConnectionHandler {
   private isBehind = false;
   private granted = 0;
   private assigned = 0;
-  private beatMs = 0;
-  private beat: { cancel(): void } | undefined = undefined;
+  private heartbeatMs = 0;
+  private heartbeat: { cancel(): void } | undefined = undefined;
 
-  constructor(setup: PeerSetup<ToWorker>, timer: MinimalTimer) {
+  constructor(setup: ConnectionSetup<ToWorker>, timer: TimerHost) {
     this.setup = setup;
     this.connection = setup.connection;
     this.timer = timer;
@@ -43,7 +44,7 @@ export class MinimalWorker implements ConnectionHandler {
     this.port = setup.port();
     this.backlog = new Backlog(
       () => !this.isBehind,
-      (assignment) => this.send(assignment),
+      (assignment) => this.write(assignment),
     );
     const { connectionId: id } = setup.connection.handshake;
     setup.leader.helloWorker({
@@ -72,15 +73,15 @@ export class MinimalWorker implements ConnectionHandler {
   }
 
   onClose(_reason: CloseReason): void {
-    this.beat?.cancel();
+    this.heartbeat?.cancel();
     this.setup.leader.lost(this.port);
-    this.setup.gone();
+    this.setup.onClosed();
   }
 
   deliver(message: ToWorker): void {
     switch (message.kind) {
       case 'welcome':
-        this.beatMs = message.beatMs;
+        this.heartbeatMs = message.heartbeatMs;
         return this.report([]);
       case 'assign':
         this.assigned += message.items.length;
@@ -88,17 +89,17 @@ export class MinimalWorker implements ConnectionHandler {
         return;
       case 'refused':
         return this.connection.close();
-      case 'settled':
+      case 'acknowledged':
       case 'abort':
-      case 'beat':
-        // The page knows no such thing: a worker whose attempt was taken away acknowledges it all the same, and is not believed.
+      case 'heartbeat':
+        // The dialect has none of these: a worker whose attempt was taken away still acknowledges it, without effect.
         return;
       default:
         return message satisfies never;
     }
   }
 
-  private send(assignment: Assignment): void {
+  private write(assignment: Assignment): void {
     this.unacked.push(assignment);
     const sent = this.connection.write(FrameType.AssignJob, NO_HEADER, payloadBytes(assignment.payload));
     this.isBehind = sent === 'backpressure';
@@ -124,16 +125,16 @@ export class MinimalWorker implements ConnectionHandler {
   }
 
   private report(ends: readonly AttemptEnd[]): void {
-    if (this.beatMs === 0) return;
+    if (this.heartbeatMs === 0) return;
     const credit = { jobs: this.granted, bytes: BYTES_UNBOUNDED };
     const message = { kind: 'report', ends, credit, cpu: 0, lagMs: 0 } as const;
     this.setup.leader.fromWorker({ message, port: this.port });
-    this.beat?.cancel();
-    this.beat = this.timer.setTimer(this.beatMs, () => this.report([]));
+    this.heartbeat?.cancel();
+    this.heartbeat = this.timer.setTimer(this.heartbeatMs, () => this.report([]));
   }
 }
 
-/** Results are JSON everywhere else; what is none is passed on as a text. */
+/** Results are JSON everywhere else: a body that is none becomes a JSON string. */
 function resultOf(body: Buffer): Payload {
   if (body.length === 0) return payloadOfText('null');
   const text = body.toString('utf8');

@@ -1,7 +1,7 @@
+import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { JobFailure } from '../jobs-error.js';
-import type { ByteReader } from './byte-reader.js';
-import type { ByteWriter } from './byte-writer.js';
-import { MessageMalformedError } from './remote-error.js';
+import { MessageMalformedError } from '../jobs-error.js';
+import type { WireReader } from './wire-reader.js';
 
 const HAS_CODE = 1;
 
@@ -12,7 +12,7 @@ export function writeFailure(out: ByteWriter, failure: JobFailure): void {
   if (failure.code !== undefined) out.text(failure.code);
 }
 
-export function readFailure(from: ByteReader): JobFailure {
+export function readFailure(from: WireReader): JobFailure {
   const flags = from.byte();
   const failure = { name: from.text(), message: from.text() };
   return (flags & HAS_CODE) === 0 ? failure : { ...failure, code: from.text() };
@@ -23,26 +23,26 @@ export function writeTexts(out: ByteWriter, texts: readonly string[]): void {
   for (const text of texts) out.text(text);
 }
 
-/** The count is checked by the reading itself: a list that is not there ends the message. */
-export function readTexts(from: ByteReader): string[] {
+/** The count needs no check: a list that is not there ends the message too early. */
+export function readTexts(from: WireReader): string[] {
   const count = from.int();
   const texts: string[] = [];
   for (let i = 0; i < count; i += 1) texts.push(from.text());
   return texts;
 }
 
-/** A word of a closed set travels as its place in it. */
-export function writeWord<T extends string>(out: ByteWriter, words: readonly T[], word: T): void {
-  out.byte(words.indexOf(word));
+/** A value of a closed set, as its index in the set. */
+export function writeEnum<T extends string>(out: ByteWriter, values: readonly T[], value: T): void {
+  out.byte(values.indexOf(value));
 }
 
-export function readWord<T extends string>(from: ByteReader, words: readonly T[], field: string): T {
-  const word = words[from.byte()];
-  if (word === undefined) throw new MessageMalformedError(`${field} has an unknown value`);
-  return word;
+export function readEnum<T extends string>(from: WireReader, values: readonly T[], field: string): T {
+  const value = values[from.byte()];
+  if (value === undefined) throw new MessageMalformedError(`${field} has an unknown value`);
+  return value;
 }
 
-export function readJson(from: ByteReader, field: string): Record<string, unknown> {
+export function readJson(from: WireReader, field: string): Record<string, unknown> {
   const text = from.text();
   let value: unknown;
   try {
@@ -52,6 +52,6 @@ export function readJson(from: ByteReader, field: string): Record<string, unknow
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new MessageMalformedError(`${field} is not an object`);
-  // JSON gave an object; what its fields are is for the caller to check.
+  // It is an object; the caller checks its fields.
   return value as Record<string, unknown>;
 }

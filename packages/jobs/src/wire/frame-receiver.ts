@@ -8,25 +8,25 @@ import {
   TransportError,
 } from '@troupe/transport';
 import { JobsError } from '../jobs-error.js';
-import { ByteReader } from '../wire/byte-reader.js';
+import { WireReader } from './wire-reader.js';
 
-/** Handles one message. What it throws as a malformed message ends the connection, and nothing else. */
-export type TakeMessage = (type: number, from: ByteReader, bytes: number) => void;
+/** Handles one message. A malformed message that it throws ends the connection, and nothing else. */
+export type HandleMessage = (type: number, from: WireReader, bytes: number) => void;
 
-/** Reads a body in pieces by itself, if it says so. */
+/** Reads a body in pieces by itself if it returns true. */
 export type DivertBody = (type: number, incoming: IncomingBody) => boolean;
 
-/** What arrives from one peer, as whole messages. */
-export class Inlet {
+/** The frames of one peer, as whole messages. */
+export class FrameReceiver {
   private readonly connection: Connection;
   private readonly bytesMax: number;
-  private readonly take: TakeMessage;
+  private readonly handle: HandleMessage;
   private readonly divert: DivertBody | undefined;
 
-  constructor(connection: Connection, bytesMax: number, take: TakeMessage, divert?: DivertBody) {
+  constructor(connection: Connection, bytesMax: number, handle: HandleMessage, divert?: DivertBody) {
     this.connection = connection;
     this.bytesMax = bytesMax;
-    this.take = take;
+    this.handle = handle;
     this.divert = divert;
   }
 
@@ -35,8 +35,8 @@ export class Inlet {
     else if (this.divert?.(frame.type, frame.incoming) !== true) this.collect(frame, frame.incoming);
   }
 
-  /** Takes a body that came whole after all: its pieces, put together. */
-  whole(type: number, bytes: Buffer): void {
+  /** A diverted body that was put together after all. */
+  receiveWhole(type: number, bytes: Buffer): void {
     this.read(new ReceivedFrame(type, NO_HEADER, bytes, null), bytes, true);
   }
 
@@ -47,17 +47,21 @@ export class Inlet {
         compression === undefined || rawLen === undefined
           ? body
           : decompressBody({ compression, rawLen, body }, this.bytesMax);
-      this.take(frame.type, new ByteReader(bytes, owned), bytes.length);
+      this.handle(frame.type, new WireReader(bytes, owned), bytes.length);
     } catch (error) {
       if (!(error instanceof JobsError || error instanceof TransportError)) throw error;
-      this.connection.writeError('MALFORMED', { field: 'message' });
-      this.connection.close();
+      this.refuseMalformed();
     }
   }
 
-  /** The transport lets in no more than its window ahead of us, and no body beyond its limit. */
+  refuseMalformed(): void {
+    this.connection.writeError('MALFORMED', { field: 'message' });
+    this.connection.close();
+  }
+
+  /** The transport bounds the body by its limit, and the bytes not yet consumed by its window. */
   private collect(frame: ReceivedFrame, incoming: IncomingBody): void {
-    const whole = new Gathering(incoming.length);
+    const whole = new BodyCollector(incoming.length);
     incoming.read({
       onChunk: (chunk) => {
         whole.add(chunk);
@@ -69,12 +73,12 @@ export class Inlet {
   }
 }
 
-/** What is declared is reserved only so far as this: a peer that lies about the length costs no more. */
+/** The most that is reserved for a declared length: a peer that lies about it costs no more. */
 const RESERVED_BYTES_MAX = 16 * 1024 * 1024;
 const FIRST_BYTES = 64 * 1024;
 
-/** Chunks of one body, put together in one buffer as they come. */
-export class Gathering {
+/** Collects the chunks of one body in one buffer. */
+export class BodyCollector {
   private buffer: Buffer;
   private at = 0;
 

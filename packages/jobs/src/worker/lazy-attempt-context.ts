@@ -2,8 +2,8 @@ import { jobId } from '../job/job-id.js';
 import type { Attempt } from './attempt.js';
 import type { AttemptContext } from './handler.js';
 
-/** Text and signal are made when a handler asks for them; most do not. */
-export class RunContext implements AttemptContext {
+/** Makes id and signal when a handler first reads them; most handlers do not. */
+export class LazyAttemptContext implements AttemptContext {
   private readonly tag: string;
   private readonly current: Attempt;
 

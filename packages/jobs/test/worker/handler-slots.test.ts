@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
-import { Slots } from '#src/worker/slots.js';
+import { HandlerSlots } from '#src/worker/handler-slots.js';
 import { HandTime } from '../manual-time.js';
 
 const slots = suite('slots');
@@ -17,11 +17,8 @@ class World {
 const settings = { slots: 4, bytesMax: 100, cpuCap: 0.75, withholdMsMax: 1_300, patterns: [] };
 
 function slotsIn({ time, load }: World, onOffer = (): void => undefined) {
-  const runTimeEstimate = new RunTimeEstimate();
-  return {
-    runTimeEstimate,
-    worker: new Slots({ settings, runTimeEstimate, host: time.host, load }, onOffer),
-  };
+  const estimate = new RunTimeEstimate();
+  return { estimate, worker: new HandlerSlots({ settings, estimate, host: time.host, load }, onOffer) };
 }
 
 const waiting = { payloadBytes: 10, hasBegun: false };
@@ -46,11 +43,11 @@ slots(
     void fc.assert(
       fc.property(fc.array(fc.constantFrom(...kinds), { maxLength: 90 }), (steps) => {
         const world = new World();
-        const { runTimeEstimate, worker } = slotsIn(world);
+        const { estimate, worker } = slotsIn(world);
         let credit = worker.restart();
         let [spent, inLine, running] = [0, 0, 0];
         for (const step of steps) {
-          const promised = settings.slots + runTimeEstimate.batchSize;
+          const promised = settings.slots + estimate.batchSize;
           const outBefore = credit.jobs - spent + inLine + running;
           if (step === 'take' && credit.jobs > spent) {
             spent += 1;
@@ -64,14 +61,14 @@ slots(
           }
           if (step === 'give' && running > 0) {
             running -= 1;
-            worker.giveBack(begun);
+            worker.release(begun);
           }
           if (step === 'giveWaiting' && inLine > 0) {
             inLine -= 1;
-            worker.giveBack(waiting);
+            worker.release(waiting);
           }
-          if (step === 'short') runTimeEstimate.ran(1, 0.01);
-          if (step === 'long') runTimeEstimate.ran(1, 5_000);
+          if (step === 'short') estimate.add(1, 0.01);
+          if (step === 'long') estimate.add(1, 5_000);
           if (step === 'busy') world.cpu = 0.9;
           if (step === 'calm') world.cpu = 0.1;
           if (step === 'wait') world.time.advance(200);
@@ -92,17 +89,17 @@ slots(
 
 // ADR 0138.
 slots('while attempts are short a row more is asked for, and no more once they are long', () => {
-  const { runTimeEstimate, worker } = slotsIn(new World());
+  const { estimate, worker } = slotsIn(new World());
   assert.is(worker.restart().jobs, 4);
   worker.take(waiting);
   worker.begin();
-  runTimeEstimate.ran(1, 0.1);
-  worker.giveBack(begun);
+  estimate.add(1, 0.1);
+  worker.release(begun);
   // Twenty of a tenth of a millisecond make two milliseconds.
   assert.is(worker.credit().jobs, 1 + 4 + 20);
   worker.take(waiting);
-  runTimeEstimate.ran(1, 50);
-  worker.giveBack(waiting);
+  estimate.add(1, 50);
+  worker.release(waiting);
   assert.is(worker.credit().jobs, 1 + 4 + 20);
 });
 
@@ -122,7 +119,7 @@ slots('a busy processor holds slots back, but not for longer than the limit', ()
   assert.is(worker.restart().jobs, 4);
   worker.take(waiting);
   world.cpu = 0.9;
-  worker.giveBack(waiting);
+  worker.release(waiting);
   assert.is(worker.credit().jobs, 4);
   for (let i = 0; i < 20; i += 1) world.time.advance(50);
   assert.equal([worker.credit().jobs, offers], [4, 0]);
@@ -139,7 +136,7 @@ slots('bytes come back with the attempt that held them', () => {
   assert.is(worker.restart().bytes, 100);
   worker.take(light);
   assert.is(worker.credit().bytes, 100);
-  worker.giveBack(light);
+  worker.release(light);
   assert.is(worker.credit().bytes, 130);
   worker.take(heavy);
   assert.is(worker.restart().bytes, 40);

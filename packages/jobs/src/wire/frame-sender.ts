@@ -1,4 +1,4 @@
-// Hot path: `post` runs for every frame.
+// Hot path: `write` runs for every frame.
 import {
   type BodySource,
   type Compression,
@@ -7,62 +7,62 @@ import {
   type EncodedBody,
   NO_HEADER,
 } from '@troupe/transport';
+import type { ByteWriter } from '../bytes/byte-writer.js';
 import { FilePayload, type StoredPayload } from '../job/stored-payload.js';
-import type { ByteWriter } from '../wire/byte-writer.js';
-import { type WirePiece, WireWriter } from '../wire/wire-writer.js';
+import { type WirePiece, WireWriter } from './wire-writer.js';
 
-/** The connection copies bodies below this, so they may be sent from a buffer that is used again. */
+/** The connection copies smaller bodies, so they may be sent from a buffer that is reused. */
 const COPIED_BYTES = 16 * 1024;
-/** What is larger goes in pieces, between other frames. */
+/** A larger message goes in pieces, between other frames. */
 const WHOLE_BYTES_MAX = 1024 * 1024;
-/** Below this compression is not worth its time. */
-const WORTH_PACKING_BYTES = 1_024;
+/** Compression of a smaller message is not worth its time. */
+const COMPRESSED_BYTES_MIN = 1_024;
 
-export interface OutletOptions {
+export interface FrameSenderOptions {
   readonly compress?: Compression | undefined;
-  /** From here on it is full; as much that could not be held back ends the connection. */
+  /** The sender is full at so many bytes; as many of frames that cannot be held back end the connection. */
   readonly waitingBytesMax: number;
-  /** Frames of this type are held back by whoever posts them while it is full. */
+  /** While the sender is full, its user holds back frames of this type. */
   readonly heldBack?: number | undefined;
   /** It was full, and is not any more. */
   readonly onRoom?: (() => void) | undefined;
-  /** Opens what is stored; a peer that is sent none needs it not. */
+  /** Opens a stored payload; needed where there are any. */
   readonly open?: ((payload: StoredPayload) => BodySource) | undefined;
   /** A stored payload could not be read to its end. */
   readonly onLost?: ((payload: StoredPayload, error: Error) => void) | undefined;
 }
 
-interface Parcel {
+interface OutgoingMessage {
   readonly type: number;
   readonly pieces: readonly WirePiece[];
   readonly length: number;
-  /** What of it is in memory. */
+  /** Bytes of it that are in memory. */
   readonly held: number;
 }
 
 /**
- * What leaves for one peer. Never blocks and never refuses: what the connection cannot take now waits here. Once that is as much as the
- * bound, what can be held back is, until there is room (ADR 0120); as much of what cannot ends the connection. Nothing is lost by that: a
- * peer that comes back asks again for what it has not had.
+ * The messages to one peer. Never blocks and never refuses: a message that the connection cannot take now waits here.
+ * While the waiting bytes reach the bound, frames of the type `heldBack` are held back by the user (ADR 0120); as many
+ * bytes of other frames end the connection. Nothing is lost by that: a peer that reconnects asks for the rest again.
  */
-export class Outlet {
+export class FrameSender {
   private readonly connection: Connection;
-  private readonly options: OutletOptions;
-  private waiting: Parcel[] = [];
-  private large: Parcel[] = [];
+  private readonly options: FrameSenderOptions;
+  private waiting: OutgoingMessage[] = [];
+  private large: OutgoingMessage[] = [];
   private waitingBytes = 0;
-  /** Of these, what could not be held back. */
+  /** The part of them that could not be held back. */
   private urgentBytes = 0;
   private isBehind = false;
   private wasFull = false;
 
-  constructor(connection: Connection, options: OutletOptions) {
+  constructor(connection: Connection, options: FrameSenderOptions) {
     this.connection = connection;
     this.options = options;
   }
 
-  /** Takes what stands in the writer and empties it. */
-  readonly post = (type: number, out: ByteWriter): void => {
+  /** Takes the bytes in the writer as one frame and empties it. */
+  readonly write = (type: number, out: ByteWriter): void => {
     const isFree = !this.isBehind && this.waiting.length === 0;
     if (isFree && out.length < COPIED_BYTES && this.options.compress === undefined) {
       const sent = this.connection.write(type, NO_HEADER, out.view(0, out.length));
@@ -78,7 +78,7 @@ export class Outlet {
     this.queue({ type, length, pieces, held });
   };
 
-  /** A parcel may be larger than the bound: it is taken where there is room for any. */
+  /** A message may be larger than the bound: it is taken where there is any room. */
   get isFull(): boolean {
     return this.waitingBytes >= this.options.waitingBytesMax;
   }
@@ -90,10 +90,10 @@ export class Outlet {
     this.ease();
   }
 
-  private queue(parcel: Parcel): void {
-    if (parcel.length > WHOLE_BYTES_MAX || parcel.held < parcel.length) this.large.push(parcel);
-    else this.waiting.push(parcel);
-    this.count(parcel.type, parcel.held);
+  private queue(message: OutgoingMessage): void {
+    if (message.length > WHOLE_BYTES_MAX || message.held < message.length) this.large.push(message);
+    else this.waiting.push(message);
+    this.count(message.type, message.held);
     this.pump();
     this.wasFull ||= this.isFull;
     if (this.urgentBytes > this.options.waitingBytesMax) this.connection.destroy({ kind: 'slow-reader' });
@@ -114,18 +114,18 @@ export class Outlet {
     this.pumpLarge();
     let taken = 0;
     for (; taken < this.waiting.length && !this.isBehind; taken += 1) {
-      if (!this.sendWhole(this.waiting[taken] as Parcel)) break;
+      if (!this.sendWhole(this.waiting[taken] as OutgoingMessage)) break;
     }
     if (taken > 0) this.waiting = this.waiting.slice(taken);
   }
 
-  private sendWhole({ type, pieces }: Parcel): boolean {
+  private sendWhole({ type, pieces }: OutgoingMessage): boolean {
     const { compress } = this.options;
-    // What is read while it is sent goes in pieces: here there are bytes only.
+    // A message with stored payloads goes in pieces: here there are bytes only.
     const all = pieces as readonly Uint8Array[];
     const [first] = all;
     const bytes = first !== undefined && all.length === 1 ? first : Buffer.concat(all);
-    const isWorthIt = compress !== undefined && bytes.length >= WORTH_PACKING_BYTES;
+    const isWorthIt = compress !== undefined && bytes.length >= COMPRESSED_BYTES_MIN;
     const { compression, rawLen, body }: EncodedBody = isWorthIt
       ? compressBody(bytes, compress)
       : { body: bytes };
@@ -143,7 +143,7 @@ export class Outlet {
 
   private pumpLarge(): void {
     while (this.large.length > 0) {
-      const { type, pieces, length, held } = this.large[0] as Parcel;
+      const { type, pieces, length, held } = this.large[0] as OutgoingMessage;
       const source = new PieceSource(pieces, length, this.options.open);
       const body = this.connection.writeBody(type, NO_HEADER, source, {
         compress: this.options.compress,
@@ -151,7 +151,7 @@ export class Outlet {
           this.count(type, -held);
           const { lost } = source;
           if (outcome.kind === 'failed' && lost !== undefined) this.options.onLost?.(lost, outcome.error);
-          // The receiver would wait for ever for the rest of it; with a new connection everything is said again.
+          // The receiver would wait for ever for the rest; on a new connection everything is sent again.
           if (outcome.kind !== 'sent') this.connection.destroy();
           this.pumpLarge();
           this.ease();
@@ -165,20 +165,20 @@ export class Outlet {
   }
 }
 
-/** Pulled piece by piece; nothing is put together first, and what is elsewhere is opened when its turn comes. */
+/** Pulled piece by piece: nothing is joined first, and a stored payload is opened when its turn comes. */
 class PieceSource implements BodySource {
   readonly length: number;
   /** The stored payload that could not be read. */
   lost: StoredPayload | undefined = undefined;
   private readonly pieces: readonly WirePiece[];
-  private readonly open: OutletOptions['open'];
+  private readonly open: FrameSenderOptions['open'];
   private piece = 0;
   private at = 0;
   private source: BodySource | undefined = undefined;
-  /** Chunks on their way, in order, and where they came from. */
+  /** Chunks not yet released, in order, with their source. */
   private readonly lent: { readonly chunk: Uint8Array; readonly source: BodySource }[] = [];
 
-  constructor(pieces: readonly WirePiece[], length: number, open: OutletOptions['open']) {
+  constructor(pieces: readonly WirePiece[], length: number, open: FrameSenderOptions['open']) {
     this.pieces = pieces;
     this.length = length;
     this.open = open;
@@ -187,7 +187,7 @@ class PieceSource implements BodySource {
   read(bytesMax: number, done: (error: Error | null, chunk: Uint8Array | null) => void): void {
     const current = this.pieces[this.piece];
     if (current === undefined) return done(null, null);
-    if (!(current instanceof Uint8Array)) return this.readElsewhere(current, bytesMax, done);
+    if (!(current instanceof Uint8Array)) return this.readStored(current, bytesMax, done);
     const chunk = current.subarray(this.at, this.at + bytesMax);
     this.at += chunk.length;
     if (this.at === current.length) this.advance();
@@ -197,7 +197,7 @@ class PieceSource implements BodySource {
 
   release(chunk: Uint8Array): void {
     const [first] = this.lent;
-    // Pieces that are in memory anyway are nobody's to have back.
+    // A piece in memory has no source to give it back to.
     if (first?.chunk !== chunk) return;
     this.lent.shift();
     first.source.release?.(chunk);
@@ -222,7 +222,7 @@ class PieceSource implements BodySource {
     done(error, null);
   }
 
-  private readElsewhere(
+  private readStored(
     piece: StoredPayload,
     bytesMax: number,
     done: (error: Error | null, chunk: Uint8Array | null) => void,

@@ -2,8 +2,8 @@ import type { LoadMeter } from './load-meter.js';
 
 const SAMPLE_MS = 200;
 
-/** How busy this process is: processor time over wall time, sampled at most five times a second. */
-export function nodeLoad(): LoadMeter {
+/** Processor time of this process over wall time, sampled at most five times a second. */
+export function nodeLoadMeter(): LoadMeter {
   let at = performance.now();
   let used = process.cpuUsage();
   let share = 0;
@@ -17,7 +17,7 @@ export function nodeLoad(): LoadMeter {
     const spent = process.cpuUsage(used);
     const turned = utilization(loop);
     share = Math.min(1, (spent.user + spent.system) / 1_000 / elapsed);
-    // A sample that comes late was kept waiting: what is beyond its period is the lag.
+    // A late sample was kept waiting: the time beyond its period is the lag.
     lagMs = turned.utilization > 0.99 ? Math.max(0, elapsed - 5 * SAMPLE_MS) : 0;
     at = now;
     used = process.cpuUsage();

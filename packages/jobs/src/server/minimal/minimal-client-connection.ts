@@ -8,22 +8,22 @@ import {
 import { payloadOfBytes } from '../../job/payload.js';
 import type { Refusal, SubmitItem, ToClient } from '../../protocol/client-messages.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
-import type { PeerSetup } from '../connection-setup.js';
+import type { ConnectionSetup } from '../connection-setup.js';
 import { MINIMAL_POLICY } from './minimal-job-policy.js';
 
-export interface MinimalTimer {
+export interface TimerHost {
   setTimer(ms: number, run: () => void): { cancel(): void };
 }
 
 /**
- * A client by the original page: raw payloads, no answers. Since nobody there could try again, what the leader cannot take now is
- * offered until it can, even when the connection has ended; meanwhile its socket is not read beyond the limits. What the leader will
- * never take ends the connection: the one sign that the page knows.
+ * A client of the minimal dialect: raw payloads, no answers. Such a client cannot retry, so a submit that the leader
+ * cannot take now is repeated here until it can, even after the connection has ended; meanwhile the socket is not read
+ * beyond the limits. A submit that the leader will never take ends the connection: the dialect has no other answer.
  */
-export class MinimalClient implements ConnectionHandler {
-  private readonly setup: PeerSetup<ToClient>;
+export class MinimalClientConnection implements ConnectionHandler {
+  private readonly setup: ConnectionSetup<ToClient>;
   private readonly connection: Connection;
-  private readonly timer: MinimalTimer;
+  private readonly timer: TimerHost;
   private readonly port: PeerPort<ToClient>;
   private readonly pending = new Map<number, SubmitItem>();
   private nextSeq = 1;
@@ -31,12 +31,12 @@ export class MinimalClient implements ConnectionHandler {
   private isWelcome = false;
   private isOver = false;
 
-  constructor(setup: PeerSetup<ToClient>, timer: MinimalTimer) {
+  constructor(setup: ConnectionSetup<ToClient>, timer: TimerHost) {
     this.setup = setup;
     this.connection = setup.connection;
     this.timer = timer;
     this.port = setup.port();
-    this.sayHello();
+    this.hello();
   }
 
   onFrame(frame: ReceivedFrame): void {
@@ -63,7 +63,7 @@ export class MinimalClient implements ConnectionHandler {
 
   onClose(_reason: CloseReason): void {
     this.isOver = true;
-    this.leaveIfDone();
+    this.closeIfDone();
   }
 
   deliver(message: ToClient): void {
@@ -71,26 +71,26 @@ export class MinimalClient implements ConnectionHandler {
       this.isWelcome = true;
       this.define();
       this.submit([...this.pending.values()]);
-      this.leaveIfDone();
+      this.closeIfDone();
     } else if (message.kind === 'refused') {
       this.isWelcome = false;
-      this.timer.setTimer(1_000, () => this.sayHello());
+      this.timer.setTimer(1_000, () => this.hello());
     } else if (message.kind === 'receipts') {
       for (const { seq, refusal } of message.items) this.answered(seq, refusal);
-      this.leaveIfDone();
+      this.closeIfDone();
     }
   }
 
   private answered(seq: number, refusal: Refusal | undefined): void {
-    if (refusal !== undefined && refusal.retryAfterMs > 0) return this.later(seq, refusal);
+    if (refusal !== undefined && refusal.retryAfterMs > 0) return this.retryLater(seq, refusal);
     if (refusal !== undefined) {
       const answer = refusal.code === 'ERR_PAYLOAD_TOO_LARGE' ? 'PAYLOAD_TOO_LARGE' : 'MALFORMED';
       this.connection.destroy({ kind: 'refused', errorName: answer, cause: refusal.problem });
     }
-    this.settle(seq);
+    this.forget(seq);
   }
 
-  private sayHello(): void {
+  private hello(): void {
     const { connectionId: id } = this.connection.handshake;
     const hello = { client: 'minimal', token: id };
     this.setup.leader.helloClient({ hello, port: this.port });
@@ -109,7 +109,7 @@ export class MinimalClient implements ConnectionHandler {
     });
   }
 
-  private later(seq: number, { code, retryAfterMs }: Refusal): void {
+  private retryLater(seq: number, { code, retryAfterMs }: Refusal): void {
     this.timer.setTimer(retryAfterMs, () => {
       const item = this.pending.get(seq);
       if (item === undefined || !this.isWelcome) return;
@@ -118,7 +118,7 @@ export class MinimalClient implements ConnectionHandler {
     });
   }
 
-  private settle(seq: number): void {
+  private forget(seq: number): void {
     const item = this.pending.get(seq);
     if (item === undefined) return;
     this.pending.delete(seq);
@@ -126,10 +126,10 @@ export class MinimalClient implements ConnectionHandler {
     while (this.answeredTo + 1 < this.nextSeq && !this.pending.has(this.answeredTo + 1)) this.answeredTo += 1;
   }
 
-  private leaveIfDone(): void {
+  private closeIfDone(): void {
     if (!this.isOver || this.pending.size > 0) return;
-    this.setup.leader.fromClient({ message: { kind: 'bye' }, port: this.port });
+    this.setup.leader.fromClient({ message: { kind: 'close' }, port: this.port });
     this.setup.leader.lost(this.port);
-    this.setup.gone();
+    this.setup.onClosed();
   }
 }

@@ -1,22 +1,23 @@
-import { type InlinePayload, type Payload, payloadOfPart } from '../job/payload.js';
-import { StoredPayload } from '../job/stored-payload.js';
-import { LedgerCorruptError } from '../jobs-error.js';
-import { SHA256_BYTES, STORED_MARK } from './byte-writer.js';
+import { type InlinePayload, payloadOfPart } from '../job/payload.js';
 
-/** Reads what {@link ByteWriter} wrote. Never reads beyond `end`: a short record is corruption, not an exception. */
-export class ByteReader {
-  private buffer: Buffer;
-  private at: number;
-  private end: number;
+/**
+ * Reads the values that {@link ByteWriter} wrote, never beyond the end of the bytes. A subclass knows where they came
+ * from and which error a short or damaged value is.
+ */
+export abstract class ByteReader {
+  protected readonly buffer: Buffer;
+  protected at = 0;
+  private readonly end: number;
   private readonly owned: boolean;
 
-  /** `owned`: nobody else has these bytes, so a payload that is most of them may be a view. */
+  /** `owned`: the bytes have no other user, so a payload that is most of them may be a view. */
   constructor(bytes: Uint8Array, owned = false) {
     this.owned = owned;
     this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.at = 0;
     this.end = bytes.byteLength;
   }
+
+  protected abstract malformed(problem: string): Error;
 
   /** Bytes read so far. */
   get position(): number {
@@ -50,10 +51,10 @@ export class ByteReader {
       }
       scale *= 0x80;
     }
-    throw new LedgerCorruptError('a number in a record is longer than 53 bits');
+    throw this.malformed('a number is longer than 53 bits');
   }
 
-  time(): number {
+  double(): number {
     this.need(8);
     const value = this.buffer.readDoubleLE(this.at);
     this.at += 8;
@@ -65,19 +66,6 @@ export class ByteReader {
     return from === this.at ? '' : this.buffer.toString('utf8', from, this.at);
   }
 
-  /** From the log only: a peer must not name what others have stored. */
-  anyPayload(): Payload {
-    const start = this.at;
-    if (this.int() !== STORED_MARK) {
-      this.at = start;
-      return this.payload();
-    }
-    this.need(SHA256_BYTES);
-    const sha256 = this.buffer.toString('hex', this.at, this.at + SHA256_BYTES);
-    this.at += SHA256_BYTES;
-    return new StoredPayload(sha256, this.int());
-  }
-
   payload(): InlinePayload {
     const from = this.span();
     const length = this.at - from;
@@ -86,15 +74,25 @@ export class ByteReader {
     return payloadOfPart(this.buffer, from, this.at);
   }
 
+  /** Whether the text or payload that comes next is here whole, with `after` more bytes behind it. */
+  hasSpan(after: number): boolean {
+    const start = this.at;
+    const bytes = this.int();
+    const end = this.at + bytes + after;
+    this.at = start;
+    return end <= this.end;
+  }
+
+  protected need(bytes: number): void {
+    if (this.at + bytes > this.end)
+      throw this.malformed(`ends too early: ${bytes} bytes needed at ${this.at} of ${this.end}`);
+  }
+
   private span(): number {
     const bytes = this.int();
     this.need(bytes);
     const from = this.at;
     this.at += bytes;
     return from;
-  }
-
-  private need(bytes: number): void {
-    if (this.at + bytes > this.end) throw new LedgerCorruptError(`a record ends ${bytes} bytes too early`);
   }
 }

@@ -1,18 +1,18 @@
 import type { JobsHost, JobsTimer } from '../host.js';
 import type { Attempt } from './attempt.js';
 
-/** The run-time limits of the attempts that run. One timer for all: it stands at the earliest deadline, and finds the next when it fires. */
-export class RunTimes {
+/** The run-time limits of all running attempts. One timer, at the earliest deadline; it finds the next when it fires. */
+export class RunTimeLimits {
   private readonly host: JobsHost;
   private readonly running: ReadonlyMap<number, Attempt>;
-  private readonly onOver: (attempt: Attempt) => void;
+  private readonly onExceeded: (attempt: Attempt) => void;
   private timer: JobsTimer | undefined = undefined;
   private timerAt = Number.POSITIVE_INFINITY;
 
-  constructor(host: JobsHost, running: ReadonlyMap<number, Attempt>, onOver: (attempt: Attempt) => void) {
+  constructor(host: JobsHost, running: ReadonlyMap<number, Attempt>, onExceeded: (attempt: Attempt) => void) {
     this.host = host;
     this.running = running;
-    this.onOver = onOver;
+    this.onExceeded = onExceeded;
   }
 
   watch(deadline: number): void {
@@ -30,7 +30,7 @@ export class RunTimes {
     const now = this.host.now();
     let next = Number.POSITIVE_INFINITY;
     for (const attempt of this.running.values()) {
-      if (attempt.deadline <= now) this.onOver(attempt);
+      if (attempt.deadline <= now) this.onExceeded(attempt);
       else next = Math.min(next, attempt.deadline);
     }
     this.timerAt = Number.POSITIVE_INFINITY;

@@ -5,11 +5,11 @@ import { StoredPayload } from '../job/stored-payload.js';
 const FIRST_BYTES = 64 * 1024;
 export const STORED_MARK = Number.MAX_SAFE_INTEGER;
 export const SHA256_BYTES = 32;
-/** Below 128, so that the length is one byte. */
+/** Below 128, so its length is one byte. */
 const SHORT_CHARS = 64;
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Appends values to one growing buffer. `take` hands the filled part over and starts a new one. */
+/** Appends values to one growing buffer. `take` returns the filled part and starts a new one. */
 export class ByteWriter {
   private buffer: Buffer;
   private at = 0;
@@ -41,7 +41,7 @@ export class ByteWriter {
     this.at += 1;
   }
 
-  time(value: number): void {
+  double(value: number): void {
     this.room(8);
     this.at = this.buffer.writeDoubleLE(value, this.at);
   }
@@ -54,7 +54,7 @@ export class ByteWriter {
     this.at += this.buffer.write(value, this.at, bytes, 'utf8');
   }
 
-  /** Short ASCII, names mostly: cheaper by hand than by two calls into the runtime. False if it is not ASCII. */
+  /** Short ASCII, mostly names: cheaper by hand than with two calls into the runtime. False if it is not ASCII. */
   private shortText(value: string): boolean {
     const { length } = value;
     this.room(length + 1);
@@ -87,7 +87,7 @@ export class ByteWriter {
     this.at += bytes;
   }
 
-  /** In the place of a length stands one that no payload has. */
+  /** A length that no payload has marks it. */
   private stored(value: StoredPayload): void {
     this.int(STORED_MARK);
     this.room(SHA256_BYTES);
@@ -103,12 +103,12 @@ export class ByteWriter {
     return taken;
   }
 
-  /** A view of what was written; valid until `reset`. */
+  /** A view of the bytes written; valid until `reset`. */
   view(from: number, to: number): Uint8Array {
     return this.buffer.subarray(from, to);
   }
 
-  /** Forgets everything. A buffer that one large batch has blown up is let go. */
+  /** Empties the writer. A buffer that one large batch made huge is replaced. */
   reset(): void {
     this.at = 0;
     if (this.buffer.length > KEPT_BYTES_MAX) this.buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
