@@ -1,6 +1,6 @@
-import { checkIsDefinition } from '../actor/runtime.js';
 import type { ActorContext } from '../define/actor-context.js';
 import type { AnyDefinition, ArgsOf, MailboxOptions } from '../define/actor-definition.js';
+import { checkIsDefinition } from '../define/check-definition.js';
 import { OptionError } from '../errors.js';
 import { anything, checkOptions, oneOf, rule } from '../option-check.js';
 import type { RefBase } from '../ref/ref-class.js';

@@ -25,7 +25,7 @@ export function unlink(cell: ActorCell, from: RefBase): void {
 }
 
 /** One of them has ended. */
-export function endLinked(ref: RefBase, cold: ColdState): void {
+export function stopLinked(ref: RefBase, cold: ColdState): void {
   for (const other of cold.links ?? []) {
     other.cell.cold?.links?.delete(ref);
     other.cell.requestStop();

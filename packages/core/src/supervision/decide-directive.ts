@@ -36,7 +36,7 @@ export interface Decision {
 }
 
 /** Pure: what becomes of a failed child. */
-export function decide(facts: FailureFacts): Decision {
+export function decideDirective(facts: FailureFacts): Decision {
   const { policy } = facts;
   const attemptsMax = policy.restarts ?? RESTARTS_DEFAULT;
   const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;
