@@ -9,7 +9,7 @@ import { cellOf, runtimeOf } from '../internals.js';
 
 const invoker = suite('invoker');
 
-/** Writes down how every turn ended. */
+/** Records the result of every turn. */
 function results(): { readonly seen: InvokeResult[]; readonly middleware: Middleware } {
   const seen: InvokeResult[] = [];
   return { seen, middleware: { name: 'results', afterTurn: (_turn, result) => void seen.push(result) } };

@@ -107,15 +107,15 @@ links('a name can be watched', async () => {
   await using world = createTestSystem();
   const seen: string[] = [];
   const end = world.system.watchName(Peer, 'p', (ref) => {
-    seen.push(ref === undefined ? 'nobody' : ref.path);
-    if (seen.length === 2) throw new Error('a watcher that throws holds nobody up');
+    seen.push(ref === undefined ? 'none' : ref.path);
+    if (seen.length === 2) throw new Error('a watcher that throws delays no other');
   });
   const first = world.system.spawn(Peer, undefined, { name: 'p' });
   void world.system.stop(first);
   await world.settle();
   world.system.spawn(defineActor('other', { handlers: {} }), undefined, { name: 'p' });
   end();
-  assert.equal(seen, ['nobody', '/p', 'nobody', 'nobody']);
+  assert.equal(seen, ['none', '/p', 'none', 'none']);
 });
 
 links('the watcher of a name knows its current actor, whatever other watchers do', async () => {
@@ -141,7 +141,7 @@ links('the watcher of a name knows its current actor, whatever other watchers do
   const id = system.lookup(Peer, 'p')?.id;
   assert.ok(id !== undefined && id !== first.id);
   assert.is(seen.at(-1), id);
-  assert.equal(late, [id], 'who begins to watch is told once');
+  assert.equal(late, [id], 'a new watcher is notified once');
 });
 
 links.run();
