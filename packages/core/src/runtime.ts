@@ -1,5 +1,6 @@
 import { ActorCell } from './actor/actor-cell.js';
 import { ActorSpawner } from './actor/actor-spawner.js';
+import { ActorTimers } from './actor/actor-timers.js';
 import { ActorTypes } from './actor/actor-types.js';
 import { NameRegistry } from './actor/name-registry.js';
 import type { RuntimeParts } from './actor/runtime-parts.js';
@@ -38,7 +39,6 @@ import type { FailureReport } from './supervision/failure-report.js';
 import { RestartSequence } from './supervision/restart-sequence.js';
 import { Supervisor } from './supervision/supervisor.js';
 import type { SystemSettings } from './system-options.js';
-import { ActorTimers } from './timers/actor-timers.js';
 import { TimerWheel } from './timers/timer-wheel.js';
 
 const NO_MIDDLEWARE: readonly Middleware[] = [];

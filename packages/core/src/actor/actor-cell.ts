@@ -5,15 +5,15 @@ import { MisuseError, StaleContextError } from '../errors.js';
 import type { StopReason } from '../events.js';
 import { STOP_REASONS } from '../events.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
+import { cellOfRef } from '../mailbox/cell-of-ref.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { Failure } from '../message/expected-failure.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
-import { cellOfRef } from '../ref/cell-of-ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
-import { link, unlink } from '../supervision/actor-links.js';
+import { link, unlink } from './actor-links.js';
 import type { ActorType } from './actor-type.js';
 import { ColdState } from './cold-state.js';
 

@@ -1,18 +1,18 @@
+import type { RestartType, SupervisionPolicy } from '../define/supervision-policy.js';
 import type { StopReason } from '../events.js';
+import type { PendingCall } from '../invoker/pending-call.js';
 import type { DeferredSignals } from '../lifecycle/deferred-signals.js';
 import type { Ending } from '../lifecycle/ending.js';
-import type { PendingCall } from '../lifecycle/pending-call.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
+import { NO_SLOT } from '../mailbox/mailbox.js';
 import type { Stash } from '../mailbox/stashes.js';
 import type { Suspension } from '../mailbox/suspensions.js';
 import type { Middleware } from '../middleware/middleware.js';
-import { NO_SLOT } from '../run-queue/slots.js';
 import type { FailureReport } from '../supervision/failure-report.js';
 import type { GroupRestart } from '../supervision/group-restart.js';
 import type { RestartWindow } from '../supervision/restart-window.js';
-import type { RestartType, SupervisionPolicy } from '../supervision/supervision-policy.js';
-import type { CellTimers } from '../timers/actor-timers.js';
 import type { ActorCell } from './actor-cell.js';
+import type { CellTimers } from './actor-timers.js';
 
 /**
  * What most actors never need, kept out of the cell so that an idle actor stays small. It goes over to the next

@@ -23,10 +23,10 @@ import type { ChildLists } from '../supervision/child-lists.js';
 import type { DeathWatch } from '../supervision/death-watch.js';
 import type { RestartSequence } from '../supervision/restart-sequence.js';
 import type { Supervisor } from '../supervision/supervisor.js';
-import type { ActorTimers } from '../timers/actor-timers.js';
 import type { TimerWheel } from '../timers/timer-wheel.js';
 import type { ActorCell } from './actor-cell.js';
 import type { ActorSpawner } from './actor-spawner.js';
+import type { ActorTimers } from './actor-timers.js';
 import type { NameRegistry } from './name-registry.js';
 
 /** Decides which actor runs, and runs it. */

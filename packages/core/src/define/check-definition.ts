@@ -15,8 +15,8 @@ import {
   options,
   wholeNumber,
 } from '../option-check.js';
-import { supervisionPolicy } from '../supervision/supervision-policy.js';
 import type { AnyDefinition, LooseSpec } from './actor-definition.js';
+import { supervisionPolicy } from './supervision-policy.js';
 
 const DEFINITION_RULES = {
   handlers: anything,

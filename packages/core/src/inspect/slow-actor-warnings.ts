@@ -1,8 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { TurnObserver, TurnTiming } from '../executor/turn-observer.js';
-import { handlerOf } from '../message/envelope.js';
-import { NO_MESSAGE } from '../run-queue/ready-queue-coordinator.js';
+import { handlerOf, NO_MESSAGE } from '../message/envelope.js';
 import { noteSlow } from './note-slow.js';
 import { QueueWaitProbe } from './queue-wait-probe.js';
 

@@ -1,5 +1,7 @@
 // Hot path: no allocation per message.
+
 import type { Mailbox } from '../mailbox/mailbox.js';
+import { NO_SLOT } from '../mailbox/mailbox.js';
 import {
   GATED,
   IDLE,
@@ -9,11 +11,10 @@ import {
   SLOW_PATH,
   TERMINATED,
 } from '../mailbox/status-word.js';
-import { type Envelope, handlerOf, isEnveloped } from '../message/envelope.js';
+import { type Envelope, handlerOf, isEnveloped, NO_MESSAGE } from '../message/envelope.js';
 import type { ReplyPort } from '../message/later-reply.js';
 import { BLOCKED, COMPLETED, type InvokeCode, STOPPED, YIELDED } from '../run-queue/invoke-result.js';
-import { NO_MESSAGE, type ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
-import { NO_SLOT } from '../run-queue/slots.js';
+import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 
 type Run = (context: unknown, payload: unknown) => unknown;
 

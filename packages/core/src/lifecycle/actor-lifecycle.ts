@@ -3,6 +3,7 @@ import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { noteSlow } from '../inspect/note-slow.js';
 import type { Lifecycle } from '../invoker/message-invoker.js';
+import { PendingCall } from '../invoker/pending-call.js';
 import type { Stashed } from '../mailbox/stashes.js';
 import {
   AWAITING,
@@ -17,7 +18,6 @@ import {
 import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { DeferredSignals } from './deferred-signals.js';
-import { PendingCall } from './pending-call.js';
 import { endsWithIncarnation, type Signal } from './runtime-signal.js';
 
 /**

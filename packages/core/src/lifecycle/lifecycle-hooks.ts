@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { toError } from '../errors.js';
-import { type Continuation, PendingCall } from './pending-call.js';
+import { type Continuation, PendingCall } from '../invoker/pending-call.js';
 
 export type HookName = 'started' | 'stopping' | 'stopped' | 'restarting' | 'terminated' | 'idle';
 type Hook = (ctx: ActorCell, ...rest: unknown[]) => unknown;

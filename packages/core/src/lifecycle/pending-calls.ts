@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import type { PendingCall, SettlementListeners } from './pending-call.js';
+import type { PendingCall, SettlementListeners } from '../invoker/pending-call.js';
 
 /** Not the promise's own `then`, which user code may have replaced. */
 const nativeThen = Promise.prototype.then;

@@ -1,10 +1,10 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import { stopLinked } from '../actor/actor-links.js';
 import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { ChildEndedError } from '../errors.js';
 import type { StopReason } from '../events.js';
 import { KILL_ASKED, STOP_ASKED, STOPPING } from '../mailbox/status-word.js';
-import { stopLinked } from '../supervision/actor-links.js';
 
 /** The last step of an actor: its messages become dead letters; parent, watchers and linked actors are notified. */
 export class Termination {

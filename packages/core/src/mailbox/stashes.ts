@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { MisuseError } from '../errors.js';
-import { NO_MESSAGE } from '../run-queue/ready-queue-coordinator.js';
+import { NO_MESSAGE } from '../message/envelope.js';
 
 export const STASH_MAX_DEFAULT = 1_000;
 

@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { HandlerTimeoutError, toError } from '../errors.js';
-import type { PendingCall } from '../lifecycle/pending-call.js';
+import type { PendingCall } from '../invoker/pending-call.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
 /**

@@ -2,7 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn } from '../define/actor-context.js';
 import { MiddlewareError, toError } from '../errors.js';
-import { PendingCall } from '../lifecycle/pending-call.js';
+import { PendingCall } from '../invoker/pending-call.js';
 import type { Stashed } from '../mailbox/stashes.js';
 import { Envelope, enveloped, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { ResumeCondition } from '../message/suspend-reason.js';

@@ -1,13 +1,13 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
+import { type SupervisionPolicy, WITHIN_MS_DEFAULT } from '../define/supervision-policy.js';
 import { EscalatedError } from '../errors.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { type Decision, decideDirective } from './decide-directive.js';
 import type { FailureReport } from './failure-report.js';
 import { GroupRestart } from './group-restart.js';
 import { RestartWindow } from './restart-window.js';
-import { type SupervisionPolicy, WITHIN_MS_DEFAULT } from './supervision-policy.js';
 
 /**
  * Failure and restart: the rules, in the order in which they happen.

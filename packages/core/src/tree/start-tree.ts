@@ -2,6 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
 import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
+import { supervisionPolicy } from '../define/supervision-policy.js';
 import { TreeError } from '../errors.js';
 import { checkOption } from '../option-check.js';
 import type { ActorRef, AnyRef } from '../ref/actor-ref.js';
@@ -9,7 +10,6 @@ import type { RefBase } from '../ref/ref-class.js';
 import { checkPool, type Spawner } from '../routing/pool.js';
 import { PoolPlan } from '../routing/pool-plan.js';
 import type { PoolRef } from '../routing/router-ref.js';
-import { supervisionPolicy } from '../supervision/supervision-policy.js';
 import type { ChildSpec, PoolSpec, SupervisorSpec, TreeNode } from './tree-spec.js';
 import { walkTree } from './walk-tree.js';
 

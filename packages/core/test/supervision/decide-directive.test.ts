@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DIRECTIVES, type Directive } from '#src/define/supervision-policy.js';
 import { decideDirective, type FailureFacts } from '#src/supervision/decide-directive.js';
-import { DIRECTIVES, type Directive } from '#src/supervision/supervision-policy.js';
 
 const deciding = suite('decide');
 

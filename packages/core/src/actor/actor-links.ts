@@ -1,7 +1,7 @@
-import type { ActorCell } from '../actor/actor-cell.js';
-import type { ColdState } from '../actor/cold-state.js';
 import { MisuseError } from '../errors.js';
 import type { RefBase } from '../ref/ref-class.js';
+import type { ActorCell } from './actor-cell.js';
+import type { ColdState } from './cold-state.js';
 
 /**
  * Actors that end together: when one of two linked actors has ended, for whatever reason, the other is stopped. A restart

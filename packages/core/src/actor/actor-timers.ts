@@ -1,12 +1,12 @@
-import type { ActorCell } from '../actor/actor-cell.js';
-import { STOP_WITHIN_MS_DEFAULT } from '../actor/actor-type.js';
-import type { Parts } from '../actor/runtime-parts.js';
 import { OptionError } from '../errors.js';
 import { AWAITING, FAULT } from '../mailbox/status-word.js';
 import type { TimerContext } from '../middleware/hook-contexts.js';
 import type { RefBase, TimerTerms } from '../ref/ref-class.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
-import { TimerNode } from './timer-wheel.js';
+import { TimerNode } from '../timers/timer-wheel.js';
+import type { ActorCell } from './actor-cell.js';
+import { STOP_WITHIN_MS_DEFAULT } from './actor-type.js';
+import type { Parts } from './runtime-parts.js';
 
 const MS_MAX = 2 ** 31 - 1;
 
