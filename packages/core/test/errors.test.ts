@@ -22,7 +22,7 @@ const trapped: ProxyHandler<object> = Object.fromEntries(
   ]),
 );
 
-/** Values that user code may throw and that fight back when they are looked at. */
+/** Values that user code may throw, some with throwing getters. */
 const hostile: Readonly<Record<string, () => unknown>> = {
   undefined: () => undefined,
   null: () => null,
@@ -121,14 +121,14 @@ errors('an error of an event listener reaches neither the runtime nor other list
       throw make();
     });
   }
-  let told = 0;
+  let received = 0;
   test.system.subscribe(() => {
-    told += 1;
+    received += 1;
   });
   const pong = test.system.spawn(Actor).ask.ping();
   await test.settle();
   assert.is(await pong, 'pong');
-  assert.is(told, 1);
+  assert.is(received, 1);
 });
 
 errors('a log function that throws stops no actor', async () => {
@@ -196,16 +196,16 @@ errors('an error that leaves the runtime is bounded in size', async () => {
   for (const name of Object.keys(HUGE)) {
     const host = new ManualHost();
     const test = createTestSystem({ host, supervise: { restarts: 0 } });
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     test.system.subscribe((event) => {
-      if (event.kind === 'failed') told.push(event.error);
-      if (event.kind === 'system-stopping') told.push(event.cause);
+      if (event.kind === 'failed') received.push(event.error);
+      if (event.kind === 'system-stopping') received.push(event.cause);
     });
     test.system.spawn(Thrower).tell.bad(name);
     await test.settle();
-    told.push((await test.system.whenStopped).cause, ...host.logged.map(({ fields }) => fields.error));
-    assert.is(told.length, 5, name);
-    assert.ok(told.every((error) => error instanceof Error && lengthOf(error) < 300_000));
+    received.push((await test.system.whenStopped).cause, ...host.logged.map(({ fields }) => fields.error));
+    assert.is(received.length, 5, name);
+    assert.ok(received.every((error) => error instanceof Error && lengthOf(error) < 300_000));
   }
 });
 

@@ -1,4 +1,4 @@
-// Run by leak.test.ts in a process of its own with --expose-gc: spawns, sends, stops; prints what the heap says.
+// Child process of memory-leak.test.ts with --expose-gc: spawns, sends, stops; prints the heap sizes.
 import { createSystem, defineActor, nodeHost } from '@troupe/core';
 
 const actors = Number(process.argv[2]);
@@ -36,7 +36,7 @@ const Watcher = defineActor('watcher', {
 const system = createSystem({ host: { ...nodeHost, log: () => undefined } });
 system.spawn(Watcher);
 
-/** Every tenth has a name and hooks, is asked and suspended; the others are as plain as actors are. */
+/** Every tenth actor has a name and hooks, is asked and suspended; the others have none of these. */
 async function spawnAndStop(count: number): Promise<void> {
   const BATCH = 10_000;
   for (let done = 0; done < count; done += BATCH) {
@@ -83,7 +83,7 @@ async function heapNow(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-// The first rounds fill what is kept for ever and does not grow: pools, free slots, compiled code.
+// The first rounds fill caches of constant size: pools, free slots, compiled code.
 for (let i = 0; i < 3; i += 1) {
   await spawnAndStop(20_000);
   await send(400_000);

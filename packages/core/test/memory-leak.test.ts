@@ -8,10 +8,10 @@ import { createSystem, defineActor } from '@troupe/core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const leak = suite('leak');
+const memoryLeak = suite('memory leak');
 const load = fileURLToPath(new URL('./memory-leak-process.js', import.meta.url));
 
-leak('after a million actors and ten million messages the heap is where it was', async () => {
+memoryLeak('the heap does not grow over a million actors and ten million messages', async () => {
   const args = ['--expose-gc', load, '1000000', '10000000'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 20 });
   const { before, after, living, queued, timers } = JSON.parse(stdout) as Record<string, number>;
@@ -23,7 +23,7 @@ leak('after a million actors and ten million messages the heap is where it was',
   );
 });
 
-leak('a definition that was made for one actor is not kept when that has ended', async () => {
+memoryLeak('a definition made for one actor is collected after its end', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   await using system = createSystem({ warn: false });
@@ -35,13 +35,13 @@ leak('a definition that was made for one actor is not kept when that has ended',
     assert.is(await ref.ask.ping(), 'pong');
     await system.stop(ref);
   }
-  // Nothing that a WeakRef was made of is collected in the same turn of the loop.
+  // The target of a new WeakRef is not collected within the same turn of the event loop.
   await new Promise<void>((resolve) => {
     setImmediate(resolve);
   });
   collect();
   const kept = made.filter((one) => one.deref() !== undefined).length;
-  assert.ok(kept <= 2, `${kept} of 20 are still there`);
+  assert.ok(kept <= 2, `${kept} of 20 were not collected`);
 });
 
-leak.run();
+memoryLeak.run();

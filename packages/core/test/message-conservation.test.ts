@@ -1,5 +1,5 @@
-// Conservation and order under chance: whatever happens to actors, every message that was accepted is handled, waits or
-// is a dead letter, and what one actor sends to another arrives in order.
+// Under random sends, stops, kills and suspensions every accepted message is handled, queued or a dead
+// message, and the messages from one actor to another arrive in order.
 import {
   type ActorRef,
   type ActorSystem,
@@ -16,11 +16,11 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const conservation = suite('conservation');
+const conservation = suite('message conservation');
 
 const POLICIES: readonly OverflowPolicy[] = ['mute-sender', 'reject', 'drop-newest', 'drop-oldest', 'grow'];
 
-/** What a message makes its receiver do, apart from being counted. */
+/** The effect of a message on its receiver. */
 type Work =
   | 'note'
   | 'throw'
@@ -106,39 +106,39 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
   },
 );
 
-interface Letter {
+interface TestMessage {
   readonly work: Work;
   readonly from: number;
   readonly to: number;
-  /** Position among what `from` sent to `to`. */
+  /** Position among the messages from `from` to `to`. */
   readonly seq: number;
 }
 
 const STASH_MAX = 3;
-/** A longer search: CONSERVATION_SEED=7 CONSERVATION_RUNS=100000. */
+/** A longer run: CONSERVATION_SEED=7 CONSERVATION_RUNS=100000. */
 const SEED = Number(process.env['CONSERVATION_SEED'] ?? 5);
 const RUNS = Number(process.env['CONSERVATION_RUNS'] ?? 600);
 
-/** A crowd of actors, and the book that is kept about every message between them. */
-class Crowd {
-  /** Accepted, or refused with a dead letter: what `sent` in the law means. */
+/** Actors that send to each other, and the count and order of their messages. */
+class RandomActors {
+  /** Messages that were accepted, or refused with a dead message. */
   sent = 0;
   runs = 0;
   private readonly system: ActorSystem;
-  private readonly refs: ActorRef<ReturnType<Crowd['define']>>[] = [];
+  private readonly refs: ActorRef<ReturnType<RandomActors['define']>>[] = [];
   private readonly tokens: { resume(): void }[] = [];
   private readonly sequences = new Map<string, number>();
   private readonly lastSeen = new Map<string, number>();
-  /** Whoever has stashed anything may see older messages later: that is what a stash is for. */
+  /** Actors that have used their stash, which changes the order. */
   private readonly disordered = new Set<number>();
-  private readonly kinds = [
+  private readonly definitions = [
     ...POLICIES.map((policy) => this.define(policy)),
-    this.define('reject', { middleware: [this.moody()] }),
-    this.define('mute-sender', { levels: { take: 'low', bear: 'high' } }),
+    this.define('reject', { middleware: [this.randomVerdicts()] }),
+    this.define('mute-sender', { levels: { take: 'low', spawnChild: 'high' } }),
   ];
   readonly disorder: string[] = [];
   readonly rejections: unknown[] = [];
-  /** Asks, sends, stops, drains and kills that nobody has heard of again. */
+  /** Asks, sends, stops, drains and kills whose promise has not settled. */
   pending = 0;
 
   constructor(system: ActorSystem) {
@@ -150,17 +150,17 @@ class Crowd {
   }
 
   /** Refuses some messages, answers some, and holds some once. */
-  private moody(): Middleware {
+  private randomVerdicts(): Middleware {
     const held = new Set<unknown>();
     return {
-      name: 'moody',
+      name: 'random verdicts',
       beforeMessage: ({ payload }) => {
-        const mood = typeof payload === 'object' ? (payload as Letter).seq % 5 : 0;
-        if (mood === 1) return { verdict: 'refuse', why: 'mood' };
-        if (mood === 2) return { verdict: 'answer', reply: 'mood' };
-        if (mood !== 3 || held.has(payload)) return undefined;
+        const choice = typeof payload === 'object' ? (payload as TestMessage).seq % 5 : 0;
+        if (choice === 1) return { verdict: 'refuse', why: 'choice' };
+        if (choice === 2) return { verdict: 'answer', reply: 'choice' };
+        if (choice !== 3 || held.has(payload)) return undefined;
         held.add(payload);
-        return { verdict: 'hold', reason: { user: 'mood' }, resumeOn: { on: 'after', ms: 3 } };
+        return { verdict: 'hold', reason: { user: 'choice' }, resumeOn: { on: 'after', ms: 3 } };
       },
     };
   }
@@ -169,19 +169,19 @@ class Crowd {
     overflow: OverflowPolicy,
     more: {
       readonly middleware?: readonly Middleware[];
-      readonly levels?: { readonly take: Level; readonly bear: Level };
+      readonly levels?: { readonly take: Level; readonly spawnChild: Level };
     } = {},
   ) {
-    const crowd = this;
+    const actors = this;
     const Member = defineActor(`member ${overflow}`, {
       state: (args: { id: number }) => ({ id: args.id }),
       handlers: {
-        take(ctx, letter: Letter): unknown {
-          return crowd.handle(ctx, ctx.state.id, letter);
+        take(ctx, message: TestMessage): unknown {
+          return actors.handle(ctx, ctx.state.id, message);
         },
-        bear(ctx, policy: number) {
-          const id = crowd.refs.length;
-          crowd.refs.push(ctx.spawn(crowd.kinds[policy] as typeof Member, { id }) as never);
+        spawnChild(ctx, policy: number) {
+          const id = actors.refs.length;
+          actors.refs.push(ctx.spawn(actors.definitions[policy] as typeof Member, { id }) as never);
         },
       },
       mailbox: { capacity: 3, overflow, ...(more.levels && { levels: more.levels }) },
@@ -201,10 +201,10 @@ class Crowd {
       stop(): void;
     },
     id: number,
-    letter: Letter,
+    message: TestMessage,
   ): unknown {
-    this.noteOrder(id, letter);
-    switch (letter.work) {
+    this.noteOrder(id, message);
+    switch (message.work) {
       case 'throw':
         throw new Error('work');
       case 'async':
@@ -230,24 +230,24 @@ class Crowd {
         return undefined;
       case 'note':
       case 'answer':
-        return letter.seq;
+        return message.seq;
       default:
-        return letter.work satisfies never;
+        return message.work satisfies never;
     }
   }
 
-  /** What `from` sent to `to` is seen in the order in which it was sent; gaps are dead letters. */
-  private noteOrder(id: number, letter: Letter): void {
+  /** Messages from `from` to `to` must arrive in order; gaps are dead letters. */
+  private noteOrder(id: number, message: TestMessage): void {
     this.runs += 1;
-    const pair = `${letter.from}→${letter.to}`;
+    const pair = `${message.from}→${message.to}`;
     const last = this.lastSeen.get(pair) ?? -1;
-    if (letter.to !== id) this.disorder.push(`${pair} reached ${id}`);
-    if (letter.seq <= last && !this.disordered.has(id))
-      this.disorder.push(`${pair}: ${letter.seq} after ${last}`);
-    this.lastSeen.set(pair, Math.max(last, letter.seq));
+    if (message.to !== id) this.disorder.push(`${pair} reached ${id}`);
+    if (message.seq <= last && !this.disordered.has(id))
+      this.disorder.push(`${pair}: ${message.seq} after ${last}`);
+    this.lastSeen.set(pair, Math.max(last, message.seq));
   }
 
-  private letter(from: number, to: number, work: Work): Letter {
+  private message(from: number, to: number, work: Work): TestMessage {
     const pair = `${from}→${to}`;
     const seq = this.sequences.get(pair) ?? 0;
     this.sequences.set(pair, seq + 1);
@@ -256,28 +256,30 @@ class Crowd {
 
   private tell(from: number, to: number, work: Work): void {
     this.sent += 1;
-    this.refs[to]?.tell.take(this.letter(from, to, work));
+    this.refs[to]?.tell.take(this.message(from, to, work));
   }
 
   spawn(policy: number, parent: number): void {
     if (this.refs.length > 9) return;
     if (parent > 0 && parent < this.refs.length) {
       this.sent += 1;
-      this.refs[parent]?.tell.bear(policy);
+      this.refs[parent]?.tell.spawnChild(policy);
       return;
     }
     const id = this.refs.length;
     try {
-      this.refs.push(this.system.spawn(this.kinds[policy] as Crowd['kinds'][number], { id }));
+      this.refs.push(
+        this.system.spawn(this.definitions[policy] as RandomActors['definitions'][number], { id }),
+      );
     } catch (error) {
       if (!(error instanceof SystemStoppedError)) throw error;
     }
   }
 
-  /** One act from outside; steps and time are the caller's. */
+  /** One act from outside, except steps and time. */
   perform(act: Act): void {
     const to = 'to' in act ? act.to % this.refs.length : 0;
-    const ref = this.refs[to] as Crowd['refs'][number];
+    const ref = this.refs[to] as RandomActors['refs'][number];
     const OUTSIDE = -1;
     switch (act.act) {
       case 'spawn':
@@ -287,18 +289,18 @@ class Crowd {
         return;
       case 'ask':
         this.sent += 1;
-        this.expect(this.system.ask(ref, { withinMs: 30 }).take(this.letter(-2, to, act.work)));
+        this.expect(this.system.ask(ref, { withinMs: 30 }).take(this.message(-2, to, act.work)));
         return;
       case 'send':
         this.expect(
-          ref.send.take(this.letter(-3, to, act.work)).then(() => {
+          ref.send.take(this.message(-3, to, act.work)).then(() => {
             this.sent += 1;
           }),
         );
         return;
       case 'offer':
         for (let i = 0; i < act.n; i += 1) {
-          if (ref.offer.take(this.letter(OUTSIDE, to, act.work)) === 'accepted') this.sent += 1;
+          if (ref.offer.take(this.message(OUTSIDE, to, act.work)) === 'accepted') this.sent += 1;
         }
         return;
       case 'stop':
@@ -332,8 +334,8 @@ class Crowd {
 
   check(when: string): void {
     const { handled, queued, deadLetters } = this.system.stats();
-    const law = `${this.sent} sent = ${handled} handled + ${queued} queued + ${deadLetters} dead`;
-    assert.is(handled + queued + deadLetters, this.sent, `${when}: ${law}`);
+    const equation = `${this.sent} sent = ${handled} handled + ${queued} queued + ${deadLetters} dead`;
+    assert.is(handled + queued + deadLetters, this.sent, `${when}: ${equation}`);
     assert.equal(this.disorder, [], when);
   }
 }
@@ -350,24 +352,24 @@ conservation(
       fc.asyncProperty(histories, async (history) => {
         const host = new ManualHost({ seed: history.seed });
         const test = createTestSystem({ seed: history.seed, host, supervise: { restarts: 4, withinMs: 50 } });
-        const crowd = new Crowd(test.system);
+        const actors = new RandomActors(test.system);
         for (const act of history.acts) {
           if (act.act === 'settle') await test.settle();
           else if (act.act === 'advance') await test.advance(act.ms);
-          else if (act.act === 'step') for (let i = 0; i < act.n && test.step(); i += 1) crowd.check('step');
-          else crowd.perform(act);
-          // A send that was let in has told so only when its promise has been heard.
+          else if (act.act === 'step') for (let i = 0; i < act.n && test.step(); i += 1) actors.check('step');
+          else actors.perform(act);
+          // An accepted `send` is counted when its promise has resolved.
           if (act.act !== 'send') await Promise.resolve();
           await Promise.resolve();
-          crowd.check(act.act);
+          actors.check(act.act);
         }
-        crowd.resumeAll();
+        actors.resumeAll();
         await test.advance(200);
-        crowd.check('at rest');
+        actors.check('idle');
         await test[Symbol.asyncDispose]();
         const { queued } = test.system.stats();
         assert.is(queued, 0, 'a stopped system holds no message');
-        crowd.check('stopped');
+        actors.check('stopped');
       }),
       { seed: SEED, numRuns: RUNS },
     );
@@ -379,27 +381,27 @@ conservation('messages are conserved on the real executor and clock too', async 
     fc.asyncProperty(histories, async ({ acts: history }) => {
       const host = { ...nodeHost, log: () => undefined };
       const system = createSystem({ host, supervise: { restarts: 100, withinMs: 50 } });
-      const crowd = new Crowd(system);
+      const actors = new RandomActors(system);
       for (const act of history) {
         if (act.act === 'step' || act.act === 'settle') {
           await new Promise((resolve) => {
             setImmediate(resolve);
           });
-          crowd.check(act.act);
+          actors.check(act.act);
         } else if (act.act !== 'advance') {
-          crowd.perform(act);
+          actors.perform(act);
         }
       }
-      crowd.resumeAll();
+      actors.resumeAll();
       for (const kind of ['first', 'second']) {
         await new Promise((resolve) => {
           setTimeout(resolve, 4);
         });
-        crowd.check(kind);
+        actors.check(kind);
       }
       const report = await system.shutdown();
       await Promise.resolve();
-      assert.is(report.handled + report.deadLetters, crowd.sent);
+      assert.is(report.handled + report.deadLetters, actors.sent);
     }),
     { seed: 6, numRuns: 60 },
   );

@@ -1,4 +1,5 @@
-// Bad use gets a typed error, with the option, the value and what was needed, before anything is made.
+// Invalid options get a typed error with the option, its value and the expectation, before anything is
+// created.
 import {
   createSystem,
   defineActor,
@@ -14,7 +15,7 @@ import * as assert from 'uvu/assert';
 
 const options = suite('options');
 
-/** What a caller without a compiler may do. */
+/** Calls without type checks. */
 const define = defineActor as unknown as (name: unknown, spec: unknown) => unknown;
 const create = createSystem as unknown as (given: unknown) => unknown;
 
@@ -49,7 +50,7 @@ options('an invalid definition is refused', () => {
     [{ handlers, mailbox: { capacity: 1.5 } }, 'x.mailbox.capacity'],
     [{ handlers, mailbox: { capacity: Number.NaN } }, 'x.mailbox.capacity'],
     [{ handlers, mailbox: { overflow: 'explode' } }, 'x.mailbox.overflow'],
-    [{ handlers, mailbox: { levels: { nobody: 'high' } } }, 'x.mailbox.levels.nobody'],
+    [{ handlers, mailbox: { levels: { unknown: 'high' } } }, 'x.mailbox.levels.unknown'],
     [{ handlers, mailbox: { levels: { toString: 'high' } } }, 'x.mailbox.levels.toString'],
     [{ handlers, mailbox: { levels: { put: 'urgent' } } }, 'x.mailbox.levels.put'],
     [{ handlers, throughput: 0 }, 'x.throughput'],
@@ -64,7 +65,7 @@ options('an invalid definition is refused', () => {
     [{ handlers, phases: { open: null } }, 'x.phases.open'],
     [{ handlers, phases: { open: { put: 1 } } }, 'x.phases.open.put'],
     [{ handlers, retryable: 'put' }, 'x.retryable'],
-    [{ handlers, retryable: ['nobody'] }, 'x.retryable'],
+    [{ handlers, retryable: ['unknown'] }, 'x.retryable'],
     [{ handlers, supervise: { strategy: 'all' } }, 'supervise.strategy'],
     [{ handlers, supervise: { restarts: -1 } }, 'supervise.restarts'],
     [{ handlers, supervise: { withinMs: 0 } }, 'supervise.withinMs'],
@@ -179,7 +180,7 @@ options(
   async () => {
     await using test = createTestSystem();
     const ref = test.system.spawn(defineActor('actor', { handlers }));
-    assert.throws(() => (ref.tell as unknown as { nobody(): void }).nobody(), TypeError);
+    assert.throws(() => (ref.tell as unknown as { unknown(): void }).unknown(), TypeError);
     assert.is(test.system.stats().queued, 0);
   },
 );
@@ -227,7 +228,7 @@ options('a middleware list is copied: later changes have no effect', async () =>
 
 options('a value that is not a ref is refused where a ref is needed', async () => {
   await using test = createTestSystem();
-  /** What a caller without a compiler may do. */
+  /** Calls without type checks. */
   type Loose = Readonly<Record<string, (...given: unknown[]) => unknown>>;
   const loose = test.system as unknown as Loose;
   for (const given of [undefined, null, 42, 'ref', {}, { cell: {} }, () => undefined]) {
@@ -268,17 +269,17 @@ options('invalid arguments of system methods are refused', async () => {
   await using test = createTestSystem();
   const Actor = defineActor('actor', { handlers });
   const ref = test.system.spawn(Actor, undefined, { name: 'a' });
-  const told = (): void => undefined;
+  const onChange = (): void => undefined;
   const cases: readonly (readonly [call: string, given: readonly unknown[], option: string])[] = [
     ['lookup', [Actor, undefined], 'lookup.path'],
     ['lookup', [Actor, 42], 'lookup.path'],
     ['subscribe', [5], 'subscribe.listener'],
     ['subscribe', [undefined], 'subscribe.listener'],
     ['watchName', [Actor, 'x', 5], 'watchName.told'],
-    ['watchName', [Actor, 'a//b', told], 'watchName.path'],
-    ['watchName', [Actor, '', told], 'watchName.path'],
-    ['watchName', [Actor, 'a/', told], 'watchName.path'],
-    ['watchName', [Actor, undefined, told], 'watchName.path'],
+    ['watchName', [Actor, 'a//b', onChange], 'watchName.path'],
+    ['watchName', [Actor, '', onChange], 'watchName.path'],
+    ['watchName', [Actor, 'a/', onChange], 'watchName.path'],
+    ['watchName', [Actor, undefined, onChange], 'watchName.path'],
     ['shutdown', [{ withinms: 5 }], 'shutdown.withinms'],
     ['shutdown', [{ withinMs: '5' }], 'shutdown.withinMs'],
     ['shutdown', [5], 'shutdown'],
@@ -300,7 +301,7 @@ options('invalid arguments of system methods are refused', async () => {
     (error: unknown) => error instanceof MisuseError,
   );
   assert.is(test.system.lookup(Actor, 'a'), ref);
-  assert.type(test.system.watchName(Actor, '/$1.0/kid', told), 'function');
+  assert.type(test.system.watchName(Actor, '/$1.0/child', onChange), 'function');
 });
 
 options('a suspension without a valid reason and resume condition is refused', async () => {

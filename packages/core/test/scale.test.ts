@@ -1,5 +1,5 @@
 // timeout: 300s, alone
-// Bounds here are generous: they catch what grows with the square, not what is a little slower (that is for bench).
+// The bounds are generous: they catch quadratic growth, not small slowdowns (the benchmarks do).
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type ActorRef, createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
@@ -11,11 +11,11 @@ const scale = suite('scale');
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
-const quiet: Host = { ...nodeHost, log: () => undefined };
+const silentHost: Host = { ...nodeHost, log: () => undefined };
 
 scale('100,000 restarts take linear time and leave nothing behind', async () => {
   await using system = createSystem({
-    host: quiet,
+    host: silentHost,
     supervise: { restarts: 1_000_000_000, withinMs: 1 },
     warn: false,
   });
@@ -30,7 +30,7 @@ scale('100,000 restarts take linear time and leave nothing behind', async () => 
   });
   const failure = new Error('crash');
   const broken = system.spawn(Broken);
-  const storm = async (restarts: number): Promise<number> => {
+  const restartRepeatedly = async (restarts: number): Promise<number> => {
     const startedAt = performance.now();
     for (let sent = 0; sent < restarts; sent += 1_000) {
       for (let i = 0; i < 1_000; i += 1) broken.tell.crash();
@@ -38,10 +38,10 @@ scale('100,000 restarts take linear time and leave nothing behind', async () => 
     }
     return performance.now() - startedAt;
   };
-  await storm(10_000);
+  await restartRepeatedly(10_000);
   const heapBefore = heapUsed();
-  const small = await storm(20_000);
-  const large = await storm(80_000);
+  const small = await restartRepeatedly(20_000);
+  const large = await restartRepeatedly(80_000);
   assert.is(system.inspect({ under: broken }).restarts, 110_000);
   assert.is(system.stats().actors, 2);
   assert.ok(large < 4 * small * 4 + 1_000, `20,000 in ${small} ms, 80,000 in ${large} ms`);
@@ -83,7 +83,7 @@ for (const [shape, width, depth] of [
   ['of three levels', 46, 3],
 ] as const) {
   scale(`a tree of 100,000 actors, ${shape}, stops within seconds`, async () => {
-    await using system = createSystem({ host: quiet, warn: false });
+    await using system = createSystem({ host: silentHost, warn: false });
     const root = system.spawn(Node);
     root.tell.grow({ width, depth });
     while (system.stats().ready > 0 || system.stats().actors < 90_000) {
@@ -101,7 +101,7 @@ for (const [shape, width, depth] of [
 
 scale('a chain of 20,000 actors, each the child of the previous one, can be stopped and killed', async () => {
   for (const verb of ['stop', 'kill'] as const) {
-    await using system = createSystem({ host: quiet, warn: false });
+    await using system = createSystem({ host: silentHost, warn: false });
     const root = system.spawn(Node);
     root.tell.grow({ width: 1, depth: 20_000 });
     while (system.stats().actors < 20_000) {
@@ -117,7 +117,7 @@ scale('a chain of 20,000 actors, each the child of the previous one, can be stop
 });
 
 scale('100,000 timers are armed and cancelled in linear time', async () => {
-  await using system = createSystem({ host: quiet, warn: false });
+  await using system = createSystem({ host: silentHost, warn: false });
   const Clock = defineActor('clock', {
     handlers: {
       tick() {},
@@ -178,9 +178,9 @@ scale('300,000 asks with the same deadline all time out', async () => {
 
 scale('a parent that awaits while 300,000 watched children end is notified of each', async () => {
   await using world = createTestSystem();
-  const Mortal = defineActor('mortal', { handlers: { leave: (ctx) => ctx.stop() } });
-  const told = { count: 0 };
-  const refs: ActorRef<typeof Mortal>[] = [];
+  const Child = defineActor('child', { handlers: { leave: (ctx) => ctx.stop() } });
+  const notified = { count: 0 };
+  const refs: ActorRef<typeof Child>[] = [];
   let open = (): void => undefined;
   const until = new Promise<void>((resolve) => {
     open = resolve;
@@ -189,7 +189,7 @@ scale('a parent that awaits while 300,000 watched children end is notified of ea
     handlers: {
       fill(ctx, count: number) {
         for (let i = 0; i < count; i += 1) {
-          const ref = ctx.spawn(Mortal);
+          const ref = ctx.spawn(Child);
           ctx.watch(ref);
           refs.push(ref);
         }
@@ -197,7 +197,7 @@ scale('a parent that awaits while 300,000 watched children end is notified of ea
       hold: () => until,
     },
     terminated: () => {
-      told.count += 1;
+      notified.count += 1;
     },
   });
   const parent = world.system.spawn(Parent);
@@ -206,10 +206,10 @@ scale('a parent that awaits while 300,000 watched children end is notified of ea
   parent.tell.hold();
   for (const ref of refs) ref.tell.leave();
   await world.settle();
-  assert.is(told.count, 0);
+  assert.is(notified.count, 0);
   open();
   await world.settle();
-  assert.is(told.count, 300_000);
+  assert.is(notified.count, 300_000);
 });
 
 scale('20,000 siblings restart together in linear time', async () => {
@@ -252,26 +252,26 @@ scale('20,000 siblings restart together in linear time', async () => {
 scale('a parent with an asynchronous `terminated` is notified of 40,000 ends in linear time', async () => {
   const took = async (count: number): Promise<number> => {
     await using world = createTestSystem();
-    const Mortal = defineActor('mortal', { handlers: {} });
-    const told: number[] = [];
+    const Child = defineActor('child', { handlers: {} });
+    const notified: number[] = [];
     const Parent = defineActor('parent', {
       handlers: {
         fill(ctx, count: number) {
-          for (let i = 0; i < count; i += 1) ctx.watch(ctx.spawn(Mortal));
+          for (let i = 0; i < count; i += 1) ctx.watch(ctx.spawn(Child));
           for (const ref of ctx.children) ctx.stop(ref);
         },
       },
       async terminated(_ctx, { ref }) {
         await Promise.resolve();
-        told.push(Number(ref.id.split('.')[0]));
+        notified.push(Number(ref.id.split('.')[0]));
       },
     });
     world.system.spawn(Parent).tell.fill(count);
     const startedAt = performance.now();
     await world.settle();
-    assert.is(told.length, count);
+    assert.is(notified.length, count);
     assert.ok(
-      told.every((slot, i) => i === 0 || slot > (told[i - 1] as number)),
+      notified.every((slot, i) => i === 0 || slot > (notified[i - 1] as number)),
       'in order',
     );
     return performance.now() - startedAt;

@@ -7,7 +7,11 @@ const shutdown = suite('shutdown');
 
 const never = (): Promise<void> => new Promise(() => undefined);
 const Idle = defineActor('idle', { handlers: { ping() {} } });
-const Stubborn = defineActor('stubborn', { handlers: { ping() {} }, stopping: never, stopWithinMs: 60_000 });
+const NeverStops = defineActor('never-stops', {
+  handlers: { ping() {} },
+  stopping: never,
+  stopWithinMs: 60_000,
+});
 
 async function endOf(
   world: ReturnType<typeof createTestSystem>,
@@ -79,7 +83,7 @@ shutdown('a task that hangs or fails is reported and delays no other task', asyn
 shutdown('actors that do not stop in time are killed and reported', async () => {
   const world = createTestSystem();
   const { system, host } = world;
-  system.spawn(Stubborn, undefined, { name: 'mule' });
+  system.spawn(NeverStops, undefined, { name: 'hanging' });
   system.spawn(Idle, undefined, { name: 'lamb' });
   const startedAt = host.now();
   let endedAt = 0;
@@ -90,7 +94,9 @@ shutdown('actors that do not stop in time are killed and reported', async () => 
   await world.advance(301);
   const report = await ending;
   assert.is(endedAt - startedAt, 300);
-  assert.equal(report.unfinished, [{ phase: 'actors', name: '/mule', why: 'running stopping for 300 ms' }]);
+  assert.equal(report.unfinished, [
+    { phase: 'actors', name: '/hanging', why: 'running stopping for 300 ms' },
+  ]);
 });
 
 shutdown('by default actors get ten seconds to stop, and one that hangs gets five', async () => {
@@ -99,7 +105,7 @@ shutdown('by default actors get ten seconds to stop, and one that hangs gets fiv
   const order: string[] = [];
   const Polite = defineActor('polite', { handlers: {}, stopped: () => void order.push('polite') });
   const Hung = defineActor('hung', { handlers: {}, stopping: never });
-  system.spawn(Stubborn);
+  system.spawn(NeverStops);
   system.spawn(Polite);
   system.spawn(Hung);
   let endedAt = 0;

@@ -1,4 +1,4 @@
-// Whole systems on the real pump: the seed's scenarios.
+// Whole systems on the real executor.
 import { createSystem, defineActor, nodeHost, type RefOf } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
@@ -50,8 +50,10 @@ system('1,000 actors are spawned, sent to and stopped at once', async () => {
 
 system('an actor that sends to itself for ever does not starve 999 others', async () => {
   const world = createSystem({ host });
-  const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
-  world.spawn(Hog).tell.go();
+  const SelfSender = defineActor('self-sender', {
+    handlers: { go: (ctx): void => SelfSender.self(ctx).tell.go() },
+  });
+  world.spawn(SelfSender).tell.go();
   const others = Array.from({ length: 999 }, () => world.spawn(Counter));
   for (let round = 0; round < 20; round += 1) {
     for (const ref of others) ref.tell.add(1);
@@ -64,22 +66,22 @@ system('an actor that sends to itself for ever does not starve 999 others', asyn
 
 system('an actor that sends to itself handles one message per round of the others', async () => {
   const test = createTestSystem();
-  let hogged = 0;
-  const Hog = defineActor('hog', {
+  let selfSends = 0;
+  const SelfSender = defineActor('self-sender', {
     handlers: {
       go(ctx) {
-        hogged += 1;
-        Hog.self(ctx).tell.go();
+        selfSends += 1;
+        SelfSender.self(ctx).tell.go();
       },
     },
   });
-  const hog = test.system.spawn(Hog);
-  hog.tell.go();
+  const selfSender = test.system.spawn(SelfSender);
+  selfSender.tell.go();
   const others = Array.from({ length: 999 }, () => test.system.spawn(Counter));
   for (let i = 0; i < 600; i += 1) for (const ref of others) ref.tell.add(1);
   while (test.system.stats().queued > 1) test.step();
-  assert.ok(hogged <= 6, `the hog ran ${hogged} times until the others were done`);
-  void test.system.kill(hog);
+  assert.ok(selfSends <= 6, `the self-sender ran ${selfSends} times until the others were done`);
+  void test.system.kill(selfSender);
   await test[Symbol.asyncDispose]();
 });
 
@@ -97,7 +99,7 @@ system('a deep backlog of one actor does not starve the others', async () => {
 
 system('an actor that fails repeatedly is restarted each time, and others are not affected', async () => {
   await using world = createSystem({ host, supervise: { restarts: 1_000 } });
-  const Fragile = defineActor('fragile', {
+  const Failing = defineActor('failing', {
     state: () => ({ n: 0 }),
     handlers: {
       put(ctx, n: number) {
@@ -108,7 +110,7 @@ system('an actor that fails repeatedly is restarted each time, and others are no
     },
   });
   const other = world.spawn(Counter);
-  const ref = world.spawn(Fragile);
+  const ref = world.spawn(Failing);
   for (let n = 1; n <= 1_000; n += 1) {
     ref.tell.put(n);
     other.tell.add(1);
@@ -164,16 +166,16 @@ system('events report the lifecycle in order', async () => {
 
 system('unsubscribing ends only its own subscription, even of the same function', async () => {
   const world = createSystem({ host });
-  let told = 0;
+  let received = 0;
   const listener = (): void => {
-    told += 1;
+    received += 1;
   };
   const endFirst = world.subscribe(listener);
   world.subscribe(listener);
   endFirst();
   endFirst();
   world.spawn(Counter);
-  assert.is(told, 1);
+  assert.is(received, 1);
   const names: (string | undefined)[] = [];
   const endWatch = world.watchName(Counter, 'n', () => undefined);
   endWatch();
@@ -203,7 +205,7 @@ system('several systems run in one process', async () => {
   sender.tell.go();
   await sender.ask.ping();
   assert.is(await relay.ask.get(), 5);
-  assert.is(one.lookup(Counter, 'nobody'), undefined);
+  assert.is(one.lookup(Counter, 'unknown'), undefined);
 });
 
 system('handlers can have the names of Object methods', async () => {

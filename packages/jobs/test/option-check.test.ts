@@ -47,7 +47,7 @@ options('a leader does not start with a limit or a time it could not keep', asyn
     await refused(start, { dir, onFatal, limits: { jobMax: 5 } }, /'limits'.* unknown option 'jobMax'/);
     await refused(start, { dir, onFatal, limits: { jobsMax: -1 } }, /'jobsMax' must be .* got -1/);
     await refused(start, { dir, onFatal, limits: { payloadBytesMax: 0 } }, /'payloadBytesMax' must be/);
-    await refused(start, { dir, onFatal, times: { beatMs: 0 } }, /'beatMs' must be/);
+    await refused(start, { dir, onFatal, times: { heartbeatMs: 0 } }, /'heartbeatMs' must be/);
     await refused(start, { dir, onFatal, limits: 5 }, /'limits' must be an object, got 5/);
     await refused(start, undefined, /options must be an object/);
   }
@@ -115,7 +115,7 @@ async function mistakesOf(client: Client): Promise<void> {
   const good = client.submit(echo, 'beside it');
   const submit = (job: unknown, input: unknown) => (): unknown => client.submit(job as typeof echo, input);
   const cases: [() => unknown, RegExp][] = [
-    [submit(numbered, 1), /what its key returns must be a text of 1 to 512 bytes, got 5/],
+    [submit(numbered, 1), /the value of its key function must be a text of 1 to 512 bytes, got 5/],
     [submit(echo, 5n), /its input cannot be written as JSON: .*BigInt/],
     [submit(echo, circular), /its input cannot be written as JSON: .*circular/],
     [submit(echo, () => 1), /its input cannot be written as JSON: a function/],

@@ -54,7 +54,9 @@ export class AccessRuleError extends TransportError {
   }
 }
 
-/** A streamed body that will not be completed. `wireCode` is the code of the Error sent or received, 0: none. */
+/**
+ * A streamed body that will not be completed. `wireCode` is the code of the Error sent or received, 0: none.
+ */
 export class BodyBrokenError extends TransportError {
   override readonly code = 'ERR_BODY_BROKEN';
   readonly wireCode: number;
@@ -73,7 +75,9 @@ export class ConnectionStateError extends TransportError {
   }
 }
 
-/** A public address without TLS, authentication or the public profile. The CLI exits with 78 (configuration). */
+/**
+ * A public address without TLS, authentication or the public profile. The CLI exits with 78 (configuration).
+ */
 export class UnsafeBindError extends TransportError {
   override readonly code = 'ERR_UNSAFE_BIND';
   readonly missing: readonly string[];

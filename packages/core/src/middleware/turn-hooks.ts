@@ -1,7 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn } from '../define/actor-context.js';
-import { FAULT } from '../mailbox/status-word.js';
 import type { ResumeCondition } from '../message/suspend-reason.js';
 import type { InvokeCode, InvokeResult } from '../run-queue/invoke-result.js';
 import { COMPLETED, FAILED, STOPPED, YIELDED } from '../run-queue/invoke-result.js';
@@ -23,10 +22,10 @@ const IS_AWAITING: InvokeResult = Object.freeze({
 
 /** Runs turns through an actor's middleware. Hooks that were entered are left again, in reverse. */
 export class TurnHooks {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<'failures' | 'host' | 'invoker'>;
   private turn: TurnHookContext | undefined = undefined;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: TurnHooks['runtime']) {
     this.runtime = runtime;
   }
 
@@ -40,7 +39,7 @@ export class TurnHooks {
       try {
         middleware.beforeTurn?.(view);
       } catch (error) {
-        reportHookFailure(cell, middleware, 'beforeTurn', error);
+        reportHookFailure(this.runtime.failures, cell, middleware, 'beforeTurn', error);
         return i;
       }
     }
@@ -60,7 +59,7 @@ export class TurnHooks {
       try {
         middleware.afterTurn?.(view, result);
       } catch (error) {
-        reportHookFailure(cell.ref.cell, middleware, 'afterTurn', error);
+        reportHookFailure(this.runtime.failures, cell.ref.cell, middleware, 'afterTurn', error);
       }
     }
   }
@@ -71,7 +70,7 @@ export class TurnHooks {
     if (code === YIELDED) return HAS_YIELDED;
     if (code === STOPPED) return HAS_STOPPED;
     const failure = cell.cold?.failure;
-    if (code === FAILED || ((cell.status & FAULT) !== 0 && failure !== undefined)) {
+    if (code === FAILED || (cell.isFailed && failure !== undefined)) {
       return { kind: 'failed', error: failure?.error };
     }
     const open = cell.cold?.suspensions.at(-1);

@@ -3,7 +3,6 @@ import type { ColdState } from '../actor/cold-state.js';
 import { MisuseError } from '../errors.js';
 import type { StopReason } from '../events.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
-import { TERMINATED } from '../mailbox/status-word.js';
 import type { RefBase } from '../ref/ref-class.js';
 
 /**
@@ -18,7 +17,7 @@ export class DeathWatch {
       throw new MisuseError(`${watcher.path}: watch: an actor cannot watch itself`);
     const own = watcher.ensureCold();
     own.watching ??= new Set();
-    if ((cell.status & TERMINATED) === 0) {
+    if (!cell.isTerminated) {
       const watchers = cell.ensureCold();
       watchers.watchers ??= new Map();
       watchers.watchers.set(watcher.ref, watched);
@@ -29,7 +28,7 @@ export class DeathWatch {
   }
 
   /** It watches until it is told, unless somebody else has the place in a tree by then and is watched too. */
-  told(watcher: ActorCell, watched: RefBase): void {
+  notified(watcher: ActorCell, watched: RefBase): void {
     const { cell } = watched;
     if (cell.cold?.watchers?.has(watcher.ref) !== true) watcher.cold?.watching?.delete(cell.ref);
   }

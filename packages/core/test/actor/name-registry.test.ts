@@ -98,8 +98,8 @@ registry('an actor without a name has a unique path', async () => {
 
 registry('the watcher of a name is notified of every change', async () => {
   await using test = createTestSystem();
-  const told: (string | undefined)[] = [];
-  const end = runtimeOf(test.system).registry.watch('ann', (ref) => told.push(ref?.id));
+  const notified: (string | undefined)[] = [];
+  const end = runtimeOf(test.system).registry.watch('ann', (ref) => notified.push(ref?.id));
   const first = test.system.spawn(Child, undefined, { name: 'ann' });
   void test.system.stop(first);
   await test.settle();
@@ -107,7 +107,7 @@ registry('the watcher of a name is notified of every change', async () => {
   end();
   void test.system.stop(second);
   await test.settle();
-  assert.equal(told, [undefined, first.id, undefined, second.id]);
+  assert.equal(notified, [undefined, first.id, undefined, second.id]);
 });
 
 registry.run();

@@ -1,4 +1,4 @@
-// The context of a handler: what it offers, and that it ends with its incarnation.
+// The context of a handler: its members, and its end with the incarnation.
 import { type ActorContext, defineActor, MisuseError, StaleContextError } from '@troupe/core';
 import { createTestSystem, ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
@@ -12,7 +12,7 @@ const Other = defineActor('other', {
   handlers: { ping: () => 'pong', put: (_ctx, _n: number) => undefined },
 });
 
-/** Every way to act through a context, and whether a stale one throws there (or rejects, or makes a dead letter). */
+/** Every method of a context, and the reaction of an ended one: it throws, rejects or makes a dead letter. */
 const uses: Readonly<Record<string, (ctx: ActorContext, other: ReturnType<typeof spawnOther>) => unknown>> = {
   spawn: (ctx) => ctx.spawn(Other),
   stop: (ctx) => ctx.stop(),
@@ -39,7 +39,7 @@ for (const how of ['restart', 'stop'] as const) {
     await using test = createTestSystem({ host });
     const other = spawnOther(test);
     let kept: ActorContext | undefined;
-    const Keeper = defineActor('keeper', {
+    const Stale = defineActor('stale', {
       handlers: {
         keep: (ctx) => {
           kept = ctx as unknown as ActorContext;
@@ -57,11 +57,11 @@ for (const how of ['restart', 'stop'] as const) {
       if (event.kind === 'stale-context') reports.push(event.what);
       if (event.kind === 'dead-letter') letters.push(event.letter.reason);
     });
-    const ref = test.system.spawn(Keeper, undefined, { name: 'keeper' });
+    const ref = test.system.spawn(Stale, undefined, { name: 'stale' });
     ref.tell.keep();
     await test.settle();
     const stale = kept as unknown as ActorContext;
-    const timerFace = stale.after(10, other);
+    const keptTimerMethods = stale.after(10, other);
     if (how === 'restart') ref.tell.fail();
     else void test.system.stop(ref);
     await test.settle();
@@ -71,10 +71,10 @@ for (const how of ['restart', 'stop'] as const) {
         assert.unreachable(name);
       } catch (error) {
         assert.instance(error, StaleContextError, name);
-        assert.match((error as StaleContextError).message, '/keeper');
+        assert.match((error as StaleContextError).message, '/stale');
       }
     }
-    assert.throws(() => timerFace.put(1), /ended/, 'a timer face that was kept');
+    assert.throws(() => keptTimerMethods.put(1), /ended/, 'timer methods kept from an ended context');
     assert.equal(reports, [...Object.keys(uses), 'after']);
     stale.tell(other).put(1);
     assert.equal(letters, ['illegal']);
@@ -153,13 +153,13 @@ cell('a context has self, parent, children, path, clock, random numbers and a lo
   await using test = createTestSystem({ host });
   const seen: unknown[] = [];
   const Child = defineActor('child', {
-    handlers: { look: (ctx) => void seen.push([ctx.path, ctx.parent?.path, ctx.self.path]) },
+    handlers: { record: (ctx) => void seen.push([ctx.path, ctx.parent?.path, ctx.self.path]) },
   });
   const Parent = defineActor('parent', {
     handlers: {
-      look(ctx) {
+      record(ctx) {
         const child = ctx.spawn(Child, undefined, { name: 'c' });
-        child.tell.look();
+        child.tell.record();
         ctx.log.info('hello', { n: 1 });
         seen.push([ctx.path, ctx.parent, ctx.children.map((ref) => ref.path), ctx.now()]);
         const chance = ctx.random();
@@ -168,7 +168,7 @@ cell('a context has self, parent, children, path, clock, random numbers and a lo
     },
   });
   await test.advance(12);
-  test.system.spawn(Parent, undefined, { name: 'p' }).tell.look();
+  test.system.spawn(Parent, undefined, { name: 'p' }).tell.record();
   await test.settle();
   assert.equal(seen, [
     ['/p', undefined, ['/p/c'], 12],

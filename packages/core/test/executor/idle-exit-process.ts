@@ -1,4 +1,4 @@
-// Run by worker-executor.test.ts in a process of its own: works longer than a slice, then has nothing left to do.
+// Child process of worker-executor.test.ts: works longer than a slice, then becomes idle.
 import { createSystem, defineActor, nodeHost } from '@troupe/core';
 
 const system = createSystem({

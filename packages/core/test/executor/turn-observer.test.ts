@@ -3,23 +3,23 @@ import { ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const looks = suite('close looks');
+const observer = suite('turn observer');
 
-/** The manual clock with an event loop: what was put off for later waits until everything for now is done. */
+/** A manual host with an event loop: callbacks of `later` run after those of `soon`. */
 class LoopHost extends ManualHost {
-  private put: (() => void)[] = [];
+  private deferredCalls: (() => void)[] = [];
 
   override later(run: () => void): void {
-    this.put.push(run);
+    this.deferredCalls.push(run);
   }
 
   turn(): void {
     do {
       while (this.runCallbacks());
-      const due = this.put;
-      this.put = [];
+      const due = this.deferredCalls;
+      this.deferredCalls = [];
       for (const run of due) run();
-    } while (this.put.length > 0 || this.runCallbacks());
+    } while (this.deferredCalls.length > 0 || this.runCallbacks());
   }
 
   warnings(): string[] {
@@ -27,16 +27,16 @@ class LoopHost extends ManualHost {
   }
 }
 
-interface World {
+interface SlowTurns {
   readonly host: LoopHost;
   readonly system: ActorSystem;
   readonly Worker: ReturnType<typeof workerOf>;
 }
 
-/** Actors whose handlers take as long as the message says. */
-function world(): World {
+/** A system whose handlers take the time given in the message. */
+function slowTurns(): SlowTurns {
   const host = new LoopHost();
-  const system = createSystem({ name: 'looks', host, slice: { msMin: 1, msMax: 1 }, warn: { turnMs: 100 } });
+  const system = createSystem({ name: 'turns', host, slice: { msMin: 1, msMax: 1 }, warn: { turnMs: 100 } });
   return { host, system, Worker: workerOf(host) };
 }
 
@@ -50,8 +50,8 @@ function workerOf(host: ManualHost) {
   });
 }
 
-/** Quick turns and a long one in the middle: too few to be looked at in between. */
-function bursts({ host, system, Worker }: World): () => void {
+/** Quick turns around a long one, too few for the executor to read the clock in between. */
+function bursts({ host, system, Worker }: SlowTurns): () => void {
   const quick = Array.from({ length: 10 }, (_, i) => system.spawn(Worker, undefined, { name: `quick-${i}` }));
   const slow = system.spawn(Worker, undefined, { name: 'slow' });
   const last = system.spawn(Worker, undefined, { name: 'last' });
@@ -64,42 +64,42 @@ function bursts({ host, system, Worker }: World): () => void {
   };
 }
 
-looks('a long run of several turns is reported as such, and the next one names the slow actor', () => {
-  const here = world();
-  const burst = bursts(here);
+observer('a long run of several turns is reported as such, and the next one names the slow actor', () => {
+  const fixture = slowTurns();
+  const burst = bursts(fixture);
   burst();
-  assert.is(here.host.warnings().length, 1);
-  assert.match(here.host.warnings()[0] ?? '', /^12 turns together, the last of \/last, .*took 150 ms/);
+  assert.is(fixture.host.warnings().length, 1);
+  assert.match(fixture.host.warnings()[0] ?? '', /^12 turns together, the last of \/last, .*took 150 ms/);
   burst();
-  assert.is(here.host.warnings().length, 2);
-  assert.match(here.host.warnings()[1] ?? '', /^\/slow: a turn took 150 ms; last message work$/);
+  assert.is(fixture.host.warnings().length, 2);
+  assert.match(fixture.host.warnings()[1] ?? '', /^\/slow: a turn took 150 ms; last message work$/);
 });
 
-looks('a single long turn is reported at once with its actor', () => {
-  const here = world();
-  const burst = bursts(here);
-  const alone = here.system.spawn(here.Worker, undefined, { name: 'alone' });
-  here.host.turn();
+observer('a single long turn is reported at once with its actor', () => {
+  const fixture = slowTurns();
+  const burst = bursts(fixture);
+  const alone = fixture.system.spawn(fixture.Worker, undefined, { name: 'alone' });
+  fixture.host.turn();
   alone.tell.work(150);
-  here.host.turn();
-  assert.match(here.host.warnings()[0] ?? '', /^\/alone: a turn took 150 ms/);
+  fixture.host.turn();
+  assert.match(fixture.host.warnings()[0] ?? '', /^\/alone: a turn took 150 ms/);
   burst();
-  assert.match(here.host.warnings()[1] ?? '', /turns together/);
+  assert.match(fixture.host.warnings()[1] ?? '', /turns together/);
 });
 
-looks('timing of single turns ends after some thousand turns', () => {
-  const here = world();
-  const burst = bursts(here);
+observer('timing of single turns ends after some thousand turns', () => {
+  const fixture = slowTurns();
+  const burst = bursts(fixture);
   burst();
-  const calm = here.system.spawn(here.Worker, undefined, { name: 'calm' });
+  const quick = fixture.system.spawn(fixture.Worker, undefined, { name: 'idle' });
   for (let i = 0; i < 6_000; i += 1) {
-    calm.tell.work(0);
-    here.host.turn();
+    quick.tell.work(0);
+    fixture.host.turn();
   }
-  // Beyond the time in which a warning is not repeated.
-  here.host.moveTo(here.host.now() + 20_000);
+  // Beyond the interval in which a warning is not repeated.
+  fixture.host.moveTo(fixture.host.now() + 20_000);
   burst();
-  assert.match(here.host.warnings().at(-1) ?? '', /turns together/);
+  assert.match(fixture.host.warnings().at(-1) ?? '', /turns together/);
 });
 
-looks.run();
+observer.run();

@@ -18,7 +18,7 @@ const Counter = defineActor('counter', {
   },
 });
 
-/** How often the event loop has turned until the returned function is called. */
+/** Counts turns of the event loop until the returned function is called. */
 function countLoopTurns(): () => number {
   let turns = 0;
   let done = false;
@@ -33,22 +33,22 @@ function countLoopTurns(): () => number {
   };
 }
 
-/** A host that counts what the pump asks of it. */
-function countingHost(): { readonly host: Host; readonly asked: { soon: number; later: number } } {
-  const asked = { soon: 0, later: 0 };
+/** A host that counts the calls of the executor. */
+function countingHost(): { readonly host: Host; readonly calls: { soon: number; later: number } } {
+  const calls = { soon: 0, later: 0 };
   const host: Host = {
     ...nodeHost,
     soon: (run) => {
-      asked.soon += 1;
+      calls.soon += 1;
       nodeHost.soon(run);
     },
     later: (run) => {
-      asked.later += 1;
+      calls.later += 1;
       nodeHost.later(run);
     },
     log: () => undefined,
   };
-  return { host, asked };
+  return { host, calls };
 }
 
 function nextTurn(): Promise<void> {
@@ -58,25 +58,25 @@ function nextTurn(): Promise<void> {
 }
 
 executor('a burst from outside arms the executor once', async () => {
-  const { host, asked } = countingHost();
+  const { host, calls } = countingHost();
   await using system = createSystem({ host, slice: { msMin: 50, msMax: 50 } });
   const ref = system.spawn(Counter);
-  asked.soon = 0;
+  calls.soon = 0;
   for (let i = 0; i < 1_000; i += 1) ref.tell.add();
-  assert.is(asked.soon, 1);
+  assert.is(calls.soon, 1);
   assert.is(await ref.ask.get(), 1_000);
 });
 
 executor('an idle system makes no calls to its host', async () => {
-  const { host, asked } = countingHost();
+  const { host, calls } = countingHost();
   await using system = createSystem({ host });
   const ref = system.spawn(Counter);
   assert.is(await ref.ask.get(), 0);
   await nextTurn();
   await nextTurn();
-  const before = { ...asked };
+  const before = { ...calls };
   for (let i = 0; i < 20; i += 1) await nextTurn();
-  assert.equal(asked, before);
+  assert.equal(calls, before);
 });
 
 executor('an ask is answered within one turn of the event loop', async () => {
@@ -112,7 +112,10 @@ executor('work beyond a slice continues after a turn of the event loop, without 
   assert.ok(turns >= 10, `40 ms of work in slices of 1 ms let the loop turn ${turns} times only`);
 });
 
-/** Each message of `ms` moves the clock by so much; `longest` is the longest time that passed without a turn of the loop. */
+/**
+ * A message `work(ms)` moves the clock by `ms`; `longest` is the longest time without a turn of the event
+ * loop.
+ */
 function slowHost(): { readonly host: Host; readonly clock: { now: number; longest: number } } {
   const clock = { now: 0, longest: 0 };
   let turnedAt = 0;
@@ -179,8 +182,10 @@ executor('an actor type that becomes slow gets shorter turns', async () => {
 
 executor('an actor that sends to itself for ever does not block timers of the event loop', async () => {
   const system = createSystem();
-  const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
-  system.spawn(Hog).tell.go();
+  const SelfSender = defineActor('self-sender', {
+    handlers: { go: (ctx): void => SelfSender.self(ctx).tell.go() },
+  });
+  system.spawn(SelfSender).tell.go();
   const ref = system.spawn(Counter);
   const startedAt = performance.now();
   await new Promise((resolve) => {
@@ -228,9 +233,9 @@ executor('a timer wakes an idle executor', async () => {
 });
 
 executor('a process with idle actors exits without a shutdown', async () => {
-  const load = fileURLToPath(new URL('./idle-exit-process.js', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [load]);
-  assert.ok(Number(stdout) < 1_000, `it stayed ${stdout} ms for a timer that nobody needs`);
+  const script = fileURLToPath(new URL('./idle-exit-process.js', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script]);
+  assert.ok(Number(stdout) < 1_000, `it stayed ${stdout} ms because of a timer`);
 });
 
 executor('a clock that throws once does not stop the executor', async () => {
@@ -275,7 +280,7 @@ executor('endless bursts in microtasks do not block the event loop', async () =>
   });
   const ref = system.spawn(Slow);
   const stopCounting = countLoopTurns();
-  // Each ask is a burst of its own: the pump has come to rest before the next.
+  // Each ask is a burst of its own: the executor is idle before the next.
   for (let i = 0; i < 2_000; i += 1) await ref.ask.work();
   const turns = stopCounting();
   assert.ok(turns >= 10, `20 ms of asks in slices of 1 ms let the loop turn ${turns} times only`);

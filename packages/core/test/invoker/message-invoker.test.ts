@@ -2,14 +2,14 @@ import { defineActor, type InvokeResult, type Middleware } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { NO_MESSAGE } from '#src/message/envelope.js';
 import { COMPLETED } from '#src/run-queue/invoke-result.js';
-import { NO_MESSAGE } from '#src/run-queue/ready-queue-coordinator.js';
 import { deferred } from '../deferred.js';
 import { cellOf, runtimeOf } from '../internals.js';
 
 const invoker = suite('invoker');
 
-/** Writes down how every turn ended. */
+/** Records the result of every turn. */
 function results(): { readonly seen: InvokeResult[]; readonly middleware: Middleware } {
   const seen: InvokeResult[] = [];
   return { seen, middleware: { name: 'results', afterTurn: (_turn, result) => void seen.push(result) } };

@@ -1,4 +1,4 @@
-// Starts, failures, restarts and stops, with every hook throwing or hanging: each ends in a defined state.
+// Starts, failures, restarts and stops with hooks that throw or hang all end in a defined state.
 import { type AnyRef, defineActor, MisuseError, type StopReason } from '@troupe/core';
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
@@ -19,7 +19,7 @@ function kindsOf(test: TestSystem): string[] {
   return events;
 }
 
-/** Resolved or not, without waiting. */
+/** Whether a promise has resolved, without waiting for it. */
 function track<T>(promise: Promise<T>): { value: T | undefined } {
   const box: { value: T | undefined } = { value: undefined };
   void promise.then((value) => {
@@ -39,7 +39,7 @@ lifecycle('a stop runs `stopping`, stops children in reverse start order, then r
     handlers: { note: () => void log.push('message') },
     started(ctx) {
       log.push('started');
-      for (const name of ['elder', 'middle', 'youngest']) ctx.spawn(Child, { name });
+      for (const name of ['first', 'second', 'third']) ctx.spawn(Child, { name });
     },
     stopping: () => void log.push('stopping'),
     stopped: () => void log.push('stopped parent'),
@@ -54,9 +54,9 @@ lifecycle('a stop runs `stopping`, stops children in reverse start order, then r
   assert.is(await stopped, 'stopped');
   assert.equal(log.slice(2), [
     'stopping',
-    'stopped youngest',
-    'stopped middle',
-    'stopped elder',
+    'stopped third',
+    'stopped second',
+    'stopped first',
     'stopped parent',
   ]);
 });
@@ -85,7 +85,7 @@ lifecycle(
   'an error in the state function is a failure: restarted, then given up, and the name is free again',
   async () => {
     let broken = 2;
-    const Fragile = defineActor('fragile', {
+    const Failing = defineActor('failing', {
       state: () => {
         broken -= 1;
         if (broken >= 0) throw new Error('no state');
@@ -96,7 +96,7 @@ lifecycle(
     });
     await using test = createTestSystem();
     const events = kindsOf(test);
-    const ref = test.system.spawn(Fragile, undefined, { name: 'f' });
+    const ref = test.system.spawn(Failing, undefined, { name: 'f' });
     const ok = ref.ask.ok();
     await test.settle();
     assert.is(await ok, true);
@@ -104,7 +104,7 @@ lifecycle(
     broken = 1_000;
     const Parent = defineActor('parent', {
       handlers: { children: (ctx) => ctx.children.length },
-      started: (ctx) => void ctx.spawn(Fragile, undefined, { name: 'f' }),
+      started: (ctx) => void ctx.spawn(Failing, undefined, { name: 'f' }),
       supervise: { decide: () => 'stop' },
     });
     const parent = test.system.spawn(Parent, undefined, { name: 'p' });
@@ -112,7 +112,7 @@ lifecycle(
     const children = parent.ask.children();
     await test.settle();
     assert.is(await children, 0);
-    assert.is(test.system.lookup(Fragile, 'p/f'), undefined);
+    assert.is(test.system.lookup(Failing, 'p/f'), undefined);
   },
 );
 
@@ -136,9 +136,9 @@ for (const hook of ['started', 'stopping', 'stopped', 'restarting'] as const) {
         [hook]: fail,
       });
       const Watcher = defineActor('watcher', {
-        state: () => ({ told: [] as StopReason[] }),
-        handlers: { watch: (ctx, ref: AnyRef) => ctx.watch(ref), told: (ctx) => [...ctx.state.told] },
-        terminated: (ctx, { reason }) => void ctx.state.told.push(reason),
+        state: () => ({ notices: [] as StopReason[] }),
+        handlers: { watch: (ctx, ref: AnyRef) => ctx.watch(ref), notices: (ctx) => [...ctx.state.notices] },
+        terminated: (ctx, { reason }) => void ctx.state.notices.push(reason),
       });
       await using test = createTestSystem();
       const ref = test.system.spawn(Bad, undefined, { name: 'bad' });
@@ -151,9 +151,9 @@ for (const hook of ['started', 'stopping', 'stopped', 'restarting'] as const) {
       const stopped = test.system.stop(ref);
       await test.settle();
       assert.is(await stopped, 'stopped');
-      const told = watcher.ask.told();
+      const notices = watcher.ask.notices();
       await test.settle();
-      assert.equal(await told, ['stopped']);
+      assert.equal(await notices, ['stopped']);
       assert.is(test.system.lookup(Bad, 'bad'), undefined);
       assert.is(armed, false);
     });
@@ -281,16 +281,16 @@ lifecycle('a stop while a restart waits for its hook ends the actor', async () =
 
 lifecycle('a kill waits neither for a handler nor for hooks, not even those of children', async () => {
   const forever = (): Promise<void> => new Promise(() => undefined);
-  const Stubborn = defineActor('stubborn', {
+  const Hanging = defineActor('hanging', {
     handlers: { hang: forever, ping: () => 'pong' },
     stopping: forever,
     stopped: forever,
     started(ctx) {
-      if (ctx.parent === undefined) for (let i = 0; i < 3; i += 1) ctx.spawn(Stubborn).tell.hang();
+      if (ctx.parent === undefined) for (let i = 0; i < 3; i += 1) ctx.spawn(Hanging).tell.hang();
     },
   });
   await using test = createTestSystem();
-  const ref = test.system.spawn(Stubborn);
+  const ref = test.system.spawn(Hanging);
   await test.settle();
   const hung = ref.ask.hang().catch((error: { code: string }) => error.code);
   const queued = ref.ask.ping().catch((error: { code: string }) => error.code);
@@ -386,11 +386,13 @@ lifecycle(
   'a shutdown under load is bounded in time, and every message is handled or a dead letter',
   async () => {
     const Sink = defineActor('sink', { handlers: { put: (_ctx, _n: number) => undefined } });
-    const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
+    const SelfSender = defineActor('self-sender', {
+      handlers: { go: (ctx): void => SelfSender.self(ctx).tell.go() },
+    });
     const test = createTestSystem();
     const sinks = Array.from({ length: 50 }, () => test.system.spawn(Sink));
     for (const sink of sinks) for (let n = 0; n < 200; n += 1) sink.tell.put(n);
-    test.system.spawn(Hog).tell.go();
+    test.system.spawn(SelfSender).tell.go();
     const startedAt = test.host.now();
     await test[Symbol.asyncDispose]();
     const report = await test.system.whenStopped;
@@ -405,7 +407,7 @@ lifecycle('an actor can end only itself and its children', async () => {
   const Other = defineActor('other', { handlers: {} });
   await using test = createTestSystem();
   const other = test.system.spawn(Other);
-  const Meddler = defineActor('meddler', {
+  const StopsOthers = defineActor('stops-others', {
     handlers: {
       meddle(ctx) {
         for (const verb of ['stop', 'drain', 'kill'] as const) {
@@ -418,7 +420,7 @@ lifecycle('an actor can end only itself and its children', async () => {
       },
     },
   });
-  test.system.spawn(Meddler).tell.meddle();
+  test.system.spawn(StopsOthers).tell.meddle();
   await test.settle();
   assert.is(errors.length, 3);
   assert.ok(errors.every((error) => error instanceof MisuseError));

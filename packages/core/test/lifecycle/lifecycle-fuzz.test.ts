@@ -1,5 +1,6 @@
-// Trees of actors whose hooks and handlers are slow, throw, reject or hang, stopped and failed at random: every end that was
-// asked for comes, every watcher is told once, and nothing of one incarnation overlaps.
+// Random trees of actors whose hooks and handlers are slow, throw, reject or hang, with random stops and
+// failures. Every requested end happens, every watcher is notified once, and handlers and hooks of one
+// incarnation never overlap.
 import { type ActorRef, type ActorSystem, type AnyRef, defineActor, type Strategy } from '@troupe/core';
 import { createTestSystem, ManualHost, SeededRandom } from '@troupe/core/testing';
 import fc from 'fast-check';
@@ -8,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { AWAITING, FAULT, GATED, STOPPING } from '#src/mailbox/status-word.js';
 import { cellOf } from '../internals.js';
 
-const chance = suite('lifecycle under chance');
+const chance = suite('lifecycle fuzz');
 
 const STRATEGIES: readonly Strategy[] = ['one-for-one', 'one-for-all', 'rest-for-one'];
 const HANGING = ['stopping', 'stopped'];
@@ -48,7 +49,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 class Forest {
   readonly refs: AnyRef[] = [];
   readonly overlaps: string[] = [];
-  readonly told = new Map<string, number>();
+  readonly notices = new Map<string, number>();
   readonly ended = new Set<string>();
   pending = 0;
   private readonly busy = new WeakSet<object>();
@@ -56,7 +57,7 @@ class Forest {
   private readonly host: ManualHost;
   private readonly system: ActorSystem;
   private readonly workers: ActorRef<ReturnType<Forest['define']>>[] = [];
-  /** Off at the end: what is left then must come to rest by itself. */
+  /** Off at the end, so that the remaining actors become idle. */
   moody = true;
 
   constructor(system: ActorSystem, host: ManualHost, seed: number, strategy: Strategy) {
@@ -66,7 +67,7 @@ class Forest {
     const Node = this.define(strategy);
     const Watcher = defineActor('watcher', {
       handlers: { watch: (ctx, ref: AnyRef) => ctx.watch(ref) },
-      terminated: (_ctx, { ref }) => void this.told.set(ref.id, (this.told.get(ref.id) ?? 0) + 1),
+      terminated: (_ctx, { ref }) => void this.notices.set(ref.id, (this.notices.get(ref.id) ?? 0) + 1),
       mailbox: { overflow: 'grow' },
     });
     const watcher = system.spawn(Watcher);
@@ -108,7 +109,10 @@ class Forest {
     return Node;
   }
 
-  /** At once, later, thrown, rejected later, or never. Work and start of one incarnation must not overlap. */
+  /**
+   * Returns, settles later, throws, rejects later or hangs. Handlers and hooks of one incarnation must not
+   * overlap.
+   */
   private mood(ctx: object, what: string): unknown {
     const exclusive = what === 'work' || what === 'started';
     if (exclusive && this.busy.has(ctx)) this.overlaps.push(what);
@@ -142,7 +146,7 @@ class Forest {
     }
   }
 
-  /** Living actors that neither run nor wait for anything. */
+  /** Living actors that neither run nor wait. */
   stuck(): string[] {
     return this.workers
       .filter((ref) => !this.ended.has(ref.path))
@@ -183,7 +187,7 @@ chance('every requested end happens, watchers are notified once, and no living a
       assert.is(forest.pending, 0, 'ends that never came');
       assert.equal(forest.stuck(), []);
       for (const { id, path } of forest.refs) {
-        assert.is(forest.told.get(id) ?? 0, forest.ended.has(path) ? 1 : 0, `${path} and its watcher`);
+        assert.is(forest.notices.get(id) ?? 0, forest.ended.has(path) ? 1 : 0, `${path} and its watcher`);
       }
       await test[Symbol.asyncDispose]();
       assert.is(test.system.stats().queued, 0);

@@ -1,4 +1,4 @@
-// Asynchronous handlers: one at a time, whatever the thenable does.
+// Asynchronous handlers run one at a time, with any thenable.
 import { defineActor } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
@@ -64,7 +64,7 @@ awaiting('a stop during an asynchronous handler begins at once and lets the hand
   assert.equal(log, ['abort', 'finished']);
 });
 
-/** Thenables on purpose. */
+/** Thenables of many kinds. */
 const THEN = 'then';
 
 const thenables: Readonly<Record<string, () => unknown>> = {
@@ -98,8 +98,8 @@ const failing: Readonly<Record<string, () => unknown>> = {
   'rejects with nothing': () => ({ [THEN]: (_ok: unknown, bad: (e?: unknown) => void) => bad() }),
 };
 
-/** A thenable only when it is looked at the first time. */
-function fickle(): unknown {
+/** A thenable only at the first read of `then`. */
+function thenableOnce(): unknown {
   let reads = 0;
   return {
     get [THEN]() {
@@ -109,7 +109,7 @@ function fickle(): unknown {
   };
 }
 
-/** Every thenable above, asked for and followed by a plain message. */
+/** Asks for every thenable above, each followed by a plain message. */
 async function settleOnce(withHooks: boolean): Promise<void> {
   const Strange = defineActor('strange', {
     handlers: {
@@ -121,7 +121,7 @@ async function settleOnce(withHooks: boolean): Promise<void> {
   for (const directive of ['restart', 'resume'] as const) {
     const test = createTestSystem({
       supervise: { decide: () => directive, restarts: 1_000 },
-      middleware: withHooks ? [{ name: 'look', beforeMessage: () => undefined }] : [],
+      middleware: withHooks ? [{ name: 'noop', beforeMessage: () => undefined }] : [],
     });
     const ref = test.system.spawn(Strange);
     for (const [name, make] of Object.entries(thenables)) {
@@ -139,7 +139,7 @@ async function settleOnce(withHooks: boolean): Promise<void> {
       assert.is(await pong, 'pong', `${name} ${directive}`);
       assert.is(cellOf(ref).status & AWAITING, 0, name);
     }
-    const settled = ref.ask.get(fickle).then(
+    const settled = ref.ask.get(thenableOnce).then(
       () => true,
       () => true,
     );

@@ -181,7 +181,7 @@ pressure('an actor that sends to itself is not muted', async () => {
 pressure('an actor that waits for room is resumed when there is room', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
-  const Patient = defineActor('patient', {
+  const Sender = defineActor('sender', {
     state: () => ({ went: 0 }),
     handlers: {
       go(ctx) {
@@ -190,23 +190,23 @@ pressure('an actor that waits for room is resumed when there is room', async () 
       },
     },
   });
-  const patient = test.system.spawn(Patient);
+  const sender = test.system.spawn(Sender);
   const token = test.system.suspend(sink);
   for (let i = 0; i < 4; i += 1) sink.tell.put(i);
-  patient.tell.go();
-  patient.tell.go();
+  sender.tell.go();
+  sender.tell.go();
   await test.settle();
-  assert.is((cellOf(patient).state as { went: number }).went, 1);
+  assert.is((cellOf(sender).state as { went: number }).went, 1);
   token.resume();
   await test.settle();
-  assert.is((cellOf(patient).state as { went: number }).went, 2);
+  assert.is((cellOf(sender).state as { went: number }).went, 2);
 });
 
 interface Plan {
   readonly seed: number;
   readonly capacities: readonly number[];
   readonly throughput: number;
-  /** Who sends to whom, how many at a time. */
+  /** Edges of the graph: sender, receiver and messages at a time. */
   readonly edges: readonly (readonly [from: number, to: number, burst: number])[];
   readonly starts: readonly number[];
   readonly hops: number;

@@ -25,7 +25,10 @@ function lettersOf(test: TestSystem): DeadLetter[] {
   return letters;
 }
 
-/** Sends 1 … n from outside to a suspended sink, then lets it run: what it saw, and what became a dead letter. */
+/**
+ * Sends 1 … n from outside to a suspended actor, then resumes it. Returns the handled messages and the dead
+ * letters.
+ */
 async function flood(overflow: OverflowPolicy, n: number) {
   await using test = createTestSystem();
   const letters = lettersOf(test);
@@ -151,7 +154,7 @@ delivery('a `send` does not overtake earlier ones that wait for room', async () 
   const ref = test.system.spawn(Slow);
   const numbers = Array.from({ length: 20 }, (_, n) => n);
   const sends = numbers.slice(0, 12).map((n) => ref.send.put(n));
-  // Room for some, but not yet so much that those who wait are told.
+  // Some room, but not yet enough to wake the waiting senders.
   for (let turns = 0; turns < 3; turns += 1) test.step();
   for (const n of numbers.slice(12)) {
     sends.push(ref.send.put(n));
@@ -168,11 +171,11 @@ delivery('a `send` does not overtake earlier ones that wait for room', async () 
 delivery('a `send` that waited for room keeps the async context of its caller', async () => {
   const storage = new AsyncLocalStorage<number>();
   const seen: (readonly [unknown, number | undefined])[] = [];
-  const look: Middleware = {
-    name: 'look',
+  const asyncContextReader: Middleware = {
+    name: 'asyncContextReader',
     onSend: ({ payload }) => void seen.push([payload, storage.getStore()]),
   };
-  await using test = createTestSystem({ middleware: [look] });
+  await using test = createTestSystem({ middleware: [asyncContextReader] });
   const ref = test.system.spawn(defineSink('reject', 2));
   const token = test.system.suspend(ref);
   const sends = [1, 2, 3, 4, 5].map((n) => storage.run(n, () => ref.send.put(n)));
@@ -190,7 +193,7 @@ delivery('a `send` that waited for room keeps the async context of its caller', 
 });
 
 delivery('a `send` that waits for room is accepted by the next incarnation', async () => {
-  const Fragile = defineActor('fragile', {
+  const Failing = defineActor('failing', {
     state: () => ({ seen: [] as number[] }),
     handlers: {
       put(ctx, n: number) {
@@ -202,7 +205,7 @@ delivery('a `send` that waits for room is accepted by the next incarnation', asy
     mailbox: { capacity: 2, overflow: 'reject' },
   });
   await using test = createTestSystem({ supervise: { backoff: { fromMs: 100, toMs: 100 } } });
-  const ref = test.system.spawn(Fragile);
+  const ref = test.system.spawn(Failing);
   ref.tell.put(1);
   await test.settle();
   ref.tell.put(2);

@@ -10,7 +10,7 @@ interface Message {
   readonly payload: unknown;
 }
 
-/** One operation of a random history: `n` times in a row, so that segments and runs fill up and empty. */
+/** One random operation, repeated `n` times, so that segments fill up and empty. */
 type Step = { readonly op: 'push' | 'take' | 'unshift'; readonly n: number; readonly handler: number };
 
 const steps = fc.array(

@@ -45,7 +45,7 @@ levels('an envelope has the level of its handler, and a message that is put back
   assert.is(queue.placeOf('n0'), 0);
   assert.is(queue.placeOf(envelope), 1);
   assert.is(queue.placeOf('n1'), 2);
-  assert.is(queue.placeOf('nobody'), -1);
+  assert.is(queue.placeOf('unknown'), -1);
   assert.is(queue.peek(), 1);
   assert.is(queue.take(), 'n0');
   assert.is(queue.take(), envelope);
@@ -58,7 +58,7 @@ levels('taking from an empty queue throws instead of looping for ever', () => {
 
 levels('an actor handles signals first, then urgent messages', async () => {
   const seen: string[] = [];
-  const Desk = defineActor('desk', {
+  const Levelled = defineActor('levelled', {
     handlers: {
       work: (_ctx, n: number) => void seen.push(`work ${n}`),
       urgent: (_ctx, n: number) => void seen.push(`urgent ${n}`),
@@ -67,7 +67,7 @@ levels('an actor handles signals first, then urgent messages', async () => {
     mailbox: { levels: { urgent: 'high', whenever: 'low' } },
   });
   await using test = createTestSystem();
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Levelled);
   for (const n of [1, 2]) {
     ref.tell.whenever(n);
     ref.tell.work(n);

@@ -6,7 +6,7 @@ import { cellOf } from '../internals.js';
 
 const stash = suite('stash');
 
-const Desk = defineActor('desk', {
+const Stashing = defineActor('stashing', {
   state: () => ({ open: false, seen: [] as number[] }),
   handlers: {
     put(ctx, n: number) {
@@ -45,11 +45,11 @@ function seenOf(ref: Parameters<typeof cellOf>[0]): number[] {
   return (cellOf(ref).state as { seen: number[] }).seen;
 }
 
-const look = [{ name: 'look', beforeMessage: () => undefined }];
+const noopMiddleware = [{ name: 'noop', beforeMessage: () => undefined }];
 
 async function inOrder(middleware: readonly Middleware[]): Promise<void> {
   await using test = createTestSystem({ middleware });
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Stashing);
   for (const n of [1, 2, 3]) ref.tell.put(n);
   await test.settle();
   assert.equal(
@@ -65,11 +65,13 @@ async function inOrder(middleware: readonly Middleware[]): Promise<void> {
 }
 
 stash('stashed messages are handled before later ones, in order', () => inOrder([]));
-stash('stashed messages are handled before later ones, in order, with middleware', () => inOrder(look));
+stash('stashed messages are handled before later ones, in order, with middleware', () =>
+  inOrder(noopMiddleware),
+);
 
 async function answered(middleware: readonly Middleware[]): Promise<void> {
   await using test = createTestSystem({ middleware });
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Stashing);
   const replies = [ref.ask.put(1), ref.ask.later(2)];
   await test.advance(10);
   ref.tell.openNow();
@@ -78,7 +80,7 @@ async function answered(middleware: readonly Middleware[]): Promise<void> {
 }
 
 stash('a stashed ask is answered when it is handled', () => answered([]));
-stash('a stashed ask is answered when it is handled, with middleware', () => answered(look));
+stash('a stashed ask is answered when it is handled, with middleware', () => answered(noopMiddleware));
 
 async function full(middleware: readonly Middleware[]): Promise<void> {
   await using test = createTestSystem({ middleware });
@@ -86,7 +88,7 @@ async function full(middleware: readonly Middleware[]): Promise<void> {
   test.system.subscribe((event) => {
     if (event.kind === 'failed') errors.push(event.error);
   });
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Stashing);
   for (const n of [1, 2, 3, 4]) ref.tell.put(n);
   test.step();
   test.step();
@@ -96,7 +98,7 @@ async function full(middleware: readonly Middleware[]): Promise<void> {
 }
 
 stash('a full stash is a typed failure, and no message is lost', () => full([]));
-stash('a full stash is a typed failure, and no message is lost, with middleware', () => full(look));
+stash('a full stash is a typed failure, and no message is lost, with middleware', () => full(noopMiddleware));
 
 stash('a restart returns stashed messages to the mailbox, a stop makes dead letters of them', async () => {
   await using test = createTestSystem();
@@ -104,7 +106,7 @@ stash('a restart returns stashed messages to the mailbox, a stop makes dead lett
   test.system.subscribe((event) => {
     if (event.kind === 'dead-letter') letters.push([event.letter.reason, event.letter.payload]);
   });
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Stashing);
   for (const n of [1, 2]) ref.tell.put(n);
   await test.settle();
   ref.tell.fail();
@@ -129,7 +131,7 @@ stash('`stash` works only in a handler, before any await, and only with `stashMa
   test.system.subscribe((event) => {
     if (event.kind === 'failed') errors.push(event.error);
   });
-  test.system.spawn(Desk).tell.tooLate();
+  test.system.spawn(Stashing).tell.tooLate();
   const Plain = defineActor('plain', { handlers: { put: (ctx) => ctx.stash() } });
   test.system.spawn(Plain).tell.put();
   await test.settle();
@@ -145,7 +147,7 @@ stash('a handler that stashes and then rejects has failed, and its message was h
   test.system.subscribe((event) => {
     if (event.kind === 'failed') errors.push(event.error);
   });
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Stashing);
   const asked = ref.ask.stashAndReject().catch((error: { code: string }) => error.code);
   ref.tell.stashAndReject();
   await test.settle();
@@ -191,7 +193,7 @@ stash('a message that is stashed and then fails was handled and does not run aga
   thrownAfterStash([]),
 );
 stash('a message that is stashed and then fails was handled and does not run again, with middleware', () =>
-  thrownAfterStash(look),
+  thrownAfterStash(noopMiddleware),
 );
 
 stash.run();

@@ -6,7 +6,7 @@ import { deferred } from '../deferred.js';
 
 const hooks = suite('message hooks');
 
-/** Asks for another try of whatever has failed. */
+/** Retries every failed message. */
 const again: Middleware = {
   name: 'again',
   afterMessage: (_message, { kind }) => (kind === 'failed' ? { retryAfterMs: 100 } : undefined),
@@ -16,16 +16,16 @@ function limit(withinMs: number): Middleware {
   return { name: 'limit', beforeMessage: () => ({ verdict: 'continue', withinMs }) };
 }
 
-function diary(lines: string[]): Middleware {
+function recordHooks(lines: string[]): Middleware {
   return {
-    name: 'diary',
+    name: 'recordHooks',
     beforeMessage: ({ payload, retries }) => void lines.push(`${payload} try ${retries}`),
     afterMessage: ({ payload }, { kind }) => void lines.push(`${payload} ${kind}`),
   };
 }
 
-function door(illegal: 'stash' | 'dead-letter', stashMax = 10) {
-  return defineActor('door', {
+function connection(illegal: 'stash' | 'dead-letter', stashMax = 10) {
+  return defineActor('connection', {
     handlers: {},
     phases: {
       closed: { open: (ctx) => ctx.become('opened') },
@@ -38,8 +38,8 @@ function door(illegal: 'stash' | 'dead-letter', stashMax = 10) {
 
 hooks('a message that a phase stashes has the outcome held and is handled in a later phase', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines)] });
-  const ref = test.system.spawn(door('stash'));
+  await using test = createTestSystem({ middleware: [recordHooks(lines)] });
+  const ref = test.system.spawn(connection('stash'));
   ref.tell.enter(1);
   const asked = ref.ask.enter(2);
   ref.tell.open();
@@ -54,13 +54,13 @@ hooks('a message that a phase stashes has the outcome held and is handled in a l
 
 hooks('hooks that want only the outcome held see a message that a phase stashes', async () => {
   const held: unknown[] = [];
-  const quiet: Middleware = {
-    name: 'quiet',
+  const heldOnly: Middleware = {
+    name: 'heldOnly',
     outcomes: ['held', 'failed'],
     afterMessage: ({ payload }, { kind }) => void held.push(`${payload} ${kind}`),
   };
-  await using test = createTestSystem({ middleware: [quiet] });
-  const ref = test.system.spawn(door('stash', 1));
+  await using test = createTestSystem({ middleware: [heldOnly] });
+  const ref = test.system.spawn(connection('stash', 1));
   ref.tell.enter(1);
   ref.tell.enter(2);
   await test.settle();
@@ -69,8 +69,8 @@ hooks('hooks that want only the outcome held see a message that a phase stashes'
 
 hooks('a message without a handler in its phase has the outcome refused', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines)] });
-  const ref = test.system.spawn(door('dead-letter'));
+  await using test = createTestSystem({ middleware: [recordHooks(lines)] });
+  const ref = test.system.spawn(connection('dead-letter'));
   const letters: string[] = [];
   test.system.subscribe((event) => {
     if (event.kind === 'dead-letter') letters.push(`${event.letter.reason} ${event.letter.payload}`);
@@ -173,14 +173,14 @@ hooks('a handler that heeds its abort signal can be retried and resumed', async 
   const n = ref.ask.n();
   await test.advance(1_000);
   assert.is((await asked)?.code, 'ERR_HANDLER_TIMEOUT');
-  assert.is((await asked)?.cause?.message, 'gave up', 'what it said at its end is the cause');
+  assert.is((await asked)?.cause?.message, 'gave up', 'its own error is the cause');
   assert.is(tries, 2);
   assert.is(most, 1);
   assert.is(await quick, undefined, 'the next message has a signal of its own');
   assert.is(await n, 100);
 });
 
-const Stubborn = defineActor('stubborn', {
+const IgnoresAbort = defineActor('ignores-abort', {
   handlers: {
     fail: (_ctx, what: string): number => {
       throw new Error(what);
@@ -193,8 +193,8 @@ const Stubborn = defineActor('stubborn', {
 
 hooks('retries are counted per message: an expired ask leaves no count behind', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines), again] });
-  const ref = test.system.spawn(Stubborn);
+  await using test = createTestSystem({ middleware: [recordHooks(lines), again] });
+  const ref = test.system.spawn(IgnoresAbort);
   const asked = test.system
     .ask(ref, { withinMs: 50 })
     .fail('a')
@@ -210,8 +210,8 @@ hooks('retries are counted per message: an expired ask leaves no count behind', 
 
 hooks('no message overtakes another between its retries, at any level', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines), again] });
-  const ref = test.system.spawn(Stubborn);
+  await using test = createTestSystem({ middleware: [recordHooks(lines), again] });
+  const ref = test.system.spawn(IgnoresAbort);
   ref.tell.fail('x');
   for (let round = 0; round < 3; round += 1) {
     await test.advance(50);
@@ -239,7 +239,7 @@ hooks('no message overtakes a held one, at any level', async () => {
     },
   };
   await using test = createTestSystem({ middleware: [hold] });
-  const ref = test.system.spawn(Stubborn);
+  const ref = test.system.spawn(IgnoresAbort);
   ref.tell.fail('x');
   await test.settle();
   ref.tell.urgent();
@@ -247,8 +247,8 @@ hooks('no message overtakes a held one, at any level', async () => {
   assert.equal(order, ['fail', 'urgent']);
 });
 
-/** Sets its own message aside, then awaits. */
-const Patient = defineActor('patient', {
+/** Stashes its own message, then awaits. */
+const StashesAndAwaits = defineActor('stashes-and-awaits', {
   state: () => ({ n: 0 }),
   handlers: {
     async wait(ctx, until: Promise<void>) {
@@ -276,8 +276,8 @@ const Patient = defineActor('patient', {
 
 hooks('the next message waits for a handler that stashes its message and awaits', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines)] });
-  const ref = test.system.spawn(Patient);
+  await using test = createTestSystem({ middleware: [recordHooks(lines)] });
+  const ref = test.system.spawn(StashesAndAwaits);
   const until = deferred();
   const asked = ref.ask.wait(until.promise);
   ref.tell.go();
@@ -302,10 +302,10 @@ hooks('a handler that stashes its message and then rejects has failed and can be
         kind === 'failed' && retries + 1 < tries ? { retryAfterMs: 10 } : undefined,
     };
     await using test = createTestSystem({
-      middleware: [diary(lines), retry],
+      middleware: [recordHooks(lines), retry],
       supervise: { decide: () => 'resume' },
     });
-    const ref = test.system.spawn(Patient);
+    const ref = test.system.spawn(StashesAndAwaits);
     const until = deferred();
     const asked = ref.ask.wait(until.promise).catch((error: { code: string }) => error.code);
     await test.settle();
@@ -321,10 +321,10 @@ hooks('a handler that stashes its message and then rejects has failed and can be
 hooks('a handler that unstashes its message before it fails handles it again', async () => {
   const lines: string[] = [];
   await using test = createTestSystem({
-    middleware: [again, diary(lines)],
+    middleware: [again, recordHooks(lines)],
     supervise: { decide: () => 'resume' },
   });
-  const ref = test.system.spawn(Patient);
+  const ref = test.system.spawn(StashesAndAwaits);
   const until = deferred();
   const asked = ref.ask.back(until.promise);
   await test.settle();
@@ -337,8 +337,8 @@ hooks('a handler that unstashes its message before it fails handles it again', a
 
 hooks('a message stashed by a handler that is killed is a dead letter', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines)] });
-  const ref = test.system.spawn(Patient);
+  await using test = createTestSystem({ middleware: [recordHooks(lines)] });
+  const ref = test.system.spawn(StashesAndAwaits);
   const asked = ref.ask.wait(new Promise(() => undefined)).catch((error: { code: string }) => error.code);
   await test.settle();
   void test.system.kill(ref);

@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 
 const pipeline = suite('pipeline');
 
-/** Writes down when it is entered and left. */
-function diary(name: string, lines: string[], more: Partial<Middleware> = {}): Middleware {
+/** Records `+name` in `beforeMessage` and `-name outcome` in `afterMessage`. */
+function recordHooks(name: string, lines: string[], more: Partial<Middleware> = {}): Middleware {
   return {
     name,
     beforeMessage: () => void lines.push(`+${name}`),
@@ -17,32 +17,34 @@ function diary(name: string, lines: string[], more: Partial<Middleware> = {}): M
 
 pipeline('`beforeMessage` hooks run in order and `afterMessage` hooks in reverse', async () => {
   const lines: string[] = [];
-  await using rig = createMiddlewareRig([diary('a', lines), diary('b', lines), diary('c', lines)]);
+  await using rig = createMiddlewareRig([
+    recordHooks('a', lines),
+    recordHooks('b', lines),
+    recordHooks('c', lines),
+  ]);
   rig.ref.tell.work(1);
   await rig.settle();
   assert.equal(lines, ['+a', '+b', '+c', '-c handled', '-b handled', '-a handled']);
 });
 
-// E13: after_invoke must not run for those whose before never ran, nor for the one that said no.
 pipeline('when one middleware holds a message, only those before it get `afterMessage`', async () => {
   const lines: string[] = [];
-  const gate: Middleware = {
-    name: 'gate',
+  const holdUntil50: Middleware = {
+    name: 'hold',
     beforeMessage: ({ now }) =>
       now < 50
-        ? { verdict: 'hold', reason: { user: 'gate' }, resumeOn: { on: 'after', ms: 50 - now } }
+        ? { verdict: 'hold', reason: { user: 'hold' }, resumeOn: { on: 'after', ms: 50 - now } }
         : undefined,
-    afterMessage: (_message, outcome) => void lines.push(`-gate ${outcome.kind}`),
+    afterMessage: (_message, outcome) => void lines.push(`-hold ${outcome.kind}`),
   };
-  await using rig = createMiddlewareRig([diary('a', lines), gate, diary('z', lines)]);
+  await using rig = createMiddlewareRig([recordHooks('a', lines), holdUntil50, recordHooks('z', lines)]);
   rig.ref.tell.work(1);
   await rig.settle();
   assert.equal(lines, ['+a', '-a held']);
   await rig.advance(50);
-  assert.equal(lines, ['+a', '-a held', '+a', '+z', '-z handled', '-gate handled', '-a handled']);
+  assert.equal(lines, ['+a', '-a held', '+a', '+z', '-z handled', '-hold handled', '-a handled']);
 });
 
-// E14: a refusal carries its own reason and its own time; nothing becomes rate-limit after 100 ms.
 pipeline('a hold suspends the actor with its own reason until its own time', async () => {
   const hold: Middleware = {
     name: 'hold',
@@ -62,24 +64,23 @@ pipeline('a hold suspends the actor with its own reason until its own time', asy
 
 pipeline('a held message waits for its event, and no message overtakes it', async () => {
   let open = false;
-  const door: Middleware = {
-    name: 'door',
+  const holdUntilEvent: Middleware = {
+    name: 'hold',
     beforeMessage: () =>
       open
         ? undefined
-        : { verdict: 'hold', reason: { user: 'door' }, resumeOn: { on: 'event', key: 'door-open' } },
+        : { verdict: 'hold', reason: { user: 'closed' }, resumeOn: { on: 'event', key: 'opened' } },
   };
-  await using rig = createMiddlewareRig(door);
+  await using rig = createMiddlewareRig(holdUntilEvent);
   for (const n of [1, 2, 3]) rig.ref.tell.work(n);
   await rig.advance(60_000);
   assert.equal(rig.ran, []);
   open = true;
-  assert.is(rig.system.event('door-open'), 1);
+  assert.is(rig.system.event('opened'), 1);
   await rig.settle();
   assert.equal(rig.ran, [1, 2, 3]);
 });
 
-// E15: notes are kept by the view, which is the same object before and after; time is relative.
 pipeline('`afterMessage` gets the same view object as `beforeMessage`', async () => {
   const notes = new WeakMap<object, number>();
   const found: (number | undefined)[] = [];
@@ -180,7 +181,6 @@ pipeline('a verdict that cannot be carried out is a failure of the actor', async
   assert.ok(rig.failures.every((error) => (error as { code?: string }).code === 'ERR_MIDDLEWARE'));
 });
 
-// E24: one duration per turn on every path, none twice.
 pipeline('every `beforeTurn` is followed by one `afterTurn`, whatever the result', async () => {
   const ended: string[] = [];
   let begun = 0;
@@ -297,14 +297,13 @@ pipeline('a subtree inherits its middleware, and one actor can have its own', as
   ]);
 });
 
-// E32: middleware is static; there is no way to add one to an actor that lives.
 pipeline('changing a middleware list later has no effect on living actors', async () => {
   const lines: string[] = [];
-  const list = [diary('first', lines)];
+  const list = [recordHooks('first', lines)];
   const Actor = defineActor('actor', { handlers: { poke: () => undefined } });
   await using test = createTestSystem({ middleware: list });
   const ref = test.system.spawn(Actor);
-  list.push(diary('late', lines));
+  list.push(recordHooks('late', lines));
   ref.tell.poke();
   await test.settle();
   assert.equal(lines, ['+first', '-first handled']);
@@ -343,16 +342,16 @@ pipeline('a send in a handler knows the context of the current message, also aft
     },
   };
   const Last = defineActor('last', {
-    handlers: { told: () => undefined, toldLater: () => undefined, askedLater: () => true },
+    handlers: { now: () => undefined, afterAwait: () => undefined, askedAfterAwait: () => true },
   });
   const First = defineActor('first', {
     handlers: {
       async go(ctx) {
         const last = ctx.spawn(Last);
-        last.tell.told();
+        last.tell.now();
         await Promise.resolve();
-        ctx.tell(last).toldLater();
-        await ctx.ask(last).askedLater();
+        ctx.tell(last).afterAwait();
+        await ctx.ask(last).askedAfterAwait();
       },
     },
   });
@@ -361,13 +360,13 @@ pipeline('a send in a handler knows the context of the current message, also aft
   await test.settle();
   assert.equal(causes, [
     ['go', undefined],
-    ['told', 'go'],
-    ['toldLater', 'go'],
-    ['askedLater', 'go'],
+    ['now', 'go'],
+    ['afterAwait', 'go'],
+    ['askedAfterAwait', 'go'],
   ]);
 });
 
-/** A host that counts how often its clock is read. */
+/** A host that counts the reads of its clock. */
 function countingHost(): { readonly host: Host; reads(): number } {
   let reads = 0;
   const now = (): number => {
@@ -441,7 +440,7 @@ pipeline('`onLost` is called once with the reason for a lost message that has a 
       void lost.push([path, message, payload, reason, context]),
     beforeMessage: ({ payload }) =>
       payload === 'hold'
-        ? { verdict: 'hold', reason: { user: 'door' }, resumeOn: { on: 'event', key: 'never' } }
+        ? { verdict: 'hold', reason: { user: 'closed' }, resumeOn: { on: 'event', key: 'never' } }
         : payload === 'refuse'
           ? { verdict: 'refuse', why: 'no' }
           : undefined,
@@ -471,28 +470,28 @@ pipeline('`onLost` is called once with the reason for a lost message that has a 
 
 pipeline('an `onLost` hook that throws is logged and stops no actor', async () => {
   const lines: string[] = [];
-  const heard: string[] = [];
+  const seen: string[] = [];
   const host: Host = { ...nodeHost, log: ({ message }) => void lines.push(message) };
-  const careless: Middleware = {
-    name: 'careless',
+  const throwing: Middleware = {
+    name: 'throwing',
     onSend: () => 1,
     onDeadLetter: () => {
       throw new Error('oops');
     },
   };
-  const careful: Middleware = {
-    name: 'careful',
+  const counting: Middleware = {
+    name: 'counting',
     onSend: () => 2,
-    onDeadLetter: () => void heard.push('lost'),
+    onDeadLetter: () => void seen.push('lost'),
   };
   const no: Middleware = { name: 'no', beforeMessage: () => ({ verdict: 'refuse', why: 'no' }) };
-  await using system = createSystem({ host, middleware: [careless, careful, no] });
+  await using system = createSystem({ host, middleware: [throwing, counting, no] });
   const Any = defineActor('any', { handlers: { get: () => 1 } });
   const ref = system.spawn(Any);
-  await ref.ask.get().catch((error: Error) => heard.push(error.message.includes('no') ? 'refused' : ''));
-  assert.equal(heard, ['lost', 'refused']);
+  await ref.ask.get().catch((error: Error) => seen.push(error.message.includes('no') ? 'refused' : ''));
+  assert.equal(seen, ['lost', 'refused']);
   assert.ok(
-    lines.some((line) => /careless.*onDeadLetter.*oops/.test(line)),
+    lines.some((line) => /throwing.*onDeadLetter.*oops/.test(line)),
     lines.join('\n'),
   );
 });
@@ -533,8 +532,8 @@ pipeline('a message of a timer knows the message that armed the timer', async ()
 
 pipeline('`afterMessage` is called for the outcomes that the middleware declares', async () => {
   const lines: string[] = [];
-  const picky = diary('picky', lines, { outcomes: ['failed'] });
-  await using rig = createMiddlewareRig([diary('all', lines), picky], {
+  const failedOnly = recordHooks('failedOnly', lines, { outcomes: ['failed'] });
+  await using rig = createMiddlewareRig([recordHooks('all', lines), failedOnly], {
     handle: (payload) => {
       if (payload === 'bad') throw new Error('bad');
     },
@@ -542,10 +541,18 @@ pipeline('`afterMessage` is called for the outcomes that the middleware declares
   rig.ref.tell.work('good');
   rig.ref.tell.work('bad');
   await rig.settle();
-  assert.equal(lines, ['+all', '+picky', '-all handled', '+all', '+picky', '-picky failed', '-all failed']);
+  assert.equal(lines, [
+    '+all',
+    '+failedOnly',
+    '-all handled',
+    '+all',
+    '+failedOnly',
+    '-failedOnly failed',
+    '-all failed',
+  ]);
 });
 
-// Where no hook looks at messages that go well, they take a shorter way; what goes wrong must find its hooks all the same.
+// Messages take a fast path where all middleware wants only failures; a failure must still reach its hooks.
 pipeline('middleware that declares only the outcome failed sees every failure', async () => {
   const seen: unknown[] = [];
   const onlyFailures: Middleware = {
@@ -554,7 +561,7 @@ pipeline('middleware that declares only the outcome failed sees every failure', 
     timesHandlers: false,
     afterMessage: ({ message, payload, retries, asked }, outcome) => {
       seen.push([message, payload, outcome.kind, retries, asked]);
-      return message === 'shaky' && retries < 2 ? { retryAfterMs: 1 } : undefined;
+      return message === 'unreliable' && retries < 2 ? { retryAfterMs: 1 } : undefined;
     },
   };
   const Worker = defineActor('worker', {
@@ -562,9 +569,9 @@ pipeline('middleware that declares only the outcome failed sees every failure', 
     handlers: {
       get: (_ctx, n: number) => n,
       later: async (_ctx, n: number) => n,
-      shaky(ctx, n: number) {
+      unreliable(ctx, n: number) {
         ctx.state.tries += 1;
-        if (ctx.state.tries < 3) throw new Error('shaky');
+        if (ctx.state.tries < 3) throw new Error('unreliable');
         return n;
       },
       async bad(_ctx, _n: number): Promise<number> {
@@ -579,7 +586,7 @@ pipeline('middleware that declares only the outcome failed sees every failure', 
         ctx.unstash();
       },
     },
-    retryable: ['shaky'],
+    retryable: ['unreliable'],
     stashMax: 5,
   });
   await using test = createTestSystem({ middleware: [onlyFailures] });
@@ -588,17 +595,17 @@ pipeline('middleware that declares only the outcome failed sees every failure', 
     ref.ask.get(1),
     ref.ask.later(2),
     ref.ask.aside(3),
-    ref.ask.shaky(4),
+    ref.ask.unreliable(4),
     ref.ask.bad(5),
   ]);
   await test.advance(10);
   ref.tell.open();
   await test.advance(10);
-  const told = (await answers).map((answer) => (answer.status === 'fulfilled' ? answer.value : 'failed'));
-  assert.equal(told, [1, 2, 3, 4, 'failed']);
+  const values = (await answers).map((answer) => (answer.status === 'fulfilled' ? answer.value : 'failed'));
+  assert.equal(values, [1, 2, 3, 4, 'failed']);
   assert.equal(seen, [
-    ['shaky', 4, 'failed', 0, true],
-    ['shaky', 4, 'failed', 1, true],
+    ['unreliable', 4, 'failed', 0, true],
+    ['unreliable', 4, 'failed', 1, true],
     ['bad', 5, 'failed', 0, true],
   ]);
 });

@@ -19,7 +19,7 @@ import { runtimeOf } from '../internals.js';
 
 const asks = suite('asks');
 
-/** The error a promise is rejected with. */
+/** The error of a rejected promise. */
 async function failure(promise: Promise<unknown>): Promise<Error> {
   return promise.then(
     (value) => new Error(`was answered with ${String(value)}`),
@@ -237,7 +237,7 @@ asks('a cycle of asks is refused at once, with its path', async () => {
 
 type Pings = RefOf<{ readonly ping: (ctx: never) => string | LaterReply<string> }>;
 
-/** Asks another, in time or after it was let in, and says how that ended. */
+/** Asks another actor, at once or after a delay, and returns the outcome. */
 const Peer = defineActor('peer', {
   state: () => ({ ends: [] as string[] }),
   handlers: {
@@ -287,7 +287,7 @@ asks('two actors that ask each other outside a common chain are refused before t
     const ends = [a.ask.ends(), b.ask.ends()];
     await test.settle();
     const [endOfA, endOfB] = (await Promise.all(ends)) as [string[], string[]];
-    // Whoever asked last is refused, and so free to answer the other.
+    // The later ask is refused, so that its actor can answer the other.
     const byB = endOfA[0] === 'pong';
     assert.equal(byB ? endOfB : endOfA, [byB ? '/a /b /a' : '/b /a /b'], late);
     assert.equal(byB ? endOfA : endOfB, ['pong'], late);

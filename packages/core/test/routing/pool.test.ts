@@ -210,10 +210,10 @@ pool('resizing a pool drains surplus routees or starts new ones', async () => {
 pool('a pool is used like a ref by actors and timers', async () => {
   const { world, workers } = open();
   await using _ = world;
-  const Boss = defineActor('boss', {
+  const Parent = defineActor('parent', {
     handlers: {
       go(ctx) {
-        ctx.tell(workers).work('told');
+        ctx.tell(workers).work('now');
         ctx.after(10, workers).work('later');
       },
       who: (ctx) => ctx.ask(workers, { withinMs: 5 }).who(),
@@ -225,13 +225,13 @@ pool('a pool is used like a ref by actors and timers', async () => {
       ctx.watch(workers);
     },
   });
-  const boss = world.system.spawn(Boss);
-  boss.tell.go();
-  const who = boss.ask.who();
+  const parent = world.system.spawn(Parent);
+  parent.tell.go();
+  const who = parent.ask.who();
   await world.advance(11);
   assert.equal(
     seen.map((line) => line.slice(2)),
-    ['told', 'later'],
+    ['now', 'later'],
   );
   assert.type(await who, 'number');
   const stopped = world.system.stop(workers);
@@ -367,8 +367,8 @@ pool('shrinking a pool skips routees that have already ended', async () => {
   await world.settle();
   workers.resize(2);
   const { timers } = world.system.stats();
-  assert.is(timers, 0, 'nobody waits for its end');
-  // Whoever has its place now has its slot, too.
+  assert.is(timers, 0, 'no timer waits for its end');
+  // The next routee may use the same slot.
   const replacement = world.system.spawn(Worker, { index: 9 });
   await world.advance(60_000);
   const who = replacement.ask.who();
@@ -391,28 +391,28 @@ pool("a pool is found by its name, and its watchers are notified with the pool's
     await using _ = world;
     assert.is(world.system.lookup(Worker, '/workers'), workers);
     assert.is(world.system.lookup(Worker, '/workers/1'), workers.routees[1]);
-    let told: unknown;
+    let notifiedRef: unknown;
     const Watcher = defineActor('watcher', {
       handlers: {},
       started: (ctx) => ctx.watch(workers),
       terminated: (_ctx, { ref }) => {
-        told = ref;
+        notifiedRef = ref;
       },
     });
     world.system.spawn(Watcher);
     await world.settle();
     void world.system.stop(workers);
     await world.settle();
-    assert.is(told, workers);
+    assert.is(notifiedRef, workers);
     assert.is(world.system.lookup(Worker, '/workers'), undefined);
   }
 });
 
 pool('the watcher of a name is notified with the pool that has it', async () => {
   await using world = createTestSystem();
-  const told: unknown[] = [];
+  const notified: unknown[] = [];
   const others: unknown[] = [];
-  world.system.watchName(Worker, 'workers', (ref) => told.push(ref));
+  world.system.watchName(Worker, 'workers', (ref) => notified.push(ref));
   world.system.watchName(defineActor('other', { handlers: {} }), 'workers', (ref) => others.push(ref));
   const workers = spawnPool(world.system, Worker, {
     size: 1,
@@ -422,8 +422,8 @@ pool('the watcher of a name is notified with the pool that has it', async () => 
   await world.settle();
   void world.system.stop(workers);
   await world.settle();
-  assert.equal(told.length, 3);
-  assert.ok(told[0] === undefined && told[1] === workers && told[2] === undefined);
+  assert.equal(notified.length, 3);
+  assert.ok(notified[0] === undefined && notified[1] === workers && notified[2] === undefined);
   assert.equal(others, [undefined, undefined, undefined]);
 });
 

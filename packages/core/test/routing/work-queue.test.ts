@@ -6,13 +6,13 @@ import * as assert from 'uvu/assert';
 const pull = suite('pull pool');
 
 const done: number[] = [];
-let gates = new Map<number, () => void>();
+let resolvers = new Map<number, () => void>();
 let crashes = 0;
 const Worker = defineActor('worker', {
   state: () => ({}),
   handlers: {
     async job(_ctx, n: number) {
-      await new Promise<void>((resolve) => gates.set(n, resolve));
+      await new Promise<void>((resolve) => resolvers.set(n, resolve));
       done.push(n);
       return 10 * n;
     },
@@ -30,7 +30,7 @@ const Worker = defineActor('worker', {
 
 function open(size: number, options: PullOptions = {}, restart: 'permanent' | 'temporary' = 'permanent') {
   done.length = 0;
-  gates = new Map();
+  resolvers = new Map();
   crashes = 0;
   const world = createTestSystem();
   const workers = spawnPool(world.system, Worker, {
@@ -48,13 +48,13 @@ pull('a worker has no more messages than its window, the others wait in the pool
   await using _ = world;
   const replies = [1, 2, 3, 4].map((n) => workers.ask.job(n));
   await world.settle();
-  assert.equal([...gates.keys()], [1, 2]);
-  gates.get(2)?.();
+  assert.equal([...resolvers.keys()], [1, 2]);
+  resolvers.get(2)?.();
   await world.settle();
-  assert.equal([...gates.keys()], [1, 2, 3]);
-  for (const n of [1, 3]) gates.get(n)?.();
+  assert.equal([...resolvers.keys()], [1, 2, 3]);
+  for (const n of [1, 3]) resolvers.get(n)?.();
   await world.settle();
-  gates.get(4)?.();
+  resolvers.get(4)?.();
   await world.settle();
   assert.equal(await Promise.all(replies), [10, 20, 30, 40]);
 });
@@ -73,7 +73,7 @@ pull('the queue of a pull pool is bounded: `offer` returns full, `send` waits', 
   await world.settle();
   assert.is(sent, false);
   for (const n of [1, 2, 3, 4]) {
-    gates.get(n)?.();
+    resolvers.get(n)?.();
     await world.settle();
   }
   await sending;
@@ -90,7 +90,7 @@ pull('the work of a killed worker is done by another, in order', async () => {
   await world.settle();
   assert.is(await killed, 'killed');
   for (let round = 0; round < 4; round += 1) {
-    for (const open_ of gates.values()) open_();
+    for (const resolve of resolvers.values()) resolve();
     await world.settle();
   }
   assert.equal(await Promise.all(replies), [10, 20, 30, 40]);
@@ -104,7 +104,7 @@ pull('the work of a stopped worker is done by another', async () => {
   const stopped = world.system.stop(workers.routees[1] as (typeof workers.routees)[number]);
   await world.settle();
   for (let round = 0; round < 6; round += 1) {
-    for (const open_ of gates.values()) open_();
+    for (const resolve of resolvers.values()) resolve();
     await world.settle();
   }
   assert.is(await stopped, 'stopped');
@@ -134,9 +134,9 @@ pull('a drain finishes assigned and waiting work', async () => {
   await world.settle();
   const drained = world.system.drain(workers);
   await world.settle();
-  gates.get(1)?.();
+  resolvers.get(1)?.();
   await world.settle();
-  gates.get(2)?.();
+  resolvers.get(2)?.();
   await world.settle();
   assert.is(await drained, 'drained');
   assert.equal(done, [1, 2]);
@@ -152,7 +152,7 @@ pull('a stop refuses all work that no worker has begun', async () => {
   await world.settle();
   const stopped = world.system.stop(workers);
   await world.settle();
-  gates.get(2)?.();
+  resolvers.get(2)?.();
   await world.settle();
   assert.is(await stopped, 'stopped');
   assert.equal(await Promise.all(replies), ['ERR_UNDELIVERED', 20, 'ERR_UNDELIVERED']);
@@ -217,9 +217,9 @@ pull('a drain reassigns the work of a worker that ends', async () => {
   await world.settle();
   void world.system.kill(workers.routees[0] as (typeof workers.routees)[number]);
   await world.settle();
-  gates.get(2)?.();
+  resolvers.get(2)?.();
   await world.settle();
-  gates.get(1)?.();
+  resolvers.get(1)?.();
   await world.settle();
   assert.is(await drained, 'drained');
   assert.equal(await Promise.all(replies), [10, 20]);
@@ -238,37 +238,37 @@ pull('an ask whose deadline has passed is not begun', async () => {
   );
   await world.advance(30);
   assert.equal(await Promise.all(asked), Array(4).fill('ERR_ASK_TIMEOUT'));
-  for (const n of [1, 2]) gates.get(n)?.();
+  for (const n of [1, 2]) resolvers.get(n)?.();
   await world.settle();
-  assert.equal([...gates.keys()], [1, 2]);
+  assert.equal([...resolvers.keys()], [1, 2]);
   assert.equal(done, [1, 2]);
   assert.is(world.system.stats().deadLetters, 4);
   assert.is(world.system.stats().timers, 0);
   const next = workers.ask.job(7);
   await world.settle();
-  gates.get(7)?.();
+  resolvers.get(7)?.();
   await world.settle();
   assert.is(await next, 70);
 });
 
 pull('work survives a restart of the pool itself', async () => {
   done.length = 0;
-  gates = new Map();
+  resolvers = new Map();
   await using world = createTestSystem();
-  const Boss = defineActor('boss', {
+  const Parent = defineActor('parent', {
     handlers: {
       open: (ctx) => spawnPool(ctx, Worker, { size: 1, routing: { pull: {} }, supervise: { restarts: 0 } }),
     },
     supervise: { restarts: 3 },
   });
-  const opened = world.system.spawn(Boss).ask.open();
+  const opened = world.system.spawn(Parent).ask.open();
   await world.settle();
   const workers = await opened;
   workers.tell.flaky(9);
   const reply = workers.ask.job(1);
   crashes = 0;
   await world.settle();
-  gates.get(1)?.();
+  resolvers.get(1)?.();
   await world.settle();
   assert.is(await reply, 10);
 });
@@ -294,7 +294,7 @@ pull('every ask is answered and all work is done, whatever happens to the worker
     const below = (n: number): number => random.below(n);
     await using world = createTestSystem({ seed, askWithinMs: 1_000_000 });
     const finished = new Set<number>();
-    const Shaky = defineActor('shaky', {
+    const Unreliable = defineActor('unreliable', {
       handlers: {
         sync(_ctx, n: number) {
           finished.add(n);
@@ -312,7 +312,7 @@ pull('every ask is answered and all work is done, whatever happens to the worker
         },
       },
     });
-    const workers = spawnPool(world.system, Shaky, {
+    const workers = spawnPool(world.system, Unreliable, {
       size: 1 + below(4),
       routing: { pull: { window: 1 + below(3), attempts: 100 } },
       supervise: { restarts: 1_000_000, ...(below(2) === 0 ? { backoff: { fromMs: 3, toMs: 3 } } : {}) },

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { deferred } from '../deferred.js';
 import { cellOf, runtimeOf } from '../internals.js';
 
-const noSpin = suite('no progress, no wake-up');
+const noBusyLoop = suite('no busy loop');
 
 const Actor = defineActor('actor', {
   handlers: {
@@ -18,14 +18,14 @@ const Actor = defineActor('actor', {
   },
 });
 
-/** Turns that are run until nobody is ready. */
+/** Runs turns until no actor is ready, and counts them. */
 function turns(test: TestSystem): number {
   let count = 0;
   while (test.step()) count += 1;
   return count;
 }
 
-noSpin('sends to a suspended actor cause no turns', async () => {
+noBusyLoop('sends to a suspended actor cause no turns', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   test.system.suspend(ref);
@@ -36,7 +36,7 @@ noSpin('sends to a suspended actor cause no turns', async () => {
   assert.is(cellOf(ref).queue.length, 1_000);
 });
 
-noSpin('sends to an awaiting actor cause no turns', async () => {
+noBusyLoop('sends to an awaiting actor cause no turns', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   const until = deferred();
@@ -49,7 +49,7 @@ noSpin('sends to an awaiting actor cause no turns', async () => {
   assert.is(cellOf(ref).queue.length, 0);
 });
 
-noSpin(
+noBusyLoop(
   'sends to a failed actor cause no turns before its parent has decided and do not shorten its back-off',
   async () => {
     await using test = createTestSystem({ supervise: { backoff: { fromMs: 100, toMs: 100 } } });
@@ -65,7 +65,7 @@ noSpin(
   },
 );
 
-noSpin('a muted actor with messages causes no turns', async () => {
+noBusyLoop('a muted actor with messages causes no turns', async () => {
   const Sink = defineActor('sink', {
     handlers: { put: (_ctx, _n: number) => undefined },
     mailbox: { capacity: 1 },
@@ -87,7 +87,7 @@ noSpin('a muted actor with messages causes no turns', async () => {
   assert.is(runtimeOf(test.system).ready.depth, 1);
 });
 
-noSpin('a stopping actor with messages causes no turns while it waits', async () => {
+noBusyLoop('a stopping actor with messages causes no turns while it waits', async () => {
   const until = deferred();
   const Slow = defineActor('slow', {
     handlers: { put: () => undefined },
@@ -107,14 +107,14 @@ noSpin('a stopping actor with messages causes no turns while it waits', async ()
   assert.is(test.system.stats().deadLetters, 1);
 });
 
-noSpin('a system without actors runs no turns and arms no timer', async () => {
+noBusyLoop('a system without actors runs no turns and arms no timer', async () => {
   await using test = createTestSystem();
   test.system.spawn(Actor);
   assert.is(turns(test), 0);
   assert.is(test.host.nextDue(), undefined);
 });
 
-noSpin('a timed suspension causes one wake-up, at its time', async () => {
+noBusyLoop('a timed suspension causes one wake-up, at its time', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   ref.tell.sleep(50);
@@ -127,4 +127,4 @@ noSpin('a timed suspension causes one wake-up, at its time', async () => {
   assert.is(cellOf(ref).queue.length, 0);
 });
 
-noSpin.run();
+noBusyLoop.run();

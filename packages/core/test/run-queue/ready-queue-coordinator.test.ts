@@ -54,19 +54,19 @@ coordinator(
   },
 );
 
-coordinator('the queue length read in a handler does not include the current message', async () => {
+coordinator('the handled count read in a handler does not include the current message', async () => {
   await using test = createTestSystem();
   const seen: unknown[] = [];
-  const Looker = defineActor('looker', {
+  const Counter = defineActor('counter', {
     handlers: {
-      look(ctx) {
+      read(ctx) {
         seen.push([test.system.inspect({ under: ctx.self }).handled, test.system.stats().handled]);
       },
     },
   });
-  const ref = test.system.spawn(Looker);
+  const ref = test.system.spawn(Counter);
   for (let i = 0; i < 2; i += 1) {
-    ref.tell.look();
+    ref.tell.read();
     await test.settle();
   }
   assert.equal(seen, [

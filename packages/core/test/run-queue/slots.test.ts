@@ -9,7 +9,7 @@ import { cellOf, runtimeOf } from '../internals.js';
 const slots = suite('slots');
 const Actor = defineActor('actor', { handlers: { ping: () => 'pong' } });
 
-/** Only its identity matters here. */
+/** A mailbox of which only the identity matters. */
 function mailbox(): Mailbox {
   return {} as Mailbox;
 }
@@ -78,9 +78,9 @@ slots('a message to a stopped actor never reaches the next actor in its slot', a
   const { slot } = cellOf(old);
   void test.system.stop(old);
   await test.settle();
-  const young = test.system.spawn(Actor);
-  assert.is(cellOf(young).slot, slot);
-  assert.is.not(young.id, old.id);
+  const next = test.system.spawn(Actor);
+  assert.is(cellOf(next).slot, slot);
+  assert.is.not(next.id, old.id);
   const lost = old.ask.ping().catch((error: { code: string }) => error.code);
   await test.settle();
   assert.is(await lost, 'ERR_UNDELIVERED');

@@ -6,7 +6,7 @@ import { type Deferred, deferred } from '../deferred.js';
 
 const group = suite('restart of siblings');
 
-const journal: string[] = [];
+const lines: string[] = [];
 let bRestarting: Deferred<void> | undefined;
 let dRestarting: Deferred<void> | undefined;
 const Part = defineActor('part', {
@@ -24,15 +24,15 @@ const Part = defineActor('part', {
     },
   },
   started(ctx) {
-    journal.push(`+${ctx.state.name}`);
+    lines.push(`+${ctx.state.name}`);
   },
   restarting(ctx) {
-    journal.push(`-${ctx.state.name}`);
+    lines.push(`-${ctx.state.name}`);
     if (ctx.state.name === 'd') return dRestarting?.promise;
     return ctx.state.name === 'b' ? bRestarting?.promise : undefined;
   },
   stopped(ctx) {
-    journal.push(`.${ctx.state.name}`);
+    lines.push(`.${ctx.state.name}`);
   },
 });
 
@@ -56,7 +56,7 @@ async function build(...args: Parameters<typeof machine>) {
   const parent = world.system.spawn(machine(...args), undefined, { name: 'm' });
   const built = parent.ask.build();
   await world.settle();
-  journal.length = 0;
+  lines.length = 0;
   return { world, parent, refs: await built };
 }
 
@@ -65,7 +65,7 @@ group('one-for-all stops siblings in reverse start order, then restarts them in 
   await using _ = world;
   refs.b.tell.crash();
   await world.settle();
-  assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+  assert.equal(lines, ['-c', '-b', '-a', '+a', '+b', '+c']);
 });
 
 group('rest-for-one does not touch siblings that started earlier', async () => {
@@ -74,7 +74,7 @@ group('rest-for-one does not touch siblings that started earlier', async () => {
   refs.a.tell.add(1);
   refs.b.tell.crash();
   await world.settle();
-  assert.equal(journal, ['-c', '-b', '+b', '+c']);
+  assert.equal(lines, ['-c', '-b', '+b', '+c']);
   const n = refs.a.ask.get();
   await world.settle();
   assert.is(await n, 1);
@@ -89,10 +89,10 @@ group('no sibling restarts before the slowest has stopped, and messages wait mea
   refs.c.tell.add(4);
   const n = refs.c.ask.get();
   await world.settle();
-  assert.equal(journal, ['-c', '-b']);
+  assert.equal(lines, ['-c', '-b']);
   bRestarting.resolve();
   await world.settle();
-  assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+  assert.equal(lines, ['-c', '-b', '-a', '+a', '+b', '+c']);
   assert.is(await n, 4);
 });
 
@@ -102,7 +102,7 @@ group('two siblings that fail together are restarted once', async () => {
   refs.a.tell.crash();
   refs.c.tell.crash();
   await world.settle();
-  assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+  assert.equal(lines, ['-c', '-b', '-a', '+a', '+b', '+c']);
   const failures = world.host.logged.filter(({ fields }) => fields.kind === 'failed');
   assert.equal(
     failures.map(({ fields }) => [fields.path, fields.directive]),
@@ -110,7 +110,7 @@ group('two siblings that fail together are restarted once', async () => {
       [refs.a.path, 'restart'],
       [refs.c.path, 'restart with its siblings'],
     ],
-    'both are told',
+    'both failures are logged',
   );
 });
 
@@ -127,7 +127,7 @@ for (const last of ['b', 'd'] as const)
     const [d, e] = await enlarged;
     d.tell.crash();
     await world.settle();
-    assert.equal(journal, ['-c', '-b', '+d', '+e', '-e', '-d']);
+    assert.equal(lines, ['-c', '-b', '+d', '+e', '-e', '-d']);
     refs.a.tell.crash();
     await world.settle();
     const restarting = { b: bRestarting, d: dRestarting };
@@ -135,7 +135,7 @@ for (const last of ['b', 'd'] as const)
     await world.settle();
     restarting[last].resolve();
     await world.settle();
-    assert.equal(journal.slice(6), ['-a', '+a', '+b', '+c', '+d', '+e']);
+    assert.equal(lines.slice(6), ['-a', '+a', '+b', '+c', '+d', '+e']);
     for (const ref of [refs.a, refs.b, refs.c, d, e]) {
       const n = ref.ask.get();
       await world.settle();
@@ -154,7 +154,7 @@ group('a sibling that is stopped during a group restart ends, and the others res
   await world.settle();
   assert.is(await stopped, 'stopped');
   assert.is(refs.b.offer.add(1), 'closed');
-  assert.equal(journal, ['-c', '-b', '.b', '-a', '+a', '+c']);
+  assert.equal(lines, ['-c', '-b', '.b', '-a', '+a', '+c']);
 });
 
 group('a sibling that is killed during a group restart ends, and the others restart', async () => {
@@ -166,7 +166,7 @@ group('a sibling that is killed during a group restart ends, and the others rest
   const killed = world.system.kill(refs.b);
   await world.settle();
   assert.is(await killed, 'killed');
-  assert.equal(journal, ['-c', '-b', '-a', '+a', '+c']);
+  assert.equal(lines, ['-c', '-b', '-a', '+a', '+c']);
 });
 
 group('a temporary sibling ends in a group restart and is not restarted', async () => {
@@ -176,7 +176,7 @@ group('a temporary sibling ends in a group restart and is not restarted', async 
   await world.settle();
   assert.is(refs.c.offer.add(1), 'closed');
   assert.equal(
-    journal.filter((line) => line.startsWith('+')),
+    lines.filter((line) => line.startsWith('+')),
     ['+a', '+b'],
   );
 });
@@ -219,7 +219,7 @@ for (const verb of ['drain', 'stop', 'kill'] as const) {
 }
 
 group('after random failures, stops, drains and kills every sibling has ended or works', async () => {
-  const Shaky = defineActor('shaky', {
+  const Child = defineActor('child', {
     state: () => ({}),
     handlers: {
       crash() {
@@ -246,13 +246,13 @@ group('after random failures, stops, drains and kills every sibling has ended or
     const random = new SeededRandom(seed);
     const below = (n: number): number => random.below(n);
     await using world = createTestSystem({ seed });
-    const Boss = defineActor('boss', {
+    const Parent = defineActor('parent', {
       handlers: {
-        hire: (ctx) =>
+        spawnChildren: (ctx) =>
           Array.from({ length: 2 + below(4) }, () =>
-            ctx.spawn(Shaky, undefined, { restart: types[below(3)] ?? 'transient' }),
+            ctx.spawn(Child, undefined, { restart: types[below(3)] ?? 'transient' }),
           ),
-        fire(ctx, at: number) {
+        stopChild(ctx, at: number) {
           const child = ctx.children[at];
           if (child !== undefined) ctx.stop(child);
         },
@@ -263,12 +263,12 @@ group('after random failures, stops, drains and kills every sibling has ended or
         ...(below(2) === 0 ? { backoff: { fromMs: 5, toMs: 5 } } : {}),
       },
     });
-    const boss = world.system.spawn(Boss);
-    const hired = boss.ask.hire();
+    const parent = world.system.spawn(Parent);
+    const spawned = parent.ask.spawnChildren();
     await world.settle();
-    const staff = await hired;
+    const children = await spawned;
     for (let i = 0; i < 12; i += 1) {
-      const one = staff[below(staff.length)] as (typeof staff)[number];
+      const one = children[below(children.length)] as (typeof children)[number];
       [
         () => one.tell.crash(),
         () => one.tell.later(),
@@ -276,14 +276,14 @@ group('after random failures, stops, drains and kills every sibling has ended or
         () => void world.system.stop(one),
         () => void world.system.drain(one),
         () => void world.system.kill(one),
-        () => boss.tell.fire(below(4)),
+        () => parent.tell.stopChild(below(4)),
         () => one.tell.crash(),
       ][below(8)]?.();
       for (let steps = below(6); steps > 0; steps -= 1) world.step();
       if (below(4) === 0) await world.advance(below(8));
     }
     await world.advance(100);
-    const silent = new Set(staff.filter((one) => one.offer.ping() === 'accepted'));
+    const silent = new Set(children.filter((one) => one.offer.ping() === 'accepted'));
     for (const one of silent)
       one.ask.ping().then(
         () => silent.delete(one),
@@ -350,7 +350,7 @@ group('a sender that waits for room gets it after a restart of the receiver', as
 
 group('with the directive resume a failed state function runs again', async () => {
   let attempts = 0;
-  const Unborn = defineActor('unborn', {
+  const FailingState = defineActor('failing-state', {
     state: () => {
       attempts += 1;
       if (attempts < 3) throw new Error('not yet');
@@ -359,7 +359,7 @@ group('with the directive resume a failed state function runs again', async () =
     handlers: { get: (ctx) => ctx.state.ok },
   });
   await using world = createTestSystem({ supervise: { decide: () => 'resume' } });
-  const ref = world.system.spawn(Unborn);
+  const ref = world.system.spawn(FailingState);
   const reply = ref.ask.get();
   await world.settle();
   assert.is(await reply, true);
@@ -406,7 +406,7 @@ group('the abort signal fires when an idle actor without children is stopped', a
 group('a group restart skips siblings that are stopping, however many they are', async () => {
   await using world = createTestSystem();
   let begun = 0;
-  const Leaver = defineActor('leaver', {
+  const StopsItself = defineActor('stops-itself', {
     handlers: {
       crash() {
         throw new Error('crash');
@@ -419,8 +419,8 @@ group('a group restart skips siblings that are stopping, however many they are',
   const Machine = defineActor('machine', {
     handlers: {
       build(ctx) {
-        const first = ctx.spawn(Leaver);
-        return { first, others: Array.from({ length: 20_000 }, () => ctx.spawn(Leaver)) };
+        const first = ctx.spawn(StopsItself);
+        return { first, others: Array.from({ length: 20_000 }, () => ctx.spawn(StopsItself)) };
       },
     },
     supervise: { strategy: 'one-for-all', restarts: 3, withinMs: 1_000, backoff: { fromMs: 10, toMs: 10 } },
@@ -432,7 +432,7 @@ group('a group restart skips siblings that are stopping, however many they are',
   first.tell.crash();
   await world.settle();
   for (const ref of others) void world.system.stop(ref);
-  // The back-off ends before any of them has had a turn to stop in.
+  // The back-off ends before any sibling has had a turn to stop.
   world.host.moveTo(20);
   await world.settle();
   assert.is(begun, 1);

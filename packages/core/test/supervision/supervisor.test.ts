@@ -1,4 +1,4 @@
-// What a parent does about a failure, carried out.
+// The effect of each directive.
 import { defineActor, EscalatedError, type SupervisionPolicy } from '@troupe/core';
 import { createTestSystem, ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
@@ -21,7 +21,7 @@ const Child = defineActor('child', {
 });
 
 /** A parent with three children and the given policy. */
-async function family(supervise: SupervisionPolicy, root: SupervisionPolicy = {}) {
+async function parentWithChildren(supervise: SupervisionPolicy, root: SupervisionPolicy = {}) {
   const host = new ManualHost();
   const test = createTestSystem({ host, supervise: root });
   const events: string[] = [];
@@ -48,7 +48,7 @@ async function family(supervise: SupervisionPolicy, root: SupervisionPolicy = {}
 }
 
 supervisor('resume keeps the state and continues', async () => {
-  const { test, child } = await family({ decide: () => 'resume' });
+  const { test, child } = await parentWithChildren({ decide: () => 'resume' });
   const b = child('b');
   b.tell.add();
   b.tell.fail('x');
@@ -59,7 +59,7 @@ supervisor('resume keeps the state and continues', async () => {
 });
 
 supervisor('a restart gives a new state and keeps mailbox and ref', async () => {
-  const { test, child, events } = await family({});
+  const { test, child, events } = await parentWithChildren({});
   const b = child('b');
   b.tell.add();
   b.tell.fail('x');
@@ -73,7 +73,7 @@ supervisor('a restart gives a new state and keeps mailbox and ref', async () => 
 supervisor(
   'stop ends the child, makes dead letters of its backlog and does not touch its siblings',
   async () => {
-    const { test, child, parent } = await family({ decide: () => 'stop' });
+    const { test, child, parent } = await parentWithChildren({ decide: () => 'stop' });
     const b = child('b');
     b.tell.fail('x');
     b.tell.add();
@@ -88,7 +88,7 @@ supervisor(
 );
 
 supervisor('escalate fails the parent, which stops its children', async () => {
-  const { test, child, events } = await family({ decide: () => 'escalate' });
+  const { test, child, events } = await parentWithChildren({ decide: () => 'escalate' });
   child('b').tell.fail('x');
   await test.settle();
   assert.equal(events.slice(0, 2), ['/p/b escalate', '/p restart']);
@@ -101,7 +101,10 @@ supervisor('escalate fails the parent, which stops its children', async () => {
 });
 
 supervisor('a failure that reaches the guardian stops the system with a report', async () => {
-  const { test, child } = await family({ decide: () => 'escalate' }, { decide: () => 'escalate' });
+  const { test, child } = await parentWithChildren(
+    { decide: () => 'escalate' },
+    { decide: () => 'escalate' },
+  );
   child('b').tell.fail('the end');
   await test.advance(10_000);
   const report = await test.system.whenStopped;
@@ -111,7 +114,7 @@ supervisor('a failure that reaches the guardian stops the system with a report',
 });
 
 supervisor('too many restarts within the window escalate, and restarts outside it do not', async () => {
-  const { test, child, events } = await family({ restarts: 2, withinMs: 100 });
+  const { test, child, events } = await parentWithChildren({ restarts: 2, withinMs: 100 });
   for (let i = 0; i < 6; i += 1) {
     child('b').tell.fail('x');
     await test.advance(60);
@@ -129,7 +132,7 @@ supervisor('one-for-all restarts all siblings, rest-for-one those that started l
     ['rest-for-one', ['/p/b', '/p/c']],
     ['one-for-one', ['/p/b']],
   ] as const) {
-    const { test, child, events } = await family({ strategy });
+    const { test, child, events } = await parentWithChildren({ strategy });
     for (const name of ['a', 'b', 'c']) child(name).tell.add();
     await test.settle();
     child('b').tell.fail('x');
@@ -148,7 +151,7 @@ supervisor('one-for-all restarts all siblings, rest-for-one those that started l
 });
 
 supervisor('a one-for-all restart lets a stopping sibling end', async () => {
-  const { test, child, parent } = await family({ strategy: 'one-for-all' });
+  const { test, child, parent } = await parentWithChildren({ strategy: 'one-for-all' });
   const stopped = test.system.stop(child('c'));
   child('a').tell.fail('x');
   await test.settle();
@@ -162,7 +165,7 @@ supervisor('a one-for-all restart lets a stopping sibling end', async () => {
 supervisor(
   'the back-off grows with repeated failures and is reset after a time without failures',
   async () => {
-    const { test, child } = await family({
+    const { test, child } = await parentWithChildren({
       restarts: 100,
       backoff: { fromMs: 10, toMs: 80, resetAfterMs: 500 },
     });
@@ -188,7 +191,7 @@ supervisor(
 );
 
 supervisor('a failure is logged once, with actor, message, directive and attempt', async () => {
-  const { test, child, host } = await family({ restarts: 3 });
+  const { test, child, host } = await parentWithChildren({ restarts: 3 });
   child('b').tell.fail('no luck');
   await test.settle();
   assert.equal(

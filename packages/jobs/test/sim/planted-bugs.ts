@@ -1,7 +1,7 @@
 import type { StorageFile } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { Client } from '#src/client/client.js';
-import { Submitter } from '#src/client/submitter.js';
+import { SubmitWindow } from '#src/client/submit-window.js';
 import { AdminApi } from '#src/leader/admin/admin-api.js';
 import { CommitEffects } from '#src/leader/commit/commit-effects.js';
 import { Staging } from '#src/leader/commit/staging.js';
@@ -16,7 +16,7 @@ import type { Job, StoredPolicy } from '#src/ledger/job.js';
 import { KeyWindow, windowKey } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { Producer } from '#src/ledger/producer.js';
-import { Slots } from '#src/worker/slots.js';
+import { HandlerSlots } from '#src/worker/handler-slots.js';
 import { Worker } from '#src/worker/worker.js';
 import type { SimMachine } from './sim-cluster.js';
 import { damageOf } from './sim-disk.js';
@@ -243,9 +243,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () =>
       swap(
         JobQueues,
-        'giveBack',
+        'release',
         (original) =>
-          function giveBack(this: object, exec: { round: { size: number }; exec: string }) {
+          function release(this: object, exec: { round: { size: number }; exec: string }) {
             if (exec.round.size === 1 && exec.exec === 'sim.slow') return undefined;
             return original.call(this, exec);
           },
@@ -318,7 +318,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a client does not ask again after a reconnect',
-    plant: () => swap(Submitter, 'rewind', () => () => undefined),
+    plant: () => swap(SubmitWindow, 'rewind', () => () => undefined),
   },
   {
     name: 'a client forgets what it waits for when it reconnects',
@@ -340,10 +340,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'a worker grants a slot twice (A23)',
     plant: () =>
       swap(
-        Slots,
-        'giveBack',
+        HandlerSlots,
+        'release',
         (original) =>
-          function giveBack(this: { granted: number }, attempt: object) {
+          function release(this: { granted: number }, attempt: object) {
             original.call(this, attempt);
             this.granted += 1;
           },
@@ -354,9 +354,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () =>
       swap(
         Worker,
-        'lineUp',
+        'enqueue',
         () =>
-          function lineUp(this: { begin(attempt: object, now: number): void }, attempt: { since: number }) {
+          function enqueue(this: { begin(attempt: object, now: number): void }, attempt: { since: number }) {
             this.begin(attempt, attempt.since);
           },
       ),

@@ -15,7 +15,10 @@ export interface CircuitBreakerOptions {
   readonly openMs?: number | undefined;
   /** Messages let through while the circuit is half-open; all must succeed. Default 1. */
   readonly probes?: number | undefined;
-  /** One circuit for all (default), one per actor, or one per key; a message with the key undefined has no circuit. */
+  /**
+   * One circuit for all (default), one per actor, or one per key; a message with the key undefined has no
+   * circuit.
+   */
   readonly per?: MessageScope | undefined;
   /** While the circuit is open: refuse messages (default), or hold them and their actor. */
   readonly open?: 'refuse' | 'hold' | undefined;
@@ -45,7 +48,10 @@ const rules = {
   keysMax: wholeNumber(1),
 };
 
-/** Keeps messages away from handlers that keep failing, and probes with a few messages whether they have recovered. */
+/**
+ * Keeps messages away from handlers that keep failing, and probes with a few messages whether they have
+ * recovered.
+ */
 export function circuitBreaker(options: CircuitBreakerOptions = {}): CircuitBreaker {
   checkOptions('circuitBreaker', options, rules);
   return new CircuitBreakerMiddleware(options);
@@ -135,7 +141,10 @@ class CircuitBreakerMiddleware implements CircuitBreaker {
     else circuit.recordSuccess(probe);
   };
 
-  /** Only probes and calls with a key function are stored: a handler might change the payload that a key is made from. */
+  /**
+   * Only probes and calls with a key function are stored: a handler might change the payload that a key is
+   * made from.
+   */
   private callOf(message: MessageView, outcome: Outcome): Call | undefined {
     const stored = this.callCount === 0 ? undefined : this.calls.get(message);
     if (stored !== undefined) {

@@ -24,8 +24,8 @@ export interface JobTelemetryOptions {
   /** Execs with labels of their own; the others share `_OTHER`. Default 200. */
   readonly execsMax?: number | undefined;
   /**
-   * Running attempts that are timed and traced, and waiting jobs whose submit span is remembered. Further attempts are
-   * counted only; further jobs begin a trace at their first attempt. Default 10,000 each.
+   * Running attempts that are timed and traced, and waiting jobs whose submit span is remembered. Further
+   * attempts are counted only; further jobs begin a trace at their first attempt. Default 10,000 each.
    */
   readonly trackedJobsMax?: number | undefined;
   /** Throws ERR_NO_TELEMETRY_SDK instead of doing nothing when no SDK is registered. Default false. */
@@ -54,8 +54,8 @@ export interface JobTelemetry extends Disposable {
 const SCOPE = '@troupe/middleware';
 
 /**
- * Metrics and traces of @troupe/jobs, from the events and the overview of one leader. Like `telemetry`, the call looks for
- * a registered SDK.
+ * Metrics and traces of @troupe/jobs, from the events and the overview of one leader. Like `telemetry`, the
+ * call looks for a registered SDK.
  */
 export function jobTelemetry(options: JobTelemetryOptions = {}): JobTelemetry {
   checkOptions('jobTelemetry', options, {

@@ -46,8 +46,9 @@ interface FailedMessage {
 }
 
 /**
- * Structured log lines: those of the runtime and of `ctx.log`, one line per failure with its supervisor's decision, and a
- * sample of turns. Needs `createInstrumentedSystem`; with `createSystem` it logs the sampled turns only.
+ * Structured log lines: those of the runtime and of `ctx.log`, one line per failure with its supervisor's
+ * decision, and a sample of turns. Needs `createInstrumentedSystem`; with `createSystem` it logs the sampled
+ * turns only.
  */
 export function logging(options: LoggingOptions = {}): SystemMiddleware & MetricSource {
   checkOptions('logging', options, {

@@ -12,7 +12,10 @@ export interface RateLimitOptions {
   readonly perSecond: number;
   /** Messages at once after a pause. Default: the tokens of one second, at least 1. */
   readonly burst?: number | undefined;
-  /** One bucket for all (default), one per actor, or one per key; a message with the key undefined is not limited. */
+  /**
+   * One bucket for all (default), one per actor, or one per key; a message with the key undefined is not
+   * limited.
+   */
   readonly per?: MessageScope | undefined;
   /** Names of the messages that are limited. Default: all. */
   readonly messages?: readonly string[] | undefined;
@@ -32,9 +35,9 @@ export interface RateLimit extends Middleware, MetricSource {
 const processWide = new RateLimitRegistry();
 
 /**
- * Limits the messages per second that reach a handler. Names are shared within the process, or within the given
- * `registry`. Each message takes one token; a message that is not handled returns its token.
- * A message without a token stays at the head of its mailbox, and the actor is suspended for `rate-limit` until the
+ * Limits the messages per second that reach a handler. Names are shared within the process, or within the
+ * given `registry`. Each message takes one token; a message that is not handled returns its token. A message
+ * without a token stays at the head of its mailbox, and the actor is suspended for `rate-limit` until the
  * exact time of the next token.
  */
 export function rateLimit(options: RateLimitOptions, registry: RateLimitRegistry = processWide): RateLimit {
@@ -106,8 +109,8 @@ class RateLimitMiddleware implements RateLimit {
   };
 
   /**
-   * A message that a later middleware held or refused was not handled and returns its token. No handler has run, so the
-   * key of the message is unchanged; and the counters are not read between the two hooks.
+   * A message that a later middleware held or refused was not handled and returns its token. No handler has
+   * run, so the key of the message is unchanged; and the counters are not read between the two hooks.
    */
   readonly afterMessage = (message: MessageView): undefined => {
     const bucket = this.bucketOf(message);

@@ -6,8 +6,8 @@ import { type Metric, type MetricSource, messageCounter } from '../metric.js';
 export interface IdempotencyOptions {
   readonly name?: string | undefined;
   /**
-   * The key of a message, or undefined for one that may be handled any number of times. All actors with this middleware
-   * share their keys: a message that is broadcast to a pool needs `message.path` in its key.
+   * The key of a message, or undefined for one that may be handled any number of times. All actors with this
+   * middleware share their keys: a message that is broadcast to a pool needs `message.path` in its key.
    */
   readonly key: (message: MessageView) => string | undefined;
   /** Keys remembered; beyond it the least coarseNow used is forgotten. Default 10,000. */
@@ -42,9 +42,9 @@ const RECHECK_MS = 10;
 const RUNNING_MS_MAX = 60_000;
 
 /**
- * Answers a message whose key was handled before with the earlier reply. Memory is bounded, so the guarantee holds within
- * a window: a message with a forgotten key is handled again, and so is one whose first message has not finished after a
- * minute. The key of a failed message is forgotten at once.
+ * Answers a message whose key was handled before with the earlier reply. Memory is bounded, so the guarantee
+ * holds within a window: a message with a forgotten key is handled again, and so is one whose first message
+ * has not finished after a minute. The key of a failed message is forgotten at once.
  */
 export function idempotency(options: IdempotencyOptions): Idempotency {
   const rules = { name, key: callback, keysMax: wholeNumber(1), keepMs: numberAbove(0) };
@@ -57,7 +57,10 @@ class IdempotencyMiddleware implements Idempotency {
   readonly name: string;
   readonly metrics: readonly Metric[];
   private readonly entries: LRUMapWithDelete<string, KeyEntry>;
-  /** The message that was let through last, while it runs: most messages end before the next one, without a map entry. */
+  /**
+   * The message that was let through last, while it runs: most messages end before the next one, without a
+   * map entry.
+   */
   private latest: MessageView | undefined = undefined;
   private latestEntry: KeyEntry | undefined = undefined;
   /** Earlier messages that are still being handled. */

@@ -24,8 +24,9 @@ export interface Retry extends Middleware, MetricSource {
 }
 
 /**
- * Runs a failed handler again, if its definition lists it as `retryable`. The message stays at the head of the mailbox
- * meanwhile, so order is kept; the actor is suspended, and the next attempt sees the state that the failed one left.
+ * Runs a failed handler again, if its definition lists it as `retryable`. The message stays at the head of
+ * the mailbox meanwhile, so order is kept; the actor is suspended, and the next attempt sees the state that
+ * the failed one left.
  */
 export function retry(options: RetryOptions = {}): Retry {
   checkOptions('retry', options, {

@@ -15,9 +15,9 @@ export interface Timeout extends Middleware, MetricSource {
 }
 
 /**
- * A time limit for asynchronous handlers: `ctx.abort` fires, and the handler fails with ERR_HANDLER_TIMEOUT. A handler
- * that ignores the signal runs on without effect: it is not retried, and its actor restarts. A synchronous handler cannot
- * be interrupted on its own thread.
+ * A time limit for asynchronous handlers: `ctx.abort` fires, and the handler fails with ERR_HANDLER_TIMEOUT.
+ * A handler that ignores the signal runs on without effect: it is not retried, and its actor restarts. A
+ * synchronous handler cannot be interrupted on its own thread.
  */
 export function timeout(options: TimeoutOptions): Timeout {
   checkOptions('timeout', options, { name, withinMs: numberAbove(0), messages: object });

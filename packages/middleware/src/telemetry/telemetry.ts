@@ -41,9 +41,9 @@ export interface TelemetryOptions {
 const SCOPE = '@troupe/middleware';
 
 /**
- * OpenTelemetry spans and metrics. The call looks for a registered SDK, so register the SDK first; without one the
- * middleware has no hooks, records nothing and costs nothing. With `createInstrumentedSystem` it also exports metrics of
- * the system and of the other middleware, and keeps the traces of unrelated callers apart.
+ * OpenTelemetry spans and metrics. The call looks for a registered SDK, so register the SDK first; without
+ * one the middleware has no hooks, records nothing and costs nothing. With `createInstrumentedSystem` it also
+ * exports metrics of the system and of the other middleware, and keeps the traces of unrelated callers apart.
  */
 export function telemetry(options: TelemetryOptions = {}): SystemMiddleware {
   checkOptions('telemetry', options, {
@@ -107,7 +107,10 @@ class TelemetryMiddleware {
     };
   }
 
-  /** Callbacks of the runtime run in the root context: else a burst would belong to the trace of its first sender. */
+  /**
+   * Callbacks of the runtime run in the root context: else a burst would belong to the trace of its first
+   * sender.
+   */
   private readonly wrapHost = (host: Host): Host => {
     this.clock.use(host);
     if (this.spans !== undefined) this.spans.isolated = true;

@@ -6,8 +6,8 @@ export type Role = 'client' | 'worker' | 'peer';
 export type Action = 'submit' | 'work' | 'observe' | 'cancel' | 'admin';
 
 /**
- * The rights of an identity, as written in a configuration: subject patterns by action. An action without a matching
- * pattern is forbidden; `deny` overrides all others.
+ * The rights of an identity, as written in a configuration: subject patterns by action. An action without a
+ * matching pattern is forbidden; `deny` overrides all others.
  */
 export interface IdentityRules {
   readonly name: string;
@@ -83,8 +83,8 @@ export class Identity {
 }
 
 /**
- * The identity of every peer on a listener without authentication: loopback or a Unix socket, where the operating
- * system controls access.
+ * The identity of every peer on a listener without authentication: loopback or a Unix socket, where the
+ * operating system controls access.
  */
 export const LOCAL_IDENTITY = new Identity({
   name: 'local',

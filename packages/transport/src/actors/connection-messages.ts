@@ -53,8 +53,8 @@ export type ConnectionNotice =
   | { readonly connection: ConnectionRef; readonly kind: 'peer-error'; readonly error: PeerError };
 
 /**
- * The actor that receives the events of connections: any actor with the handlers `opened`, `frame`, `notice` and
- * `closed`. While its mailbox is full, nothing is read from the socket.
+ * The actor that receives the events of connections: any actor with the handlers `opened`, `frame`, `notice`
+ * and `closed`. While its mailbox is full, nothing is read from the socket.
  */
 export interface ConnectionReceiver extends AnyRef {
   readonly offer: {

@@ -7,8 +7,8 @@ import type { PeerError } from '../connection/wire-error.js';
 import type { ConnectionReceiver, ConnectionRef } from './connection-messages.js';
 
 /**
- * Spawns the actor of a connection and delivers the connection's events to `receiver`. A connection whose handshake ends
- * while the system is stopping is closed.
+ * Spawns the actor of a connection and delivers the connection's events to `receiver`. A connection whose
+ * handshake ends while the system is stopping is closed.
  */
 export function attachConnectionActor(
   connection: Connection,
@@ -25,7 +25,10 @@ export function attachConnectionActor(
   return inbound;
 }
 
-/** Delivers the events of a connection to an actor, in order; reading pauses while the actor's mailbox is full. */
+/**
+ * Delivers the events of a connection to an actor, in order; reading pauses while the actor's mailbox is
+ * full.
+ */
 export class InboundDelivery implements ConnectionHandler {
   onWritableAgain: () => void = () => undefined;
   onConnectionClosed: () => void = () => undefined;

@@ -24,8 +24,9 @@ export interface TcpConnectionArgs {
 }
 
 /**
- * A connection as an actor: messages to it are written to the peer. While the outbox is above its high mark the actor is
- * suspended, so its mailbox fills and mutes its senders. It stops with its connection and is never restarted.
+ * A connection as an actor: messages to it are written to the peer. While the outbox is above its high mark
+ * the actor is suspended, so its mailbox fills and mutes its senders. It stops with its connection and is
+ * never restarted.
  */
 export const TcpConnection: ActorDefinition<Messages, State, TcpConnectionArgs> = defineActor(
   'tcp-connection',

@@ -35,8 +35,8 @@ interface State {
 }
 
 /**
- * Listens, and spawns a child TcpConnection for every peer after its handshake. An address that cannot be bound is a
- * failure of this actor; by default its parent restarts it.
+ * Listens, and spawns a child TcpConnection for every peer after its handshake. An address that cannot be
+ * bound is a failure of this actor; by default its parent restarts it.
  */
 export const TcpListener: ActorDefinition<TcpListenerMessages, State, TcpListenerArgs> = defineActor(
   'tcp-listener',

@@ -14,8 +14,8 @@ export interface BodyReader {
 }
 
 /**
- * A streamed body that is being received. At most one window is held: the sender has credit only for bytes that were
- * `consumed`. Read it by callback (`read` and `consumed`) or with `for await`.
+ * A streamed body that is being received. At most one window is held: the sender has credit only for bytes
+ * that were `consumed`. Read it by callback (`read` and `consumed`) or with `for await`.
  */
 export class IncomingBody implements AsyncIterable<Buffer> {
   readonly id: number;

@@ -127,12 +127,18 @@ export class Connection implements SocketHandler, ProtocolEvents {
     return this.protocol.decoder.framesDecoded;
   }
 
-  /** Whether the rules of the peer's identity allow the action. A dialer has no rules for its listener: always true. */
+  /**
+   * Whether the rules of the peer's identity allow the action. A dialer has no rules for its listener: always
+   * true.
+   */
   permits(action: Action, subject: string): boolean {
     return this.result?.identity?.permits(action, subject) ?? this.options.side === 'dialer';
   }
 
-  /** Queues one frame. A body of 16 KiB or more is not copied: do not change it. A minimal peer gets no header. */
+  /**
+   * Queues one frame. A body of 16 KiB or more is not copied: do not change it. A minimal peer gets no
+   * header.
+   */
   write(type: number, header: FrameHeader, body: Uint8Array): WriteResult {
     const { result } = this;
     if (result === null || this.writingEnded || this.closeReason !== null) return 'closed';
@@ -148,8 +154,9 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 
   /**
-   * Queues a streamed body. Its chunks are written between other frames, as fast as the peer grants credit; `onOutcome`
-   * is called at its end. 'full': `bodiesMax` bodies are open. Always 'too-large' for a minimal peer.
+   * Queues a streamed body. Its chunks are written between other frames, as fast as the peer grants credit;
+   * `onOutcome` is called at its end. 'full': `bodiesMax` bodies are open. Always 'too-large' for a minimal
+   * peer.
    */
   writeBody(
     type: number,
@@ -191,7 +198,10 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.readBackpressure.requestEnded(bytes);
   }
 
-  /** Announces to the peer that this side closes within `graceMs`. New SubmitJob frames get the error DRAINING. */
+  /**
+   * Announces to the peer that this side closes within `graceMs`. New SubmitJob frames get the error
+   * DRAINING.
+   */
   drain(graceMs: number): void {
     this.protocol.drain(graceMs);
     this.scheduleFlush();
@@ -291,7 +301,8 @@ export class Connection implements SocketHandler, ProtocolEvents {
     return 'backpressure';
   }
 
-  // Pongs and Errors do not go through `write`: a peer that provokes them and reads nothing must not fill memory.
+  // Pongs and Errors do not go through `write`: a peer that provokes them and reads nothing must not fill
+  // memory.
   private boundControlFrames(): void {
     const { outboxHighBytes, outboxBytesMax } = this.options.limits;
     if (this.outbox.bytes <= outboxHighBytes || this.closeReason !== null) return;

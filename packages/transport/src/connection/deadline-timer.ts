@@ -1,8 +1,8 @@
 import type { Clock } from '../net/clock.js';
 
 /**
- * One timer for a deadline that keeps moving. Moving it later costs nothing: the timer fires early, and `onDeadline`
- * sets it again. A million frames do not set a million timers.
+ * One timer for a deadline that keeps moving. Moving it later costs nothing: the timer fires early, and
+ * `onDeadline` sets it again. A million frames do not set a million timers.
  */
 export class DeadlineTimer {
   private readonly clock: Clock;

@@ -12,8 +12,8 @@ export interface FrameProgress {
 export type LivenessVerdict = 'alive' | 'ping' | 'AUTH_TIMEOUT' | 'SLOW_FRAME' | 'STALE' | 'SLOW_READER';
 
 /**
- * All deadlines of a connection, as arithmetic on given times. They are absolute: single bytes reset only the deadline
- * for silence. Time during which reading is paused does not count.
+ * All deadlines of a connection, as arithmetic on given times. They are absolute: single bytes reset only the
+ * deadline for silence. Time during which reading is paused does not count.
  */
 export class Liveness {
   private readonly limits: TransportLimits;
@@ -105,7 +105,8 @@ export class Liveness {
     );
   }
 
-  // Silence in either direction is a reason for a Ping: it shows the peer that we are alive, and its Pong shows us.
+  // Silence in either direction is a reason for a Ping: it shows the peer that we are alive, and its Pong
+  // shows us.
   private pingDueAt(): number {
     const silentSince = Math.max(Math.min(this.receivedAt, this.wroteAt), this.pingedAt);
     return silentSince + this.pingMs;

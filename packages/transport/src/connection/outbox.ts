@@ -12,7 +12,10 @@ interface LentChunk {
   readonly source: BodySource;
 }
 
-/** The bytes waiting to be written to one peer, in order. Bytes in the socket's buffer count until it is writable. */
+/**
+ * The bytes waiting to be written to one peer, in order. Bytes in the socket's buffer count until it is
+ * writable.
+ */
 export class Outbox {
   readonly writer = new FrameWriter();
   private queue: Buffer[] = [];

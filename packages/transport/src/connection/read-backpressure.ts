@@ -11,7 +11,10 @@ export interface ReadSwitch {
   resumeReading(): void;
 }
 
-/** Pauses and resumes the reading side of a connection, by request, by a full outbox, or by requests in flight. */
+/**
+ * Pauses and resumes the reading side of a connection, by request, by a full outbox, or by requests in
+ * flight.
+ */
 export class ReadBackpressure {
   private readonly limits: TransportLimits;
   private readonly reading: ReadSwitch;

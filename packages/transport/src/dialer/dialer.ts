@@ -119,7 +119,10 @@ export class Dialer {
     this.options.onEvent?.({ kind: 'lost', reason, retryInMs });
   }
 
-  /** The delay asked for by the listener is a minimum, with jitter upwards only: all of its peers got the same number. */
+  /**
+   * The delay asked for by the listener is a minimum, with jitter upwards only: all of its peers got the same
+   * number.
+   */
   private scheduleRedial(delayMsMin: number): number {
     if (this.closed) return 0;
     const { clock } = this.options;

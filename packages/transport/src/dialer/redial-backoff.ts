@@ -2,7 +2,9 @@
 export interface RedialBackoff {
   readonly fromMs: number;
   readonly toMs: number;
-  /** 0.2: from 80 % to 120 % of the delay, so that the peers of a restarted listener do not dial all at once. */
+  /**
+   * 0.2: from 80 % to 120 % of the delay, so that the peers of a restarted listener do not dial all at once.
+   */
   readonly jitter: number;
   /** A connection that lasted this long counts as a success: the next delay is `fromMs` again. */
   readonly stableMs: number;

@@ -24,8 +24,8 @@ export function compressBody(body: Uint8Array, method: Compression): EncodedBody
 }
 
 /**
- * The body as its sender had it. Refuses a body that declares or reaches more than `bytesMax`, more than `rawLen`, or
- * more than 100 times its compressed size; memory stays within that bound for any input.
+ * The body as its sender had it. Refuses a body that declares or reaches more than `bytesMax`, more than
+ * `rawLen`, or more than 100 times its compressed size; memory stays within that bound for any input.
  */
 export function decompressBody(encoded: EncodedBody, bytesMax: number): Uint8Array {
   const { compression, rawLen, body } = encoded;

@@ -13,15 +13,16 @@ export interface FrameSink {
   /** The payload is `bytes[start..end)`, a view that is valid during the call only. */
   onFrame(type: number, bytes: Buffer, start: number, end: number): void;
   /**
-   * A part of a payload selected by `wantsFragments`: `bytes[start..end)` is at `offset` in a payload of `payloadLen`.
-   * Parts come in order and without gaps, the first one at offset 0.
+   * A part of a payload selected by `wantsFragments`: `bytes[start..end)` is at `offset` in a payload of
+   * `payloadLen`. Parts come in order and without gaps, the first one at offset 0.
    */
   onFragment?(bytes: Buffer, start: number, end: number, offset: number, payloadLen: number): void;
 }
 
 /**
- * Cuts a byte stream into frames. Any split of a stream gives the same frames. A length is checked before memory is
- * reserved for it, and memory follows the bytes received: at most 64 KiB for a declared length, then the frame's size.
+ * Cuts a byte stream into frames. Any split of a stream gives the same frames. A length is checked before
+ * memory is reserved for it, and memory follows the bytes received: at most 64 KiB for a declared length,
+ * then the frame's size.
  */
 export class FrameDecoder {
   /** Largest payload accepted from the next frame on. */
@@ -29,8 +30,8 @@ export class FrameDecoder {
   /** While set, a frame of a refused type is a violation as soon as its type byte has arrived. */
   acceptsType: ((type: number) => boolean) | null = null;
   /**
-   * A payload that did not arrive whole is assembled, unless this returns true for its first bytes: then it goes to
-   * `onFragment` part by part, and a long body costs neither a copy nor memory.
+   * A payload that did not arrive whole is assembled, unless this returns true for its first bytes: then it
+   * goes to `onFragment` part by part, and a long body costs neither a copy nor memory.
    */
   wantsFragments: ((type: number, bytes: Buffer, start: number, end: number) => boolean) | null = null;
   private readonly sink: FrameSink;

@@ -1,6 +1,6 @@
 /**
- * Frame type numbers (docs/wire-protocol.md §1). 1–31 are shared with the minimal dialect, 32–63 belong to the
- * transport, 64–255 to the application.
+ * Frame type numbers (docs/wire-protocol.md §1). 1–31 are shared with the minimal dialect, 32–63 belong to
+ * the transport, 64–255 to the application.
  */
 export const FrameType = {
   SubmitJob: 1,

@@ -1,4 +1,5 @@
-// Hot path: frames are encoded one after the other into slabs; a thousand small frames are one write to the socket.
+// Hot path: frames are encoded one after the other into slabs; a thousand small frames are one write to the
+// socket.
 import { FRAME_HEAD_BYTES } from './frame-decoder.js';
 import { type FrameHeader, NO_HEADER } from './frame-header.js';
 import { headerBytes, writeHeader } from './header-writer.js';
@@ -10,8 +11,8 @@ const BY_REFERENCE_BYTES = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Encodes frames into as few pieces as possible. Small bodies are copied; a body of 16 KiB or more is referenced until
- * it is written, so its owner must not change it any more.
+ * Encodes frames into as few pieces as possible. Small bodies are copied; a body of 16 KiB or more is
+ * referenced until it is written, so its owner must not change it any more.
  *
  * ```
  * slab   | taken earlier | encoded, not taken | free |
@@ -37,7 +38,10 @@ export class FrameWriter {
     this.append(payload);
   }
 
-  /** A frame of the full dialect: header area and body. Throws a HeaderError for a field that cannot be encoded. */
+  /**
+   * A frame of the full dialect: header area and body. Throws a HeaderError for a field that cannot be
+   * encoded.
+   */
   writeMessage(type: number, header: FrameHeader, body: Uint8Array): void {
     const headerLen = header === NO_HEADER ? 0 : headerBytes(header);
     const small = body.length < BY_REFERENCE_BYTES ? body.length : 0;
@@ -68,7 +72,10 @@ export class FrameWriter {
     return pieces;
   }
 
-  /** The taken pieces have left the process: their slab is overwritten, so it stays as small as a burst, and in cache. */
+  /**
+   * The taken pieces have left the process: their slab is overwritten, so it stays as small as a burst, and
+   * in cache.
+   */
   reuseSlab(): void {
     if (this.pending > 0) return;
     this.from = 0;

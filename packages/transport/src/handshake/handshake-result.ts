@@ -13,7 +13,9 @@ export interface HandshakeResult {
   /** At a listener: the proven identity of the dialer. At a dialer: null, it knows only `identityName`. */
   readonly identity: Identity | null;
   readonly identityName: string;
-  /** At a listener: the key id or certificate of the proof; null without authentication. At a dialer: null. */
+  /**
+   * At a listener: the key id or certificate of the proof; null without authentication. At a dialer: null.
+   */
   readonly credential: string | null;
   /** The limits of the other side for frames sent to it. */
   readonly peerCapacity: Capacity;

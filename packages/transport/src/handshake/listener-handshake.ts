@@ -45,7 +45,9 @@ export interface ListenerHandshakeOptions {
 
 const CONNECTION_ID_BYTES = 16;
 
-/** The listener's half of the handshake: a frame in, a step out. A peer without a key costs at most one HMAC. */
+/**
+ * The listener's half of the handshake: a frame in, a step out. A peer without a key costs at most one HMAC.
+ */
 export class ListenerHandshake {
   private readonly options: ListenerHandshakeOptions;
   private received: { type: number; payload: Buffer; hello: Hello; challenge: Buffer } | null = null;

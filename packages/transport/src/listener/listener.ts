@@ -51,7 +51,10 @@ export type ListenerEvent =
 
 const WARN_EVERY_MS = 60_000;
 
-/** Accepts connections within its limits. Binds at once; throws an UnsafeBindError for an unprotected public address. */
+/**
+ * Accepts connections within its limits. Binds at once; throws an UnsafeBindError for an unprotected public
+ * address.
+ */
 export class Listener implements ListenHandler {
   readonly limits: TransportLimits;
   private readonly options: ListenerOptions;
@@ -122,7 +125,9 @@ export class Listener implements ListenHandler {
     this.server.renew(tls);
   }
 
-  /** Stops accepting, drains all connections, closes the remaining ones after `graceMs`, then calls `done`. */
+  /**
+   * Stops accepting, drains all connections, closes the remaining ones after `graceMs`, then calls `done`.
+   */
   drain(graceMs: number, done: () => void): void {
     this.drainCallbacks.push(done);
     if (this.drainTimer === null) {

@@ -71,8 +71,9 @@ export class NodeSocket implements NetSocket {
     this.socket.destroy();
   }
 
-  // libuv reads a socket up to 32 times before the next one: two megabytes of small frames from one peer would delay all
-  // others by a tenth of a second. After a slice of work this socket pauses for one turn of the event loop.
+  // libuv reads a socket up to 32 times before the next one: two megabytes of small frames from one peer
+  // would delay all others by a tenth of a second. After a slice of work this socket pauses for one turn of
+  // the event loop.
   private onData(handler: SocketHandler, chunk: Buffer): void {
     const startedAt = performance.now();
     handler.onData(chunk);

@@ -20,8 +20,8 @@ export interface MemoryNetworkOptions {
 const PORT_FIRST = 40_000;
 
 /**
- * A network in memory, driven by a clock and a seed alone. Each machine has its own `Net`; others dial it by its name,
- * while it binds 127.0.0.1, so that listeners need neither keys nor TLS.
+ * A network in memory, driven by a clock and a seed alone. Each machine has its own `Net`; others dial it by
+ * its name, while it binds 127.0.0.1, so that listeners need neither keys nor TLS.
  */
 export class MemoryNetwork {
   private readonly clock: Clock;

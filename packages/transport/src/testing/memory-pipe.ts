@@ -21,8 +21,8 @@ export interface PipeConditions {
 type Item = Buffer | 'end' | 'reset';
 
 /**
- * One direction of a connection: bytes arrive in order, late, cut anywhere, and wait while the route is blocked or the
- * reader is paused. At a full window `write` returns false, like that of a socket.
+ * One direction of a connection: bytes arrive in order, late, cut anywhere, and wait while the route is
+ * blocked or the reader is paused. At a full window `write` returns false, like that of a socket.
  */
 export class MemoryPipe {
   private readonly conditions: PipeConditions;

@@ -1,5 +1,5 @@
-// timeout: 120s
-// Valid frames in illegal orders, a part of them from an authenticated but unprivileged peer: nothing gets through that should not.
+// timeout: 120s Valid frames in illegal orders, a part of them from an authenticated but unprivileged peer:
+// nothing gets through that should not.
 import { SeededRandom } from '@troupe/core/testing';
 import { Dialer, FrameType, IdentityStore, Secret } from '@troupe/transport';
 import { ManualClock, MemoryNetwork } from '@troupe/transport/testing';

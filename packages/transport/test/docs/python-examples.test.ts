@@ -25,7 +25,9 @@ function script(name: string): string {
   return fileURLToPath(new URL(`../../../../docs/examples/${name}`, import.meta.url));
 }
 
-/** A leader of the minimal dialect in thirty lines: a queue, credit per worker, a dispatch after every event. */
+/**
+ * A leader of the minimal dialect in thirty lines: a queue, credit per worker, a dispatch after every event.
+ */
 class TinyLeader {
   readonly acked: string[] = [];
   private readonly queue: Buffer[] = [];

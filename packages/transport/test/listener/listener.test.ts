@@ -238,7 +238,8 @@ listener('a frame of an unknown type gets an Error and is skipped', () => {
   assert.is(peer.closed, false);
 });
 
-// A6: there is nobody to answer in the minimal dialect. Frames of the transport mean nothing there and are skipped, and a peer may be silent for ever.
+// A6: there is nobody to answer in the minimal dialect. Frames of the transport mean nothing there and are
+// skipped, and a peer may be silent for ever.
 listener('a minimal peer stays connected in silence, and its transport frames are skipped', () => {
   const rig = openRig();
   const peer = rawPeer(rig);

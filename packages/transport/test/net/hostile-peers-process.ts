@@ -1,4 +1,5 @@
-// The processes of hostile-peers.test.ts: the listener under attack, and a healthy client that measures its latency.
+// The processes of hostile-peers.test.ts: the listener under attack, and a healthy client that measures its
+// latency.
 
 import { readdirSync } from 'node:fs';
 import { bodyFromBytes, Dialer, IdentityStore, Listener, nodeClock, nodeNet } from '@troupe/transport';
