@@ -16,10 +16,7 @@ export interface KeyOwner {
 
 const KEY_ID = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/**
- * All identities of a listener, by credential. Immutable: a changed configuration is a new store for
- * `renewIdentities`.
- */
+/** All identities of a listener, by credential. Immutable: a new configuration is a new store. */
 export class IdentityStore {
   private readonly ownerByKeyId = new Map<string, KeyOwner>();
   private readonly identityByCertificate = new Map<string, Identity>();

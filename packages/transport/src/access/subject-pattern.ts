@@ -3,10 +3,7 @@ const TOKEN_CHARS_MAX = 64;
 const SUBJECT_CHARS_MAX = 255;
 const DOT = 0x2e;
 
-/**
- * True for 1 to 16 tokens of `[A-Za-z0-9_-]{1,64}` joined by dots, at most 255 characters in all. No
- * wildcards.
- */
+/** 1 to 16 tokens of `[A-Za-z0-9_-]{1,64}` joined by dots, 255 characters in all, without wildcards. */
 export function isSubject(text: string): boolean {
   if (text.length === 0 || text.length > SUBJECT_CHARS_MAX) return false;
   let tokens = 1;
@@ -27,10 +24,7 @@ export function isSubject(text: string): boolean {
   return inToken > 0 && tokens <= TOKENS_MAX;
 }
 
-/**
- * A pattern of access rules and workers: `*` is one token, a last `>` is one or more (never none), as in
- * NATS.
- */
+/** A pattern of rules and workers, as in NATS: `*` is one token, a last `>` is one or more, never none. */
 export function isSubjectPattern(text: string): boolean {
   const tokens = text.split('.');
   const last = tokens.length - 1;

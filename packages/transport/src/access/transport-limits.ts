@@ -1,10 +1,7 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/**
- * Every bound of a listener or a dialer (docs/wire-protocol.md §9). Reaching one is a named error, never
- * growth.
- */
+/** Bounds of a listener or a dialer (docs/wire-protocol.md §9). Reaching one is an error, never growth. */
 export interface TransportLimits {
   /** Of each frame before Welcome. */
   readonly handshakePayloadBytesMax: number;

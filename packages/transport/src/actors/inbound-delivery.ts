@@ -25,10 +25,7 @@ export function attachConnectionActor(
   return inbound;
 }
 
-/**
- * Delivers the events of a connection to an actor, in order; reading pauses while the actor's mailbox is
- * full.
- */
+/** Delivers the events of a connection to an actor, in order; pauses reading while its mailbox is full. */
 export class InboundDelivery implements ConnectionHandler {
   onWritableAgain: () => void = () => undefined;
   onConnectionClosed: () => void = () => undefined;

@@ -127,18 +127,12 @@ export class Connection implements SocketHandler, ProtocolEvents {
     return this.protocol.decoder.framesDecoded;
   }
 
-  /**
-   * Whether the rules of the peer's identity allow the action. A dialer has no rules for its listener: always
-   * true.
-   */
+  /** Whether the identity of the peer has the right. At a dialer, which has no rules, always true. */
   permits(action: Action, subject: string): boolean {
     return this.result?.identity?.permits(action, subject) ?? this.options.side === 'dialer';
   }
 
-  /**
-   * Queues one frame. A body of 16 KiB or more is not copied: do not change it. A minimal peer gets no
-   * header.
-   */
+  /** Queues one frame; without its header for a minimal peer. A body of 16 KiB or more is not copied. */
   write(type: number, header: FrameHeader, body: Uint8Array): WriteResult {
     const { result } = this;
     if (result === null || this.writingEnded || this.closeReason !== null) return 'closed';
@@ -198,10 +192,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.readBackpressure.requestEnded(bytes);
   }
 
-  /**
-   * Announces to the peer that this side closes within `graceMs`. New SubmitJob frames get the error
-   * DRAINING.
-   */
+  /** Announces that this side closes within `graceMs`. New SubmitJob frames get the error DRAINING. */
   drain(graceMs: number): void {
     this.protocol.drain(graceMs);
     this.scheduleFlush();
@@ -301,8 +292,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     return 'backpressure';
   }
 
-  // Pongs and Errors do not go through `write`: a peer that provokes them and reads nothing must not fill
-  // memory.
+  // Pongs and Errors bypass `write`: a peer that provokes them and does not read must not fill memory.
   private boundControlFrames(): void {
     const { outboxHighBytes, outboxBytesMax } = this.options.limits;
     if (this.outbox.bytes <= outboxHighBytes || this.closeReason !== null) return;

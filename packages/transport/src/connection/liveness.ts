@@ -105,8 +105,7 @@ export class Liveness {
     );
   }
 
-  // Silence in either direction is a reason for a Ping: it shows the peer that we are alive, and its Pong
-  // shows us.
+  // Silence in either direction needs a Ping: it shows that this side is alive, its Pong that the peer is.
   private pingDueAt(): number {
     const silentSince = Math.max(Math.min(this.receivedAt, this.wroteAt), this.pingedAt);
     return silentSince + this.pingMs;

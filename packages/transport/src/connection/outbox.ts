@@ -12,10 +12,7 @@ interface LentChunk {
   readonly source: BodySource;
 }
 
-/**
- * The bytes waiting to be written to one peer, in order. Bytes in the socket's buffer count until it is
- * writable.
- */
+/** The bytes to be written to one peer, in order. Bytes in a full socket count until it is writable. */
 export class Outbox {
   readonly writer = new FrameWriter();
   private queue: Buffer[] = [];

@@ -57,10 +57,7 @@ export interface ProtocolOptions {
 const PING_BYTES = 8;
 const PEER_PAYLOAD_BYTES_MIN = 4096;
 
-/**
- * A sans-I/O state machine: bytes and times in, events and frames (in the writer) out. Driven by
- * `Connection`.
- */
+/** A sans-I/O state machine: bytes and times in, events and frames out. Driven by `Connection`. */
 export class Protocol implements FrameSink {
   readonly decoder: FrameDecoder;
   private readonly options: ProtocolOptions;

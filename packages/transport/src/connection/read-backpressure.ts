@@ -11,10 +11,7 @@ export interface ReadSwitch {
   resumeReading(): void;
 }
 
-/**
- * Pauses and resumes the reading side of a connection, by request, by a full outbox, or by requests in
- * flight.
- */
+/** Pauses and resumes reading: by request, by a full outbox, or at the limit of requests in flight. */
 export class ReadBackpressure {
   private readonly limits: TransportLimits;
   private readonly reading: ReadSwitch;

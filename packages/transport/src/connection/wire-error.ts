@@ -1,9 +1,6 @@
 import { FrameType } from '../frame/frame-type.js';
 
-/**
- * A row of the error table in docs/wire-protocol.md §7. Texts are constants: no error repeats input of the
- * peer.
- */
+/** A row of the error table in docs/wire-protocol.md §7. Texts are constants, never input of the peer. */
 export interface WireError {
   readonly code: number;
   readonly message: string;

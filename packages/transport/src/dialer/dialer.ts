@@ -119,10 +119,7 @@ export class Dialer {
     this.options.onEvent?.({ kind: 'lost', reason, retryInMs });
   }
 
-  /**
-   * The delay asked for by the listener is a minimum, with jitter upwards only: all of its peers got the same
-   * number.
-   */
+  /** The listener's delay is a minimum, with jitter upwards only: all of its peers got the same number. */
   private scheduleRedial(delayMsMin: number): number {
     if (this.closed) return 0;
     const { clock } = this.options;

@@ -1,5 +1,4 @@
-// Hot path: frames are encoded one after the other into slabs; a thousand small frames are one write to the
-// socket.
+// Hot path: frames are encoded into slabs, so that a thousand small frames are one write to the socket.
 import { FRAME_HEAD_BYTES } from './frame-decoder.js';
 import { type FrameHeader, NO_HEADER } from './frame-header.js';
 import { headerBytes, writeHeader } from './header-writer.js';
@@ -38,10 +37,7 @@ export class FrameWriter {
     this.append(payload);
   }
 
-  /**
-   * A frame of the full dialect: header area and body. Throws a HeaderError for a field that cannot be
-   * encoded.
-   */
+  /** A frame of the full dialect. Throws a HeaderError for a field that cannot be encoded. */
   writeMessage(type: number, header: FrameHeader, body: Uint8Array): void {
     const headerLen = header === NO_HEADER ? 0 : headerBytes(header);
     const small = body.length < BY_REFERENCE_BYTES ? body.length : 0;
@@ -72,10 +68,7 @@ export class FrameWriter {
     return pieces;
   }
 
-  /**
-   * The taken pieces have left the process: their slab is overwritten, so it stays as small as a burst, and
-   * in cache.
-   */
+  /** The taken pieces have left the process: the slab is overwritten, so it stays small and in cache. */
   reuseSlab(): void {
     if (this.pending > 0) return;
     this.from = 0;

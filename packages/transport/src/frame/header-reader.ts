@@ -57,8 +57,7 @@ class HeaderReader {
     this.end = end;
   }
 
-  // Every decoded header has the same fields in the same order, so that code reading headers stays
-  // monomorphic.
+  // All decoded headers have the same fields in the same order: code that reads them stays monomorphic.
   read(flags: number, method: number): FrameHeader | HeaderFault {
     const msgId = flags & HAS_MSG_ID ? this.readId('msgId') : undefined;
     const corrId = flags & HAS_CORR_ID ? this.readId('corrId') : undefined;

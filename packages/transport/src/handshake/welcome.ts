@@ -37,10 +37,7 @@ export function encodeWelcome(welcome: Welcome): Buffer {
   return payload;
 }
 
-/**
- * Null where the payload is not a Welcome. `signed` is the part that the proof covers; `proof` is empty
- * without hmac.
- */
+/** Null where it is not a Welcome. `signed` is the part that `proof` covers, which is empty without hmac. */
 export function decodeWelcome(payload: Buffer): { welcome: Welcome; signed: Buffer; proof: Buffer } | null {
   if (payload.length < FIXED_BYTES) return null;
   const method = AUTH_METHODS[payload[1] as number]; // FIXED_BYTES are there

@@ -2,10 +2,7 @@ import type { TransportLimits } from '../access/transport-limits.js';
 import { addressKey } from '../net/address.js';
 
 const MINUTE_MS = 60_000;
-/**
- * Addresses with failed authentications; the oldest entry is dropped first, so a flood of addresses costs no
- * memory.
- */
+/** Addresses with failed authentications. The oldest goes first: a flood of addresses costs no memory. */
 const FAILED_ADDRESSES_MAX = 4_096;
 
 interface AuthFailures {
@@ -35,10 +32,7 @@ export class ConnectionAdmission {
     return this.unauthenticatedTotal;
   }
 
-  /**
-   * 'accept' counts the socket: `closed` must follow. 'drop', without an Error, for an address under a
-   * penalty.
-   */
+  /** 'accept' counts the socket: `closed` must follow. 'drop': the address is under a penalty, no Error. */
   accept(remote: string, now: number): 'accept' | 'reject' | 'drop' {
     const key = addressKey(remote);
     const failures = this.authFailures.get(key);

@@ -8,10 +8,7 @@ import { SubmitQuota } from './submit-quota.js';
 /** Identities with a quota in memory; the oldest entry is dropped first. */
 const QUOTAS_MAX = 10_000;
 
-/**
- * Checks frames before the application gets them: the submit quota of an identity, and its rights to the
- * subject.
- */
+/** Checks frames before the application gets them: the submit quota and the rights of an identity. */
 export class FramePermission {
   private readonly limits: TransportLimits;
   private readonly actions: ReadonlyMap<number, Action>;

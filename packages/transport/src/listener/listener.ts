@@ -51,10 +51,7 @@ export type ListenerEvent =
 
 const WARN_EVERY_MS = 60_000;
 
-/**
- * Accepts connections within its limits. Binds at once; throws an UnsafeBindError for an unprotected public
- * address.
- */
+/** Accepts connections within its limits. Throws an UnsafeBindError for an unprotected public address. */
 export class Listener implements ListenHandler {
   readonly limits: TransportLimits;
   private readonly options: ListenerOptions;

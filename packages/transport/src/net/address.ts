@@ -20,10 +20,7 @@ export function formatAddress(address: Address): string {
   return host.includes(':') ? `[${host}]:${address.port}` : `${host}:${address.port}`;
 }
 
-/**
- * The key of per-address limits: an IPv4 address, or the /64 of an IPv6 address, since a single host owns all
- * of it.
- */
+/** The key of per-address limits: an IPv4 address, or the /64 of an IPv6 address, which one host owns. */
 export function addressKey(remote: string): string {
   const mapped = MAPPED_V4.exec(remote)?.[1];
   if (mapped !== undefined) return mapped;

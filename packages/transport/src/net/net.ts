@@ -51,10 +51,7 @@ export interface NetSocket {
 
 export interface ListenHandler {
   onListening(address: Address): void;
-  /**
-   * Called before TLS and before any read. 'reject' writes `refusal` to a plain socket first, 'drop' writes
-   * nothing.
-   */
+  /** Called before TLS and any read. 'reject' writes `refusal` to a plain socket first, 'drop' nothing. */
   admit(remote: string): 'accept' | 'reject' | 'drop';
   readonly refusal: Buffer;
   onSocket(socket: NetSocket): void;

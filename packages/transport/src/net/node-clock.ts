@@ -2,10 +2,7 @@ import type { Clock } from './clock.js';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/**
- * Real time. Node fires timers above 24 days at once, so they are cut to that; deadlines are checked again
- * then.
- */
+/** Real time. Node fires timers above 24 days at once, so they are cut; deadlines are checked again then. */
 export const nodeClock: Clock = {
   now: () => performance.now(),
   random: () => Math.random(),

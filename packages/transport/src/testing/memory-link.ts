@@ -3,10 +3,7 @@ import { MemoryPipe, type PipeConditions } from './memory-pipe.js';
 
 const NO_TLS = { binding: new Uint8Array(0), certificate: null };
 
-/**
- * A connection: two pipes and the sockets at their ends. A close is delivered like bytes: a partition holds
- * it back.
- */
+/** Two pipes and the sockets at their ends. A close is delivered like bytes: a partition holds it back. */
 export class MemoryLink {
   readonly accepted: MemorySocket;
   readonly dialled: MemorySocket;

@@ -43,16 +43,16 @@ const MOVES: readonly ((peer: RawPeer, random: SeededRandom) => void)[] = [
   (peer) => peer.end(),
 ];
 
-/** Proves the key by hand, so that what follows comes from somebody with a name and no rights. */
+/** Authenticates the raw peer as an identity without rights. */
 function authenticate(peer: RawPeer, advance: () => void): void {
-  const said = hello();
-  peer.frame(9, said);
+  const helloPayload = hello();
+  peer.frame(9, helloPayload);
   advance();
   const challenge = peer.frames.at(-1)?.payload ?? Buffer.alloc(0);
   const authWithoutProof = Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1')]);
   const proof = dialerProof(new Secret(KEY), {
     helloType: 9,
-    hello: said,
+    hello: helloPayload,
     challenge,
     authWithoutProof,
     binding: new Uint8Array(0),
@@ -64,7 +64,7 @@ function authenticate(peer: RawPeer, advance: () => void): void {
 
 order('no sequence of frames without permission reaches the application', () => {
   const random = new SeededRandom(4711);
-  const identities = new IdentityStore([{ name: 'nobody', keys: [{ id: 'k1', key: KEY }], deny: ['>'] }]);
+  const identities = new IdentityStore([{ name: 'without-rights', keys: [{ id: 'k1', key: KEY }], deny: ['>'] }]);
   const actions = new Map([1, 64].map((type) => [type, 'submit'] as const));
   let refused = 0;
   for (let round = 0; round < ROUNDS; round += 1) {

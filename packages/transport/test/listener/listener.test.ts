@@ -7,8 +7,8 @@ import { hello, rawPeer } from '../raw-peer.js';
 const listener = suite('listener');
 const KEY = '11'.repeat(32);
 
-function nobody(): never {
-  throw new Error('nobody was expected');
+function unexpected(): never {
+  throw new Error('no connection was expected');
 }
 
 listener('a public address without TLS and authentication is refused', () => {
@@ -29,7 +29,7 @@ listener('a public address without TLS and authentication is refused', () => {
           net: nodeNet,
           clock: nodeClock,
           address: { host, port: 0 },
-          onConnection: nobody,
+          onConnection: unexpected,
           ...options,
         }),
       (error: { code: string; missing: readonly string[] }) => {
@@ -49,7 +49,7 @@ listener('127.0.0.1 is the default address', async () => {
         opened.close();
         resolve(bound);
       },
-      onConnection: nobody,
+      onConnection: unexpected,
     });
   });
   assert.is((address as { host: string }).host, '127.0.0.1');
@@ -225,7 +225,7 @@ listener('the submit quota of an identity covers all of its connections', () => 
   assert.is(taken(), 30);
 });
 
-// A6: a peer that is newer than this listener is understood as far as they have things in common.
+// A peer of a later version is served as far as both versions have frames in common.
 listener('a frame of an unknown type gets an Error and is skipped', () => {
   const rig = openRig();
   const peer = rawPeer(rig);
@@ -238,8 +238,6 @@ listener('a frame of an unknown type gets an Error and is skipped', () => {
   assert.is(peer.closed, false);
 });
 
-// A6: there is nobody to answer in the minimal dialect. Frames of the transport mean nothing there and are
-// skipped, and a peer may be silent for ever.
 listener('a minimal peer stays connected in silence, and its transport frames are skipped', () => {
   const rig = openRig();
   const peer = rawPeer(rig);

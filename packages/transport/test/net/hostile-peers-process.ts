@@ -1,5 +1,4 @@
-// The processes of hostile-peers.test.ts: the listener under attack, and a healthy client that measures its
-// latency.
+// The processes of hostile-peers.test.ts: the listener under attack, a healthy client that measures.
 
 import { readdirSync } from 'node:fs';
 import { bodyFromBytes, Dialer, IdentityStore, Listener, nodeClock, nodeNet } from '@troupe/transport';
