@@ -46,6 +46,6 @@ export interface System {
 export interface Adapter {
   readonly name: string;
   /** A difference in semantics that matters to a reader of the table. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   open(): Promise<System> | System;
 }

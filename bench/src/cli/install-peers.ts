@@ -8,7 +8,7 @@ const peers = fileURLToPath(new URL('../../peers/', import.meta.url));
 
 function run(file: string, args: readonly string[], folder?: string): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(file, args, { stdio: 'inherit', ...(folder !== undefined && { cwd: folder }) });
+    const child = spawn(file, args, { stdio: 'inherit', cwd: folder });
     child.on('error', () => resolve(127));
     child.on('close', (code) => resolve(code ?? 1));
   });

@@ -13,8 +13,8 @@ export interface Row {
   readonly high: number;
   readonly samples: number;
   readonly rounds: number;
-  readonly group?: string;
-  readonly oracle?: boolean;
+  readonly group?: string | undefined;
+  readonly oracle?: boolean | undefined;
   readonly p50?: number;
   readonly p99?: number;
   readonly max?: number;

@@ -93,7 +93,8 @@ export async function runProcess(planned: PlannedProcess, launch: Launch): Promi
     const child = spawn(command.file, command.args, {
       env: { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '', ...command.env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      ...(launch.signal !== undefined && { signal: launch.signal, killSignal: 'SIGKILL' }),
+      signal: launch.signal,
+      killSignal: 'SIGKILL',
     });
     let errorOutput = '';
     let expired = false;

@@ -63,9 +63,9 @@ export interface Case {
   /** One operation: `messages`, `records`, `jobs`. */
   readonly unit: string;
   /** A heading in the table and in the report. */
-  readonly group?: string;
+  readonly group?: string | undefined;
   /** A footnote: differences in semantics that matter to a reader. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly headline?: Headline;
   readonly systems: readonly string[];
   readonly repeat?: Partial<Repeat>;
