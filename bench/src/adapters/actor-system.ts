@@ -28,8 +28,8 @@ export type Tell<Payload = void> = (to: Ref, payload: Payload) => void;
 export type Ask<Payload = void, Reply = unknown> = (to: Ref, payload: Payload) => Promise<Reply>;
 
 /**
- * The interface between workloads and an actor system. `tell` and `ask` are made once per message name, before the
- * clock starts, so that a system can return exactly the call that its users write.
+ * The interface between workloads and an actor system. `tell` and `ask` are made once per message name,
+ * before the clock starts, so that a system can return exactly the call that its users write.
  */
 export interface System {
   define<State, Args>(behaviour: Behaviour<State, Args>): Definition;

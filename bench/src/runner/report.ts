@@ -25,7 +25,10 @@ export interface Row {
   readonly [extra: string]: number | string | boolean | undefined;
 }
 
-/** A row that is not in the table, with the reason: skipped (cannot run here) or refused (incomplete or wrong). */
+/**
+ * A row that is not in the table, with the reason: skipped (cannot run here) or refused (incomplete or
+ * wrong).
+ */
 export interface MissingRow {
   readonly benchmark: string;
   readonly system: string;

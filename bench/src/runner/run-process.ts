@@ -17,7 +17,9 @@ export interface Launch {
   readonly suite: string;
   readonly scale: number;
   readonly adapters: Readonly<Record<string, string>>;
-  /** The script of the process: `child.js` of this build unless given. The gate passes that of another build. */
+  /**
+   * The script of the process: `child.js` of this build unless given. The gate passes that of another build.
+   */
   readonly child?: string | undefined;
   /** An abort kills the process. */
   readonly signal?: AbortSignal | undefined;

@@ -125,7 +125,8 @@ export const suite: Suite = {
     workloadCase(forkjoin),
     workloadCase(create),
     workloadCase(ask),
-    // A thousand concurrent replies survive collections until the young generation has grown, which takes some runs.
+    // A thousand concurrent replies survive collections until the young generation has grown, which takes
+    // some runs.
     { ...workloadCase(askConcurrent), repeat: { warmups: 8 } },
     memoryCase('memory', 'whole', 'heap per anonymous idle actor, default options, tiny state', allSystems),
     memoryCase(

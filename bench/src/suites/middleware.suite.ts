@@ -64,7 +64,8 @@ function sideOf(system: ActorSystem, work: Work): Side {
 function trialOf({ system: name, scale, round }: RunContext, work: Work): Trial {
   const withStack = (): ActorSystem | undefined =>
     name === 'troupe' ? undefined : createInstrumentedSystem({ middleware: stacks[name]?.() ?? [] });
-  // Two equal systems differ by a few per cent, depending on their order of creation, which alternates by round.
+  // Two equal systems differ by a few per cent, depending on their order of creation, which alternates by
+  // round.
   const early = round % 2 === 0 ? undefined : withStack();
   const reference = createInstrumentedSystem();
   const stacked = early ?? withStack();

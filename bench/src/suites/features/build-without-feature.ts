@@ -36,8 +36,8 @@ ${indent}}
 }
 
 /**
- * The features, each switched off alone: by an option where one exists, else by cutting text out of a copy of the
- * compiled core. A cut whose text does not occur exactly once refuses its row.
+ * The features, each switched off alone: by an option where one exists, else by cutting text out of a copy of
+ * the compiled core. A cut whose text does not occur exactly once refuses its row.
  */
 const features: Readonly<Record<string, Feature>> = {
   'without-recorder': {

@@ -7,7 +7,9 @@ import { type Payload, resultOf } from '../jobs/payload.js';
 import { PayloadSource } from '../jobs/payload-source.js';
 import { cpuMicros, PAYLOAD_BYTES, runWindow } from './embedded-setup.js';
 
-/** Sizes of the three records of a job in the leader's log: enqueue and ack without their JSON, assign in all. */
+/**
+ * Sizes of the three records of a job in the leader's log: enqueue and ack without their JSON, assign in all.
+ */
 const ENQUEUE_HEAD_BYTES = 29;
 const ASSIGN_BYTES = 33;
 const ACK_HEAD_BYTES = 13;
@@ -18,8 +20,8 @@ type Reject = (error: Error) => void;
 type JobLoop = (log: Log) => (payload: Payload) => Promise<unknown>;
 
 /**
- * A job loop written by hand on the log, without a job system: the payload is a durable JSON record before the handler
- * runs, and so is the result before the caller receives it.
+ * A job loop written by hand on the log, without a job system: the payload is a durable JSON record before
+ * the handler runs, and so is the result before the caller receives it.
  */
 const handWritten: JobLoop = (log) => {
   const enqueue = Buffer.alloc(ENQUEUE_HEAD_BYTES + JSON_BYTES_MAX);
@@ -57,7 +59,10 @@ const constantBytes: JobLoop = (log) => {
     });
 };
 
-/** `floor` is the hand-written loop, `log` the constant bytes. Both wait for the disk twice per job, like Troupe. */
+/**
+ * `floor` is the hand-written loop, `log` the constant bytes. Both wait for the disk twice per job, like
+ * Troupe.
+ */
 export async function logLoop(system: 'floor' | 'log', jobs: number, window: number): Promise<Trial> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
   const log = await new Promise<Log>((resolve, reject) => {

@@ -7,8 +7,8 @@ import { logLoop } from './log-without-jobs.js';
 const repeat = { warmups: 1, iterations: 3, budgetMs: 10_000 };
 
 /**
- * Durable submit → run → durable ack with `window` jobs outstanding. The floor is the same loop written by hand on
- * the log; `log` only appends records of the same size.
+ * Durable submit → run → durable ack with `window` jobs outstanding. The floor is the same loop written by
+ * hand on the log; `log` only appends records of the same size.
  */
 export function runLoop(count: number, window: number): Case {
   return {

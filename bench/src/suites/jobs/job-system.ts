@@ -10,7 +10,9 @@ import { digest } from './job-definitions.js';
 import type { Payload } from './payload.js';
 import { missingServer, type PeerServer, startServer } from './peer-server.js';
 
-/** The client side of a job system: durable submit, a handler in another process, the result back in this one. */
+/**
+ * The client side of a job system: durable submit, a handler in another process, the result back in this one.
+ */
 export interface JobSystem {
   /** Callers are counted from 0; a caller always uses the same client. */
   run(payload: Payload, caller: number): Promise<unknown>;

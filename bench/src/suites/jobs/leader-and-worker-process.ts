@@ -28,7 +28,8 @@ if (role === 'leader') {
       slots: slots ?? 1,
       bytesMax: 2 ** 30,
       cpuCap: 1,
-      // A thousand workers in one process delay each other: no warnings, and no heartbeat thread (custom host).
+      // A thousand workers in one process delay each other: no warnings, and no heartbeat thread (custom
+      // host).
       host: (count ?? 1) > 1 ? { ...nodeHost, log: () => undefined } : undefined,
       handlers: [handle(digest, resultOf)],
     });

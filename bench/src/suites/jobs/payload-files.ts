@@ -6,8 +6,8 @@ import type { Payload } from './payload.js';
 import { ID_OFFSET, type PayloadSource } from './payload-source.js';
 
 /**
- * Large payloads as files, one per caller, each with another text. The id of the next job is written into the file
- * before its submit; a caller has one job at a time, so that no other reader has the file open then.
+ * Large payloads as files, one per caller, each with another text. The id of the next job is written into the
+ * file before its submit; a caller has one job at a time, so that no other reader has the file open then.
  */
 export class PayloadFiles {
   private readonly folder: string;

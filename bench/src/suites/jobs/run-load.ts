@@ -10,8 +10,8 @@ export interface Load extends Topology {
 }
 
 /**
- * Keeps `outstanding` jobs running and times each from submit to result. A job with a wrong result does not count
- * as completed.
+ * Keeps `outstanding` jobs running and times each from submit to result. A job with a wrong result does not
+ * count as completed.
  */
 export async function runLoad(
   run: JobSystem['run'],

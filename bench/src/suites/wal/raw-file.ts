@@ -4,7 +4,9 @@ import { closeSync, constants, fdatasync, fsyncSync, openSync, write, writeSync 
 const PAGE_BYTES = 4_096;
 const CHUNK = Buffer.alloc(1_048_576);
 
-/** `grow` appends to a new file, `prewritten` overwrites zeros, `dsync` does so by synchronous O_DSYNC writes. */
+/**
+ * `grow` appends to a new file, `prewritten` overwrites zeros, `dsync` does so by synchronous O_DSYNC writes.
+ */
 export type WriteMode = 'grow' | 'prewritten' | 'dsync';
 
 export class RawFile {

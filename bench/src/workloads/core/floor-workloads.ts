@@ -2,8 +2,9 @@
 import { type Outcome, type PreparedRun, scaled } from '../workload.js';
 
 /*
- * The floor of the core suite: each benchmark written by hand as a ring and a call through a field. It is no actor
- * system; it shows the limit of the machine for any system that delivers a message after the send returns.
+ * The floor of the core suite: each benchmark written by hand as a ring and a call through a field. It is no
+ * actor system; it shows the limit of the machine for any system that delivers a message after the send
+ * returns.
  */
 
 type Receive = (payload: unknown) => void;

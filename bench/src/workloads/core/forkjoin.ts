@@ -5,8 +5,8 @@ import { type Outcome, scaled, type Workload } from '../workload.js';
 const receivers = 60;
 
 /**
- * One producer fills the mailboxes of sixty receivers in parallel. Above scale 1 the workload repeats instead of
- * queueing more, since bounded systems refuse messages above their bound.
+ * One producer fills the mailboxes of sixty receivers in parallel. Above scale 1 the workload repeats instead
+ * of queueing more, since bounded systems refuse messages above their bound.
  */
 export function forkjoinOf(name: string, size: number): Workload {
   return {

@@ -29,12 +29,16 @@ function stateBytes(count: number): number {
   return states.length === count ? (after - before) / count : Number.NaN;
 }
 
-/** V8 sometimes frees about 150 KB of its own between two readings, which would dominate with fewer actors. */
+/**
+ * V8 sometimes frees about 150 KB of its own between two readings, which would dominate with fewer actors.
+ */
 const actorsMin = 20_000;
 
 export type MemoryPart = 'whole' | 'without-state' | 'after-message';
 
-/** Heap per anonymous idle actor with default options. The array of refs is allocated before and not counted. */
+/**
+ * Heap per anonymous idle actor with default options. The array of refs is allocated before and not counted.
+ */
 export function memory(system: System, scale: number, part: MemoryPart): () => Promise<Measurement> {
   const actors = scaled(100_000, scale, actorsMin);
   const touch = system.tell<Deferred | undefined>('touch');

@@ -7,8 +7,8 @@ import { Deferred } from '../deferred.js';
 const rate = 20_000;
 
 /**
- * Asks at fixed times, independent of earlier replies; latency counts from the due time. A closed loop would stop
- * asking during a stall and so hide it.
+ * Asks at fixed times, independent of earlier replies; latency counts from the due time. A closed loop would
+ * stop asking during a stall and so hide it.
  */
 export function openLoopAsk(system: System, ms: number): () => Promise<Measurement> {
   const next = system.ask<number, number>('next');

@@ -9,8 +9,8 @@ const quietCount = 999;
 const everyMs = 10;
 
 /**
- * Lateness of 999 quiet actors that receive a message every 10 ms, while one busy actor always has messages. It
- * counts from the due time of the message, so that a loop too blocked to send it does not look healthy.
+ * Lateness of 999 quiet actors that receive a message every 10 ms, while one busy actor always has messages.
+ * It counts from the due time of the message, so that a loop too blocked to send it does not look healthy.
  */
 export function quietActorsUnderLoad(system: System | undefined, ms: number): () => Promise<Measurement> {
   if (system === undefined) return () => idleLoop(ms);
