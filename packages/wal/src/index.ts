@@ -1,7 +1,7 @@
 export { type AppendRequest, type ReplayRequest, WalActor } from './actor/wal-actor.js';
 export type { BlobReader } from './blob/blob-reader.js';
 export type { BlobWriter } from './blob/blob-writer.js';
-export type { AppendCallback } from './commit/batch-buffer.js';
+export type { AppendCallback } from './commit/append-callbacks.js';
 export type { CodecName } from './format/codecs.js';
 export type { Loss, SnapshotEntry } from './format/manifest.js';
 export type { BlobRef, RecordVisitor } from './format/record.js';

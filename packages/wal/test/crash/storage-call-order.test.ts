@@ -21,13 +21,16 @@ order(
   'only synced files are renamed into place, and only listed in CURRENT when their names are durable',
   () => {
     let renames = 0;
-    traced((call, { world }) => {
+    traced((call, { harness }) => {
       if (call.operation !== 'rename') return;
       const [from = '', to = ''] = call.name.split(' ');
       if (to.endsWith('.tmp')) return; // a spare changes its name; nobody relies on its content
-      assert.ok(world.storage.disk.file(from)?.isSynced, `${from} is renamed to ${to} before it was synced`);
+      assert.ok(
+        harness.storage.disk.file(from)?.isSynced,
+        `${from} is renamed to ${to} before it was synced`,
+      );
       if (to === 'CURRENT') {
-        const loose = world.storage.disk
+        const loose = harness.storage.disk
           .unsyncedNames()
           .filter(({ added }) => added !== undefined && added !== from && !added.endsWith('.tmp'));
         assert.equal(loose, [], `CURRENT is replaced while names are not durable`);
@@ -40,10 +43,10 @@ order(
 
 order('nothing is removed or cut while the manifest that lets go of it could still be undone', () => {
   let removals = 0;
-  traced((call, { world }) => {
+  traced((call, { harness }) => {
     if (call.operation !== 'unlink' && call.operation !== 'truncate') return;
     if (call.name.endsWith('.tmp')) return;
-    const pending = world.storage.disk.unsyncedNames().some(({ added }) => added === 'CURRENT');
+    const pending = harness.storage.disk.unsyncedNames().some(({ added }) => added === 'CURRENT');
     assert.not.ok(pending, `${call.operation} ${call.name} before CURRENT is durable`);
     removals += 1;
   });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { openWal } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tempFolder } from '../temp-directory.js';
+import { tempDirectory } from '../temp-directory.js';
 
 const memory = suite('memory of a replay');
 
@@ -43,8 +43,8 @@ async function write(dir: string, records: number): Promise<void> {
 }
 
 memory('a log of eight heaps is replayed within one heap and a few buffers', async () => {
-  await using small = await tempFolder();
-  await using large = await tempFolder();
+  await using small = await tempDirectory();
+  await using large = await tempDirectory();
   await write(small.path, 32);
   const records = (8 * HEAP_MIB * MIB) / RECORD_BYTES;
   await write(large.path, records);
