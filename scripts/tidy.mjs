@@ -7,6 +7,7 @@ import { checkLayers } from './tidy/layers.mjs';
 import { longOnes } from './tidy/lengths.mjs';
 import { checkPlaces } from './tidy/places.mjs';
 import { checkCommentSubjects, checkRetiredWords } from './tidy/retired-words.mjs';
+import { checkStatusWrites } from './tidy/status-writes.mjs';
 import { checkStrayIo } from './tidy/stray-io.mjs';
 import { checkTests } from './tidy/test-hygiene.mjs';
 import { readTree } from './tidy/tree.mjs';
@@ -17,6 +18,7 @@ const checks = {
   layers: checkLayers,
   cycles: checkCycles,
   'stray I/O': checkStrayIo,
+  'status word': checkStatusWrites,
   words: checkWords,
   names: checkNames,
   tests: checkTests,

@@ -1,6 +1,6 @@
 // What is not written as an actor can still be one: a reducer, a class, a generator, a stream at either end.
 import assert from 'node:assert/strict';
-import { createSystem, openInbox, fromClass, fromGenerator, fromReducer, pipeToActor } from '@troupe/core';
+import { createSystem, fromClass, fromGenerator, fromReducer, openInbox, pipeToActor } from '@troupe/core';
 
 type Change = { readonly kind: 'add'; readonly n: number } | { readonly kind: 'clear' };
 const Total = fromReducer(

@@ -9,7 +9,9 @@ const START_CENTS = 10_000;
 /** Money is in the vault's books, not in the accounts' state: an account may fail without losing any. */
 const books = new Float64Array(ACCOUNTS).fill(START_CENTS);
 
-/** Whoever can receive money. A definition cannot name its own type, so an order names what it needs of a ref. */
+/**
+ * Whoever can receive money. A definition cannot name its own type, so an order names what it needs of a ref.
+ */
 type Payee = RefOf<{ receive: (ctx: never, cents: number) => void }>;
 
 const Account = defineActor('account', {

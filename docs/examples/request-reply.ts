@@ -1,4 +1,5 @@
-// Three ways to answer: at once, later, and with an expected failure; and what a question gets that nobody answers.
+// Three ways to answer: at once, later, and with an expected failure; and what a question gets that nobody
+// answers.
 import assert from 'node:assert/strict';
 import { AskTimeoutError, createSystem, defineActor, isFailure, type LaterReply } from '@troupe/core';
 

@@ -1,6 +1,7 @@
 // timeout: 120s
-// What `npm start` runs: a leader with its log in ./state, two workers and a client, each a process. The client submits real work on the files
-// of this repository; in the middle a worker is killed with kill -9, then the leader itself. The end is a summary of what was proved.
+// What `npm start` runs: a leader with its log in ./state, two workers and a client, each a process. The
+// client submits real work on the files of this repository; in the middle a worker is killed with kill -9,
+// then the leader itself. The end is a summary of what was proved.
 import { mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { connectClient } from '@troupe/jobs';

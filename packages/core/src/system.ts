@@ -17,7 +17,6 @@ import { inspectActor } from './inspect/inspect-actor.js';
 import { textOfTree } from './inspect/live-tree-text.js';
 import { messageHistoryOf } from './inspect/message-history.js';
 import type { FailureReport } from './lifecycle/runtime-signal.js';
-import { TERMINATED } from './mailbox/status-word.js';
 import { nodeHost } from './node-host.js';
 import { callback, checkOption, checkOptionNames } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
@@ -181,7 +180,7 @@ class System implements ActorSystem {
 
   suspend(ref: AnyRef, reason?: string): SuspensionToken {
     const cell = cellOfRef('suspend.ref', ref);
-    if ((cell.status & TERMINATED) !== 0) return { active: false, resume: () => undefined };
+    if (cell.isTerminated) return { active: false, resume: () => undefined };
     const why = reason === undefined ? 'operator' : { user: reason };
     return this.runtime.suspensions.suspend(
       cell,
@@ -252,7 +251,7 @@ class System implements ActorSystem {
   shutdown(options: ShutdownOptions = {}): Promise<SystemReport> {
     checkTimeLimit('shutdown', options);
     const { guardian } = this.runtime;
-    const isFirst = !this.ending.hasBegun && (guardian.status & TERMINATED) === 0;
+    const isFirst = !this.ending.hasBegun && !guardian.isTerminated;
     if (isFirst) this.ending.begin(options);
     return this.whenStopped;
   }
@@ -276,7 +275,7 @@ class System implements ActorSystem {
     withinMs: number | undefined,
     explicit = true,
   ): Promise<StopReason> {
-    if ((cell.status & TERMINATED) !== 0) return Promise.resolve(cell.stopReason);
+    if (cell.isTerminated) return Promise.resolve(cell.stopReason);
     return new Promise((resolve) => {
       cell.ensureCold().onStopped.push(resolve);
       if (this.runtime.childLists.parentOf(cell.slot) === this.runtime.guardian) cell.markReleased();

@@ -22,7 +22,7 @@ const trapped: ProxyHandler<object> = Object.fromEntries(
   ]),
 );
 
-/** Values that user code may throw and that fight back when they are looked at. */
+/** Values that user code may throw, some with throwing getters. */
 const hostile: Readonly<Record<string, () => unknown>> = {
   undefined: () => undefined,
   null: () => null,
@@ -63,7 +63,7 @@ const hostile: Readonly<Record<string, () => unknown>> = {
   },
 };
 
-errors('any value becomes an Error with a short text', () => {
+errors('any thrown value becomes an Error with a short text', () => {
   for (const [name, make] of Object.entries(hostile)) {
     const error = toError(make());
     assert.instance(error, Error, name);
@@ -72,7 +72,7 @@ errors('any value becomes an Error with a short text', () => {
   }
 });
 
-errors('an Error passes as itself, anything else as a ThrownValueError that describes it', () => {
+errors('an Error stays as it is, any other value becomes a ThrownValueError that describes it', () => {
   const error = new RangeError('r');
   assert.is(toError(error), error);
   const thrown = toError({ a: 1, b: 2 }) as ThrownValueError;
@@ -82,35 +82,38 @@ errors('an Error passes as itself, anything else as a ThrownValueError that desc
   assert.is((toError('why') as ThrownValueError).thrown, '"why"');
 });
 
-errors('whatever a handler throws ends in a restart and a rejected ask, and the loop goes on', async () => {
-  const Thrower = defineActor('thrower', {
-    handlers: {
-      now: (_ctx, name: string): number => {
-        throw hostile[name]?.();
+errors(
+  'any value that a handler throws causes a restart and a rejected ask, and the executor continues',
+  async () => {
+    const Thrower = defineActor('thrower', {
+      handlers: {
+        now: (_ctx, name: string): number => {
+          throw hostile[name]?.();
+        },
+        later: async (_ctx, name: string): Promise<number> => {
+          await Promise.resolve();
+          throw hostile[name]?.();
+        },
+        ping: () => 'pong',
       },
-      later: async (_ctx, name: string): Promise<number> => {
-        await Promise.resolve();
-        throw hostile[name]?.();
-      },
-      ping: () => 'pong',
-    },
-  });
-  const host = new ManualHost();
-  await using test = createTestSystem({ host, supervise: { restarts: 1_000 } });
-  const ref = test.system.spawn(Thrower);
-  for (const name of Object.keys(hostile)) {
-    for (const message of ['now', 'later'] as const) {
-      const code = ref.ask[message](name).catch((error: TroupeError) => error.code);
-      const pong = ref.ask.ping();
-      await test.settle();
-      assert.is(await code, 'ERR_ACTOR_FAILED', `${name} ${message}`);
-      assert.is(await pong, 'pong', `${name} ${message}`);
+    });
+    const host = new ManualHost();
+    await using test = createTestSystem({ host, supervise: { restarts: 1_000 } });
+    const ref = test.system.spawn(Thrower);
+    for (const name of Object.keys(hostile)) {
+      for (const message of ['now', 'later'] as const) {
+        const code = ref.ask[message](name).catch((error: TroupeError) => error.code);
+        const pong = ref.ask.ping();
+        await test.settle();
+        assert.is(await code, 'ERR_ACTOR_FAILED', `${name} ${message}`);
+        assert.is(await pong, 'pong', `${name} ${message}`);
+      }
     }
-  }
-  assert.ok(host.logged.every((line) => line.message.length < 11_000));
-});
+    assert.ok(host.logged.every((line) => line.message.length < 11_000));
+  },
+);
 
-errors('whatever an event listener throws reaches neither the runtime nor other listeners', async () => {
+errors('an error of an event listener reaches neither the runtime nor other listeners', async () => {
   const Actor = defineActor('actor', { handlers: { ping: () => 'pong' } });
   await using test = createTestSystem();
   for (const make of Object.values(hostile)) {
@@ -118,17 +121,17 @@ errors('whatever an event listener throws reaches neither the runtime nor other 
       throw make();
     });
   }
-  let told = 0;
+  let received = 0;
   test.system.subscribe(() => {
-    told += 1;
+    received += 1;
   });
   const pong = test.system.spawn(Actor).ask.ping();
   await test.settle();
   assert.is(await pong, 'pong');
-  assert.is(told, 1);
+  assert.is(received, 1);
 });
 
-errors('a log that throws stops nobody', async () => {
+errors('a log function that throws stops no actor', async () => {
   const host = new ManualHost();
   host.log = () => {
     throw new Error('disk full');
@@ -176,7 +179,7 @@ function lengthOf(error: unknown): number {
   );
 }
 
-errors('an error that leaves the runtime is bounded in size, whatever of it is huge', async () => {
+errors('an error that leaves the runtime is bounded in size', async () => {
   for (const [name, make] of Object.entries(HUGE)) {
     const bounded = boundedError(make());
     assert.ok(lengthOf(bounded) < 300_000, `${name}: ${lengthOf(bounded)}`);
@@ -193,25 +196,25 @@ errors('an error that leaves the runtime is bounded in size, whatever of it is h
   for (const name of Object.keys(HUGE)) {
     const host = new ManualHost();
     const test = createTestSystem({ host, supervise: { restarts: 0 } });
-    const told: unknown[] = [];
+    const received: unknown[] = [];
     test.system.subscribe((event) => {
-      if (event.kind === 'failed') told.push(event.error);
-      if (event.kind === 'system-stopping') told.push(event.cause);
+      if (event.kind === 'failed') received.push(event.error);
+      if (event.kind === 'system-stopping') received.push(event.cause);
     });
     test.system.spawn(Thrower).tell.bad(name);
     await test.settle();
-    told.push((await test.system.whenStopped).cause, ...host.logged.map(({ fields }) => fields.error));
-    assert.is(told.length, 5, name);
-    assert.ok(told.every((error) => error instanceof Error && lengthOf(error) < 300_000));
+    received.push((await test.system.whenStopped).cause, ...host.logged.map(({ fields }) => fields.error));
+    assert.is(received.length, 5, name);
+    assert.ok(received.every((error) => error instanceof Error && lengthOf(error) < 300_000));
   }
 });
 
-errors('an error of ordinary size leaves the runtime as itself', () => {
+errors('an error of ordinary size leaves the runtime unchanged', () => {
   const error = new RangeError('r', { cause: new Error('why') });
   assert.is(boundedError(error), error);
 });
 
-errors('a hostile error leaves the runtime as one that can be read', () => {
+errors('an error with throwing getters leaves the runtime as a readable one', () => {
   for (const [name, make] of Object.entries(hostile)) {
     const error = boundedError(toError(make()));
     for (let i = 0; i < 3; i += 1) {
@@ -221,7 +224,7 @@ errors('a hostile error leaves the runtime as one that can be read', () => {
   }
 });
 
-errors('a circle of causes ends', () => {
+errors('a cycle of causes is cut', () => {
   const error = new Error('a');
   error.cause = new Error('b', { cause: error });
   assert.instance(boundedError(error), Error);
@@ -242,7 +245,7 @@ errors('every error has its own name, a stable code and its values', async () =>
   }
 });
 
-errors('every error of the message path can be provoked, and carries its values', async () => {
+errors('every error of the message path occurs in a test and has its fields', async () => {
   const caught = new Map<string, TroupeError>();
   const note = (error: unknown): void => {
     for (let next = error; next instanceof Error; next = next.cause) {

@@ -7,7 +7,11 @@ const shutdown = suite('shutdown');
 
 const never = (): Promise<void> => new Promise(() => undefined);
 const Idle = defineActor('idle', { handlers: { ping() {} } });
-const Stubborn = defineActor('stubborn', { handlers: { ping() {} }, stopping: never, stopWithinMs: 60_000 });
+const NeverStops = defineActor('never-stops', {
+  handlers: { ping() {} },
+  stopping: never,
+  stopWithinMs: 60_000,
+});
 
 async function endOf(
   world: ReturnType<typeof createTestSystem>,
@@ -22,7 +26,7 @@ async function endOf(
   return report as SystemReport;
 }
 
-shutdown('phases run one after the other, the tasks of one together', async () => {
+shutdown('shutdown phases run one after the other, the tasks of a phase concurrently', async () => {
   const world = createTestSystem();
   const { system } = world;
   const order: string[] = [];
@@ -39,7 +43,7 @@ shutdown('phases run one after the other, the tasks of one together', async () =
   assert.equal(report.unfinished, []);
 });
 
-shutdown('actors can be used and started until their phase', async () => {
+shutdown('actors can be used and started until the actors phase', async () => {
   const world = createTestSystem();
   const { system } = world;
   let spawned = false;
@@ -56,7 +60,7 @@ shutdown('actors can be used and started until their phase', async () => {
   );
 });
 
-shutdown('a task that hangs or fails is reported and holds nobody up', async () => {
+shutdown('a task that hangs or fails is reported and delays no other task', async () => {
   const world = createTestSystem();
   const { system } = world;
   const order: string[] = [];
@@ -76,10 +80,10 @@ shutdown('a task that hangs or fails is reported and holds nobody up', async () 
   assert.is(report.cause, undefined);
 });
 
-shutdown('actors that do not stop in time are killed and named', async () => {
+shutdown('actors that do not stop in time are killed and reported', async () => {
   const world = createTestSystem();
   const { system, host } = world;
-  system.spawn(Stubborn, undefined, { name: 'mule' });
+  system.spawn(NeverStops, undefined, { name: 'hanging' });
   system.spawn(Idle, undefined, { name: 'lamb' });
   const startedAt = host.now();
   let endedAt = 0;
@@ -90,16 +94,18 @@ shutdown('actors that do not stop in time are killed and named', async () => {
   await world.advance(301);
   const report = await ending;
   assert.is(endedAt - startedAt, 300);
-  assert.equal(report.unfinished, [{ phase: 'actors', name: '/mule', why: 'running stopping for 300 ms' }]);
+  assert.equal(report.unfinished, [
+    { phase: 'actors', name: '/hanging', why: 'running stopping for 300 ms' },
+  ]);
 });
 
-shutdown('without a limit the actors get ten seconds, one that hangs five of them', async () => {
+shutdown('by default actors get ten seconds to stop, and one that hangs gets five', async () => {
   const world = createTestSystem();
   const { system, host } = world;
   const order: string[] = [];
   const Polite = defineActor('polite', { handlers: {}, stopped: () => void order.push('polite') });
   const Hung = defineActor('hung', { handlers: {}, stopping: never });
-  system.spawn(Stubborn);
+  system.spawn(NeverStops);
   system.spawn(Polite);
   system.spawn(Hung);
   let endedAt = 0;
@@ -112,7 +118,7 @@ shutdown('without a limit the actors get ten seconds, one that hangs five of the
   assert.is(endedAt, 10_000);
 });
 
-shutdown('the end of a significant top-level actor ends the system, resources included', async () => {
+shutdown('the end of a significant top-level actor shuts the system down', async () => {
   const world = createTestSystem();
   const { system } = world;
   const order: string[] = [];
@@ -131,7 +137,7 @@ shutdown('the end of a significant top-level actor ends the system, resources in
   assert.is(report.cause, undefined);
 });
 
-shutdown('a failure that reaches the guardian ends the system through the same phases', async () => {
+shutdown('a failure that reaches the guardian shuts the system down through the same phases', async () => {
   const world = createTestSystem({ supervise: { restarts: 0 } });
   const { system } = world;
   const order: string[] = [];
@@ -165,7 +171,7 @@ shutdown('a second shutdown waits for the first', async () => {
   assert.throws(() => system.onShutdown('drain', 'late', () => undefined), /stopping or stopped/);
 });
 
-shutdown('bad use is refused', async () => {
+shutdown('invalid use is refused', async () => {
   await using world = createTestSystem();
   const { system } = world;
   assert.throws(
@@ -186,32 +192,35 @@ shutdown('bad use is refused', async () => {
   );
 });
 
-shutdown('is bounded in time under load, and every message is accounted for', async () => {
-  const system = createSystem({ warn: false });
-  let sent = 0;
-  const Busy = defineActor('busy', {
-    handlers: {
-      spin(ctx) {
-        sent += 1;
-        Busy.self(ctx).tell.spin();
+shutdown(
+  'a shutdown under load is bounded in time, and every message is handled or a dead letter',
+  async () => {
+    const system = createSystem({ warn: false });
+    let sent = 0;
+    const Busy = defineActor('busy', {
+      handlers: {
+        spin(ctx) {
+          sent += 1;
+          Busy.self(ctx).tell.spin();
+        },
       },
-    },
-  });
-  for (let i = 0; i < 2_000; i += 1) {
-    sent += 1;
-    system.spawn(Busy).tell.spin();
-  }
-  await new Promise<void>((resolve) => {
-    setImmediate(resolve);
-  });
-  const startedAt = performance.now();
-  const report = await system.shutdown({ withinMs: 1_000 });
-  assert.ok(performance.now() - startedAt < 5_000, `${performance.now() - startedAt} ms`);
-  assert.is(report.handled + report.deadLetters, sent);
-  assert.is(system.stats().queued, 0);
-});
+    });
+    for (let i = 0; i < 2_000; i += 1) {
+      sent += 1;
+      system.spawn(Busy).tell.spin();
+    }
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    const startedAt = performance.now();
+    const report = await system.shutdown({ withinMs: 1_000 });
+    assert.ok(performance.now() - startedAt < 5_000, `${performance.now() - startedAt} ms`);
+    assert.is(report.handled + report.deadLetters, sent);
+    assert.is(system.stats().queued, 0);
+  },
+);
 
-shutdown('a limit that no host timer can hold is as long as the longest', async () => {
+shutdown('a time limit beyond the longest host timer is capped', async () => {
   for (const withinMs of [Number.POSITIVE_INFINITY, 2 ** 31, 2 ** 40]) {
     const system = createSystem();
     const Slow = defineActor('slow', {
@@ -224,7 +233,7 @@ shutdown('a limit that no host timer can hold is as long as the longest', async 
   }
 });
 
-shutdown('a task whose error cannot be read twice is reported and holds nobody up', async () => {
+shutdown('a task whose error getters throw is reported and delays no other task', async () => {
   const world = createTestSystem();
   world.system.onShutdown('drain', 'hostile', () => {
     let reads = 0;

@@ -1,4 +1,4 @@
-// Whole systems on the real pump: the seed's scenarios.
+// Whole systems on the real executor.
 import { createSystem, defineActor, nodeHost, type RefOf } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
@@ -37,7 +37,7 @@ system('100 actors handle 1,000 messages each, in order', async () => {
   assert.is(world.stats().deadLetters, 0);
 });
 
-system('a spike of 1,000 actors, spawned, sent to and stopped at once', async () => {
+system('1,000 actors are spawned, sent to and stopped at once', async () => {
   await using world = createSystem({ host });
   const refs = Array.from({ length: 1_000 }, (_, i) => world.spawn(Counter, undefined, { name: `c${i}` }));
   for (const ref of refs) for (let i = 0; i < 10; i += 1) ref.tell.add(1);
@@ -48,10 +48,12 @@ system('a spike of 1,000 actors, spawned, sent to and stopped at once', async ()
   assert.is(world.stats().actors, 1);
 });
 
-system('an actor that sends to itself for ever leaves 999 others their turns (E30)', async () => {
+system('an actor that sends to itself for ever does not starve 999 others', async () => {
   const world = createSystem({ host });
-  const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
-  world.spawn(Hog).tell.go();
+  const SelfSender = defineActor('self-sender', {
+    handlers: { go: (ctx): void => SelfSender.self(ctx).tell.go() },
+  });
+  world.spawn(SelfSender).tell.go();
   const others = Array.from({ length: 999 }, () => world.spawn(Counter));
   for (let round = 0; round < 20; round += 1) {
     for (const ref of others) ref.tell.add(1);
@@ -62,28 +64,28 @@ system('an actor that sends to itself for ever leaves 999 others their turns (E3
   await world.shutdown();
 });
 
-system('such an actor gets one message per turn of the others, not one batch (E30)', async () => {
+system('an actor that sends to itself handles one message per round of the others', async () => {
   const test = createTestSystem();
-  let hogged = 0;
-  const Hog = defineActor('hog', {
+  let selfSends = 0;
+  const SelfSender = defineActor('self-sender', {
     handlers: {
       go(ctx) {
-        hogged += 1;
-        Hog.self(ctx).tell.go();
+        selfSends += 1;
+        SelfSender.self(ctx).tell.go();
       },
     },
   });
-  const hog = test.system.spawn(Hog);
-  hog.tell.go();
+  const selfSender = test.system.spawn(SelfSender);
+  selfSender.tell.go();
   const others = Array.from({ length: 999 }, () => test.system.spawn(Counter));
   for (let i = 0; i < 600; i += 1) for (const ref of others) ref.tell.add(1);
   while (test.system.stats().queued > 1) test.step();
-  assert.ok(hogged <= 6, `the hog ran ${hogged} times until the others were done`);
-  void test.system.kill(hog);
+  assert.ok(selfSends <= 6, `the self-sender ran ${selfSends} times until the others were done`);
+  void test.system.kill(selfSender);
   await test[Symbol.asyncDispose]();
 });
 
-system('a deep backlog of one actor leaves the others their turns (E30)', async () => {
+system('a deep backlog of one actor does not starve the others', async () => {
   await using world = createSystem({ host });
   const busy = world.spawn(
     defineActor('busy', { handlers: { work: () => undefined }, mailbox: { overflow: 'grow' } }),
@@ -95,9 +97,9 @@ system('a deep backlog of one actor leaves the others their turns (E30)', async 
   assert.ok(world.stats().queued > 400_000, 'it was answered long before the backlog was done');
 });
 
-system('a crash is followed by a restart, over and over, and nobody else notices', async () => {
+system('an actor that fails repeatedly is restarted each time, and others are not affected', async () => {
   await using world = createSystem({ host, supervise: { restarts: 1_000 } });
-  const Fragile = defineActor('fragile', {
+  const Failing = defineActor('failing', {
     state: () => ({ n: 0 }),
     handlers: {
       put(ctx, n: number) {
@@ -108,7 +110,7 @@ system('a crash is followed by a restart, over and over, and nobody else notices
     },
   });
   const other = world.spawn(Counter);
-  const ref = world.spawn(Fragile);
+  const ref = world.spawn(Failing);
   for (let n = 1; n <= 1_000; n += 1) {
     ref.tell.put(n);
     other.tell.add(1);
@@ -146,7 +148,7 @@ system('a ring of actors passes a token around', async () => {
   assert.is(world.stats().handled, 100 + 100_001);
 });
 
-system('events name what happens, in order', async () => {
+system('events report the lifecycle in order', async () => {
   const events: string[] = [];
   const world = createSystem({ host });
   const end = world.subscribe((event) => events.push(event.kind));
@@ -162,18 +164,18 @@ system('events name what happens, in order', async () => {
   assert.ok(events.includes('system-stopping'));
 });
 
-system('the end of one subscription ends no other, not even one of the same function', async () => {
+system('unsubscribing ends only its own subscription, even of the same function', async () => {
   const world = createSystem({ host });
-  let told = 0;
+  let received = 0;
   const listener = (): void => {
-    told += 1;
+    received += 1;
   };
   const endFirst = world.subscribe(listener);
   world.subscribe(listener);
   endFirst();
   endFirst();
   world.spawn(Counter);
-  assert.is(told, 1);
+  assert.is(received, 1);
   const names: (string | undefined)[] = [];
   const endWatch = world.watchName(Counter, 'n', () => undefined);
   endWatch();
@@ -184,7 +186,7 @@ system('the end of one subscription ends no other, not even one of the same func
   await world.shutdown();
 });
 
-system('shutdown ends everything once, and says how', async () => {
+system('shutdown ends every actor once and returns a report', async () => {
   const world = createSystem({ name: 'bank', host });
   for (let i = 0; i < 10; i += 1) world.spawn(Counter).tell.add(1);
   const reports = await Promise.all([world.shutdown(), world.shutdown(), world.whenStopped]);
@@ -194,7 +196,7 @@ system('shutdown ends everything once, and says how', async () => {
   assert.is((reports[0]?.handled ?? 0) + (reports[0]?.deadLetters ?? 0), 10);
 });
 
-system('several systems live side by side', async () => {
+system('several systems run in one process', async () => {
   await using one = createSystem({ name: 'one' });
   await using two = createSystem({ name: 'two' });
   const relay = two.spawn(Counter, undefined, { name: 'same' });
@@ -203,10 +205,10 @@ system('several systems live side by side', async () => {
   sender.tell.go();
   await sender.ask.ping();
   assert.is(await relay.ask.get(), 5);
-  assert.is(one.lookup(Counter, 'nobody'), undefined);
+  assert.is(one.lookup(Counter, 'unknown'), undefined);
 });
 
-system('handlers may be called like methods of objects', async () => {
+system('handlers can have the names of Object methods', async () => {
   await using world = createSystem({ host });
   const Odd = defineActor('odd', {
     handlers: {

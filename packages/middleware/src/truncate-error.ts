@@ -3,8 +3,8 @@ const CAUSES_MAX = 5;
 const ELLIPSIS = '…';
 
 /**
- * A copy of an error that may leave the process: long texts in the error and in its causes are cut. Returns the error
- * itself when nothing is too long, which is nearly always.
+ * A copy of an error that may leave the process: long texts in the error and in its causes are cut. Returns
+ * the error itself when nothing is too long, which is nearly always.
  */
 export function truncateError(error: Error): Error {
   return truncate(error, CAUSES_MAX) as Error;

@@ -1,8 +1,8 @@
-export { type IdentityEntry, IdentityStore, type KeyOwner } from './access/directory.js';
 export { type Action, Identity, type IdentityRules, LOCAL_IDENTITY, type Role } from './access/identity.js';
-export { type Profile, type TransportLimits, transportLimits } from './access/limits.js';
+export { type IdentityEntry, IdentityStore, type KeyOwner } from './access/identity-store.js';
 export { Secret } from './access/secret.js';
 export { isSubject, isSubjectPattern, matchesSubject } from './access/subject-pattern.js';
+export { type Profile, type TransportLimits, transportLimits } from './access/transport-limits.js';
 export type {
   ConnectionClosed,
   ConnectionMessages,
@@ -13,26 +13,26 @@ export type {
   FrameArrived,
   OutboundBody,
   OutboundFrame,
-} from './actors/receiver.js';
+} from './actors/connection-messages.js';
 export { TcpConnection } from './actors/tcp-connection.js';
 export { TcpDialer, type TcpDialerArgs, type TcpDialerMessages } from './actors/tcp-dialer.js';
 export { TcpListener, type TcpListenerArgs, type TcpListenerMessages } from './actors/tcp-listener.js';
+export { type BodySource, bodyFromBytes, bodyFromIterable } from './connection/body-source.js';
+export { type CloseReason, formatCloseReason } from './connection/close-reason.js';
+export { Connection } from './connection/connection.js';
+export type { ConnectionHandler, WriteRefusal, WriteResult } from './connection/connection-handler.js';
+export { type BodyReader, IncomingBody } from './connection/incoming-body.js';
+export { type BodyOutcome, OutgoingBody, type OutgoingBodyOptions } from './connection/outgoing-body.js';
+export { ReceivedFrame } from './connection/received-frame.js';
 export {
   type PeerError,
   WIRE_ERRORS,
   type WireError,
   type WireErrorDetail,
   type WireErrorName,
-} from './connection/answer.js';
-export { type BodySource, bodyFromBytes, bodyFromIterable } from './connection/body-source.js';
-export { type CloseReason, formatCloseReason } from './connection/close-reason.js';
-export { Connection } from './connection/connection.js';
-export type { ConnectionHandler, WriteRefusal, WriteResult } from './connection/connection-handler.js';
-export { ReceivedFrame } from './connection/frame.js';
-export { type BodyReader, IncomingBody } from './connection/incoming-body.js';
-export { type BodyOutcome, OutgoingBody, type OutgoingBodyOptions } from './connection/outgoing-body.js';
-export { REDIAL_BACKOFF, type RedialBackoff } from './dialer/backoff.js';
+} from './connection/wire-error.js';
 export { Dialer, type DialerEvent, type DialerOptions } from './dialer/dialer.js';
+export { REDIAL_BACKOFF, type RedialBackoff } from './dialer/redial-backoff.js';
 export {
   AccessRuleError,
   BodyBrokenError,
@@ -56,9 +56,9 @@ export { FrameType } from './frame/frame-type.js';
 export { FrameWriter } from './frame/frame-writer.js';
 export { type Compression, type FrameHeader, NO_HEADER } from './frame/header.js';
 export type { DialerAuth } from './handshake/dialer-handshake.js';
+export type { HandshakeResult } from './handshake/handshake-result.js';
 export type { AuthMethod, Capacity } from './handshake/hello.js';
 export type { ChannelSecurity, ListenerAuth } from './handshake/listener-handshake.js';
-export type { HandshakeResult } from './handshake/session.js';
 export { Listener, type ListenerEvent, type ListenerOptions } from './listener/listener.js';
 export { formatAddress, isLocal } from './net/address.js';
 export type { Clock } from './net/clock.js';
@@ -73,6 +73,6 @@ export type {
   NetSocket,
   SocketHandler,
 } from './net/net.js';
-export { bodyFromFile } from './net/node-body.js';
 export { nodeClock } from './net/node-clock.js';
+export { bodyFromFile } from './net/node-file-body.js';
 export { nodeNet } from './net/node-net.js';

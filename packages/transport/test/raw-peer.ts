@@ -1,5 +1,5 @@
 import { FrameDecoder, type FrameHeader, FrameType, FrameWriter, type NetSocket } from '@troupe/transport';
-import { decodeAnswer } from '#src/connection/answer.js';
+import { decodeWireError } from '#src/connection/wire-error.js';
 import { encodeHello, type Hello } from '#src/handshake/hello.js';
 import { PORT, type World } from './world.js';
 
@@ -7,10 +7,10 @@ import { PORT, type World } from './world.js';
 export class RawPeer {
   readonly frames: { readonly type: number; readonly payload: Buffer }[] = [];
   closed = false;
-  readonly #socket: NetSocket;
+  private readonly socket: NetSocket;
 
   constructor(socket: NetSocket) {
-    this.#socket = socket;
+    this.socket = socket;
     const decoder = new FrameDecoder(
       {
         onFrame: (type, bytes, start, end) =>
@@ -31,32 +31,32 @@ export class RawPeer {
   }
 
   bytes(...bytes: readonly (Uint8Array | string)[]): void {
-    this.#socket.write(
+    this.socket.write(
       bytes.map((part) => (typeof part === 'string' ? Buffer.from(part, 'hex') : Buffer.from(part))),
     );
   }
 
   frame(type: number, payload: Uint8Array = new Uint8Array(0)): void {
     const writer = new FrameWriter();
-    writer.frame(type, payload);
-    this.#socket.write(writer.take());
+    writer.writeFrame(type, payload);
+    this.socket.write(writer.takePieces());
   }
 
   message(type: number, header: FrameHeader, body: Uint8Array = new Uint8Array(0)): void {
     const writer = new FrameWriter();
-    writer.message(type, header, body);
-    this.#socket.write(writer.take());
+    writer.writeMessage(type, header, body);
+    this.socket.write(writer.takePieces());
   }
 
   end(): void {
-    this.#socket.end();
+    this.socket.end();
   }
 
   /** Names of the Error frames received. */
   get errors(): string[] {
     return this.frames
       .filter(({ type }) => type === FrameType.Error)
-      .map(({ payload }) => decodeAnswer(payload)?.name ?? 'unreadable');
+      .map(({ payload }) => decodeWireError(payload)?.name ?? 'unreadable');
   }
 
   get types(): number[] {

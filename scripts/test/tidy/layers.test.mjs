@@ -43,7 +43,10 @@ layers('sources do not use the import map of the tests', () => {
 
 layers('a stage of core imports values of lower stages only', () => {
   assert.equal(
-    findings('packages/core/src/run-queue/ready-queue-coordinator.ts', `import { a } from '../mailbox/mailbox.js';`),
+    findings(
+      'packages/core/src/run-queue/ready-queue-coordinator.ts',
+      `import { a } from '../mailbox/mailbox.js';`,
+    ),
     [],
   );
   const up = findings('packages/core/src/mailbox/mailbox.ts', `import { a } from '../ready/slots.js';`);

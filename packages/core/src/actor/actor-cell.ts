@@ -6,18 +6,6 @@ import type { StopReason } from '../events.js';
 import { STOP_REASONS } from '../events.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import { Mailbox } from '../mailbox/mailbox.js';
-import { EMPTY_QUEUE } from '../mailbox/message-queue.js';
-import {
-  CLOSED,
-  DRAINING,
-  FENCED,
-  KILL_ASKED,
-  SCHEDULED,
-  SIGNALS,
-  STOP_ASKED,
-  SUSPENSION,
-  TERMINATED,
-} from '../mailbox/status-word.js';
 import { Failure } from '../message/expected-failure.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
@@ -43,7 +31,6 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 
   constructor(type: ActorType, slot: number, args: unknown, ref: RefBase | undefined) {
     super(type, slot);
-    this.status = type.idleStatus;
     this.state = undefined;
     this.args = args;
     this.cold = undefined;
@@ -57,9 +44,9 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 
   /** Puts a signal in its lane and makes sure that it will be onClockRead at. */
   signal(signal: Signal): void {
-    if ((this.status & (TERMINATED | FENCED)) !== 0) return;
+    if (!this.isCurrent) return;
     this.ensureCold().signals.push(signal);
-    this.status |= SIGNALS;
+    this.markSignalled();
     this.type.runtime.ready.registerReady(this);
   }
 
@@ -68,19 +55,19 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   /** Also of one that drains: what is left of its backlog becomes dead letters then. */
   requestStop(): void {
     if (!this.isCurrent) return;
-    this.status = (this.status & ~DRAINING) | STOP_ASKED | CLOSED;
+    this.markStopRequested();
     this.type.runtime.ready.registerReady(this);
   }
 
   requestDrain(): void {
-    if ((this.status & CLOSED) !== 0) return;
-    this.status |= STOP_ASKED | CLOSED | DRAINING;
+    if (this.isClosed) return;
+    this.markDrainRequested();
     this.type.runtime.ready.registerReady(this);
   }
 
   requestKill(): void {
     if (!this.isCurrent) return;
-    this.status |= KILL_ASKED | CLOSED;
+    this.markKillRequested();
     this.type.runtime.ready.registerReady(this);
   }
 
@@ -100,32 +87,29 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   get id(): string {
-    const gone = (this.status & TERMINATED) !== 0;
-    const generation = gone ? (this.state as number) : this.type.runtime.ready.slots.generationOf(this.slot);
+    const generation = this.isTerminated
+      ? (this.state as number)
+      : this.type.runtime.ready.slots.generationOf(this.slot);
     return `${this.slot}.${generation}`;
   }
 
   /**
-   * Gone: the slot will be somebody else's soon. What a report may still want to know of this actor takes the place of
-   * what it no longer needs: its generation that of the state, its parent that of the arguments, the reason that of the
-   * suspensions.
+   * The slot will soon belong to another actor. Three facts that a report may still want take the place of fields that
+   * are no longer needed: the generation stands in the state, the parent in the arguments, the reason in the status.
    */
-  markTerminated(reason: StopReason, parent: RefBase | undefined): void {
-    const { slots } = this.type.runtime.ready;
-    this.status =
-      (this.status & SCHEDULED) | TERMINATED | CLOSED | (STOP_REASONS.indexOf(reason) * SUSPENSION);
-    this.state = slots.generationOf(this.slot);
+  terminate(reason: StopReason, parent: RefBase | undefined): void {
+    this.markTerminated(STOP_REASONS.indexOf(reason));
+    this.state = this.type.runtime.ready.slots.generationOf(this.slot);
     this.args = parent;
-    this.queue = EMPTY_QUEUE;
   }
 
   get stopReason(): StopReason {
-    return STOP_REASONS[(this.status / SUSPENSION) | 0] as StopReason;
+    return STOP_REASONS[this.terminationCode] as StopReason;
   }
 
   /** Undefined for the guardian; also known of an actor that is gone. */
   get parentRef(): RefBase | undefined {
-    if ((this.status & TERMINATED) !== 0) return this.args as RefBase | undefined;
+    if (this.isTerminated) return this.args as RefBase | undefined;
     return this.type.runtime.childLists.parentOf(this.slot)?.ref;
   }
 
@@ -145,7 +129,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   get abort(): AbortSignal {
     const cold = this.ensureCold();
     cold.abort ??= new AbortController();
-    if ((this.status & (FENCED | TERMINATED)) !== 0) cold.abort.abort();
+    if (!this.isCurrent) cold.abort.abort();
     return cold.abort.signal;
   }
 
@@ -262,10 +246,6 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     return new Failure(code, detail as Detail);
   }
 
-  get isCurrent(): boolean {
-    return (this.status & (FENCED | TERMINATED)) === 0;
-  }
-
   /** A continuation of an earlier incarnation must not act in the name of this one. */
   checkCurrent(what: string): void {
     if (this.isCurrent) return;
@@ -277,7 +257,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     this.checkCurrent(verb);
     if (ref === undefined) return this;
     const cell = cellOfRef(`${verb}.ref`, ref);
-    if ((cell.status & TERMINATED) !== 0 || cell === this) return cell === this ? this : undefined;
+    if (cell.isTerminated || cell === this) return cell === this ? this : undefined;
     if (this.type.runtime.childLists.parentOf(cell.slot) !== this) {
       throw new MisuseError(
         `${this.path}: ${verb}(${cell.path}): not a child; ask it, or use system.${verb}`,

@@ -18,7 +18,6 @@ import { DeadLetters } from '../mailbox/dead-letters.js';
 import { Delivery } from '../mailbox/delivery.js';
 import type { Handler } from '../mailbox/mailbox-type.js';
 import { Stashes } from '../mailbox/stashes.js';
-import { CLOSED } from '../mailbox/status-word.js';
 import { Suspensions } from '../mailbox/suspensions.js';
 import { UnhandledInPhase } from '../mailbox/unhandled-in-phase.js';
 import { checkDistinct } from '../middleware/check-middleware.js';
@@ -129,7 +128,7 @@ export class Runtime {
     ref?: RefBase,
   ): ActorCell {
     checkIsDefinition(definition);
-    if ((parent.status & CLOSED) !== 0) {
+    if (parent.isClosed) {
       throw new SystemStoppedError(this.options.name, `spawning ${definition.name} under ${parent.path}`);
     }
     if (options !== undefined) checkSpawnOptions(options);

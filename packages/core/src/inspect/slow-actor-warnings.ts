@@ -1,7 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Runtime } from '../actor/runtime.js';
 import type { TurnObserver, TurnTiming } from '../executor/turn-observer.js';
-import { GATED } from '../mailbox/status-word.js';
 import { handlerOf } from '../message/envelope.js';
 import { NO_MESSAGE } from '../run-queue/ready-queue-coordinator.js';
 import { QueueWaitProbe } from './queue-wait-probe.js';
@@ -54,7 +53,7 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
       else if (!probe.isOver) return;
     }
     const follow = mailbox.queue.length > 0 && mailbox.type.overflow !== 'drop-oldest';
-    this.probe = follow && (mailbox.status & GATED) === 0 ? new QueueWaitProbe(mailbox, now) : undefined;
+    this.probe = follow && !mailbox.isGated ? new QueueWaitProbe(mailbox, now) : undefined;
   }
 
   private warnOfTurn(cell: ActorCell, turns: number, handled: number, ms: number): void {

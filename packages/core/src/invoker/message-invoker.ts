@@ -1,6 +1,5 @@
 // Hot path: no allocation per message.
 import type { Mailbox } from '../mailbox/mailbox.js';
-import { EMPTY_QUEUE, MessageQueue } from '../mailbox/message-queue.js';
 import {
   GATED,
   IDLE,
@@ -17,52 +16,55 @@ import { NO_SLOT } from '../run-queue/slots.js';
 
 type Run = (context: unknown, payload: unknown) => unknown;
 
-// Constants of this module are part of the compiled loop; imported ones would be loaded and checked at every use (ADR 0028).
+// Constants of this module are part of the compiled loop; imported ones would be loaded and checked at every use.
 const IS_IDLE = IDLE;
 const ENDS_BATCH = INTERRUPTED;
 const IS_SCHEDULED = SCHEDULED;
 const NEEDS_SLOW_PATH = INTERRUPTED | SLOW_PATH;
 const WITHOUT_MESSAGE = NO_MESSAGE;
 
-/** Messages in a turn that make a look at the clock worth its price. */
+/** A turn of so many messages is worth a clock read. */
 const LONG_TURN = 64;
 
-/** What the invoker leaves to the actor itself. */
+/** The part of a turn that depends on the actor. */
 export interface Lifecycle<M extends Mailbox> {
   /** Handles everything in the signal lane. */
   handleSignals(mailbox: M): void;
   /** A handler threw. */
   failed(mailbox: M, error: unknown, handler: number, envelope: Envelope | undefined): void;
-  /** A handler returned an object: a promise to wait for, a reply for later, or just a value. */
+  /** A handler returned an object: a promise, a later reply, or just a value. */
   returned(mailbox: M, result: object, handler: number, envelope: Envelope | undefined): void;
   reply(envelope: Envelope, value: unknown): void;
-  /** Nobody waits for the reply any more: the message is not run. */
+  /** The asker has given up: the message is not run. */
   expired(mailbox: M, envelope: Envelope): void;
-  /** Messages were handled with care. */
+  /** A message of the slow path has ended. */
   messageEnded(mailbox: M): void;
   /** Runs one message through the actor's middleware. */
   runThroughPipeline(mailbox: M): void;
-  /** TurnHookContext hooks; returns how many were entered, or -1 when one of them threw. */
+  /** Runs the `beforeTurn` hooks; returns how many were entered. */
   enterTurn(mailbox: M): number;
   leaveTurn(mailbox: M, code: InvokeCode, entered: number): void;
 }
 
-/** Runs a bounded batch of messages of one mailbox: the only place where user handlers are called and caught. */
+/**
+ * Runs a bounded batch of messages of one mailbox. Handlers of actors without middleware are called and caught here;
+ * `MessageHooks` does the same for the others.
+ */
 export class MessageInvoker<M extends Mailbox = Mailbox> {
   /** Messages handled in the turn; 1 between turns, so that the most frequent one need not be written down. */
   handled = 1;
-  /** The last turn was as long as its type is allowed: somebody should look at the clock and tell `adjustTurnMax`. */
+  /** The last turn was as long as its type allows: the executor reads the clock and calls `adjustTurnMax`. */
   isClockReadDue = false;
-  /** Who had the last turn. */
+  /** The mailbox that had the last turn. */
   lastRun: M | undefined = undefined;
-  /** The handler that the last batch or message with care ended with, as it stood in the mailbox, or NO_MESSAGE. */
+  /** The last handler of the last batch or slow-path message, as it stood in the mailbox, or NO_MESSAGE. */
   lastHandler = NO_MESSAGE;
-  /** The envelope being handled, for deadline and call chain of what is sent meanwhile. */
+  /** The envelope being handled: deadline and call chain of the messages sent meanwhile. */
   envelope: Envelope | undefined = undefined;
-  /** The message being handled with care (see `invokeSlow`), or NO_MESSAGE. */
+  /** The message being handled on the slow path, or NO_MESSAGE. */
   currentHandler = NO_MESSAGE;
   currentPayload: unknown = undefined;
-  /** Set by the handler: the current message is put aside and not answered yet. */
+  /** Set by the handler: the current message is stashed and not answered yet. */
   stashed = false;
   private readonly ready: ReadyQueueCoordinator<M>;
   private readonly lifecycle: Lifecycle<M>;
@@ -73,10 +75,10 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   }
 
   /**
-   * Gives ready actors their turns until the allowance (turns and messages together) is used up or nobody is ready, and
-   * returns what is left of it; earlier when a look at the clock is due. A turn is the message that rode with the ready
-   * entry, then up to `turnMax` from the mailbox. The most frequent one, a plain message to an actor with nothing else to
-   * do, is all in this loop: the compiler does not inline a function into it that has itself grown large by inlining.
+   * Gives ready actors their turns until the allowance (turns and messages together) is used up or no actor is ready,
+   * and returns the rest of the allowance; earlier when a clock read is due. A turn is the inline message of the ready
+   * entry, then up to `turnMax` messages of the mailbox. The most frequent turn, a plain message to an actor with nothing
+   * else to do, is all in this loop: the compiler does not inline a function that has itself grown large by inlining.
    */
   serve(allowance: number): number {
     const { ready } = this;
@@ -92,6 +94,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
         if (this.isClockReadDue) break;
         continue;
       }
+      // Twin of `run`: a change here is a change there.
       try {
         if (handler >= 0) {
           const run = mailbox.type.handlers[handler] as Run;
@@ -118,7 +121,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     return left;
   }
 
-  /** Returns what the turn takes of the allowance. One message is counted by the ready entry. */
+  /** Returns the part of the allowance that the turn took. One message is counted by the ready entry. */
   private endTurn(mailbox: M, code: InvokeCode): number {
     const { handled, ready } = this;
     this.handled = 1;
@@ -127,7 +130,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     return handled + 1;
   }
 
-  /** What the due look has shown: so long took what was done since the look before, and so long it may take. */
+  /** The clock read that was due: the time since the read before, and the time that was allowed. */
   adjustTurnMax(tookMs: number, sliceMs: number): void {
     if (!this.isClockReadDue || this.lastRun === undefined) return;
     this.isClockReadDue = false;
@@ -136,7 +139,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     else if (tookMs < sliceMs / 2) type.turnMax = Math.min(2 * type.turnMax, type.throughput);
   }
 
-  /** A turn that begins without a ride, or that needs care. */
+  /** A turn that begins without an inline message, or on the slow path. */
   invoke(mailbox: M, handler: number, payload: unknown): InvokeCode {
     this.handled = 0;
     if ((mailbox.status & (INTERRUPTED | SLOW_PATH)) === 0) return this.runBatch(mailbox);
@@ -149,6 +152,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     return this.runBatch(mailbox);
   }
 
+  /** Twin of the call in `serve`: a change here is a change there. */
   private run(mailbox: M, handler: number, payload: unknown): void {
     try {
       if (handler >= 0) {
@@ -190,8 +194,8 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   }
 
   /**
-   * Takes no more than what was there when the batch began: else an actor that sends to itself would run hundreds of
-   * times per message of its neighbours.
+   * Takes no more messages than were there when the batch began: an actor that sends to itself would otherwise run
+   * hundreds of times per message of its neighbours.
    */
   private runBatch(mailbox: M): InvokeCode {
     const queue = mailbox.queue;
@@ -213,16 +217,16 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     return queue.length === 0 ? COMPLETED : YIELDED;
   }
 
-  /** As many messages as its type may have at a time, and there is something to learn from how long they took. */
+  /** As many messages as the type allows in a turn, so that their time can change that number. */
   private isLong({ type }: M, messages: number): boolean {
     return messages >= type.turnMax && (messages >= LONG_TURN || type.turnMax < type.throughput);
   }
 
-  /** Signals, gates, hooks and levels: everything that is not a plain batch. */
+  /** Signals, gates, hooks and levels. */
   private invokeSlow(mailbox: M, handler: number, payload: unknown): InvokeCode {
     if (handler !== NO_MESSAGE) this.putBack(mailbox, handler, payload);
     if (!mailbox.type.hasPipeline) return this.runSlow(mailbox);
-    // What settles now opens the user lane again: only then is it known whether this turn has messages to run.
+    // A settlement opens the user lane again: only then is it known whether this turn has messages to run.
     if ((mailbox.status & SIGNALLED) !== 0) this.lifecycle.handleSignals(mailbox);
     if ((mailbox.status & GATED) !== 0) return this.runSlow(mailbox);
     const entered = this.lifecycle.enterTurn(mailbox);
@@ -261,12 +265,12 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     this.lifecycle.messageEnded(mailbox);
   }
 
-  /** The message at hand does not count as handled after all: put back, put aside, or a dead letter. */
+  /** The current message does not count as handled: put back, stashed, or a dead letter. */
   discount(): void {
     this.handled -= 1;
   }
 
-  /** Forgets the current message; true when its handler put it aside. */
+  /** Forgets the current message; true when its handler stashed it. */
   endMessage(): boolean {
     const { stashed } = this;
     this.envelope = undefined;
@@ -278,8 +282,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   }
 
   private putBack(mailbox: M, handler: number, payload: unknown): void {
-    if (mailbox.queue === EMPTY_QUEUE) mailbox.queue = new MessageQueue();
-    mailbox.queue.unshift(handler, payload);
+    mailbox.ownQueue().unshift(handler, payload);
     this.ready.queued += 1;
   }
 }

@@ -4,18 +4,15 @@ import type { Runtime } from '../actor/runtime.js';
 import { toError } from '../errors.js';
 import { noteSlow } from '../inspect/slow-actor-warnings.js';
 import type { Lifecycle } from '../invoker/message-invoker.js';
-import { EMPTY_QUEUE, MessageQueue } from '../mailbox/message-queue.js';
 import type { Stashed } from '../mailbox/stashes.js';
 import {
   AWAITING,
   FAULT,
   FENCED,
   KILL_ASKED,
-  OVERLOADED,
   SETTLED,
   SIGNALS,
   STOP_ASKED,
-  STOPPING,
   TERMINATED,
 } from '../mailbox/status-word.js';
 import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
@@ -53,7 +50,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   returned(cell: ActorCell, result: object, handler: number, envelope: Envelope | undefined): void {
     if (typeof (result as PromiseLike<unknown>).then === 'function') {
       this.awaitHandler(cell, result as PromiseLike<unknown>, handler, envelope);
-      if ((cell.status & OVERLOADED) !== 0) this.runtime.ready.backPressure.release(cell);
+      if (cell.isOverloaded) this.runtime.ready.backPressure.release(cell);
     } else if (envelope?.resolve !== undefined) {
       this.answer(envelope, result);
     }
@@ -113,8 +110,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   /** To the head of the mailbox again. */
   putBack(cell: ActorCell, handler: number, payload: unknown): void {
     this.takeOutOfStash(cell);
-    if (cell.queue === EMPTY_QUEUE) cell.queue = new MessageQueue();
-    cell.queue.unshift(handler, payload);
+    cell.ownQueue().unshift(handler, payload);
     this.runtime.ready.queued += 1;
   }
 
@@ -151,7 +147,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   }
 
   private settled(cell: ActorCell): void {
-    cell.status &= ~(SETTLED | AWAITING);
+    cell.clearAwaiting();
     const cold = cell.cold as ColdState;
     const awaiting = cold.awaiting as PendingCall;
     cold.awaiting = undefined;
@@ -166,18 +162,18 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     }
     this.handleDeferred(cell, cold);
     const stopping = cold.stopping;
-    if (stopping?.stage === 'current-message' && (cell.status & AWAITING) === 0)
+    if (stopping?.stage === 'current-message' && !cell.isAwaiting)
       this.runtime.stops.continueStop(cell, stopping);
   }
 
   private handleLane(cell: ActorCell): void {
-    cell.status &= ~SIGNALS;
+    cell.clearSignals();
     const cold = cell.cold as ColdState;
     const lane = cold.signals;
     cold.signals = [];
     for (let i = 0; i < lane.length; i += 1) {
       const signal = lane[i] as Signal;
-      if ((cell.status & (FENCED | TERMINATED)) !== 0) {
+      if (!cell.isCurrent) {
         return this.returnToLane(
           cell,
           lane.slice(i).filter((left) => !endsWithIncarnation(left)),
@@ -205,11 +201,11 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   /** For the present incarnation, which a restart may just have put in the place of `cell`. */
   private returnToLane(cell: ActorCell, signals: readonly Signal[]): void {
     const replacement = cell.ref.cell;
-    if (signals.length === 0 || (replacement.status & TERMINATED) !== 0) return;
+    if (signals.length === 0 || replacement.isTerminated) return;
     const cold = replacement.ensureCold();
     // Not by spreading: an argument list has a limit, the children that may end together have none.
     cold.signals = signals.concat(cold.signals);
-    replacement.status |= SIGNALS;
+    replacement.markSignalled();
     this.runtime.ready.registerReady(replacement);
   }
 
@@ -240,7 +236,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   }
 
   private notify(cell: ActorCell, hook: 'terminated' | 'idle', rest: unknown[]): void {
-    if ((cell.status & STOPPING) !== 0) return;
+    if (cell.isStopping) return;
     runHook(cell, hook, rest, (settled, awaiting) => {
       if (awaiting.error !== undefined) this.failed(settled, awaiting.error.thrown, -1, undefined, { hook });
     });
@@ -258,8 +254,8 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const message = hook ?? (cell.type.definition['~handlerNames'][handler] as string);
     if (hook === undefined) this.takeOutOfStash(cell);
     if (envelope !== undefined) this.runtime.asks.failed(envelope, error);
-    if ((cell.status & OVERLOADED) !== 0) this.runtime.ready.backPressure.release(cell);
-    if ((cell.status & (TERMINATED | FENCED)) !== 0) return;
+    if (cell.isOverloaded) this.runtime.ready.backPressure.release(cell);
+    if (!cell.isCurrent) return;
     const stopping = cell.cold?.stopping;
     if (stopping !== undefined) {
       this.runtime.logFailure(cell, message, error, 'ignored: it is stopping', 0, 0);
@@ -268,18 +264,18 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const at = this.runtime.executor.coarseNow;
     const unresumable = isCutOff || (hook !== undefined && UNRESUMABLE.includes(hook));
     const report: FailureReport = { child: cell, origin, error, message, at, unresumable };
-    cell.status |= FAULT;
+    cell.markFailed();
     cell.ensureCold().failure = report;
     this.runtime.supervisor.report(cell, report);
   }
 
   private resume(cell: ActorCell): void {
-    if ((cell.status & FAULT) === 0) return;
+    if (!cell.isFailed) return;
     const failure = cell.cold?.failure;
     // There is nothing to resume in an actor that has ended, or that would fail again at once.
     if (failure?.ended !== undefined || failure?.unresumable === true)
       return this.runtime.restarts.begin(cell, failure);
-    cell.status &= ~FAULT;
+    cell.clearFailed();
     if (cell.cold !== undefined) {
       cell.cold.failure = undefined;
       this.handleDeferred(cell, cell.cold);

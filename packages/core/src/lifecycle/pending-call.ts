@@ -1,6 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Stashed } from '../mailbox/stashes.js';
-import { AWAITING, FENCED, SETTLED, TERMINATED } from '../mailbox/status-word.js';
 import type { Envelope } from '../message/envelope.js';
 
 /** What is done in the actor's own turn once it has settled. */
@@ -70,7 +69,7 @@ const nativeThen = Promise.prototype.then;
 /** Parks the actor until the promise settles. Takes any thenable: one that throws has failed, only its first call counts. */
 export function parkUntilSettled(cell: ActorCell, promise: PromiseLike<unknown>, call: PendingCall): void {
   cell.ensureCold().awaiting = call;
-  cell.status |= AWAITING;
+  cell.markAwaiting();
   call.asked = cell.type.runtime.asks.takeLatest(cell);
   if (promise instanceof Promise) {
     call.listeners ??= listenersOf(cell, call);
@@ -130,7 +129,7 @@ function settle(
   call.settled = true;
   call.value = value;
   call.error = error;
-  if ((cell.status & (FENCED | TERMINATED)) !== 0) {
+  if (!cell.isCurrent) {
     cell.type.runtime.reportStaleContext(cell, `${call.what} settled`, error);
     return false;
   }
@@ -139,6 +138,6 @@ function settle(
     if (error !== undefined) logAbandoned(cell, call.what, error.thrown);
     return false;
   }
-  cell.status |= SETTLED;
+  cell.markSettled();
   return true;
 }

@@ -2,17 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { Stopping } from '../actor/cold-state.js';
 import type { Runtime } from '../actor/runtime.js';
 import type { StopReason } from '../events.js';
-import {
-  AWAITING,
-  CLOSED,
-  DRAINING,
-  FAULT,
-  KILL_ASKED,
-  SETTLED,
-  STOP_ASKED,
-  STOPPING,
-  TERMINATED,
-} from '../mailbox/status-word.js';
+import { STOPPING, TERMINATED } from '../mailbox/status-word.js';
 import type { AnyRef } from '../ref/actor-ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { logHookFailure, runHook } from './lifecycle-hooks.js';
@@ -31,20 +21,20 @@ export class StopSequence {
   }
 
   begin(cell: ActorCell): void {
-    cell.status &= ~STOP_ASKED;
-    const draining = (cell.status & DRAINING) !== 0;
+    cell.clearStopRequest();
+    const draining = cell.isDraining;
     if (draining && this.hasBacklog(cell)) return;
     this.stopBecause(cell, draining ? 'drained' : 'stopped');
   }
 
   /** A draining actor that cannot run (suspended, say) still has its backlog: only a kill or its time limit ends it. */
   private hasBacklog(cell: ActorCell): boolean {
-    return cell.queue.length > 0 || (cell.status & AWAITING) !== 0;
+    return cell.queue.length > 0 || cell.isAwaiting;
   }
 
   private stopBecause(cell: ActorCell, reason: StopReason): void {
     if ((cell.status & (STOPPING | TERMINATED)) !== 0) return;
-    cell.status = (cell.status | STOPPING | CLOSED) & ~FAULT;
+    cell.beginStop();
     if (this.hasNothingToEnd(cell)) {
       this.runtime.termination.terminate(cell, reason);
       return;
@@ -54,7 +44,7 @@ export class StopSequence {
     cold.stopping = stopping;
     cold.abort?.abort();
     this.runtime.timers.killAfter(cell, cell.type.spec.stopWithinMs);
-    if ((cell.status & AWAITING) === 0) this.continueStop(cell, stopping);
+    if (!cell.isAwaiting) this.continueStop(cell, stopping);
   }
 
   /** The common short way: no hooks, no children, nothing running. */
@@ -101,7 +91,7 @@ export class StopSequence {
   }
 
   kill(cell: ActorCell): void {
-    cell.status = (cell.status | STOPPING | CLOSED) & ~(KILL_ASKED | STOP_ASKED | AWAITING | SETTLED | FAULT);
+    cell.beginKill();
     const cold = cell.ensureCold();
     cold.abort?.abort();
     const awaited = cold.awaiting?.envelope;

@@ -3,15 +3,7 @@ import type { ColdState } from '../actor/cold-state.js';
 import type { Runtime } from '../actor/runtime.js';
 import { ChildEndedError } from '../errors.js';
 import type { StopReason } from '../events.js';
-import {
-  CLOSED,
-  DRAINING,
-  FAULT,
-  KILL_ASKED,
-  OVERLOADED,
-  STOP_ASKED,
-  STOPPING,
-} from '../mailbox/status-word.js';
+import { KILL_ASKED, STOP_ASKED, STOPPING } from '../mailbox/status-word.js';
 import { endLinked } from '../supervision/actor-links.js';
 
 /** The last step of an actor: what it leaves behind is accounted for, and whoever should know is told. */
@@ -24,16 +16,16 @@ export class Termination {
 
   terminate(cell: ActorCell, reason: StopReason): void {
     const { runtime } = this;
-    if ((cell.status & OVERLOADED) !== 0) runtime.ready.backPressure.release(cell);
+    if (cell.isOverloaded) runtime.ready.backPressure.release(cell);
     if (cell.cold?.restartType === 'permanent' && this.startsAgain(cell, cell.cold, reason)) return;
-    cell.status |= CLOSED | STOPPING;
+    cell.close();
     if (cell.queue.length > 0) this.deadLetterMessages(cell);
     const cold = cell.cold;
     if (cold !== undefined) this.endColdState(cell);
     if (runtime.events.hasListeners) runtime.events.publish({ kind: 'stopped', path: cell.path, reason });
     const parent = runtime.childLists.parentOf(cell.slot);
     runtime.childLists.remove(cell.slot);
-    cell.markTerminated(reason, parent?.ref);
+    cell.terminate(reason, parent?.ref);
     if (parent !== undefined && (parent.cold?.stopping !== undefined || cold !== undefined)) {
       parent.signal({ kind: 'child-stopped', child: cell.ref, reason });
     }
@@ -64,7 +56,7 @@ export class Termination {
     cold.stopping = undefined;
     cold.failure = report;
     runtime.timers.cancelAll(cell);
-    cell.status = (cell.status & ~(STOPPING | CLOSED | DRAINING | STOP_ASKED | KILL_ASKED)) | FAULT;
+    cell.reopenAsFailed();
     runtime.supervisor.report(cell, report);
     for (const tell of cold.onStopped.splice(0)) tell(reason);
     return true;

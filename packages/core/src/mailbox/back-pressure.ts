@@ -27,16 +27,15 @@ export class BackPressure<M extends Mailbox = Mailbox> {
     const ready = this.coordinator as ReadyQueueCoordinator<M>;
     const sender = ready.slots.mailboxes[ready.running];
     if (sender === undefined || (sender.status & (MUTED | OVERLOADED)) !== 0) return;
-    if (sender === receiver || (receiver.status & GATED) !== 0 || receiver.type.overflow !== 'mute-sender')
-      return;
-    receiver.status |= OVERLOADED;
-    sender.status |= MUTED;
+    if (sender === receiver || receiver.isGated || receiver.type.overflow !== 'mute-sender') return;
+    receiver.markOverloaded();
+    sender.mute();
     this.of(receiver).muted.push(sender.slot);
   }
 
   /** Calls back when there is room, or when there will never be any: the caller looks again. */
   waitForRoom(receiver: M, retry: () => void): void {
-    receiver.status |= OVERLOADED;
+    receiver.markOverloaded();
     this.of(receiver).retries.push(retry);
   }
 
@@ -47,7 +46,7 @@ export class BackPressure<M extends Mailbox = Mailbox> {
   }
 
   release(receiver: M): void {
-    receiver.status &= ~OVERLOADED;
+    receiver.clearOverloaded();
     const waiting = this.waiting.get(receiver.slot);
     if (waiting === undefined) return;
     this.waiting.delete(receiver.slot);
@@ -58,7 +57,7 @@ export class BackPressure<M extends Mailbox = Mailbox> {
   private unmute(slot: number): void {
     const sender = this.coordinator?.slots.mailboxes[slot];
     if (sender === undefined || (sender.status & (MUTED | TERMINATED)) !== MUTED) return;
-    sender.status &= ~MUTED;
+    sender.unmute();
     this.coordinator?.registerReady(sender);
   }
 

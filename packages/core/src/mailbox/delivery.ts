@@ -6,22 +6,21 @@ import { Envelope, enveloped, handlerOf, isEnveloped } from '../message/envelope
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 import { NO_SLOT } from '../run-queue/slots.js';
 import type { Mailbox } from './mailbox.js';
-import { EMPTY_QUEUE, MessageQueue } from './message-queue.js';
+import { EMPTY_QUEUE, type MessageQueue } from './message-queue.js';
 import { whenFull } from './overflow-policy.js';
-import { LevelledQueue } from './priority-levels.js';
 import { CLOSED, DRAINING, IDLE, SCHEDULED, SLOW_PATH } from './status-word.js';
 
-/** Whoever goes on sending to a mailbox that is over its capacity is pressed when it begins, then every 64 messages. */
+/** A sender beyond the capacity is muted at the first such message, and then looked at every 64 messages. */
 const MUTE_CHECK_MASK = 63;
 
-// Constants of this module are part of the compiled send; imported ones would be loaded and checked at every use (ADR 0028).
+// Constants of this module are part of the compiled send; imported ones would be loaded and checked at every use.
 const IS_SCHEDULED = SCHEDULED;
 const FAST_PATH_MASK = SCHEDULED | CLOSED | SLOW_PATH;
 const SHARED_EMPTY_QUEUE = EMPTY_QUEUE;
 
 export type Delivered = 'accepted' | 'full' | 'closed';
 
-/** Where messages end that reach no handler. */
+/** Takes messages that reach no handler. */
 export interface DeadLetterOffice<M extends Mailbox> {
   undelivered(mailbox: M, handler: number, payload: unknown, reason: DeadLetterReason): void;
 }
@@ -32,8 +31,12 @@ export interface SendHook<M extends Mailbox> {
 }
 
 /**
- * From a sender to a mailbox. The fast paths are the two that matter: an idle actor gets its message as a ride in the
- * ready ring, a busy one with room gets it in its queue. All else goes through `postSlow`.
+ * From a sender to a mailbox. Two fast paths: the first message to an idle actor travels inline in its ready entry
+ * (`wakeWith`), a message to a busy actor with room goes into its queue (`post`). Everything else is `postSlow`.
+ *
+ * The methods of a ref decide between the two fast paths themselves (ref/ref-class.ts) and never call `tell`: each
+ * definition has its own copy of them, so the compiler knows the type of the receiver there, and a function as large
+ * as `tell` with both paths inlined is not inlined again into the sender's handler. All other senders call `tell`.
  */
 export class Delivery<M extends Mailbox = Mailbox> {
   private readonly ready: ReadyQueueCoordinator<M>;
@@ -53,7 +56,7 @@ export class Delivery<M extends Mailbox = Mailbox> {
     this.recorder = recorder;
   }
 
-  /** `tell`: never throws, never waits; what cannot be accepted becomes a dead letter. */
+  /** Never throws, never waits; a message that cannot be accepted becomes a dead letter. */
   tell(mailbox: M, handler: number, payload: unknown): void {
     if (mailbox.status === IDLE) this.wakeWith(mailbox, handler, payload);
     else this.post(mailbox, handler, payload);
@@ -65,20 +68,16 @@ export class Delivery<M extends Mailbox = Mailbox> {
     this.ready.registerWithMessage(mailbox.slot, handler, payload);
   }
 
-  /** `offer`: says what became of it, and leaves no dead letter behind when the answer is no. */
+  /** `offer`: returns the outcome, and leaves no dead letter when the message was not accepted. */
   offer(mailbox: M, handler: number, payload: unknown): Delivered {
     if ((mailbox.status & CLOSED) !== 0) return 'closed';
-    if (this.isFull(mailbox) && whenFull(mailbox.type.overflow, true) === 'refuse') return 'full';
+    if (mailbox.isFull && whenFull(mailbox.type.overflow, true) === 'refuse') return 'full';
     if (this.ready.queued >= this.ready.queuedMax) return 'full';
     this.tell(mailbox, handler, payload);
     return 'accepted';
   }
 
-  isFull(mailbox: M): boolean {
-    return mailbox.queue.length >= mailbox.type.capacity;
-  }
-
-  /** The actor whose synchronous handler is running: what is sent now is attributed to it. */
+  /** The actor whose synchronous handler is running: messages sent now are attributed to it. */
   get sender(): M | undefined {
     const running = this.ready.running;
     return running === NO_SLOT ? undefined : this.ready.slots.mailboxes[running];
@@ -115,7 +114,7 @@ export class Delivery<M extends Mailbox = Mailbox> {
       this.office.undelivered(mailbox, handler, payload, 'overloaded');
       return;
     }
-    if (this.isFull(mailbox) && !this.makeRoom(mailbox, handler, payload)) return;
+    if (mailbox.isFull && !this.makeRoom(mailbox, handler, payload)) return;
     this.accept(mailbox, handler, payload);
   }
 
@@ -142,12 +141,7 @@ export class Delivery<M extends Mailbox = Mailbox> {
   }
 
   private accept(mailbox: M, handler: number, payload: unknown): void {
-    let queue = mailbox.queue;
-    if (queue === EMPTY_QUEUE) {
-      const levels = mailbox.type.levels;
-      queue = levels === undefined ? new MessageQueue() : new LevelledQueue(levels);
-      mailbox.queue = queue;
-    }
+    const queue = mailbox.ownQueue();
     this.record(queue, mailbox.slot, handler);
     if ((mailbox.status & SLOW_PATH) !== 0 && mailbox.type.hasSendHook) {
       this.acceptWithContext(queue, mailbox, handler, payload);

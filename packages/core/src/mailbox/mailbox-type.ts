@@ -18,6 +18,8 @@ export interface MailboxType {
   readonly throughput: number;
   /** Messages in a turn as far as they are known to fit into a slice of time; up to `throughput` (ADR 0029). */
   turnMax: number;
+  /** Status of an idle actor of this type: SLOW_PATH when its messages must take the complete path. */
+  readonly idleStatus: number;
   /** Messages run through middleware one by one. */
   readonly hasPipeline: boolean;
   /** A middleware wants to give every message sent here a context. */

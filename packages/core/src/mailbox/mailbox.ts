@@ -1,11 +1,39 @@
 import type { MailboxType } from './mailbox-type.js';
-import type { MessageQueue } from './message-queue.js';
-import { EMPTY_QUEUE } from './message-queue.js';
-import { IDLE } from './status-word.js';
+import { EMPTY_QUEUE, MessageQueue } from './message-queue.js';
+import { LevelledQueue } from './priority-levels.js';
+import {
+  AWAITING,
+  CLOSED,
+  DRAINING,
+  FAULT,
+  FENCED,
+  GATED,
+  KEPT_OVER_RESTART,
+  KILL_ASKED,
+  MUTED,
+  OVERLOADED,
+  SCHEDULED,
+  SETTLED,
+  SIGNALLED,
+  SIGNALS,
+  SLOW_PATH,
+  STOP_ASKED,
+  STOPPING,
+  SUSPENSION,
+  TERMINATED,
+} from './status-word.js';
 
 /**
- * What the scheduler knows of an actor: a slot number, the status word and the user lane.
- * Everything about the actor itself is in the cell that extends it (one object, so that an idle actor stays small).
+ * An actor as the scheduler sees it: a slot number, the status word and the user lane. The rest of the actor is in the
+ * cell that extends this class (one object, so that an idle actor stays small).
+ *
+ * Every transition of the status word is a method here. Two files write the word themselves, because they run per
+ * message: `Delivery` (idle → scheduled) and `MessageInvoker` (scheduled → idle). `tidy` refuses a write elsewhere.
+ *
+ *   idle ─ message, signal ─▶ scheduled ─ turn ─▶ idle
+ *   scheduled ─ promise ─▶ awaiting ─ settled ─▶ scheduled
+ *   any ─ throw ─▶ failed ─ directive ─▶ resumed, or fenced: its replacement takes over
+ *   any ─ stop, drain, kill requested ─▶ closed ─▶ stopping ─▶ terminated
  */
 export abstract class Mailbox {
   type: MailboxType;
@@ -16,7 +44,209 @@ export abstract class Mailbox {
   constructor(type: MailboxType, slot: number) {
     this.type = type;
     this.slot = slot;
-    this.status = IDLE;
+    this.status = type.idleStatus;
     this.queue = EMPTY_QUEUE;
+  }
+
+  // Scheduling.
+
+  markScheduled(): void {
+    this.status |= SCHEDULED;
+  }
+
+  markUnscheduled(): void {
+    this.status &= ~SCHEDULED;
+  }
+
+  /** Signals count always, messages only while no gate is closed. */
+  get hasWork(): boolean {
+    const { status } = this;
+    return (status & SIGNALLED) !== 0 || (this.queue.length > 0 && (status & GATED) === 0);
+  }
+
+  get isGated(): boolean {
+    return (this.status & GATED) !== 0;
+  }
+
+  markSignalled(): void {
+    this.status |= SIGNALS;
+  }
+
+  clearSignals(): void {
+    this.status &= ~SIGNALS;
+  }
+
+  /** Sends to this mailbox take the complete path from now on. */
+  useSlowPath(): void {
+    this.status |= SLOW_PATH;
+  }
+
+  // Asynchronous handlers and hooks.
+
+  markAwaiting(): void {
+    this.status |= AWAITING;
+  }
+
+  markSettled(): void {
+    this.status |= SETTLED;
+  }
+
+  clearAwaiting(): void {
+    this.status &= ~(AWAITING | SETTLED);
+  }
+
+  get isAwaiting(): boolean {
+    return (this.status & AWAITING) !== 0;
+  }
+
+  // Failure.
+
+  /** The user lane is closed until the parent has decided. */
+  markFailed(): void {
+    this.status |= FAULT;
+  }
+
+  clearFailed(): void {
+    this.status &= ~FAULT;
+  }
+
+  get isFailed(): boolean {
+    return (this.status & FAULT) !== 0;
+  }
+
+  // Back-pressure.
+
+  mute(): void {
+    this.status |= MUTED;
+  }
+
+  unmute(): void {
+    this.status &= ~MUTED;
+  }
+
+  markOverloaded(): void {
+    this.status |= OVERLOADED;
+  }
+
+  clearOverloaded(): void {
+    this.status &= ~OVERLOADED;
+  }
+
+  get isOverloaded(): boolean {
+    return (this.status & OVERLOADED) !== 0;
+  }
+
+  // Suspension: a count, since suspensions nest.
+
+  openSuspension(): void {
+    this.status += SUSPENSION;
+  }
+
+  closeSuspension(): void {
+    this.status -= SUSPENSION;
+  }
+
+  // The three requests to end. Each closes the mailbox: messages sent from now on become dead letters.
+
+  /** Ends a drain too: the rest of its backlog becomes dead letters. */
+  markStopRequested(): void {
+    this.status = (this.status & ~DRAINING) | STOP_ASKED | CLOSED;
+  }
+
+  markDrainRequested(): void {
+    this.status |= STOP_ASKED | CLOSED | DRAINING;
+  }
+
+  markKillRequested(): void {
+    this.status |= KILL_ASKED | CLOSED;
+  }
+
+  clearStopRequest(): void {
+    this.status &= ~STOP_ASKED;
+  }
+
+  /** A draining actor requests its stop when its backlog is empty. */
+  requestStopIfDrained(): void {
+    if ((this.status & (DRAINING | STOPPING | AWAITING)) === DRAINING && this.queue.length === 0)
+      this.status |= STOP_ASKED;
+  }
+
+  get isClosed(): boolean {
+    return (this.status & CLOSED) !== 0;
+  }
+
+  get isDraining(): boolean {
+    return (this.status & DRAINING) !== 0;
+  }
+
+  // The end.
+
+  beginStop(): void {
+    this.status = (this.status | STOPPING | CLOSED) & ~FAULT;
+  }
+
+  /** A kill drops the stop that was requested and the handler that has not settled. */
+  beginKill(): void {
+    this.status = (this.status | STOPPING | CLOSED) & ~(KILL_ASKED | STOP_ASKED | AWAITING | SETTLED | FAULT);
+  }
+
+  close(): void {
+    this.status |= CLOSED | STOPPING;
+  }
+
+  get isStopping(): boolean {
+    return (this.status & STOPPING) !== 0;
+  }
+
+  /** A permanent child has ended and is started again: it takes messages, and waits for its parent's decision. */
+  reopenAsFailed(): void {
+    this.status = (this.status & ~(STOPPING | CLOSED | DRAINING | STOP_ASKED | KILL_ASKED)) | FAULT;
+  }
+
+  /** Gone. The bits of the suspension count hold `code`, which says how it ended. */
+  markTerminated(code: number): void {
+    this.status = (this.status & SCHEDULED) | TERMINATED | CLOSED | (code * SUSPENSION);
+    this.queue = EMPTY_QUEUE;
+  }
+
+  get isTerminated(): boolean {
+    return (this.status & TERMINATED) !== 0;
+  }
+
+  get terminationCode(): number {
+    return (this.status / SUSPENSION) | 0;
+  }
+
+  /** Takes messages, requests and suspensions over from the incarnation before, which is fenced for good. */
+  takeOver(earlier: Mailbox): void {
+    this.queue = earlier.queue;
+    this.status |= earlier.status & KEPT_OVER_RESTART;
+    if (this.isDraining) this.status |= STOP_ASKED;
+    earlier.fence();
+  }
+
+  private fence(): void {
+    this.status = FENCED | CLOSED;
+    this.queue = EMPTY_QUEUE;
+  }
+
+  /** False once a restart or the end has taken this incarnation's place. */
+  get isCurrent(): boolean {
+    return (this.status & (FENCED | TERMINATED)) === 0;
+  }
+
+  // The user lane.
+
+  get isFull(): boolean {
+    return this.queue.length >= this.type.capacity;
+  }
+
+  /** A mailbox gets a queue of its own with its second message. */
+  ownQueue(): MessageQueue {
+    if (this.queue === EMPTY_QUEUE) {
+      const { levels } = this.type;
+      this.queue = levels === undefined ? new MessageQueue() : new LevelledQueue(levels);
+    }
+    return this.queue;
   }
 }

@@ -2,7 +2,6 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { Runtime } from '../actor/runtime.js';
 import { MisuseError } from '../errors.js';
 import { NO_MESSAGE } from '../run-queue/ready-queue-coordinator.js';
-import { EMPTY_QUEUE, MessageQueue } from './message-queue.js';
 
 export const STASH_MAX_DEFAULT = 1_000;
 
@@ -80,10 +79,10 @@ export class Stashes {
   unstash(cell: ActorCell): void {
     const stash = cell.cold?.stash;
     if (stash === undefined || stash.length === 0) return;
-    if (cell.queue === EMPTY_QUEUE) cell.queue = new MessageQueue();
+    const queue = cell.ownQueue();
     this.held -= stash.length;
     this.runtime.ready.queued += stash.length;
-    for (const { handler, payload } of stash.splice(0).reverse()) cell.queue.unshift(handler, payload);
+    for (const { handler, payload } of stash.splice(0).reverse()) queue.unshift(handler, payload);
     this.runtime.ready.registerReady(cell);
   }
 

@@ -47,5 +47,9 @@ export const GATED = AWAITING | MUTED | FAULT | STOPPING | TERMINATED | FENCED |
 /** Runtime business that comes before any message. */
 export const SIGNALLED = SIGNALS | STOP_ASKED | KILL_ASKED | SETTLED;
 
+/** Bits that the next incarnation takes over; OVERLOADED too: senders that wait for room wait for it. */
+export const KEPT_OVER_RESTART =
+  SIGNALS | STOP_ASKED | KILL_ASKED | CLOSED | DRAINING | OVERLOADED | SUSPENDED;
+
 /** While any of these is set, a running batch must stop after the current message and look around. */
 export const INTERRUPTED = GATED | SIGNALLED;

@@ -7,7 +7,6 @@ import type { SuspendReason } from '../message/suspend-reason.js';
 import { cellOfRef } from '../ref/cell-of-ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { TimerNode } from '../timers/timer-wheel.js';
-import { SUSPENSION, TERMINATED } from './status-word.js';
 
 /** One reason why an actor handles no messages. Ends once: by its token, its condition, or the actor's end. */
 export class Suspension extends TimerNode implements SuspensionToken {
@@ -64,7 +63,7 @@ export class Suspensions {
     const suspension = new Suspension(reason, until, since, byOperator, (ended) => this.end(ref, ended));
     this.arm(suspension, until);
     cell.ensureCold().suspensions.push(suspension);
-    cell.status += SUSPENSION;
+    cell.openSuspension();
     if (runtime.events.hasListeners) runtime.events.publish({ kind: 'suspended', path: cell.path, reason });
     return suspension;
   }
@@ -102,7 +101,7 @@ export class Suspensions {
       }
       case 'capacity': {
         const target = cellOfRef('suspend.of', until.of);
-        if (this.runtime.delivery.isFull(target)) {
+        if (target.isFull) {
           this.runtime.ready.backPressure.waitForRoom(target, () => suspension.resume());
         } else {
           this.runtime.host.soon(() => suspension.resume());
@@ -131,10 +130,10 @@ export class Suspensions {
     runtime.wheel.cancel(suspension);
     if (suspension.until.on === 'event') this.forgetKey(suspension.until.key, suspension);
     const cell = ref.cell;
-    if ((cell.status & TERMINATED) !== 0) return;
+    if (cell.isTerminated) return;
     const cold = cell.cold as ColdState;
     cold.suspensions = cold.suspensions.filter((open) => open !== suspension);
-    cell.status -= SUSPENSION;
+    cell.closeSuspension();
     if (runtime.events.hasListeners) {
       const ms = runtime.executor.now() - suspension.since;
       runtime.events.publish({ kind: 'resumed', path: cell.path, reason: suspension.reason, ms });

@@ -1,7 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { HandlerTimeoutError, toError } from '../errors.js';
 import type { PendingCall } from '../lifecycle/pending-call.js';
-import { SETTLED } from '../mailbox/status-word.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
 /**
@@ -61,7 +60,7 @@ export class HandlerTimeLimit extends TimerNode {
     if (awaiting === undefined || awaiting.settled) return;
     this.isCutOff = true;
     awaiting.settled = true;
-    cell.status |= SETTLED;
+    cell.markSettled();
     cell.type.runtime.ready.registerReady(cell);
   }
 }

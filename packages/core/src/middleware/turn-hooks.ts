@@ -1,7 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Runtime } from '../actor/runtime.js';
 import type { ResumeOn } from '../define/actor-context.js';
-import { FAULT } from '../mailbox/status-word.js';
 import type { ResumeCondition } from '../message/suspend-reason.js';
 import type { InvokeCode, InvokeResult } from '../run-queue/invoke-result.js';
 import { COMPLETED, FAILED, STOPPED, YIELDED } from '../run-queue/invoke-result.js';
@@ -71,7 +70,7 @@ export class TurnHooks {
     if (code === YIELDED) return HAS_YIELDED;
     if (code === STOPPED) return HAS_STOPPED;
     const failure = cell.cold?.failure;
-    if (code === FAILED || ((cell.status & FAULT) !== 0 && failure !== undefined)) {
+    if (code === FAILED || (cell.isFailed && failure !== undefined)) {
       return { kind: 'failed', error: failure?.error };
     }
     const open = cell.cold?.suspensions.at(-1);

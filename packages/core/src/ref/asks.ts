@@ -9,7 +9,6 @@ import {
   UndeliveredError,
 } from '../errors.js';
 import { describeActivity } from '../inspect/describe-activity.js';
-import { AWAITING } from '../mailbox/status-word.js';
 import { Envelope, enveloped } from '../message/envelope.js';
 import type { ReplyPort } from '../message/later-reply.js';
 
@@ -155,14 +154,14 @@ export class Asks implements ReplyPort {
     } else {
       awaiting.asked = envelope;
     }
-    if ((target.status & AWAITING) !== 0) this.watchForCircle(envelope, sender, target);
+    if (target.isAwaiting) this.watchForCircle(envelope, sender, target);
     if (sender === target) target.signal({ kind: 'self-asked', envelope });
     return false;
   }
 
   /** Is the target itself waiting, directly or through others, for what the sender is doing now? */
   private isCycle(sender: ActorCell, target: ActorCell, cause: Envelope | undefined): boolean {
-    if ((target.status & AWAITING) === 0) return false;
+    if (!target.isAwaiting) return false;
     if (target === sender) return true;
     for (let call = cause; call !== undefined; call = call.cause) if (call.sender === target) return true;
     return false;

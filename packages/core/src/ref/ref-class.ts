@@ -128,7 +128,7 @@ function buildRefClass(
   handlerNames.forEach((name, handler) => {
     method(TellMethods, name, function (this: Faced, payload?: unknown): void {
       const cell = this['~ref'].cell;
-      // The short way is taken here, not in `tell`: see `Delivery`.
+      // Not `delivery.tell`: the comment of `Delivery` says why.
       if (cell.status === idle) cell.type.delivery.wakeWith(cell, handler, payload);
       else cell.type.delivery.post(cell, handler, payload);
     });

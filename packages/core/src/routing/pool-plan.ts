@@ -2,7 +2,6 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
 import { MisuseError } from '../errors.js';
-import { CLOSED, DRAINING } from '../mailbox/status-word.js';
 import { checkOption, wholeNumber } from '../option-check.js';
 import type { RefBase } from '../ref/ref-class.js';
 import type { PoolSettings } from './pool.js';
@@ -84,7 +83,7 @@ export class PoolPlan {
   resize(size: number): void {
     checkOption('pool.size', size, poolSize);
     const { cell: supervisor } = this.supervisorRef as PoolRouter;
-    if ((supervisor.status & CLOSED) !== 0)
+    if (supervisor.isClosed)
       throw new MisuseError(`${supervisor.path}: resize: the pool is stopping or has stopped`);
     const more = this.newPlaces(size - this.places.length);
     for (const { ref } of this.places.splice(size)) retire((ref as RefBase).cell);
@@ -94,7 +93,7 @@ export class PoolPlan {
 
   /** The supervisor ends. A drain lets everybody finish first, for as long as whoever drains it allows. */
   finish(supervisor: ActorCell): Promise<void> | undefined {
-    const isDrained = (supervisor.status & DRAINING) !== 0;
+    const isDrained = supervisor.isDraining;
     if (!isDrained) supervisor.type.runtime.timers.killAfter(supervisor, RETIRE_WITHIN_MS);
     if (this.work !== undefined) return this.work.finish(supervisor);
     return isDrained ? allDrained(supervisor.children as readonly RefBase[]) : undefined;

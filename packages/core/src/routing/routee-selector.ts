@@ -1,4 +1,4 @@
-import { AWAITING, CLOSED, FAULT, MUTED, SCHEDULED, SUSPENDED } from '../mailbox/status-word.js';
+import { AWAITING, FAULT, MUTED, SCHEDULED, SUSPENDED } from '../mailbox/status-word.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { HashRing } from './hash-ring.js';
 import type { KeyOf, Routing } from './routing.js';
@@ -33,7 +33,7 @@ export function selectorFor(routing: DirectRouting, random: () => number): Route
 }
 
 function isOpen(ref: RefBase): boolean {
-  return (ref.cell.status & CLOSED) === 0;
+  return !ref.cell.isClosed;
 }
 
 /** Starts at a place chosen by `next` and takes the first from there on that is open. */

@@ -3,7 +3,6 @@ import type { Runtime } from '../actor/runtime.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import { NoRouteeError, toError } from '../errors.js';
 import type { Delivered } from '../mailbox/delivery.js';
-import { CLOSED } from '../mailbox/status-word.js';
 import { RefBase, type TimerTerms } from '../ref/ref-class.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
 import { firstReply, gatherReplies } from './gather-replies.js';
@@ -30,7 +29,7 @@ export abstract class RouterBase extends RefBase {
 
   /** Those that take messages. */
   get routees(): readonly RefBase[] {
-    return this.members.filter(({ ref }) => (ref.cell.status & CLOSED) === 0).map(({ ref }) => ref);
+    return this.members.filter(({ ref }) => !ref.cell.isClosed).map(({ ref }) => ref);
   }
 
   messageOf(handler: number): string {

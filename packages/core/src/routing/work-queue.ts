@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { SuspensionToken } from '../define/actor-context.js';
 import { ActorFailedError, NoRouteeError, UndeliveredError } from '../errors.js';
-import { CLOSED, DRAINING, FAULT, FENCED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
+import { DRAINING, FENCED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped } from '../message/envelope.js';
 import type { LaterReply } from '../message/later-reply.js';
@@ -61,9 +61,9 @@ export class WorkQueue {
 
   /** Somebody works, or will: the workers of a supervisor that is restarted come back with it. */
   hasWorkers(supervisor: ActorCell): boolean {
-    if ((supervisor.status & TERMINATED) !== 0) return false;
-    if ((supervisor.status & FAULT) !== 0 || supervisor.cold?.stopping?.restart !== undefined) return true;
-    return this.members.some(({ ref }) => (ref.cell.status & TERMINATED) === 0);
+    if (supervisor.isTerminated) return false;
+    if (supervisor.isFailed || supervisor.cold?.stopping?.restart !== undefined) return true;
+    return this.members.some(({ ref }) => !ref.cell.isTerminated);
   }
 
   /**
@@ -76,7 +76,7 @@ export class WorkQueue {
     this.watched.add(cold);
     cold.onStopped.push(() => {
       this.watched.delete(cold);
-      if ((ending.cell.status & TERMINATED) === 0) this.watchEnd(supervisor, ending);
+      if (!ending.cell.isTerminated) this.watchEnd(supervisor, ending);
       this.giveOut(supervisor);
     });
   }
@@ -92,7 +92,7 @@ export class WorkQueue {
 
   /** A drain waits until everything given out is done. A stop gives up what nobody has begun. */
   finish(supervisor: ActorCell): Promise<void> | undefined {
-    if ((supervisor.status & DRAINING) === 0) {
+    if (!supervisor.isDraining) {
       this.giveUp(
         supervisor,
         (message) => new UndeliveredError(supervisor.path, message, 'the pool has stopped'),
@@ -192,7 +192,7 @@ export class WorkQueue {
     let least = this.window;
     for (const { ref } of this.members) {
       const out = this.out.get(ref) ?? 0;
-      if (out < least && (ref.cell.status & CLOSED) === 0) {
+      if (out < least && !ref.cell.isClosed) {
         least = out;
         best = ref;
       }
@@ -203,7 +203,7 @@ export class WorkQueue {
   private freePlaces(): number {
     let free = 0;
     for (const { ref } of this.members) {
-      if ((ref.cell.status & CLOSED) === 0) free += this.window - (this.out.get(ref) ?? 0);
+      if (!ref.cell.isClosed) free += this.window - (this.out.get(ref) ?? 0);
     }
     return Math.max(0, free);
   }

@@ -3,17 +3,7 @@
 import type { FlightRecorder } from '../inspect/flight-recorder.js';
 import type { BackPressure } from '../mailbox/back-pressure.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
-import {
-  AWAITING,
-  DRAINING,
-  GATED,
-  OVERLOADED,
-  SCHEDULED,
-  SIGNALLED,
-  STOP_ASKED,
-  STOPPING,
-  TERMINATED,
-} from '../mailbox/status-word.js';
+import { SCHEDULED } from '../mailbox/status-word.js';
 import type { InvokeCode } from './invoke-result.js';
 import { STOPPED } from './invoke-result.js';
 import { NO_SLOT, Slots } from './slots.js';
@@ -103,8 +93,8 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
 
   /** Schedules a mailbox that has something to do; does nothing when it is scheduled already or may not run. */
   registerReady(mailbox: M): void {
-    if ((mailbox.status & SCHEDULED) !== 0 || !hasWork(mailbox)) return;
-    mailbox.status |= SCHEDULED;
+    if ((mailbox.status & SCHEDULED) !== 0 || !mailbox.hasWork) return;
+    mailbox.markScheduled();
     this.registerWithMessage(mailbox.slot, NO_MESSAGE, undefined);
   }
 
@@ -207,17 +197,15 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
    * mailbox onClockRead at again, so what arrived during the turn is never left behind (E2).
    */
   handleInvokeResult(mailbox: M, code: InvokeCode): void {
-    mailbox.status &= ~SCHEDULED;
-    if (code === STOPPED || (mailbox.status & TERMINATED) !== 0) {
+    mailbox.markUnscheduled();
+    if (code === STOPPED || mailbox.isTerminated) {
       this.tally();
       this.slots.release(mailbox.slot);
       this.recorder?.slotReleased(mailbox.slot, this.sequence);
       return;
     }
-    if ((mailbox.status & OVERLOADED) !== 0) this.backPressure.releaseIfCaughtUp(mailbox);
-    if ((mailbox.status & (DRAINING | STOPPING | AWAITING)) === DRAINING && mailbox.queue.length === 0) {
-      mailbox.status |= STOP_ASKED;
-    }
+    if (mailbox.isOverloaded) this.backPressure.releaseIfCaughtUp(mailbox);
+    mailbox.requestStopIfDrained();
     this.registerReady(mailbox);
   }
 
@@ -244,9 +232,4 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     this.tail = size;
     this.tallied = 0;
   }
-}
-
-function hasWork(mailbox: Mailbox): boolean {
-  const status = mailbox.status;
-  return (status & SIGNALLED) !== 0 || (mailbox.queue.length > 0 && (status & GATED) === 0);
 }

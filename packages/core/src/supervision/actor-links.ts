@@ -1,7 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
 import { MisuseError } from '../errors.js';
-import { TERMINATED } from '../mailbox/status-word.js';
 import type { RefBase } from '../ref/ref-class.js';
 
 /**
@@ -11,7 +10,7 @@ import type { RefBase } from '../ref/ref-class.js';
 export function link(cell: ActorCell, to: RefBase): void {
   const other = to.cell.ref;
   if (other === cell.ref) throw new MisuseError(`${cell.path}: link: an actor cannot be linked to itself`);
-  if ((other.cell.status & TERMINATED) !== 0) {
+  if (other.cell.isTerminated) {
     cell.requestStop();
     return;
   }

@@ -3,7 +3,6 @@ import type { ColdState } from '../actor/cold-state.js';
 import { MisuseError } from '../errors.js';
 import type { StopReason } from '../events.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
-import { TERMINATED } from '../mailbox/status-word.js';
 import type { RefBase } from '../ref/ref-class.js';
 
 /**
@@ -18,7 +17,7 @@ export class DeathWatch {
       throw new MisuseError(`${watcher.path}: watch: an actor cannot watch itself`);
     const own = watcher.ensureCold();
     own.watching ??= new Set();
-    if ((cell.status & TERMINATED) === 0) {
+    if (!cell.isTerminated) {
       const watchers = cell.ensureCold();
       watchers.watchers ??= new Map();
       watchers.watchers.set(watcher.ref, watched);

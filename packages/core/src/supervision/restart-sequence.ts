@@ -3,24 +3,7 @@ import type { ColdState } from '../actor/cold-state.js';
 import type { Runtime } from '../actor/runtime.js';
 import { logHookFailure, runHook } from '../lifecycle/lifecycle-hooks.js';
 import { endsWithIncarnation, type FailureReport } from '../lifecycle/runtime-signal.js';
-import { EMPTY_QUEUE } from '../mailbox/message-queue.js';
-import {
-  AWAITING,
-  CLOSED,
-  DRAINING,
-  FAULT,
-  FENCED,
-  KILL_ASKED,
-  OVERLOADED,
-  SETTLED,
-  SIGNALS,
-  STOP_ASKED,
-  STOPPING,
-  SUSPENDED,
-} from '../mailbox/status-word.js';
-
-/** OVERLOADED too: whoever waits for room in the mailbox waits for the next incarnation to make it. */
-const KEPT_OVER_RESTART = SIGNALS | STOP_ASKED | KILL_ASKED | CLOSED | DRAINING | OVERLOADED | SUSPENDED;
+import { DRAINING, FAULT, KILL_ASKED, STOP_ASKED, STOPPING } from '../mailbox/status-word.js';
 
 /**
  * How an actor begins, and begins anew: a new cell with a new state takes the place, the mailbox and the ref of the old.
@@ -61,11 +44,11 @@ export class RestartSequence {
       cold.group?.left(cell.ref);
       return;
     }
-    cell.status |= FAULT;
+    cell.markFailed();
     cold.stopping = { reason: 'failed', stage: 'children', restart: report };
     cold.abort?.abort();
     if (cold.awaiting?.envelope !== undefined) this.runtime.asks.failed(cold.awaiting.envelope, report.error);
-    cell.status &= ~(AWAITING | SETTLED);
+    cell.clearAwaiting();
     cold.awaiting?.onAbandoned?.();
     cold.awaiting = undefined;
     this.runtime.stops.stopNextChild(cell, cold.stopping);
@@ -83,7 +66,7 @@ export class RestartSequence {
 
   /** At rest between two incarnations. A stop that came during the hook goes first, and ends it instead. */
   private rest(cell: ActorCell): void {
-    if ((cell.status & STOPPING) !== 0) return;
+    if (cell.isStopping) return;
     const { group } = cell.cold as ColdState;
     if (group === undefined) this.incarnate(cell);
     else group.rests(cell);
@@ -108,12 +91,8 @@ export class RestartSequence {
     cold.restarts += 1;
     const type = runtime.firstPhaseOf(old.type);
     const cell = new ActorCell(type, old.slot, old.args, old.ref);
-    cell.queue = old.queue;
+    cell.takeOver(old);
     cell.cold = cold;
-    cell.status |= old.status & KEPT_OVER_RESTART;
-    if ((cell.status & DRAINING) !== 0) cell.status |= STOP_ASKED;
-    old.status = FENCED | CLOSED;
-    old.queue = EMPTY_QUEUE;
     old.cold = undefined;
     old.ref.cell = cell;
     runtime.ready.slots.put(cell.slot, cell);

@@ -3,7 +3,6 @@ import type { ColdState } from '../actor/cold-state.js';
 import type { Runtime } from '../actor/runtime.js';
 import { EscalatedError } from '../errors.js';
 import type { FailureReport } from '../lifecycle/runtime-signal.js';
-import { FAULT } from '../mailbox/status-word.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { type Decision, decide } from './decide-directive.js';
 import { GroupRestart } from './group-restart.js';
@@ -126,7 +125,7 @@ export class Supervisor {
       const { ref } = alone;
       return () => ref.cell.signal({ kind: 'directive', directive: 'restart', report });
     }
-    for (const cell of concerned) cell.status |= FAULT;
+    for (const cell of concerned) cell.markFailed();
     const returns = (cell: ActorCell): boolean =>
       cell === report.child || cell.cold?.restartType !== 'temporary';
     const returning = concerned.filter(returns);

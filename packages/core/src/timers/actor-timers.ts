@@ -2,7 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import { STOP_WITHIN_MS_DEFAULT } from '../actor/actor-type.js';
 import type { Runtime } from '../actor/runtime.js';
 import { OptionError } from '../errors.js';
-import { AWAITING, FAULT, SLOW_PATH } from '../mailbox/status-word.js';
+import { AWAITING, FAULT } from '../mailbox/status-word.js';
 import type { TimerContext } from '../middleware/hook-contexts.js';
 import type { RefBase, TimerTerms } from '../ref/ref-class.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
@@ -200,7 +200,7 @@ export class Timers {
     if (ms === undefined) return;
     if (!(ms >= 1 && ms <= MS_MAX))
       throw new OptionError('receiveTimeout.ms', ms, `needed a number from 1 to ${MS_MAX}`);
-    cell.status |= SLOW_PATH;
+    cell.useSlowPath();
     const now = this.runtime.executor.now();
     own.receiveTimeout = new ReceiveTimeout(cell, ms, now);
     this.runtime.wheel.arm(own.receiveTimeout, now + ms);

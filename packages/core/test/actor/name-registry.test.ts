@@ -2,7 +2,7 @@ import { defineActor, LookupError, NameTakenError, OptionError } from '@troupe/c
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inside } from '../inside.js';
+import { runtimeOf } from '../internals.js';
 
 const registry = suite('registry');
 
@@ -13,7 +13,7 @@ const Parent = defineActor('parent', {
   },
 });
 
-registry('finds a living actor by its path, typed and checked', async () => {
+registry('`lookup` finds a living actor by its path and checks its definition', async () => {
   await using test = createTestSystem();
   const child = test.system.spawn(Child, undefined, { name: 'ann' });
   assert.is(test.system.lookup(Child, 'ann'), child);
@@ -29,7 +29,7 @@ registry('finds a living actor by its path, typed and checked', async () => {
   }
 });
 
-registry('two living siblings cannot have one name; cousins and the dead can', async () => {
+registry('a name is unique among living siblings, not among other or ended actors', async () => {
   await using test = createTestSystem();
   const first = test.system.spawn(Child, undefined, { name: 'ann' });
   try {
@@ -50,7 +50,7 @@ registry('two living siblings cannot have one name; cousins and the dead can', a
   assert.is(test.system.lookup(Child, 'ann'), second);
 });
 
-registry('illegal names are refused before anything is made', async () => {
+registry('illegal names are refused before an actor is created', async () => {
   await using test = createTestSystem();
   for (const name of [
     '',
@@ -73,7 +73,7 @@ registry('illegal names are refused before anything is made', async () => {
   test.system.spawn(Child, undefined, { name: 'A-z_0.9:@' });
 });
 
-registry('a name is free as soon as the stop has ended', async () => {
+registry('a name is free again as soon as its actor has stopped', async () => {
   await using test = createTestSystem();
   for (let i = 0; i < 100; i += 1) {
     const ref = test.system.spawn(Child, undefined, { name: 'again' });
@@ -83,7 +83,7 @@ registry('a name is free as soon as the stop has ended', async () => {
   }
 });
 
-registry('anonymous actors have a path of their own, never the same twice', async () => {
+registry('an actor without a name has a unique path', async () => {
   await using test = createTestSystem();
   const paths = new Set<string>();
   for (let i = 0; i < 200; i += 1) {
@@ -96,10 +96,10 @@ registry('anonymous actors have a path of their own, never the same twice', asyn
   assert.is(paths.size, 200);
 });
 
-registry('whoever watches a name is told of every change', async () => {
+registry('the watcher of a name is notified of every change', async () => {
   await using test = createTestSystem();
-  const told: (string | undefined)[] = [];
-  const end = inside(test.system).registry.watch('ann', (ref) => told.push(ref?.id));
+  const notified: (string | undefined)[] = [];
+  const end = runtimeOf(test.system).registry.watch('ann', (ref) => notified.push(ref?.id));
   const first = test.system.spawn(Child, undefined, { name: 'ann' });
   void test.system.stop(first);
   await test.settle();
@@ -107,7 +107,7 @@ registry('whoever watches a name is told of every change', async () => {
   end();
   void test.system.stop(second);
   await test.settle();
-  assert.equal(told, [undefined, first.id, undefined, second.id]);
+  assert.equal(notified, [undefined, first.id, undefined, second.id]);
 });
 
 registry.run();

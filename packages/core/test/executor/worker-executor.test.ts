@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { createSystem, defineActor, type Host, nodeHost } from '@troupe/core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inside } from '../inside.js';
+import { runtimeOf } from '../internals.js';
 
 const executor = suite('worker executor');
 
@@ -18,7 +18,7 @@ const Counter = defineActor('counter', {
   },
 });
 
-/** How often the event loop has turned until the returned function is called. */
+/** Counts turns of the event loop until the returned function is called. */
 function countLoopTurns(): () => number {
   let turns = 0;
   let done = false;
@@ -33,22 +33,22 @@ function countLoopTurns(): () => number {
   };
 }
 
-/** A host that counts what the pump asks of it. */
-function countingHost(): { readonly host: Host; readonly asked: { soon: number; later: number } } {
-  const asked = { soon: 0, later: 0 };
+/** A host that counts the calls of the executor. */
+function countingHost(): { readonly host: Host; readonly calls: { soon: number; later: number } } {
+  const calls = { soon: 0, later: 0 };
   const host: Host = {
     ...nodeHost,
     soon: (run) => {
-      asked.soon += 1;
+      calls.soon += 1;
       nodeHost.soon(run);
     },
     later: (run) => {
-      asked.later += 1;
+      calls.later += 1;
       nodeHost.later(run);
     },
     log: () => undefined,
   };
-  return { host, asked };
+  return { host, calls };
 }
 
 function nextTurn(): Promise<void> {
@@ -57,26 +57,26 @@ function nextTurn(): Promise<void> {
   });
 }
 
-executor('a burst from outside arms the pump once (E10, E11)', async () => {
-  const { host, asked } = countingHost();
+executor('a burst from outside arms the executor once', async () => {
+  const { host, calls } = countingHost();
   await using system = createSystem({ host, slice: { msMin: 50, msMax: 50 } });
   const ref = system.spawn(Counter);
-  asked.soon = 0;
+  calls.soon = 0;
   for (let i = 0; i < 1_000; i += 1) ref.tell.add();
-  assert.is(asked.soon, 1);
+  assert.is(calls.soon, 1);
   assert.is(await ref.ask.get(), 1_000);
 });
 
-executor('an idle system asks nothing of its host (E11)', async () => {
-  const { host, asked } = countingHost();
+executor('an idle system makes no calls to its host', async () => {
+  const { host, calls } = countingHost();
   await using system = createSystem({ host });
   const ref = system.spawn(Counter);
   assert.is(await ref.ask.get(), 0);
   await nextTurn();
   await nextTurn();
-  const before = { ...asked };
+  const before = { ...calls };
   for (let i = 0; i < 20; i += 1) await nextTurn();
-  assert.equal(asked, before);
+  assert.equal(calls, before);
 });
 
 executor('an ask is answered within one turn of the event loop', async () => {
@@ -90,32 +90,32 @@ executor('an ask is answered within one turn of the event loop', async () => {
   assert.is(turned, false);
 });
 
-executor(
-  'work beyond the slice goes on after the loop has looked at its timers, all of it (E10, E30)',
-  async () => {
-    await using system = createSystem({ slice: { msMin: 0.2, msMax: 1 } });
-    const Busy = defineActor('busy', {
-      state: () => ({ n: 0 }),
-      handlers: {
-        spin: (ctx) => {
-          const until = performance.now() + 0.2;
-          while (performance.now() < until);
-          ctx.state.n += 1;
-        },
-        get: (ctx) => ctx.state.n,
+executor('work beyond a slice continues after a turn of the event loop, without loss', async () => {
+  await using system = createSystem({ slice: { msMin: 0.2, msMax: 1 } });
+  const Busy = defineActor('busy', {
+    state: () => ({ n: 0 }),
+    handlers: {
+      spin: (ctx) => {
+        const until = performance.now() + 0.2;
+        while (performance.now() < until);
+        ctx.state.n += 1;
       },
-    });
-    const refs = Array.from({ length: 20 }, () => system.spawn(Busy));
-    for (let i = 0; i < 10; i += 1) for (const ref of refs) ref.tell.spin();
-    const stopCounting = countLoopTurns();
-    const counts = await Promise.all(refs.map((ref) => ref.ask.get()));
-    const turns = stopCounting();
-    assert.ok(counts.every((n) => n === 10));
-    assert.ok(turns >= 10, `40 ms of work in slices of 1 ms let the loop turn ${turns} times only`);
-  },
-);
+      get: (ctx) => ctx.state.n,
+    },
+  });
+  const refs = Array.from({ length: 20 }, () => system.spawn(Busy));
+  for (let i = 0; i < 10; i += 1) for (const ref of refs) ref.tell.spin();
+  const stopCounting = countLoopTurns();
+  const counts = await Promise.all(refs.map((ref) => ref.ask.get()));
+  const turns = stopCounting();
+  assert.ok(counts.every((n) => n === 10));
+  assert.ok(turns >= 10, `40 ms of work in slices of 1 ms let the loop turn ${turns} times only`);
+});
 
-/** Each message of `ms` moves the clock by so much; `longest` is the longest time that passed without a turn of the loop. */
+/**
+ * A message `work(ms)` moves the clock by `ms`; `longest` is the longest time without a turn of the event
+ * loop.
+ */
 function slowHost(): { readonly host: Host; readonly clock: { now: number; longest: number } } {
   const clock = { now: 0, longest: 0 };
   let turnedAt = 0;
@@ -147,7 +147,7 @@ function defineSlow(clock: { now: number }) {
 }
 
 executor(
-  'the backlog of one slow actor does not hold the loop longer than its first few messages (E30)',
+  'the backlog of one slow actor holds the event loop no longer than its first few messages',
   async () => {
     const { host, clock } = slowHost();
     await using system = createSystem({ host });
@@ -162,7 +162,7 @@ executor(
   },
 );
 
-executor('a kind that was quick and turns slow is given shorter turns from then on (E30)', async () => {
+executor('an actor type that becomes slow gets shorter turns', async () => {
   const { host, clock } = slowHost();
   await using system = createSystem({ host });
   const Slow = defineSlow(clock);
@@ -180,10 +180,12 @@ executor('a kind that was quick and turns slow is given shorter turns from then 
   assert.ok(Math.max(...long.slice(1)) <= 4, `${long}`);
 });
 
-executor('an actor that sends to itself for ever does not keep the loop from its timers (E30)', async () => {
+executor('an actor that sends to itself for ever does not block timers of the event loop', async () => {
   const system = createSystem();
-  const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
-  system.spawn(Hog).tell.go();
+  const SelfSender = defineActor('self-sender', {
+    handlers: { go: (ctx): void => SelfSender.self(ctx).tell.go() },
+  });
+  system.spawn(SelfSender).tell.go();
   const ref = system.spawn(Counter);
   const startedAt = performance.now();
   await new Promise((resolve) => {
@@ -194,7 +196,7 @@ executor('an actor that sends to itself for ever does not keep the loop from its
   await system.shutdown();
 });
 
-executor('counts every message once over many slices', async () => {
+executor('every message is counted once over many slices', async () => {
   await using system = createSystem({ slice: { msMin: 0.01, msMax: 0.05 } });
   const refs = Array.from({ length: 100 }, () => system.spawn(Counter));
   for (let i = 0; i < 1_000; i += 1) for (const ref of refs) ref.tell.add();
@@ -205,19 +207,19 @@ executor('counts every message once over many slices', async () => {
   assert.is(system.stats().queued, 0);
 });
 
-executor('goes from running to stopped with its system, and leaves nobody in the ring (E31)', async () => {
+executor('the executor stops with its system and leaves no actor in the ready ring', async () => {
   const system = createSystem();
   const refs = Array.from({ length: 100 }, () => system.spawn(Counter));
   for (const ref of refs) for (let i = 0; i < 100; i += 1) ref.tell.add();
   const report = await system.shutdown();
   assert.is(report.handled + report.deadLetters, 10_000);
-  assert.is(inside(system).ready.depth, 0);
+  assert.is(runtimeOf(system).ready.depth, 0);
   refs[0]?.tell.add();
   await nextTurn();
   assert.is(system.stats().deadLetters + system.stats().handled, 10_001);
 });
 
-executor('timers wake an idle pump by themselves (E26)', async () => {
+executor('a timer wakes an idle executor', async () => {
   await using system = createSystem();
   const Sleeper = defineActor('sleeper', {
     handlers: {
@@ -230,13 +232,13 @@ executor('timers wake an idle pump by themselves (E26)', async () => {
   assert.is(await ref.ask.ping(), 'pong');
 });
 
-executor('a process whose actors have nothing left to do ends, without a shutdown', async () => {
-  const load = fileURLToPath(new URL('./exit-load.js', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [load]);
-  assert.ok(Number(stdout) < 1_000, `it stayed ${stdout} ms for a timer that nobody needs`);
+executor('a process with idle actors exits without a shutdown', async () => {
+  const script = fileURLToPath(new URL('./idle-exit-process.js', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script]);
+  assert.ok(Number(stdout) < 1_000, `it stayed ${stdout} ms because of a timer`);
 });
 
-executor('a clock that throws once does not stop the pump', async () => {
+executor('a clock that throws once does not stop the executor', async () => {
   let broken = false;
   const host: Host = {
     ...nodeHost,
@@ -264,7 +266,7 @@ executor('a clock that throws once does not stop the pump', async () => {
   assert.is(await counter.ask.get(), 1_000);
 });
 
-executor('bursts that follow each other in microtasks do not keep the loop from turning', async () => {
+executor('endless bursts in microtasks do not block the event loop', async () => {
   let time = 0;
   const host: Host = { ...nodeHost, now: () => time, log: () => undefined };
   await using system = createSystem({ host, slice: { msMin: 1, msMax: 1 } });
@@ -278,7 +280,7 @@ executor('bursts that follow each other in microtasks do not keep the loop from 
   });
   const ref = system.spawn(Slow);
   const stopCounting = countLoopTurns();
-  // Each ask is a burst of its own: the pump has come to rest before the next.
+  // Each ask is a burst of its own: the executor is idle before the next.
   for (let i = 0; i < 2_000; i += 1) await ref.ask.work();
   const turns = stopCounting();
   assert.ok(turns >= 10, `20 ms of asks in slices of 1 ms let the loop turn ${turns} times only`);

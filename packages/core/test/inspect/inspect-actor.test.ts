@@ -28,7 +28,7 @@ function only(view: ActorView, path: string): ActorView {
   return found as ActorView;
 }
 
-inspect('shows the tree with what each has handled and how often it was restarted', async () => {
+inspect('`inspect` shows the tree with handled messages and restarts', async () => {
   await using world = createTestSystem();
   const app = world.system.start(
     supervisor('app', {}, [child(Clerk, undefined, { name: 'a' }), child(Clerk, undefined, { name: 'b' })]),
@@ -52,7 +52,7 @@ inspect('shows the tree with what each has handled and how often it was restarte
   assert.is(world.system.inspect({ under: a }).path, '/app/a');
 });
 
-inspect('says why an actor is not running and for how long', async () => {
+inspect('`inspect` says why an actor is not running and for how long', async () => {
   await using world = createTestSystem();
   const clerk = world.system.spawn(Clerk, undefined, { name: 'c' });
   clerk.tell.slow(new Promise(() => undefined));
@@ -70,7 +70,7 @@ inspect('says why an actor is not running and for how long', async () => {
   assert.equal(suspended.notRunning, { why: 'suspended: audit for 40 ms', forMs: 40 });
 });
 
-inspect('remembers the slowest message', async () => {
+inspect('`inspect` shows the slowest message', async () => {
   await using world = createTestSystem();
   const clerk = world.system.spawn(Clerk);
   for (const ms of [10, 30, 20]) {
@@ -87,7 +87,7 @@ inspect('remembers the slowest message', async () => {
   assert.equal(world.system.inspect({ under: clerk }).slowest, { message: 'slow', ms: 30 });
 });
 
-inspect('limits levels and children, and says what it left out', async () => {
+inspect('`inspect` limits levels and children and counts the omitted ones', async () => {
   await using world = createTestSystem();
   const Parent = defineActor('parent', {
     handlers: {
@@ -107,7 +107,7 @@ inspect('limits levels and children, and says what it left out', async () => {
   assert.throws(() => world.system.inspect({ levels: -1 }), /inspect.levels/);
 });
 
-inspect('is printed as text', async () => {
+inspect('the tree is printed as text', async () => {
   await using world = createTestSystem();
   const app = world.system.start(
     supervisor('app', {}, [child(Clerk, undefined, { name: 'a' }), child(Clerk)]),
@@ -126,7 +126,7 @@ inspect('is printed as text', async () => {
   );
 });
 
-inspect('an actor that is gone can still be looked at', async () => {
+inspect('an actor that has ended can still be inspected', async () => {
   await using world = createTestSystem();
   const clerk = world.system.spawn(Clerk, undefined, { name: 'x' });
   void world.system.stop(clerk);
@@ -134,7 +134,7 @@ inspect('an actor that is gone can still be looked at', async () => {
   assert.is(world.system.inspect({ under: clerk }).activity, 'stopped');
 });
 
-inspect('of an actor that is gone nothing is shown that belongs to the next one in its slot', async () => {
+inspect('inspecting an ended actor shows nothing of the next actor in its slot', async () => {
   await using world = createTestSystem();
   for (const how of ['stop', 'drain', 'kill'] as const) {
     const gone = world.system.spawn(Clerk, undefined, { name: how });

@@ -2,9 +2,9 @@ import { type ActorRef, defineActor, type RuntimeEvent } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { inside } from '../inside.js';
+import { runtimeOf } from '../internals.js';
 
-const messageHistory = suite('messageHistory');
+const messageHistory = suite('message history');
 
 const Last = defineActor('last', {
   handlers: {
@@ -19,7 +19,7 @@ const First = defineActor('first', {
   state: (args: { last: ActorRef<typeof Last> }) => args,
   handlers: {
     pass: (ctx) => ctx.tell(ctx.state.last).note(),
-    strike: (ctx) => ctx.tell(ctx.state.last).crash(),
+    begin: (ctx) => ctx.tell(ctx.state.last).crash(),
   },
 });
 
@@ -36,56 +36,56 @@ function watched(options: Parameters<typeof createTestSystem>[0] = {}) {
   return { test, failures, first, last };
 }
 
-messageHistory('a failure is told with what led to it: in the event and in the log line', async () => {
+messageHistory('the event and the log line of a failure have the message history', async () => {
   const { test, failures, first } = watched();
   await using _ = test;
-  first.tell.strike();
+  first.tell.begin();
   await test.settle();
-  const told = ['outside → /first.strike', '/first → /last.crash'];
-  assert.equal(failures[0]?.messageHistory, told);
-  assert.equal(test.host.logged.find(({ level }) => level === 'error')?.fields.messageHistory, told);
+  const expected = ['outside → /first.begin', '/first → /last.crash'];
+  assert.equal(failures[0]?.messageHistory, expected);
+  assert.equal(test.host.logged.find(({ level }) => level === 'error')?.fields.messageHistory, expected);
 });
 
-messageHistory('the report of a system that failed has it too, from where the failure began', async () => {
+messageHistory('the report of a failed system has the message history of the original failure', async () => {
   const { test, first } = watched({ supervise: { restarts: 0 } });
-  first.tell.strike();
+  first.tell.begin();
   await test.settle();
-  const { cause, messageHistory: told } = await test.system.whenStopped;
+  const { cause, messageHistory: expected } = await test.system.whenStopped;
   assert.match(cause?.message ?? '', 'crash');
-  assert.equal(told, ['outside → /first.strike', '/first → /last.crash']);
-  const calm = createTestSystem();
-  await calm[Symbol.asyncDispose]();
-  assert.equal((await calm.system.whenStopped).messageHistory, []);
+  assert.equal(expected, ['outside → /first.begin', '/first → /last.crash']);
+  const unfailing = createTestSystem();
+  await unfailing[Symbol.asyncDispose]();
+  assert.equal((await unfailing.system.whenStopped).messageHistory, []);
 });
 
-messageHistory('it is looked up only for those who read it, and once', async () => {
+messageHistory('the message history is built on first read, once', async () => {
   const { test, failures, first } = watched();
   await using _ = test;
-  const { recorder } = inside(test.system);
-  let looks = 0;
-  const look = recorder?.messageHistoryOf.bind(recorder);
+  const { recorder } = runtimeOf(test.system);
+  let reads = 0;
+  const read = recorder?.messageHistoryOf.bind(recorder);
   Object.assign(recorder ?? {}, {
-    messageHistoryOf: (...args: Parameters<NonNullable<typeof look>>) => {
-      looks += 1;
-      return look?.(...args);
+    messageHistoryOf: (...args: Parameters<NonNullable<typeof read>>) => {
+      reads += 1;
+      return read?.(...args);
     },
   });
-  first.tell.strike();
+  first.tell.begin();
   await test.settle();
-  assert.is(looks, 0);
+  assert.is(reads, 0);
   assert.is(failures[0]?.messageHistory, failures[0]?.messageHistory);
-  assert.is(looks, 1);
+  assert.is(reads, 1);
 });
 
-messageHistory('without a recorder it is empty', async () => {
+messageHistory('without a flight recorder the message history is empty', async () => {
   const { test, failures, first } = watched({ recorder: false });
   await using _ = test;
-  first.tell.strike();
+  first.tell.begin();
   await test.settle();
   assert.equal(failures[0]?.messageHistory, []);
 });
 
-messageHistory('a sender that is gone does not lend its messages to the next one in its slot', async () => {
+messageHistory('messages of an ended sender are not attributed to the next actor in its slot', async () => {
   const { test, failures, first, last } = watched();
   await using _ = test;
   const slot = first.id.split('.')[0];
@@ -95,16 +95,16 @@ messageHistory('a sender that is gone does not lend its messages to the next one
   await test.settle();
   const next = test.system.spawn(First, { last }, { name: 'next' });
   assert.is(next.id.split('.')[0], slot, 'the same slot');
-  next.tell.strike();
+  next.tell.begin();
   await test.settle();
   assert.equal(failures[0]?.messageHistory, [
     `$${slot} (gone) → /last.note`,
-    'outside → /next.strike',
+    'outside → /next.begin',
     '/next → /last.crash',
   ]);
 });
 
-messageHistory('what a former actor in its slot was sent did not lead to a failure', async () => {
+messageHistory('the message history has no messages of the previous actor in the slot', async () => {
   const { test, failures, last } = watched();
   await using _ = test;
   const slot = last.id.split('.')[0];

@@ -45,7 +45,7 @@ warnings('a long turn is reported with its actor and message', async () => {
   assert.equal(world.system.inspect({ under: slow }).slowest, { message: 'work', ms: 51 });
 });
 
-warnings('an ask is named too', async () => {
+warnings('a long turn of an ask is reported with its message', async () => {
   const { world, events, slow } = open({ turnMs: 50 });
   await using _ = world;
   void slow.ask.ask(60);
@@ -53,7 +53,7 @@ warnings('an ask is named too', async () => {
   assert.is(events[0]?.kind === 'long-turn' && events[0].message, 'ask');
 });
 
-warnings('an actor is not reported again and again', async () => {
+warnings('an actor is not reported repeatedly', async () => {
   const { world, events, slow } = open({ turnMs: 50 });
   await using _ = world;
   for (let i = 0; i < 3; i += 1) {
@@ -67,7 +67,7 @@ warnings('an actor is not reported again and again', async () => {
   assert.is(events.length, 2);
 });
 
-warnings('a message that waited long is reported, with the time it waited', async () => {
+warnings('a message that waited long is reported with its waiting time', async () => {
   const { world, events, slow } = open({ turnMs: 10_000, queueMs: 500 });
   await using _ = world;
   for (let i = 0; i < 1 + 300 + 300; i += 1) slow.tell.work(2);
@@ -81,7 +81,7 @@ warnings('a message that waited long is reported, with the time it waited', asyn
   assert.ok(event.ms >= 500 && event.ms <= 1_202);
 });
 
-warnings('a queue that is worked off in time is not reported, however deep it is', async () => {
+warnings('a deep queue that is handled in time is not reported', async () => {
   const { world, events, slow } = open({ turnMs: 10_000, queueMs: 500 });
   await using _ = world;
   slow.tell.work(490);
@@ -90,7 +90,7 @@ warnings('a queue that is worked off in time is not reported, however deep it is
   assert.equal(events, []);
 });
 
-warnings('can be switched off', async () => {
+warnings('warnings can be switched off', async () => {
   const { world, events, slow } = open(false);
   await using _ = world;
   slow.tell.work(1_000);
@@ -98,28 +98,31 @@ warnings('can be switched off', async () => {
   assert.equal(events, []);
 });
 
-warnings('the pump reports a single long turn although it did not look at the clock in it', async () => {
-  let now = 0;
-  const logged: LogEntry[] = [];
-  const host = { ...nodeHost, now: () => now, log: (entry: LogEntry) => void logged.push(entry) };
-  await using system = createSystem({ host, warn: { turnMs: 50 } });
-  const Slow = defineActor('slow', {
-    handlers: {
-      work: (_ctx, ms: number) => {
-        now += ms;
-        return ms;
+warnings(
+  'the executor reports a single long turn although it does not read the clock during it',
+  async () => {
+    let now = 0;
+    const logged: LogEntry[] = [];
+    const host = { ...nodeHost, now: () => now, log: (entry: LogEntry) => void logged.push(entry) };
+    await using system = createSystem({ host, warn: { turnMs: 50 } });
+    const Slow = defineActor('slow', {
+      handlers: {
+        work: (_ctx, ms: number) => {
+          now += ms;
+          return ms;
+        },
       },
-    },
-  });
-  const slow = system.spawn(Slow, undefined, { name: 'slow' });
-  await slow.ask.work(80);
-  await new Promise<void>((resolve) => {
-    setImmediate(resolve);
-  });
-  assert.ok(
-    logged.some(({ message }) => message.startsWith('/slow: a turn took 80 ms; last message work')),
-    JSON.stringify(logged),
-  );
-});
+    });
+    const slow = system.spawn(Slow, undefined, { name: 'slow' });
+    await slow.ask.work(80);
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    assert.ok(
+      logged.some(({ message }) => message.startsWith('/slow: a turn took 80 ms; last message work')),
+      JSON.stringify(logged),
+    );
+  },
+);
 
 warnings.run();

@@ -4,11 +4,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { COMPLETED } from '#src/run-queue/invoke-result.js';
 import { NO_MESSAGE } from '#src/run-queue/ready-queue-coordinator.js';
-import { cellOf, gate, inside } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf, runtimeOf } from '../internals.js';
 
 const invoker = suite('invoker');
 
-/** Writes down how every turn ended. */
+/** Records the result of every turn. */
 function results(): { readonly seen: InvokeResult[]; readonly middleware: Middleware } {
   const seen: InvokeResult[] = [];
   return { seen, middleware: { name: 'results', afterTurn: (_turn, result) => void seen.push(result) } };
@@ -29,7 +30,7 @@ const Actor = defineActor('actor', {
   throughput: 3,
 });
 
-invoker('a turn that empties the mailbox is completed, with nothing left', async () => {
+invoker('a turn that empties the mailbox has the result completed', async () => {
   const { seen, middleware } = results();
   await using test = createTestSystem({ middleware: [middleware] });
   const ref = test.system.spawn(Actor);
@@ -38,15 +39,15 @@ invoker('a turn that empties the mailbox is completed, with nothing left', async
   assert.equal(seen, [{ kind: 'completed', readyHint: false }]);
 });
 
-invoker('a turn finds an empty mailbox and does nothing', async () => {
+invoker('a turn with an empty mailbox does nothing', async () => {
   await using test = createTestSystem();
-  const { invoker: real } = inside(test.system);
+  const { invoker: real } = runtimeOf(test.system);
   const cell = cellOf(test.system.spawn(Actor));
   assert.is(real.invoke(cell, NO_MESSAGE, undefined), COMPLETED);
   assert.is(real.handled, 0);
 });
 
-invoker('a turn yields after as many messages as its throughput allows', async () => {
+invoker('a turn handles at most `throughput` messages', async () => {
   const { seen, middleware } = results();
   await using test = createTestSystem({ middleware: [middleware] });
   const ref = test.system.spawn(Actor);
@@ -61,7 +62,7 @@ invoker('a turn yields after as many messages as its throughput allows', async (
   );
 });
 
-invoker('a failing message ends the turn; the rest stays where it is (E4)', async () => {
+invoker('a failing message ends the turn, and the messages behind it stay in the mailbox', async () => {
   const { seen, middleware } = results();
   await using test = createTestSystem({ middleware: [middleware] });
   const ref = test.system.spawn(Actor);
@@ -80,7 +81,7 @@ invoker('a failing message ends the turn; the rest stays where it is (E4)', asyn
   assert.is(test.system.stats().deadLetters, 0);
 });
 
-invoker('a suspension in the middle of a batch holds the rest of it (E5)', async () => {
+invoker('a suspension in the middle of a turn ends the turn', async () => {
   const { seen, middleware } = results();
   await using test = createTestSystem({ middleware: [middleware] });
   const ref = test.system.spawn(Actor);
@@ -97,7 +98,7 @@ invoker('a suspension in the middle of a batch holds the rest of it (E5)', async
   assert.equal((cellOf(ref).state as { seen: number[] }).seen, [1, 2]);
 });
 
-invoker('the same without middleware, on the fast path (E5)', async () => {
+invoker('a suspension in the middle of a turn ends the turn, without middleware', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   ref.tell.put(1);
@@ -110,7 +111,7 @@ invoker('the same without middleware, on the fast path (E5)', async () => {
   assert.equal((cellOf(ref).state as { seen: number[] }).seen, [1, 2]);
 });
 
-invoker('a stop in the middle of a batch makes dead letters of the rest (E5, E22)', async () => {
+invoker('a stop in the middle of a turn makes dead letters of the remaining messages', async () => {
   const { seen, middleware } = results();
   for (const hooks of [[], [middleware]]) {
     const test = createTestSystem({ middleware: hooks });
@@ -136,68 +137,68 @@ invoker('a stop in the middle of a batch makes dead letters of the rest (E5, E22
   );
 });
 
-invoker(
-  'an asynchronous handler suspends the turn until it has settled; one message at a time all the same',
-  async () => {
-    const { seen, middleware } = results();
-    await using test = createTestSystem({ middleware: [middleware] });
-    const ref = test.system.spawn(Actor);
-    const until = gate();
-    ref.tell.wait(until.promise);
-    ref.tell.put(1);
-    await test.settle();
-    assert.equal(seen, [{ kind: 'suspended', reason: 'awaiting', resumeOn: { on: 'settled' } }]);
-    assert.equal((cellOf(ref).state as { seen: number[] }).seen, []);
-    until.open();
-    await test.settle();
-    assert.equal((cellOf(ref).state as { seen: number[] }).seen, [1]);
-    assert.is(seen.length, 2, 'the turn that began with the settlement has its hooks too');
-  },
-);
-
-invoker('hooks are entered in order, left in reverse, and only those that were entered (E13)', async () => {
-  const log: string[] = [];
-  const noting = (name: string): Middleware => ({
-    name,
-    beforeTurn: () => void log.push(`before turn ${name}`),
-    afterTurn: () => void log.push(`after turn ${name}`),
-    beforeMessage: (message) => {
-      log.push(`before ${name}`);
-      return name === 'b' && message.payload === 2 ? { verdict: 'refuse', why: 'two' } : undefined;
-    },
-    afterMessage: (_message, { kind }) => {
-      log.push(`after ${name} ${kind}`);
-      return undefined;
-    },
-  });
-  await using test = createTestSystem({ middleware: ['a', 'b', 'c'].map(noting) });
+invoker('an asynchronous handler suspends the turn until it settles, one message at a time', async () => {
+  const { seen, middleware } = results();
+  await using test = createTestSystem({ middleware: [middleware] });
   const ref = test.system.spawn(Actor);
+  const until = deferred();
+  ref.tell.wait(until.promise);
   ref.tell.put(1);
   await test.settle();
-  assert.equal(log.splice(0), [
-    'before turn a',
-    'before turn b',
-    'before turn c',
-    'before a',
-    'before b',
-    'before c',
-    'after c handled',
-    'after b handled',
-    'after a handled',
-    'after turn c',
-    'after turn b',
-    'after turn a',
-  ]);
-  ref.tell.put(2);
+  assert.equal(seen, [{ kind: 'suspended', reason: 'awaiting', resumeOn: { on: 'settled' } }]);
+  assert.equal((cellOf(ref).state as { seen: number[] }).seen, []);
+  until.resolve();
   await test.settle();
-  assert.equal(
-    log.filter((line) => !line.includes('turn')),
-    ['before a', 'before b', 'after a refused'],
-  );
+  assert.equal((cellOf(ref).state as { seen: number[] }).seen, [1]);
+  assert.is(seen.length, 2, 'the turn that began with the settlement has its hooks too');
 });
 
 invoker(
-  'a hook that holds says why and until when; the message stays first (E13, E14, E15, E16)',
+  '`beforeMessage` hooks run in order, `afterMessage` hooks in reverse, and only those of entered middleware',
+  async () => {
+    const log: string[] = [];
+    const noting = (name: string): Middleware => ({
+      name,
+      beforeTurn: () => void log.push(`before turn ${name}`),
+      afterTurn: () => void log.push(`after turn ${name}`),
+      beforeMessage: (message) => {
+        log.push(`before ${name}`);
+        return name === 'b' && message.payload === 2 ? { verdict: 'refuse', why: 'two' } : undefined;
+      },
+      afterMessage: (_message, { kind }) => {
+        log.push(`after ${name} ${kind}`);
+        return undefined;
+      },
+    });
+    await using test = createTestSystem({ middleware: ['a', 'b', 'c'].map(noting) });
+    const ref = test.system.spawn(Actor);
+    ref.tell.put(1);
+    await test.settle();
+    assert.equal(log.splice(0), [
+      'before turn a',
+      'before turn b',
+      'before turn c',
+      'before a',
+      'before b',
+      'before c',
+      'after c handled',
+      'after b handled',
+      'after a handled',
+      'after turn c',
+      'after turn b',
+      'after turn a',
+    ]);
+    ref.tell.put(2);
+    await test.settle();
+    assert.equal(
+      log.filter((line) => !line.includes('turn')),
+      ['before a', 'before b', 'after a refused'],
+    );
+  },
+);
+
+invoker(
+  'a hook that holds a message gives the reason and the resume condition, and the message stays first',
   async () => {
     const order: unknown[] = [];
     let open = false;
@@ -243,7 +244,7 @@ invoker(
   },
 );
 
-invoker('a hook that throws is a failure of its actor, never of the sender (E18)', async () => {
+invoker('a hook that throws is a failure of its actor, never of the sender', async () => {
   for (const hook of ['beforeTurn', 'afterTurn', 'beforeMessage', 'afterMessage', 'onSend'] as const) {
     let broken = true;
     const bad: Middleware = {
@@ -270,7 +271,7 @@ invoker('a hook that throws is a failure of its actor, never of the sender (E18)
   }
 });
 
-invoker('a verdict that is none refuses the message and is a failure of its middleware', async () => {
+invoker('an invalid verdict refuses the message and is a failure of its middleware', async () => {
   for (const verdict of [Promise.resolve(), { verdict: 'maybe' }, 7, { verdict: 'hold' }]) {
     const bad = { name: 'bad', beforeMessage: () => verdict } as unknown as Middleware;
     const test = createTestSystem();
@@ -286,28 +287,25 @@ invoker('a verdict that is none refuses the message and is a failure of its midd
   }
 });
 
-invoker(
-  'middleware is given when a system, a definition or an actor is made; nobody can add to it later (E32)',
-  () => {
-    const list: Middleware[] = [];
-    const Fixed = defineActor('fixed', { handlers: { put: () => undefined }, middleware: list });
-    const test = createTestSystem();
-    const ref = test.system.spawn(Fixed);
-    let called = 0;
-    list.push({
-      name: 'late',
-      beforeTurn: () => {
-        called += 1;
-      },
-    });
-    ref.tell.put();
-    test.step();
-    assert.is(called, 0);
-    assert.not.ok('addMiddleware' in inside(test.system).invoker);
-  },
-);
+invoker('the middleware of a system, a definition or an actor cannot be changed later', () => {
+  const list: Middleware[] = [];
+  const Fixed = defineActor('fixed', { handlers: { put: () => undefined }, middleware: list });
+  const test = createTestSystem();
+  const ref = test.system.spawn(Fixed);
+  let called = 0;
+  list.push({
+    name: 'late',
+    beforeTurn: () => {
+      called += 1;
+    },
+  });
+  ref.tell.put();
+  test.step();
+  assert.is(called, 0);
+  assert.not.ok('addMiddleware' in runtimeOf(test.system).invoker);
+});
 
-invoker('the context of one message does not leak into the next of its batch', async () => {
+invoker('the context of one message does not leak into the next message of the turn', async () => {
   const contexts: unknown[] = [];
   const trace: Middleware = {
     name: 'trace',

@@ -1,10 +1,11 @@
-// Starts, failures, restarts and stops, with every hook throwing or hanging: each ends in a defined state.
+// Starts, failures, restarts and stops with hooks that throw or hang all end in a defined state.
 import { type AnyRef, defineActor, MisuseError, type StopReason } from '@troupe/core';
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FAULT } from '#src/mailbox/status-word.js';
-import { cellOf, gate, inside } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf, runtimeOf } from '../internals.js';
 
 const lifecycle = suite('lifecycle');
 
@@ -18,7 +19,7 @@ function kindsOf(test: TestSystem): string[] {
   return events;
 }
 
-/** Resolved or not, without waiting. */
+/** Whether a promise has resolved, without waiting for it. */
 function track<T>(promise: Promise<T>): { value: T | undefined } {
   const box: { value: T | undefined } = { value: undefined };
   void promise.then((value) => {
@@ -27,7 +28,7 @@ function track<T>(promise: Promise<T>): { value: T | undefined } {
   return box;
 }
 
-lifecycle('hooks run in order: started, stopping, children youngest first, stopped', async () => {
+lifecycle('a stop runs `stopping`, stops children in reverse start order, then runs `stopped`', async () => {
   const log: string[] = [];
   const Child = defineActor('child', {
     state: (args: { name: string }) => args,
@@ -38,7 +39,7 @@ lifecycle('hooks run in order: started, stopping, children youngest first, stopp
     handlers: { note: () => void log.push('message') },
     started(ctx) {
       log.push('started');
-      for (const name of ['elder', 'middle', 'youngest']) ctx.spawn(Child, { name });
+      for (const name of ['first', 'second', 'third']) ctx.spawn(Child, { name });
     },
     stopping: () => void log.push('stopping'),
     stopped: () => void log.push('stopped parent'),
@@ -53,15 +54,15 @@ lifecycle('hooks run in order: started, stopping, children youngest first, stopp
   assert.is(await stopped, 'stopped');
   assert.equal(log.slice(2), [
     'stopping',
-    'stopped youngest',
-    'stopped middle',
-    'stopped elder',
+    'stopped third',
+    'stopped second',
+    'stopped first',
     'stopped parent',
   ]);
 });
 
 lifecycle('messages wait for asynchronous hooks', async () => {
-  const start = gate();
+  const start = deferred();
   const log: string[] = [];
   const Slow = defineActor('slow', {
     handlers: { put: (_ctx, n: number) => void log.push(`put ${n}`) },
@@ -75,16 +76,16 @@ lifecycle('messages wait for asynchronous hooks', async () => {
   ref.tell.put(1);
   await test.settle();
   assert.equal(log, []);
-  start.open();
+  start.resolve();
   await test.settle();
   assert.equal(log, ['started', 'put 1']);
 });
 
 lifecycle(
-  'a state that cannot be made is a failure: restarted, then given up, and the name is free again',
+  'an error in the state function is a failure: restarted, then given up, and the name is free again',
   async () => {
     let broken = 2;
-    const Fragile = defineActor('fragile', {
+    const Failing = defineActor('failing', {
       state: () => {
         broken -= 1;
         if (broken >= 0) throw new Error('no state');
@@ -95,7 +96,7 @@ lifecycle(
     });
     await using test = createTestSystem();
     const events = kindsOf(test);
-    const ref = test.system.spawn(Fragile, undefined, { name: 'f' });
+    const ref = test.system.spawn(Failing, undefined, { name: 'f' });
     const ok = ref.ask.ok();
     await test.settle();
     assert.is(await ok, true);
@@ -103,7 +104,7 @@ lifecycle(
     broken = 1_000;
     const Parent = defineActor('parent', {
       handlers: { children: (ctx) => ctx.children.length },
-      started: (ctx) => void ctx.spawn(Fragile, undefined, { name: 'f' }),
+      started: (ctx) => void ctx.spawn(Failing, undefined, { name: 'f' }),
       supervise: { decide: () => 'stop' },
     });
     const parent = test.system.spawn(Parent, undefined, { name: 'p' });
@@ -111,13 +112,13 @@ lifecycle(
     const children = parent.ask.children();
     await test.settle();
     assert.is(await children, 0);
-    assert.is(test.system.lookup(Fragile, 'p/f'), undefined);
+    assert.is(test.system.lookup(Failing, 'p/f'), undefined);
   },
 );
 
 for (const hook of ['started', 'stopping', 'stopped', 'restarting'] as const) {
   for (const how of ['throws', 'rejects', 'throws a non-error'] as const) {
-    lifecycle(`${hook} that ${how} ends in a defined state`, async () => {
+    lifecycle(`a ${hook} hook that ${how} ends in a defined state`, async () => {
       let armed = true;
       const fail = (): Promise<void> | undefined => {
         if (!armed) return undefined;
@@ -135,9 +136,9 @@ for (const hook of ['started', 'stopping', 'stopped', 'restarting'] as const) {
         [hook]: fail,
       });
       const Watcher = defineActor('watcher', {
-        state: () => ({ told: [] as StopReason[] }),
-        handlers: { watch: (ctx, ref: AnyRef) => ctx.watch(ref), told: (ctx) => [...ctx.state.told] },
-        terminated: (ctx, { reason }) => void ctx.state.told.push(reason),
+        state: () => ({ notices: [] as StopReason[] }),
+        handlers: { watch: (ctx, ref: AnyRef) => ctx.watch(ref), notices: (ctx) => [...ctx.state.notices] },
+        terminated: (ctx, { reason }) => void ctx.state.notices.push(reason),
       });
       await using test = createTestSystem();
       const ref = test.system.spawn(Bad, undefined, { name: 'bad' });
@@ -150,41 +151,38 @@ for (const hook of ['started', 'stopping', 'stopped', 'restarting'] as const) {
       const stopped = test.system.stop(ref);
       await test.settle();
       assert.is(await stopped, 'stopped');
-      const told = watcher.ask.told();
+      const notices = watcher.ask.notices();
       await test.settle();
-      assert.equal(await told, ['stopped']);
+      assert.equal(await notices, ['stopped']);
       assert.is(test.system.lookup(Bad, 'bad'), undefined);
       assert.is(armed, false);
     });
   }
 }
 
-lifecycle(
-  'a stop that hangs is ended by its limit: the definition’s, or the one that was given',
-  async () => {
-    const Hanging = defineActor('hanging', {
-      handlers: { hang: () => new Promise<void>(() => undefined) },
-      stopWithinMs: 1_000,
-    });
-    await using test = createTestSystem();
-    for (const [given, limit] of [
-      [undefined, 1_000],
-      [50, 50],
-      [4_000, 4_000],
-    ] as const) {
-      const ref = test.system.spawn(Hanging);
-      ref.tell.hang();
-      await test.settle();
-      const ended = track(test.system.stop(ref, given === undefined ? {} : { withinMs: given }));
-      await test.advance(limit - 1);
-      assert.is(ended.value, undefined, `${given}`);
-      await test.advance(1);
-      assert.is(ended.value, 'killed', `${given}`);
-    }
-  },
-);
+lifecycle('a stop that hangs is ended by the time limit of the definition or of the call', async () => {
+  const Hanging = defineActor('hanging', {
+    handlers: { hang: () => new Promise<void>(() => undefined) },
+    stopWithinMs: 1_000,
+  });
+  await using test = createTestSystem();
+  for (const [given, limit] of [
+    [undefined, 1_000],
+    [50, 50],
+    [4_000, 4_000],
+  ] as const) {
+    const ref = test.system.spawn(Hanging);
+    ref.tell.hang();
+    await test.settle();
+    const ended = track(test.system.stop(ref, given === undefined ? {} : { withinMs: given }));
+    await test.advance(limit - 1);
+    assert.is(ended.value, undefined, `${given}`);
+    await test.advance(1);
+    assert.is(ended.value, 'killed', `${given}`);
+  }
+});
 
-lifecycle('drain handles the backlog first; what is sent meanwhile is a dead letter', async () => {
+lifecycle('a drain handles the backlog, and messages sent meanwhile become dead letters', async () => {
   const seen: number[] = [];
   const letters: string[] = [];
   const Sink = defineActor('sink', { handlers: { put: (_ctx, n: number) => void seen.push(n) } });
@@ -217,7 +215,7 @@ lifecycle('a stop after a drain does not wait for the backlog', async () => {
   assert.is(test.system.stats().deadLetters, 1);
 });
 
-lifecycle('a drain outlives failures: the restarted actor finishes the backlog', async () => {
+lifecycle('a drain continues after a failure: the restarted actor finishes the backlog', async () => {
   const seen: number[] = [];
   const Sink = defineActor('sink', {
     handlers: {
@@ -236,7 +234,7 @@ lifecycle('a drain outlives failures: the restarted actor finishes the backlog',
   assert.equal(seen, [1, 3, 5, 7, 9]);
 });
 
-lifecycle('a drain that is asked for between failure and restart does not lose the restart', async () => {
+lifecycle('a drain between a failure and the restart does not lose the restart', async () => {
   const seen: number[] = [];
   const Sink = defineActor('sink', {
     handlers: {
@@ -259,8 +257,8 @@ lifecycle('a drain that is asked for between failure and restart does not lose t
   assert.equal(seen, [1]);
 });
 
-lifecycle('a stop that comes while a restart waits for its hook ends the actor', async () => {
-  const hook = gate();
+lifecycle('a stop while a restart waits for its hook ends the actor', async () => {
+  const hook = deferred();
   const Slow = defineActor('slow', {
     handlers: {
       fail: (): never => {
@@ -275,24 +273,24 @@ lifecycle('a stop that comes while a restart waits for its hook ends the actor',
   await test.settle();
   const ended = track(test.system.stop(ref));
   await test.settle();
-  hook.open();
+  hook.resolve();
   await test.settle();
   assert.is(ended.value, 'stopped');
   assert.is(test.system.stats().actors, 1);
 });
 
-lifecycle('kill waits for nothing: not for a handler, not for hooks, not for hooks of children', async () => {
+lifecycle('a kill waits neither for a handler nor for hooks, not even those of children', async () => {
   const forever = (): Promise<void> => new Promise(() => undefined);
-  const Stubborn = defineActor('stubborn', {
+  const Hanging = defineActor('hanging', {
     handlers: { hang: forever, ping: () => 'pong' },
     stopping: forever,
     stopped: forever,
     started(ctx) {
-      if (ctx.parent === undefined) for (let i = 0; i < 3; i += 1) ctx.spawn(Stubborn).tell.hang();
+      if (ctx.parent === undefined) for (let i = 0; i < 3; i += 1) ctx.spawn(Hanging).tell.hang();
     },
   });
   await using test = createTestSystem();
-  const ref = test.system.spawn(Stubborn);
+  const ref = test.system.spawn(Hanging);
   await test.settle();
   const hung = ref.ask.hang().catch((error: { code: string }) => error.code);
   const queued = ref.ask.ping().catch((error: { code: string }) => error.code);
@@ -304,7 +302,7 @@ lifecycle('kill waits for nothing: not for a handler, not for hooks, not for hoo
   assert.is(test.system.stats().actors, 1);
 });
 
-lifecycle('abort fires on stop, on kill and on restart, whether or not anything is awaited', async () => {
+lifecycle('`ctx.abort` fires on stop, kill and restart, with or without a running handler', async () => {
   for (const how of ['stop', 'kill', 'restart'] as const) {
     const test = createTestSystem();
     let signal: AbortSignal | undefined;
@@ -331,7 +329,7 @@ lifecycle('abort fires on stop, on kill and on restart, whether or not anything 
 });
 
 lifecycle(
-  'the failed message was handled; the rest waits for the next incarnation, with a new state (E4, E9)',
+  'a failed message counts as handled, and the next incarnation handles the rest with a new state',
   async () => {
     const seen: string[] = [];
     const Actor = defineActor('actor', {
@@ -353,61 +351,63 @@ lifecycle(
   },
 );
 
-lifecycle(
-  'nothing runs on a broken state before the parent has decided, however long that takes (E9)',
-  async () => {
-    const decision = gate();
-    let ran = 0;
-    const Child = defineActor('child', {
-      handlers: {
-        fail: (): never => {
-          throw new Error('x');
-        },
-        put: () => {
-          ran += 1;
-        },
+lifecycle('a failed actor handles no message before its parent has decided', async () => {
+  const decision = deferred();
+  let ran = 0;
+  const Child = defineActor('child', {
+    handlers: {
+      fail: (): never => {
+        throw new Error('x');
       },
+      put: () => {
+        ran += 1;
+      },
+    },
+  });
+  const Parent = defineActor('parent', {
+    handlers: { wait: async () => decision.promise },
+    started: (ctx) => void ctx.spawn(Child, undefined, { name: 'child' }),
+    supervise: { backoff: { fromMs: 100, toMs: 100 } },
+  });
+  await using test = createTestSystem();
+  test.system.spawn(Parent, undefined, { name: 'parent' });
+  await test.settle();
+  const child = test.system.lookup(Child, 'parent/child');
+  child?.tell.fail();
+  child?.tell.put();
+  await test.advance(50);
+  assert.is(ran, 0);
+  await test.advance(50);
+  assert.is(ran, 1);
+  decision.resolve();
+});
+
+lifecycle(
+  'a shutdown under load is bounded in time, and every message is handled or a dead letter',
+  async () => {
+    const Sink = defineActor('sink', { handlers: { put: (_ctx, _n: number) => undefined } });
+    const SelfSender = defineActor('self-sender', {
+      handlers: { go: (ctx): void => SelfSender.self(ctx).tell.go() },
     });
-    const Parent = defineActor('parent', {
-      handlers: { wait: async () => decision.promise },
-      started: (ctx) => void ctx.spawn(Child, undefined, { name: 'child' }),
-      supervise: { backoff: { fromMs: 100, toMs: 100 } },
-    });
-    await using test = createTestSystem();
-    test.system.spawn(Parent, undefined, { name: 'parent' });
-    await test.settle();
-    const child = test.system.lookup(Child, 'parent/child');
-    child?.tell.fail();
-    child?.tell.put();
-    await test.advance(50);
-    assert.is(ran, 0);
-    await test.advance(50);
-    assert.is(ran, 1);
-    decision.open();
+    const test = createTestSystem();
+    const sinks = Array.from({ length: 50 }, () => test.system.spawn(Sink));
+    for (const sink of sinks) for (let n = 0; n < 200; n += 1) sink.tell.put(n);
+    test.system.spawn(SelfSender).tell.go();
+    const startedAt = test.host.now();
+    await test[Symbol.asyncDispose]();
+    const report = await test.system.whenStopped;
+    assert.ok(test.host.now() - startedAt <= 6_000);
+    assert.ok(report.handled + report.deadLetters >= 10_001);
+    assert.is(test.system.stats().queued, 0);
   },
 );
 
-lifecycle('shutdown under load is bounded in time, and every message is accounted for', async () => {
-  const Sink = defineActor('sink', { handlers: { put: (_ctx, _n: number) => undefined } });
-  const Hog = defineActor('hog', { handlers: { go: (ctx): void => Hog.self(ctx).tell.go() } });
-  const test = createTestSystem();
-  const sinks = Array.from({ length: 50 }, () => test.system.spawn(Sink));
-  for (const sink of sinks) for (let n = 0; n < 200; n += 1) sink.tell.put(n);
-  test.system.spawn(Hog).tell.go();
-  const startedAt = test.host.now();
-  await test[Symbol.asyncDispose]();
-  const report = await test.system.whenStopped;
-  assert.ok(test.host.now() - startedAt <= 6_000);
-  assert.ok(report.handled + report.deadLetters >= 10_001);
-  assert.is(test.system.stats().queued, 0);
-});
-
-lifecycle('only itself and its children may be ended by an actor', async () => {
+lifecycle('an actor can end only itself and its children', async () => {
   const errors: unknown[] = [];
   const Other = defineActor('other', { handlers: {} });
   await using test = createTestSystem();
   const other = test.system.spawn(Other);
-  const Meddler = defineActor('meddler', {
+  const StopsOthers = defineActor('stops-others', {
     handlers: {
       meddle(ctx) {
         for (const verb of ['stop', 'drain', 'kill'] as const) {
@@ -420,14 +420,14 @@ lifecycle('only itself and its children may be ended by an actor', async () => {
       },
     },
   });
-  test.system.spawn(Meddler).tell.meddle();
+  test.system.spawn(StopsOthers).tell.meddle();
   await test.settle();
   assert.is(errors.length, 3);
   assert.ok(errors.every((error) => error instanceof MisuseError));
-  assert.is(inside(test.system).ready.slots.live, 3);
+  assert.is(runtimeOf(test.system).ready.slots.live, 3);
 });
 
-lifecycle('a suspension of a stopped actor does nothing, and does not change how it ended', async () => {
+lifecycle('a suspension of a stopped actor has no effect', async () => {
   const Actor = defineActor('actor', { handlers: {} });
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
@@ -439,7 +439,7 @@ lifecycle('a suspension of a stopped actor does nothing, and does not change how
   assert.is(await test.system.stop(ref), 'stopped');
 });
 
-lifecycle('nothing is spawned between the end of the children and the next incarnation', async () => {
+lifecycle('an actor cannot spawn between the end of its children and its next incarnation', async () => {
   await using test = createTestSystem();
   const Child = defineActor('child', { handlers: {} });
   const errors: unknown[] = [];

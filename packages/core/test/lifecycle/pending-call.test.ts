@@ -1,14 +1,15 @@
-// Asynchronous handlers: one at a time, whatever the thenable does.
+// Asynchronous handlers run one at a time, with any thenable.
 import { defineActor } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AWAITING } from '#src/mailbox/status-word.js';
-import { cellOf, gate, inside } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf, runtimeOf } from '../internals.js';
 
 const awaiting = suite('awaiting');
 
-awaiting('handlers never overlap, however they await', async () => {
+awaiting('asynchronous handlers of one actor never overlap', async () => {
   let running = 0;
   let most = 0;
   const done: number[] = [];
@@ -34,8 +35,8 @@ awaiting('handlers never overlap, however they await', async () => {
   );
 });
 
-awaiting('signals are handled while a handler awaits: a stop begins at once and lets it finish', async () => {
-  const until = gate();
+awaiting('a stop during an asynchronous handler begins at once and lets the handler finish', async () => {
+  const until = deferred();
   const log: string[] = [];
   const Worker = defineActor('worker', {
     handlers: {
@@ -56,14 +57,14 @@ awaiting('signals are handled while a handler awaits: a stop begins at once and 
   const stopped = test.system.stop(ref);
   await test.settle();
   assert.equal(log, ['abort']);
-  until.open();
+  until.resolve();
   await test.settle();
   assert.is(await work, 'done');
   assert.is(await stopped, 'stopped');
   assert.equal(log, ['abort', 'finished']);
 });
 
-/** Thenables on purpose. */
+/** Thenables of many kinds. */
 const THEN = 'then';
 
 const thenables: Readonly<Record<string, () => unknown>> = {
@@ -97,8 +98,8 @@ const failing: Readonly<Record<string, () => unknown>> = {
   'rejects with nothing': () => ({ [THEN]: (_ok: unknown, bad: (e?: unknown) => void) => bad() }),
 };
 
-/** A thenable only when it is looked at the first time. */
-function fickle(): unknown {
+/** A thenable only at the first read of `then`. */
+function thenableOnce(): unknown {
   let reads = 0;
   return {
     get [THEN]() {
@@ -108,7 +109,7 @@ function fickle(): unknown {
   };
 }
 
-/** Every thenable above, asked for and followed by a plain message. */
+/** Asks for every thenable above, each followed by a plain message. */
 async function settleOnce(withHooks: boolean): Promise<void> {
   const Strange = defineActor('strange', {
     handlers: {
@@ -120,7 +121,7 @@ async function settleOnce(withHooks: boolean): Promise<void> {
   for (const directive of ['restart', 'resume'] as const) {
     const test = createTestSystem({
       supervise: { decide: () => directive, restarts: 1_000 },
-      middleware: withHooks ? [{ name: 'look', beforeMessage: () => undefined }] : [],
+      middleware: withHooks ? [{ name: 'noop', beforeMessage: () => undefined }] : [],
     });
     const ref = test.system.spawn(Strange);
     for (const [name, make] of Object.entries(thenables)) {
@@ -138,7 +139,7 @@ async function settleOnce(withHooks: boolean): Promise<void> {
       assert.is(await pong, 'pong', `${name} ${directive}`);
       assert.is(cellOf(ref).status & AWAITING, 0, name);
     }
-    const settled = ref.ask.get(fickle).then(
+    const settled = ref.ask.get(thenableOnce).then(
       () => true,
       () => true,
     );
@@ -149,10 +150,10 @@ async function settleOnce(withHooks: boolean): Promise<void> {
   }
 }
 
-awaiting('thenables of any kind settle once, on the fast path', () => settleOnce(false));
-awaiting('thenables of any kind settle once, with middleware', () => settleOnce(true));
+awaiting('any thenable settles once, on the fast path', () => settleOnce(false));
+awaiting('any thenable settles once, with middleware', () => settleOnce(true));
 
-awaiting('replies that fight back when looked at are passed on as they are', async () => {
+awaiting('replies with throwing getters are passed on unchanged', async () => {
   const strange = new Proxy(
     {},
     {
@@ -174,36 +175,36 @@ awaiting('replies that fight back when looked at are passed on as they are', asy
 });
 
 awaiting(
-  'a handler that settles after its actor was killed or restarted changes nothing, and is reported',
+  'a handler that settles after a kill or restart of its actor has no effect and is reported',
   async () => {
     const reports: string[] = [];
     await using test = createTestSystem();
     test.system.subscribe((event) => {
       if (event.kind === 'stale-context') reports.push(event.what);
     });
-    const until = gate();
+    const until = deferred();
     const Worker = defineActor('worker', { handlers: { work: async () => until.promise } });
     const ref = test.system.spawn(Worker);
     const work = ref.ask.work().catch((error: { code: string }) => error.code);
     await test.settle();
     void test.system.kill(ref);
     await test.settle();
-    until.open();
+    until.resolve();
     await test.settle();
     assert.is(await work, 'ERR_UNDELIVERED');
     assert.equal(reports, ['work settled']);
-    assert.is(inside(test.system).ready.depth, 0);
+    assert.is(runtimeOf(test.system).ready.depth, 0);
   },
 );
 
 awaiting('ten thousand awaiting actors are each resumed by their own promise', async () => {
   await using test = createTestSystem({ seed: 9 });
   const Worker = defineActor('worker', { handlers: { work: async (_ctx, until: Promise<number>) => until } });
-  const gates = Array.from({ length: 10_000 }, () => gate<number>());
-  const replies = gates.map(({ promise }) => test.system.spawn(Worker).ask.work(promise));
+  const pending = Array.from({ length: 10_000 }, () => deferred<number>());
+  const replies = pending.map(({ promise }) => test.system.spawn(Worker).ask.work(promise));
   await test.settle();
-  gates.forEach(({ open }, i) => {
-    open(i);
+  pending.forEach(({ resolve }, i) => {
+    resolve(i);
   });
   await test.settle();
   assert.equal(
@@ -212,7 +213,7 @@ awaiting('ten thousand awaiting actors are each resumed by their own promise', a
   );
 });
 
-awaiting('what a handler throws when nobody takes it any more is logged with its error', async () => {
+awaiting('the error of a handler whose actor was killed or restarted is logged', async () => {
   const limit = [{ name: 'limit', beforeMessage: () => ({ verdict: 'continue', withinMs: 10 }) as const }];
   await using test = createTestSystem({ middleware: limit });
   const Slow = defineActor('slow', {
@@ -223,31 +224,31 @@ awaiting('what a handler throws when nobody takes it any more is logged with its
       .filter(({ fields }) => (fields.error as Error | undefined)?.message === 'late')
       .map(({ message }) => message);
   const killed = test.system.spawn(Slow, undefined, { name: 'killed' });
-  const first = gate();
+  const first = deferred();
   killed.tell.hold(first.promise);
   await test.settle();
   void test.system.kill(killed);
   await test.settle();
-  first.break(new Error('late'));
+  first.reject(new Error('late'));
   await test.settle();
   assert.is(lines().length, 1);
   assert.match(lines()[0] ?? '', '/killed');
   assert.match(lines()[0] ?? '', 'late');
   const timed = test.system.spawn(Slow, undefined, { name: 'timed' });
-  const second = gate();
+  const second = deferred();
   timed.tell.hold(second.promise);
   await test.advance(10);
-  second.break(new Error('late'));
+  second.reject(new Error('late'));
   await test.settle();
   assert.is(lines().length, 2);
   assert.match(lines()[1] ?? '', '/timed');
 });
 
 awaiting(
-  'also while the restart or kill that gave it up is still under way, and from any thenable',
+  'the error of an abandoned handler is logged during the restart or kill too, for any thenable',
   async () => {
     const limit = [{ name: 'limit', beforeMessage: () => ({ verdict: 'continue', withinMs: 10 }) as const }];
-    const steps = gate();
+    const steps = deferred();
     const Child = defineActor('child', { handlers: {}, stopped: () => steps.promise });
     const Slow = defineActor('slow', {
       handlers: {
@@ -269,7 +270,7 @@ awaiting(
     const other = test.system.spawn(Slow);
     const killed = test.system.spawn(Slow);
     const restarted = test.system.spawn(Slow);
-    const gates = [gate(), gate()] as const;
+    const gates = [deferred(), deferred()] as const;
     restarted.tell.hold(gates[0].promise);
     killed.tell.raise();
     killed.tell.hold(gates[1].promise);
@@ -277,19 +278,19 @@ awaiting(
     void test.system.kill(killed);
     other.tell.crash();
     await test.settle();
-    gates[0].break(new Error('late'));
+    gates[0].reject(new Error('late'));
     await test.settle();
     assert.is(lines(), 1, 'restarting');
-    gates[1].break(new Error('late'));
+    gates[1].reject(new Error('late'));
     await test.settle();
     assert.is(lines(), 2, 'killed');
-    steps.open();
+    steps.resolve();
     await test.settle();
     const timed = test.system.spawn(Slow, undefined, { middleware: limit });
-    const third = gate();
+    const third = deferred();
     timed.tell.query(third.promise);
     await test.advance(10);
-    third.break(new Error('late'));
+    third.reject(new Error('late'));
     await test.settle();
     assert.is(lines(), 3, 'a thenable past its time limit');
   },

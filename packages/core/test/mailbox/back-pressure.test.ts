@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { GATED, MUTED, OVERLOADED } from '#src/mailbox/status-word.js';
-import { cellOf, gate, inside } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf, runtimeOf } from '../internals.js';
 
 const pressure = suite('pressure');
 
@@ -30,7 +31,7 @@ const Source = defineActor('source', {
   },
 });
 
-pressure('a sender is not run again until the receiver has caught up (E6)', async () => {
+pressure('a muted sender does not run until the receiver has caught up', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
   const source = test.system.spawn(Source, { to: sink });
@@ -47,7 +48,7 @@ pressure('a sender is not run again until the receiver has caught up (E6)', asyn
   assert.is((cellOf(sink).state as { seen: number }).seen, 20);
 });
 
-pressure('signals of a muted actor are handled: it can be stopped', async () => {
+pressure('a muted actor handles signals: it can be stopped', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
   const source = test.system.spawn(Source, { to: sink });
@@ -63,7 +64,7 @@ pressure('signals of a muted actor are handled: it can be stopped', async () => 
   assert.ok(cellOf(sink).queue.length > 4);
 });
 
-pressure('a receiver that awaits, is suspended or has failed mutes nobody', async () => {
+pressure('a receiver that awaits, is suspended or has failed mutes no sender', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
   const source = test.system.spawn(Source, { to: sink });
@@ -73,37 +74,37 @@ pressure('a receiver that awaits, is suspended or has failed mutes nobody', asyn
   assert.is(cellOf(source).status & MUTED, 0);
   const awaiting = test.system.spawn(Sink);
   const other = test.system.spawn(Source, { to: awaiting });
-  const until = gate();
+  const until = deferred();
   awaiting.tell.wait(until.promise);
   await test.settle();
   other.tell.burst(10);
   await test.settle();
   assert.is(cellOf(other).status & MUTED, 0);
-  until.open();
+  until.resolve();
   await test.settle();
 });
 
-pressure('a receiver that begins to await or is suspended releases those it muted', async () => {
+pressure('a receiver that begins to await or is suspended unmutes its senders', async () => {
   for (const how of ['suspend', 'await'] as const) {
     const test = createTestSystem();
     const sink = test.system.spawn(Sink);
     const source = test.system.spawn(Source, { to: sink });
-    const until = gate();
+    const until = deferred();
     if (how === 'await') sink.tell.wait(until.promise);
     source.tell.burst(10);
-    const { ready } = inside(test.system);
+    const { ready } = runtimeOf(test.system);
     ready.promote(ready.depth - 1);
     test.step();
     assert.is.not(cellOf(source).status & MUTED, 0);
     if (how === 'suspend') test.system.suspend(sink);
     await test.settle();
     assert.is(cellOf(source).status & MUTED, 0, how);
-    until.open();
+    until.resolve();
     await test[Symbol.asyncDispose]();
   }
 });
 
-pressure('a receiver that waits for a restart with its siblings releases those it muted', async () => {
+pressure('a receiver that waits for a restart with its siblings unmutes its senders', async () => {
   await using test = createTestSystem();
   const Bomb = defineActor('bomb', {
     handlers: {
@@ -132,7 +133,7 @@ pressure('a receiver that waits for a restart with its siblings releases those i
   assert.is(cellOf(source).status & MUTED, 0);
 });
 
-pressure('an actor that others wait for is not muted itself', async () => {
+pressure('an actor that has muted senders is not muted itself', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
   const Middle = defineActor('middle', {
@@ -157,7 +158,7 @@ pressure('an actor that others wait for is not muted itself', async () => {
   assert.is((cellOf(sink).state as { seen: number }).seen, 100);
 });
 
-pressure('an actor that sends to itself is not muted by itself (E6)', async () => {
+pressure('an actor that sends to itself is not muted', async () => {
   const Own = defineActor('own', {
     state: () => ({ seen: 0 }),
     handlers: {
@@ -177,10 +178,10 @@ pressure('an actor that sends to itself is not muted by itself (E6)', async () =
   assert.is((cellOf(own).state as { seen: number }).seen, 50);
 });
 
-pressure('an actor that waits for room is resumed when there is some (E25)', async () => {
+pressure('an actor that waits for room is resumed when there is room', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
-  const Patient = defineActor('patient', {
+  const Sender = defineActor('sender', {
     state: () => ({ went: 0 }),
     handlers: {
       go(ctx) {
@@ -189,23 +190,23 @@ pressure('an actor that waits for room is resumed when there is some (E25)', asy
       },
     },
   });
-  const patient = test.system.spawn(Patient);
+  const sender = test.system.spawn(Sender);
   const token = test.system.suspend(sink);
   for (let i = 0; i < 4; i += 1) sink.tell.put(i);
-  patient.tell.go();
-  patient.tell.go();
+  sender.tell.go();
+  sender.tell.go();
   await test.settle();
-  assert.is((cellOf(patient).state as { went: number }).went, 1);
+  assert.is((cellOf(sender).state as { went: number }).went, 1);
   token.resume();
   await test.settle();
-  assert.is((cellOf(patient).state as { went: number }).went, 2);
+  assert.is((cellOf(sender).state as { went: number }).went, 2);
 });
 
 interface Plan {
   readonly seed: number;
   readonly capacities: readonly number[];
   readonly throughput: number;
-  /** Who sends to whom, how many at a time. */
+  /** Edges of the graph: sender, receiver and messages at a time. */
   readonly edges: readonly (readonly [from: number, to: number, burst: number])[];
   readonly starts: readonly number[];
   readonly hops: number;
@@ -273,7 +274,7 @@ pressure('muting cannot deadlock: in any graph of senders every message is handl
   );
 });
 
-pressure('a receiver that is suspended by an operator releases those it has muted', async () => {
+pressure('a receiver that is suspended from outside unmutes its senders', async () => {
   await using test = createTestSystem();
   const sink = test.system.spawn(Sink);
   const source = test.system.spawn(Source, { to: sink });

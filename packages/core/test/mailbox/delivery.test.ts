@@ -25,7 +25,10 @@ function lettersOf(test: TestSystem): DeadLetter[] {
   return letters;
 }
 
-/** Sends 1 … n from outside to a suspended sink, then lets it run: what it saw, and what became a dead letter. */
+/**
+ * Sends 1 … n from outside to a suspended actor, then resumes it. Returns the handled messages and the dead
+ * letters.
+ */
 async function flood(overflow: OverflowPolicy, n: number) {
   await using test = createTestSystem();
   const letters = lettersOf(test);
@@ -40,7 +43,7 @@ async function flood(overflow: OverflowPolicy, n: number) {
   return { seen: await seen, letters: letters.map((l) => `${l.reason} ${String(l.payload)}`), full };
 }
 
-delivery('reject refuses what is new when the mailbox is full, also while suspended (E29)', async () => {
+delivery('`reject` refuses new messages when the mailbox is full, also while suspended', async () => {
   assert.equal(await flood('reject', 5), {
     seen: [1, 2, 3],
     letters: ['rejected 4', 'rejected 5'],
@@ -48,7 +51,7 @@ delivery('reject refuses what is new when the mailbox is full, also while suspen
   });
 });
 
-delivery('drop-newest drops what is new', async () => {
+delivery('`drop-newest` drops new messages', async () => {
   assert.equal(await flood('drop-newest', 5), {
     seen: [1, 2, 3],
     letters: ['dropped 4', 'dropped 5'],
@@ -56,7 +59,7 @@ delivery('drop-newest drops what is new', async () => {
   });
 });
 
-delivery('drop-oldest evicts the oldest to make room', async () => {
+delivery('`drop-oldest` evicts the oldest message to make room', async () => {
   assert.equal(await flood('drop-oldest', 5), {
     seen: [4, 5, 100],
     letters: ['evicted 1', 'evicted 2', 'evicted 3'],
@@ -64,12 +67,15 @@ delivery('drop-oldest evicts the oldest to make room', async () => {
   });
 });
 
-delivery('mute-sender and grow accept what comes from outside; offer to mute-sender says full', async () => {
-  assert.equal(await flood('mute-sender', 5), { seen: [1, 2, 3, 4, 5], letters: [], full: 'full' });
-  assert.equal(await flood('grow', 5), { seen: [1, 2, 3, 4, 5, 100], letters: [], full: 'accepted' });
-});
+delivery(
+  '`mute-sender` and `grow` accept messages from outside, and `offer` to `mute-sender` returns full',
+  async () => {
+    assert.equal(await flood('mute-sender', 5), { seen: [1, 2, 3, 4, 5], letters: [], full: 'full' });
+    assert.equal(await flood('grow', 5), { seen: [1, 2, 3, 4, 5, 100], letters: [], full: 'accepted' });
+  },
+);
 
-delivery('offer says closed after a stop, and leaves no dead letter', async () => {
+delivery('`offer` returns closed after a stop and leaves no dead letter', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(defineSink('reject'));
   assert.is(ref.offer.put(1), 'accepted');
@@ -80,7 +86,7 @@ delivery('offer says closed after a stop, and leaves no dead letter', async () =
   assert.is(test.system.stats().deadLetters, 1);
 });
 
-delivery('queuedMax bounds what all mailboxes hold together', async () => {
+delivery('`queuedMax` bounds the messages in all mailboxes together', async () => {
   await using test = createTestSystem({ queuedMax: 10 });
   const letters = lettersOf(test);
   const Sink = defineSink('grow');
@@ -100,7 +106,7 @@ delivery('queuedMax bounds what all mailboxes hold together', async () => {
   assert.is(test.system.stats().queued, 0);
 });
 
-delivery('send waits for room, keeps its order and rejects when the actor stops', async () => {
+delivery('`send` waits for room, keeps its order and rejects when the actor stops', async () => {
   await using test = createTestSystem();
   for (const overflow of ['mute-sender', 'reject', 'drop-newest'] as const) {
     const ref = test.system.spawn(defineSink(overflow, 2));
@@ -132,7 +138,7 @@ delivery('send waits for room, keeps its order and rejects when the actor stops'
   }
 });
 
-delivery('a send that comes while others wait is not let in before them', async () => {
+delivery('a `send` does not overtake earlier ones that wait for room', async () => {
   const Slow = defineActor('slow', {
     state: () => ({ seen: [] as number[] }),
     handlers: {
@@ -148,7 +154,7 @@ delivery('a send that comes while others wait is not let in before them', async 
   const ref = test.system.spawn(Slow);
   const numbers = Array.from({ length: 20 }, (_, n) => n);
   const sends = numbers.slice(0, 12).map((n) => ref.send.put(n));
-  // Room for some, but not yet so much that those who wait are told.
+  // Some room, but not yet enough to wake the waiting senders.
   for (let turns = 0; turns < 3; turns += 1) test.step();
   for (const n of numbers.slice(12)) {
     sends.push(ref.send.put(n));
@@ -162,14 +168,14 @@ delivery('a send that comes while others wait is not let in before them', async 
   assert.equal(await seen, numbers);
 });
 
-delivery('what waited for room is sent in the asynchronous context of whoever sends it', async () => {
+delivery('a `send` that waited for room keeps the async context of its caller', async () => {
   const storage = new AsyncLocalStorage<number>();
   const seen: (readonly [unknown, number | undefined])[] = [];
-  const look: Middleware = {
-    name: 'look',
+  const asyncContextReader: Middleware = {
+    name: 'asyncContextReader',
     onSend: ({ payload }) => void seen.push([payload, storage.getStore()]),
   };
-  await using test = createTestSystem({ middleware: [look] });
+  await using test = createTestSystem({ middleware: [asyncContextReader] });
   const ref = test.system.spawn(defineSink('reject', 2));
   const token = test.system.suspend(ref);
   const sends = [1, 2, 3, 4, 5].map((n) => storage.run(n, () => ref.send.put(n)));
@@ -186,8 +192,8 @@ delivery('what waited for room is sent in the asynchronous context of whoever se
   ]);
 });
 
-delivery('whoever waits for room is let in by the next incarnation too', async () => {
-  const Fragile = defineActor('fragile', {
+delivery('a `send` that waits for room is accepted by the next incarnation', async () => {
+  const Failing = defineActor('failing', {
     state: () => ({ seen: [] as number[] }),
     handlers: {
       put(ctx, n: number) {
@@ -199,7 +205,7 @@ delivery('whoever waits for room is let in by the next incarnation too', async (
     mailbox: { capacity: 2, overflow: 'reject' },
   });
   await using test = createTestSystem({ supervise: { backoff: { fromMs: 100, toMs: 100 } } });
-  const ref = test.system.spawn(Fragile);
+  const ref = test.system.spawn(Failing);
   ref.tell.put(1);
   await test.settle();
   ref.tell.put(2);
@@ -213,7 +219,7 @@ delivery('whoever waits for room is let in by the next incarnation too', async (
   assert.equal(await seen, [2, 3, 4]);
 });
 
-delivery('a letter names reason, receiver, message, payload and sender', async () => {
+delivery('a dead letter has reason, receiver, message, payload and sender', async () => {
   await using test = createTestSystem();
   const letters = lettersOf(test);
   const sink = test.system.spawn(defineSink('reject'), undefined, { name: 'sink' });

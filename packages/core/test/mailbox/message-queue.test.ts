@@ -10,7 +10,7 @@ interface Message {
   readonly payload: unknown;
 }
 
-/** One operation of a random history: `n` times in a row, so that segments and runs fill up and empty. */
+/** One random operation, repeated `n` times, so that segments fill up and empty. */
 type Step = { readonly op: 'push' | 'take' | 'unshift'; readonly n: number; readonly handler: number };
 
 const steps = fc.array(
@@ -22,7 +22,7 @@ const steps = fc.array(
   { maxLength: 40 },
 );
 
-queue('behaves like a list under any history of pushes, takes and unshifts', () => {
+queue('the queue behaves like a list under random pushes, takes and unshifts', () => {
   fc.assert(
     fc.property(steps, (history: readonly Step[]) => {
       const real = new MessageQueue();
@@ -55,7 +55,7 @@ queue('behaves like a list under any history of pushes, takes and unshifts', () 
   );
 });
 
-queue('keeps its order over many segments', () => {
+queue('the queue keeps its order over many segments', () => {
   const deep = new MessageQueue();
   for (let i = 0; i < 100_000; i += 1) deep.push(i % 7, i);
   for (let i = 0; i < 100_000; i += 1) {
@@ -65,7 +65,7 @@ queue('keeps its order over many segments', () => {
   assert.is(deep.length, 0);
 });
 
-queue('stays in order and small while handlers alternate for ever', () => {
+queue('the queue stays ordered and small while handlers alternate', () => {
   const steady = new MessageQueue();
   let taken = 0;
   for (let i = 0; i < 100_000; i += 1) {
@@ -83,7 +83,7 @@ queue('stays in order and small while handlers alternate for ever', () => {
   }
 });
 
-queue('says how many messages are before one', () => {
+queue('the queue counts the messages before a given one', () => {
   const deep = new MessageQueue();
   const payloads = Array.from({ length: 5_000 }, (_, i) => ({ i }));
   for (const payload of payloads) deep.push(0, payload);

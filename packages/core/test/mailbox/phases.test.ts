@@ -2,7 +2,7 @@ import { defineActor, MisuseError } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf } from '../inside.js';
+import { cellOf } from '../internals.js';
 
 const phases = suite('phases');
 
@@ -45,32 +45,35 @@ function seenOf(ref: Parameters<typeof cellOf>[0]): string[] {
   return (cellOf(ref).state as { seen: string[] }).seen;
 }
 
-phases('begins in the first phase; a message of another is a dead letter, and fails its ask', async () => {
-  await using test = createTestSystem();
-  const letters: unknown[] = [];
-  test.system.subscribe((event) => {
-    if (event.kind === 'dead-letter') letters.push([event.letter.reason, event.letter.message]);
-  });
-  const ref = test.system.spawn(defineDoor('dead-letter'));
-  ref.tell.enter(1);
-  const asked = ref.ask
-    .enter(2)
-    .catch((error: { code: string; reason: string }) => [error.code, error.reason]);
-  ref.tell.knock(3);
-  ref.tell.open();
-  ref.tell.enter(4);
-  await test.settle();
-  assert.equal(seenOf(ref), ['knock 3', 'open', 'enter 4']);
-  assert.equal(letters, [
-    ['illegal', 'enter'],
-    ['illegal', 'enter'],
-  ]);
-  assert.equal(await asked, ['ERR_UNDELIVERED', 'not legal in phase closed']);
-  const { handled, deadLetters } = test.system.stats();
-  assert.equal([handled, deadLetters], [3, 2]);
-});
+phases(
+  'an actor begins in the first phase, and a message of another phase is a dead letter that fails its ask',
+  async () => {
+    await using test = createTestSystem();
+    const letters: unknown[] = [];
+    test.system.subscribe((event) => {
+      if (event.kind === 'dead-letter') letters.push([event.letter.reason, event.letter.message]);
+    });
+    const ref = test.system.spawn(defineDoor('dead-letter'));
+    ref.tell.enter(1);
+    const asked = ref.ask
+      .enter(2)
+      .catch((error: { code: string; reason: string }) => [error.code, error.reason]);
+    ref.tell.knock(3);
+    ref.tell.open();
+    ref.tell.enter(4);
+    await test.settle();
+    assert.equal(seenOf(ref), ['knock 3', 'open', 'enter 4']);
+    assert.equal(letters, [
+      ['illegal', 'enter'],
+      ['illegal', 'enter'],
+    ]);
+    assert.equal(await asked, ['ERR_UNDELIVERED', 'not legal in phase closed']);
+    const { handled, deadLetters } = test.system.stats();
+    assert.equal([handled, deadLetters], [3, 2]);
+  },
+);
 
-phases('or waits for the phase in which it is legal, in order, asks included', async () => {
+phases('with `illegal: "stash"` a message waits for its phase, in order, asks included', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(defineDoor('stash'));
   ref.tell.enter(1);
@@ -87,7 +90,7 @@ phases('or waits for the phase in which it is legal, in order, asks included', a
   assert.equal(seenOf(ref), ['knock 3', 'open', 'enter 1', 'enter 2', 'enter 4', 'knock 5']);
 });
 
-phases('a restart begins in the first phase again', async () => {
+phases('a restarted actor begins in the first phase', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(defineDoor('dead-letter'));
   ref.tell.open();
@@ -97,7 +100,7 @@ phases('a restart begins in the first phase again', async () => {
   assert.equal(seenOf(ref), ['open']);
 });
 
-phases('a phase that does not exist is a failure that names it', async () => {
+phases('`become` with an unknown phase is a failure that names the phase', async () => {
   await using test = createTestSystem();
   const errors: Error[] = [];
   test.system.subscribe((event) => {

@@ -9,7 +9,7 @@ const HIGH = 0;
 const NORMAL = 1;
 const LOW = 2;
 
-levels('the highest level goes first, first in first out within one', () => {
+levels('the highest level goes first, and each level keeps its order', () => {
   const queue = new LevelledQueue([HIGH, NORMAL, LOW]);
   for (const [handler, payload] of [
     [2, 'l1'],
@@ -36,7 +36,7 @@ levels('the highest level goes first, first in first out within one', () => {
   ]);
 });
 
-levels('an envelope has the level of its handler, a message put back is before all levels', () => {
+levels('an envelope has the level of its handler, and a message that is put back precedes all levels', () => {
   const queue = new LevelledQueue([HIGH, NORMAL]);
   const envelope = { handler: 0 };
   queue.push(1, 'n1');
@@ -45,20 +45,20 @@ levels('an envelope has the level of its handler, a message put back is before a
   assert.is(queue.placeOf('n0'), 0);
   assert.is(queue.placeOf(envelope), 1);
   assert.is(queue.placeOf('n1'), 2);
-  assert.is(queue.placeOf('nobody'), -1);
+  assert.is(queue.placeOf('unknown'), -1);
   assert.is(queue.peek(), 1);
   assert.is(queue.take(), 'n0');
   assert.is(queue.take(), envelope);
   assert.is(queue.take(), 'n1');
 });
 
-levels('taking from an empty queue is an error of the runtime, not an endless loop', () => {
+levels('taking from an empty queue throws instead of looping for ever', () => {
   assert.throws(() => new LevelledQueue([]).take(), /empty mailbox/);
 });
 
-levels('an actor serves urgent messages first, and signals before all', async () => {
+levels('an actor handles signals first, then urgent messages', async () => {
   const seen: string[] = [];
-  const Desk = defineActor('desk', {
+  const Levelled = defineActor('levelled', {
     handlers: {
       work: (_ctx, n: number) => void seen.push(`work ${n}`),
       urgent: (_ctx, n: number) => void seen.push(`urgent ${n}`),
@@ -67,7 +67,7 @@ levels('an actor serves urgent messages first, and signals before all', async ()
     mailbox: { levels: { urgent: 'high', whenever: 'low' } },
   });
   await using test = createTestSystem();
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Levelled);
   for (const n of [1, 2]) {
     ref.tell.whenever(n);
     ref.tell.work(n);

@@ -2,11 +2,11 @@ import { defineActor, type Middleware, MisuseError } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf } from '../inside.js';
+import { cellOf } from '../internals.js';
 
 const stash = suite('stash');
 
-const Desk = defineActor('desk', {
+const Stashing = defineActor('stashing', {
   state: () => ({ open: false, seen: [] as number[] }),
   handlers: {
     put(ctx, n: number) {
@@ -45,11 +45,11 @@ function seenOf(ref: Parameters<typeof cellOf>[0]): number[] {
   return (cellOf(ref).state as { seen: number[] }).seen;
 }
 
-const look = [{ name: 'look', beforeMessage: () => undefined }];
+const noopMiddleware = [{ name: 'noop', beforeMessage: () => undefined }];
 
 async function inOrder(middleware: readonly Middleware[]): Promise<void> {
   await using test = createTestSystem({ middleware });
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Stashing);
   for (const n of [1, 2, 3]) ref.tell.put(n);
   await test.settle();
   assert.equal(
@@ -64,12 +64,14 @@ async function inOrder(middleware: readonly Middleware[]): Promise<void> {
   assert.equal([test.system.stats().handled, test.system.stats().queued], [5, 0]);
 }
 
-stash('what was set aside is handled before what came later, in order', () => inOrder([]));
-stash('what was set aside is handled before what came later, in order, with middleware', () => inOrder(look));
+stash('stashed messages are handled before later ones, in order', () => inOrder([]));
+stash('stashed messages are handled before later ones, in order, with middleware', () =>
+  inOrder(noopMiddleware),
+);
 
 async function answered(middleware: readonly Middleware[]): Promise<void> {
   await using test = createTestSystem({ middleware });
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Stashing);
   const replies = [ref.ask.put(1), ref.ask.later(2)];
   await test.advance(10);
   ref.tell.openNow();
@@ -77,8 +79,8 @@ async function answered(middleware: readonly Middleware[]): Promise<void> {
   assert.equal(await Promise.all(replies), [1, 2]);
 }
 
-stash('an ask that was set aside is answered when it is handled', () => answered([]));
-stash('an ask that was set aside is answered when it is handled, with middleware', () => answered(look));
+stash('a stashed ask is answered when it is handled', () => answered([]));
+stash('a stashed ask is answered when it is handled, with middleware', () => answered(noopMiddleware));
 
 async function full(middleware: readonly Middleware[]): Promise<void> {
   await using test = createTestSystem({ middleware });
@@ -86,7 +88,7 @@ async function full(middleware: readonly Middleware[]): Promise<void> {
   test.system.subscribe((event) => {
     if (event.kind === 'failed') errors.push(event.error);
   });
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Stashing);
   for (const n of [1, 2, 3, 4]) ref.tell.put(n);
   test.step();
   test.step();
@@ -95,16 +97,16 @@ async function full(middleware: readonly Middleware[]): Promise<void> {
   assert.equal([test.system.stats().handled, test.system.stats().queued], [1, 3]);
 }
 
-stash('a full stash is a failure that says so; nothing is lost', () => full([]));
-stash('a full stash is a failure that says so; nothing is lost, with middleware', () => full(look));
+stash('a full stash is a typed failure, and no message is lost', () => full([]));
+stash('a full stash is a typed failure, and no message is lost, with middleware', () => full(noopMiddleware));
 
-stash('a restart puts back what was set aside, a stop makes dead letters of it (E29)', async () => {
+stash('a restart returns stashed messages to the mailbox, a stop makes dead letters of them', async () => {
   await using test = createTestSystem();
   const letters: unknown[] = [];
   test.system.subscribe((event) => {
     if (event.kind === 'dead-letter') letters.push([event.letter.reason, event.letter.payload]);
   });
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Stashing);
   for (const n of [1, 2]) ref.tell.put(n);
   await test.settle();
   ref.tell.fail();
@@ -123,13 +125,13 @@ stash('a restart puts back what was set aside, a stop makes dead letters of it (
   assert.is(test.system.stats().queued, 0);
 });
 
-stash('only while a message is handled, before any await, and only where it is declared', async () => {
+stash('`stash` works only in a handler, before any await, and only with `stashMax`', async () => {
   await using test = createTestSystem();
   const errors: Error[] = [];
   test.system.subscribe((event) => {
     if (event.kind === 'failed') errors.push(event.error);
   });
-  test.system.spawn(Desk).tell.tooLate();
+  test.system.spawn(Stashing).tell.tooLate();
   const Plain = defineActor('plain', { handlers: { put: (ctx) => ctx.stash() } });
   test.system.spawn(Plain).tell.put();
   await test.settle();
@@ -139,13 +141,13 @@ stash('only while a message is handled, before any await, and only where it is d
   );
 });
 
-stash('a handler that stashes and then rejects is a failure, and its message was handled', async () => {
+stash('a handler that stashes and then rejects has failed, and its message was handled', async () => {
   await using test = createTestSystem();
   const errors: Error[] = [];
   test.system.subscribe((event) => {
     if (event.kind === 'failed') errors.push(event.error);
   });
-  const ref = test.system.spawn(Desk);
+  const ref = test.system.spawn(Stashing);
   const asked = ref.ask.stashAndReject().catch((error: { code: string }) => error.code);
   ref.tell.stashAndReject();
   await test.settle();
@@ -187,11 +189,11 @@ async function thrownAfterStash(middleware: readonly Middleware[]): Promise<void
   assert.is(test.system.stats().queued, 1, 'a failure takes out nothing but its own message');
 }
 
-stash('a message that was set aside and then failed was handled: it is not run again', () =>
+stash('a message that is stashed and then fails was handled and does not run again', () =>
   thrownAfterStash([]),
 );
-stash('a message that was set aside and then failed was handled, with middleware', () =>
-  thrownAfterStash(look),
+stash('a message that is stashed and then fails was handled and does not run again, with middleware', () =>
+  thrownAfterStash(noopMiddleware),
 );
 
 stash.run();

@@ -2,7 +2,8 @@ import { defineActor, OptionError, type SuspensionToken } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf, gate, inside } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf, runtimeOf } from '../internals.js';
 
 const suspension = suite('suspension');
 
@@ -26,7 +27,7 @@ function seenOf(ref: { readonly path: string; readonly id: string }): number[] {
   return (cellOf(ref).state as { seen: number[] }).seen;
 }
 
-suspension('between suspend and resume no message is handled, signals are (E3)', async () => {
+suspension('a suspended actor handles signals and no messages', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   const token = test.system.suspend(ref);
@@ -39,7 +40,7 @@ suspension('between suspend and resume no message is handled, signals are (E3)',
   assert.equal(seenOf(ref), [-1, 1, 2, 3]);
 });
 
-suspension('a suspended actor can be stopped, drained of nothing, and killed (E3)', async () => {
+suspension('a suspended actor can be stopped, drained and killed', async () => {
   for (const how of ['stop', 'drain', 'kill'] as const) {
     const test = createTestSystem();
     const ref = test.system.spawn(Actor);
@@ -54,10 +55,10 @@ suspension('a suspended actor can be stopped, drained of nothing, and killed (E3
   }
 });
 
-suspension('each of the four conditions ends it', async () => {
+suspension('each of the four resume conditions ends a suspension', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
-  const until = gate();
+  const until = deferred();
   for (const reject of [false, true]) {
     const settles = reject ? Promise.reject(new Error('also an end')) : until.promise;
     ref.tell.settled(settles);
@@ -65,7 +66,7 @@ suspension('each of the four conditions ends it', async () => {
     if (!reject) {
       await test.settle();
       assert.equal(seenOf(ref), []);
-      until.open();
+      until.resolve();
     }
     await test.settle();
     assert.equal(seenOf(ref).splice(0), [1]);
@@ -86,7 +87,7 @@ suspension('each of the four conditions ends it', async () => {
   assert.equal(seenOf(ref), [2, 3]);
 });
 
-suspension('suspensions nest; only its own token ends one, and only once', async () => {
+suspension('suspensions nest, and each token ends only its own, once', async () => {
   tokens.length = 0;
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
@@ -104,7 +105,7 @@ suspension('suspensions nest; only its own token ends one, and only once', async
   assert.equal(seenOf(ref), [1]);
 });
 
-suspension('one event ends all that wait for it (E28)', async () => {
+suspension('one event ends every suspension that waits for it', async () => {
   await using test = createTestSystem();
   const refs = Array.from({ length: 50 }, () => test.system.spawn(Actor));
   for (const ref of refs) {
@@ -118,26 +119,23 @@ suspension('one event ends all that wait for it (E28)', async () => {
   assert.ok(refs.every((ref) => seenOf(ref).length === 1));
 });
 
-suspension(
-  'a restart ends what the actor suspended itself for, and keeps what an operator wants',
-  async () => {
-    await using test = createTestSystem();
-    const ref = test.system.spawn(Actor);
-    ref.tell.event('never');
-    await test.settle();
-    const operator = test.system.suspend(ref);
-    ref.tell.put(1);
-    inside(test.system).lifecycle.failed(cellOf(ref), new Error('from outside'), 0, undefined);
-    await test.settle();
-    assert.equal(seenOf(ref), []);
-    assert.is(test.system.event('never'), 0);
-    operator.resume();
-    await test.settle();
-    assert.equal(seenOf(ref), [1]);
-  },
-);
+suspension('a restart ends suspensions by the actor itself and keeps those from outside', async () => {
+  await using test = createTestSystem();
+  const ref = test.system.spawn(Actor);
+  ref.tell.event('never');
+  await test.settle();
+  const operator = test.system.suspend(ref);
+  ref.tell.put(1);
+  runtimeOf(test.system).lifecycle.failed(cellOf(ref), new Error('from outside'), 0, undefined);
+  await test.settle();
+  assert.equal(seenOf(ref), []);
+  assert.is(test.system.event('never'), 0);
+  operator.resume();
+  await test.settle();
+  assert.equal(seenOf(ref), [1]);
+});
 
-suspension('the end of an actor ends its suspensions: no timer and no key is left behind', async () => {
+suspension('the end of an actor ends its suspensions with their timers and event keys', async () => {
   await using test = createTestSystem();
   for (let i = 0; i < 20; i += 1) {
     const ref = test.system.spawn(Actor);
@@ -153,7 +151,7 @@ suspension('the end of an actor ends its suspensions: no timer and no key is lef
   assert.is(test.system.stats().timers, 0);
 });
 
-suspension('is told as events, with its reason and how long it took', async () => {
+suspension('events report a suspension with its reason and its duration', async () => {
   await using test = createTestSystem();
   const events: unknown[] = [];
   test.system.subscribe((event) => {
@@ -169,7 +167,7 @@ suspension('is told as events, with its reason and how long it took', async () =
   ]);
 });
 
-suspension('a time that is none is refused, and suspends nobody', async () => {
+suspension('an invalid resume time is refused, and the actor is not suspended', async () => {
   await using test = createTestSystem();
   const errors: Error[] = [];
   test.system.subscribe((event) => {
@@ -184,7 +182,7 @@ suspension('a time that is none is refused, and suspends nobody', async () => {
   assert.equal(seenOf(ref), [1]);
 });
 
-suspension('a thousand cycles of suspend and resume lose nothing', async () => {
+suspension('a thousand cycles of suspend and resume lose no message', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   for (let n = 0; n < 1_000; n += 1) {

@@ -2,11 +2,11 @@ import { defineActor, type Middleware } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { gate } from '../inside.js';
+import { deferred } from '../deferred.js';
 
 const hooks = suite('message hooks');
 
-/** Asks for another try of whatever has failed. */
+/** Retries every failed message. */
 const again: Middleware = {
   name: 'again',
   afterMessage: (_message, { kind }) => (kind === 'failed' ? { retryAfterMs: 100 } : undefined),
@@ -16,16 +16,16 @@ function limit(withinMs: number): Middleware {
   return { name: 'limit', beforeMessage: () => ({ verdict: 'continue', withinMs }) };
 }
 
-function diary(lines: string[]): Middleware {
+function recordHooks(lines: string[]): Middleware {
   return {
-    name: 'diary',
+    name: 'recordHooks',
     beforeMessage: ({ payload, retries }) => void lines.push(`${payload} try ${retries}`),
     afterMessage: ({ payload }, { kind }) => void lines.push(`${payload} ${kind}`),
   };
 }
 
-function door(illegal: 'stash' | 'dead-letter', stashMax = 10) {
-  return defineActor('door', {
+function connection(illegal: 'stash' | 'dead-letter', stashMax = 10) {
+  return defineActor('connection', {
     handlers: {},
     phases: {
       closed: { open: (ctx) => ctx.become('opened') },
@@ -36,10 +36,10 @@ function door(illegal: 'stash' | 'dead-letter', stashMax = 10) {
   });
 }
 
-hooks('a message set aside by its phase was held, and is handled when its phase has come', async () => {
+hooks('a message that a phase stashes has the outcome held and is handled in a later phase', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines)] });
-  const ref = test.system.spawn(door('stash'));
+  await using test = createTestSystem({ middleware: [recordHooks(lines)] });
+  const ref = test.system.spawn(connection('stash'));
   ref.tell.enter(1);
   const asked = ref.ask.enter(2);
   ref.tell.open();
@@ -52,25 +52,25 @@ hooks('a message set aside by its phase was held, and is handled when its phase 
   assert.is(test.system.stats().handled, 3);
 });
 
-hooks('the same where hooks want only what was held', async () => {
+hooks('hooks that want only the outcome held see a message that a phase stashes', async () => {
   const held: unknown[] = [];
-  const quiet: Middleware = {
-    name: 'quiet',
+  const heldOnly: Middleware = {
+    name: 'heldOnly',
     outcomes: ['held', 'failed'],
     afterMessage: ({ payload }, { kind }) => void held.push(`${payload} ${kind}`),
   };
-  await using test = createTestSystem({ middleware: [quiet] });
-  const ref = test.system.spawn(door('stash', 1));
+  await using test = createTestSystem({ middleware: [heldOnly] });
+  const ref = test.system.spawn(connection('stash', 1));
   ref.tell.enter(1);
   ref.tell.enter(2);
   await test.settle();
   assert.equal(held, ['1 held', '2 failed', '1 held'], 'a full stash is a failure, a restart puts back');
 });
 
-hooks('a message that its phase does not know was refused', async () => {
+hooks('a message without a handler in its phase has the outcome refused', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines)] });
-  const ref = test.system.spawn(door('dead-letter'));
+  await using test = createTestSystem({ middleware: [recordHooks(lines)] });
+  const ref = test.system.spawn(connection('dead-letter'));
   const letters: string[] = [];
   test.system.subscribe((event) => {
     if (event.kind === 'dead-letter') letters.push(`${event.letter.reason} ${event.letter.payload}`);
@@ -116,12 +116,12 @@ const Late = defineActor('late', {
 let running = 0;
 let most = 0;
 
-hooks('a handler that runs on after its time limit is not tried again beside itself', async () => {
+hooks('a handler that runs on after its time limit is not retried', async () => {
   running = 0;
   most = 0;
   await using test = createTestSystem({ middleware: [again, limit(20)] });
   const ref = test.system.spawn(Late);
-  const until = gate();
+  const until = deferred();
   const asked = ref.ask
     .deaf(until.promise)
     .catch((error: { cause?: { code?: string } }) => error.cause?.code);
@@ -129,26 +129,26 @@ hooks('a handler that runs on after its time limit is not tried again beside its
   assert.is(await asked, 'ERR_HANDLER_TIMEOUT');
   assert.is(most, 1);
   const n = ref.ask.n();
-  until.open();
+  until.resolve();
   await test.settle();
   assert.is(await n, 0);
 });
 
-hooks('a handler that runs on after its time limit never meets a resumed state', async () => {
+hooks('a handler that runs on after its time limit never runs on a resumed state', async () => {
   await using test = createTestSystem({ middleware: [limit(20)], supervise: { decide: () => 'resume' } });
   const ref = test.system.spawn(Late);
-  const until = gate();
+  const until = deferred();
   ref.tell.more();
   ref.tell.deaf(until.promise);
   await test.advance(30);
-  until.open();
+  until.resolve();
   await test.settle();
   const n = ref.ask.n();
   await test.settle();
   assert.is(await n, 0, 'the next incarnation has a state of its own');
 });
 
-hooks('a handler that heeds its signal can be tried again, and resumed', async () => {
+hooks('a handler that heeds its abort signal can be retried and resumed', async () => {
   running = 0;
   most = 0;
   let tries = 0;
@@ -173,14 +173,14 @@ hooks('a handler that heeds its signal can be tried again, and resumed', async (
   const n = ref.ask.n();
   await test.advance(1_000);
   assert.is((await asked)?.code, 'ERR_HANDLER_TIMEOUT');
-  assert.is((await asked)?.cause?.message, 'gave up', 'what it said at its end is the cause');
+  assert.is((await asked)?.cause?.message, 'gave up', 'its own error is the cause');
   assert.is(tries, 2);
   assert.is(most, 1);
   assert.is(await quick, undefined, 'the next message has a signal of its own');
   assert.is(await n, 100);
 });
 
-const Stubborn = defineActor('stubborn', {
+const IgnoresAbort = defineActor('ignores-abort', {
   handlers: {
     fail: (_ctx, what: string): number => {
       throw new Error(what);
@@ -191,10 +191,10 @@ const Stubborn = defineActor('stubborn', {
   mailbox: { levels: { urgent: 'high' } },
 });
 
-hooks('tries are counted by message: a question that expires leaves none behind', async () => {
+hooks('retries are counted per message: an expired ask leaves no count behind', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines), again] });
-  const ref = test.system.spawn(Stubborn);
+  await using test = createTestSystem({ middleware: [recordHooks(lines), again] });
+  const ref = test.system.spawn(IgnoresAbort);
   const asked = test.system
     .ask(ref, { withinMs: 50 })
     .fail('a')
@@ -208,10 +208,10 @@ hooks('tries are counted by message: a question that expires leaves none behind'
   );
 });
 
-hooks('nothing overtakes a message between its tries, whatever its level', async () => {
+hooks('no message overtakes another between its retries, at any level', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines), again] });
-  const ref = test.system.spawn(Stubborn);
+  await using test = createTestSystem({ middleware: [recordHooks(lines), again] });
+  const ref = test.system.spawn(IgnoresAbort);
   ref.tell.fail('x');
   for (let round = 0; round < 3; round += 1) {
     await test.advance(50);
@@ -224,7 +224,7 @@ hooks('nothing overtakes a message between its tries, whatever its level', async
   );
 });
 
-hooks('nothing overtakes a message that is held, whatever its level', async () => {
+hooks('no message overtakes a held one, at any level', async () => {
   const order: string[] = [];
   let holds = 2;
   const hold: Middleware = {
@@ -239,7 +239,7 @@ hooks('nothing overtakes a message that is held, whatever its level', async () =
     },
   };
   await using test = createTestSystem({ middleware: [hold] });
-  const ref = test.system.spawn(Stubborn);
+  const ref = test.system.spawn(IgnoresAbort);
   ref.tell.fail('x');
   await test.settle();
   ref.tell.urgent();
@@ -247,8 +247,8 @@ hooks('nothing overtakes a message that is held, whatever its level', async () =
   assert.equal(order, ['fail', 'urgent']);
 });
 
-/** Sets its own message aside, then awaits. */
-const Patient = defineActor('patient', {
+/** Stashes its own message, then awaits. */
+const StashesAndAwaits = defineActor('stashes-and-awaits', {
   state: () => ({ n: 0 }),
   handlers: {
     async wait(ctx, until: Promise<void>) {
@@ -274,16 +274,16 @@ const Patient = defineActor('patient', {
   retryable: ['wait'],
 });
 
-hooks('a handler that sets its message aside and awaits is waited for', async () => {
+hooks('the next message waits for a handler that stashes its message and awaits', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines)] });
-  const ref = test.system.spawn(Patient);
-  const until = gate();
+  await using test = createTestSystem({ middleware: [recordHooks(lines)] });
+  const ref = test.system.spawn(StashesAndAwaits);
+  const until = deferred();
   const asked = ref.ask.wait(until.promise);
   ref.tell.go();
   await test.settle();
   assert.is(lines.length, 1, 'nothing else is handled meanwhile');
-  until.open();
+  until.resolve();
   await test.settle();
   assert.is(await asked, 1);
   assert.equal(
@@ -292,7 +292,7 @@ hooks('a handler that sets its message aside and awaits is waited for', async ()
   );
 });
 
-hooks('one that fails after that has failed like any other, and can be tried again', async () => {
+hooks('a handler that stashes its message and then rejects has failed and can be retried', async () => {
   const lines: string[] = [];
   for (const tries of [1, 2]) {
     lines.length = 0;
@@ -302,14 +302,14 @@ hooks('one that fails after that has failed like any other, and can be tried aga
         kind === 'failed' && retries + 1 < tries ? { retryAfterMs: 10 } : undefined,
     };
     await using test = createTestSystem({
-      middleware: [diary(lines), retry],
+      middleware: [recordHooks(lines), retry],
       supervise: { decide: () => 'resume' },
     });
-    const ref = test.system.spawn(Patient);
-    const until = gate();
+    const ref = test.system.spawn(StashesAndAwaits);
+    const until = deferred();
     const asked = ref.ask.wait(until.promise).catch((error: { code: string }) => error.code);
     await test.settle();
-    until.break(new Error('broken'));
+    until.reject(new Error('broken'));
     await test.advance(100);
     assert.is(await asked, 'ERR_ACTOR_FAILED');
     assert.is(lines.filter((line) => line.endsWith('failed')).length, tries);
@@ -318,27 +318,27 @@ hooks('one that fails after that has failed like any other, and can be tried aga
   }
 });
 
-hooks('one that has put its message back before it fails is handled with it again', async () => {
+hooks('a handler that unstashes its message before it fails handles it again', async () => {
   const lines: string[] = [];
   await using test = createTestSystem({
-    middleware: [again, diary(lines)],
+    middleware: [again, recordHooks(lines)],
     supervise: { decide: () => 'resume' },
   });
-  const ref = test.system.spawn(Patient);
-  const until = gate();
+  const ref = test.system.spawn(StashesAndAwaits);
+  const until = deferred();
   const asked = ref.ask.back(until.promise);
   await test.settle();
-  until.break(new Error('broken'));
+  until.reject(new Error('broken'));
   await test.advance(1_000);
   assert.is(await asked, undefined);
   const { handled, queued } = test.system.stats();
   assert.equal({ handled, queued }, { handled: 1, queued: 0 });
 });
 
-hooks('what was set aside by a handler that is killed is a dead letter', async () => {
+hooks('a message stashed by a handler that is killed is a dead letter', async () => {
   const lines: string[] = [];
-  await using test = createTestSystem({ middleware: [diary(lines)] });
-  const ref = test.system.spawn(Patient);
+  await using test = createTestSystem({ middleware: [recordHooks(lines)] });
+  const ref = test.system.spawn(StashesAndAwaits);
   const asked = ref.ask.wait(new Promise(() => undefined)).catch((error: { code: string }) => error.code);
   await test.settle();
   void test.system.kill(ref);

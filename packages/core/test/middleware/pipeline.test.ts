@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 
 const pipeline = suite('pipeline');
 
-/** Writes down when it is entered and left. */
-function diary(name: string, lines: string[], more: Partial<Middleware> = {}): Middleware {
+/** Records `+name` in `beforeMessage` and `-name outcome` in `afterMessage`. */
+function recordHooks(name: string, lines: string[], more: Partial<Middleware> = {}): Middleware {
   return {
     name,
     beforeMessage: () => void lines.push(`+${name}`),
@@ -15,35 +15,37 @@ function diary(name: string, lines: string[], more: Partial<Middleware> = {}): M
   };
 }
 
-pipeline('hooks are entered in order and left in reverse', async () => {
+pipeline('`beforeMessage` hooks run in order and `afterMessage` hooks in reverse', async () => {
   const lines: string[] = [];
-  await using rig = createMiddlewareRig([diary('a', lines), diary('b', lines), diary('c', lines)]);
+  await using rig = createMiddlewareRig([
+    recordHooks('a', lines),
+    recordHooks('b', lines),
+    recordHooks('c', lines),
+  ]);
   rig.ref.tell.work(1);
   await rig.settle();
   assert.equal(lines, ['+a', '+b', '+c', '-c handled', '-b handled', '-a handled']);
 });
 
-// E13: after_invoke must not run for those whose before never ran, nor for the one that said no.
-pipeline('only those entered are left when one holds', async () => {
+pipeline('when one middleware holds a message, only those before it get `afterMessage`', async () => {
   const lines: string[] = [];
-  const gate: Middleware = {
-    name: 'gate',
+  const holdUntil50: Middleware = {
+    name: 'hold',
     beforeMessage: ({ now }) =>
       now < 50
-        ? { verdict: 'hold', reason: { user: 'gate' }, resumeOn: { on: 'after', ms: 50 - now } }
+        ? { verdict: 'hold', reason: { user: 'hold' }, resumeOn: { on: 'after', ms: 50 - now } }
         : undefined,
-    afterMessage: (_message, outcome) => void lines.push(`-gate ${outcome.kind}`),
+    afterMessage: (_message, outcome) => void lines.push(`-hold ${outcome.kind}`),
   };
-  await using rig = createMiddlewareRig([diary('a', lines), gate, diary('z', lines)]);
+  await using rig = createMiddlewareRig([recordHooks('a', lines), holdUntil50, recordHooks('z', lines)]);
   rig.ref.tell.work(1);
   await rig.settle();
   assert.equal(lines, ['+a', '-a held']);
   await rig.advance(50);
-  assert.equal(lines, ['+a', '-a held', '+a', '+z', '-z handled', '-gate handled', '-a handled']);
+  assert.equal(lines, ['+a', '-a held', '+a', '+z', '-z handled', '-hold handled', '-a handled']);
 });
 
-// E14: a refusal carries its own reason and its own time; nothing becomes rate-limit after 100 ms.
-pipeline('a hold suspends for its own reason until its own time', async () => {
+pipeline('a hold suspends the actor with its own reason until its own time', async () => {
   const hold: Middleware = {
     name: 'hold',
     beforeMessage: ({ now }) =>
@@ -60,27 +62,26 @@ pipeline('a hold suspends for its own reason until its own time', async () => {
   assert.equal(rig.ran, [1]);
 });
 
-pipeline('a held message waits for an event and nothing overtakes it', async () => {
+pipeline('a held message waits for its event, and no message overtakes it', async () => {
   let open = false;
-  const door: Middleware = {
-    name: 'door',
+  const holdUntilEvent: Middleware = {
+    name: 'hold',
     beforeMessage: () =>
       open
         ? undefined
-        : { verdict: 'hold', reason: { user: 'door' }, resumeOn: { on: 'event', key: 'door-open' } },
+        : { verdict: 'hold', reason: { user: 'closed' }, resumeOn: { on: 'event', key: 'opened' } },
   };
-  await using rig = createMiddlewareRig(door);
+  await using rig = createMiddlewareRig(holdUntilEvent);
   for (const n of [1, 2, 3]) rig.ref.tell.work(n);
   await rig.advance(60_000);
   assert.equal(rig.ran, []);
   open = true;
-  assert.is(rig.system.event('door-open'), 1);
+  assert.is(rig.system.event('opened'), 1);
   await rig.settle();
   assert.equal(rig.ran, [1, 2, 3]);
 });
 
-// E15: notes are kept by the view, which is the same object before and after; time is relative.
-pipeline('a hook finds its notes by the view it was given', async () => {
+pipeline('`afterMessage` gets the same view object as `beforeMessage`', async () => {
   const notes = new WeakMap<object, number>();
   const found: (number | undefined)[] = [];
   const noting: Middleware = {
@@ -107,7 +108,7 @@ pipeline('a refused message is a dead letter and fails its ask', async () => {
   assert.equal(rig.ran, []);
 });
 
-pipeline('an answer spares the handler', async () => {
+pipeline('the verdict answer replies without running the handler', async () => {
   const oracle: Middleware = { name: 'oracle', beforeMessage: () => ({ verdict: 'answer', reply: 42 }) };
   await using rig = createMiddlewareRig(oracle);
   const asked = rig.ref.ask.work('?');
@@ -124,36 +125,33 @@ for (const hook of [
   'around',
   'onSend',
 ] as const) {
-  pipeline(
-    `a middleware that throws in ${hook} is the failure of its actor and reaches nobody else`,
-    async () => {
-      let thrown = false;
-      const broken: Middleware = {
-        name: 'broken',
-        [hook]: (_view: unknown, run?: () => unknown) => {
-          if (thrown) return hook === 'around' ? run?.() : undefined;
-          thrown = true;
-          throw new Error('hook broke');
-        },
-      };
-      await using rig = createMiddlewareRig(broken);
-      const other = rig.spawn('other');
-      assert.not.throws(() => rig.ref.tell.work(1));
-      await rig.settle();
-      assert.equal(
-        rig.failures.map((error) => (error as { code?: string }).code),
-        ['ERR_MIDDLEWARE'],
-      );
-      assert.match(rig.failures[0]?.message ?? '', new RegExp(`broken.${hook}`));
-      other.tell.work(2);
-      rig.ref.tell.work(3);
-      await rig.settle();
-      assert.equal(rig.ran.slice(-2), [2, 3]);
-    },
-  );
+  pipeline(`a middleware that throws in ${hook} fails its actor and no other`, async () => {
+    let thrown = false;
+    const broken: Middleware = {
+      name: 'broken',
+      [hook]: (_view: unknown, run?: () => unknown) => {
+        if (thrown) return hook === 'around' ? run?.() : undefined;
+        thrown = true;
+        throw new Error('hook broke');
+      },
+    };
+    await using rig = createMiddlewareRig(broken);
+    const other = rig.spawn('other');
+    assert.not.throws(() => rig.ref.tell.work(1));
+    await rig.settle();
+    assert.equal(
+      rig.failures.map((error) => (error as { code?: string }).code),
+      ['ERR_MIDDLEWARE'],
+    );
+    assert.match(rig.failures[0]?.message ?? '', new RegExp(`broken.${hook}`));
+    other.tell.work(2);
+    rig.ref.tell.work(3);
+    await rig.settle();
+    assert.equal(rig.ran.slice(-2), [2, 3]);
+  });
 }
 
-pipeline('what the handler throws stays its own error behind a wrapper', async () => {
+pipeline('an error of the handler passes an `around` hook unchanged', async () => {
   const wrapper: Middleware = { name: 'wrapper', around: (_message, run) => run() };
   const handle = (): never => {
     throw new RangeError('mine');
@@ -167,7 +165,7 @@ pipeline('what the handler throws stays its own error behind a wrapper', async (
   );
 });
 
-pipeline('a verdict that cannot be carried out is the failure of the actor', async () => {
+pipeline('a verdict that cannot be carried out is a failure of the actor', async () => {
   const impossible: Middleware = {
     name: 'impossible',
     beforeMessage: ({ payload }) => ({
@@ -183,8 +181,7 @@ pipeline('a verdict that cannot be carried out is the failure of the actor', asy
   assert.ok(rig.failures.every((error) => (error as { code?: string }).code === 'ERR_MIDDLEWARE'));
 });
 
-// E24: one duration per turn on every path, none twice.
-pipeline('every turn that began has ended once, however it ended', async () => {
+pipeline('every `beforeTurn` is followed by one `afterTurn`, whatever the result', async () => {
   const ended: string[] = [];
   let begun = 0;
   const clock: Middleware = {
@@ -220,7 +217,7 @@ pipeline('every turn that began has ended once, however it ended', async () => {
 });
 
 pipeline(
-  'hooks that were entered are left when the actor is restarted under an awaiting handler',
+  'entered middleware gets `afterMessage` when the actor restarts during an asynchronous handler',
   async () => {
     const outcomes: Outcome[] = [];
     const seen: Middleware = {
@@ -256,7 +253,7 @@ pipeline(
 );
 
 pipeline(
-  'hooks that were entered are left when the actor is killed under a handler that never settles',
+  'entered middleware gets `afterMessage` when the actor is killed during a handler that never settles',
   async () => {
     await using rig = createMiddlewareRig([], { handle: () => new Promise(() => undefined) });
     rig.ref.tell.work(1);
@@ -270,7 +267,7 @@ pipeline(
   },
 );
 
-pipeline('a subtree inherits its middleware, and one actor may have its own', async () => {
+pipeline('a subtree inherits its middleware, and one actor can have its own', async () => {
   const seen: string[] = [];
   const note = (name: string): Middleware => ({
     name,
@@ -300,77 +297,76 @@ pipeline('a subtree inherits its middleware, and one actor may have its own', as
   ]);
 });
 
-// E32: middleware is static; there is no way to add one to an actor that lives.
-pipeline('a list that is changed later changes nothing for actors that live', async () => {
+pipeline('changing a middleware list later has no effect on living actors', async () => {
   const lines: string[] = [];
-  const list = [diary('first', lines)];
+  const list = [recordHooks('first', lines)];
   const Actor = defineActor('actor', { handlers: { poke: () => undefined } });
   await using test = createTestSystem({ middleware: list });
   const ref = test.system.spawn(Actor);
-  list.push(diary('late', lines));
+  list.push(recordHooks('late', lines));
   ref.tell.poke();
   await test.settle();
   assert.equal(lines, ['+first', '-first handled']);
 });
 
-pipeline('a name that is used twice and a middleware without one are refused', () => {
+pipeline('duplicate and missing middleware names are refused', () => {
   const twice = [{ name: 'same' }, { name: 'same' }];
   assert.throws(() => createSystem({ middleware: twice }), /ERR_OPTION|used once/);
   assert.throws(() => createSystem({ middleware: [{ name: '' }] }), /needed a name/);
 });
 
-pipeline('context given at the send is found with the message, by its own middleware only', async () => {
-  const found: unknown[] = [];
-  const stamp = (name: string): Middleware => ({
-    name,
-    onSend: ({ payload }) => `${name}:${String(payload)}`,
-    beforeMessage: ({ context }) => void found.push(context),
-  });
-  await using rig = createMiddlewareRig([stamp('a'), stamp('b')]);
-  rig.ref.tell.work(1);
-  void rig.ref.ask.work(2);
-  await rig.settle();
-  assert.equal(found, ['a:1', 'b:1', 'a:2', 'b:2']);
-});
-
 pipeline(
-  'what a handler sends knows the context of the message it handles, also after an await',
+  'the context from `onSend` travels with the message and is visible to its own middleware only',
   async () => {
-    const causes: unknown[] = [];
-    const stamp: Middleware = {
-      name: 'stamp',
-      onSend: ({ message, cause }) => {
-        causes.push([message, cause]);
-        return message;
-      },
-    };
-    const Last = defineActor('last', {
-      handlers: { told: () => undefined, toldLater: () => undefined, askedLater: () => true },
+    const found: unknown[] = [];
+    const stamp = (name: string): Middleware => ({
+      name,
+      onSend: ({ payload }) => `${name}:${String(payload)}`,
+      beforeMessage: ({ context }) => void found.push(context),
     });
-    const First = defineActor('first', {
-      handlers: {
-        async go(ctx) {
-          const last = ctx.spawn(Last);
-          last.tell.told();
-          await Promise.resolve();
-          ctx.tell(last).toldLater();
-          await ctx.ask(last).askedLater();
-        },
-      },
-    });
-    await using test = createTestSystem({ middleware: [stamp] });
-    test.system.spawn(First).tell.go();
-    await test.settle();
-    assert.equal(causes, [
-      ['go', undefined],
-      ['told', 'go'],
-      ['toldLater', 'go'],
-      ['askedLater', 'go'],
-    ]);
+    await using rig = createMiddlewareRig([stamp('a'), stamp('b')]);
+    rig.ref.tell.work(1);
+    void rig.ref.ask.work(2);
+    await rig.settle();
+    assert.equal(found, ['a:1', 'b:1', 'a:2', 'b:2']);
   },
 );
 
-/** A host that counts how often its clock is read. */
+pipeline('a send in a handler knows the context of the current message, also after an await', async () => {
+  const causes: unknown[] = [];
+  const stamp: Middleware = {
+    name: 'stamp',
+    onSend: ({ message, cause }) => {
+      causes.push([message, cause]);
+      return message;
+    },
+  };
+  const Last = defineActor('last', {
+    handlers: { now: () => undefined, afterAwait: () => undefined, askedAfterAwait: () => true },
+  });
+  const First = defineActor('first', {
+    handlers: {
+      async go(ctx) {
+        const last = ctx.spawn(Last);
+        last.tell.now();
+        await Promise.resolve();
+        ctx.tell(last).afterAwait();
+        await ctx.ask(last).askedAfterAwait();
+      },
+    },
+  });
+  await using test = createTestSystem({ middleware: [stamp] });
+  test.system.spawn(First).tell.go();
+  await test.settle();
+  assert.equal(causes, [
+    ['go', undefined],
+    ['now', 'go'],
+    ['afterAwait', 'go'],
+    ['askedAfterAwait', 'go'],
+  ]);
+});
+
+/** A host that counts the reads of its clock. */
 function countingHost(): { readonly host: Host; reads(): number } {
   let reads = 0;
   const now = (): number => {
@@ -400,14 +396,14 @@ async function clockReadsOf(middleware: Middleware, messages: number): Promise<n
   return reads() - before;
 }
 
-pipeline('a clock that no hook asks for is not read', async () => {
+pipeline('the clock is not read unless a hook needs it', async () => {
   const untimed: Middleware = { name: 'a', timesHandlers: false, afterMessage: () => undefined };
   assert.ok((await clockReadsOf(untimed, 5_000)) < 2_500);
   const timed: Middleware = { name: 'a', afterMessage: () => undefined };
   assert.ok((await clockReadsOf(timed, 5_000)) >= 10_000);
 });
 
-pipeline('a handler is timed for whoever wants to know, and the free clock is never ahead', async () => {
+pipeline('handlers are timed only when a hook needs it, and the coarse clock is never ahead', async () => {
   const seen: unknown[] = [];
   const untimed: Middleware = {
     name: 'untimed',
@@ -435,7 +431,7 @@ pipeline('a handler is timed for whoever wants to know, and the free clock is ne
   assert.equal(seen, [true, Number.NaN, true, Number.NaN, true, 7, true, 0]);
 });
 
-pipeline('whoever gave a message its context is told that it was lost, once, and why', async () => {
+pipeline('`onLost` is called once with the reason for a lost message that has a context', async () => {
   const lost: unknown[] = [];
   const stamp: Middleware = {
     name: 'stamp',
@@ -444,7 +440,7 @@ pipeline('whoever gave a message its context is told that it was lost, once, and
       void lost.push([path, message, payload, reason, context]),
     beforeMessage: ({ payload }) =>
       payload === 'hold'
-        ? { verdict: 'hold', reason: { user: 'door' }, resumeOn: { on: 'event', key: 'never' } }
+        ? { verdict: 'hold', reason: { user: 'closed' }, resumeOn: { on: 'event', key: 'never' } }
         : payload === 'refuse'
           ? { verdict: 'refuse', why: 'no' }
           : undefined,
@@ -472,35 +468,35 @@ pipeline('whoever gave a message its context is told that it was lost, once, and
   assert.equal(lost.slice(3), ['other', ['/rigged', 'work', 'refuse', 'refused', 'stamp of refuse']]);
 });
 
-pipeline('a hook for the lost that throws is logged and stops nobody', async () => {
+pipeline('an `onLost` hook that throws is logged and stops no actor', async () => {
   const lines: string[] = [];
-  const heard: string[] = [];
+  const seen: string[] = [];
   const host: Host = { ...nodeHost, log: ({ message }) => void lines.push(message) };
-  const careless: Middleware = {
-    name: 'careless',
+  const throwing: Middleware = {
+    name: 'throwing',
     onSend: () => 1,
     onDeadLetter: () => {
       throw new Error('oops');
     },
   };
-  const careful: Middleware = {
-    name: 'careful',
+  const counting: Middleware = {
+    name: 'counting',
     onSend: () => 2,
-    onDeadLetter: () => void heard.push('lost'),
+    onDeadLetter: () => void seen.push('lost'),
   };
   const no: Middleware = { name: 'no', beforeMessage: () => ({ verdict: 'refuse', why: 'no' }) };
-  await using system = createSystem({ host, middleware: [careless, careful, no] });
+  await using system = createSystem({ host, middleware: [throwing, counting, no] });
   const Any = defineActor('any', { handlers: { get: () => 1 } });
   const ref = system.spawn(Any);
-  await ref.ask.get().catch((error: Error) => heard.push(error.message.includes('no') ? 'refused' : ''));
-  assert.equal(heard, ['lost', 'refused']);
+  await ref.ask.get().catch((error: Error) => seen.push(error.message.includes('no') ? 'refused' : ''));
+  assert.equal(seen, ['lost', 'refused']);
   assert.ok(
-    lines.some((line) => /careless.*onDeadLetter.*oops/.test(line)),
+    lines.some((line) => /throwing.*onDeadLetter.*oops/.test(line)),
     lines.join('\n'),
   );
 });
 
-pipeline('what a timer sends knows the message that armed it', async () => {
+pipeline('a message of a timer knows the message that armed the timer', async () => {
   const seen: unknown[] = [];
   const stamp: Middleware = {
     name: 'stamp',
@@ -534,10 +530,10 @@ pipeline('what a timer sends knows the message that armed it', async () => {
   ]);
 });
 
-pipeline('a hook is left with the outcomes it wants, and the others with all', async () => {
+pipeline('`afterMessage` is called for the outcomes that the middleware declares', async () => {
   const lines: string[] = [];
-  const picky = diary('picky', lines, { outcomes: ['failed'] });
-  await using rig = createMiddlewareRig([diary('all', lines), picky], {
+  const failedOnly = recordHooks('failedOnly', lines, { outcomes: ['failed'] });
+  await using rig = createMiddlewareRig([recordHooks('all', lines), failedOnly], {
     handle: (payload) => {
       if (payload === 'bad') throw new Error('bad');
     },
@@ -545,11 +541,19 @@ pipeline('a hook is left with the outcomes it wants, and the others with all', a
   rig.ref.tell.work('good');
   rig.ref.tell.work('bad');
   await rig.settle();
-  assert.equal(lines, ['+all', '+picky', '-all handled', '+all', '+picky', '-picky failed', '-all failed']);
+  assert.equal(lines, [
+    '+all',
+    '+failedOnly',
+    '-all handled',
+    '+all',
+    '+failedOnly',
+    '-failedOnly failed',
+    '-all failed',
+  ]);
 });
 
-// Where no hook looks at messages that go well, they take a shorter way; what goes wrong must find its hooks all the same.
-pipeline('hooks that only want failures see each of them, and nothing else changes', async () => {
+// Messages take a fast path where all middleware wants only failures; a failure must still reach its hooks.
+pipeline('middleware that declares only the outcome failed sees every failure', async () => {
   const seen: unknown[] = [];
   const onlyFailures: Middleware = {
     name: 'only-failures',
@@ -557,7 +561,7 @@ pipeline('hooks that only want failures see each of them, and nothing else chang
     timesHandlers: false,
     afterMessage: ({ message, payload, retries, asked }, outcome) => {
       seen.push([message, payload, outcome.kind, retries, asked]);
-      return message === 'shaky' && retries < 2 ? { retryAfterMs: 1 } : undefined;
+      return message === 'unreliable' && retries < 2 ? { retryAfterMs: 1 } : undefined;
     },
   };
   const Worker = defineActor('worker', {
@@ -565,9 +569,9 @@ pipeline('hooks that only want failures see each of them, and nothing else chang
     handlers: {
       get: (_ctx, n: number) => n,
       later: async (_ctx, n: number) => n,
-      shaky(ctx, n: number) {
+      unreliable(ctx, n: number) {
         ctx.state.tries += 1;
-        if (ctx.state.tries < 3) throw new Error('shaky');
+        if (ctx.state.tries < 3) throw new Error('unreliable');
         return n;
       },
       async bad(_ctx, _n: number): Promise<number> {
@@ -582,7 +586,7 @@ pipeline('hooks that only want failures see each of them, and nothing else chang
         ctx.unstash();
       },
     },
-    retryable: ['shaky'],
+    retryable: ['unreliable'],
     stashMax: 5,
   });
   await using test = createTestSystem({ middleware: [onlyFailures] });
@@ -591,17 +595,17 @@ pipeline('hooks that only want failures see each of them, and nothing else chang
     ref.ask.get(1),
     ref.ask.later(2),
     ref.ask.aside(3),
-    ref.ask.shaky(4),
+    ref.ask.unreliable(4),
     ref.ask.bad(5),
   ]);
   await test.advance(10);
   ref.tell.open();
   await test.advance(10);
-  const told = (await answers).map((answer) => (answer.status === 'fulfilled' ? answer.value : 'failed'));
-  assert.equal(told, [1, 2, 3, 4, 'failed']);
+  const values = (await answers).map((answer) => (answer.status === 'fulfilled' ? answer.value : 'failed'));
+  assert.equal(values, [1, 2, 3, 4, 'failed']);
   assert.equal(seen, [
-    ['shaky', 4, 'failed', 0, true],
-    ['shaky', 4, 'failed', 1, true],
+    ['unreliable', 4, 'failed', 0, true],
+    ['unreliable', 4, 'failed', 1, true],
     ['bad', 5, 'failed', 0, true],
   ]);
 });

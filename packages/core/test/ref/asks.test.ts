@@ -14,11 +14,12 @@ import {
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { gate, inside } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { runtimeOf } from '../internals.js';
 
 const asks = suite('asks');
 
-/** The error a promise is rejected with. */
+/** The error of a rejected promise. */
 async function failure(promise: Promise<unknown>): Promise<Error> {
   return promise.then(
     (value) => new Error(`was answered with ${String(value)}`),
@@ -40,30 +41,33 @@ const Clerk = defineActor('clerk', {
   },
 });
 
-asks('a reply is what the handler returned: at once, later, nothing or a failure', async () => {
-  await using test = createTestSystem();
-  const ref = test.system.spawn(Clerk);
-  const value = { deep: [1] };
-  const replies = Promise.all([
-    ref.ask.echo(value),
-    ref.ask.later(value),
-    ref.ask.nothing(),
-    ref.ask.echo(null),
-    ref.ask.refuse(),
-  ]);
-  await test.settle();
-  const [now, then, nothing, none, refused] = await replies;
-  assert.is(now, value);
-  assert.is(then, value);
-  assert.is(nothing, undefined);
-  assert.is(none, null);
-  assert.ok(isFailure(refused));
-  assert.is(refused.code, 'insufficient');
-  assert.equal(refused.detail, { have: 1 });
-  assert.is(test.system.stats().timers, 0);
-});
+asks(
+  'the reply is the result of the handler: immediate, asynchronous, undefined or an expected failure',
+  async () => {
+    await using test = createTestSystem();
+    const ref = test.system.spawn(Clerk);
+    const value = { deep: [1] };
+    const replies = Promise.all([
+      ref.ask.echo(value),
+      ref.ask.later(value),
+      ref.ask.nothing(),
+      ref.ask.echo(null),
+      ref.ask.refuse(),
+    ]);
+    await test.settle();
+    const [now, then, nothing, none, refused] = await replies;
+    assert.is(now, value);
+    assert.is(then, value);
+    assert.is(nothing, undefined);
+    assert.is(none, null);
+    assert.ok(isFailure(refused));
+    assert.is(refused.code, 'insufficient');
+    assert.equal(refused.detail, { have: 1 });
+    assert.is(test.system.stats().timers, 0);
+  },
+);
 
-asks('a handler that throws rejects the ask with the cause', async () => {
+asks('an ask of a handler that throws rejects with the cause', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Clerk, undefined, { name: 'clerk' });
   const failed = failure(ref.ask.fail());
@@ -75,7 +79,7 @@ asks('a handler that throws rejects the ask with the cause', async () => {
   assert.match(error.message, '/clerk.fail: the handler failed: no');
 });
 
-asks('an ask without an answer ends at its deadline, and says what the target was doing', async () => {
+asks('an ask without a reply rejects at its deadline and says what the target was doing', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Clerk, undefined, { name: 'clerk' });
   const first = failure(ref.ask.never());
@@ -99,7 +103,7 @@ asks('an ask without an answer ends at its deadline, and says what the target wa
   assert.match(((await first) as AskTimeoutError).message, '/clerk.never: no reply within 5000 ms');
 });
 
-asks('the target’s suspension, fault and end are named in the time-out', async () => {
+asks('the timeout error names the suspension, failure or end of the target', async () => {
   await using test = createTestSystem({ supervise: { backoff: { fromMs: 10_000, toMs: 10_000 } } });
   const suspended = test.system.spawn(Clerk);
   test.system.suspend(suspended, 'audit');
@@ -118,7 +122,7 @@ asks('the target’s suspension, fault and end are named in the time-out', async
   assert.match(((await promised) as AskTimeoutError).targetState, 'stopped');
 });
 
-asks('a question whose asker has given up is not run: a dead letter says so', async () => {
+asks('an ask whose deadline has passed is not run and becomes a dead letter', async () => {
   await using test = createTestSystem();
   let ran = 0;
   const Slow = defineActor('slow', {
@@ -135,12 +139,12 @@ asks('a question whose asker has given up is not run: a dead letter says so', as
     if (event.kind === 'dead-letter') letters.push(event.letter.reason);
   });
   const ref = test.system.spawn(Slow);
-  const until = gate();
+  const until = deferred();
   ref.tell.hold(until.promise);
   const given = failure(test.system.ask(ref, { withinMs: 10 }).count());
   await test.advance(10);
   assert.instance(await given, AskTimeoutError);
-  until.open();
+  until.resolve();
   await test.settle();
   assert.is(ran, 0);
   assert.equal(letters, ['expired']);
@@ -150,52 +154,55 @@ asks('a question whose asker has given up is not run: a dead letter says so', as
   );
 });
 
-asks('a reply after the deadline reaches nobody', async () => {
+asks('a reply after the deadline is discarded', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Clerk);
-  const until = gate<unknown>();
+  const until = deferred<unknown>();
   const given = failure(test.system.ask(ref, { withinMs: 10 }).wait(until.promise));
   await test.advance(10);
-  until.open('too late');
+  until.resolve('too late');
   await test.settle();
   assert.instance(await given, AskTimeoutError);
   assert.is(test.system.stats().queued, 0);
 });
 
-asks('what is asked inside a handler inherits its deadline, and gets none when that has passed', async () => {
-  await using test = createTestSystem();
-  const target = test.system.spawn(Clerk, undefined, { name: 'target' });
-  const until = gate();
-  const errors: AskTimeoutError[] = [];
-  const Middle = defineActor('middle', {
-    handlers: {
-      async relay(ctx): Promise<number> {
-        await ctx
-          .ask(target)
-          .never()
-          .catch((error: AskTimeoutError) => errors.push(error));
-        await until.promise;
-        await ctx
-          .ask(target)
-          .never()
-          .catch((error: AskTimeoutError) => errors.push(error));
-        return 1;
+asks(
+  'an ask inside a handler inherits the deadline of the current ask, and is refused after it',
+  async () => {
+    await using test = createTestSystem();
+    const target = test.system.spawn(Clerk, undefined, { name: 'target' });
+    const until = deferred();
+    const errors: AskTimeoutError[] = [];
+    const Middle = defineActor('middle', {
+      handlers: {
+        async relay(ctx): Promise<number> {
+          await ctx
+            .ask(target)
+            .never()
+            .catch((error: AskTimeoutError) => errors.push(error));
+          await until.promise;
+          await ctx
+            .ask(target)
+            .never()
+            .catch((error: AskTimeoutError) => errors.push(error));
+          return 1;
+        },
       },
-    },
-  });
-  const middle = test.system.spawn(Middle);
-  const outer = failure(test.system.ask(middle, { withinMs: 100 }).relay());
-  await test.advance(100);
-  assert.instance(await outer, AskTimeoutError);
-  assert.is(errors[0]?.waitedMs, 100);
-  await test.advance(50);
-  until.open();
-  await test.advance(5);
-  assert.is(errors.length, 2);
-  assert.ok((errors[1]?.waitedMs ?? -1) >= 0 && (errors[1]?.waitedMs ?? 99) < 5, 'no time was left');
-});
+    });
+    const middle = test.system.spawn(Middle);
+    const outer = failure(test.system.ask(middle, { withinMs: 100 }).relay());
+    await test.advance(100);
+    assert.instance(await outer, AskTimeoutError);
+    assert.is(errors[0]?.waitedMs, 100);
+    await test.advance(50);
+    until.resolve();
+    await test.advance(5);
+    assert.is(errors.length, 2);
+    assert.ok((errors[1]?.waitedMs ?? -1) >= 0 && (errors[1]?.waitedMs ?? 99) < 5, 'no time was left');
+  },
+);
 
-asks('a circle of asks is refused at once, with its path', async () => {
+asks('a cycle of asks is refused at once, with its path', async () => {
   await using test = createTestSystem();
   type Node = ActorRef<typeof Ring>;
   const Ring = defineActor('ring', {
@@ -230,7 +237,7 @@ asks('a circle of asks is refused at once, with its path', async () => {
 
 type Pings = RefOf<{ readonly ping: (ctx: never) => string | LaterReply<string> }>;
 
-/** Asks another, in time or after it was let in, and says how that ended. */
+/** Asks another actor, at once or after a delay, and returns the outcome. */
 const Peer = defineActor('peer', {
   state: () => ({ ends: [] as string[] }),
   handlers: {
@@ -266,66 +273,69 @@ function peers(test: ReturnType<typeof createTestSystem>) {
   return { a: a as Peers, b: b as Peers, c: c as Peers };
 }
 
-asks('two that ask each other out of nowhere are not left to their deadlines', async () => {
+asks('two actors that ask each other outside a common chain are refused before their deadlines', async () => {
   for (const late of ['a', 'b', 'both', 'none']) {
     await using test = createTestSystem();
     const { a, b } = peers(test);
-    const until = gate();
+    const until = deferred();
     const first = until.promise;
     a.tell.ask({ of: () => b, ...(late === 'a' || late === 'both' ? { first } : {}) });
     b.tell.ask({ of: () => a, ...(late === 'b' || late === 'both' ? { first } : {}) });
     await test.settle();
-    until.open();
+    until.resolve();
     await test.settle();
     const ends = [a.ask.ends(), b.ask.ends()];
     await test.settle();
     const [endOfA, endOfB] = (await Promise.all(ends)) as [string[], string[]];
-    // Whoever asked last is refused, and so free to answer the other.
+    // The later ask is refused, so that its actor can answer the other.
     const byB = endOfA[0] === 'pong';
     assert.equal(byB ? endOfB : endOfA, [byB ? '/a /b /a' : '/b /a /b'], late);
     assert.equal(byB ? endOfA : endOfB, ['pong'], late);
   }
 });
 
-asks('a circle of waits is found through those in between', async () => {
+asks('a cycle of waiting actors is found through intermediate actors', async () => {
   await using test = createTestSystem();
   const { a, b, c } = peers(test);
-  const until = gate();
+  const until = deferred();
   a.tell.ask({ of: () => b });
   b.tell.ask({ of: () => c });
   c.tell.ask({ of: () => a, first: until.promise });
   const answers = [a.ask.ends(), b.ask.ends(), c.ask.ends()];
   await test.settle();
-  until.open();
+  until.resolve();
   await test.settle();
   assert.equal(await Promise.all(answers), [['pong'], ['pong'], ['/a /b /c /a']]);
 });
 
-asks('a child that asks its waiting parent in `started` is refused, on the real pump and clock', async () => {
-  await using system = createSystem();
-  const ends: unknown[] = [];
-  const Child = defineActor('child', {
-    state: (args: { parent: () => Pings }) => args,
-    handlers: { ready: () => 'ready' },
-    async started(ctx) {
-      ends.push(await failure(ctx.ask(ctx.state.parent()).ping()));
-    },
-  });
-  const Parent = defineActor('parent', {
-    handlers: {
-      ping: () => 'pong',
-      async begin(ctx): Promise<string> {
-        const child = ctx.spawn(Child, { parent: () => Parent.self(ctx) });
-        return ctx.ask(child).ready();
+asks(
+  'a child that asks its waiting parent in `started` is refused, on the real executor and clock',
+  async () => {
+    await using system = createSystem();
+    const ends: unknown[] = [];
+    const Child = defineActor('child', {
+      state: (args: { parent: () => Pings }) => args,
+      handlers: { ready: () => 'ready' },
+      async started(ctx) {
+        ends.push(await failure(ctx.ask(ctx.state.parent()).ping()));
       },
-    },
-  });
-  const parent = system.spawn(Parent, undefined, { name: 'p' });
-  assert.is(await parent.ask.begin(), 'ready');
-  assert.instance(ends[0], AskCycleError);
-});
+    });
+    const Parent = defineActor('parent', {
+      handlers: {
+        ping: () => 'pong',
+        async begin(ctx): Promise<string> {
+          const child = ctx.spawn(Child, { parent: () => Parent.self(ctx) });
+          return ctx.ask(child).ready();
+        },
+      },
+    });
+    const parent = system.spawn(Parent, undefined, { name: 'p' });
+    assert.is(await parent.ask.begin(), 'ready');
+    assert.instance(ends[0], AskCycleError);
+  },
+);
 
-asks('an ask that its asker does not wait for is not refused, however stuck the others are', async () => {
+asks('an ask that is not awaited is not refused, even in a cycle', async () => {
   await using test = createTestSystem();
   const { a, b } = peers(test);
   const held = test.system.suspend(a);
@@ -339,25 +349,25 @@ asks('an ask that its asker does not wait for is not refused, however stuck the 
   assert.equal(await Promise.all(ends), [['pong'], ['pong']]);
 });
 
-asks('what an earlier handler asked is not what the present one waits for', async () => {
+asks('a pending ask of an earlier handler does not count as a wait of the current one', async () => {
   await using test = createTestSystem();
   const { a, b, c } = peers(test);
-  const [first, second] = [gate(), gate()];
+  const [first, second] = [deferred(), deferred()];
   b.tell.ask({ of: () => a, first: first.promise });
   a.tell.askWithoutWaiting({ of: () => b, thenRestMs: 1 });
   await test.advance(1);
   a.tell.ask({ of: () => c, first: second.promise });
   await test.settle();
-  first.open();
+  first.resolve();
   await test.settle();
-  second.open();
+  second.resolve();
   await test.settle();
   const ends = [a.ask.ends(), b.ask.ends()];
   await test.settle();
   assert.equal(await Promise.all(ends), [['pong', 'pong'], ['pong']]);
 });
 
-asks('an ask of one who waits for a reply that may come from anywhere is not refused', async () => {
+asks('an ask of an actor that waits for a deferred reply is not refused', async () => {
   await using test = createTestSystem();
   const { c } = peers(test);
   const kept: LaterReply<string>[] = [];
@@ -381,14 +391,14 @@ asks('an ask of one who waits for a reply that may come from anywhere is not ref
   assert.is(await relayed, 'pong');
 });
 
-asks('an ask that has ended keeps nothing of what led to it', async () => {
+asks('an ended ask keeps no reference to the asks that led to it', async () => {
   await using test = createTestSystem();
   let longest = 0;
   const Hop = defineActor('hop', {
     handlers: {
       go(ctx, left: number): number {
         let chain = 0;
-        for (let call = inside(test.system).invoker.envelope; call !== undefined; call = call.cause)
+        for (let call = runtimeOf(test.system).invoker.envelope; call !== undefined; call = call.cause)
           chain += 1;
         longest = Math.max(longest, chain);
         if (left > 0) void ctx.ask(left % 2 === 0 ? one : other).go(left - 1);
@@ -403,7 +413,7 @@ asks('an ask that has ended keeps nothing of what led to it', async () => {
   assert.ok(longest <= 2, `${longest} asks in a chain`);
 });
 
-asks('an actor that asks itself without waiting is answered', async () => {
+asks('an actor that asks itself without awaiting gets its reply', async () => {
   await using test = createTestSystem();
   const answers: unknown[] = [];
   const Own = defineActor('own', {
@@ -421,7 +431,7 @@ asks('an actor that asks itself without waiting is answered', async () => {
   assert.equal(answers, ['pong']);
 });
 
-asks('a reply for later is given once, before or after the handler has returned it', async () => {
+asks('a deferred reply is given once, before or after the handler has returned it', async () => {
   await using test = createTestSystem();
   const kept: LaterReply<string>[] = [];
   const Promiser = defineActor('promiser', {
@@ -455,7 +465,7 @@ asks('a reply for later is given once, before or after the handler has returned 
   assert.instance(await refused, RangeError);
 });
 
-asks('an ask of a stopped actor, or one that stops first, fails as undelivered', async () => {
+asks('an ask of an actor that has stopped or stops first rejects as undelivered', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Clerk, undefined, { name: 'clerk' });
   test.system.suspend(ref);
@@ -470,7 +480,7 @@ asks('an ask of a stopped actor, or one that stops first, fails as undelivered',
   assert.is(test.system.stats().timers, 0);
 });
 
-asks('no ask outlives its system', async () => {
+asks('every ask ends with its system', async () => {
   for (const seed of [undefined, 1]) {
     const test = createTestSystem(seed === undefined ? {} : { seed });
     const Promiser = defineActor('promiser', { handlers: { later: (ctx) => ctx.later<number>() } });
@@ -483,7 +493,7 @@ asks('no ask outlives its system', async () => {
   }
 });
 
-asks('a deadline must be a number above 0', async () => {
+asks('a deadline must be above 0', async () => {
   await using system = createSystem();
   const ref = system.spawn(Clerk);
   for (const withinMs of [0, -1, Number.NaN, '5' as unknown as number]) {

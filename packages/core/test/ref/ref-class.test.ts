@@ -12,7 +12,7 @@ const define = () =>
     handlers: { add: (ctx, by: number) => (ctx.state.n += by) },
   });
 
-refClass('equal definitions have methods of their own', async () => {
+refClass('equal definitions have separate ref classes', async () => {
   await using system = createSystem();
   const [one, other] = [system.spawn(define()), system.spawn(define())];
   assert.is(await one.ask.add(1), 1);
@@ -20,20 +20,20 @@ refClass('equal definitions have methods of their own', async () => {
   assert.is.not(one.tell.add, other.tell.add);
 });
 
-refClass('the methods of a definition are made once', async () => {
+refClass('the ref class of a definition is built once', async () => {
   await using system = createSystem();
   const Same = define();
   const [one, other] = [system.spawn(Same), system.spawn(Same)];
   assert.is(one.tell.add, other.tell.add);
 });
 
-refClass('a send makes no object: a ref is its own face for tell', async () => {
+refClass('`ref.tell` creates no object: it is the ref itself', async () => {
   await using system = createSystem();
   const ref = system.spawn(define());
   assert.is(ref.tell, ref.tell);
 });
 
-refClass('handlers may have the names of what a ref has itself', async () => {
+refClass("handlers can have the names of the ref's own properties", async () => {
   await using system = createSystem();
   const got: string[] = [];
   const note = (name: string) => (_ctx: unknown, payload: number) => {
@@ -62,7 +62,7 @@ refClass('handlers may have the names of what a ref has itself', async () => {
 });
 
 refClass(
-  'a handler named then makes no promise of a ref, and one named toJSON no message of its text',
+  'a handler named `then` does not make a ref a promise, and one named `toJSON` does not change its JSON',
   async () => {
     await using system = createSystem();
     let calls = 0;
@@ -88,7 +88,7 @@ refClass(
   },
 );
 
-refClass('actors work where code may not be made from strings', async () => {
+refClass('actors work where code generation from strings is forbidden', async () => {
   const program = `
     import { createSystem, defineActor } from '@troupe/core';
     try { new Function('return 1'); process.exit(3); } catch {}

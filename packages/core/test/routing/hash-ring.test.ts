@@ -10,7 +10,7 @@ const ownerOf = (members: readonly number[], key: string): number => {
   return members[first as number] as number;
 };
 
-ring('a key has one owner, whatever it is', () => {
+ring('every key has exactly one owner', () => {
   void fc.assert(
     fc.property(fc.string(), fc.integer({ min: 1, max: 20 }), (key, count) => {
       const members = Array.from({ length: count }, (_, serial) => serial);
@@ -24,7 +24,7 @@ ring('a key has one owner, whatever it is', () => {
   );
 });
 
-ring('a member that leaves takes only its own keys along', () => {
+ring('a member that leaves moves only its own keys', () => {
   const all = [0, 1, 2, 3, 4];
   const rest = [0, 1, 3, 4];
   for (let i = 0; i < 1_000; i += 1) {
@@ -33,7 +33,7 @@ ring('a member that leaves takes only its own keys along', () => {
   }
 });
 
-ring('every member gets a fair part of the keys', () => {
+ring('keys are spread evenly over the members', () => {
   const counts = [0, 0, 0, 0];
   const hashRing = new HashRing([0, 1, 2, 3]);
   for (let i = 0; i < 10_000; i += 1) {

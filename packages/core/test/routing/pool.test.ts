@@ -2,7 +2,7 @@ import { defineActor, NoRouteeError, OptionError, type PoolOptions, spawnPool } 
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf } from '../inside.js';
+import { cellOf } from '../internals.js';
 
 const pool = suite('pool');
 
@@ -40,7 +40,7 @@ function open(options: Partial<PoolOptions<typeof Worker>> = {}) {
   return { world, workers };
 }
 
-pool('round-robin gives each in turn', async () => {
+pool('round-robin takes routees in turn', async () => {
   const { world, workers } = open();
   await using _ = world;
   for (const what of ['a', 'b', 'c', 'd']) workers.tell.work(what);
@@ -53,7 +53,7 @@ pool('round-robin gives each in turn', async () => {
   );
 });
 
-pool('random reaches everybody in the end', async () => {
+pool('random reaches every routee', async () => {
   const { world, workers } = open({ routing: 'random' });
   await using _ = world;
   for (let i = 0; i < 60; i += 1) workers.tell.work('x');
@@ -61,7 +61,7 @@ pool('random reaches everybody in the end', async () => {
   assert.is(new Set(seen).size, 3);
 });
 
-pool('least-loaded avoids who is busy', async () => {
+pool('least-loaded avoids busy routees', async () => {
   const { world, workers } = open({ routing: 'least-loaded' });
   await using _ = world;
   const [first] = workers.routees;
@@ -85,7 +85,7 @@ pool('consistent hash keeps a key with one routee', async () => {
   assert.is(new Set(seen).size, 5);
 });
 
-pool('broadcast tells everybody and is answered by the first', async () => {
+pool('broadcast reaches every routee, and the first reply answers an ask', async () => {
   const { world, workers } = open({ routing: 'broadcast' });
   await using _ = world;
   workers.tell.work('all');
@@ -111,7 +111,7 @@ pool('a key function that throws reaches neither the sender nor the pool', async
   assert.is(world.system.stats().deadLetters, 1);
 });
 
-pool('gather collects every answer, failures and silence included', async () => {
+pool('gather collects every reply, failures and timeouts included', async () => {
   const { world, workers } = open();
   await using _ = world;
   const [first, second] = workers.routees;
@@ -128,7 +128,7 @@ pool('gather collects every answer, failures and silence included', async () => 
   token.resume();
 });
 
-pool('first takes the first reply and fails only when all have failed', async () => {
+pool('`first` takes the first reply and fails only when all routees fail', async () => {
   const { world, workers } = open();
   await using _ = world;
   const token = world.system.suspend(workers.routees[0] as (typeof workers.routees)[number]);
@@ -143,7 +143,7 @@ pool('first takes the first reply and fails only when all have failed', async ()
   assert.instance(await failed, NoRouteeError);
 });
 
-pool('a routee that fails or ends is there again, under the same ref', async () => {
+pool('a routee that fails or ends is restarted under the same ref', async () => {
   const { world, workers } = open();
   await using _ = world;
   const [first, second] = workers.routees;
@@ -156,7 +156,7 @@ pool('a routee that fails or ends is there again, under the same ref', async () 
   assert.equal([...seen].sort(), ['0:again', '1:again', '2:again']);
 });
 
-pool('a pool whose routees have all ended answers with a typed error', async () => {
+pool('a pool without living routees rejects asks with a typed error', async () => {
   const { world, workers } = open({ restart: 'temporary' });
   await using _ = world;
   const letters: string[] = [];
@@ -182,7 +182,7 @@ pool('a pool whose routees have all ended answers with a typed error', async () 
   }
 });
 
-pool('a smaller pool lets the surplus finish, a larger one starts more', async () => {
+pool('resizing a pool drains surplus routees or starts new ones', async () => {
   const { world, workers } = open();
   await using _ = world;
   let open_ = (): void => undefined;
@@ -207,13 +207,13 @@ pool('a smaller pool lets the surplus finish, a larger one starts more', async (
   );
 });
 
-pool('is used like any ref by an actor and its timers', async () => {
+pool('a pool is used like a ref by actors and timers', async () => {
   const { world, workers } = open();
   await using _ = world;
-  const Boss = defineActor('boss', {
+  const Parent = defineActor('parent', {
     handlers: {
       go(ctx) {
-        ctx.tell(workers).work('told');
+        ctx.tell(workers).work('now');
         ctx.after(10, workers).work('later');
       },
       who: (ctx) => ctx.ask(workers, { withinMs: 5 }).who(),
@@ -225,13 +225,13 @@ pool('is used like any ref by an actor and its timers', async () => {
       ctx.watch(workers);
     },
   });
-  const boss = world.system.spawn(Boss);
-  boss.tell.go();
-  const who = boss.ask.who();
+  const parent = world.system.spawn(Parent);
+  parent.tell.go();
+  const who = parent.ask.who();
   await world.advance(11);
   assert.equal(
     seen.map((line) => line.slice(2)),
-    ['told', 'later'],
+    ['now', 'later'],
   );
   assert.type(await who, 'number');
   const stopped = world.system.stop(workers);
@@ -240,7 +240,7 @@ pool('is used like any ref by an actor and its timers', async () => {
   assert.is(seen.at(-1), 'gone /workers');
 });
 
-pool('bad options are refused before anything is started', async () => {
+pool('invalid options are refused before any actor is started', async () => {
   await using world = createTestSystem();
   const args = (index: number) => ({ index });
   const bad: readonly unknown[] = [
@@ -299,7 +299,7 @@ pool('a drain lets every routee finish its backlog, also after a failure', async
   }
 });
 
-pool('a drain takes no longer than it may', async () => {
+pool('a drain of a pool respects its time limit', async () => {
   const { world, workers } = open();
   await using _ = world;
   void workers.routees[0]?.ask.slow(new Promise(() => undefined)).catch(() => undefined);
@@ -315,7 +315,7 @@ pool('a drain takes no longer than it may', async () => {
   assert.is(how, 'killed');
 });
 
-pool('a routee that is not wanted any more is killed when it takes too long', async () => {
+pool('a surplus routee is killed when its drain takes too long', async () => {
   const { world, workers } = open();
   await using _ = world;
   void workers.routees[2]?.ask.slow(new Promise(() => undefined)).catch(() => undefined);
@@ -327,7 +327,7 @@ pool('a routee that is not wanted any more is killed when it takes too long', as
   assert.is(world.system.stats().actors, 4);
 });
 
-pool('arguments that throw reach whoever asked, and leave everything as it was', async () => {
+pool('an arguments function that throws reaches the caller and leaves the pool unchanged', async () => {
   await using world = createTestSystem();
   const limit = { most: 2 };
   const args = (index: number) => {
@@ -350,7 +350,7 @@ pool('arguments that throw reach whoever asked, and leave everything as it was',
   );
 });
 
-pool('a pool whose routees cannot be spawned leaves nothing behind', async () => {
+pool('a pool whose routees cannot be spawned leaves no actor behind', async () => {
   const twice = { name: 'twice', beforeTurn: () => undefined };
   await using world = createTestSystem({ middleware: [twice] });
   const Own = defineActor('own', { handlers: {}, middleware: [twice] });
@@ -359,7 +359,7 @@ pool('a pool whose routees cannot be spawned leaves nothing behind', async () =>
   assert.is(world.system.stats().actors, 1);
 });
 
-pool('a routee that had ended before its pool was made smaller is left alone', async () => {
+pool('shrinking a pool skips routees that have already ended', async () => {
   const { world, workers } = open({ restart: 'temporary' });
   await using _ = world;
   const last = workers.routees[2];
@@ -367,8 +367,8 @@ pool('a routee that had ended before its pool was made smaller is left alone', a
   await world.settle();
   workers.resize(2);
   const { timers } = world.system.stats();
-  assert.is(timers, 0, 'nobody waits for its end');
-  // Whoever has its place now has its slot, too.
+  assert.is(timers, 0, 'no timer waits for its end');
+  // The next routee may use the same slot.
   const replacement = world.system.spawn(Worker, { index: 9 });
   await world.advance(60_000);
   const who = replacement.ask.who();
@@ -376,7 +376,7 @@ pool('a routee that had ended before its pool was made smaller is left alone', a
   assert.is(await who, 9);
 });
 
-pool('a pool that has stopped is not resized', async () => {
+pool('a stopped pool cannot be resized', async () => {
   const { world, workers } = open();
   await using _ = world;
   void world.system.stop(workers);
@@ -385,34 +385,34 @@ pool('a pool that has stopped is not resized', async () => {
   assert.is(workers.size, 3);
 });
 
-pool('a pool is found by its name, and is the ref that its watchers are told of', async () => {
+pool("a pool is found by its name, and its watchers are notified with the pool's ref", async () => {
   for (const routing of ['round-robin', { pull: {} }] as const) {
     const { world, workers } = open({ routing });
     await using _ = world;
     assert.is(world.system.lookup(Worker, '/workers'), workers);
     assert.is(world.system.lookup(Worker, '/workers/1'), workers.routees[1]);
-    let told: unknown;
+    let notifiedRef: unknown;
     const Watcher = defineActor('watcher', {
       handlers: {},
       started: (ctx) => ctx.watch(workers),
       terminated: (_ctx, { ref }) => {
-        told = ref;
+        notifiedRef = ref;
       },
     });
     world.system.spawn(Watcher);
     await world.settle();
     void world.system.stop(workers);
     await world.settle();
-    assert.is(told, workers);
+    assert.is(notifiedRef, workers);
     assert.is(world.system.lookup(Worker, '/workers'), undefined);
   }
 });
 
-pool('whoever watches a name is told of the pool that has it', async () => {
+pool('the watcher of a name is notified with the pool that has it', async () => {
   await using world = createTestSystem();
-  const told: unknown[] = [];
+  const notified: unknown[] = [];
   const others: unknown[] = [];
-  world.system.watchName(Worker, 'workers', (ref) => told.push(ref));
+  world.system.watchName(Worker, 'workers', (ref) => notified.push(ref));
   world.system.watchName(defineActor('other', { handlers: {} }), 'workers', (ref) => others.push(ref));
   const workers = spawnPool(world.system, Worker, {
     size: 1,
@@ -422,12 +422,12 @@ pool('whoever watches a name is told of the pool that has it', async () => {
   await world.settle();
   void world.system.stop(workers);
   await world.settle();
-  assert.equal(told.length, 3);
-  assert.ok(told[0] === undefined && told[1] === workers && told[2] === undefined);
+  assert.equal(notified.length, 3);
+  assert.ok(notified[0] === undefined && notified[1] === workers && notified[2] === undefined);
   assert.equal(others, [undefined, undefined, undefined]);
 });
 
-pool('handlers may have any name', async () => {
+pool('handlers of a pool can have any name', async () => {
   await using world = createTestSystem();
   const Any = defineActor('any', {
     handlers: { router: () => 'router', terms: () => 'terms', members: () => 'members', plan: () => 'plan' },
@@ -441,7 +441,7 @@ pool('handlers may have any name', async () => {
   assert.equal(await Promise.all(replies), ['router', 'terms', 'members', 'terms', 'plan']);
 });
 
-pool('pull pools with equal mailboxes are of one kind', async () => {
+pool('pull pools with equal mailboxes share one actor type', async () => {
   await using world = createTestSystem();
   const types = new Set(
     [{ capacity: 7 }, { capacity: 7 }, { capacity: 8 }].map((mailbox) => {

@@ -15,7 +15,7 @@ const Echo = defineActor('echo', {
   },
 });
 
-group('passes over those that have ended', async () => {
+group('a router skips routees that have ended', async () => {
   await using world = createTestSystem();
   const [a, b] = ['a', 'b'].map((tag) => world.system.spawn(Echo, { tag }));
   const both = router(Echo, [a, b] as NonNullable<typeof a>[]);
@@ -36,7 +36,7 @@ group('a router with no routees is refused', () => {
   );
 });
 
-group('bad use is refused with a typed error', async () => {
+group('invalid use of a router is refused with a typed error', async () => {
   await using world = createTestSystem();
   const refs = [world.system.spawn(Echo, { tag: 'a' })];
   for (const bad of [
@@ -54,7 +54,7 @@ group('bad use is refused with a typed error', async () => {
   );
 });
 
-group('is no actor: it cannot be watched or stopped', async () => {
+group('a router is no actor: it cannot be watched or stopped', async () => {
   await using world = createTestSystem();
   const one = router(Echo, [world.system.spawn(Echo, { tag: 'a' })]);
   assert.throws(
@@ -65,7 +65,7 @@ group('is no actor: it cannot be watched or stopped', async () => {
   assert.is(String(one), 'router of 1 echo');
 });
 
-group('a routee with other messages is refused', async () => {
+group('a routee of another definition is refused', async () => {
   await using world = createTestSystem();
   const Other = defineActor('other', { handlers: { set(_ctx, _tag: string) {}, tag: () => 'x' } });
   const other = world.system.spawn(Other);

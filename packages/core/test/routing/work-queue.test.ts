@@ -6,13 +6,13 @@ import * as assert from 'uvu/assert';
 const pull = suite('pull pool');
 
 const done: number[] = [];
-let gates = new Map<number, () => void>();
+let resolvers = new Map<number, () => void>();
 let crashes = 0;
 const Worker = defineActor('worker', {
   state: () => ({}),
   handlers: {
     async job(_ctx, n: number) {
-      await new Promise<void>((resolve) => gates.set(n, resolve));
+      await new Promise<void>((resolve) => resolvers.set(n, resolve));
       done.push(n);
       return 10 * n;
     },
@@ -30,7 +30,7 @@ const Worker = defineActor('worker', {
 
 function open(size: number, options: PullOptions = {}, restart: 'permanent' | 'temporary' = 'permanent') {
   done.length = 0;
-  gates = new Map();
+  resolvers = new Map();
   crashes = 0;
   const world = createTestSystem();
   const workers = spawnPool(world.system, Worker, {
@@ -43,23 +43,23 @@ function open(size: number, options: PullOptions = {}, restart: 'permanent' | 't
   return { world, workers };
 }
 
-pull('a worker has no more than its window, the rest waits in the pool', async () => {
+pull('a worker has no more messages than its window, the others wait in the pool', async () => {
   const { world, workers } = open(2, { window: 1 });
   await using _ = world;
   const replies = [1, 2, 3, 4].map((n) => workers.ask.job(n));
   await world.settle();
-  assert.equal([...gates.keys()], [1, 2]);
-  gates.get(2)?.();
+  assert.equal([...resolvers.keys()], [1, 2]);
+  resolvers.get(2)?.();
   await world.settle();
-  assert.equal([...gates.keys()], [1, 2, 3]);
-  for (const n of [1, 3]) gates.get(n)?.();
+  assert.equal([...resolvers.keys()], [1, 2, 3]);
+  for (const n of [1, 3]) resolvers.get(n)?.();
   await world.settle();
-  gates.get(4)?.();
+  resolvers.get(4)?.();
   await world.settle();
   assert.equal(await Promise.all(replies), [10, 20, 30, 40]);
 });
 
-pull('the queue in the pool is bounded: offer says full, send waits', async () => {
+pull('the queue of a pull pool is bounded: `offer` returns full, `send` waits', async () => {
   const { world, workers } = open(1);
   await using _ = world;
   workers.tell.job(1);
@@ -73,14 +73,14 @@ pull('the queue in the pool is bounded: offer says full, send waits', async () =
   await world.settle();
   assert.is(sent, false);
   for (const n of [1, 2, 3, 4]) {
-    gates.get(n)?.();
+    resolvers.get(n)?.();
     await world.settle();
   }
   await sending;
   assert.is(sent, true);
 });
 
-pull('what a worker had when it died is done by another, in order', async () => {
+pull('the work of a killed worker is done by another, in order', async () => {
   const { world, workers } = open(2, { window: 2 }, 'temporary');
   await using _ = world;
   const replies = [1, 2, 3, 4].map((n) => workers.ask.job(n));
@@ -90,13 +90,13 @@ pull('what a worker had when it died is done by another, in order', async () => 
   await world.settle();
   assert.is(await killed, 'killed');
   for (let round = 0; round < 4; round += 1) {
-    for (const open_ of gates.values()) open_();
+    for (const resolve of resolvers.values()) resolve();
     await world.settle();
   }
   assert.equal(await Promise.all(replies), [10, 20, 30, 40]);
 });
 
-pull('what a worker had when it was stopped is done by another', async () => {
+pull('the work of a stopped worker is done by another', async () => {
   const { world, workers } = open(2, { window: 3 }, 'temporary');
   await using _ = world;
   const replies = [1, 2, 3, 4, 5, 6].map((n) => workers.ask.job(n));
@@ -104,14 +104,14 @@ pull('what a worker had when it was stopped is done by another', async () => {
   const stopped = world.system.stop(workers.routees[1] as (typeof workers.routees)[number]);
   await world.settle();
   for (let round = 0; round < 6; round += 1) {
-    for (const open_ of gates.values()) open_();
+    for (const resolve of resolvers.values()) resolve();
     await world.settle();
   }
   assert.is(await stopped, 'stopped');
   assert.equal(await Promise.all(replies), [10, 20, 30, 40, 50, 60]);
 });
 
-pull('work whose handler fails counts as handled, unless attempts are allowed', async () => {
+pull('failed work counts as handled, unless `attempts` allows more', async () => {
   const once = open(1);
   {
     await using _ = once.world;
@@ -127,23 +127,23 @@ pull('work whose handler fails counts as handled, unless attempts are allowed', 
   assert.is(crashes, 3);
 });
 
-pull('a drain finishes all that was given out and all that waits', async () => {
+pull('a drain finishes assigned and waiting work', async () => {
   const { world, workers } = open(1);
   workers.tell.job(1);
   workers.tell.job(2);
   await world.settle();
   const drained = world.system.drain(workers);
   await world.settle();
-  gates.get(1)?.();
+  resolvers.get(1)?.();
   await world.settle();
-  gates.get(2)?.();
+  resolvers.get(2)?.();
   await world.settle();
   assert.is(await drained, 'drained');
   assert.equal(done, [1, 2]);
   await using _ = world;
 });
 
-pull('a stop refuses what nobody has begun, whoever had it before', async () => {
+pull('a stop refuses all work that no worker has begun', async () => {
   const { world, workers } = open(2, {}, 'temporary');
   await using _ = world;
   const replies = [1, 2, 3].map((n) => workers.ask.job(n).catch((error: { code?: string }) => error.code));
@@ -152,13 +152,13 @@ pull('a stop refuses what nobody has begun, whoever had it before', async () => 
   await world.settle();
   const stopped = world.system.stop(workers);
   await world.settle();
-  gates.get(2)?.();
+  resolvers.get(2)?.();
   await world.settle();
   assert.is(await stopped, 'stopped');
   assert.equal(await Promise.all(replies), ['ERR_UNDELIVERED', 20, 'ERR_UNDELIVERED']);
 });
 
-pull('when the last worker has ended, work is given up and the pool says so', async () => {
+pull('work without a living worker becomes dead letters, and the pool logs it', async () => {
   const { world, workers } = open(2, {}, 'temporary');
   await using _ = world;
   const codes: unknown[] = [];
@@ -194,7 +194,7 @@ pull('when the last worker has ended, work is given up and the pool says so', as
   assert.is(await drained, 'drained');
 });
 
-pull('a kill gives up what had come back, and says so', async () => {
+pull('a killed pull pool makes dead letters of returned work and logs it', async () => {
   const { world, workers } = open(2, {}, 'temporary');
   await using _ = world;
   workers.tell.job(1);
@@ -208,7 +208,7 @@ pull('a kill gives up what had come back, and says so', async () => {
   assert.is(world.system.stats().deadLetters - before, 1);
 });
 
-pull('a drain gives what a worker leaves behind to another', async () => {
+pull('a drain reassigns the work of a worker that ends', async () => {
   const { world, workers } = open(2);
   await using _ = world;
   const replies = [1, 2].map((n) => workers.ask.job(n));
@@ -217,15 +217,15 @@ pull('a drain gives what a worker leaves behind to another', async () => {
   await world.settle();
   void world.system.kill(workers.routees[0] as (typeof workers.routees)[number]);
   await world.settle();
-  gates.get(2)?.();
+  resolvers.get(2)?.();
   await world.settle();
-  gates.get(1)?.();
+  resolvers.get(1)?.();
   await world.settle();
   assert.is(await drained, 'drained');
   assert.equal(await Promise.all(replies), [10, 20]);
 });
 
-pull('a question whose asker has given up is not begun', async () => {
+pull('an ask whose deadline has passed is not begun', async () => {
   const { world, workers } = open(2, { window: 2 });
   await using _ = world;
   for (const n of [1, 2]) workers.tell.job(n);
@@ -238,42 +238,42 @@ pull('a question whose asker has given up is not begun', async () => {
   );
   await world.advance(30);
   assert.equal(await Promise.all(asked), Array(4).fill('ERR_ASK_TIMEOUT'));
-  for (const n of [1, 2]) gates.get(n)?.();
+  for (const n of [1, 2]) resolvers.get(n)?.();
   await world.settle();
-  assert.equal([...gates.keys()], [1, 2]);
+  assert.equal([...resolvers.keys()], [1, 2]);
   assert.equal(done, [1, 2]);
   assert.is(world.system.stats().deadLetters, 4);
   assert.is(world.system.stats().timers, 0);
   const next = workers.ask.job(7);
   await world.settle();
-  gates.get(7)?.();
+  resolvers.get(7)?.();
   await world.settle();
   assert.is(await next, 70);
 });
 
 pull('work survives a restart of the pool itself', async () => {
   done.length = 0;
-  gates = new Map();
+  resolvers = new Map();
   await using world = createTestSystem();
-  const Boss = defineActor('boss', {
+  const Parent = defineActor('parent', {
     handlers: {
       open: (ctx) => spawnPool(ctx, Worker, { size: 1, routing: { pull: {} }, supervise: { restarts: 0 } }),
     },
     supervise: { restarts: 3 },
   });
-  const opened = world.system.spawn(Boss).ask.open();
+  const opened = world.system.spawn(Parent).ask.open();
   await world.settle();
   const workers = await opened;
   workers.tell.flaky(9);
   const reply = workers.ask.job(1);
   crashes = 0;
   await world.settle();
-  gates.get(1)?.();
+  resolvers.get(1)?.();
   await world.settle();
   assert.is(await reply, 10);
 });
 
-pull('nothing is lost under random kills', async () => {
+pull('no work is lost under random kills', async () => {
   const { world, workers } = open(4, { window: 3 });
   await using _ = world;
   const sent = Array.from({ length: 200 }, (_unused, n) => workers.send.quick(n));
@@ -288,13 +288,13 @@ pull('nothing is lost under random kills', async () => {
   assert.is(new Set(done).size, 200);
 });
 
-pull('whatever happens to its workers, every question is answered and every work done', async () => {
+pull('every ask is answered and all work is done, whatever happens to the workers', async () => {
   for (let seed = 1; seed <= 200; seed += 1) {
     const random = new SeededRandom(seed);
     const below = (n: number): number => random.below(n);
     await using world = createTestSystem({ seed, askWithinMs: 1_000_000 });
     const finished = new Set<number>();
-    const Shaky = defineActor('shaky', {
+    const Unreliable = defineActor('unreliable', {
       handlers: {
         sync(_ctx, n: number) {
           finished.add(n);
@@ -312,7 +312,7 @@ pull('whatever happens to its workers, every question is answered and every work
         },
       },
     });
-    const workers = spawnPool(world.system, Shaky, {
+    const workers = spawnPool(world.system, Unreliable, {
       size: 1 + below(4),
       routing: { pull: { window: 1 + below(3), attempts: 100 } },
       supervise: { restarts: 1_000_000, ...(below(2) === 0 ? { backoff: { fromMs: 3, toMs: 3 } } : {}) },
@@ -345,7 +345,7 @@ pull('whatever happens to its workers, every question is answered and every work
   }
 });
 
-pull('work that a living worker refuses is not given out again', async () => {
+pull('work that a living worker refuses is not reassigned', async () => {
   let refused = 0;
   const Choosy = defineActor('choosy', {
     handlers: { job: (_ctx, n: number) => n },
@@ -370,7 +370,7 @@ pull('work that a living worker refuses is not given out again', async () => {
   assert.is(refused, 1);
 });
 
-pull('work that finds no room in the system is refused, not tried for ever', async () => {
+pull('work that exceeds `queuedMax` is refused, not retried for ever', async () => {
   await using world = createTestSystem({ queuedMax: 5 });
   const workers = spawnPool(world.system, Worker, { size: 2, routing: { pull: {} } });
   const Sink = defineActor('sink', { handlers: { put: (_ctx, _n: number) => undefined } });

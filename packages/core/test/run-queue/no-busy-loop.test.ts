@@ -2,9 +2,10 @@ import { defineActor } from '@troupe/core';
 import { createTestSystem, type TestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf, gate, inside } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf, runtimeOf } from '../internals.js';
 
-const noSpin = suite('no progress, no wake-up');
+const noBusyLoop = suite('no busy loop');
 
 const Actor = defineActor('actor', {
   handlers: {
@@ -17,39 +18,39 @@ const Actor = defineActor('actor', {
   },
 });
 
-/** Turns that are run until nobody is ready. */
+/** Runs turns until no actor is ready, and counts them. */
 function turns(test: TestSystem): number {
   let count = 0;
   while (test.step()) count += 1;
   return count;
 }
 
-noSpin('sends to a suspended actor cause no turns (E8)', async () => {
+noBusyLoop('sends to a suspended actor cause no turns', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   test.system.suspend(ref);
   assert.is(turns(test), 0);
   for (let i = 0; i < 1_000; i += 1) ref.tell.put(i);
-  assert.is(inside(test.system).ready.depth, 0);
+  assert.is(runtimeOf(test.system).ready.depth, 0);
   assert.is(turns(test), 0);
   assert.is(cellOf(ref).queue.length, 1_000);
 });
 
-noSpin('sends to an awaiting actor cause no turns (E8)', async () => {
+noBusyLoop('sends to an awaiting actor cause no turns', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
-  const until = gate();
+  const until = deferred();
   ref.tell.wait(until.promise);
   await test.settle();
   for (let i = 0; i < 1_000; i += 1) ref.tell.put(i);
   assert.is(turns(test), 0);
-  until.open();
+  until.resolve();
   await test.settle();
   assert.is(cellOf(ref).queue.length, 0);
 });
 
-noSpin(
-  'sends to a failed actor cause no turns before its parent has decided, and do not shorten its back-off (E7)',
+noBusyLoop(
+  'sends to a failed actor cause no turns before its parent has decided and do not shorten its back-off',
   async () => {
     await using test = createTestSystem({ supervise: { backoff: { fromMs: 100, toMs: 100 } } });
     const ref = test.system.spawn(Actor);
@@ -64,7 +65,7 @@ noSpin(
   },
 );
 
-noSpin('a muted actor with messages causes no turns', async () => {
+noBusyLoop('a muted actor with messages causes no turns', async () => {
   const Sink = defineActor('sink', {
     handlers: { put: (_ctx, _n: number) => undefined },
     mailbox: { capacity: 1 },
@@ -83,11 +84,11 @@ noSpin('a muted actor with messages causes no turns', async () => {
   source.tell.burst();
   test.step();
   for (let i = 0; i < 100; i += 1) source.tell.burst();
-  assert.is(inside(test.system).ready.depth, 1);
+  assert.is(runtimeOf(test.system).ready.depth, 1);
 });
 
-noSpin('a stopping actor with messages left causes no turns while it waits', async () => {
-  const until = gate();
+noBusyLoop('a stopping actor with messages causes no turns while it waits', async () => {
+  const until = deferred();
   const Slow = defineActor('slow', {
     handlers: { put: () => undefined },
     stopping: async () => until.promise,
@@ -100,20 +101,20 @@ noSpin('a stopping actor with messages left causes no turns while it waits', asy
   turns(test);
   token.resume();
   assert.is(turns(test), 0);
-  until.open();
+  until.resolve();
   await test.settle();
   assert.is(await stopped, 'stopped');
   assert.is(test.system.stats().deadLetters, 1);
 });
 
-noSpin('an empty system runs no turns and arms no timer', async () => {
+noBusyLoop('a system without actors runs no turns and arms no timer', async () => {
   await using test = createTestSystem();
   test.system.spawn(Actor);
   assert.is(turns(test), 0);
   assert.is(test.host.nextDue(), undefined);
 });
 
-noSpin('a timed suspension costs one wake-up, at its time (E26)', async () => {
+noBusyLoop('a timed suspension causes one wake-up, at its time', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   ref.tell.sleep(50);
@@ -126,4 +127,4 @@ noSpin('a timed suspension costs one wake-up, at its time (E26)', async () => {
   assert.is(cellOf(ref).queue.length, 0);
 });
 
-noSpin.run();
+noBusyLoop.run();

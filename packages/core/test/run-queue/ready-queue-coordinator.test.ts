@@ -3,7 +3,7 @@ import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { SCHEDULED, SLOW_PATH } from '#src/mailbox/status-word.js';
-import { cellOf, inside } from '../inside.js';
+import { cellOf, runtimeOf } from '../internals.js';
 
 const coordinator = suite('coordinator');
 
@@ -18,10 +18,10 @@ const Actor = defineActor('actor', {
   },
 });
 
-coordinator('an actor stands in the ready ring at most once, however much it is sent (E1)', async () => {
+coordinator('an actor is in the ready ring at most once', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
-  const { ready } = inside(test.system);
+  const { ready } = runtimeOf(test.system);
   for (let n = 0; n < 100; n += 1) ref.tell.note(n);
   ready.registerReady(cellOf(ref));
   ready.registerReady(cellOf(ref));
@@ -29,7 +29,7 @@ coordinator('an actor stands in the ready ring at most once, however much it is 
 });
 
 coordinator(
-  'every ride is counted once for its actor, over laps and growth of the ring and after its end',
+  'every inline message is counted once for its actor, over laps and growth of the ring and after its end',
   async () => {
     await using test = createTestSystem();
     const few = Array.from({ length: 3 }, () => test.system.spawn(Actor));
@@ -54,19 +54,19 @@ coordinator(
   },
 );
 
-coordinator('who looks from within a handler does not count the message at hand', async () => {
+coordinator('the handled count read in a handler does not include the current message', async () => {
   await using test = createTestSystem();
   const seen: unknown[] = [];
-  const Looker = defineActor('looker', {
+  const Counter = defineActor('counter', {
     handlers: {
-      look(ctx) {
+      read(ctx) {
         seen.push([test.system.inspect({ under: ctx.self }).handled, test.system.stats().handled]);
       },
     },
   });
-  const ref = test.system.spawn(Looker);
+  const ref = test.system.spawn(Counter);
   for (let i = 0; i < 2; i += 1) {
-    ref.tell.look();
+    ref.tell.read();
     await test.settle();
   }
   assert.equal(seen, [
@@ -76,28 +76,31 @@ coordinator('who looks from within a handler does not count the message at hand'
   assert.is(test.system.stats().handled, 2);
 });
 
-coordinator('what arrives while an actor runs puts it in the ring once, after its turn (E1)', async () => {
-  await using test = createTestSystem();
-  const ref = test.system.spawn(Actor);
-  const { ready } = inside(test.system);
-  let depthWhileRunning = -1;
-  const Other = defineActor('other', {
-    handlers: {
-      go(ctx, left: number) {
-        if (left > 0) Other.self(ctx).tell.go(left - 1);
-        depthWhileRunning = ready.depth;
+coordinator(
+  'messages that arrive during a turn put the actor into the ring once, after the turn',
+  async () => {
+    await using test = createTestSystem();
+    const ref = test.system.spawn(Actor);
+    const { ready } = runtimeOf(test.system);
+    let depthWhileRunning = -1;
+    const Other = defineActor('other', {
+      handlers: {
+        go(ctx, left: number) {
+          if (left > 0) Other.self(ctx).tell.go(left - 1);
+          depthWhileRunning = ready.depth;
+        },
       },
-    },
-  });
-  test.system.spawn(Other).tell.go(10);
-  assert.is(test.step(), true);
-  assert.is(depthWhileRunning, 0);
-  assert.is(ready.depth, 1);
-  ref.tell.note(1);
-  assert.is(ready.depth, 2);
-});
+    });
+    test.system.spawn(Other).tell.go(10);
+    assert.is(test.step(), true);
+    assert.is(depthWhileRunning, 0);
+    assert.is(ready.depth, 1);
+    ref.tell.note(1);
+    assert.is(ready.depth, 2);
+  },
+);
 
-coordinator('a message that arrives at the very end of a turn is not left behind (E2)', async () => {
+coordinator('a message that arrives at the very end of a turn is handled', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   ref.tell.countDown(9);
@@ -124,9 +127,9 @@ coordinator('the ring grows and keeps its order', async () => {
   );
 });
 
-coordinator('an actor that was stopped while it was ready leaves no entry behind (E12)', async () => {
+coordinator('an actor that is stopped while ready leaves no entry in the ring', async () => {
   await using test = createTestSystem();
-  const { ready } = inside(test.system);
+  const { ready } = runtimeOf(test.system);
   for (let round = 0; round < 100; round += 1) {
     const refs = Array.from({ length: 20 }, () => test.system.spawn(Actor));
     for (const ref of refs) {
@@ -140,7 +143,7 @@ coordinator('an actor that was stopped while it was ready leaves no entry behind
   assert.is(test.system.stats().actors, 1);
 });
 
-coordinator('an idle actor has an empty status word, scheduled only while it has work', async () => {
+coordinator('an actor has the status scheduled only while it has work', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   const cell = cellOf(ref);
@@ -156,11 +159,11 @@ coordinator('an idle actor has an empty status word, scheduled only while it has
   assert.is(cellOf(test.system.spawn(Levelled)).status, SLOW_PATH);
 });
 
-coordinator('promote exchanges whole entries, rides included', async () => {
+coordinator('`promote` swaps whole entries, inline messages included', async () => {
   await using test = createTestSystem();
   const order: string[] = [];
   const One = defineActor('one', { handlers: { go: (_ctx, name: string) => void order.push(name) } });
-  const { ready } = inside(test.system);
+  const { ready } = runtimeOf(test.system);
   for (const name of ['a', 'b', 'c']) test.system.spawn(One).tell.go(name);
   ready.promote(2);
   await test.settle();
@@ -168,7 +171,7 @@ coordinator('promote exchanges whole entries, rides included', async () => {
 });
 
 coordinator(
-  'sends during a turn enter the ring they came from; throughput bounds messages, not actors (E20)',
+  'sends during a turn enter the same ring, and throughput bounds messages, not actors',
   async () => {
     await using test = createTestSystem();
     const seen: number[] = [];
@@ -189,22 +192,22 @@ coordinator(
     });
     test.system.spawn(Fan).tell.go();
     test.step();
-    assert.is(inside(test.system).ready.depth, 500);
+    assert.is(runtimeOf(test.system).ready.depth, 500);
     for (let i = 0; i < 500; i += 1) assert.is(test.step(), true);
     assert.is(test.step(), false);
     assert.is(seen.length, 500);
   },
 );
 
-coordinator('counts what rides in ready entries', async () => {
+coordinator('inline messages of ready entries are counted', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Actor);
   ref.tell.note(1);
   ref.tell.note(2);
   for (const other of [1, 2, 3].map(() => test.system.spawn(Actor))) other.tell.note(1);
   void test.system.stop(test.system.spawn(Actor));
-  assert.is(inside(test.system).ready.depth, 5);
-  assert.is(inside(test.system).ready.inlineMessages, 4);
+  assert.is(runtimeOf(test.system).ready.depth, 5);
+  assert.is(runtimeOf(test.system).ready.inlineMessages, 4);
   assert.is(test.system.stats().queued, 5);
   await test.settle();
   assert.is(test.system.stats().queued, 0);

@@ -4,17 +4,17 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Mailbox } from '#src/mailbox/mailbox.js';
 import { Slots } from '#src/run-queue/slots.js';
-import { cellOf, inside } from '../inside.js';
+import { cellOf, runtimeOf } from '../internals.js';
 
 const slots = suite('slots');
 const Actor = defineActor('actor', { handlers: { ping: () => 'pong' } });
 
-/** Only its identity matters here. */
+/** A mailbox of which only the identity matters. */
 function mailbox(): Mailbox {
   return {} as Mailbox;
 }
 
-slots('a slot that is given back has a new generation, so an old address finds nobody (E19, E27)', () => {
+slots('a freed slot gets a new generation, so an old address finds no actor', () => {
   const some = new Slots<Mailbox>();
   const slot = some.reserve();
   const first = mailbox();
@@ -30,7 +30,7 @@ slots('a slot that is given back has a new generation, so an old address finds n
   assert.is(some.find(slot, generation + 1), second);
 });
 
-slots('others keep their slot when one is given back: nothing is moved (E27)', () => {
+slots('freeing a slot moves no other actor', () => {
   const some = new Slots<Mailbox>();
   const all = Array.from({ length: 1_000 }, () => {
     const slot = some.reserve();
@@ -44,7 +44,7 @@ slots('others keep their slot when one is given back: nothing is moved (E27)', (
   }
 });
 
-slots('slot 0 is nobody', () => {
+slots('slot 0 is never used', () => {
   const some = new Slots<Mailbox>();
   assert.ok(some.reserve() > 0);
   assert.is(some.mailboxes[0], undefined);
@@ -61,33 +61,30 @@ slots('a slot whose generation would wrap is retired', () => {
   assert.is.not(some.reserve(), slot);
 });
 
-slots(
-  'what a slot has handled is counted beyond what a small integer holds, and anew for its next actor',
-  () => {
-    const some = new Slots<Mailbox>();
-    const slot = some.reserve();
-    for (let i = 0; i < 5; i += 1) some.count(slot, 1_000_000_000);
-    some.count(slot, 7);
-    assert.is(some.handledBy(slot), 5_000_000_007);
-    some.release(slot);
-    assert.is(some.reserve(), slot);
-    assert.is(some.handledBy(slot), 0);
-  },
-);
+slots('handled messages are counted beyond 2^31, and from zero for the next actor in the slot', () => {
+  const some = new Slots<Mailbox>();
+  const slot = some.reserve();
+  for (let i = 0; i < 5; i += 1) some.count(slot, 1_000_000_000);
+  some.count(slot, 7);
+  assert.is(some.handledBy(slot), 5_000_000_007);
+  some.release(slot);
+  assert.is(some.reserve(), slot);
+  assert.is(some.handledBy(slot), 0);
+});
 
-slots('a message to a stopped actor never reaches the next one in its slot (E27)', async () => {
+slots('a message to a stopped actor never reaches the next actor in its slot', async () => {
   await using test = createTestSystem();
   const old = test.system.spawn(Actor);
   const { slot } = cellOf(old);
   void test.system.stop(old);
   await test.settle();
-  const young = test.system.spawn(Actor);
-  assert.is(cellOf(young).slot, slot);
-  assert.is.not(young.id, old.id);
+  const next = test.system.spawn(Actor);
+  assert.is(cellOf(next).slot, slot);
+  assert.is.not(next.id, old.id);
   const lost = old.ask.ping().catch((error: { code: string }) => error.code);
   await test.settle();
   assert.is(await lost, 'ERR_UNDELIVERED');
-  assert.is(inside(test.system).ready.depth, 0);
+  assert.is(runtimeOf(test.system).ready.depth, 0);
 });
 
 slots.run();

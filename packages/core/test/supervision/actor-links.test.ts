@@ -49,7 +49,7 @@ links('when one of two linked actors ends, the other is stopped', async () => {
   }
 });
 
-links('a restart is no end', async () => {
+links('a restart does not end linked actors', async () => {
   const { world, a, b } = await pair();
   await using _ = world;
   a.tell.crash();
@@ -60,7 +60,7 @@ links('a restart is no end', async () => {
   assert.is(a.offer.ping(), 'closed');
 });
 
-links('unlinked actors go their own ways', async () => {
+links('the end of an unlinked actor does not stop the other', async () => {
   const { world, a, b } = await pair();
   await using _ = world;
   b.tell.unlink(a);
@@ -70,7 +70,7 @@ links('unlinked actors go their own ways', async () => {
   assert.is(b.offer.ping(), 'accepted');
 });
 
-links('a link to somebody who has ended ends the linker', async () => {
+links('a link to an actor that has ended stops the linking actor', async () => {
   const { world, a, b } = await pair();
   await using _ = world;
   a.tell.unlink(b);
@@ -90,7 +90,7 @@ links('an actor cannot be linked to itself', async () => {
   assert.instance(await error, MisuseError);
 });
 
-links('a chain of links ends as a whole', async () => {
+links('a chain of linked actors ends as a whole', async () => {
   await using world = createTestSystem();
   const peers = Array.from({ length: 50 }, () => world.system.spawn(Peer));
   peers.forEach((peer, at) => {
@@ -107,18 +107,18 @@ links('a name can be watched', async () => {
   await using world = createTestSystem();
   const seen: string[] = [];
   const end = world.system.watchName(Peer, 'p', (ref) => {
-    seen.push(ref === undefined ? 'nobody' : ref.path);
-    if (seen.length === 2) throw new Error('a watcher that throws holds nobody up');
+    seen.push(ref === undefined ? 'none' : ref.path);
+    if (seen.length === 2) throw new Error('a watcher that throws delays no other');
   });
   const first = world.system.spawn(Peer, undefined, { name: 'p' });
   void world.system.stop(first);
   await world.settle();
   world.system.spawn(defineActor('other', { handlers: {} }), undefined, { name: 'p' });
   end();
-  assert.equal(seen, ['nobody', '/p', 'nobody', 'nobody']);
+  assert.equal(seen, ['none', '/p', 'none', 'none']);
 });
 
-links('whoever watches a name knows who has it, whatever the others do when they are told', async () => {
+links('the watcher of a name knows its current actor, whatever other watchers do', async () => {
   await using world = createTestSystem();
   const { system } = world;
   const respawn = (): unknown => system.spawn(Peer, undefined, { name: 'p' });
@@ -141,7 +141,7 @@ links('whoever watches a name knows who has it, whatever the others do when they
   const id = system.lookup(Peer, 'p')?.id;
   assert.ok(id !== undefined && id !== first.id);
   assert.is(seen.at(-1), id);
-  assert.equal(late, [id], 'who begins to watch is told once');
+  assert.equal(late, [id], 'a new watcher is notified once');
 });
 
 links.run();

@@ -5,7 +5,7 @@ import { backoffMs } from '#src/supervision/backoff-delay.js';
 
 const backoff = suite('backoff');
 
-backoff('doubles from the first delay and saturates at the last, for any attempt (E17)', () => {
+backoff('the delay doubles from the first and saturates at the last, for any attempt', () => {
   const policy = { fromMs: 100, toMs: 10_000 };
   assert.equal(
     [0, 1, 2, 3, 7, 8, 58, 64, 1_000, Number.MAX_SAFE_INTEGER].map((n) => backoffMs(policy, n, 0.5)),
@@ -13,7 +13,7 @@ backoff('doubles from the first delay and saturates at the last, for any attempt
   );
 });
 
-backoff('strays by no more than its jitter, and is never negative or endless', () => {
+backoff('the delay varies by no more than its jitter and is never negative or infinite', () => {
   fc.assert(
     fc.property(
       fc.record({

@@ -2,11 +2,12 @@ import { type AnyRef, defineActor, MisuseError, spawnPool } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf, gate } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf } from '../internals.js';
 
 const deathWatch = suite('death watch');
 
-const Mortal = defineActor('mortal', {
+const Target = defineActor('target', {
   handlers: {
     fail: (): never => {
       throw new Error('x');
@@ -16,63 +17,63 @@ const Mortal = defineActor('mortal', {
 });
 
 const Watcher = defineActor('watcher', {
-  state: () => ({ told: [] as string[] }),
+  state: () => ({ notices: [] as string[] }),
   handlers: {
     watch: (ctx, ref: AnyRef) => ctx.watch(ref),
     unwatch: (ctx, ref: AnyRef) => ctx.unwatch(ref),
-    told: (ctx) => [...ctx.state.told],
+    notices: (ctx) => [...ctx.state.notices],
     wait: async (_ctx, until: Promise<void>) => until,
     fail: (): never => {
       throw new Error('watcher');
     },
     watchSelf: (ctx) => ctx.watch(ctx.self),
   },
-  terminated: (ctx, { ref, reason }) => void ctx.state.told.push(`${ref.path} ${reason}`),
+  terminated: (ctx, { ref, reason }) => void ctx.state.notices.push(`${ref.path} ${reason}`),
   mailbox: { capacity: 1, overflow: 'reject' },
 });
 
-async function told(
+async function notices(
   test: ReturnType<typeof createTestSystem>,
-  ref: { readonly ask: { readonly told: () => Promise<string[]> } },
+  ref: { readonly ask: { readonly notices: () => Promise<string[]> } },
 ): Promise<string[]> {
   await test.settle();
-  const answer = ref.ask.told();
+  const answer = ref.ask.notices();
   await test.settle();
   return answer;
 }
 
-deathWatch('tells exactly once how the watched actor ended, also when watched twice', async () => {
+deathWatch('a watcher is notified exactly once how the actor ended, also when it watches twice', async () => {
   await using test = createTestSystem();
   const watcher = test.system.spawn(Watcher);
   for (const how of ['stop', 'drain', 'kill'] as const) {
-    const mortal = test.system.spawn(Mortal, undefined, { name: how });
-    watcher.tell.watch(mortal);
+    const target = test.system.spawn(Target, undefined, { name: how });
+    watcher.tell.watch(target);
     await test.settle();
-    watcher.tell.watch(mortal);
+    watcher.tell.watch(target);
     await test.settle();
-    void test.system[how](mortal);
+    void test.system[how](target);
     await test.settle();
   }
-  assert.equal(await told(test, watcher), ['/stop stopped', '/drain drained', '/kill killed']);
+  assert.equal(await notices(test, watcher), ['/stop stopped', '/drain drained', '/kill killed']);
 });
 
-deathWatch('tells at once when the actor has ended already', async () => {
+deathWatch('a watcher of an actor that has already ended is notified at once', async () => {
   await using test = createTestSystem();
-  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
-  void test.system.kill(mortal);
+  const target = test.system.spawn(Target, undefined, { name: 'm' });
+  void test.system.kill(target);
   await test.settle();
   const watcher = test.system.spawn(Watcher);
-  watcher.tell.watch(mortal);
-  assert.equal(await told(test, watcher), ['/m killed']);
+  watcher.tell.watch(target);
+  assert.equal(await notices(test, watcher), ['/m killed']);
 });
 
-deathWatch('tells once also when watched again before it is told', async () => {
+deathWatch('a watcher that watches again before its notification is notified once', async () => {
   await using test = createTestSystem();
-  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
-  void test.system.kill(mortal);
+  const target = test.system.spawn(Target, undefined, { name: 'm' });
+  void test.system.kill(target);
   await test.settle();
   const Twice = defineActor('twice', {
-    state: () => ({ told: 0 }),
+    state: () => ({ notices: 0 }),
     handlers: {
       async watch(ctx, ref: AnyRef) {
         ctx.watch(ref);
@@ -80,39 +81,39 @@ deathWatch('tells once also when watched again before it is told', async () => {
         await Promise.resolve();
         ctx.watch(ref);
       },
-      told: (ctx) => ctx.state.told,
+      notices: (ctx) => ctx.state.notices,
     },
     terminated(ctx) {
-      ctx.state.told += 1;
+      ctx.state.notices += 1;
     },
   });
   const twice = test.system.spawn(Twice);
-  twice.tell.watch(mortal);
+  twice.tell.watch(target);
   await test.settle();
-  const once = twice.ask.told();
-  twice.tell.watch(mortal);
+  const once = twice.ask.notices();
+  twice.tell.watch(target);
   await test.settle();
-  const again = twice.ask.told();
+  const again = twice.ask.notices();
   await test.settle();
   assert.is(await once, 1);
-  assert.is(await again, 2, 'a new watch is a new question');
+  assert.is(await again, 2, 'a new watch gets a new notification');
 });
 
-deathWatch('outlives restarts of the watched, and says nothing about them', async () => {
+deathWatch('a watch outlives restarts of the watched actor without notifications', async () => {
   await using test = createTestSystem();
-  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
+  const target = test.system.spawn(Target, undefined, { name: 'm' });
   const watcher = test.system.spawn(Watcher);
-  watcher.tell.watch(mortal);
+  watcher.tell.watch(target);
   await test.settle();
-  mortal.tell.fail();
-  assert.equal(await told(test, watcher), []);
-  void test.system.stop(mortal);
-  assert.equal(await told(test, watcher), ['/m stopped']);
+  target.tell.fail();
+  assert.equal(await notices(test, watcher), []);
+  void test.system.stop(target);
+  assert.equal(await notices(test, watcher), ['/m stopped']);
 });
 
-deathWatch('says nothing after unwatch, and nothing to the next incarnation of the watcher', async () => {
+deathWatch('neither an unwatched actor nor a restart of the watcher leads to a notification', async () => {
   await using test = createTestSystem();
-  const [first, second] = ['first', 'second'].map((name) => test.system.spawn(Mortal, undefined, { name }));
+  const [first, second] = ['first', 'second'].map((name) => test.system.spawn(Target, undefined, { name }));
   const watcher = test.system.spawn(Watcher);
   for (const ref of [first, second]) {
     watcher.tell.watch(ref as AnyRef);
@@ -123,92 +124,92 @@ deathWatch('says nothing after unwatch, and nothing to the next incarnation of t
   watcher.tell.fail();
   await test.settle();
   for (const ref of [first, second]) void test.system.stop(ref as AnyRef);
-  assert.equal(await told(test, watcher), []);
+  assert.equal(await notices(test, watcher), []);
+});
+
+deathWatch('unwatch prevents a notification that waits for the handler to settle', async () => {
+  await using test = createTestSystem();
+  const target = test.system.spawn(Target);
+  const until = deferred();
+  const seen: string[] = [];
+  const Changing = defineActor('changing', {
+    handlers: {
+      async go(ctx) {
+        ctx.watch(target);
+        await until.promise;
+        ctx.unwatch(target);
+      },
+    },
+    terminated: () => void seen.push('notified'),
+  });
+  test.system.spawn(Changing).tell.go();
+  await test.settle();
+  void test.system.stop(target);
+  await test.settle();
+  until.resolve();
+  await test.settle();
+  assert.equal(seen, []);
 });
 
 deathWatch(
-  'says nothing after unwatch, even if the end came first and the handler was still awaiting',
+  'a notification is never lost to a full mailbox, a suspension or an awaiting handler',
   async () => {
     await using test = createTestSystem();
-    const mortal = test.system.spawn(Mortal);
-    const until = gate();
-    const seen: string[] = [];
-    const Changing = defineActor('changing', {
-      handlers: {
-        async go(ctx) {
-          ctx.watch(mortal);
-          await until.promise;
-          ctx.unwatch(mortal);
-        },
-      },
-      terminated: () => void seen.push('told'),
-    });
-    test.system.spawn(Changing).tell.go();
+    const target = test.system.spawn(Target, undefined, { name: 'm' });
+    const watcher = test.system.spawn(Watcher);
+    watcher.tell.watch(target);
     await test.settle();
-    void test.system.stop(mortal);
+    const until = deferred();
+    watcher.tell.wait(until.promise);
     await test.settle();
-    until.open();
+    const token = test.system.suspend(watcher);
+    watcher.tell.watch(target);
+    watcher.tell.watch(target);
+    void test.system.stop(target);
     await test.settle();
-    assert.equal(seen, []);
+    assert.equal((cellOf(watcher).state as { notices: string[] }).notices, []);
+    until.resolve();
+    await test.settle();
+    assert.equal(
+      (cellOf(watcher).state as { notices: string[] }).notices,
+      ['/m stopped'],
+      'signals pass a suspension',
+    );
+    token.resume();
+    await test.settle();
   },
 );
 
-deathWatch('is never lost to a full mailbox, a suspension or an awaiting handler', async () => {
-  await using test = createTestSystem();
-  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
-  const watcher = test.system.spawn(Watcher);
-  watcher.tell.watch(mortal);
-  await test.settle();
-  const until = gate();
-  watcher.tell.wait(until.promise);
-  await test.settle();
-  const token = test.system.suspend(watcher);
-  watcher.tell.watch(mortal);
-  watcher.tell.watch(mortal);
-  void test.system.stop(mortal);
-  await test.settle();
-  assert.equal((cellOf(watcher).state as { told: string[] }).told, []);
-  until.open();
-  await test.settle();
-  assert.equal(
-    (cellOf(watcher).state as { told: string[] }).told,
-    ['/m stopped'],
-    'signals pass a suspension',
-  );
-  token.resume();
-  await test.settle();
-});
-
-deathWatch('is told to a failed watcher when it is resumed', async () => {
+deathWatch('a failed watcher is notified when it is resumed', async () => {
   const Parent = defineActor('parent', {
     handlers: {},
     started: (ctx) => void ctx.spawn(Watcher, undefined, { name: 'w' }),
     supervise: { decide: () => 'resume' },
   });
   await using test = createTestSystem();
-  const mortal = test.system.spawn(Mortal, undefined, { name: 'm' });
+  const target = test.system.spawn(Target, undefined, { name: 'm' });
   test.system.spawn(Parent, undefined, { name: 'p' });
   await test.settle();
   const watcher = test.system.lookup(Watcher, 'p/w');
   assert.ok(watcher);
-  watcher.tell.watch(mortal);
+  watcher.tell.watch(target);
   await test.settle();
   watcher.tell.fail();
-  void test.system.stop(mortal);
-  assert.equal(await told(test, watcher), ['/m stopped']);
+  void test.system.stop(target);
+  assert.equal(await notices(test, watcher), ['/m stopped']);
 });
 
-deathWatch('does not keep an ended watcher in the books of the living', async () => {
+deathWatch('an ended watcher is removed from the watched actor', async () => {
   await using test = createTestSystem();
-  const mortal = test.system.spawn(Mortal);
+  const target = test.system.spawn(Target);
   for (let i = 0; i < 100; i += 1) {
     const watcher = test.system.spawn(Watcher);
-    watcher.tell.watch(mortal);
+    watcher.tell.watch(target);
     await test.settle();
     void test.system.stop(watcher);
     await test.settle();
   }
-  assert.is(cellOf(mortal).cold?.watchers?.size, 0);
+  assert.is(cellOf(target).cold?.watchers?.size, 0);
 });
 
 deathWatch('an actor cannot watch itself', async () => {
@@ -223,10 +224,10 @@ deathWatch('an actor cannot watch itself', async () => {
   assert.instance(errors[0], MisuseError);
 });
 
-deathWatch('of a pool the watcher is told by the ref it has watched, and nothing is kept', async () => {
+deathWatch('the watcher of a pool is notified with the watched ref, and nothing is kept', async () => {
   await using test = createTestSystem();
   const refs: AnyRef[] = [];
-  const Curious = defineActor('curious', {
+  const Observer = defineActor('observer', {
     handlers: {
       watch: (ctx, ref: AnyRef) => ctx.watch(ref),
       unwatch: (ctx, ref: AnyRef) => ctx.unwatch(ref),
@@ -234,28 +235,28 @@ deathWatch('of a pool the watcher is told by the ref it has watched, and nothing
     },
     terminated: (_ctx, { ref }) => void refs.push(ref),
   });
-  const curious = test.system.spawn(Curious);
-  const ended = spawnPool(test.system, Mortal, { size: 2 });
-  curious.tell.watch(ended);
+  const observer = test.system.spawn(Observer);
+  const ended = spawnPool(test.system, Target, { size: 2 });
+  observer.tell.watch(ended);
   await test.settle();
   void test.system.stop(ended);
   await test.settle();
-  curious.tell.watch(ended);
+  observer.tell.watch(ended);
   await test.settle();
   assert.is(refs.length, 2);
   assert.ok(refs.every((ref) => ref === ended));
-  assert.is(cellOf(curious).cold?.watching?.size, 0);
-  const forgotten = spawnPool(test.system, Mortal, { size: 2 });
-  curious.tell.watch(forgotten);
-  curious.tell.unwatch(forgotten);
+  assert.is(cellOf(observer).cold?.watching?.size, 0);
+  const unwatched = spawnPool(test.system, Target, { size: 2 });
+  observer.tell.watch(unwatched);
+  observer.tell.unwatch(unwatched);
   await test.settle();
-  void test.system.stop(forgotten);
+  void test.system.stop(unwatched);
   await test.settle();
   assert.is(refs.length, 2);
-  const linked = spawnPool(test.system, Mortal, { size: 2 });
-  curious.tell.link(linked);
+  const linked = spawnPool(test.system, Target, { size: 2 });
+  observer.tell.link(linked);
   await test.settle();
-  void test.system.stop(curious);
+  void test.system.stop(observer);
   await test.settle();
   assert.is(cellOf(linked).stopReason, 'stopped');
 });

@@ -18,7 +18,7 @@ const facts: FailureFacts = {
   unresumable: false,
 };
 
-deciding('restarts by default, at once, as attempt 1 of 5', () => {
+deciding('the default decision is an immediate restart, attempt 1 of 5', () => {
   assert.equal(decide(facts), {
     directive: 'restart',
     delayMs: 0,
@@ -28,25 +28,25 @@ deciding('restarts by default, at once, as attempt 1 of 5', () => {
   });
 });
 
-deciding('escalates one restart beyond the limit in its window', () => {
+deciding('one restart beyond the limit within the window escalates', () => {
   const policy = { restarts: 2, withinMs: 100 };
   assert.is(decide({ ...facts, policy, childRestarts: 2 }).directive, 'escalate');
   assert.is(decide({ ...facts, policy, childRestarts: 1 }).directive, 'restart');
   assert.is(decide({ ...facts, policy: { restarts: 0 } }).directive, 'escalate');
 });
 
-deciding('counts per child, and per supervisor only where that is asked for', () => {
+deciding('restarts are counted per child, and per supervisor only with `restartsTotal`', () => {
   assert.is(decide({ ...facts, allRestarts: 6 }).directive, 'restart');
   const limited = decide({ ...facts, allRestarts: 6, policy: { restartsTotal: 6 } });
   assert.is(limited.directive, 'escalate');
   assert.match(limited.why, 'all children');
 });
 
-deciding('a temporary child is stopped, whatever the limits', () => {
+deciding('a temporary child is stopped at its first failure', () => {
   assert.is(decide({ ...facts, restartType: 'temporary' }).directive, 'stop');
 });
 
-deciding('the policy may choose by error; a choice that throws or is none escalates', () => {
+deciding('the policy can decide by error, and an invalid or throwing decision escalates', () => {
   for (const directive of DIRECTIVES)
     assert.is(decide({ ...facts, policy: { decide: () => directive } }).directive, directive);
   const thrown = decide({
@@ -66,12 +66,12 @@ deciding('the policy may choose by error; a choice that throws or is none escala
   assert.is(none.directive, 'restart');
 });
 
-deciding('a chosen restart is still bound by the limits', () => {
+deciding('a restart chosen by the policy still counts towards the limits', () => {
   const policy = { decide: () => 'restart' as const, restarts: 1, withinMs: 100 };
   assert.is(decide({ ...facts, policy, childRestarts: 1 }).directive, 'escalate');
 });
 
-deciding('waits longer with every failure in a row', () => {
+deciding('the delay grows with every consecutive failure', () => {
   const policy = { restarts: 100, backoff: { fromMs: 100, toMs: 1_000 } };
   assert.equal(
     [1, 2, 3, 4, 5, 99].map((consecutive) => decide({ ...facts, policy, consecutive }).delayMs),
@@ -79,7 +79,7 @@ deciding('waits longer with every failure in a row', () => {
   );
 });
 
-deciding('the same facts always give the same decision', () => {
+deciding('`decide` is deterministic', () => {
   fc.assert(
     fc.property(
       fc.record({

@@ -2,21 +2,13 @@ import { type ActorRef, defineActor } from '@troupe/core';
 import { createTestSystem, SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Deferred, deferred } from '../deferred.js';
 
 const group = suite('restart of siblings');
 
-type Gate = { readonly promise: Promise<void>; open(): void };
-function gate(): Gate {
-  let open = (): void => undefined;
-  const promise = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { promise, open: () => open() };
-}
-
-const journal: string[] = [];
-let restartGate: Gate | undefined;
-let youngerGate: Gate | undefined;
+const lines: string[] = [];
+let bRestarting: Deferred<void> | undefined;
+let dRestarting: Deferred<void> | undefined;
 const Part = defineActor('part', {
   state: (args: { name: string }) => ({ name: args.name, n: 0 }),
   handlers: {
@@ -32,15 +24,15 @@ const Part = defineActor('part', {
     },
   },
   started(ctx) {
-    journal.push(`+${ctx.state.name}`);
+    lines.push(`+${ctx.state.name}`);
   },
   restarting(ctx) {
-    journal.push(`-${ctx.state.name}`);
-    if (ctx.state.name === 'd') return youngerGate?.promise;
-    return ctx.state.name === 'b' ? restartGate?.promise : undefined;
+    lines.push(`-${ctx.state.name}`);
+    if (ctx.state.name === 'd') return dRestarting?.promise;
+    return ctx.state.name === 'b' ? bRestarting?.promise : undefined;
   },
   stopped(ctx) {
-    journal.push(`.${ctx.state.name}`);
+    lines.push(`.${ctx.state.name}`);
   },
 });
 
@@ -60,57 +52,57 @@ const machine = (strategy: 'one-for-all' | 'rest-for-one', cType: 'transient' | 
 
 async function build(...args: Parameters<typeof machine>) {
   const world = createTestSystem();
-  restartGate = undefined;
+  bRestarting = undefined;
   const parent = world.system.spawn(machine(...args), undefined, { name: 'm' });
   const built = parent.ask.build();
   await world.settle();
-  journal.length = 0;
+  lines.length = 0;
   return { world, parent, refs: await built };
 }
 
-group('one-for-all stops in reverse order of birth, then starts in order of birth', async () => {
+group('one-for-all stops siblings in reverse start order, then restarts them in start order', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
   refs.b.tell.crash();
   await world.settle();
-  assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+  assert.equal(lines, ['-c', '-b', '-a', '+a', '+b', '+c']);
 });
 
-group('rest-for-one leaves the elder alone', async () => {
+group('rest-for-one does not touch siblings that started earlier', async () => {
   const { world, refs } = await build('rest-for-one');
   await using _ = world;
   refs.a.tell.add(1);
   refs.b.tell.crash();
   await world.settle();
-  assert.equal(journal, ['-c', '-b', '+b', '+c']);
+  assert.equal(lines, ['-c', '-b', '+b', '+c']);
   const n = refs.a.ask.get();
   await world.settle();
   assert.is(await n, 1);
 });
 
-group('nobody begins anew before the slowest rests, and messages wait meanwhile', async () => {
+group('no sibling restarts before the slowest has stopped, and messages wait meanwhile', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
-  restartGate = gate();
+  bRestarting = deferred();
   refs.a.tell.crash();
   await world.settle();
   refs.c.tell.add(4);
   const n = refs.c.ask.get();
   await world.settle();
-  assert.equal(journal, ['-c', '-b']);
-  restartGate.open();
+  assert.equal(lines, ['-c', '-b']);
+  bRestarting.resolve();
   await world.settle();
-  assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+  assert.equal(lines, ['-c', '-b', '-a', '+a', '+b', '+c']);
   assert.is(await n, 4);
 });
 
-group('two that fail together are restarted once', async () => {
+group('two siblings that fail together are restarted once', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
   refs.a.tell.crash();
   refs.c.tell.crash();
   await world.settle();
-  assert.equal(journal, ['-c', '-b', '-a', '+a', '+b', '+c']);
+  assert.equal(lines, ['-c', '-b', '-a', '+a', '+b', '+c']);
   const failures = world.host.logged.filter(({ fields }) => fields.kind === 'failed');
   assert.equal(
     failures.map(({ fields }) => [fields.path, fields.directive]),
@@ -118,81 +110,78 @@ group('two that fail together are restarted once', async () => {
       [refs.a.path, 'restart'],
       [refs.c.path, 'restart with its siblings'],
     ],
-    'both are told',
+    'both failures are logged',
   );
 });
 
 for (const last of ['b', 'd'] as const)
-  group(
-    `two restarts of siblings that a further failure concerns become one (${last} rests last)`,
-    async () => {
-      const { world, parent, refs } = await build('rest-for-one');
-      await using _ = world;
-      restartGate = gate();
-      youngerGate = gate();
-      refs.b.tell.crash();
+  group(`two group restarts that a further failure joins become one (${last} stops last)`, async () => {
+    const { world, parent, refs } = await build('rest-for-one');
+    await using _ = world;
+    bRestarting = deferred();
+    dRestarting = deferred();
+    refs.b.tell.crash();
+    await world.settle();
+    const enlarged = parent.ask.enlarge();
+    await world.settle();
+    const [d, e] = await enlarged;
+    d.tell.crash();
+    await world.settle();
+    assert.equal(lines, ['-c', '-b', '+d', '+e', '-e', '-d']);
+    refs.a.tell.crash();
+    await world.settle();
+    const restarting = { b: bRestarting, d: dRestarting };
+    restarting[last === 'b' ? 'd' : 'b'].resolve();
+    await world.settle();
+    restarting[last].resolve();
+    await world.settle();
+    assert.equal(lines.slice(6), ['-a', '+a', '+b', '+c', '+d', '+e']);
+    for (const ref of [refs.a, refs.b, refs.c, d, e]) {
+      const n = ref.ask.get();
       await world.settle();
-      const enlarged = parent.ask.enlarge();
-      await world.settle();
-      const [d, e] = await enlarged;
-      d.tell.crash();
-      await world.settle();
-      assert.equal(journal, ['-c', '-b', '+d', '+e', '-e', '-d']);
-      refs.a.tell.crash();
-      await world.settle();
-      const gates = { b: restartGate, d: youngerGate };
-      gates[last === 'b' ? 'd' : 'b'].open();
-      await world.settle();
-      gates[last].open();
-      await world.settle();
-      assert.equal(journal.slice(6), ['-a', '+a', '+b', '+c', '+d', '+e']);
-      for (const ref of [refs.a, refs.b, refs.c, d, e]) {
-        const n = ref.ask.get();
-        await world.settle();
-        assert.is(await n, 0);
-      }
-    },
-  );
+      assert.is(await n, 0);
+    }
+  });
 
-group('a sibling that is stopped meanwhile ends, and the others begin anew', async () => {
+group('a sibling that is stopped during a group restart ends, and the others restart', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
-  restartGate = gate();
+  bRestarting = deferred();
   refs.a.tell.crash();
   await world.settle();
   const stopped = world.system.stop(refs.b);
-  restartGate.open();
+  bRestarting.resolve();
   await world.settle();
   assert.is(await stopped, 'stopped');
   assert.is(refs.b.offer.add(1), 'closed');
-  assert.equal(journal, ['-c', '-b', '.b', '-a', '+a', '+c']);
+  assert.equal(lines, ['-c', '-b', '.b', '-a', '+a', '+c']);
 });
 
-group('a sibling that is killed meanwhile ends, and the others begin anew', async () => {
+group('a sibling that is killed during a group restart ends, and the others restart', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
-  restartGate = gate();
+  bRestarting = deferred();
   refs.a.tell.crash();
   await world.settle();
   const killed = world.system.kill(refs.b);
   await world.settle();
   assert.is(await killed, 'killed');
-  assert.equal(journal, ['-c', '-b', '-a', '+a', '+c']);
+  assert.equal(lines, ['-c', '-b', '-a', '+a', '+c']);
 });
 
-group('a temporary sibling ends with the others and stays ended', async () => {
+group('a temporary sibling ends in a group restart and is not restarted', async () => {
   const { world, refs } = await build('one-for-all', 'temporary');
   await using _ = world;
   refs.a.tell.crash();
   await world.settle();
   assert.is(refs.c.offer.add(1), 'closed');
   assert.equal(
-    journal.filter((line) => line.startsWith('+')),
+    lines.filter((line) => line.startsWith('+')),
     ['+a', '+b'],
   );
 });
 
-group('a sibling that was draining is restarted and still ends', async () => {
+group('a draining sibling is restarted and still ends', async () => {
   const { world, refs } = await build('one-for-all');
   await using _ = world;
   refs.c.tell.hold(new Promise<void>(() => undefined));
@@ -205,7 +194,7 @@ group('a sibling that was draining is restarted and still ends', async () => {
 });
 
 for (const verb of ['drain', 'stop', 'kill'] as const) {
-  group(`a ${verb} at any step of a restart of siblings ends its actor, and the others work on`, async () => {
+  group(`a ${verb} at any step of a group restart ends its actor, and the others continue`, async () => {
     for (let steps = 0; steps < 16; steps += 1) {
       const { world, refs } = await build('one-for-all');
       await using _ = world;
@@ -229,8 +218,8 @@ for (const verb of ['drain', 'stop', 'kill'] as const) {
   });
 }
 
-group('whatever happens in whatever order, everyone has ended or works in the end', async () => {
-  const Shaky = defineActor('shaky', {
+group('after random failures, stops, drains and kills every sibling has ended or works', async () => {
+  const Child = defineActor('child', {
     state: () => ({}),
     handlers: {
       crash() {
@@ -257,13 +246,13 @@ group('whatever happens in whatever order, everyone has ended or works in the en
     const random = new SeededRandom(seed);
     const below = (n: number): number => random.below(n);
     await using world = createTestSystem({ seed });
-    const Boss = defineActor('boss', {
+    const Parent = defineActor('parent', {
       handlers: {
-        hire: (ctx) =>
+        spawnChildren: (ctx) =>
           Array.from({ length: 2 + below(4) }, () =>
-            ctx.spawn(Shaky, undefined, { restart: types[below(3)] ?? 'transient' }),
+            ctx.spawn(Child, undefined, { restart: types[below(3)] ?? 'transient' }),
           ),
-        fire(ctx, at: number) {
+        stopChild(ctx, at: number) {
           const child = ctx.children[at];
           if (child !== undefined) ctx.stop(child);
         },
@@ -274,12 +263,12 @@ group('whatever happens in whatever order, everyone has ended or works in the en
         ...(below(2) === 0 ? { backoff: { fromMs: 5, toMs: 5 } } : {}),
       },
     });
-    const boss = world.system.spawn(Boss);
-    const hired = boss.ask.hire();
+    const parent = world.system.spawn(Parent);
+    const spawned = parent.ask.spawnChildren();
     await world.settle();
-    const staff = await hired;
+    const children = await spawned;
     for (let i = 0; i < 12; i += 1) {
-      const one = staff[below(staff.length)] as (typeof staff)[number];
+      const one = children[below(children.length)] as (typeof children)[number];
       [
         () => one.tell.crash(),
         () => one.tell.later(),
@@ -287,14 +276,14 @@ group('whatever happens in whatever order, everyone has ended or works in the en
         () => void world.system.stop(one),
         () => void world.system.drain(one),
         () => void world.system.kill(one),
-        () => boss.tell.fire(below(4)),
+        () => parent.tell.stopChild(below(4)),
         () => one.tell.crash(),
       ][below(8)]?.();
       for (let steps = below(6); steps > 0; steps -= 1) world.step();
       if (below(4) === 0) await world.advance(below(8));
     }
     await world.advance(100);
-    const silent = new Set(staff.filter((one) => one.offer.ping() === 'accepted'));
+    const silent = new Set(children.filter((one) => one.offer.ping() === 'accepted'));
     for (const one of silent)
       one.ask.ping().then(
         () => silent.delete(one),
@@ -319,7 +308,7 @@ group('a drain keeps its time limit over a restart', async () => {
 
 group('a stop during an asynchronous restarting hook ends the actor', async () => {
   await using world = createTestSystem();
-  const hook = gate();
+  const hook = deferred();
   const Slow = defineActor('slow', {
     handlers: {
       crash() {
@@ -333,12 +322,12 @@ group('a stop during an asynchronous restarting hook ends the actor', async () =
   await world.settle();
   const stopped = world.system.stop(slow);
   await world.settle();
-  hook.open();
+  hook.resolve();
   await world.settle();
   assert.is(await Promise.race([stopped, Promise.resolve('still there')]), 'stopped');
 });
 
-group('whoever waits for room in a mailbox gets it after a restart of the receiver', async () => {
+group('a sender that waits for room gets it after a restart of the receiver', async () => {
   await using world = createTestSystem({ supervise: { backoff: { fromMs: 10, toMs: 10 } } });
   const Small = defineActor('small', {
     handlers: {
@@ -359,9 +348,9 @@ group('whoever waits for room in a mailbox gets it after a restart of the receiv
   assert.is(await Promise.race([sent, Promise.resolve('still waiting')]), 'sent');
 });
 
-group('a state that cannot be made is made again when the policy says resume', async () => {
+group('with the directive resume a failed state function runs again', async () => {
   let attempts = 0;
-  const Unborn = defineActor('unborn', {
+  const FailingState = defineActor('failing-state', {
     state: () => {
       attempts += 1;
       if (attempts < 3) throw new Error('not yet');
@@ -370,14 +359,14 @@ group('a state that cannot be made is made again when the policy says resume', a
     handlers: { get: (ctx) => ctx.state.ok },
   });
   await using world = createTestSystem({ supervise: { decide: () => 'resume' } });
-  const ref = world.system.spawn(Unborn);
+  const ref = world.system.spawn(FailingState);
   const reply = ref.ask.get();
   await world.settle();
   assert.is(await reply, true);
   assert.is(attempts, 3);
 });
 
-group('a kill runs no hook, with children or without', async () => {
+group('a kill runs no hook, with or without children', async () => {
   const ran: string[] = [];
   const Leaf = defineActor('leaf', { handlers: {}, stopped: () => void ran.push('leaf') });
   const Branch = defineActor('branch', {
@@ -396,7 +385,7 @@ group('a kill runs no hook, with children or without', async () => {
   assert.equal(ran, []);
 });
 
-group('the abort signal fires at a stop of an actor that has nothing else to end', async () => {
+group('the abort signal fires when an idle actor without children is stopped', async () => {
   let signal: AbortSignal | undefined;
   const Background = defineActor('background', {
     handlers: {
@@ -414,10 +403,10 @@ group('the abort signal fires at a stop of an actor that has nothing else to end
   assert.is(signal?.aborted, true);
 });
 
-group('siblings that are all on their way out are passed over, however many they are', async () => {
+group('a group restart skips siblings that are stopping, however many they are', async () => {
   await using world = createTestSystem();
   let begun = 0;
-  const Leaver = defineActor('leaver', {
+  const StopsItself = defineActor('stops-itself', {
     handlers: {
       crash() {
         throw new Error('crash');
@@ -430,8 +419,8 @@ group('siblings that are all on their way out are passed over, however many they
   const Machine = defineActor('machine', {
     handlers: {
       build(ctx) {
-        const first = ctx.spawn(Leaver);
-        return { first, others: Array.from({ length: 20_000 }, () => ctx.spawn(Leaver)) };
+        const first = ctx.spawn(StopsItself);
+        return { first, others: Array.from({ length: 20_000 }, () => ctx.spawn(StopsItself)) };
       },
     },
     supervise: { strategy: 'one-for-all', restarts: 3, withinMs: 1_000, backoff: { fromMs: 10, toMs: 10 } },
@@ -443,7 +432,7 @@ group('siblings that are all on their way out are passed over, however many they
   first.tell.crash();
   await world.settle();
   for (const ref of others) void world.system.stop(ref);
-  // The back-off ends before any of them has had a turn to stop in.
+  // The back-off ends before any sibling has had a turn to stop.
   world.host.moveTo(20);
   await world.settle();
   assert.is(begun, 1);

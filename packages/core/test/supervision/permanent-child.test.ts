@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 const permanent = suite('permanent children');
 
 const journal: string[] = [];
-const Clerk = defineActor('clerk', {
+const Child = defineActor('child', {
   state: () => ({ n: 0 }),
   handlers: {
     add(ctx, by: number) {
@@ -29,10 +29,11 @@ const Clerk = defineActor('clerk', {
   },
 });
 
-const Office = defineActor('office', {
+const Parent = defineActor('parent', {
   handlers: {
-    hire: (ctx, restart: 'permanent' | 'transient' | 'temporary') => ctx.spawn(Clerk, undefined, { restart }),
-    fire(ctx) {
+    spawnChild: (ctx, restart: 'permanent' | 'transient' | 'temporary') =>
+      ctx.spawn(Child, undefined, { restart }),
+    stopChild(ctx) {
       const [first] = ctx.children;
       if (first !== undefined) ctx.stop(first);
     },
@@ -42,96 +43,96 @@ const Office = defineActor('office', {
 
 async function open(restart: 'permanent' | 'transient' | 'temporary') {
   const world = createTestSystem();
-  const office = world.system.spawn(Office, undefined, { name: 'office' });
-  const hired = office.ask.hire(restart);
+  const parent = world.system.spawn(Parent, undefined, { name: 'parent' });
+  const spawned = parent.ask.spawnChild(restart);
   await world.settle();
   journal.length = 0;
-  return { world, office, clerk: await hired };
+  return { world, parent, child: await spawned };
 }
 
 permanent(
   'a permanent child that stops itself is started again under the same ref, with a new state',
   async () => {
-    const { world, clerk } = await open('permanent');
+    const { world, child } = await open('permanent');
     await using _ = world;
-    clerk.tell.add(5);
-    clerk.tell.leave();
+    child.tell.add(5);
+    child.tell.leave();
     await world.settle();
-    const reply = clerk.ask.get();
+    const reply = child.ask.get();
     await world.settle();
     assert.is(await reply, 0);
     assert.equal(journal, ['stopped']);
   },
 );
 
-permanent('what waits in its mailbox is kept over such a start', async () => {
-  const { world, clerk } = await open('permanent');
+permanent('a permanent child keeps its mailbox when it is started again', async () => {
+  const { world, child } = await open('permanent');
   await using _ = world;
-  clerk.tell.leave();
-  clerk.tell.add(7);
-  const reply = clerk.ask.get();
+  child.tell.leave();
+  child.tell.add(7);
+  const reply = child.ask.get();
   await world.settle();
   assert.is(await reply, 7);
   assert.is(world.system.stats().deadLetters, 0);
 });
 
 permanent('a transient child that stops itself stays stopped', async () => {
-  const { world, clerk } = await open('transient');
+  const { world, child } = await open('transient');
   await using _ = world;
-  clerk.tell.leave();
+  child.tell.leave();
   await world.settle();
-  assert.is(clerk.offer.add(1), 'closed');
+  assert.is(child.offer.add(1), 'closed');
 });
 
 permanent('a permanent child that its parent stops stays stopped', async () => {
-  const { world, office, clerk } = await open('permanent');
+  const { world, parent, child } = await open('permanent');
   await using _ = world;
-  office.tell.fire();
+  parent.tell.stopChild();
   await world.settle();
-  assert.is(clerk.offer.add(1), 'closed');
+  assert.is(child.offer.add(1), 'closed');
 });
 
 permanent(
-  'a permanent child that is killed from outside is started again, and the kill is answered',
+  'a permanent child that is killed from outside is started again, and the kill resolves',
   async () => {
-    const { world, clerk } = await open('permanent');
+    const { world, child } = await open('permanent');
     await using _ = world;
-    const work = clerk.ask.work(new Promise<void>(() => undefined)).catch((error: Error) => error.message);
+    const work = child.ask.work(new Promise<void>(() => undefined)).catch((error: Error) => error.message);
     await world.settle();
-    const killed = world.system.kill(clerk);
+    const killed = world.system.kill(child);
     await world.settle();
     assert.is(await killed, 'killed');
     assert.match(String(await work), /not delivered, stopped/);
-    const reply = clerk.ask.get();
+    const reply = child.ask.get();
     await world.settle();
     assert.is(await reply, 0);
   },
 );
 
 permanent('a permanent child that ends too often fails its parent', async () => {
-  const { world, office, clerk } = await open('permanent');
+  const { world, parent, child } = await open('permanent');
   await using _ = world;
   for (let i = 0; i < 3; i += 1) {
-    clerk.tell.leave();
+    child.tell.leave();
     await world.settle();
   }
-  assert.is(clerk.offer.add(1), 'closed');
+  assert.is(child.offer.add(1), 'closed');
   assert.ok(world.host.logged.some(({ message }) => message.includes('more than 2 restarts within 1000 ms')));
-  const hired = office.ask.hire('temporary');
+  const spawned = parent.ask.spawnChild('temporary');
   await world.settle();
-  assert.ok(await hired);
+  assert.ok(await spawned);
 });
 
 permanent('a top-level actor that the system stops stays stopped, permanent or not', async () => {
   await using world = createTestSystem();
-  const clerk = world.system.spawn(Clerk, undefined, { restart: 'permanent' });
-  const stopped = world.system.stop(clerk);
+  const child = world.system.spawn(Child, undefined, { restart: 'permanent' });
+  const stopped = world.system.stop(child);
   await world.settle();
   assert.is(await stopped, 'stopped');
-  assert.is(clerk.offer.add(1), 'closed');
+  assert.is(child.offer.add(1), 'closed');
 });
 
-permanent('a watcher of a permanent child is not told of an end that was none', async () => {
+permanent('the watcher of a permanent child is not notified when the child is started again', async () => {
   const seen: string[] = [];
   const Watcher = defineActor('watcher', {
     handlers: {
@@ -143,14 +144,14 @@ permanent('a watcher of a permanent child is not told of an end that was none', 
       seen.push(reason);
     },
   });
-  const { world, office, clerk } = await open('permanent');
+  const { world, parent, child } = await open('permanent');
   await using _ = world;
-  world.system.spawn(Watcher).tell.watch(clerk);
+  world.system.spawn(Watcher).tell.watch(child);
   await world.settle();
-  clerk.tell.leave();
+  child.tell.leave();
   await world.settle();
   assert.equal(seen, []);
-  office.tell.fire();
+  parent.tell.stopChild();
   await world.settle();
   assert.equal(seen, ['stopped']);
 });
@@ -158,7 +159,7 @@ permanent('a watcher of a permanent child is not told of an end that was none', 
 permanent('a spawn with an unknown restart type is refused', async () => {
   await using world = createTestSystem();
   assert.throws(
-    () => world.system.spawn(Clerk, undefined, { restart: 'always' as 'permanent' }),
+    () => world.system.spawn(Child, undefined, { restart: 'always' as 'permanent' }),
     (error: { code?: string }) => error.code === 'ERR_OPTION',
   );
   assert.is(world.system.stats().actors, 1);

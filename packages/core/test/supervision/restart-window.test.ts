@@ -4,7 +4,7 @@ import { RestartWindow } from '#src/supervision/restart-window.js';
 
 const window = suite('restart window');
 
-window('counts what is younger than the window', () => {
+window('only restarts within the window count', () => {
   const restarts = new RestartWindow();
   for (const at of [0, 10, 95]) restarts.add(at);
   assert.is(restarts.count(95, 100), 3);
@@ -13,7 +13,7 @@ window('counts what is younger than the window', () => {
   assert.is(restarts.count(195, 100), 0);
 });
 
-window('stays fast and small however many restarts there were', () => {
+window('the restart window stays fast and small after many restarts', () => {
   const restarts = new RestartWindow();
   const startedAt = performance.now();
   for (let at = 0; at < 1_000_000; at += 1) {

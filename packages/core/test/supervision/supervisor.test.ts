@@ -1,9 +1,9 @@
-// What a parent does about a failure, carried out.
+// The effect of each directive.
 import { defineActor, EscalatedError, type SupervisionPolicy } from '@troupe/core';
 import { createTestSystem, ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf } from '../inside.js';
+import { cellOf } from '../internals.js';
 
 const supervisor = suite('supervisor');
 
@@ -21,7 +21,7 @@ const Child = defineActor('child', {
 });
 
 /** A parent with three children and the given policy. */
-async function family(supervise: SupervisionPolicy, root: SupervisionPolicy = {}) {
+async function parentWithChildren(supervise: SupervisionPolicy, root: SupervisionPolicy = {}) {
   const host = new ManualHost();
   const test = createTestSystem({ host, supervise: root });
   const events: string[] = [];
@@ -47,8 +47,8 @@ async function family(supervise: SupervisionPolicy, root: SupervisionPolicy = {}
   return { test, host, events, parent, child };
 }
 
-supervisor('resume keeps the state and goes on', async () => {
-  const { test, child } = await family({ decide: () => 'resume' });
+supervisor('resume keeps the state and continues', async () => {
+  const { test, child } = await parentWithChildren({ decide: () => 'resume' });
   const b = child('b');
   b.tell.add();
   b.tell.fail('x');
@@ -58,8 +58,8 @@ supervisor('resume keeps the state and goes on', async () => {
   await test[Symbol.asyncDispose]();
 });
 
-supervisor('restart gives a new state and keeps mailbox and ref', async () => {
-  const { test, child, events } = await family({});
+supervisor('a restart gives a new state and keeps mailbox and ref', async () => {
+  const { test, child, events } = await parentWithChildren({});
   const b = child('b');
   b.tell.add();
   b.tell.fail('x');
@@ -70,22 +70,25 @@ supervisor('restart gives a new state and keeps mailbox and ref', async () => {
   await test[Symbol.asyncDispose]();
 });
 
-supervisor('stop ends the child, its backlog becomes dead letters, its siblings go on', async () => {
-  const { test, child, parent } = await family({ decide: () => 'stop' });
-  const b = child('b');
-  b.tell.fail('x');
-  b.tell.add();
-  b.tell.add();
-  await test.settle();
-  const children = parent.ask.children();
-  await test.settle();
-  assert.equal(await children, ['/p/a', '/p/c']);
-  assert.is(test.system.stats().deadLetters, 2);
-  await test[Symbol.asyncDispose]();
-});
+supervisor(
+  'stop ends the child, makes dead letters of its backlog and does not touch its siblings',
+  async () => {
+    const { test, child, parent } = await parentWithChildren({ decide: () => 'stop' });
+    const b = child('b');
+    b.tell.fail('x');
+    b.tell.add();
+    b.tell.add();
+    await test.settle();
+    const children = parent.ask.children();
+    await test.settle();
+    assert.equal(await children, ['/p/a', '/p/c']);
+    assert.is(test.system.stats().deadLetters, 2);
+    await test[Symbol.asyncDispose]();
+  },
+);
 
-supervisor('escalate makes it the failure of the parent, which takes its children along', async () => {
-  const { test, child, events } = await family({ decide: () => 'escalate' });
+supervisor('escalate fails the parent, which stops its children', async () => {
+  const { test, child, events } = await parentWithChildren({ decide: () => 'escalate' });
   child('b').tell.fail('x');
   await test.settle();
   assert.equal(events.slice(0, 2), ['/p/b escalate', '/p restart']);
@@ -97,8 +100,11 @@ supervisor('escalate makes it the failure of the parent, which takes its childre
   await test[Symbol.asyncDispose]();
 });
 
-supervisor('what reaches the guardian stops the system, with a report', async () => {
-  const { test, child } = await family({ decide: () => 'escalate' }, { decide: () => 'escalate' });
+supervisor('a failure that reaches the guardian stops the system with a report', async () => {
+  const { test, child } = await parentWithChildren(
+    { decide: () => 'escalate' },
+    { decide: () => 'escalate' },
+  );
   child('b').tell.fail('the end');
   await test.advance(10_000);
   const report = await test.system.whenStopped;
@@ -107,8 +113,8 @@ supervisor('what reaches the guardian stops the system, with a report', async ()
   assert.is(test.system.stats().queued, 0);
 });
 
-supervisor('too many restarts within the window escalate; with time between them they do not', async () => {
-  const { test, child, events } = await family({ restarts: 2, withinMs: 100 });
+supervisor('too many restarts within the window escalate, and restarts outside it do not', async () => {
+  const { test, child, events } = await parentWithChildren({ restarts: 2, withinMs: 100 });
   for (let i = 0; i < 6; i += 1) {
     child('b').tell.fail('x');
     await test.advance(60);
@@ -120,13 +126,13 @@ supervisor('too many restarts within the window escalate; with time between them
   await test[Symbol.asyncDispose]();
 });
 
-supervisor('one-for-all restarts all, rest-for-one those that were born later', async () => {
+supervisor('one-for-all restarts all siblings, rest-for-one those that started later', async () => {
   for (const [strategy, restarted] of [
     ['one-for-all', ['/p/a', '/p/b', '/p/c']],
     ['rest-for-one', ['/p/b', '/p/c']],
     ['one-for-one', ['/p/b']],
   ] as const) {
-    const { test, child, events } = await family({ strategy });
+    const { test, child, events } = await parentWithChildren({ strategy });
     for (const name of ['a', 'b', 'c']) child(name).tell.add();
     await test.settle();
     child('b').tell.fail('x');
@@ -144,8 +150,8 @@ supervisor('one-for-all restarts all, rest-for-one those that were born later', 
   }
 });
 
-supervisor('a restart of all that meets a sibling already stopping lets it end', async () => {
-  const { test, child, parent } = await family({ strategy: 'one-for-all' });
+supervisor('a one-for-all restart lets a stopping sibling end', async () => {
+  const { test, child, parent } = await parentWithChildren({ strategy: 'one-for-all' });
   const stopped = test.system.stop(child('c'));
   child('a').tell.fail('x');
   await test.settle();
@@ -157,9 +163,9 @@ supervisor('a restart of all that meets a sibling already stopping lets it end',
 });
 
 supervisor(
-  'the delay grows while it fails again and again, and starts anew after a quiet time (E17)',
+  'the back-off grows with repeated failures and is reset after a time without failures',
   async () => {
-    const { test, child } = await family({
+    const { test, child } = await parentWithChildren({
       restarts: 100,
       backoff: { fromMs: 10, toMs: 80, resetAfterMs: 500 },
     });
@@ -185,7 +191,7 @@ supervisor(
 );
 
 supervisor('a failure is logged once, with actor, message, directive and attempt', async () => {
-  const { test, child, host } = await family({ restarts: 3 });
+  const { test, child, host } = await parentWithChildren({ restarts: 3 });
   child('b').tell.fail('no luck');
   await test.settle();
   assert.equal(
@@ -195,30 +201,33 @@ supervisor('a failure is logged once, with actor, message, directive and attempt
   await test[Symbol.asyncDispose]();
 });
 
-supervisor('a failure is a signal: it passes a parent that is busy, suspended or full (E23)', async () => {
-  const host = new ManualHost();
-  const test = createTestSystem({ host });
-  const Parent = defineActor('parent', {
-    handlers: { wait: () => new Promise<void>(() => undefined), put: () => undefined },
-    started: (ctx) => void ctx.spawn(Child, undefined, { name: 'c' }),
-    mailbox: { capacity: 1, overflow: 'reject' },
-    stopWithinMs: 10,
-  });
-  const parent = test.system.spawn(Parent, undefined, { name: 'p' });
-  await test.settle();
-  parent.tell.wait();
-  await test.settle();
-  test.system.suspend(parent);
-  for (let i = 0; i < 5; i += 1) parent.tell.put();
-  const child = test.system.lookup(Child, 'p/c');
-  child?.tell.fail('x');
-  const n = child?.ask.add();
-  await test.settle();
-  assert.is(await n, 1);
-  await test[Symbol.asyncDispose]();
-});
+supervisor(
+  'a failure is a signal that reaches a parent which is busy, suspended or has a full mailbox',
+  async () => {
+    const host = new ManualHost();
+    const test = createTestSystem({ host });
+    const Parent = defineActor('parent', {
+      handlers: { wait: () => new Promise<void>(() => undefined), put: () => undefined },
+      started: (ctx) => void ctx.spawn(Child, undefined, { name: 'c' }),
+      mailbox: { capacity: 1, overflow: 'reject' },
+      stopWithinMs: 10,
+    });
+    const parent = test.system.spawn(Parent, undefined, { name: 'p' });
+    await test.settle();
+    parent.tell.wait();
+    await test.settle();
+    test.system.suspend(parent);
+    for (let i = 0; i < 5; i += 1) parent.tell.put();
+    const child = test.system.lookup(Child, 'p/c');
+    child?.tell.fail('x');
+    const n = child?.ask.add();
+    await test.settle();
+    assert.is(await n, 1);
+    await test[Symbol.asyncDispose]();
+  },
+);
 
-supervisor('a significant child takes its parent along when it ends', async () => {
+supervisor('the end of a significant child ends its parent', async () => {
   await using test = createTestSystem();
   const Parent = defineActor('parent', {
     handlers: {},

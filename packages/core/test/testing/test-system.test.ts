@@ -19,7 +19,7 @@ async function orderOf(seed: number | undefined): Promise<string> {
   return log.join('');
 }
 
-testing('without a seed actors run first come, first served; with one, in an order of its own', async () => {
+testing('without a seed actors run in ready order, with a seed in a random order', async () => {
   assert.is(await orderOf(undefined), 'abcdefghij');
   const orders = new Set<string>();
   for (let seed = 1; seed <= 20; seed += 1) {
@@ -30,7 +30,7 @@ testing('without a seed actors run first come, first served; with one, in an ord
   assert.ok(orders.size >= 19, `${orders.size} orders of 20`);
 });
 
-testing('the same seed gives the same chance', () => {
+testing('the same seed gives the same random numbers', () => {
   const draws = (seed: number, length: number) => {
     const random = new SeededRandom(seed);
     return Array.from({ length }, () => random.next());
@@ -43,7 +43,7 @@ testing('the same seed gives the same chance', () => {
   assert.ok(Math.abs(many.reduce((a, b) => a + b) / many.length - 0.5) < 0.02);
 });
 
-testing('advance settles before it moves time: a timer armed by waiting work still counts', async () => {
+testing('`advance` settles before it moves time: timers armed by pending work count', async () => {
   await using test = createTestSystem();
   const seen: number[] = [];
   const Timer = defineActor('timer', {
@@ -57,7 +57,7 @@ testing('advance settles before it moves time: a timer armed by waiting work sti
   assert.equal(seen, [10]);
 });
 
-testing('advance settles after each timer, at that timer’s time, and at the end', async () => {
+testing('`advance` settles after each timer, at its time, and at the end', async () => {
   await using test = createTestSystem();
   const seen: number[] = [];
   const Chain = defineActor('chain', {
@@ -77,7 +77,7 @@ testing('advance settles after each timer, at that timer’s time, and at the en
   assert.equal(seen, [0, 5, 10, 15, 20]);
 });
 
-testing('step runs one turn, and settle all of them, promises included; time stands still', async () => {
+testing('`step` runs one turn and `settle` all turns and promises, without moving time', async () => {
   await using test = createTestSystem();
   const log: string[] = [];
   const refs = ['a', 'b'].map((name) => test.system.spawn(One, { name, log }));
@@ -100,7 +100,7 @@ testing('step runs one turn, and settle all of them, promises included; time sta
   assert.is(test.host.now(), 0);
 });
 
-testing('the manual host runs timers in order, and callbacks when told', () => {
+testing('the manual host runs timers in order, and callbacks on request', () => {
   const host = new ManualHost({ wallStart: 1_000 });
   const log: string[] = [];
   host.setTimer(20, () => log.push('20'));
@@ -118,7 +118,7 @@ testing('the manual host runs timers in order, and callbacks when told', () => {
   assert.equal(log, ['10', '10 again', 'soon', '20']);
 });
 
-testing('a probe stands in for an actor: records what it is sent, answers what it is told to', async () => {
+testing('a probe stands in for an actor: it records messages and gives the scripted replies', async () => {
   const Account = defineActor('account', {
     handlers: { deposit: (_ctx, _cents: number) => undefined, balance: () => 0 },
   });

@@ -2,7 +2,8 @@ import { type ActorTimer, defineActor, OptionError } from '@troupe/core';
 import { createTestSystem, ManualHost } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { cellOf, gate } from '../inside.js';
+import { deferred } from '../deferred.js';
+import { cellOf } from '../internals.js';
 
 const timers = suite('timers');
 
@@ -37,7 +38,7 @@ timers('a timer sends its message once, at its time', async () => {
   assert.is(test.system.stats().timers, 0);
 });
 
-timers('a repeated timer keeps its rhythm until it is cancelled', async () => {
+timers('a repeated timer keeps its interval until it is cancelled', async () => {
   kept.length = 0;
   await using test = createTestSystem();
   const ref = test.system.spawn(Clock);
@@ -52,7 +53,7 @@ timers('a repeated timer keeps its rhythm until it is cancelled', async () => {
   assert.is(seenOf(ref).length, 4);
 });
 
-timers('a key names one timer: the next replaces it, cancel ends it', async () => {
+timers('a timer with the same key replaces the earlier one, and cancel ends it', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Clock);
   ref.tell.keyed(10);
@@ -66,7 +67,7 @@ timers('a key names one timer: the next replaces it, cancel ends it', async () =
   assert.is(seenOf(ref).length, 1);
 });
 
-timers('timers end with their incarnation: by a restart, by a stop', async () => {
+timers('a restart and a stop end the timers of the incarnation', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Clock);
   for (let i = 0; i < 10; i += 1) {
@@ -85,7 +86,7 @@ timers('timers end with their incarnation: by a restart, by a stop', async () =>
   assert.is(test.system.stats().timers, 0);
 });
 
-timers('idle is told when no message came for so long, again and again', async () => {
+timers('a receive timeout fires repeatedly while no message arrives', async () => {
   await using test = createTestSystem();
   const ref = test.system.spawn(Clock);
   ref.tell.idleAfter(10);
@@ -98,7 +99,7 @@ timers('idle is told when no message came for so long, again and again', async (
   assert.is(seenOf(ref).length, 4);
 });
 
-timers('times that are none are refused', async () => {
+timers('invalid times are refused', async () => {
   await using test = createTestSystem({ supervise: { restarts: 100 } });
   const errors: Error[] = [];
   test.system.subscribe((event) => {
@@ -114,7 +115,7 @@ timers('times that are none are refused', async () => {
   assert.is(test.system.stats().timers, 0);
 });
 
-timers('a million timers are armed and cancelled without a trace', async () => {
+timers('a million timers are armed and cancelled without a leak', async () => {
   await using test = createTestSystem();
   const Armer = defineActor('armer', {
     handlers: {
@@ -133,7 +134,7 @@ timers('a million timers are armed and cancelled without a trace', async () => {
   assert.is(test.system.stats().timers, 0);
 });
 
-timers('an actor that awaits is not idle; its time begins when the handler has settled', async () => {
+timers('a receive timeout begins when an asynchronous handler has settled', async () => {
   await using test = createTestSystem();
   const idle: number[] = [];
   const Slow = defineActor('slow', {
@@ -145,18 +146,18 @@ timers('an actor that awaits is not idle; its time begins when the handler has s
   });
   const ref = test.system.spawn(Slow);
   ref.tell.idleAfter(100);
-  const until = gate();
+  const until = deferred();
   ref.tell.hold(until.promise);
   await test.advance(1_010);
   assert.equal(idle, []);
-  until.open();
+  until.resolve();
   await test.advance(99);
   assert.equal(idle, []);
   await test.advance(1);
   assert.equal(idle, [1_110]);
 });
 
-timers('an idle time that passed while nothing could run counts once', async () => {
+timers('a receive timeout that passes several times while no turn runs fires once', async () => {
   class Blocked extends ManualHost {
     blockedMs = 0;
     override now(): number {

@@ -28,54 +28,51 @@ function setUp() {
   return { host, timers, fired, note: (name: string) => new Note(host, fired, name) };
 }
 
-wheel(
-  'fires everything once, never early, at the first whole millisecond, in order of due time then arming',
-  () => {
-    fc.assert(
-      fc.property(
-        fc.array(
-          fc.record({
-            due: fc.oneof(
-              fc.integer({ min: 0, max: 20 }),
-              fc.integer({ min: 0, max: 10_000 }),
-              fc.double({ min: 0, max: 50, noNaN: true }),
-            ),
-            cancelled: fc.boolean(),
-          }),
-          { maxLength: 30 },
-        ),
-        (plans) => {
-          const { host, timers, fired, note } = setUp();
-          const nodes = plans.map(({ due }, i) => {
-            const node = note(String(i));
-            timers.arm(node, due);
-            return node;
-          });
-          plans.forEach(({ cancelled }, i) => {
-            if (cancelled) timers.cancel(nodes[i] as Note);
-          });
-          host.moveTo(12_000);
-          const live = plans.map((plan, i) => ({ ...plan, i })).filter((plan) => !plan.cancelled);
-          assert.is(fired.length, live.length);
-          assert.is(timers.live, 0);
-          for (const { name, at } of fired) {
-            const due = (plans[Number(name)] as { due: number }).due;
-            assert.ok(at >= due, `${name} fired at ${at}, before ${due}`);
-            assert.ok(at <= Math.max(1, Math.ceil(due)), `${name} fired at ${at}, due ${due}`);
-          }
-          const order = [...live].sort((a, b) => a.due - b.due || a.i - b.i).map(({ i }) => String(i));
-          assert.equal(
-            fired.map(({ name }) => name),
-            order,
-          );
-        },
+wheel('every timer fires once, never early, ordered by due time and then by arming', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({
+          due: fc.oneof(
+            fc.integer({ min: 0, max: 20 }),
+            fc.integer({ min: 0, max: 10_000 }),
+            fc.double({ min: 0, max: 50, noNaN: true }),
+          ),
+          cancelled: fc.boolean(),
+        }),
+        { maxLength: 30 },
       ),
-      { seed: 2, numRuns: 300, examples: [] },
-    );
-  },
-);
+      (plans) => {
+        const { host, timers, fired, note } = setUp();
+        const nodes = plans.map(({ due }, i) => {
+          const node = note(String(i));
+          timers.arm(node, due);
+          return node;
+        });
+        plans.forEach(({ cancelled }, i) => {
+          if (cancelled) timers.cancel(nodes[i] as Note);
+        });
+        host.moveTo(12_000);
+        const live = plans.map((plan, i) => ({ ...plan, i })).filter((plan) => !plan.cancelled);
+        assert.is(fired.length, live.length);
+        assert.is(timers.live, 0);
+        for (const { name, at } of fired) {
+          const due = (plans[Number(name)] as { due: number }).due;
+          assert.ok(at >= due, `${name} fired at ${at}, before ${due}`);
+          assert.ok(at <= Math.max(1, Math.ceil(due)), `${name} fired at ${at}, due ${due}`);
+        }
+        const order = [...live].sort((a, b) => a.due - b.due || a.i - b.i).map(({ i }) => String(i));
+        assert.equal(
+          fired.map(({ name }) => name),
+          order,
+        );
+      },
+    ),
+    { seed: 2, numRuns: 300, examples: [] },
+  );
+});
 
-wheel('a node armed again while its bucket fires waits for its new time', () => {
+wheel('a timer that is armed again while its bucket fires waits for its new time', () => {
   const { host, timers, fired, note } = setUp();
   const second = note('second');
   class First extends TimerNode {
@@ -92,7 +89,7 @@ wheel('a node armed again while its bucket fires waits for its new time', () => 
   assert.equal(fired, [{ name: 'second', at: 30 }]);
 });
 
-wheel('what is due in years asks the host for no more than it can give', () => {
+wheel('a timer due in years does not exceed the longest host timer', () => {
   const { host, timers, note } = setUp();
   const asked: number[] = [];
   const { setTimer } = host;
@@ -108,7 +105,7 @@ wheel('what is due in years asks the host for no more than it can give', () => {
   assert.ok(asked.every((ms) => ms <= 2 ** 31 - 1));
 });
 
-wheel('one host timer serves all, and an armed wheel with nothing left wakes up once', () => {
+wheel('one host timer serves all timers, and a wheel without timers wakes up once', () => {
   const { host, timers, note } = setUp();
   const nodes = Array.from({ length: 1_000 }, (_, i) => note(String(i)));
   for (const node of nodes) timers.arm(node, 500);
@@ -119,7 +116,7 @@ wheel('one host timer serves all, and an armed wheel with nothing left wakes up 
   assert.is(host.nextDue(), undefined);
 });
 
-wheel('closing tells whatever still waits, once', () => {
+wheel('closing the wheel notifies every pending timer once', () => {
   const { timers, fired, note } = setUp();
   const node = note('waits');
   timers.arm(node, 1_000);
@@ -130,7 +127,7 @@ wheel('closing tells whatever still waits, once', () => {
   assert.is(timers.live, 0);
 });
 
-wheel('fires 300,000 that are due in the same millisecond, in the order of their arming', () => {
+wheel('300,000 timers due in the same millisecond fire in the order of their arming', () => {
   const { host, timers, fired, note } = setUp();
   const count = 300_000;
   for (let i = 0; i < count; i += 1) timers.arm(note(String(i)), 5);

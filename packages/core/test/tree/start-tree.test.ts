@@ -50,7 +50,7 @@ running('siblings start in order and stop in reverse order', async () => {
   assert.equal(journal, ['.d', '.c', '.b', '.a']);
 });
 
-running('children are found by definition, and by path where that is not enough', async () => {
+running('children are found by definition, or by path where that is ambiguous', async () => {
   await using world = createTestSystem();
   const app = world.system.start(
     supervisor('app', {}, [
@@ -72,7 +72,7 @@ running('children are found by definition, and by path where that is not enough'
   assert.is(world.system.lookup(Part, 'app/a')?.path, '/app/a');
 });
 
-running('the policy of a supervisor is the one in the data', async () => {
+running('a supervisor has the policy of the tree data', async () => {
   journal.length = 0;
   await using world = createTestSystem();
   const app = world.system.start(
@@ -85,7 +85,7 @@ running('the policy of a supervisor is the one in the data', async () => {
   assert.equal(journal, ['-c', '-b', '+b', '+c']);
 });
 
-running('a permanent child is started again however it ended', async () => {
+running('a permanent child is started again after any end', async () => {
   await using world = createTestSystem();
   const app = world.system.start(supervisor('app', {}, [part('a', { restart: 'permanent' })]));
   const a = app.get(Part);
@@ -101,7 +101,7 @@ running('a permanent child is started again however it ended', async () => {
   assert.is(await n, 3);
 });
 
-running('when a significant child ends, its supervisor ends and takes the siblings along', async () => {
+running('the end of a significant child ends its supervisor and all siblings', async () => {
   journal.length = 0;
   await using world = createTestSystem();
   const app = world.system.start(
@@ -113,7 +113,7 @@ running('when a significant child ends, its supervisor ends and takes the siblin
   assert.is(app.get(Part, 'z').offer.add(1), 'accepted');
 });
 
-running('refs stay valid when a supervisor is restarted with all that is below it', async () => {
+running('refs stay valid when a supervisor is restarted with its subtree', async () => {
   journal.length = 0;
   await using world = createTestSystem();
   const app = world.system.start(
@@ -144,7 +144,7 @@ running('refs stay valid when a supervisor is restarted with all that is below i
   assert.is(world.system.lookup(Part, 'app/sub/deep/b'), b);
 });
 
-running('a tree can be started by an actor, as its child', async () => {
+running('an actor can start a tree as its child', async () => {
   await using world = createTestSystem();
   const spec = supervisor('app', {}, [part('a')]);
   const Owner = defineActor('owner', { handlers: { open: (ctx) => startTree(ctx, spec).get(Part).path } });
@@ -153,7 +153,7 @@ running('a tree can be started by an actor, as its child', async () => {
   assert.is(await path, '/owner/app/a');
 });
 
-running('a tree with a bad policy is refused before anything is started', async () => {
+running('a tree with an invalid policy is refused before any actor is started', async () => {
   await using world = createTestSystem();
   for (const policy of [
     { restarts: -1 },
@@ -170,7 +170,7 @@ running('a tree with a bad policy is refused before anything is started', async 
   assert.is(world.system.stats().actors, 1);
 });
 
-running('of a tree whose arguments or options fail nothing is started', async () => {
+running('a tree with invalid arguments or options starts no actor', async () => {
   journal.length = 0;
   await using world = createTestSystem();
   let asked = 0;
@@ -197,7 +197,7 @@ running('of a tree whose arguments or options fail nothing is started', async ()
   assert.equal(journal, []);
 });
 
-running('a tree that cannot be filled is not left behind, and its names are free again', async () => {
+running('a tree that fails to start is removed, and its names are free again', async () => {
   journal.length = 0;
   const guard = { name: 'guard', beforeMessage: () => undefined };
   const Guarded = defineActor('guarded', { handlers: { ping: () => 'pong' }, middleware: [guard] });
@@ -215,7 +215,7 @@ running('a tree that cannot be filled is not left behind, and its names are free
   assert.equal(journal, ['+a']);
 });
 
-running('restarts: 0 means that the first failure goes up', async () => {
+running('with `restarts: 0` the first failure escalates', async () => {
   await using world = createTestSystem();
   const app = world.system.start(supervisor('app', { restarts: 0 }, [part('a')]));
   app.get(Part).tell.crash();
@@ -224,7 +224,7 @@ running('restarts: 0 means that the first failure goes up', async () => {
   assert.is(app.get(Part).offer.add(1), 'accepted');
 });
 
-running('the same tree can be started once per name', async () => {
+running('the same tree can be started again under another name', async () => {
   await using world = createTestSystem();
   const spec = supervisor('app', {}, [part('a')]);
   world.system.start(spec);

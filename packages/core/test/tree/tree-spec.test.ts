@@ -29,7 +29,7 @@ const app = supervisor('app', { strategy: 'rest-for-one', restarts: 3, withinMs:
   ]),
 ]);
 
-tree('is printed with one line per place', () => {
+tree('a tree is printed with one line per node', () => {
   assert.is(
     printTree(app),
     [
@@ -43,11 +43,11 @@ tree('is printed with one line per place', () => {
   );
 });
 
-tree('two equal trees have no difference', () => {
+tree('equal trees have no difference', () => {
   assert.equal(diffTrees(app, app), []);
 });
 
-tree('a difference names the place, the fact and both values', () => {
+tree('a difference has the path, the property and both values', () => {
   const next = supervisor('app', { strategy: 'rest-for-one', restarts: 5, withinMs: 1_000 }, [
     child(Leader, undefined, { restart: 'permanent' }),
     child(Wal, { dir: '/other' }, { significant: true }),
@@ -82,7 +82,7 @@ tree('a difference names the place, the fact and both values', () => {
   ]);
 });
 
-tree('siblings with one name are refused', () => {
+tree('siblings with the same name are refused', () => {
   assert.throws(
     () => supervisor('app', {}, [child(Leader), child(Leader)]),
     (error: unknown) =>
@@ -103,7 +103,7 @@ tree('an illegal name is refused', () => {
   }
 });
 
-tree('a tree with a circle is refused', () => {
+tree('a cyclic tree is refused', () => {
   const children: SupervisorSpec[] = [];
   const circle: SupervisorSpec = {
     kind: 'supervisor',
@@ -117,7 +117,7 @@ tree('a tree with a circle is refused', () => {
   assert.throws(() => printTree(circle), /a\/b\/a: is its own ancestor/);
 });
 
-tree('what is no tree is refused', () => {
+tree('a value that is no tree is refused', () => {
   for (const bad of [undefined, null, {}, { kind: 'supervisor', name: 'x' }, { kind: 'child', name: 'x' }]) {
     assert.throws(
       () => printTree(bad as unknown as SupervisorSpec),
@@ -126,7 +126,7 @@ tree('what is no tree is refused', () => {
   }
 });
 
-tree('is frozen, so that it stays what was checked', () => {
+tree('a checked tree is frozen', () => {
   assert.ok(Object.isFrozen(app) && Object.isFrozen(app.children) && Object.isFrozen(app.children[0]));
 });
 

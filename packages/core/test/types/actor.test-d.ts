@@ -1,4 +1,4 @@
-// What is inferred from a definition, and what must not compile.
+// Types inferred from a definition, and uses that must not compile.
 import {
   type ActorContext,
   type ActorRef,
@@ -75,7 +75,7 @@ same<ReturnType<typeof ann.send.deposit>, Promise<void>>(true);
 ann.tell.note();
 ann.tell.note('text');
 
-// Replies: plain, failures, asynchronous, later.
+// Replies: plain, expected failures, asynchronous, deferred.
 same<ReturnType<typeof ann.ask.balance>, Promise<number>>(true);
 same<ReturnType<typeof ann.ask.rename>, Promise<{ was: string; at: number }>>(true);
 same<ReturnType<typeof ann.ask.withdraw>, Promise<number | Failure<'insufficient', { have: number }>>>(true);
@@ -85,7 +85,7 @@ same<ReturnType<typeof ann.ask.settle>, Promise<undefined>>(true);
 const bounded = system.ask(ann, { withinMs: 10 });
 same<ReturnType<typeof bounded.balance>, Promise<number>>(true);
 
-// Names and tests.
+// Lookup by name, and probes.
 same<ReturnType<typeof system.lookup<typeof Account>>, ActorRef<typeof Account> | undefined>(true);
 same<ReturnType<typeof spawnProbe<typeof Account>>['ref'], ActorRef<typeof Account>>(true);
 void createTestSystem;
@@ -152,14 +152,14 @@ door.tell.open(1);
 // @ts-expect-error close has nothing to reply
 door.ask.close();
 
-// What must not compile.
+// Uses that must not compile.
 // @ts-expect-error a wrong payload
 ann.tell.deposit('500');
 // @ts-expect-error a payload is missing
 ann.tell.deposit();
 // @ts-expect-error a payload too many
 ann.tell.balance(1);
-// @ts-expect-error nobody handles this
+// @ts-expect-error no handler for this message
 ann.tell.explode();
 // @ts-expect-error deposit has nothing to reply
 ann.ask.deposit(1);
@@ -185,13 +185,13 @@ void wrong;
 // @ts-expect-error there is no such option
 defineActor('x', { handlers: {}, hanlders: {} });
 // @ts-expect-error there is no such handler
-defineActor('x', { handlers: { put: () => 1 }, mailbox: { levels: { nobody: 'high' } } });
+defineActor('x', { handlers: { put: () => 1 }, mailbox: { levels: { unknown: 'high' } } });
 // @ts-expect-error there is no such level
 defineActor('x', { handlers: { put: () => 1 }, mailbox: { levels: { put: 'urgent' } } });
 // @ts-expect-error there is no such policy
 defineActor('x', { handlers: {}, mailbox: { overflow: 'explode' } });
 // @ts-expect-error there is no such handler
-defineActor('x', { handlers: { put: () => 1 }, retryable: ['nobody'] });
+defineActor('x', { handlers: { put: () => 1 }, retryable: ['unknown'] });
 // @ts-expect-error a handler is a function
 defineActor('x', { handlers: { put: 1 } });
 // @ts-expect-error handlers are needed
@@ -204,7 +204,7 @@ createSystem({ nmae: 'x' });
 const Lamp = defineActor('lamp', {
   state: (_args: { readonly watts: number }) => ({ switched: 0 }),
   handlers: {
-    blow(ctx) {
+    burst(ctx) {
       ctx.become('broken');
       // @ts-expect-error there is no such phase
       ctx.become('exploded');
@@ -238,7 +238,7 @@ defineActor('plain', {
     go: (ctx) => ctx.become('anything'),
   },
 });
-/** A function for actors of any kind takes their contexts, whatever their phases are. */
+/** A function for actors of any definition accepts their contexts, with any phases. */
 function anyContext(ctx: ActorContext<unknown>): void {
   ctx.become('checked when it is called');
 }

@@ -1,4 +1,3 @@
-import { NumberTable } from '../collections/number-table.js';
 import type { JobDefinition } from '../job/define-job.js';
 import { type Payload, payloadValue } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
@@ -15,7 +14,7 @@ export interface Waiter {
 
 /** Who waits for which job here. One question to the leader serves all waiters of a job. */
 export class Outcomes {
-  private readonly waiters = new NumberTable<Waiter>();
+  private readonly waiters = new Map<number, Waiter>();
   private readonly idOf: (job: number) => string;
 
   constructor(idOf: (job: number) => string) {
@@ -26,13 +25,14 @@ export class Outcomes {
   add(job: number, waiter: Waiter): boolean {
     const others = this.waiters.get(job);
     waiter.next = others;
-    this.waiters.put(job, waiter);
+    this.waiters.set(job, waiter);
     return others === undefined;
   }
 
   /** It waits no longer. */
   remove(job: number, waiter: Waiter): void {
-    const first = this.waiters.take(job);
+    const first = this.waiters.get(job);
+    this.waiters.delete(job);
     const others: Waiter[] = [];
     for (let one = first; one !== undefined; one = one.next) if (one !== waiter) others.push(one);
     for (const one of others.reverse()) this.add(job, one);
@@ -43,14 +43,15 @@ export class Outcomes {
   }
 
   jobs(): number[] {
-    return Array.from(this.waiters.entries(), ([job]) => job);
+    return [...this.waiters.keys()];
   }
 
   settleAll(outcomes: readonly JobOutcome[]): void {
     for (const outcome of outcomes) {
       if (this.waiters.size === 0) return;
-      for (let waiter = this.waiters.take(outcome.job); waiter !== undefined; waiter = waiter.next)
-        this.settle(waiter, outcome);
+      const first = this.waiters.get(outcome.job);
+      this.waiters.delete(outcome.job);
+      for (let waiter = first; waiter !== undefined; waiter = waiter.next) this.settle(waiter, outcome);
     }
   }
 
@@ -63,7 +64,7 @@ export class Outcomes {
   }
 
   abandon(error: Error): void {
-    for (const [, first] of this.waiters.entries()) {
+    for (const first of this.waiters.values()) {
       for (let waiter: Waiter | undefined = first; waiter !== undefined; waiter = waiter.next)
         waiter.reject(error);
     }

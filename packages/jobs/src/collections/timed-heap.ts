@@ -1,3 +1,9 @@
+// Hot path: one `push` and one `pop` for every job that ends.
+
+/** An entry has four children, so that it moves half as often as in a binary heap. */
+const CHILD_BITS = 2;
+const CHILDREN = 1 << CHILD_BITS;
+
 /** Values by time, earliest first; equal times by `order`. Parallel arrays, no object per entry. */
 export class TimedHeap<T> {
   private readonly times: number[] = [];
@@ -13,20 +19,11 @@ export class TimedHeap<T> {
     return this.times.length === 0 ? Number.POSITIVE_INFINITY : (this.times[0] as number);
   }
 
-  /** The order of the earliest, or Infinity. */
-  get nextOrder(): number {
-    return this.orders.length === 0 ? Number.POSITIVE_INFINITY : (this.orders[0] as number);
-  }
-
-  peek(): T | undefined {
-    return this.values[0];
-  }
-
   push(time: number, value: T, order: number): void {
     this.times.push(time);
     this.orders.push(order);
     this.values.push(value);
-    this.rise(this.times.length - 1);
+    this.rise(this.times.length - 1, time, order, value);
   }
 
   pop(): T | undefined {
@@ -35,71 +32,61 @@ export class TimedHeap<T> {
     const time = this.times.pop() as number;
     const order = this.orders.pop() as number;
     const value = this.values.pop() as T;
-    if (this.times.length > 0) {
-      this.times[0] = time;
-      this.orders[0] = order;
-      this.values[0] = value;
-      this.sink(0);
-    }
+    if (this.times.length > 0) this.rise(this.sinkGap(0), time, order, value);
     return first;
   }
 
-  /** Keeps what `wanted` says. */
-  keep(wanted: (value: T) => boolean): void {
+  /** Removes every value for which `isWanted` is false. */
+  keep(isWanted: (value: T) => boolean): void {
     const { times, orders, values } = this;
     let kept = 0;
     for (let i = 0; i < times.length; i += 1) {
-      if (!wanted(values[i] as T)) continue;
-      times[kept] = times[i] as number;
-      orders[kept] = orders[i] as number;
-      values[kept] = values[i] as T;
+      if (!isWanted(values[i] as T)) continue;
+      this.rise(kept, times[i] as number, orders[i] as number, values[i] as T);
       kept += 1;
     }
     times.length = kept;
     orders.length = kept;
     values.length = kept;
-    for (let i = (kept >> 1) - 1; i >= 0; i -= 1) this.sink(i);
   }
 
-  private rise(from: number): void {
-    let at = from;
-    while (at > 0) {
-      const up = (at - 1) >> 1;
-      if (!this.before(at, up)) return;
-      this.swap(at, up);
-      at = up;
+  /** Puts an entry into the gap at `at`, or as far above it as the order demands. */
+  private rise(at: number, time: number, order: number, value: T): void {
+    const { times, orders, values } = this;
+    let gap = at;
+    while (gap > 0) {
+      const up = (gap - 1) >> CHILD_BITS;
+      const upTime = times[up] as number;
+      if (upTime < time || (upTime === time && (orders[up] as number) <= order)) break;
+      times[gap] = upTime;
+      orders[gap] = orders[up] as number;
+      values[gap] = values[up] as T;
+      gap = up;
     }
+    times[gap] = time;
+    orders[gap] = order;
+    values[gap] = value;
   }
 
-  private sink(from: number): void {
-    const size = this.times.length;
-    let at = from;
+  /** Moves the earliest child into the gap, down to the last level. Returns the place of the gap then. */
+  private sinkGap(at: number): number {
+    const { times, orders, values } = this;
+    let gap = at;
     for (;;) {
-      const left = 2 * at + 1;
-      if (left >= size) return;
-      const right = left + 1;
-      const down = right < size && this.before(right, left) ? right : left;
-      if (!this.before(down, at)) return;
-      this.swap(at, down);
-      at = down;
+      let child = CHILDREN * gap + 1;
+      if (child >= times.length) return gap;
+      const end = Math.min(child + CHILDREN, times.length);
+      let time = times[child] as number;
+      for (let i = child + 1; i < end; i += 1) {
+        const other = times[i] as number;
+        if (other > time || (other === time && (orders[i] as number) > (orders[child] as number))) continue;
+        child = i;
+        time = other;
+      }
+      times[gap] = time;
+      orders[gap] = orders[child] as number;
+      values[gap] = values[child] as T;
+      gap = child;
     }
-  }
-
-  private before(a: number, b: number): boolean {
-    const ta = this.times[a] as number;
-    const tb = this.times[b] as number;
-    return ta < tb || (ta === tb && (this.orders[a] as number) < (this.orders[b] as number));
-  }
-
-  private swap(a: number, b: number): void {
-    const time = this.times[a] as number;
-    const order = this.orders[a] as number;
-    const value = this.values[a] as T;
-    this.times[a] = this.times[b] as number;
-    this.orders[a] = this.orders[b] as number;
-    this.values[a] = this.values[b] as T;
-    this.times[b] = time;
-    this.orders[b] = order;
-    this.values[b] = value;
   }
 }

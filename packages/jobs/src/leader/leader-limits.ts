@@ -1,5 +1,5 @@
 import { OUTPUT_BYTES_MAX } from '../job/job-policy.js';
-import type { LedgerLimits } from '../ledger/ledger-limits.js';
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../ledger/ledger-limits.js';
 
 /** Every bound of a leader. Reaching one gives a named refusal, never growth. */
 export interface LeaderLimits extends LedgerLimits {
@@ -20,10 +20,7 @@ export interface LeaderLimits extends LedgerLimits {
 }
 
 export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
-  // About 300 bytes of memory each, and again as much in the thread that makes a snapshot.
-  resultsMax: 250_000,
-  resultsBytesMax: 256 * 1024 * 1024,
-  keyWindowMs: 24 * 3_600_000,
+  ...DEFAULT_LEDGER_LIMITS,
   jobsMax: 2_000_000,
   jobBytesMax: 1024 * 1024 * 1024,
   payloadBytesMax: 1024 * 1024,
@@ -46,7 +43,7 @@ export const RECORD_BYTES_MAX = OUTPUT_BYTES_MAX;
 export interface LeaderTimes {
   /** How often leases, delays and retention are looked at. */
   readonly tickMs: number;
-  readonly beatMs: number;
+  readonly heartbeatMs: number;
   /** How long a worker whose connection was lost keeps its attempts. */
   readonly resumeGraceMs: number;
   /** The same after the leader itself was restarted. */
@@ -57,7 +54,7 @@ export interface LeaderTimes {
 
 export const DEFAULT_LEADER_TIMES: LeaderTimes = {
   tickMs: 100,
-  beatMs: 1_000,
+  heartbeatMs: 1_000,
   resumeGraceMs: 1_000,
   reclaimMs: 10_000,
   runGraceMs: 5_000,

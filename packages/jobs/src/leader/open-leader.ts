@@ -1,3 +1,4 @@
+import { ByteWriter } from '../bytes/byte-writer.js';
 import type { JobsHost } from '../host.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
@@ -7,7 +8,6 @@ import type { LedgerRecord } from '../ledger/record.js';
 import { decodeRecords, encodeRecord } from '../ledger/record-codec.js';
 import { loadChunk } from '../ledger/snapshot-codec.js';
 import { withDefaults } from '../option-check.js';
-import { ByteWriter } from '../wire/byte-writer.js';
 import type { JobsObserver } from './jobs-event.js';
 import { Leader } from './leader.js';
 import {
@@ -75,7 +75,8 @@ export function openLeader(
 function newsOf(ledger: Ledger, limits: LedgerLimits, host: JobsHost): LedgerRecord[] {
   const at = Math.max(ledger.now, host.wallNow());
   const news: LedgerRecord[] = [];
-  if (ledger.tag === '') {
+  const isNew = ledger.tag === '';
+  if (isNew) {
     const tag = Math.floor(36 ** 4 + host.random() * (36 ** 5 - 36 ** 4)).toString(36);
     news.push({ type: 'genesis', at, tag });
   }
@@ -84,6 +85,6 @@ function newsOf(ledger: Ledger, limits: LedgerLimits, host: JobsHost): LedgerRec
     ledger.limits.resultsMax === resultsMax &&
     ledger.limits.resultsBytesMax === resultsBytesMax &&
     ledger.limits.keyWindowMs === keyWindowMs;
-  if (!same) news.push({ type: 'limits', at, resultsMax, resultsBytesMax, keyWindowMs });
+  if (isNew || !same) news.push({ type: 'limits', at, resultsMax, resultsBytesMax, keyWindowMs });
   return news;
 }

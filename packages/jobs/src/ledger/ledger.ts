@@ -1,11 +1,10 @@
 import { TimedHeap } from '../collections/timed-heap.js';
-import { TimedNumbers } from '../collections/timed-numbers.js';
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import { Job, type JobEnd, type JobState, StoredPolicy } from './job.js';
 import { JobTable } from './job-table.js';
 import { KeyWindow, windowKey } from './key-window.js';
-import { FIRST_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
 import { Producer } from './producer.js';
 import type {
   AckRecord,
@@ -46,10 +45,10 @@ export class Ledger {
   readonly keys = new KeyWindow();
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
   /** Numbers of ended jobs but for the dead, soonest to go first. */
-  readonly ended = new TimedNumbers();
+  readonly ended = new TimedHeap<number>();
   readonly dead = new TimedHeap<Job>();
 
-  constructor(limits: LedgerLimits = FIRST_LEDGER_LIMITS) {
+  constructor(limits: LedgerLimits = DEFAULT_LEDGER_LIMITS) {
     this.limits = limits;
   }
 
@@ -250,7 +249,7 @@ export class Ledger {
       return;
     }
     this.resultBytes += end.result?.length ?? 0;
-    this.ended.push(end.at + keep.doneMs, job.no);
+    this.ended.push(end.at + keep.doneMs, job.no, job.no);
     this.jobs.jobEnded(job.no);
   }
 

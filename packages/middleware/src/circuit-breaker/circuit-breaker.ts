@@ -1,7 +1,8 @@
 import type { MessageView, Middleware, Outcome, Verdict } from '@troupe/core';
+import { callback, checkOptions, name, numberAbove, oneOf, wholeNumber } from '@troupe/core/option-check';
 import { LRUMap } from 'mnemonist';
+import { type MessageScope, messageScope } from '../message-scope.js';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
-import { above, aFunction, aName, oneOf, onlyKnown, whole } from '../option-check.js';
 import { Circuit, type CircuitRules, type CircuitState, NO_PROBE } from './circuit-state.js';
 
 export interface CircuitBreakerOptions {
@@ -14,8 +15,11 @@ export interface CircuitBreakerOptions {
   readonly openMs?: number | undefined;
   /** Messages let through while the circuit is half-open; all must succeed. Default 1. */
   readonly probes?: number | undefined;
-  /** One circuit for all (default), one per actor, or one per key; a message with the key undefined has no circuit. */
-  readonly per?: 'all' | 'actor' | ((message: MessageView) => string | undefined) | undefined;
+  /**
+   * One circuit for all (default), one per actor, or one per key; a message with the key undefined has no
+   * circuit.
+   */
+  readonly per?: MessageScope | undefined;
   /** While the circuit is open: refuse messages (default), or hold them and their actor. */
   readonly open?: 'refuse' | 'hold' | undefined;
   /** Whether an error counts as a failure. Default: all do. */
@@ -32,21 +36,24 @@ export interface CircuitBreaker extends Middleware, MetricSource {
   stateOf(key: string, now: number): CircuitState;
 }
 
-const OPTIONS = [
-  'name',
-  'failures',
-  'withinMs',
-  'openMs',
-  'probes',
-  'per',
-  'open',
-  'countsAsFailure',
-  'keysMax',
-] as const;
+const rules = {
+  name,
+  failures: wholeNumber(1),
+  withinMs: numberAbove(0),
+  openMs: numberAbove(0),
+  probes: wholeNumber(1),
+  per: messageScope,
+  open: oneOf(['refuse', 'hold']),
+  countsAsFailure: callback,
+  keysMax: wholeNumber(1),
+};
 
-/** Keeps messages away from handlers that keep failing, and probes with a few messages whether they have recovered. */
+/**
+ * Keeps messages away from handlers that keep failing, and probes with a few messages whether they have
+ * recovered.
+ */
 export function circuitBreaker(options: CircuitBreakerOptions = {}): CircuitBreaker {
-  onlyKnown('circuitBreaker', options, OPTIONS);
+  checkOptions('circuitBreaker', options, rules);
   return new CircuitBreakerMiddleware(options);
 }
 
@@ -61,7 +68,7 @@ class CircuitBreakerMiddleware implements CircuitBreaker {
   readonly name: string;
   readonly metrics: readonly Metric[];
   private readonly rules: CircuitRules;
-  private readonly per: NonNullable<CircuitBreakerOptions['per']>;
+  private readonly per: MessageScope;
   private readonly holds: boolean;
   private readonly countsAsFailure: (error: Error) => boolean;
   private readonly circuits: LRUMap<string, Circuit>;
@@ -72,19 +79,17 @@ class CircuitBreakerMiddleware implements CircuitBreaker {
   private shared: Circuit | undefined = undefined;
 
   constructor(options: CircuitBreakerOptions) {
-    const { per = 'all', countsAsFailure = () => true } = options;
-    this.name = aName('circuitBreaker.name', options.name ?? 'circuit-breaker');
+    this.name = options.name ?? 'circuit-breaker';
     this.rules = {
-      failures: whole('circuitBreaker.failures', options.failures ?? 5, 1),
-      withinMs: above('circuitBreaker.withinMs', options.withinMs ?? 10_000, 0),
-      openMs: above('circuitBreaker.openMs', options.openMs ?? 5_000, 0),
-      probes: whole('circuitBreaker.probes', options.probes ?? 1, 1),
+      failures: options.failures ?? 5,
+      withinMs: options.withinMs ?? 10_000,
+      openMs: options.openMs ?? 5_000,
+      probes: options.probes ?? 1,
     };
-    this.per =
-      typeof per === 'function' ? per : oneOf<'all' | 'actor'>('circuitBreaker.per', per, ['all', 'actor']);
-    this.holds = oneOf('circuitBreaker.open', options.open ?? 'refuse', ['refuse', 'hold']) === 'hold';
-    this.countsAsFailure = aFunction('circuitBreaker.countsAsFailure', countsAsFailure);
-    this.circuits = new LRUMap(whole('circuitBreaker.keysMax', options.keysMax ?? 1_000, 1));
+    this.per = options.per ?? 'all';
+    this.holds = options.open === 'hold';
+    this.countsAsFailure = options.countsAsFailure ?? (() => true);
+    this.circuits = new LRUMap(options.keysMax ?? 1_000);
     this.metrics = [
       messageCounter(
         'troupe.circuit_breaker.refused',
@@ -136,7 +141,10 @@ class CircuitBreakerMiddleware implements CircuitBreaker {
     else circuit.recordSuccess(probe);
   };
 
-  /** Only probes and calls with a key function are stored: a handler might change the payload that a key is made from. */
+  /**
+   * Only probes and calls with a key function are stored: a handler might change the payload that a key is
+   * made from.
+   */
   private callOf(message: MessageView, outcome: Outcome): Call | undefined {
     const stored = this.callCount === 0 ? undefined : this.calls.get(message);
     if (stored !== undefined) {

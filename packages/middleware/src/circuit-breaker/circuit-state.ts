@@ -29,8 +29,8 @@ const PASSED: CallDecision = { kind: 'passed', probe: NO_PROBE };
  *                                                ↑                            │
  *                                                └──────── a probe fails ─────┘
  *
- * A probe without a result counts as failed after `openMs`: else one lost call would keep the circuit half-open for
- * ever. Results of an earlier round change nothing.
+ * A probe without a result counts as failed after `openMs`: else one lost call would keep the circuit
+ * half-open for ever. Results of an earlier round change nothing.
  */
 export class Circuit {
   private readonly rules: CircuitRules;

@@ -1,6 +1,14 @@
 import type { Context, MeterProvider, Span, TracerProvider } from '@opentelemetry/api';
+import {
+  callback,
+  checkOption,
+  checkOptions,
+  flag,
+  name,
+  object,
+  wholeNumber,
+} from '@troupe/core/option-check';
 import { NoTelemetrySdkError } from '../errors.js';
-import { aName, onlyKnown, whole } from '../option-check.js';
 import { findRegisteredSdk, type Warn } from '../telemetry/find-registered-sdk.js';
 import { JobGauges } from './job-gauges.js';
 import { JobLabels } from './job-labels.js';
@@ -16,8 +24,8 @@ export interface JobTelemetryOptions {
   /** Execs with labels of their own; the others share `_OTHER`. Default 200. */
   readonly execsMax?: number | undefined;
   /**
-   * Running attempts that are timed and traced, and waiting jobs whose submit span is remembered. Further attempts are
-   * counted only; further jobs begin a trace at their first attempt. Default 10,000 each.
+   * Running attempts that are timed and traced, and waiting jobs whose submit span is remembered. Further
+   * attempts are counted only; further jobs begin a trace at their first attempt. Default 10,000 each.
    */
   readonly trackedJobsMax?: number | undefined;
   /** Throws ERR_NO_TELEMETRY_SDK instead of doing nothing when no SDK is registered. Default false. */
@@ -46,20 +54,20 @@ export interface JobTelemetry extends Disposable {
 const SCOPE = '@troupe/middleware';
 
 /**
- * Metrics and traces of @troupe/jobs, from the events and the overview of one leader. Like `telemetry`, the call looks for
- * a registered SDK.
+ * Metrics and traces of @troupe/jobs, from the events and the overview of one leader. Like `telemetry`, the
+ * call looks for a registered SDK.
  */
 export function jobTelemetry(options: JobTelemetryOptions = {}): JobTelemetry {
-  onlyKnown('jobTelemetry', options, [
-    'tracerProvider',
-    'meterProvider',
-    'execsMax',
-    'trackedJobsMax',
-    'required',
-    'warn',
-  ]);
-  const labels = new JobLabels(whole('jobTelemetry.execsMax', options.execsMax ?? 200, 1));
-  const trackedJobsMax = whole('jobTelemetry.trackedJobsMax', options.trackedJobsMax ?? 10_000, 0);
+  checkOptions('jobTelemetry', options, {
+    tracerProvider: object,
+    meterProvider: object,
+    execsMax: wholeNumber(1),
+    trackedJobsMax: wholeNumber(0),
+    required: flag,
+    warn: callback,
+  });
+  const labels = new JobLabels(options.execsMax ?? 200);
+  const trackedJobsMax = options.trackedJobsMax ?? 10_000;
   const sdk = findRegisteredSdk(options.warn);
   const tracers = options.tracerProvider ?? sdk.tracers;
   const meters = options.meterProvider ?? sdk.meters;
@@ -106,8 +114,8 @@ class LeaderTelemetry implements JobTelemetry {
     this.logHooks = { onEvent: (event) => this.observeLog(event) };
   }
 
-  observeLeader(source: LeaderOverviewSource, name = 'leader'): void {
-    const labels = { 'troupe.jobs.leader': aName('jobTelemetry.observeLeader.name', name) };
+  observeLeader(source: LeaderOverviewSource, leader = 'leader'): void {
+    const labels = { 'troupe.jobs.leader': checkOption('jobTelemetry.observeLeader.name', leader, name) };
     const ageMs = (): number => performance.now() - this.snapshotAt;
     const detach = this.gauges?.observeLeader(source, labels, ageMs);
     if (detach !== undefined) this.detachAll.push(detach);

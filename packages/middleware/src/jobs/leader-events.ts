@@ -1,6 +1,6 @@
 /**
- * The events of a leader of @troupe/jobs, as far as they are counted here. The type is structural: this package does not
- * depend on that one, and ignores events of an unknown kind and unknown fields.
+ * The events of a leader of @troupe/jobs, as far as they are counted here. The type is structural: this
+ * package does not depend on that one, and ignores events of an unknown kind and unknown fields.
  */
 export interface JobEvent {
   readonly kind: string;

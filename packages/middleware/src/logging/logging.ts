@@ -1,17 +1,16 @@
+import type { Host, InvokeResult, LogEntry, LogLevel, MessageView, Outcome, TurnView } from '@troupe/core';
 import {
-  type Host,
-  type InvokeResult,
-  type LogEntry,
-  type LogLevel,
-  type MessageView,
-  OptionError,
-  type Outcome,
-  type TurnView,
-} from '@troupe/core';
+  checkOptions,
+  flag,
+  listOf,
+  name,
+  type OptionRule,
+  oneOf,
+  wholeNumber,
+} from '@troupe/core/option-check';
 import { LRUMapWithDelete } from 'mnemonist';
 import type { SystemMiddleware } from '../instrumented-system.js';
 import type { Metric, MetricSource } from '../metric.js';
-import { aName, oneOf, onlyKnown, whole } from '../option-check.js';
 import { truncateError } from '../truncate-error.js';
 import { consoleLogger, type Logger } from './logger.js';
 import { Redaction } from './redaction.js';
@@ -31,6 +30,12 @@ export interface LoggingOptions {
 }
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+const logger: OptionRule = (value, option) => {
+  const missing = LEVELS.find((level) => typeof (value as Partial<Logger> | null)?.[level] !== 'function');
+  if (missing === undefined) return undefined;
+  return { option: `${option}.${missing}`, value, problem: 'needed a function (fields, text)' };
+};
+
 /** Failed messages whose supervisor has not decided yet. */
 const UNDECIDED_MAX = 1_000;
 
@@ -41,15 +46,23 @@ interface FailedMessage {
 }
 
 /**
- * Structured log lines: those of the runtime and of `ctx.log`, one line per failure with its supervisor's decision, and a
- * sample of turns. Needs `createInstrumentedSystem`; with `createSystem` it logs the sampled turns only.
+ * Structured log lines: those of the runtime and of `ctx.log`, one line per failure with its supervisor's
+ * decision, and a sample of turns. Needs `createInstrumentedSystem`; with `createSystem` it logs the sampled
+ * turns only.
  */
 export function logging(options: LoggingOptions = {}): SystemMiddleware & MetricSource {
-  onlyKnown('logging', options, ['name', 'logger', 'level', 'everyNthTurn', 'redact', 'payloads']);
-  const log = new LoggingMiddleware(options);
-  const { name, metrics, wrapHost, afterMessage } = log;
-  const base: SystemMiddleware & MetricSource = {
+  checkOptions('logging', options, {
     name,
+    logger,
+    level: oneOf(LEVELS),
+    everyNthTurn: wholeNumber(0),
+    redact: listOf(name),
+    payloads: flag,
+  });
+  const log = new LoggingMiddleware(options);
+  const { metrics, wrapHost, afterMessage } = log;
+  const base: SystemMiddleware & MetricSource = {
+    name: log.name,
     metrics,
     wrapHost,
     timesHandlers: false,
@@ -79,11 +92,11 @@ class LoggingMiddleware {
   private readonly idPrefix = Math.random().toString(36).slice(2, 8);
 
   constructor(options: LoggingOptions) {
-    this.name = aName('logging.name', options.name ?? 'logging');
-    this.logger = checkLogger(options.logger ?? consoleLogger);
-    this.levelMin = LEVELS.indexOf(oneOf('logging.level', options.level ?? 'info', LEVELS));
-    this.everyNthTurn = whole('logging.everyNthTurn', options.everyNthTurn ?? 100, 0);
-    this.redaction = new Redaction(checkRedactList(options.redact ?? []));
+    this.name = options.name ?? 'logging';
+    this.logger = options.logger ?? consoleLogger;
+    this.levelMin = LEVELS.indexOf(options.level ?? 'info');
+    this.everyNthTurn = options.everyNthTurn ?? 100;
+    this.redaction = new Redaction(options.redact ?? []);
     this.wantsTurns = this.levelMin === 0 && this.everyNthTurn > 0;
     this.wantsPayloads = options.payloads ?? true;
     this.metrics = [
@@ -163,18 +176,4 @@ class LoggingMiddleware {
     this.ids += 1;
     return `${this.idPrefix}-${this.ids.toString(36)}`;
   }
-}
-
-function checkLogger(logger: Logger): Logger {
-  for (const level of LEVELS) {
-    if (typeof logger[level] !== 'function')
-      throw new OptionError(`logging.logger.${level}`, logger[level], 'needed a function (fields, text)');
-  }
-  return logger;
-}
-
-function checkRedactList(list: readonly string[]): readonly string[] {
-  if (!Array.isArray(list) || !list.every((entry) => typeof entry === 'string' && entry.length > 0))
-    throw new OptionError('logging.redact', list, 'needed a list of names and paths');
-  return list;
 }

@@ -7,9 +7,9 @@ const ENTRIES_MAX = 50;
 const TEXT_MAX = 500;
 
 /**
- * Copies payloads for the log: listed fields are replaced, and deep, long or large values are cut, so that a line stays
- * short. A name (`password`) is redacted at any depth; a path (`card.number`, `*.token`) only at that path, counted from
- * the payload itself.
+ * Copies payloads for the log: listed fields are replaced, and deep, long or large values are cut, so that a
+ * line stays short. A name (`password`) is redacted at any depth; a path (`card.number`, `*.token`) only at
+ * that path, counted from the payload itself.
  */
 export class Redaction {
   private readonly names = new Set<string>();

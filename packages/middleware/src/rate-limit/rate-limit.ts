@@ -1,6 +1,7 @@
-import { type MessageView, type Middleware, OptionError, type Verdict } from '@troupe/core';
+import type { MessageView, Middleware, Verdict } from '@troupe/core';
+import { checkOptions, listOf, name, numberAbove, oneOf, wholeNumber } from '@troupe/core/option-check';
+import { type MessageScope, messageScope } from '../message-scope.js';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
-import { above, aName, oneOf, onlyKnown, whole } from '../option-check.js';
 import { type NamedLimit, RateLimitRegistry } from './rate-limit-registry.js';
 import type { TokenBucket } from './token-bucket.js';
 
@@ -11,8 +12,11 @@ export interface RateLimitOptions {
   readonly perSecond: number;
   /** Messages at once after a pause. Default: the tokens of one second, at least 1. */
   readonly burst?: number | undefined;
-  /** One bucket for all (default), one per actor, or one per key; a message with the key undefined is not limited. */
-  readonly per?: 'all' | 'actor' | ((message: MessageView) => string | undefined) | undefined;
+  /**
+   * One bucket for all (default), one per actor, or one per key; a message with the key undefined is not
+   * limited.
+   */
+  readonly per?: MessageScope | undefined;
   /** Names of the messages that are limited. Default: all. */
   readonly messages?: readonly string[] | undefined;
   /** Without a token: hold the message and its actor until there is one (default), or refuse the message. */
@@ -31,31 +35,32 @@ export interface RateLimit extends Middleware, MetricSource {
 const processWide = new RateLimitRegistry();
 
 /**
- * Limits the messages per second that reach a handler. Names are shared within the process, or within the given
- * `registry`. Each message takes one token; a message that is not handled returns its token.
- * A message without a token stays at the head of its mailbox, and the actor is suspended for `rate-limit` until the
+ * Limits the messages per second that reach a handler. Names are shared within the process, or within the
+ * given `registry`. Each message takes one token; a message that is not handled returns its token. A message
+ * without a token stays at the head of its mailbox, and the actor is suspended for `rate-limit` until the
  * exact time of the next token.
  */
 export function rateLimit(options: RateLimitOptions, registry: RateLimitRegistry = processWide): RateLimit {
-  onlyKnown('rateLimit', options, ['name', 'perSecond', 'burst', 'per', 'messages', 'exceeded', 'keysMax']);
-  const name = aName('rateLimit.name', options.name);
-  const perSecond = above('rateLimit.perSecond', options.perSecond, 0);
-  const burst = whole('rateLimit.burst', options.burst ?? Math.max(1, Math.floor(perSecond)), 1);
-  const keysMax = whole('rateLimit.keysMax', options.keysMax ?? 10_000, 1);
-  const per = options.per ?? 'all';
-  if (typeof per !== 'function') oneOf('rateLimit.per', per, ['all', 'actor']);
-  oneOf('rateLimit.exceeded', options.exceeded ?? 'hold', ['hold', 'refuse']);
-  if (options.messages !== undefined && !Array.isArray(options.messages))
-    throw new OptionError('rateLimit.messages', options.messages, 'needed a list of message names');
-  const limit = registry.limit(name, { msPerToken: 1_000 / perSecond, burst }, keysMax);
-  return new RateLimitMiddleware(name, limit, options);
+  const rules = {
+    name,
+    perSecond: numberAbove(0),
+    burst: wholeNumber(1),
+    per: messageScope,
+    messages: listOf(name),
+    exceeded: oneOf(['hold', 'refuse']),
+    keysMax: wholeNumber(1),
+  };
+  checkOptions('rateLimit', options, rules, { required: ['name', 'perSecond'] });
+  const { perSecond, burst = Math.max(1, Math.floor(perSecond)), keysMax = 10_000 } = options;
+  const limit = registry.limit(options.name, { msPerToken: 1_000 / perSecond, burst }, keysMax);
+  return new RateLimitMiddleware(options.name, limit, options);
 }
 
 class RateLimitMiddleware implements RateLimit {
   readonly name: string;
   readonly metrics: readonly Metric[];
   private readonly limit: NamedLimit;
-  private readonly per: NonNullable<RateLimitOptions['per']>;
+  private readonly per: MessageScope;
   private readonly messages: ReadonlySet<string> | undefined;
   private readonly refuses: boolean;
 
@@ -104,8 +109,8 @@ class RateLimitMiddleware implements RateLimit {
   };
 
   /**
-   * A message that a later middleware held or refused was not handled and returns its token. No handler has run, so the
-   * key of the message is unchanged; and the counters are not read between the two hooks.
+   * A message that a later middleware held or refused was not handled and returns its token. No handler has
+   * run, so the key of the message is unchanged; and the counters are not read between the two hooks.
    */
   readonly afterMessage = (message: MessageView): undefined => {
     const bucket = this.bucketOf(message);

@@ -9,8 +9,8 @@ export interface Rate {
 }
 
 /**
- * A token bucket without a refill loop: its only state is the time at which it is full again. Taking a token moves that
- * time by one token; the bucket is empty when the time lies a whole burst ahead.
+ * A token bucket without a refill loop: its only state is the time at which it is full again. Taking a token
+ * moves that time by one token; the bucket is empty when the time lies a whole burst ahead.
  *
  *   now ──────────────┬───────────────┬──→
  *                     fullAt          now + burst × msPerToken: empty
@@ -32,8 +32,8 @@ export class TokenBucket {
   }
 
   /**
-   * Needs the exact time. A bucket is never more than a burst away from full, unless the clock of another system has
-   * filled it: such a bucket starts full.
+   * Needs the exact time. A bucket is never more than a burst away from full, unless the clock of another
+   * system has filled it: such a bucket starts full.
    */
   resetIfFromOtherClock(now: number, rate: Rate): void {
     if (this.fullAt > now + rate.burst * rate.msPerToken + EPSILON_MS) this.fullAt = now;

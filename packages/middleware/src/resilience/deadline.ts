@@ -1,6 +1,6 @@
 import type { MessageView, Middleware, Verdict } from '@troupe/core';
+import { checkOptions, name, number } from '@troupe/core/option-check';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
-import { aName, atLeast, onlyKnown } from '../option-check.js';
 
 export interface DeadlineOptions {
   readonly name?: string | undefined;
@@ -16,14 +16,9 @@ export interface Deadline extends Middleware, MetricSource {
 
 /** Refuses messages that are past their deadline, or would be before the handler could finish. */
 export function deadline(options: DeadlineOptions = {}): Deadline {
-  onlyKnown('deadline', options, ['name', 'withinMs', 'remainingMsMin']);
+  checkOptions('deadline', options, { name, withinMs: number(0), remainingMsMin: number(0) });
   const { withinMs } = options;
-  if (withinMs !== undefined) atLeast('deadline.withinMs', withinMs, 0);
-  const remainingMsMin = atLeast('deadline.remainingMsMin', options.remainingMsMin ?? 0, 0);
-  const middleware = new DeadlineMiddleware(
-    aName('deadline.name', options.name ?? 'deadline'),
-    remainingMsMin,
-  );
+  const middleware = new DeadlineMiddleware(options.name ?? 'deadline', options.remainingMsMin ?? 0);
   if (withinMs === undefined) return middleware;
   return Object.assign(middleware, {
     // The context of a message is its deadline.

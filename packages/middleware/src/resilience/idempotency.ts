@@ -1,13 +1,13 @@
 import type { MessageView, Middleware, Outcome, Verdict } from '@troupe/core';
+import { callback, checkOptions, name, numberAbove, wholeNumber } from '@troupe/core/option-check';
 import { LRUMapWithDelete } from 'mnemonist';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
-import { above, aFunction, aName, onlyKnown, whole } from '../option-check.js';
 
 export interface IdempotencyOptions {
   readonly name?: string | undefined;
   /**
-   * The key of a message, or undefined for one that may be handled any number of times. All actors with this middleware
-   * share their keys: a message that is broadcast to a pool needs `message.path` in its key.
+   * The key of a message, or undefined for one that may be handled any number of times. All actors with this
+   * middleware share their keys: a message that is broadcast to a pool needs `message.path` in its key.
    */
   readonly key: (message: MessageView) => string | undefined;
   /** Keys remembered; beyond it the least coarseNow used is forgotten. Default 10,000. */
@@ -42,12 +42,13 @@ const RECHECK_MS = 10;
 const RUNNING_MS_MAX = 60_000;
 
 /**
- * Answers a message whose key was handled before with the earlier reply. Memory is bounded, so the guarantee holds within
- * a window: a message with a forgotten key is handled again, and so is one whose first message has not finished after a
- * minute. The key of a failed message is forgotten at once.
+ * Answers a message whose key was handled before with the earlier reply. Memory is bounded, so the guarantee
+ * holds within a window: a message with a forgotten key is handled again, and so is one whose first message
+ * has not finished after a minute. The key of a failed message is forgotten at once.
  */
 export function idempotency(options: IdempotencyOptions): Idempotency {
-  onlyKnown('idempotency', options, ['name', 'key', 'keysMax', 'keepMs']);
+  const rules = { name, key: callback, keysMax: wholeNumber(1), keepMs: numberAbove(0) };
+  checkOptions('idempotency', options, rules, { required: ['key'] });
   return new IdempotencyMiddleware(options);
 }
 
@@ -56,7 +57,10 @@ class IdempotencyMiddleware implements Idempotency {
   readonly name: string;
   readonly metrics: readonly Metric[];
   private readonly entries: LRUMapWithDelete<string, KeyEntry>;
-  /** The message that was let through last, while it runs: most messages end before the next one, without a map entry. */
+  /**
+   * The message that was let through last, while it runs: most messages end before the next one, without a
+   * map entry.
+   */
   private latest: MessageView | undefined = undefined;
   private latestEntry: KeyEntry | undefined = undefined;
   /** Earlier messages that are still being handled. */
@@ -65,13 +69,10 @@ class IdempotencyMiddleware implements Idempotency {
   private readonly keepMs: number;
 
   constructor(options: IdempotencyOptions) {
-    this.name = aName('idempotency.name', options.name ?? 'idempotency');
-    this.key = aFunction('idempotency.key', options.key);
-    this.keepMs =
-      options.keepMs === undefined
-        ? Number.POSITIVE_INFINITY
-        : above('idempotency.keepMs', options.keepMs, 0);
-    this.entries = new LRUMapWithDelete(whole('idempotency.keysMax', options.keysMax ?? 10_000, 1));
+    this.name = options.name ?? 'idempotency';
+    this.key = options.key;
+    this.keepMs = options.keepMs ?? Number.POSITIVE_INFINITY;
+    this.entries = new LRUMapWithDelete(options.keysMax ?? 10_000);
     const description = 'Messages answered or refused because their key was handled before.';
     this.metrics = [
       messageCounter('troupe.idempotency.duplicates', this.name, description, () => this.duplicates),

@@ -1,6 +1,6 @@
 import type { MessageView, Middleware, Outcome, RetryRequest } from '@troupe/core';
+import { callback, checkOption, checkOptions, name, number, wholeNumber } from '@troupe/core/option-check';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
-import { aFunction, aName, atLeast, onlyKnown, share, whole } from '../option-check.js';
 
 export interface RetryOptions {
   readonly name?: string | undefined;
@@ -24,11 +24,20 @@ export interface Retry extends Middleware, MetricSource {
 }
 
 /**
- * Runs a failed handler again, if its definition lists it as `retryable`. The message stays at the head of the mailbox
- * meanwhile, so order is kept; the actor is suspended, and the next attempt sees the state that the failed one left.
+ * Runs a failed handler again, if its definition lists it as `retryable`. The message stays at the head of
+ * the mailbox meanwhile, so order is kept; the actor is suspended, and the next attempt sees the state that
+ * the failed one left.
  */
 export function retry(options: RetryOptions = {}): Retry {
-  onlyKnown('retry', options, ['name', 'attempts', 'fromMs', 'toMs', 'jitter', 'when', 'random']);
+  checkOptions('retry', options, {
+    name,
+    attempts: wholeNumber(1),
+    fromMs: number(0),
+    toMs: number(0),
+    jitter: number(0, 1),
+    when: callback,
+    random: callback,
+  });
   return new RetryMiddleware(options);
 }
 
@@ -45,14 +54,14 @@ class RetryMiddleware implements Retry {
   private readonly random: () => number;
 
   constructor(options: RetryOptions) {
-    const { when = isRetryable, random = Math.random } = options;
-    this.name = aName('retry.name', options.name ?? 'retry');
-    this.attempts = whole('retry.attempts', options.attempts ?? 6, 1);
-    this.fromMs = atLeast('retry.fromMs', options.fromMs ?? 100, 0);
-    this.toMs = atLeast('retry.toMs', options.toMs ?? Math.max(10_000, this.fromMs), this.fromMs);
-    this.jitter = share('retry.jitter', options.jitter ?? 0.2);
-    this.when = aFunction('retry.when', when);
-    this.random = aFunction('retry.random', random);
+    this.name = options.name ?? 'retry';
+    this.attempts = options.attempts ?? 6;
+    this.fromMs = options.fromMs ?? 100;
+    const toMs = options.toMs ?? Math.max(10_000, this.fromMs);
+    this.toMs = checkOption('retry.toMs', toMs, number(this.fromMs));
+    this.jitter = options.jitter ?? 0.2;
+    this.when = options.when ?? isRetryable;
+    this.random = options.random ?? Math.random;
     this.metrics = [
       messageCounter('troupe.retry.retried', this.name, 'Handlers run again.', () => this.retried),
       messageCounter(

@@ -1,6 +1,6 @@
 import { type Middleware, OptionError, type Outcome, type Verdict } from '@troupe/core';
+import { checkOption, checkOptions, name, numberAbove, object } from '@troupe/core/option-check';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
-import { above, aName, onlyKnown } from '../option-check.js';
 
 export interface TimeoutOptions {
   readonly name?: string | undefined;
@@ -15,24 +15,23 @@ export interface Timeout extends Middleware, MetricSource {
 }
 
 /**
- * A time limit for asynchronous handlers: `ctx.abort` fires, and the handler fails with ERR_HANDLER_TIMEOUT. A handler
- * that ignores the signal runs on without effect: it is not retried, and its actor restarts. A synchronous handler cannot
- * be interrupted on its own thread.
+ * A time limit for asynchronous handlers: `ctx.abort` fires, and the handler fails with ERR_HANDLER_TIMEOUT.
+ * A handler that ignores the signal runs on without effect: it is not retried, and its actor restarts. A
+ * synchronous handler cannot be interrupted on its own thread.
  */
 export function timeout(options: TimeoutOptions): Timeout {
-  onlyKnown('timeout', options, ['name', 'withinMs', 'messages']);
+  checkOptions('timeout', options, { name, withinMs: numberAbove(0), messages: object });
   const { withinMs, messages } = options;
   if (withinMs === undefined && messages === undefined)
     throw new OptionError('timeout', options, 'needed withinMs, messages or both');
   const byMessage = new Map<string, Verdict>();
   for (const [message, ms] of Object.entries(messages ?? {})) {
-    byMessage.set(message, { verdict: 'continue', withinMs: above(`timeout.messages.${message}`, ms, 0) });
+    checkOption(`timeout.messages.${message}`, ms, numberAbove(0));
+    byMessage.set(message, { verdict: 'continue', withinMs: ms });
   }
   const fallback: Verdict | undefined =
-    withinMs === undefined
-      ? undefined
-      : { verdict: 'continue', withinMs: above('timeout.withinMs', withinMs, 0) };
-  return new TimeoutMiddleware(aName('timeout.name', options.name ?? 'timeout'), byMessage, fallback);
+    withinMs === undefined ? undefined : { verdict: 'continue', withinMs };
+  return new TimeoutMiddleware(options.name ?? 'timeout', byMessage, fallback);
 }
 
 class TimeoutMiddleware implements Timeout {

@@ -20,8 +20,8 @@ const SCOPE = '@troupe/middleware';
 let warned = false;
 
 /**
- * Looks for a registered SDK. The OpenTelemetry API has no query for it, but the no-op placeholder that it returns
- * without an SDK can be recognised.
+ * Looks for a registered SDK. The OpenTelemetry API has no query for it, but the no-op placeholder that it
+ * returns without an SDK can be recognised.
  */
 export function findRegisteredSdk(warn: Warn = warnProcess): RegisteredSdk {
   const tracers = registeredTracers();
@@ -44,8 +44,9 @@ function registeredTracers(): TracerProvider | undefined {
 }
 
 /**
- * Every copy of the API package keeps its registrations under one global symbol per major version, and a copy ignores
- * registrations of a lower version. An SDK that is registered but invisible therefore belongs to another copy.
+ * Every copy of the API package keeps its registrations under one global symbol per major version, and a copy
+ * ignores registrations of a lower version. An SDK that is registered but invisible therefore belongs to
+ * another copy.
  */
 function invisibleSdk(): string | undefined {
   for (const symbol of Object.getOwnPropertySymbols(globalThis)) {

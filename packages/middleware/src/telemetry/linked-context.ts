@@ -1,9 +1,10 @@
 import type { Context } from '@opentelemetry/api';
 
 /**
- * A context that adds one value to another context. The implementation of the OpenTelemetry API copies a map and makes
- * three functions per context, and a message needs two contexts. Setting the same key again replaces the value: a chain
- * of causes does not become a chain of contexts, which would keep all their spans alive.
+ * A context that adds one value to another context. The implementation of the OpenTelemetry API copies a map
+ * and makes three functions per context, and a message needs two contexts. Setting the same key again
+ * replaces the value: a chain of causes does not become a chain of contexts, which would keep all their spans
+ * alive.
  */
 export class LinkedContext implements Context {
   private readonly base: Context;

@@ -33,7 +33,10 @@ export class MessageSpans {
   private readonly clock: WallClock;
   private readonly labels: MetricLabels;
   private readonly producers: boolean;
-  /** Whether callbacks of the host run outside any context: only then the active context is that of the sender. */
+  /**
+   * Whether callbacks of the host run outside any context: only then the active context is that of the
+   * sender.
+   */
   isolated = false;
 
   constructor(tracer: Tracer, clock: WallClock, labels: MetricLabels, producers: boolean) {
@@ -131,16 +134,16 @@ export class MessageSpans {
   }
 
   /**
-   * The parent of a send outside any handler. Without isolation the active context may be that of the caller who woke the
-   * runtime, so the send begins a new trace, which is only linked.
+   * The parent of a send outside any handler. Without isolation the active context may be that of the caller
+   * who woke the runtime, so the send begins a new trace, which is only linked.
    */
   private outsideContext(): Context {
     return this.isolated ? context.active() : ROOT_CONTEXT;
   }
 
   /**
-   * A message of a timer begins a new trace, else the trace of a timer that is armed again and again would never end. It
-   * is linked to the span in which the timer was armed.
+   * A message of a timer begins a new trace, else the trace of a timer that is armed again and again would
+   * never end. It is linked to the span in which the timer was armed.
    */
   private linksOf(armedIn: SpanContext | undefined): Link[] {
     const linked = armedIn ?? (this.isolated ? undefined : trace.getSpanContext(context.active()));

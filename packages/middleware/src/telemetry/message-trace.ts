@@ -1,7 +1,10 @@
 import type { Context, Span, SpanContext } from '@opentelemetry/api';
 import type { MessageLabels } from './metric-labels.js';
 
-/** Trace data of one message. It travels with the message, and the sends of its handler find their parent span in it. */
+/**
+ * Trace data of one message. It travels with the message, and the sends of its handler find their parent span
+ * in it.
+ */
 export class MessageTrace {
   readonly sentAt: number;
   readonly labels: MessageLabels;

@@ -1,12 +1,15 @@
 import type { Counter, Histogram, Meter } from '@opentelemetry/api';
 
-/** Bucket bounds in seconds, finer than those of the conventions: most handlers take microseconds, some jobs an hour. */
+/**
+ * Bucket bounds in seconds, finer than those of the conventions: most handlers take microseconds, some jobs
+ * an hour.
+ */
 export const SECONDS: number[] = [
   0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 3_600,
 ];
 
-// The three instruments that messages and jobs share. One name needs one description everywhere, else a backend reports
-// a conflict; the label `messaging.system` separates the two.
+// The three instruments that messages and jobs share. One name needs one description everywhere, else a
+// backend reports a conflict; the label `messaging.system` separates the two.
 
 export function sentMessages(meter: Meter): Counter {
   return meter.createCounter('messaging.client.sent.messages', {

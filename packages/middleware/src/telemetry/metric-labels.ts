@@ -59,8 +59,8 @@ export class TurnLabels {
 }
 
 /**
- * Labels by actor and message name, made once. Their number is bounded: a program with a definition per user gets
- * `_OTHER` instead of filling the memory of the metrics backend.
+ * Labels by actor and message name, made once. Their number is bounded: a program with a definition per user
+ * gets `_OTHER` instead of filling the memory of the metrics backend.
  */
 export class MetricLabels {
   private readonly max: number;

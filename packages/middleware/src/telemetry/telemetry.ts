@@ -1,9 +1,9 @@
 import { context, type MeterProvider, ROOT_CONTEXT, type TracerProvider } from '@opentelemetry/api';
 import {
   type ActorSystem,
+  type DeadLetterView,
   type Host,
   type InvokeResult,
-  type DeadLetterView,
   type MessageView,
   type Middleware,
   MisuseError,
@@ -11,9 +11,9 @@ import {
   type SendView,
   type TurnView,
 } from '@troupe/core';
+import { callback, checkOptions, flag, name, object, wholeNumber } from '@troupe/core/option-check';
 import { NoTelemetrySdkError } from '../errors.js';
 import type { SystemMiddleware } from '../instrumented-system.js';
-import { aName, onlyKnown, whole } from '../option-check.js';
 import { findRegisteredSdk, type Warn } from './find-registered-sdk.js';
 import { MessageMetrics } from './message-metrics.js';
 import { MessageSpans } from './message-spans.js';
@@ -41,30 +41,30 @@ export interface TelemetryOptions {
 const SCOPE = '@troupe/middleware';
 
 /**
- * OpenTelemetry spans and metrics. The call looks for a registered SDK, so register the SDK first; without one the
- * middleware has no hooks, records nothing and costs nothing. With `createInstrumentedSystem` it also exports metrics of
- * the system and of the other middleware, and keeps the traces of unrelated callers apart.
+ * OpenTelemetry spans and metrics. The call looks for a registered SDK, so register the SDK first; without
+ * one the middleware has no hooks, records nothing and costs nothing. With `createInstrumentedSystem` it also
+ * exports metrics of the system and of the other middleware, and keeps the traces of unrelated callers apart.
  */
 export function telemetry(options: TelemetryOptions = {}): SystemMiddleware {
-  onlyKnown('telemetry', options, [
-    'name',
-    'tracerProvider',
-    'meterProvider',
-    'producerSpans',
-    'labelsMax',
-    'required',
-    'warn',
-  ]);
-  const name = aName('telemetry.name', options.name ?? 'telemetry');
-  const labels = new MetricLabels(whole('telemetry.labelsMax', options.labelsMax ?? 1_000, 1));
+  checkOptions('telemetry', options, {
+    name,
+    tracerProvider: object,
+    meterProvider: object,
+    producerSpans: flag,
+    labelsMax: wholeNumber(1),
+    required: flag,
+    warn: callback,
+  });
+  const ownName = options.name ?? 'telemetry';
+  const labels = new MetricLabels(options.labelsMax ?? 1_000);
   const sdk = findRegisteredSdk(options.warn);
   const tracers = options.tracerProvider ?? sdk.tracers;
   const meters = options.meterProvider ?? sdk.meters;
   if (tracers === undefined && meters === undefined) {
     if (options.required === true) throw new NoTelemetrySdkError('no SDK is registered');
-    return { name };
+    return { name: ownName };
   }
-  return new TelemetryMiddleware(name, labels, tracers, meters, options.producerSpans ?? true).hooks();
+  return new TelemetryMiddleware(ownName, labels, tracers, meters, options.producerSpans ?? true).hooks();
 }
 
 class TelemetryMiddleware {
@@ -107,7 +107,10 @@ class TelemetryMiddleware {
     };
   }
 
-  /** Callbacks of the runtime run in the root context: else a burst would belong to the trace of its first sender. */
+  /**
+   * Callbacks of the runtime run in the root context: else a burst would belong to the trace of its first
+   * sender.
+   */
   private readonly wrapHost = (host: Host): Host => {
     this.clock.use(host);
     if (this.spans !== undefined) this.spans.isolated = true;

@@ -10,8 +10,8 @@ export interface Clocks {
 const processClocks: Clocks = { now: () => performance.now(), wallNow: () => Date.now() };
 
 /**
- * Converts monotonic milliseconds to milliseconds since 1970. The two clocks drift apart over days, so their difference is
- * measured again every minute; within one span it jumps by no more than the drift of a minute.
+ * Converts monotonic milliseconds to milliseconds since 1970. The two clocks drift apart over days, so their
+ * difference is measured again every minute; within one span it jumps by no more than the drift of a minute.
  */
 export class WallClock {
   private clocks: Clocks = processClocks;
@@ -39,7 +39,8 @@ export class WallClock {
   private anchor(): void {
     this.anchoredAt = this.clocks.now();
     const coarse = this.clocks.wallNow() - this.anchoredAt;
-    // A wall clock counts whole milliseconds; `timeOrigin` has the fraction, unless the clock was set since the start.
+    // A wall clock counts whole milliseconds; `timeOrigin` has the fraction, unless the clock was set since
+    // the start.
     const { timeOrigin } = performance;
     this.offset = Math.abs(timeOrigin - coarse) < COARSE_MS ? timeOrigin : coarse;
   }

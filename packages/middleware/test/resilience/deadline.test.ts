@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 
 const deadlines = suite('deadline');
 
-deadlines('a message that waited longer than `withinMs` is refused, a younger one is not', async () => {
+deadlines('a message that waited longer than `withinMs` is refused, a later one is not', async () => {
   const late = deadline({ withinMs: 100 });
   await using rig = createMiddlewareRig(late, { handle: () => undefined });
   const token = rig.system.suspend(rig.ref);

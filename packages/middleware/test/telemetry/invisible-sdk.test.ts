@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert';
 const copies = suite('second copy of the API package');
 
 copies('an SDK registered with another copy of the API package causes one warning', async () => {
-  // The global that a lower version of the API package leaves behind when an SDK registers; our version ignores it.
+  // The global that a lower version of the API package leaves behind when an SDK registers; our version
+  // ignores it.
   const key = Symbol.for('opentelemetry.js.api.1');
   (globalThis as Record<symbol, unknown>)[key] = { version: '1.3.0', trace: {}, metrics: {} };
   const warnings: string[][] = [];

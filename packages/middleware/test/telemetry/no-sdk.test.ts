@@ -12,8 +12,8 @@ absent('telemetry has no hooks, so an actor is as fast as one without middleware
   const system = createInstrumentedSystem({ middleware: [none] });
   const ref = system.spawn(Actor);
   assert.is(await ref.ask.ping(), 'pong');
-  const { kind } = (ref as unknown as { cell: { kind: { hasPipeline: boolean } } }).cell;
-  assert.is(kind.hasPipeline, false);
+  const { type } = (ref as unknown as { cell: { type: { hasPipeline: boolean } } }).cell;
+  assert.is(type.hasPipeline, false);
   await system.shutdown();
 });
 

@@ -25,10 +25,10 @@ const NAME_CHARS_MAX = 200;
 /** Who is at the other end of a connection. Made once, when the configuration is read; every pattern in it was checked then. */
 export class Identity {
   readonly name: string;
-  readonly #roles: ReadonlySet<Role>;
-  readonly #allow: ReadonlyMap<Action, readonly string[]>;
-  readonly #deny: readonly string[];
-  readonly #text: string;
+  private readonly roles: ReadonlySet<Role>;
+  private readonly allowed: ReadonlyMap<Action, readonly string[]>;
+  private readonly denied: readonly string[];
+  private readonly canonicalRules: string;
 
   constructor(rules: IdentityRules) {
     const { name } = rules;
@@ -42,25 +42,25 @@ export class Identity {
       if (!ROLES.includes(role)) throw new AccessRuleError(name, role, `one of ${ROLES.join(', ')}`);
     }
     this.name = name;
-    this.#text = JSON.stringify(rules, Object.keys(rules).sort());
-    this.#roles = new Set(rules.roles ?? ROLES);
-    this.#allow = new Map(ACTIONS.map((action) => [action, checked(name, rules[action] ?? [])]));
-    this.#deny = checked(name, rules.deny ?? []);
+    this.canonicalRules = JSON.stringify(rules, Object.keys(rules).sort());
+    this.roles = new Set(rules.roles ?? ROLES);
+    this.allowed = new Map(ACTIONS.map((action) => [action, checkPatterns(name, rules[action] ?? [])]));
+    this.denied = checkPatterns(name, rules.deny ?? []);
   }
 
   /** The same somebody with the same rights. */
-  sameAs(other: Identity): boolean {
-    return this.#text === other.#text;
+  hasSameRules(other: Identity): boolean {
+    return this.canonicalRules === other.canonicalRules;
   }
 
-  mayBe(role: Role): boolean {
-    return this.#roles.has(role);
+  mayActAs(role: Role): boolean {
+    return this.roles.has(role);
   }
 
   /** `on` is a subject without wildcards, already checked by `isSubject`. */
   permits(action: Action, on: string): boolean {
-    for (const pattern of this.#deny) if (matchesSubject(pattern, on)) return false;
-    for (const pattern of this.#allow.get(action) ?? []) if (matchesSubject(pattern, on)) return true;
+    for (const pattern of this.denied) if (matchesSubject(pattern, on)) return false;
+    for (const pattern of this.allowed.get(action) ?? []) if (matchesSubject(pattern, on)) return true;
     return false;
   }
 }
@@ -75,7 +75,7 @@ export const LOCAL_IDENTITY = new Identity({
   admin: ['>'],
 });
 
-function checked(name: string, patterns: readonly string[]): readonly string[] {
+function checkPatterns(name: string, patterns: readonly string[]): readonly string[] {
   for (const pattern of patterns) {
     if (!isSubjectPattern(pattern))
       throw new AccessRuleError(name, pattern, 'tokens of [A-Za-z0-9_-], * or a last >, joined by dots');

@@ -1,26 +1,26 @@
 import { type ActorDefinition, defineActor, type SuspensionToken } from '@troupe/core';
-import type { WireErrorDetail, WireErrorName } from '../connection/answer.js';
 import type { Connection } from '../connection/connection.js';
 import type { WriteRefusal, WriteResult } from '../connection/connection-handler.js';
 import type { OutgoingBody } from '../connection/outgoing-body.js';
-import type { HandshakeResult } from '../handshake/session.js';
-import type { InboundDelivery } from './feed.js';
-import type { ConnectionMessages, OutboundBody, OutboundFrame } from './receiver.js';
+import type { WireErrorDetail, WireErrorName } from '../connection/wire-error.js';
+import type { HandshakeResult } from '../handshake/handshake-result.js';
+import type { ConnectionMessages, OutboundBody, OutboundFrame } from './connection-messages.js';
+import type { InboundDelivery } from './inbound-delivery.js';
 
 type Messages = ConnectionMessages & {
   /** From its own feed: the connection is over. */
-  readonly gone: (ctx: never) => void;
+  readonly connectionClosed: (ctx: never) => void;
 };
 
 interface State {
   readonly connection: Connection;
-  readonly feed: InboundDelivery;
-  stalled: SuspensionToken | null;
+  readonly inbound: InboundDelivery;
+  suspension: SuspensionToken | null;
 }
 
 export interface TcpConnectionArgs {
   readonly connection: Connection;
-  readonly feed: InboundDelivery;
+  readonly inbound: InboundDelivery;
 }
 
 /**
@@ -30,12 +30,16 @@ export interface TcpConnectionArgs {
 export const TcpConnection: ActorDefinition<Messages, State, TcpConnectionArgs> = defineActor(
   'tcp-connection',
   {
-    state: ({ connection, feed }: TcpConnectionArgs): State => ({ connection, feed, stalled: null }),
+    state: ({ connection, inbound: feed }: TcpConnectionArgs): State => ({
+      connection,
+      inbound: feed,
+      suspension: null,
+    }),
     handlers: {
       write(ctx, { type, header, body }: OutboundFrame): WriteResult {
         const written = ctx.state.connection.write(type, header, body);
         if (written === 'backpressure')
-          ctx.state.stalled = ctx.suspend('backpressure', { on: 'event', key: `drain ${ctx.self.id}` });
+          ctx.state.suspension = ctx.suspend('backpressure', { on: 'event', key: `drain ${ctx.self.id}` });
         return written;
       },
       writeBody(ctx, { type, header, source, ...options }: OutboundBody): OutgoingBody | WriteRefusal {
@@ -51,19 +55,19 @@ export const TcpConnection: ActorDefinition<Messages, State, TcpConnectionArgs> 
       close(ctx): void {
         ctx.state.connection.close();
       },
-      gone(ctx): void {
+      connectionClosed(ctx): void {
         ctx.stop();
       },
     },
     started(ctx) {
       const self = TcpConnection.self(ctx);
-      ctx.state.feed.onDrained = () => {
-        ctx.state.stalled?.resume();
-        ctx.state.stalled = null;
+      ctx.state.inbound.onWritableAgain = () => {
+        ctx.state.suspension?.resume();
+        ctx.state.suspension = null;
       };
-      ctx.state.feed.onGone = () => {
-        ctx.state.stalled?.resume();
-        self.tell.gone();
+      ctx.state.inbound.onConnectionClosed = () => {
+        ctx.state.suspension?.resume();
+        self.tell.connectionClosed();
       };
     },
     stopping: (ctx) => ctx.state.connection.close(),

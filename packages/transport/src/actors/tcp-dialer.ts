@@ -2,8 +2,8 @@ import { type ActorContext, type ActorDefinition, defineActor } from '@troupe/co
 import { Dialer, type DialerOptions } from '../dialer/dialer.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
-import { deliverInbound } from './feed.js';
-import type { ConnectionReceiver, ConnectionRef } from './receiver.js';
+import type { ConnectionReceiver, ConnectionRef } from './connection-messages.js';
+import { deliverInbound } from './inbound-delivery.js';
 import { TcpConnection } from './tcp-connection.js';
 
 export interface TcpDialerArgs extends Omit<DialerOptions, 'net' | 'clock' | 'onConnection'> {
@@ -47,7 +47,7 @@ function openDialer(ctx: ActorContext<State>): Dialer {
     clock,
     onConnection: (connection) =>
       deliverInbound(connection, receiver, (feed) => {
-        const ref = ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' });
+        const ref = ctx.spawn(TcpConnection, { connection, inbound: feed }, { restart: 'temporary' });
         ctx.state.connection = ref;
         return ref;
       }),

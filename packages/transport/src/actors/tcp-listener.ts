@@ -1,11 +1,11 @@
 import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
-import type { IdentityStore } from '../access/directory.js';
+import type { IdentityStore } from '../access/identity-store.js';
 import { Listener, type ListenerOptions } from '../listener/listener.js';
 import type { Address, ListenTls } from '../net/net.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
-import { deliverInbound } from './feed.js';
-import type { ConnectionReceiver } from './receiver.js';
+import type { ConnectionReceiver } from './connection-messages.js';
+import { deliverInbound } from './inbound-delivery.js';
 import { TcpConnection } from './tcp-connection.js';
 
 export interface TcpListenerArgs
@@ -94,7 +94,7 @@ function openListener(ctx: ActorContext<State>): Listener {
     onListening: (address) => self.tell.bound(address),
     onConnection: (connection) =>
       deliverInbound(connection, receiver, (feed) =>
-        ctx.spawn(TcpConnection, { connection, feed }, { restart: 'temporary' }),
+        ctx.spawn(TcpConnection, { connection, inbound: feed }, { restart: 'temporary' }),
       ),
     onEvent: (event) => {
       options.onEvent?.(event);

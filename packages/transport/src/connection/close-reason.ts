@@ -1,4 +1,4 @@
-import type { PeerError, WireErrorName } from './answer.js';
+import type { PeerError, WireErrorName } from './wire-error.js';
 
 /** Why a connection is over. */
 export type CloseReason =

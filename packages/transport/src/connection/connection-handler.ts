@@ -1,6 +1,6 @@
-import type { PeerError } from './answer.js';
 import type { CloseReason } from './close-reason.js';
-import type { ReceivedFrame } from './frame.js';
+import type { ReceivedFrame } from './received-frame.js';
+import type { PeerError } from './wire-error.js';
 
 /** Not sent: too much waits already, it is over, or the peer takes nothing that large. Values, since a peer can bring them about. */
 export type WriteRefusal = 'full' | 'closed' | 'too-large';

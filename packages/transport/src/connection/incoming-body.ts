@@ -1,7 +1,7 @@
 import { BodyBrokenError } from '../errors.js';
 
 /** Where a body's frames go. */
-export interface BodyLink {
+export interface BodyFlowControl {
   credit(bodyId: number, bytes: number): void;
   stop(bodyId: number, code: number): void;
 }
@@ -21,76 +21,76 @@ export class IncomingBody implements AsyncIterable<Buffer> {
   readonly id: number;
   /** Undefined where the sender did not know it. */
   readonly length: number | undefined;
-  readonly #link: BodyLink;
-  readonly #windowBytes: number;
-  readonly #waiting: Buffer[] = [];
-  #reader: BodyReader | null = null;
-  #creditBytes: number;
-  #owedBytes = 0;
-  #receivedBytes = 0;
-  #end: 'open' | 'complete' | BodyBrokenError = 'open';
+  private readonly flowControl: BodyFlowControl;
+  private readonly windowBytes: number;
+  private readonly unread: Buffer[] = [];
+  private reader: BodyReader | null = null;
+  private creditBytes: number;
+  private ungrantedBytes = 0;
+  private totalBytes = 0;
+  private outcome: 'open' | 'complete' | BodyBrokenError = 'open';
 
-  constructor(id: number, length: number | undefined, windowBytes: number, link: BodyLink) {
+  constructor(id: number, length: number | undefined, windowBytes: number, link: BodyFlowControl) {
     this.id = id;
     this.length = length;
-    this.#link = link;
-    this.#windowBytes = windowBytes;
-    this.#creditBytes = windowBytes;
+    this.flowControl = link;
+    this.windowBytes = windowBytes;
+    this.creditBytes = windowBytes;
   }
 
   get receivedBytes(): number {
-    return this.#receivedBytes;
+    return this.totalBytes;
   }
 
-  get open(): boolean {
-    return this.#end === 'open';
+  get isOpen(): boolean {
+    return this.outcome === 'open';
   }
 
   /** Sends everything that has come and will come to `reader`. Call `consumed` as it is used up, or the sender stops. */
   read(reader: BodyReader): void {
-    this.#reader = reader;
-    while (this.#waiting.length > 0) reader.onChunk(this.#waiting.shift() as Buffer); // length was checked
-    this.#tellEnd();
+    this.reader = reader;
+    while (this.unread.length > 0) reader.onChunk(this.unread.shift() as Buffer); // length was checked
+    this.reportEnd();
   }
 
   consumed(bytes: number): void {
-    if (this.#end !== 'open') return;
-    this.#owedBytes += bytes;
+    if (this.outcome !== 'open') return;
+    this.ungrantedBytes += bytes;
     // In quarters: a grant for every chunk would cost as many frames as the body itself.
-    if (this.#owedBytes * 4 < this.#windowBytes) return;
-    this.#creditBytes += this.#owedBytes;
-    this.#link.credit(this.id, this.#owedBytes);
-    this.#owedBytes = 0;
+    if (this.ungrantedBytes * 4 < this.windowBytes) return;
+    this.creditBytes += this.ungrantedBytes;
+    this.flowControl.credit(this.id, this.ungrantedBytes);
+    this.ungrantedBytes = 0;
   }
 
   /** The rest is not wanted. Code 0: no particular reason. */
   stop(code = 0): void {
-    if (this.#end !== 'open') return;
-    this.#link.stop(this.id, code);
+    if (this.outcome !== 'open') return;
+    this.flowControl.stop(this.id, code);
     this.fail(new BodyBrokenError('stopped by its reader', code));
   }
 
   /** From the protocol: false when the sender had no credit for this. */
   push(chunk: Buffer): boolean {
-    if (chunk.length > this.#creditBytes) return false;
-    this.#creditBytes -= chunk.length;
-    this.#receivedBytes += chunk.length;
-    if (this.#reader === null) this.#waiting.push(chunk);
-    else this.#reader.onChunk(chunk);
+    if (chunk.length > this.creditBytes) return false;
+    this.creditBytes -= chunk.length;
+    this.totalBytes += chunk.length;
+    if (this.reader === null) this.unread.push(chunk);
+    else this.reader.onChunk(chunk);
     return true;
   }
 
   complete(): void {
-    if (this.#end !== 'open') return;
-    this.#end = 'complete';
-    this.#tellEnd();
+    if (this.outcome !== 'open') return;
+    this.outcome = 'complete';
+    this.reportEnd();
   }
 
   fail(error: BodyBrokenError): void {
-    if (this.#end !== 'open') return;
-    this.#end = error;
-    this.#waiting.length = 0;
-    this.#tellEnd();
+    if (this.outcome !== 'open') return;
+    this.outcome = error;
+    this.unread.length = 0;
+    this.reportEnd();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Buffer, void, undefined> {
@@ -132,9 +132,9 @@ export class IncomingBody implements AsyncIterable<Buffer> {
     }
   }
 
-  #tellEnd(): void {
-    if (this.#reader === null || this.#end === 'open') return;
-    if (this.#end === 'complete') this.#reader.onEnd();
-    else this.#reader.onFail(this.#end);
+  private reportEnd(): void {
+    if (this.reader === null || this.outcome === 'open') return;
+    if (this.outcome === 'complete') this.reader.onEnd();
+    else this.reader.onFail(this.outcome);
   }
 }

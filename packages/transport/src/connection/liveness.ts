@@ -1,4 +1,4 @@
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 
 const MIB = 1024 * 1024;
 
@@ -9,108 +9,108 @@ export interface FrameProgress {
   readonly receivedBytes: number;
 }
 
-export type Verdict = 'alive' | 'ping' | 'AUTH_TIMEOUT' | 'SLOW_FRAME' | 'STALE' | 'SLOW_READER';
+export type LivenessVerdict = 'alive' | 'ping' | 'AUTH_TIMEOUT' | 'SLOW_FRAME' | 'STALE' | 'SLOW_READER';
 
 /**
  * Every deadline of a connection, as plain arithmetic on times handed in. Absolute: a byte now and then resets none but the
  * one for silence. Time in which we do not read on purpose counts against nobody.
  */
 export class Liveness {
-  readonly #limits: TransportLimits;
-  #handshakeUntil: number;
-  #pingMs = Number.POSITIVE_INFINITY;
-  #deadMs = Number.POSITIVE_INFINITY;
-  #heardAt: number;
-  #spokeAt: number;
-  #pingedAt = Number.NEGATIVE_INFINITY;
-  #frameSince = Number.POSITIVE_INFINITY;
-  #stalledSince = Number.POSITIVE_INFINITY;
-  #pausedSince = Number.POSITIVE_INFINITY;
+  private readonly limits: TransportLimits;
+  private handshakeDueAt: number;
+  private pingMs = Number.POSITIVE_INFINITY;
+  private deadMs = Number.POSITIVE_INFINITY;
+  private receivedAt: number;
+  private wroteAt: number;
+  private pingedAt = Number.NEGATIVE_INFINITY;
+  private frameStartedAt = Number.POSITIVE_INFINITY;
+  private socketFullSince = Number.POSITIVE_INFINITY;
+  private pausedSince = Number.POSITIVE_INFINITY;
 
   constructor(limits: TransportLimits, now: number) {
-    this.#limits = limits;
-    this.#handshakeUntil = now + limits.handshakeMs;
-    this.#heardAt = now;
-    this.#spokeAt = now;
+    this.limits = limits;
+    this.handshakeDueAt = now + limits.handshakeMs;
+    this.receivedAt = now;
+    this.wroteAt = now;
   }
 
   /** The handshake is done. A peer of the minimal dialect knows no Ping, so `heartbeat` is null for it. */
   ready(heartbeat: { readonly pingMs: number; readonly deadMs: number } | null): void {
-    this.#handshakeUntil = Number.POSITIVE_INFINITY;
+    this.handshakeDueAt = Number.POSITIVE_INFINITY;
     if (heartbeat === null) return;
-    this.#pingMs = heartbeat.pingMs;
-    this.#deadMs = heartbeat.deadMs;
+    this.pingMs = heartbeat.pingMs;
+    this.deadMs = heartbeat.deadMs;
   }
 
-  heard(now: number): void {
-    this.#heardAt = now;
+  bytesReceived(now: number): void {
+    this.receivedAt = now;
   }
 
-  spoke(now: number): void {
-    this.#spokeAt = now;
+  bytesWritten(now: number): void {
+    this.wroteAt = now;
   }
 
-  pinged(now: number): void {
-    this.#pingedAt = now;
+  pingWritten(now: number): void {
+    this.pingedAt = now;
   }
 
   /** A frame has begun (its time runs from now), or none is open (`Infinity`). */
   frameSince(since: number): void {
-    this.#frameSince = since;
+    this.frameStartedAt = since;
   }
 
   get insideFrame(): boolean {
-    return this.#frameSince !== Number.POSITIVE_INFINITY;
+    return this.frameStartedAt !== Number.POSITIVE_INFINITY;
   }
 
-  stalled(now: number): void {
-    this.#stalledSince = now;
+  socketFull(now: number): void {
+    this.socketFullSince = now;
   }
 
-  drained(): void {
-    this.#stalledSince = Number.POSITIVE_INFINITY;
+  socketWritable(): void {
+    this.socketFullSince = Number.POSITIVE_INFINITY;
   }
 
-  paused(now: number): void {
-    if (this.#pausedSince === Number.POSITIVE_INFINITY) this.#pausedSince = now;
+  readingPaused(now: number): void {
+    if (this.pausedSince === Number.POSITIVE_INFINITY) this.pausedSince = now;
   }
 
-  resumed(now: number): void {
-    this.#pausedSince = Number.POSITIVE_INFINITY;
-    this.#heardAt = now;
-    if (this.insideFrame) this.#frameSince = now;
+  readingResumed(now: number): void {
+    this.pausedSince = Number.POSITIVE_INFINITY;
+    this.receivedAt = now;
+    if (this.insideFrame) this.frameStartedAt = now;
   }
 
-  verdict(now: number, frame: FrameProgress): Verdict {
-    if (now >= this.#handshakeUntil) return 'AUTH_TIMEOUT';
-    if (now - this.#stalledSince >= this.#limits.writeMs) return 'SLOW_READER';
-    const reading = this.#pausedSince === Number.POSITIVE_INFINITY;
-    if (reading && this.#tooSlow(now, frame)) return 'SLOW_FRAME';
-    if (reading && now - this.#heardAt >= this.#deadMs) return 'STALE';
-    return this.#pingDueAt() <= now ? 'ping' : 'alive';
+  check(now: number, frame: FrameProgress): LivenessVerdict {
+    if (now >= this.handshakeDueAt) return 'AUTH_TIMEOUT';
+    if (now - this.socketFullSince >= this.limits.writeMs) return 'SLOW_READER';
+    const reading = this.pausedSince === Number.POSITIVE_INFINITY;
+    if (reading && this.tooSlow(now, frame)) return 'SLOW_FRAME';
+    if (reading && now - this.receivedAt >= this.deadMs) return 'STALE';
+    return this.pingDueAt() <= now ? 'ping' : 'alive';
   }
 
   /** When `verdict` may next say something else than 'alive'. */
-  nextAt(): number {
-    const reading = this.#pausedSince === Number.POSITIVE_INFINITY;
+  nextDeadline(): number {
+    const reading = this.pausedSince === Number.POSITIVE_INFINITY;
     return Math.min(
-      this.#handshakeUntil,
-      this.#stalledSince + this.#limits.writeMs,
-      reading ? this.#frameSince + this.#limits.frameMs : Number.POSITIVE_INFINITY,
-      reading ? this.#heardAt + this.#deadMs : Number.POSITIVE_INFINITY,
-      this.#pingDueAt(),
+      this.handshakeDueAt,
+      this.socketFullSince + this.limits.writeMs,
+      reading ? this.frameStartedAt + this.limits.frameMs : Number.POSITIVE_INFINITY,
+      reading ? this.receivedAt + this.deadMs : Number.POSITIVE_INFINITY,
+      this.pingDueAt(),
     );
   }
 
   // Silence on either side asks for a Ping: ours shows the peer that we live, theirs makes it show us.
-  #pingDueAt(): number {
-    const silentSince = Math.max(Math.min(this.#heardAt, this.#spokeAt), this.#pingedAt);
-    return silentSince + this.#pingMs;
+  private pingDueAt(): number {
+    const silentSince = Math.max(Math.min(this.receivedAt, this.wroteAt), this.pingedAt);
+    return silentSince + this.pingMs;
   }
 
-  #tooSlow(now: number, frame: FrameProgress): boolean {
-    const { frameMs, frameBytesPerSecondMin } = this.#limits;
-    const elapsedMs = now - this.#frameSince;
+  private tooSlow(now: number, frame: FrameProgress): boolean {
+    const { frameMs, frameBytesPerSecondMin } = this.limits;
+    const elapsedMs = now - this.frameStartedAt;
     if (!frame.inside || elapsedMs < frameMs) return false;
     if (elapsedMs >= frameMs * Math.max(1, Math.ceil(frame.declaredBytes / MIB))) return true;
     return frame.receivedBytes < (frameBytesPerSecondMin * elapsedMs) / 1000;

@@ -3,9 +3,9 @@ import { compressBody } from '../frame/compression.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
 import type { Compression } from '../frame/header.js';
-import { WIRE_ERRORS } from './answer.js';
 import type { BodySource } from './body-source.js';
 import type { Outbox } from './outbox.js';
+import { WIRE_ERRORS } from './wire-error.js';
 
 /** How an outgoing body ended. 'sent' means handed to the socket, not received. */
 export type BodyOutcome =
@@ -24,17 +24,17 @@ const EMPTY = Buffer.alloc(0);
 /** A body on its way out: one chunk read ahead, never more, and only while the peer has granted credit. */
 export class OutgoingBody {
   readonly id: number;
-  readonly #source: BodySource;
-  readonly #options: OutgoingBodyOptions;
-  readonly #chunkBytesMax: number;
-  readonly #wake: () => void;
-  #creditBytes: number;
-  #sentBytes = 0;
-  #chunk: Uint8Array | null = null;
-  #atEnd = false;
-  #error: Error | null = null;
-  #reading = false;
-  #over = false;
+  private readonly source: BodySource;
+  private readonly options: OutgoingBodyOptions;
+  private readonly chunkBytesMax: number;
+  private readonly onReady: () => void;
+  private creditBytes: number;
+  private sentBytes = 0;
+  private chunk: Uint8Array | null = null;
+  private sourceEnded = false;
+  private error: Error | null = null;
+  private reading = false;
+  private ended = false;
 
   constructor(
     id: number,
@@ -44,100 +44,100 @@ export class OutgoingBody {
     wake: () => void,
   ) {
     this.id = id;
-    this.#source = source;
-    this.#creditBytes = grant.windowBytes;
-    this.#chunkBytesMax = grant.chunkBytesMax;
-    this.#options = options;
-    this.#wake = wake;
+    this.source = source;
+    this.creditBytes = grant.windowBytes;
+    this.chunkBytesMax = grant.chunkBytesMax;
+    this.options = options;
+    this.onReady = wake;
   }
 
-  get over(): boolean {
-    return this.#over;
+  get isEnded(): boolean {
+    return this.ended;
   }
 
   grant(bytes: number): void {
-    this.#creditBytes += bytes;
+    this.creditBytes += bytes;
   }
 
   /** Gives up: the peer is told with the next chunk's turn. */
   cancel(): void {
-    this.#error ??= new BodyBrokenError('cancelled by its sender', 0);
-    this.#wake();
+    this.error ??= new BodyBrokenError('cancelled by its sender', 0);
+    this.onReady();
   }
 
   /** Writes at most one chunk; false when there is none to write now. */
-  step(outbox: Outbox): boolean {
-    if (this.#over) return false;
-    if (this.#chunk === null && !this.#atEnd && this.#error === null) this.#readAhead();
-    if (this.#error !== null) return this.#abort(outbox.writer, this.#error);
-    if (this.#chunk !== null) {
-      const chunk = this.#chunk;
-      this.#writeChunk(outbox.writer, chunk);
-      outbox.lend(chunk, this.#source);
+  writeNext(outbox: Outbox): boolean {
+    if (this.ended) return false;
+    if (this.chunk === null && !this.sourceEnded && this.error === null) this.readAhead();
+    if (this.error !== null) return this.abort(outbox.writer, this.error);
+    if (this.chunk !== null) {
+      const chunk = this.chunk;
+      this.writeChunk(outbox.writer, chunk);
+      outbox.lend(chunk, this.source);
       return true;
     }
-    return this.#atEnd && this.#finish(outbox.writer);
+    return this.sourceEnded && this.finish(outbox.writer);
   }
 
   end(outcome: BodyOutcome): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#chunk = null;
-    this.#source.close();
-    this.#options.onOutcome?.(outcome);
+    if (this.ended) return;
+    this.ended = true;
+    this.chunk = null;
+    this.source.close();
+    this.options.onOutcome?.(outcome);
   }
 
-  #readAhead(): void {
-    const bytesMax = Math.min(this.#chunkBytesMax, this.#creditBytes);
-    if (this.#reading || bytesMax === 0) return;
-    this.#reading = true;
+  private readAhead(): void {
+    const bytesMax = Math.min(this.chunkBytesMax, this.creditBytes);
+    if (this.reading || bytesMax === 0) return;
+    this.reading = true;
     let now = true;
-    this.#source.read(bytesMax, (error, chunk) => {
-      this.#reading = false;
-      if (this.#over) return;
-      if (error !== null) this.#error = error;
-      else if (chunk === null) this.#atEnd = true;
-      else this.#chunk = chunk;
-      if (!now) this.#wake();
+    this.source.read(bytesMax, (error, chunk) => {
+      this.reading = false;
+      if (this.ended) return;
+      if (error !== null) this.error = error;
+      else if (chunk === null) this.sourceEnded = true;
+      else this.chunk = chunk;
+      if (!now) this.onReady();
     });
     now = false;
   }
 
-  #writeChunk(writer: FrameWriter, chunk: Uint8Array): void {
-    this.#chunk = null;
-    this.#creditBytes -= chunk.length;
-    this.#sentBytes += chunk.length;
-    const packed = this.#options.compress === undefined ? null : compressBody(chunk, this.#options.compress);
+  private writeChunk(writer: FrameWriter, chunk: Uint8Array): void {
+    this.chunk = null;
+    this.creditBytes -= chunk.length;
+    this.sentBytes += chunk.length;
+    const packed = this.options.compress === undefined ? null : compressBody(chunk, this.options.compress);
     if (packed?.compression === undefined) {
-      writer.chunk(FrameType.BodyChunk, this.id, 0, chunk);
+      writer.writeChunk(FrameType.BodyChunk, this.id, 0, chunk);
       return;
     }
     const rawLen = Buffer.alloc(4);
     rawLen.writeUInt32LE(chunk.length);
     const method = packed.compression === 'gzip' ? 1 : 2;
-    writer.chunk(FrameType.BodyChunk, this.id, method << 4, Buffer.concat([rawLen, packed.body]));
+    writer.writeChunk(FrameType.BodyChunk, this.id, method << 4, Buffer.concat([rawLen, packed.body]));
   }
 
-  #finish(writer: FrameWriter): boolean {
-    const { length } = this.#source;
-    if (length !== undefined && length !== this.#sentBytes) {
-      return this.#abort(
+  private finish(writer: FrameWriter): boolean {
+    const { length } = this.source;
+    if (length !== undefined && length !== this.sentBytes) {
+      return this.abort(
         writer,
         new BodyBrokenError(
-          `its source gave ${this.#sentBytes} bytes of ${length}`,
+          `its source gave ${this.sentBytes} bytes of ${length}`,
           WIRE_ERRORS.MALFORMED.code,
         ),
       );
     }
-    writer.chunk(FrameType.BodyChunk, this.id, LAST, EMPTY);
-    this.end({ kind: 'sent', bytes: this.#sentBytes });
+    writer.writeChunk(FrameType.BodyChunk, this.id, LAST, EMPTY);
+    this.end({ kind: 'sent', bytes: this.sentBytes });
     return true;
   }
 
-  #abort(writer: FrameWriter, error: Error): boolean {
+  private abort(writer: FrameWriter, error: Error): boolean {
     const payload = Buffer.alloc(6);
     payload.writeUInt32LE(this.id, 0);
-    writer.frame(FrameType.BodyAbort, payload);
+    writer.writeFrame(FrameType.BodyAbort, payload);
     this.end({ kind: 'failed', error });
     return true;
   }

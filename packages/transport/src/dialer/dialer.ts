@@ -1,12 +1,12 @@
 import type { Role } from '../access/identity.js';
-import { type Profile, type TransportLimits, transportLimits } from '../access/limits.js';
+import { type Profile, type TransportLimits, transportLimits } from '../access/transport-limits.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
 import { type DialerAuth, DialerHandshake } from '../handshake/dialer-handshake.js';
 import type { Clock } from '../net/clock.js';
 import type { Address, DialTls, Net, NetSocket } from '../net/net.js';
-import { REDIAL_BACKOFF, type RedialBackoff, redialDelayMs } from './backoff.js';
+import { REDIAL_BACKOFF, type RedialBackoff, redialDelayMs } from './redial-backoff.js';
 
 export interface DialerOptions {
   readonly net: Net;
@@ -37,98 +37,96 @@ const CONNECT_MS = 5_000;
 
 /** Keeps one connection to an address: dials, and dials again with growing, jittered waits, until closed. */
 export class Dialer {
-  readonly #options: DialerOptions;
-  readonly #limits: TransportLimits;
-  readonly #backoff: RedialBackoff;
-  #connection: Connection | null = null;
-  #dialing: { cancel(): void } | null = null;
-  #timer: { cancel(): void } | null = null;
-  #failures = 0;
-  #readyAt = Number.POSITIVE_INFINITY;
-  #closed = false;
+  private readonly options: DialerOptions;
+  private readonly limits: TransportLimits;
+  private readonly backoff: RedialBackoff;
+  private dialed: Connection | null = null;
+  private dialing: { cancel(): void } | null = null;
+  private timer: { cancel(): void } | null = null;
+  private failures = 0;
+  private readyAt = Number.POSITIVE_INFINITY;
+  private closed = false;
 
   constructor(options: DialerOptions) {
-    this.#options = options;
-    this.#limits = transportLimits(options.profile ?? 'trusted', options.limits);
-    this.#backoff = { ...REDIAL_BACKOFF, ...options.backoff };
-    this.#dial();
+    this.options = options;
+    this.limits = transportLimits(options.profile ?? 'trusted', options.limits);
+    this.backoff = { ...REDIAL_BACKOFF, ...options.backoff };
+    this.dial();
   }
 
   /** The connection while it is ready, else null. */
   get connection(): Connection | null {
-    return this.#connection?.state === 'ready' || this.#connection?.state === 'draining'
-      ? this.#connection
-      : null;
+    return this.dialed?.state === 'ready' || this.dialed?.state === 'draining' ? this.dialed : null;
   }
 
   /** Dials no more and closes what is open, after its outbox is written. */
   close(): void {
-    this.#closed = true;
-    this.#dialing?.cancel();
-    this.#timer?.cancel();
-    this.#connection?.close();
+    this.closed = true;
+    this.dialing?.cancel();
+    this.timer?.cancel();
+    this.dialed?.close();
   }
 
-  #dial(): void {
-    const { net, address, tls, connectMs = CONNECT_MS } = this.#options;
-    this.#timer = null;
-    this.#options.onEvent?.({ kind: 'dialing', attempt: this.#failures + 1 });
-    this.#dialing = net.dial(
+  private dial(): void {
+    const { net, address, tls, connectMs = CONNECT_MS } = this.options;
+    this.timer = null;
+    this.options.onEvent?.({ kind: 'dialing', attempt: this.failures + 1 });
+    this.dialing = net.dial(
       { address, tls, timeoutMs: connectMs },
       {
-        onOpen: (socket) => this.#onOpen(socket),
+        onOpen: (socket) => this.onOpen(socket),
         onError: (error) => {
-          this.#dialing = null;
-          const retryInMs = this.#again(0);
-          this.#options.onEvent?.({ kind: 'unreachable', error, retryInMs });
+          this.dialing = null;
+          const retryInMs = this.scheduleRedial(0);
+          this.options.onEvent?.({ kind: 'unreachable', error, retryInMs });
         },
       },
     );
   }
 
-  #onOpen(socket: NetSocket): void {
-    const { net, clock, role, name = '', auth = { kind: 'none' } } = this.#options;
-    this.#dialing = null;
+  private onOpen(socket: NetSocket): void {
+    const { net, clock, role, name = '', auth = { kind: 'none' } } = this.options;
+    this.dialing = null;
     const handshake = new DialerHandshake({
       role,
       name,
       auth,
-      limits: this.#limits,
+      limits: this.limits,
       channel: socket.channel,
       entropy: (bytes) => net.randomBytes(bytes),
     });
-    this.#connection = new Connection({
+    this.dialed = new Connection({
       socket,
       clock,
-      limits: this.#limits,
+      limits: this.limits,
       side: 'dialer',
       handshake,
-      gate: null,
+      checkFrame: null,
       onReady: (connection) => {
-        this.#readyAt = clock.now();
-        return this.#options.onConnection(connection);
+        this.readyAt = clock.now();
+        return this.options.onConnection(connection);
       },
-      onClosed: (_, reason) => this.#onClosed(reason),
+      onClosed: (_, reason) => this.onClosed(reason),
     });
-    this.#connection.begin({ type: handshake.helloType, payload: handshake.hello });
+    this.dialed.begin({ type: handshake.helloType, payload: handshake.hello });
   }
 
-  #onClosed(reason: CloseReason): void {
-    this.#connection = null;
-    if (this.#options.clock.now() - this.#readyAt >= this.#backoff.stableMs) this.#failures = 0;
-    this.#readyAt = Number.POSITIVE_INFINITY;
-    const retryInMs = this.#again(reason.kind === 'peer-error' ? reason.error.retryAfterMs : 0);
-    this.#options.onEvent?.({ kind: 'lost', reason, retryInMs });
+  private onClosed(reason: CloseReason): void {
+    this.dialed = null;
+    if (this.options.clock.now() - this.readyAt >= this.backoff.stableMs) this.failures = 0;
+    this.readyAt = Number.POSITIVE_INFINITY;
+    const retryInMs = this.scheduleRedial(reason.kind === 'peer-error' ? reason.error.retryAfterMs : 0);
+    this.options.onEvent?.({ kind: 'lost', reason, retryInMs });
   }
 
   /** What the listener asked for is a floor, jittered upwards only: all of its peers were told the same number. */
-  #again(atLeastMs: number): number {
-    if (this.#closed) return 0;
-    const { clock } = this.#options;
-    this.#failures += 1;
-    const own = redialDelayMs(this.#backoff, this.#failures, clock.random());
-    const ms = Math.max(own, atLeastMs * (1 + this.#backoff.jitter * clock.random()));
-    this.#timer = clock.setTimer(ms, () => this.#dial());
+  private scheduleRedial(atLeastMs: number): number {
+    if (this.closed) return 0;
+    const { clock } = this.options;
+    this.failures += 1;
+    const own = redialDelayMs(this.backoff, this.failures, clock.random());
+    const ms = Math.max(own, atLeastMs * (1 + this.backoff.jitter * clock.random()));
+    this.timer = clock.setTimer(ms, () => this.dial());
     return ms;
   }
 }

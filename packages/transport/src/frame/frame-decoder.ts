@@ -25,193 +25,196 @@ export interface FrameSink {
  */
 export class FrameDecoder {
   /** Largest payload accepted from the next frame on. */
-  payloadMax: number;
+  payloadBytesMax: number;
   /** While set, a frame of a type it refuses is a violation as soon as its type byte is there. */
-  accepts: ((type: number) => boolean) | null = null;
+  acceptsType: ((type: number) => boolean) | null = null;
   /**
    * A payload that did not arrive whole is put together, except those this says yes to, given the first bytes of it: they are handed
    * on part by part. A long body then costs neither a copy nor memory.
    */
-  fragments: ((type: number, bytes: Buffer, start: number, end: number) => boolean) | null = null;
-  readonly #sink: FrameSink;
-  readonly #head = new Uint8Array(FRAME_HEAD_BYTES);
-  #headHave = 0;
-  #type = 0;
+  wantsFragments: ((type: number, bytes: Buffer, start: number, end: number) => boolean) | null = null;
+  private readonly sink: FrameSink;
+  private readonly head = new Uint8Array(FRAME_HEAD_BYTES);
+  private headBytes = 0;
+  private type = 0;
   /** Payload bytes of the unfinished frame, −1 while between frames or inside a head. */
-  #need = -1;
-  #have = 0;
-  #block: Buffer = EMPTY;
-  #fragmented = false;
-  #completed = 0;
-  #halted = false;
-  #rest: Buffer = EMPTY;
-  #violation: FrameViolation | null = null;
+  private payloadNeeded = -1;
+  private payloadReceived = 0;
+  private block: Buffer = EMPTY;
+  private fragmented = false;
+  private decoded = 0;
+  private halted = false;
+  private held: Buffer = EMPTY;
+  private violation: FrameViolation | null = null;
 
   constructor(sink: FrameSink, payloadMax: number) {
-    this.#sink = sink;
-    this.payloadMax = payloadMax;
+    this.sink = sink;
+    this.payloadBytesMax = payloadMax;
   }
 
   /** Frames received whole so far. */
-  get completed(): number {
-    return this.#completed;
+  get framesDecoded(): number {
+    return this.decoded;
   }
 
   /** True between the first byte of a frame and its last: an end of stream here is a cut. */
   get insideFrame(): boolean {
-    return this.#headHave > 0 || this.#need >= 0;
+    return this.headBytes > 0 || this.payloadNeeded >= 0;
   }
 
   /** Declared payload of the unfinished frame; 0 while its head is incomplete. */
   get declaredBytes(): number {
-    return Math.max(this.#need, 0);
+    return Math.max(this.payloadNeeded, 0);
   }
 
   get receivedBytes(): number {
-    return this.#have;
+    return this.payloadReceived;
   }
 
   /** Bytes kept back because of `halt`. */
   get heldBytes(): number {
-    return this.#rest.length;
+    return this.held.length;
   }
 
   /** Delivers every frame completed by `chunk`, in order. Returns what is wrong with the stream, if anything; then nothing follows. */
   push(chunk: Uint8Array): FrameViolation | null {
-    if (this.#violation !== null) return this.#violation;
+    if (this.violation !== null) return this.violation;
     let bytes = Buffer.isBuffer(chunk)
       ? chunk
       : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    if (this.#rest.length > 0) {
-      bytes = Buffer.concat([this.#rest, bytes]);
-      this.#rest = EMPTY;
+    if (this.held.length > 0) {
+      bytes = Buffer.concat([this.held, bytes]);
+      this.held = EMPTY;
     }
     const end = bytes.length;
     let at = 0;
-    while (at < end && this.#violation === null) {
-      if (this.#halted) {
-        this.#rest = bytes.subarray(at);
+    while (at < end && this.violation === null) {
+      if (this.halted) {
+        this.held = bytes.subarray(at);
         break;
       }
-      if (this.#need >= 0) at = this.#fill(bytes, at);
-      else if (this.#headHave > 0 || end - at < FRAME_HEAD_BYTES) at = this.#gatherHead(bytes, at);
-      else at = this.#whole(bytes, at, end);
+      if (this.payloadNeeded >= 0) at = this.fillPayload(bytes, at);
+      else if (this.headBytes > 0 || end - at < FRAME_HEAD_BYTES) at = this.fillHead(bytes, at);
+      else at = this.decodeWhole(bytes, at, end);
     }
-    return this.#violation;
+    return this.violation;
   }
 
   /** Called from inside `onFrame`: no further frame is delivered until `resume`. */
   halt(): void {
-    this.#halted = true;
+    this.halted = true;
   }
 
   resume(): FrameViolation | null {
-    this.#halted = false;
-    return this.#rest.length === 0 ? this.#violation : this.push(EMPTY);
+    this.halted = false;
+    return this.held.length === 0 ? this.violation : this.push(EMPTY);
   }
 
-  #whole(bytes: Buffer, at: number, end: number): number {
+  private decodeWhole(bytes: Buffer, at: number, end: number): number {
     const type = bytes[at + 4] as number; // the caller saw nine bytes from `at` on
     const payloadLen = bytes.readUInt32LE(at + 5);
-    if (!this.#checks(bytes.readUInt32LE(at), type, payloadLen)) return end;
+    if (!this.checkHead(bytes.readUInt32LE(at), type, payloadLen)) return end;
     const start = at + FRAME_HEAD_BYTES;
     const stop = start + payloadLen;
     if (stop > end) {
-      this.#fragmented = this.fragments?.(type, bytes, start, end) ?? false;
-      this.#begin(type, payloadLen);
+      this.fragmented = this.wantsFragments?.(type, bytes, start, end) ?? false;
+      this.beginPayload(type, payloadLen);
       return start;
     }
-    this.#completed += 1;
-    this.#sink.onFrame(type, bytes, start, stop);
+    this.decoded += 1;
+    this.sink.onFrame(type, bytes, start, stop);
     return stop;
   }
 
-  #gatherHead(bytes: Buffer, from: number): number {
+  private fillHead(bytes: Buffer, from: number): number {
     let at = from;
-    const head = this.#head;
-    while (at < bytes.length && this.#headHave < FRAME_HEAD_BYTES) {
-      head[this.#headHave] = bytes[at] as number; // at < length
-      this.#headHave += 1;
+    const head = this.head;
+    while (at < bytes.length && this.headBytes < FRAME_HEAD_BYTES) {
+      head[this.headBytes] = bytes[at] as number; // at < length
+      this.headBytes += 1;
       at += 1;
     }
-    const view = Buffer.from(head.buffer, 0, this.#headHave);
+    const view = Buffer.from(head.buffer, 0, this.headBytes);
     // A stranger's first four bytes already tell: no need to wait for nine.
-    if (this.#headHave >= 4 && !this.#lengthFits(view.readUInt32LE(0))) return at;
-    if (this.#headHave >= 5 && !this.#typeFits(view[4] as number)) return at;
-    if (this.#headHave < FRAME_HEAD_BYTES) return at;
+    if (this.headBytes >= 4 && !this.lengthFits(view.readUInt32LE(0))) return at;
+    if (this.headBytes >= 5 && !this.typeFits(view[4] as number)) return at;
+    if (this.headBytes < FRAME_HEAD_BYTES) return at;
     const type = view[4] as number;
     const payloadLen = view.readUInt32LE(5);
-    this.#headHave = 0;
-    if (!this.#checks(view.readUInt32LE(0), type, payloadLen)) return at;
+    this.headBytes = 0;
+    if (!this.checkHead(view.readUInt32LE(0), type, payloadLen)) return at;
     if (payloadLen === 0) {
-      this.#completed += 1;
-      this.#sink.onFrame(type, EMPTY, 0, 0);
+      this.decoded += 1;
+      this.sink.onFrame(type, EMPTY, 0, 0);
     } else {
-      this.#fragmented = false;
-      this.#begin(type, payloadLen);
+      this.fragmented = false;
+      this.beginPayload(type, payloadLen);
     }
     return at;
   }
 
-  #begin(type: number, payloadLen: number): void {
-    this.#type = type;
-    this.#need = payloadLen;
-    this.#have = 0;
-    if (!this.#fragmented) this.#block = Buffer.allocUnsafeSlow(Math.min(payloadLen, FIRST_BLOCK_BYTES));
+  private beginPayload(type: number, payloadLen: number): void {
+    this.type = type;
+    this.payloadNeeded = payloadLen;
+    this.payloadReceived = 0;
+    if (!this.fragmented) this.block = Buffer.allocUnsafeSlow(Math.min(payloadLen, FIRST_BLOCK_BYTES));
   }
 
-  #fill(bytes: Buffer, from: number): number {
-    const take = Math.min(this.#need - this.#have, bytes.length - from);
-    if (this.#fragmented) return this.#passOn(bytes, from, take);
-    if (this.#have + take > this.#block.length) this.#grow(this.#have + take);
-    bytes.copy(this.#block, this.#have, from, from + take);
-    this.#have += take;
-    if (this.#have === this.#need) {
-      const block = this.#block;
-      this.#block = EMPTY;
-      this.#need = -1;
-      this.#have = 0;
-      this.#completed += 1;
-      this.#sink.onFrame(this.#type, block, 0, block.length);
+  private fillPayload(bytes: Buffer, from: number): number {
+    const take = Math.min(this.payloadNeeded - this.payloadReceived, bytes.length - from);
+    if (this.fragmented) return this.passFragment(bytes, from, take);
+    if (this.payloadReceived + take > this.block.length) this.grow(this.payloadReceived + take);
+    bytes.copy(this.block, this.payloadReceived, from, from + take);
+    this.payloadReceived += take;
+    if (this.payloadReceived === this.payloadNeeded) {
+      const block = this.block;
+      this.block = EMPTY;
+      this.payloadNeeded = -1;
+      this.payloadReceived = 0;
+      this.decoded += 1;
+      this.sink.onFrame(this.type, block, 0, block.length);
     }
     return from + take;
   }
 
-  #passOn(bytes: Buffer, from: number, take: number): number {
-    const offset = this.#have;
-    const need = this.#need;
-    this.#have += take;
-    if (this.#have === need) {
-      this.#need = -1;
-      this.#have = 0;
-      this.#completed += 1;
+  private passFragment(bytes: Buffer, from: number, take: number): number {
+    const offset = this.payloadReceived;
+    const need = this.payloadNeeded;
+    this.payloadReceived += take;
+    if (this.payloadReceived === need) {
+      this.payloadNeeded = -1;
+      this.payloadReceived = 0;
+      this.decoded += 1;
     }
-    this.#sink.onFragment?.(bytes, from, from + take, offset, need);
+    this.sink.onFragment?.(bytes, from, from + take, offset, need);
     return from + take;
   }
 
-  #grow(atLeast: number): void {
-    const size = Math.min(this.#need, Math.max(SECOND_BLOCK_BYTES, atLeast, this.#have * 4));
+  private grow(atLeast: number): void {
+    const size = Math.min(
+      this.payloadNeeded,
+      Math.max(SECOND_BLOCK_BYTES, atLeast, this.payloadReceived * 4),
+    );
     const block = Buffer.allocUnsafeSlow(size);
-    this.#block.copy(block, 0, 0, this.#have);
-    this.#block = block;
+    this.block.copy(block, 0, 0, this.payloadReceived);
+    this.block = block;
   }
 
-  #checks(length: number, type: number, payloadLen: number): boolean {
-    if (!this.#lengthFits(length) || !this.#typeFits(type)) return false;
+  private checkHead(length: number, type: number, payloadLen: number): boolean {
+    if (!this.lengthFits(length) || !this.typeFits(type)) return false;
     if (length === payloadLen + 5) return true;
-    this.#violation = 'length-mismatch';
+    this.violation = 'length-mismatch';
     return false;
   }
 
-  #lengthFits(length: number): boolean {
-    if (length < 5) this.#violation = 'length-mismatch';
-    else if (length - 5 > this.payloadMax) this.#violation = 'oversized';
-    return this.#violation === null;
+  private lengthFits(length: number): boolean {
+    if (length < 5) this.violation = 'length-mismatch';
+    else if (length - 5 > this.payloadBytesMax) this.violation = 'oversized';
+    return this.violation === null;
   }
 
-  #typeFits(type: number): boolean {
-    if (this.accepts !== null && !this.accepts(type)) this.#violation = 'unexpected-type';
-    return this.#violation === null;
+  private typeFits(type: number): boolean {
+    if (this.acceptsType !== null && !this.acceptsType(type)) this.violation = 'unexpected-type';
+    return this.violation === null;
   }
 }

@@ -19,7 +19,7 @@ export const FrameType = {
   BodyCredit: 41,
   BodyAbort: 42,
   BodyStop: 43,
-  FirstOfApplication: 64,
+  FirstApplicationType: 64,
 } as const;
 
 export function isHello(type: number): boolean {
@@ -27,6 +27,6 @@ export function isHello(type: number): boolean {
 }
 
 /** Types whose payload has a header area and which belong to the application. */
-export function isMessage(type: number): boolean {
-  return (type >= FrameType.SubmitJob && type <= FrameType.Result) || type >= FrameType.FirstOfApplication;
+export function isApplicationType(type: number): boolean {
+  return (type >= FrameType.SubmitJob && type <= FrameType.Result) || type >= FrameType.FirstApplicationType;
 }

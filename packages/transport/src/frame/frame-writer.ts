@@ -18,73 +18,73 @@ const EMPTY = Buffer.alloc(0);
  * ```
  */
 export class FrameWriter {
-  #slab: Buffer = EMPTY;
-  #from = 0;
-  #at = 0;
-  #slabBytes = SLAB_BYTES_MIN;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  private slab: Buffer = EMPTY;
+  private from = 0;
+  private at = 0;
+  private slabBytes = SLAB_BYTES_MIN;
+  private pieces: Buffer[] = [];
+  private pending = 0;
 
   /** Bytes encoded and not taken yet. */
-  get bytes(): number {
-    return this.#bytes;
+  get pendingBytes(): number {
+    return this.pending;
   }
 
   /** A frame whose payload is given whole: the minimal dialect and the transport's own frames. */
-  frame(type: number, payload: Uint8Array): void {
-    this.#head(type, payload.length, payload.length < BY_REFERENCE_BYTES ? payload.length : 0);
-    this.#append(payload);
+  writeFrame(type: number, payload: Uint8Array): void {
+    this.writeHead(type, payload.length, payload.length < BY_REFERENCE_BYTES ? payload.length : 0);
+    this.append(payload);
   }
 
   /** A frame of the full dialect: header area and body. Throws a HeaderError where a field cannot be put on the wire. */
-  message(type: number, header: FrameHeader, body: Uint8Array): void {
+  writeMessage(type: number, header: FrameHeader, body: Uint8Array): void {
     const headerLen = header === NO_HEADER ? 0 : headerBytes(header);
     const small = body.length < BY_REFERENCE_BYTES ? body.length : 0;
-    this.#head(type, 2 + headerLen + body.length, 2 + headerLen + small);
-    const slab = this.#slab;
-    slab[this.#at] = headerLen & 0xff;
-    slab[this.#at + 1] = headerLen >>> 8;
-    if (headerLen > 0) writeHeader(header, slab, this.#at + 2);
-    this.#advance(2 + headerLen);
-    this.#append(body);
+    this.writeHead(type, 2 + headerLen + body.length, 2 + headerLen + small);
+    const slab = this.slab;
+    slab[this.at] = headerLen & 0xff;
+    slab[this.at + 1] = headerLen >>> 8;
+    if (headerLen > 0) writeHeader(header, slab, this.at + 2);
+    this.advance(2 + headerLen);
+    this.append(body);
   }
 
   /** A BodyChunk without joining its five fixed bytes to its data. */
-  chunk(type: number, bodyId: number, flags: number, data: Uint8Array): void {
-    this.#head(type, 5 + data.length, 5 + (data.length < BY_REFERENCE_BYTES ? data.length : 0));
-    this.#slab.writeUInt32LE(bodyId, this.#at);
-    this.#slab[this.#at + 4] = flags;
-    this.#advance(5);
-    this.#append(data);
+  writeChunk(type: number, bodyId: number, flags: number, data: Uint8Array): void {
+    this.writeHead(type, 5 + data.length, 5 + (data.length < BY_REFERENCE_BYTES ? data.length : 0));
+    this.slab.writeUInt32LE(bodyId, this.at);
+    this.slab[this.at + 4] = flags;
+    this.advance(5);
+    this.append(data);
   }
 
   /** Everything encoded so far, in order. The writer does not touch those bytes before `reuse`. */
-  take(): Buffer[] {
-    this.#seal();
-    const pieces = this.#pieces;
-    this.#pieces = [];
-    this.#bytes = 0;
+  takePieces(): Buffer[] {
+    this.seal();
+    const pieces = this.pieces;
+    this.pieces = [];
+    this.pending = 0;
     return pieces;
   }
 
   /** Nobody needs what was taken any more: it is written over, so that a slab stays as small as a burst, and in the processor's cache. */
-  reuse(): void {
-    if (this.#bytes > 0) return;
-    this.#from = 0;
-    this.#at = 0;
+  reuseSlab(): void {
+    if (this.pending > 0) return;
+    this.from = 0;
+    this.at = 0;
   }
 
   /** Gives the spare slab back: ten thousand silent connections must not hold ten thousand slabs. */
-  rest(): void {
-    if (this.#bytes > 0) return;
-    this.reuse();
-    this.#slab = EMPTY;
-    this.#slabBytes = SLAB_BYTES_MIN;
+  releaseSlab(): void {
+    if (this.pending > 0) return;
+    this.reuseSlab();
+    this.slab = EMPTY;
+    this.slabBytes = SLAB_BYTES_MIN;
   }
 
-  #head(type: number, payloadLen: number, contiguous: number): void {
-    const slab = this.#reserve(FRAME_HEAD_BYTES + contiguous);
-    const at = this.#at;
+  private writeHead(type: number, payloadLen: number, contiguous: number): void {
+    const slab = this.reserve(FRAME_HEAD_BYTES + contiguous);
+    const at = this.at;
     const length = payloadLen + 5;
     slab[at] = length;
     slab[at + 1] = length >>> 8;
@@ -95,39 +95,39 @@ export class FrameWriter {
     slab[at + 6] = payloadLen >>> 8;
     slab[at + 7] = payloadLen >>> 16;
     slab[at + 8] = payloadLen >>> 24;
-    this.#advance(FRAME_HEAD_BYTES);
+    this.advance(FRAME_HEAD_BYTES);
   }
 
-  #append(body: Uint8Array): void {
+  private append(body: Uint8Array): void {
     if (body.length === 0) return;
     if (body.length < BY_REFERENCE_BYTES) {
-      this.#slab.set(body, this.#at);
-      this.#advance(body.length);
+      this.slab.set(body, this.at);
+      this.advance(body.length);
       return;
     }
-    this.#seal();
-    this.#pieces.push(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
-    this.#bytes += body.length;
+    this.seal();
+    this.pieces.push(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+    this.pending += body.length;
   }
 
-  #advance(bytes: number): void {
-    this.#at += bytes;
-    this.#bytes += bytes;
+  private advance(bytes: number): void {
+    this.at += bytes;
+    this.pending += bytes;
   }
 
-  #reserve(bytes: number): Buffer {
-    if (this.#slab.length - this.#at >= bytes) return this.#slab;
-    this.#seal();
-    this.#slabBytes = Math.min(this.#slabBytes * 2, SLAB_BYTES_MAX);
-    this.#slab = Buffer.allocUnsafeSlow(Math.max(this.#slabBytes, bytes));
-    this.#from = 0;
-    this.#at = 0;
-    return this.#slab;
+  private reserve(bytes: number): Buffer {
+    if (this.slab.length - this.at >= bytes) return this.slab;
+    this.seal();
+    this.slabBytes = Math.min(this.slabBytes * 2, SLAB_BYTES_MAX);
+    this.slab = Buffer.allocUnsafeSlow(Math.max(this.slabBytes, bytes));
+    this.from = 0;
+    this.at = 0;
+    return this.slab;
   }
 
-  #seal(): void {
-    if (this.#at === this.#from) return;
-    this.#pieces.push(this.#slab.subarray(this.#from, this.#at));
-    this.#from = this.#at;
+  private seal(): void {
+    if (this.at === this.from) return;
+    this.pieces.push(this.slab.subarray(this.from, this.at));
+    this.from = this.at;
   }
 }

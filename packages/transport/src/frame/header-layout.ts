@@ -1,7 +1,7 @@
 // The numbers of docs/wire-protocol.md §5, shared by the reader and the writer of headers.
 
-export const VERSION = 1;
-export const FIXED_BYTES = 4;
+export const HEADER_VERSION = 1;
+export const HEADER_FIXED_BYTES = 4;
 export const ID_BYTES_MAX = 64;
 export const SUBJECT_BYTES_MAX = 255;
 export const EXTRAS_MAX = 32;
@@ -19,7 +19,7 @@ export const HAS_TRACE = 32;
 export const HAS_RAW_LEN = 64;
 export const HAS_BODY = 128;
 export const HAS_EXTRAS = 256;
-export const RESERVED = 0xfe00;
+export const RESERVED_FLAGS = 0xfe00;
 
 export function isVisibleAscii(text: string): boolean {
   for (let i = 0; i < text.length; i += 1) {

@@ -5,7 +5,6 @@ import { type FrameHeader, NO_HEADER } from './header.js';
 import {
   EXTRA_VALUE_BYTES_MAX,
   EXTRAS_MAX,
-  FIXED_BYTES,
   HAS_ATTEMPT,
   HAS_BODY,
   HAS_CORR_ID,
@@ -15,63 +14,65 @@ import {
   HAS_RAW_LEN,
   HAS_SUBJECT,
   HAS_TRACE,
+  HEADER_FIXED_BYTES,
+  HEADER_VERSION,
   ID_BYTES_MAX,
   isVisibleAscii,
   LENGTH_UNKNOWN,
-  RESERVED,
+  RESERVED_FLAGS,
   SUBJECT_BYTES_MAX,
   TRACE_BYTES,
-  VERSION,
 } from './header-layout.js';
 
 /** What is wrong with received header bytes, and which answer that has. */
 export interface HeaderFault {
-  readonly answer: 'MALFORMED' | 'FRAME' | 'BAD_SUBJECT';
+  readonly errorName: 'MALFORMED' | 'FRAME' | 'BAD_SUBJECT';
   readonly field: string;
 }
 
 /** Reads `bytes[start..end)` as one whole header. Never throws: a fault names the field. */
 export function readHeader(bytes: Buffer, start: number, end: number): FrameHeader | HeaderFault {
   if (start === end) return NO_HEADER;
-  if (end - start < FIXED_BYTES || bytes[start] !== VERSION) return malformed('version');
+  if (end - start < HEADER_FIXED_BYTES || bytes[start] !== HEADER_VERSION) return malformed('version');
   const method = bytes[start + 1] as number; // four bytes are there
   const flags = bytes.readUInt16LE(start + 2);
-  if ((flags & RESERVED) !== 0 || method > 2) return { answer: 'FRAME', field: 'flags' };
-  if (flags === 0 && method === 0) return end - start === FIXED_BYTES ? NO_HEADER : malformed('header');
-  const reader = new HeaderReader(bytes, start + FIXED_BYTES, end);
+  if ((flags & RESERVED_FLAGS) !== 0 || method > 2) return { errorName: 'FRAME', field: 'flags' };
+  if (flags === 0 && method === 0)
+    return end - start === HEADER_FIXED_BYTES ? NO_HEADER : malformed('header');
+  const reader = new HeaderReader(bytes, start + HEADER_FIXED_BYTES, end);
   return reader.read(flags, method);
 }
 
 export function isHeaderFault(header: FrameHeader | HeaderFault): header is HeaderFault {
-  return 'answer' in header;
+  return 'errorName' in header;
 }
 
 class HeaderReader {
-  readonly #bytes: Buffer;
-  readonly #end: number;
-  #at: number;
-  #fault: HeaderFault | null = null;
+  private readonly bytes: Buffer;
+  private readonly end: number;
+  private at: number;
+  private fault: HeaderFault | null = null;
 
   constructor(bytes: Buffer, at: number, end: number) {
-    this.#bytes = bytes;
-    this.#at = at;
-    this.#end = end;
+    this.bytes = bytes;
+    this.at = at;
+    this.end = end;
   }
 
   // Every decoded header has the same fields in the same order, so that code reading headers stays monomorphic.
   read(flags: number, method: number): FrameHeader | HeaderFault {
-    const msgId = flags & HAS_MSG_ID ? this.#id('msgId') : undefined;
-    const corrId = flags & HAS_CORR_ID ? this.#id('corrId') : undefined;
-    const subject = flags & HAS_SUBJECT ? this.#subject() : undefined;
-    const attempt = flags & HAS_ATTEMPT ? this.#u32('attempt') : undefined;
-    const deadlineMs = flags & HAS_DEADLINE ? this.#u32('deadlineMs') : undefined;
-    const trace = flags & HAS_TRACE ? this.#trace() : undefined;
-    const rawLen = flags & HAS_RAW_LEN ? this.#u32('rawLen') : undefined;
-    const bodyId = flags & HAS_BODY ? this.#u32('bodyId') : undefined;
-    const bodyLength = flags & HAS_BODY ? this.#bodyLength() : undefined;
-    const extras = flags & HAS_EXTRAS ? this.#extras() : undefined;
-    if (this.#fault !== null) return this.#fault;
-    if (this.#at !== this.#end) return malformed('header');
+    const msgId = flags & HAS_MSG_ID ? this.readId('msgId') : undefined;
+    const corrId = flags & HAS_CORR_ID ? this.readId('corrId') : undefined;
+    const subject = flags & HAS_SUBJECT ? this.readSubject() : undefined;
+    const attempt = flags & HAS_ATTEMPT ? this.readU32('attempt') : undefined;
+    const deadlineMs = flags & HAS_DEADLINE ? this.readU32('deadlineMs') : undefined;
+    const trace = flags & HAS_TRACE ? this.readTrace() : undefined;
+    const rawLen = flags & HAS_RAW_LEN ? this.readU32('rawLen') : undefined;
+    const bodyId = flags & HAS_BODY ? this.readU32('bodyId') : undefined;
+    const bodyLength = flags & HAS_BODY ? this.readBodyLength() : undefined;
+    const extras = flags & HAS_EXTRAS ? this.readExtras() : undefined;
+    if (this.fault !== null) return this.fault;
+    if (this.at !== this.end) return malformed('header');
     if ((method !== 0) !== (rawLen !== undefined)) return malformed('rawLen');
     if (bodyId !== undefined && (bodyId === 0 || method !== 0)) return malformed('bodyId');
     const compression = method === 0 ? undefined : method === 1 ? 'gzip' : 'brotli';
@@ -90,87 +91,87 @@ class HeaderReader {
     };
   }
 
-  #take(bytes: number, field: string): number {
-    if (this.#fault !== null) return -1;
-    if (this.#end - this.#at < bytes) {
-      this.#fault = malformed(field);
+  private take(bytes: number, field: string): number {
+    if (this.fault !== null) return -1;
+    if (this.end - this.at < bytes) {
+      this.fault = malformed(field);
       return -1;
     }
-    const at = this.#at;
-    this.#at += bytes;
+    const at = this.at;
+    this.at += bytes;
     return at;
   }
 
-  #u32(field: string): number {
-    const at = this.#take(4, field);
-    return at < 0 ? 0 : this.#bytes.readUInt32LE(at);
+  private readU32(field: string): number {
+    const at = this.take(4, field);
+    return at < 0 ? 0 : this.bytes.readUInt32LE(at);
   }
 
-  #short(field: string, bytesMax: number): string {
-    const at = this.#take(1, field);
-    const length = at < 0 ? 0 : (this.#bytes[at] as number); // `take` saw the byte
+  private readShortText(field: string, bytesMax: number): string {
+    const at = this.take(1, field);
+    const length = at < 0 ? 0 : (this.bytes[at] as number); // `take` saw the byte
     if (length === 0 || length > bytesMax) {
-      this.#fault ??= malformed(field);
+      this.fault ??= malformed(field);
       return '';
     }
-    const from = this.#take(length, field);
-    return from < 0 ? '' : this.#bytes.toString('latin1', from, from + length);
+    const from = this.take(length, field);
+    return from < 0 ? '' : this.bytes.toString('latin1', from, from + length);
   }
 
-  #id(field: string): string {
-    const text = this.#short(field, ID_BYTES_MAX);
-    if (this.#fault === null && !isVisibleAscii(text)) this.#fault = malformed(field);
+  private readId(field: string): string {
+    const text = this.readShortText(field, ID_BYTES_MAX);
+    if (this.fault === null && !isVisibleAscii(text)) this.fault = malformed(field);
     return text;
   }
 
-  #subject(): string {
-    const text = this.#short('subject', SUBJECT_BYTES_MAX);
-    if (this.#fault === null && !isSubject(text)) this.#fault = { answer: 'BAD_SUBJECT', field: 'subject' };
+  private readSubject(): string {
+    const text = this.readShortText('subject', SUBJECT_BYTES_MAX);
+    if (this.fault === null && !isSubject(text)) this.fault = { errorName: 'BAD_SUBJECT', field: 'subject' };
     return text;
   }
 
-  #trace(): string {
-    const at = this.#take(TRACE_BYTES, 'trace');
+  private readTrace(): string {
+    const at = this.take(TRACE_BYTES, 'trace');
     if (at < 0) return '';
-    const hex = this.#bytes.toString('hex', at, at + TRACE_BYTES);
+    const hex = this.bytes.toString('hex', at, at + TRACE_BYTES);
     return `00-${hex.slice(0, 32)}-${hex.slice(32, 48)}-${hex.slice(48)}`;
   }
 
-  #bodyLength(): number | undefined {
-    const at = this.#take(8, 'bodyLength');
+  private readBodyLength(): number | undefined {
+    const at = this.take(8, 'bodyLength');
     if (at < 0) return undefined;
-    const length = this.#bytes.readBigUInt64LE(at);
+    const length = this.bytes.readBigUInt64LE(at);
     if (length === LENGTH_UNKNOWN) return undefined;
-    if (length > BigInt(Number.MAX_SAFE_INTEGER)) this.#fault ??= malformed('bodyLength');
+    if (length > BigInt(Number.MAX_SAFE_INTEGER)) this.fault ??= malformed('bodyLength');
     return Number(length);
   }
 
-  #extras(): ReadonlyMap<string, string> {
+  private readExtras(): ReadonlyMap<string, string> {
     const extras = new Map<string, string>();
-    const at = this.#take(1, 'extras');
-    const count = at < 0 ? 0 : (this.#bytes[at] as number); // `take` saw the byte
-    if (count === 0 || count > EXTRAS_MAX) this.#fault ??= malformed('extras');
-    for (let i = 0; i < count && this.#fault === null; i += 1) {
-      const key = this.#id('extras');
-      const value = this.#extraValue();
-      if (extras.has(key)) this.#fault ??= malformed('extras');
+    const at = this.take(1, 'extras');
+    const count = at < 0 ? 0 : (this.bytes[at] as number); // `take` saw the byte
+    if (count === 0 || count > EXTRAS_MAX) this.fault ??= malformed('extras');
+    for (let i = 0; i < count && this.fault === null; i += 1) {
+      const key = this.readId('extras');
+      const value = this.readExtraValue();
+      if (extras.has(key)) this.fault ??= malformed('extras');
       extras.set(key, value);
     }
     return extras;
   }
 
-  #extraValue(): string {
-    const at = this.#take(2, 'extras');
-    const length = at < 0 ? 0 : this.#bytes.readUInt16LE(at);
-    if (length > EXTRA_VALUE_BYTES_MAX) this.#fault ??= malformed('extras');
-    const from = this.#take(length, 'extras');
+  private readExtraValue(): string {
+    const at = this.take(2, 'extras');
+    const length = at < 0 ? 0 : this.bytes.readUInt16LE(at);
+    if (length > EXTRA_VALUE_BYTES_MAX) this.fault ??= malformed('extras');
+    const from = this.take(length, 'extras');
     if (from < 0) return '';
-    const view = this.#bytes.subarray(from, from + length);
-    if (!isUtf8(view)) this.#fault ??= malformed('extras');
+    const view = this.bytes.subarray(from, from + length);
+    if (!isUtf8(view)) this.fault ??= malformed('extras');
     return view.toString('utf8');
   }
 }
 
 function malformed(field: string): HeaderFault {
-  return { answer: 'MALFORMED', field };
+  return { errorName: 'MALFORMED', field };
 }

@@ -4,7 +4,6 @@ import { HeaderError } from '../errors.js';
 import {
   EXTRA_VALUE_BYTES_MAX,
   EXTRAS_MAX,
-  FIXED_BYTES,
   HAS_ATTEMPT,
   HAS_BODY,
   HAS_CORR_ID,
@@ -14,12 +13,13 @@ import {
   HAS_RAW_LEN,
   HAS_SUBJECT,
   HAS_TRACE,
+  HEADER_FIXED_BYTES,
+  HEADER_VERSION,
   ID_BYTES_MAX,
   isVisibleAscii,
   LENGTH_UNKNOWN,
   TRACE_BYTES,
   U32_MAX,
-  VERSION,
 } from './header-layout.js';
 
 export type Compression = 'gzip' | 'brotli';
@@ -47,7 +47,7 @@ export const NO_HEADER: FrameHeader = Object.freeze({});
 
 /** Checks every field and returns the size of the encoded header. */
 export function headerBytes(header: FrameHeader): number {
-  let bytes = FIXED_BYTES;
+  let bytes = HEADER_FIXED_BYTES;
   if (header.msgId !== undefined) bytes += 1 + idBytes('msgId', header.msgId);
   if (header.corrId !== undefined) bytes += 1 + idBytes('corrId', header.corrId);
   if (header.subject !== undefined) {
@@ -70,18 +70,18 @@ export function headerBytes(header: FrameHeader): number {
 /** Writes a header already measured by `headerBytes`. */
 export function writeHeader(header: FrameHeader, out: Buffer, from: number): void {
   let flags = 0;
-  let at = from + FIXED_BYTES;
+  let at = from + HEADER_FIXED_BYTES;
   if (header.msgId !== undefined) {
     flags |= HAS_MSG_ID;
-    at = writeShort(out, at, header.msgId);
+    at = writeShortText(out, at, header.msgId);
   }
   if (header.corrId !== undefined) {
     flags |= HAS_CORR_ID;
-    at = writeShort(out, at, header.corrId);
+    at = writeShortText(out, at, header.corrId);
   }
   if (header.subject !== undefined) {
     flags |= HAS_SUBJECT;
-    at = writeShort(out, at, header.subject);
+    at = writeShortText(out, at, header.subject);
   }
   if (header.attempt !== undefined) {
     flags |= HAS_ATTEMPT;
@@ -111,7 +111,7 @@ export function writeHeader(header: FrameHeader, out: Buffer, from: number): voi
     flags |= HAS_EXTRAS;
     writeExtras(header.extras, out, at);
   }
-  out[from] = VERSION;
+  out[from] = HEADER_VERSION;
   out[from + 1] = header.compression === undefined ? 0 : header.compression === 'gzip' ? 1 : 2;
   out[from + 2] = flags & 0xff;
   out[from + 3] = flags >>> 8;
@@ -153,14 +153,14 @@ function writeExtras(extras: ReadonlyMap<string, string>, out: Buffer, from: num
   out[at] = extras.size;
   at += 1;
   for (const [key, value] of extras) {
-    at = writeShort(out, at, key);
+    at = writeShortText(out, at, key);
     const written = out.write(value, at + 2, 'utf8');
     out.writeUInt16LE(written, at);
     at += 2 + written;
   }
 }
 
-function writeShort(out: Buffer, at: number, text: string): number {
+function writeShortText(out: Buffer, at: number, text: string): number {
   out[at] = text.length;
   // A loop beats the call into native code for the lengths ids have.
   for (let i = 0; i < text.length; i += 1) out[at + 1 + i] = text.charCodeAt(i);

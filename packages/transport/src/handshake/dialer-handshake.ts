@@ -1,11 +1,18 @@
 import type { Role } from '../access/identity.js';
-import type { TransportLimits } from '../access/limits.js';
 import { Secret } from '../access/secret.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameType } from '../frame/frame-type.js';
-import { type AuthMethod, capacityOf, encodeHello, helloType, NONCE_BYTES, VERSION } from './hello.js';
+import type { HandshakeResult, HandshakeStep } from './handshake-result.js';
+import {
+  type AuthMethod,
+  capacityOf,
+  encodeHello,
+  helloTypeOf,
+  NONCE_BYTES,
+  PROTOCOL_VERSION,
+} from './hello.js';
+import { dialerProof, listenerProof, sameProof, type Transcript } from './hmac-proof.js';
 import type { ChannelSecurity } from './listener-handshake.js';
-import { dialerProof, listenerProof, sameProof, type Transcript } from './proof.js';
-import type { HandshakeResult, Step } from './session.js';
 import { decodeWelcome } from './welcome.js';
 
 /** How a dialer proves who it is. `mtls` says it in the certificate of its TLS options. */
@@ -28,18 +35,18 @@ const CHALLENGE_BYTES = 2 + NONCE_BYTES;
 /** The dialer's half. It offers one method only, so that nobody in between can talk it down to a weaker one. */
 export class DialerHandshake {
   /** A dialer talks to a listener of the full dialect or to nobody. */
-  readonly sawHello = true;
+  readonly helloSeen = true;
   readonly hello: Buffer;
   readonly helloType: number;
-  readonly #options: DialerHandshakeOptions;
-  #proven: { key: Secret; transcript: Transcript; proof: Buffer } | null = null;
+  private readonly options: DialerHandshakeOptions;
+  private sent: { key: Secret; transcript: Transcript; proof: Buffer } | null = null;
 
   constructor(options: DialerHandshakeOptions) {
-    this.#options = options;
-    this.helloType = helloType(options.role);
+    this.options = options;
+    this.helloType = helloTypeOf(options.role);
     this.hello = encodeHello({
-      versionMin: VERSION,
-      versionMax: VERSION,
+      versionMin: PROTOCOL_VERSION,
+      versionMax: PROTOCOL_VERSION,
       methods: [options.auth.kind],
       nonce: options.entropy(NONCE_BYTES),
       capacity: capacityOf(options.limits),
@@ -47,21 +54,21 @@ export class DialerHandshake {
     });
   }
 
-  take(type: number, payload: Buffer): Step {
-    if (type === FrameType.Challenge) return this.#onChallenge(payload);
-    if (type === FrameType.Welcome) return this.#onWelcome(payload);
-    return { kind: 'refuse', answer: 'PROTOCOL', cause: 'Challenge or Welcome expected' };
+  receive(type: number, payload: Buffer): HandshakeStep {
+    if (type === FrameType.Challenge) return this.onChallenge(payload);
+    if (type === FrameType.Welcome) return this.onWelcome(payload);
+    return { kind: 'refuse', errorName: 'PROTOCOL', cause: 'Challenge or Welcome expected' };
   }
 
-  #onChallenge(payload: Buffer): Step {
-    const { auth, channel } = this.#options;
+  private onChallenge(payload: Buffer): HandshakeStep {
+    const { auth, channel } = this.options;
     if (
       auth.kind !== 'hmac' ||
-      this.#proven !== null ||
+      this.sent !== null ||
       payload.length !== CHALLENGE_BYTES ||
       payload[1] !== 1
     ) {
-      return { kind: 'refuse', answer: 'PROTOCOL', cause: 'a Challenge that was not asked for' };
+      return { kind: 'refuse', errorName: 'PROTOCOL', cause: 'a Challenge that was not asked for' };
     }
     const key = auth.key instanceof Secret ? auth.key : new Secret(auth.key);
     const authWithoutProof = Buffer.concat([
@@ -76,21 +83,21 @@ export class DialerHandshake {
       binding: channel.binding,
     };
     const proof = dialerProof(key, transcript);
-    this.#proven = { key, transcript, proof };
+    this.sent = { key, transcript, proof };
     return { kind: 'reply', type: FrameType.Auth, payload: Buffer.concat([authWithoutProof, proof]) };
   }
 
-  #onWelcome(payload: Buffer): Step {
+  private onWelcome(payload: Buffer): HandshakeStep {
     const read = decodeWelcome(payload);
-    if (read === null || read.welcome.version !== VERSION) {
-      return { kind: 'refuse', answer: 'PROTOCOL', cause: 'not a Welcome of ours' };
+    if (read === null || read.welcome.version !== PROTOCOL_VERSION) {
+      return { kind: 'refuse', errorName: 'PROTOCOL', cause: 'not a Welcome of ours' };
     }
     const { welcome, signed, proof } = read;
-    const method: AuthMethod = this.#options.auth.kind;
-    if (welcome.authMethod !== method || !this.#provenBack(signed, proof)) {
+    const method: AuthMethod = this.options.auth.kind;
+    if (welcome.authMethod !== method || !this.listenerProved(signed, proof)) {
       return {
         kind: 'refuse',
-        answer: 'AUTH_FAILED',
+        errorName: 'AUTH_FAILED',
         cause: 'the listener did not prove that it knows the key',
       };
     }
@@ -98,8 +105,8 @@ export class DialerHandshake {
       connectionId: welcome.connectionId,
       dialect: 'full',
       authMethod: method,
-      role: this.#options.role,
-      claimedName: this.#options.name,
+      role: this.options.role,
+      claimedName: this.options.name,
       identity: null,
       identityName: welcome.identityName,
       credential: null,
@@ -112,9 +119,9 @@ export class DialerHandshake {
     return { kind: 'ready', session, welcome: null };
   }
 
-  #provenBack(signed: Buffer, proof: Buffer): boolean {
-    if (this.#options.auth.kind !== 'hmac') return true;
-    const proven = this.#proven;
+  private listenerProved(signed: Buffer, proof: Buffer): boolean {
+    if (this.options.auth.kind !== 'hmac') return true;
+    const proven = this.sent;
     return (
       proven !== null && sameProof(listenerProof(proven.key, proven.transcript, proven.proof, signed), proof)
     );

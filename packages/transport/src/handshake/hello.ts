@@ -1,10 +1,10 @@
 import type { Role } from '../access/identity.js';
-import type { TransportLimits } from '../access/limits.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameType } from '../frame/frame-type.js';
 
 /** The four bytes that tell the full dialect from everything else. */
 export const MAGIC = 'TRP1';
-export const VERSION = 1;
+export const PROTOCOL_VERSION = 1;
 export const NONCE_BYTES = 32;
 export const PROOF_BYTES = 32;
 
@@ -31,7 +31,7 @@ export interface Hello {
 const FIXED_BYTES = 57;
 const NAME = /^[A-Za-z0-9_.-]{0,64}$/;
 
-export function helloType(role: Role): number {
+export function helloTypeOf(role: Role): number {
   return role === 'client'
     ? FrameType.HelloClient
     : role === 'worker'

@@ -1,8 +1,9 @@
-import type { IdentityStore } from '../access/directory.js';
 import { type Identity, LOCAL_IDENTITY, type Role } from '../access/identity.js';
-import type { TransportLimits } from '../access/limits.js';
+import type { IdentityStore } from '../access/identity-store.js';
 import { Secret } from '../access/secret.js';
+import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameType, isHello } from '../frame/frame-type.js';
+import type { HandshakeResult, HandshakeStep } from './handshake-result.js';
 import {
   type AuthMethod,
   capacityOf,
@@ -10,11 +11,10 @@ import {
   type Hello,
   NONCE_BYTES,
   PROOF_BYTES,
+  PROTOCOL_VERSION,
   roleOf,
-  VERSION,
 } from './hello.js';
-import { dialerProof, listenerProof, sameProof, type Transcript } from './proof.js';
-import type { HandshakeResult, Step } from './session.js';
+import { dialerProof, listenerProof, sameProof, type Transcript } from './hmac-proof.js';
 import { encodeWelcome, type Welcome } from './welcome.js';
 
 /** How a listener finds out who is there. */
@@ -47,55 +47,55 @@ const SESSION_BYTES = 16;
 
 /** The listener's half of the handshake: frames in, one step out. Costs a stranger's Hello no more than one HMAC. */
 export class ListenerHandshake {
-  readonly #options: ListenerHandshakeOptions;
-  #said: { type: number; payload: Buffer; hello: Hello; challenge: Buffer } | null = null;
+  private readonly options: ListenerHandshakeOptions;
+  private received: { type: number; payload: Buffer; hello: Hello; challenge: Buffer } | null = null;
 
   constructor(options: ListenerHandshakeOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** True once the peer has shown that it speaks the full dialect, so that it may be told what is wrong. */
-  get sawHello(): boolean {
-    return this.#said !== null;
+  get helloSeen(): boolean {
+    return this.received !== null;
   }
 
-  take(type: number, payload: Buffer): Step {
-    const step = this.#said === null ? this.#onHello(type, payload) : this.#onAuth(type, payload);
-    if (step.kind === 'refuse' && step.answer === 'AUTH_FAILED') this.#options.onFailure();
+  receive(type: number, payload: Buffer): HandshakeStep {
+    const step = this.received === null ? this.onHello(type, payload) : this.onAuth(type, payload);
+    if (step.kind === 'refuse' && step.errorName === 'AUTH_FAILED') this.options.onFailure();
     return step;
   }
 
-  #onHello(type: number, payload: Buffer): Step {
+  private onHello(type: number, payload: Buffer): HandshakeStep {
     if (!isHello(type)) return { kind: 'drop', cause: 'first frame is no Hello' };
-    if (payload.length === 0) return this.#minimal(roleOf(type));
+    if (payload.length === 0) return this.acceptMinimal(roleOf(type));
     const hello = decodeHello(payload);
     if (hello === null) return { kind: 'drop', cause: 'not a Hello of ours' };
-    const challenge = this.#challenge();
-    this.#said = { type, payload: Buffer.from(payload), hello, challenge };
-    if (hello.versionMin > VERSION || hello.versionMax < VERSION)
+    const challenge = this.newChallenge();
+    this.received = { type, payload: Buffer.from(payload), hello, challenge };
+    if (hello.versionMin > PROTOCOL_VERSION || hello.versionMax < PROTOCOL_VERSION)
       return refuse('VERSION', 'no common version');
-    if (!hello.methods.includes(this.#options.auth.kind)) return refuse('AUTH_FAILED', 'method not offered');
-    switch (this.#options.auth.kind) {
+    if (!hello.methods.includes(this.options.auth.kind)) return refuse('AUTH_FAILED', 'method not offered');
+    switch (this.options.auth.kind) {
       case 'none':
-        return this.#admit('none', LOCAL_IDENTITY, null);
+        return this.welcome('none', LOCAL_IDENTITY, null);
       case 'mtls': {
-        const certificate = this.#options.channel.certificate;
+        const certificate = this.options.channel.certificate;
         const holder =
-          certificate === null ? undefined : this.#options.auth.identities.byCertificate(certificate);
+          certificate === null ? undefined : this.options.auth.identities.byCertificate(certificate);
         return holder === undefined
           ? refuse('AUTH_FAILED', 'unknown certificate')
-          : this.#admit('mtls', holder, null);
+          : this.welcome('mtls', holder, null);
       }
       case 'hmac':
         return { kind: 'reply', type: FrameType.Challenge, payload: challenge };
       default:
-        return this.#options.auth satisfies never;
+        return this.options.auth satisfies never;
     }
   }
 
-  #onAuth(type: number, payload: Buffer): Step {
-    const { auth, channel } = this.#options;
-    const said = this.#said;
+  private onAuth(type: number, payload: Buffer): HandshakeStep {
+    const { auth, channel } = this.options;
+    const said = this.received;
     if (type !== FrameType.Auth || auth.kind !== 'hmac' || said === null)
       return refuse('PROTOCOL', 'Auth expected');
     const keyIdEnd = 2 + (payload[1] ?? 0);
@@ -104,7 +104,7 @@ export class ListenerHandshake {
     const keyId = payload.toString('latin1', 2, keyIdEnd);
     const owner = auth.identities.byKeyId(keyId);
     // An id nobody has costs the same work as a wrong proof, so that time tells nothing about which ids exist.
-    const key = owner?.key ?? new Secret(this.#options.entropy(NONCE_BYTES));
+    const key = owner?.key ?? new Secret(this.options.entropy(NONCE_BYTES));
     const transcript: Transcript = {
       helloType: said.type,
       hello: said.payload,
@@ -116,24 +116,24 @@ export class ListenerHandshake {
     if (!sameProof(dialerProof(key, transcript), proof) || owner === undefined) {
       return refuse('AUTH_FAILED', owner === undefined ? 'unknown key id' : 'wrong proof');
     }
-    return this.#admit('hmac', owner.identity, { id: keyId, key, transcript, proof: Buffer.from(proof) });
+    return this.welcome('hmac', owner.identity, { id: keyId, key, transcript, proof: Buffer.from(proof) });
   }
 
-  #admit(
+  private welcome(
     method: AuthMethod,
     identity: Identity,
     proven: { id: string; key: Secret; transcript: Transcript; proof: Buffer } | null,
-  ): Step {
-    const said = this.#said;
+  ): HandshakeStep {
+    const said = this.received;
     if (said === null) return refuse('PROTOCOL', 'no Hello');
     const role = roleOf(said.type);
-    if (!identity.mayBe(role)) return refuse('AUTH_FAILED', `may not be a ${role}`);
-    if (!this.#options.hasRoom(identity)) return refuse('TOO_MANY_CONNECTIONS', 'identity has its fill');
-    const { limits } = this.#options;
+    if (!identity.mayActAs(role)) return refuse('AUTH_FAILED', `may not be a ${role}`);
+    if (!this.options.hasRoom(identity)) return refuse('TOO_MANY_CONNECTIONS', 'identity has its fill');
+    const { limits } = this.options;
     const welcome: Welcome = {
-      version: VERSION,
+      version: PROTOCOL_VERSION,
       authMethod: method,
-      connectionId: Buffer.from(this.#options.entropy(SESSION_BYTES)).toString('hex'),
+      connectionId: Buffer.from(this.options.entropy(SESSION_BYTES)).toString('hex'),
       capacity: capacityOf(limits),
       pingMs: limits.pingMs,
       deadMs: limits.deadMs,
@@ -148,14 +148,14 @@ export class ListenerHandshake {
         : Buffer.concat([payload, listenerProof(proven.key, proven.transcript, proven.proof, payload)]);
     const name = said.hello.name === '' ? welcome.connectionId : said.hello.name;
     const session = {
-      ...this.#facts(role, name, welcome, said.hello),
+      ...this.resultOf(role, name, welcome, said.hello),
       identity,
-      credential: proven?.id ?? this.#options.channel.certificate,
+      credential: proven?.id ?? this.options.channel.certificate,
     };
     return { kind: 'ready', session, welcome: signed };
   }
 
-  #facts(
+  private resultOf(
     role: Role,
     name: string,
     welcome: Welcome,
@@ -176,8 +176,8 @@ export class ListenerHandshake {
     };
   }
 
-  #minimal(role: Role): Step {
-    const { limits, minimal, auth, hasRoom, entropy } = this.#options;
+  private acceptMinimal(role: Role): HandshakeStep {
+    const { limits, minimal, auth, hasRoom, entropy } = this.options;
     if (!minimal || auth.kind !== 'none')
       return { kind: 'drop', cause: 'minimal dialect is not served here' };
     if (!hasRoom(LOCAL_IDENTITY)) return { kind: 'drop', cause: 'identity has its fill' };
@@ -205,14 +205,14 @@ export class ListenerHandshake {
     return { kind: 'ready', session, welcome: null };
   }
 
-  #challenge(): Buffer {
-    return Buffer.concat([Uint8Array.of(VERSION, 1), this.#options.entropy(NONCE_BYTES)]);
+  private newChallenge(): Buffer {
+    return Buffer.concat([Uint8Array.of(PROTOCOL_VERSION, 1), this.options.entropy(NONCE_BYTES)]);
   }
 }
 
 function refuse(
   answer: 'PROTOCOL' | 'AUTH_FAILED' | 'VERSION' | 'TOO_MANY_CONNECTIONS',
   cause: string,
-): Step {
-  return { kind: 'refuse', answer, cause };
+): HandshakeStep {
+  return { kind: 'refuse', errorName: answer, cause };
 }

@@ -1,17 +1,17 @@
-import type { IdentityStore } from '../access/directory.js';
 import type { Action } from '../access/identity.js';
-import { type Profile, type TransportLimits, transportLimits } from '../access/limits.js';
-import { refusalFrame } from '../connection/answer.js';
+import type { IdentityStore } from '../access/identity-store.js';
+import { type Profile, type TransportLimits, transportLimits } from '../access/transport-limits.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
+import { refusalFrame } from '../connection/wire-error.js';
 import { ListenError } from '../errors.js';
 import { type ListenerAuth, ListenerHandshake } from '../handshake/listener-handshake.js';
 import { checkBind, DEFAULT_HOST, formatAddress, isLocal } from '../net/address.js';
 import type { Clock } from '../net/clock.js';
 import type { Address, ListenHandler, ListenTls, Net, NetServer, NetSocket } from '../net/net.js';
-import { Admission } from './admission.js';
-import { Gatekeeper } from './frame-permission.js';
+import { ConnectionAdmission } from './connection-admission.js';
+import { FramePermission } from './frame-permission.js';
 
 export interface ListenerOptions {
   readonly net: Net;
@@ -54,19 +54,19 @@ const WARN_EVERY_MS = 60_000;
 /** Accepts connections within its limits. Opens at once; throws an UnsafeBindError instead of letting strangers in. */
 export class Listener implements ListenHandler {
   readonly limits: TransportLimits;
-  readonly #options: ListenerOptions;
-  readonly #admission: Admission;
-  readonly #gatekeeper: Gatekeeper;
-  readonly #minimal: boolean;
-  readonly #connections = new Set<Connection>();
+  private readonly options: ListenerOptions;
+  private readonly admission: ConnectionAdmission;
+  private readonly framePermission: FramePermission;
+  private readonly minimal: boolean;
+  private readonly ready = new Set<Connection>();
   /** Not through the handshake yet. */
-  readonly #arriving = new Set<Connection>();
-  readonly #server: NetServer;
-  #auth: ListenerAuth;
-  #address: Address | null = null;
-  #grace: { cancel(): void } | null = null;
-  #waiting: (() => void)[] = [];
-  #warning: { cancel(): void } | null = null;
+  private readonly inHandshake = new Set<Connection>();
+  private readonly server: NetServer;
+  private auth: ListenerAuth;
+  private bound: Address | null = null;
+  private drainTimer: { cancel(): void } | null = null;
+  private drainCallbacks: (() => void)[] = [];
+  private warningTimer: { cancel(): void } | null = null;
 
   constructor(options: ListenerOptions) {
     const { address = { host: DEFAULT_HOST, port: 0 }, auth = { kind: 'none' }, tls } = options;
@@ -80,77 +80,78 @@ export class Listener implements ListenHandler {
     if (auth.kind === 'mtls' && tls?.clientCa === undefined) {
       throw new ListenError(formatAddress(address), 'authentication by certificate needs tls.clientCa');
     }
-    this.#options = options;
+    this.options = options;
     this.limits = transportLimits(profile, options.limits);
-    this.#auth = auth;
-    this.#minimal = options.minimal ?? (profile === 'trusted' && auth.kind === 'none');
-    this.#admission = new Admission(this.limits);
-    this.#gatekeeper = new Gatekeeper(this.limits, options.actions ?? new Map());
-    this.#server = options.net.listen({ address, tls, tlsHandshakeMs: this.limits.tlsHandshakeMs }, this);
-    if (!isLocal(address) && options.insecure === true) this.#warn(address);
+    this.auth = auth;
+    this.minimal = options.minimal ?? (profile === 'trusted' && auth.kind === 'none');
+    this.admission = new ConnectionAdmission(this.limits);
+    this.framePermission = new FramePermission(this.limits, options.actions ?? new Map());
+    this.server = options.net.listen({ address, tls, tlsHandshakeMs: this.limits.tlsHandshakeMs }, this);
+    if (!isLocal(address) && options.insecure === true) this.warnInsecure(address);
   }
 
   /** Null until it is bound. */
   get address(): Address | null {
-    return this.#address;
+    return this.bound;
   }
 
   get connections(): number {
-    return this.#connections.size;
+    return this.ready.size;
   }
 
   /** How much of the limits is used. */
-  get usage(): { readonly connections: number; readonly unproven: number } {
-    return { connections: this.#admission.connections, unproven: this.#admission.unproven };
+  get usage(): { readonly connections: number; readonly unauthenticated: number } {
+    return { connections: this.admission.connections, unauthenticated: this.admission.unauthenticated };
   }
 
   /** Takes another identities. Sessions whose key or certificate is no longer in it, or has other rights now, end. */
   renewIdentities(identities: IdentityStore): void {
-    if (this.#auth.kind === 'none') return;
-    this.#auth = { ...this.#auth, identities };
-    for (const connection of this.#connections) {
+    if (this.auth.kind === 'none') return;
+    this.auth = { ...this.auth, identities };
+    for (const connection of this.ready) {
       const { identity, credential, authMethod: method } = connection.handshake;
       const found =
         method === 'mtls'
           ? identities.byCertificate(credential ?? '')
           : identities.byKeyId(credential ?? '')?.identity;
-      if (identity === null || found === undefined || !found.sameAs(identity))
+      if (identity === null || found === undefined || !found.hasSameRules(identity))
         connection.writeError('AUTH_FAILED');
     }
   }
 
   renewTls(tls: ListenTls): void {
-    this.#server.renew(tls);
+    this.server.renew(tls);
   }
 
   /** Accepts nobody, says Goodbye to everybody, closes whoever is left after `graceMs`, then calls `done`. */
   drain(graceMs: number, done: () => void): void {
-    this.#waiting.push(done);
-    if (this.#grace === null) {
-      this.#warning?.cancel();
-      this.#grace = this.#options.clock.setTimer(graceMs, () => this.#closeAll());
-      this.#server.close(() => undefined);
-      for (const connection of [...this.#arriving]) connection.destroy();
-      for (const connection of this.#connections) connection.drain(graceMs);
+    this.drainCallbacks.push(done);
+    if (this.drainTimer === null) {
+      this.warningTimer?.cancel();
+      this.drainTimer = this.options.clock.setTimer(graceMs, () => this.closeAll());
+      this.server.close(() => undefined);
+      for (const connection of [...this.inHandshake]) connection.destroy();
+      for (const connection of this.ready) connection.drain(graceMs);
     }
-    this.#doneIfEmpty();
+    this.finishDrain();
   }
 
   /** `drain` without the wait. */
   close(done: () => void = () => undefined): void {
     this.drain(0, done);
-    this.#closeAll();
+    this.closeAll();
   }
 
   onListening(address: Address): void {
-    this.#address = address;
-    this.#options.onListening?.(address);
+    this.bound = address;
+    this.options.onListening?.(address);
   }
 
   admit(remote: string): 'accept' | 'reject' | 'drop' {
-    const verdict = this.#grace === null ? this.#admission.arrive(remote, this.#options.clock.now()) : 'drop';
+    const verdict =
+      this.drainTimer === null ? this.admission.accept(remote, this.options.clock.now()) : 'drop';
     if (verdict !== 'accept') {
-      this.#options.onEvent?.({ kind: 'refused', remote, why: verdict === 'reject' ? 'limits' : 'penalty' });
+      this.options.onEvent?.({ kind: 'refused', remote, why: verdict === 'reject' ? 'limits' : 'penalty' });
     }
     return verdict;
   }
@@ -158,27 +159,27 @@ export class Listener implements ListenHandler {
   readonly refusal: Buffer = refusalFrame('TOO_MANY_CONNECTIONS');
 
   onTlsFailed(remote: string, error: Error): void {
-    this.#admission.left(remote, null);
-    this.#options.onEvent?.({ kind: 'tls-failed', remote, error });
-    this.#doneIfEmpty();
+    this.admission.closed(remote, null);
+    this.options.onEvent?.({ kind: 'tls-failed', remote, error });
+    this.finishDrain();
   }
 
   onError(error: Error): void {
-    this.#options.onEvent?.({ kind: 'failed', error });
+    this.options.onEvent?.({ kind: 'failed', error });
   }
 
   onSocket(socket: NetSocket): void {
-    const { clock, net } = this.#options;
+    const { clock, net } = this.options;
     let identityName: string | null = null;
     const handshake = new ListenerHandshake({
-      auth: this.#auth,
+      auth: this.auth,
       limits: this.limits,
-      minimal: this.#minimal,
+      minimal: this.minimal,
       channel: socket.channel,
       entropy: (bytes) => net.randomBytes(bytes),
-      hasRoom: (identity) => this.#admission.hasRoom(identity.name),
+      hasRoom: (identity) => this.admission.hasRoom(identity.name),
       // At the refusal, not when its socket has closed: a guesser may leave that open.
-      onFailure: () => this.#admission.failedAuth(socket.remote, clock.now()),
+      onFailure: () => this.admission.authFailed(socket.remote, clock.now()),
     });
     const connection: Connection = new Connection({
       socket,
@@ -186,40 +187,40 @@ export class Listener implements ListenHandler {
       limits: this.limits,
       side: 'listener',
       handshake,
-      gate: this.#gatekeeper.gateFor(() => connection.handshake.identity),
+      checkFrame: this.framePermission.checkFor(() => connection.handshake.identity),
       onReady: () => {
         identityName = connection.handshake.identityName;
-        this.#admission.proven(socket.remote, identityName);
-        this.#arriving.delete(connection);
-        this.#connections.add(connection);
-        return this.#options.onConnection(connection);
+        this.admission.authenticated(socket.remote, identityName);
+        this.inHandshake.delete(connection);
+        this.ready.add(connection);
+        return this.options.onConnection(connection);
       },
       onClosed: (_, reason) => {
-        this.#arriving.delete(connection);
-        this.#connections.delete(connection);
-        this.#admission.left(socket.remote, identityName);
-        this.#options.onEvent?.({ kind: 'closed', remote: socket.remote, identityName, reason });
-        this.#doneIfEmpty();
+        this.inHandshake.delete(connection);
+        this.ready.delete(connection);
+        this.admission.closed(socket.remote, identityName);
+        this.options.onEvent?.({ kind: 'closed', remote: socket.remote, identityName, reason });
+        this.finishDrain();
       },
     });
-    this.#arriving.add(connection);
+    this.inHandshake.add(connection);
     connection.begin(null);
   }
 
-  #closeAll(): void {
-    for (const connection of this.#connections) connection.close();
+  private closeAll(): void {
+    for (const connection of this.ready) connection.close();
   }
 
-  #doneIfEmpty(): void {
-    if (this.#grace === null || this.#admission.connections > 0) return;
-    this.#grace.cancel();
-    const waiting = this.#waiting;
-    this.#waiting = [];
+  private finishDrain(): void {
+    if (this.drainTimer === null || this.admission.connections > 0) return;
+    this.drainTimer.cancel();
+    const waiting = this.drainCallbacks;
+    this.drainCallbacks = [];
     for (const done of waiting) done();
   }
 
-  #warn(address: Address): void {
-    this.#options.onEvent?.({ kind: 'insecure', address: formatAddress(address) });
-    this.#warning = this.#options.clock.setTimer(WARN_EVERY_MS, () => this.#warn(address));
+  private warnInsecure(address: Address): void {
+    this.options.onEvent?.({ kind: 'insecure', address: formatAddress(address) });
+    this.warningTimer = this.options.clock.setTimer(WARN_EVERY_MS, () => this.warnInsecure(address));
   }
 }

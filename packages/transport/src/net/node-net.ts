@@ -24,49 +24,49 @@ export const nodeNet: Net = {
 };
 
 class NodeServer implements NetServer {
-  readonly #server: Server;
-  readonly #secure: TlsServer | null;
-  readonly #handler: ListenHandler;
+  private readonly server: Server;
+  private readonly tlsServer: TlsServer | null;
+  private readonly handler: ListenHandler;
   /** Accepted, TLS handshake under way, by remote address and port, which is all that both of its sockets have in common. */
-  readonly #securing = new Map<string, Socket>();
-  #reclaimed = false;
+  private readonly inTlsHandshake = new Map<string, Socket>();
+  private triedReclaim = false;
 
   constructor(address: Address, tls: ListenTls | undefined, tlsHandshakeMs: number, handler: ListenHandler) {
     if (tls !== undefined && 'path' in address)
       throw new ListenError(formatAddress(address), 'a Unix socket takes no TLS');
-    this.#handler = handler;
-    this.#secure = tls === undefined ? null : this.#tlsServer(tls, tlsHandshakeMs);
-    this.#server = createServer(
+    this.handler = handler;
+    this.tlsServer = tls === undefined ? null : this.createTls(tls, tlsHandshakeMs);
+    this.server = createServer(
       // With TLS a peer that leaves in the handshake would stay half open until its time is up.
       { allowHalfOpen: tls === undefined, noDelay: true, highWaterMark: BUFFER_BYTES },
-      (socket) => this.#accept(socket),
+      (socket) => this.accept(socket),
     );
-    this.#server.on('error', (error: NodeJS.ErrnoException) => this.#onError(address, error));
-    this.#server.on('listening', () => this.#onListening(address));
-    this.#listen(address);
+    this.server.on('error', (error: NodeJS.ErrnoException) => this.onError(address, error));
+    this.server.on('listening', () => this.onListening(address));
+    this.listen(address);
   }
 
   close(done: () => void): void {
-    for (const socket of [...this.#securing.values()]) socket.destroy();
-    if (this.#server.listening) this.#server.close(() => done());
+    for (const socket of [...this.inTlsHandshake.values()]) socket.destroy();
+    if (this.server.listening) this.server.close(() => done());
     else done();
   }
 
   renew(tls: ListenTls): void {
-    this.#secure?.setSecureContext(contextOf(tls));
+    this.tlsServer?.setSecureContext(contextOf(tls));
   }
 
-  #listen(address: Address): void {
-    if ('path' in address) this.#server.listen({ path: address.path, backlog: BACKLOG });
-    else this.#server.listen({ host: address.host ?? DEFAULT_HOST, port: address.port, backlog: BACKLOG });
+  private listen(address: Address): void {
+    if ('path' in address) this.server.listen({ path: address.path, backlog: BACKLOG });
+    else this.server.listen({ host: address.host ?? DEFAULT_HOST, port: address.port, backlog: BACKLOG });
   }
 
-  #onError(address: Address, error: NodeJS.ErrnoException): void {
+  private onError(address: Address, error: NodeJS.ErrnoException): void {
     const failed = (): void =>
-      this.#handler.onError(new ListenError(formatAddress(address), error.message, { cause: error }));
-    if (error.code !== 'EADDRINUSE' || !('path' in address) || this.#reclaimed) return failed();
+      this.handler.onError(new ListenError(formatAddress(address), error.message, { cause: error }));
+    if (error.code !== 'EADDRINUSE' || !('path' in address) || this.triedReclaim) return failed();
     // A process that was killed leaves its socket file behind. Nobody answers there: it is ours to take.
-    this.#reclaimed = true;
+    this.triedReclaim = true;
     const probe = connect(address.path, () => {
       probe.destroy();
       failed();
@@ -74,45 +74,45 @@ class NodeServer implements NetServer {
     probe.on('error', (refusal: NodeJS.ErrnoException) => {
       if (refusal.code !== 'ECONNREFUSED' || !lstatSync(address.path).isSocket()) return failed();
       unlinkSync(address.path);
-      this.#listen(address);
+      this.listen(address);
     });
   }
 
-  #onListening(address: Address): void {
+  private onListening(address: Address): void {
     if ('path' in address) {
       chmodSync(address.path, ONLY_OWNER);
-      return this.#handler.onListening(address);
+      return this.handler.onListening(address);
     }
-    const bound = this.#server.address();
+    const bound = this.server.address();
     if (bound !== null && typeof bound === 'object')
-      this.#handler.onListening({ host: bound.address, port: bound.port });
+      this.handler.onListening({ host: bound.address, port: bound.port });
   }
 
-  #accept(socket: Socket): void {
+  private accept(socket: Socket): void {
     const remote = socket.remoteAddress ?? UNIX;
-    const verdict = this.#handler.admit(remote);
+    const verdict = this.handler.admit(remote);
     if (verdict === 'accept') {
-      if (this.#secure === null) this.#handler.onSocket(new NodeSocket(socket, remote));
-      else this.#startTls(this.#secure, socket, remote);
+      if (this.tlsServer === null) this.handler.onSocket(new NodeSocket(socket, remote));
+      else this.startTls(this.tlsServer, socket, remote);
       return;
     }
     socket.on('error', () => socket.destroy());
-    if (verdict === 'reject' && this.#secure === null)
-      socket.end(this.#handler.refusal, () => socket.destroy());
+    if (verdict === 'reject' && this.tlsServer === null)
+      socket.end(this.handler.refusal, () => socket.destroy());
     else socket.destroy();
   }
 
-  #startTls(secure: TlsServer, socket: Socket, remote: string): void {
+  private startTls(secure: TlsServer, socket: Socket, remote: string): void {
     const key = keyOf(socket);
-    this.#securing.set(key, socket);
+    this.inTlsHandshake.set(key, socket);
     socket.once('close', () => {
-      if (this.#securing.delete(key))
-        this.#handler.onTlsFailed(remote, new Error('TLS handshake not completed'));
+      if (this.inTlsHandshake.delete(key))
+        this.handler.onTlsFailed(remote, new Error('TLS handshake not completed'));
     });
     secure.emit('connection', socket);
   }
 
-  #tlsServer(tls: ListenTls, handshakeTimeout: number): TlsServer {
+  private createTls(tls: ListenTls, handshakeTimeout: number): TlsServer {
     const server = createTlsServer({
       ...contextOf(tls),
       requestCert: tls.clientCa !== undefined,
@@ -124,8 +124,8 @@ class NodeServer implements NetServer {
     });
     server.on('secureConnection', (socket) => {
       const key = keyOf(socket);
-      const remote = this.#securing.get(key)?.remoteAddress ?? UNIX;
-      if (this.#securing.delete(key)) this.#handler.onSocket(new NodeSocket(socket, remote));
+      const remote = this.inTlsHandshake.get(key)?.remoteAddress ?? UNIX;
+      if (this.inTlsHandshake.delete(key)) this.handler.onSocket(new NodeSocket(socket, remote));
       else socket.destroy();
     });
     server.on('tlsClientError', (_error, socket) => socket.destroy());

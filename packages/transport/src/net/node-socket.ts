@@ -13,34 +13,34 @@ const PLAIN: ChannelSecurity = { binding: new Uint8Array(0), certificate: null }
 export class NodeSocket implements NetSocket {
   readonly remote: string;
   readonly channel: ChannelSecurity;
-  readonly #socket: Socket;
-  #error: Error | null = null;
-  #paused = false;
-  #resting = false;
-  #spentMs = 0;
+  private readonly socket: Socket;
+  private error: Error | null = null;
+  private paused = false;
+  private yielding = false;
+  private sliceMs = 0;
 
   constructor(socket: Socket, remote: string) {
-    this.#socket = socket;
+    this.socket = socket;
     this.remote = remote;
     this.channel = socket instanceof TLSSocket ? channelOf(socket) : PLAIN;
     socket.setNoDelay(true);
     // The minimal dialect has no Ping; this finds its half-open peers.
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.on('error', (error) => {
-      this.#error = error;
+      this.error = error;
     });
   }
 
   attach(handler: SocketHandler): void {
-    this.#socket
+    this.socket
       .on('drain', () => handler.onWritable())
       .on('end', () => handler.onEnd())
-      .on('close', () => handler.onClose(this.#error))
-      .on('data', (chunk: Buffer) => this.#onData(handler, chunk));
+      .on('close', () => handler.onClose(this.error))
+      .on('data', (chunk: Buffer) => this.onData(handler, chunk));
   }
 
   write(pieces: readonly Buffer[]): boolean {
-    const socket = this.#socket;
+    const socket = this.socket;
     if (pieces.length === 1) return socket.write(pieces[0] as Buffer); // length was checked
     let takesMore = true;
     socket.cork();
@@ -50,40 +50,40 @@ export class NodeSocket implements NetSocket {
   }
 
   get heldBytes(): number {
-    return this.#socket.writableLength;
+    return this.socket.writableLength;
   }
 
   pause(): void {
-    this.#paused = true;
-    this.#socket.pause();
+    this.paused = true;
+    this.socket.pause();
   }
 
   resume(): void {
-    this.#paused = false;
-    if (!this.#resting) this.#socket.resume();
+    this.paused = false;
+    if (!this.yielding) this.socket.resume();
   }
 
   end(): void {
-    this.#socket.end();
+    this.socket.end();
   }
 
   destroy(): void {
-    this.#socket.destroy();
+    this.socket.destroy();
   }
 
   // libuv reads a socket up to 32 times before it looks at the next one: two megabytes of small frames from one peer would keep
   // everybody else waiting for a tenth of a second. So after a slice of work this socket steps back for one turn of the loop.
-  #onData(handler: SocketHandler, chunk: Buffer): void {
+  private onData(handler: SocketHandler, chunk: Buffer): void {
     const startedAt = performance.now();
     handler.onData(chunk);
-    this.#spentMs += performance.now() - startedAt;
-    if (this.#spentMs < SLICE_MS || this.#resting) return;
-    this.#resting = true;
-    this.#socket.pause();
+    this.sliceMs += performance.now() - startedAt;
+    if (this.sliceMs < SLICE_MS || this.yielding) return;
+    this.yielding = true;
+    this.socket.pause();
     setImmediate(() => {
-      this.#spentMs = 0;
-      this.#resting = false;
-      if (!this.#paused) this.#socket.resume();
+      this.sliceMs = 0;
+      this.yielding = false;
+      if (!this.paused) this.socket.resume();
     });
   }
 }

@@ -1,4 +1,8 @@
-export { CertificateAuthority, type CertificateOptions, type KeyAndCertificate } from './certificate.js';
+export {
+  CertificateAuthority,
+  type CertificateOptions,
+  type KeyAndCertificate,
+} from './certificate-authority.js';
 export { Chance } from './chance.js';
 export { ManualClock } from './manual-clock.js';
 export { MemoryNetwork, type MemoryNetworkOptions } from './memory-network.js';

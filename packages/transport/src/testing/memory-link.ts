@@ -1,5 +1,5 @@
 import type { NetSocket, SocketHandler } from '../net/net.js';
-import { MemoryPipe, type PipeWorld } from './memory-pipe.js';
+import { MemoryPipe, type PipeConditions } from './memory-pipe.js';
 
 const PLAIN = { binding: new Uint8Array(0), certificate: null };
 
@@ -7,22 +7,22 @@ const PLAIN = { binding: new Uint8Array(0), certificate: null };
 export class MemoryLink {
   readonly accepted: MemorySocket;
   readonly dialled: MemorySocket;
-  readonly #from: string;
-  readonly #to: string;
-  readonly #there: MemoryPipe;
-  readonly #back: MemoryPipe;
+  private readonly from: string;
+  private readonly to: string;
+  private readonly outbound: MemoryPipe;
+  private readonly inbound: MemoryPipe;
 
-  constructor(from: string, to: string, world: LinkWorld, onGone: () => void) {
-    this.#from = from;
-    this.#to = to;
-    this.#there = new MemoryPipe(
+  constructor(from: string, to: string, world: LinkConditions, onGone: () => void) {
+    this.from = from;
+    this.to = to;
+    this.outbound = new MemoryPipe(
       world(
         { from, to },
         () => this.break(),
         (what) => this.accepted.arrived(what),
       ),
     );
-    this.#back = new MemoryPipe(
+    this.inbound = new MemoryPipe(
       world(
         { from: to, to: from },
         () => this.break(),
@@ -32,103 +32,103 @@ export class MemoryLink {
     const onClosed = (): void => {
       if (this.accepted.closed && this.dialled.closed) onGone();
     };
-    this.dialled = new MemorySocket(to, this.#there, this.#back, onClosed);
-    this.accepted = new MemorySocket(from, this.#back, this.#there, onClosed);
+    this.dialled = new MemorySocket(to, this.outbound, this.inbound, onClosed);
+    this.accepted = new MemorySocket(from, this.inbound, this.outbound, onClosed);
   }
 
   touches(machine: string): boolean {
-    return this.#from === machine || this.#to === machine;
+    return this.from === machine || this.to === machine;
   }
 
   flow(): void {
-    this.#there.flow();
-    this.#back.flow();
+    this.outbound.flow();
+    this.inbound.flow();
   }
 
   break(): void {
-    this.#there.reset();
-    this.#back.reset();
+    this.outbound.reset();
+    this.inbound.reset();
   }
 }
 
-export type LinkWorld = (
+export type LinkConditions = (
   way: { readonly from: string; readonly to: string },
   broken: () => void,
   arrived: (what: 'end' | 'reset') => void,
-) => PipeWorld;
+) => PipeConditions;
 
 class MemorySocket implements NetSocket {
   readonly remote: string;
   readonly channel = PLAIN;
   /** Its pipe copies. */
   readonly heldBytes = 0;
-  readonly #out: MemoryPipe;
-  readonly #into: MemoryPipe;
-  readonly #onClosed: () => void;
-  #handler: SocketHandler | null = null;
-  #sentEnd = false;
-  #gotEnd = false;
-  #closed = false;
+  private readonly outgoing: MemoryPipe;
+  private readonly incoming: MemoryPipe;
+  private readonly onClosed: () => void;
+  private handler: SocketHandler | null = null;
+  private endWritten = false;
+  private endReceived = false;
+  private isClosed = false;
 
   constructor(remote: string, out: MemoryPipe, into: MemoryPipe, onClosed: () => void) {
     this.remote = remote;
-    this.#out = out;
-    this.#into = into;
-    this.#onClosed = onClosed;
+    this.outgoing = out;
+    this.incoming = into;
+    this.onClosed = onClosed;
   }
 
   get closed(): boolean {
-    return this.#closed;
+    return this.isClosed;
   }
 
   attach(handler: SocketHandler): void {
-    this.#handler = handler;
-    this.#out.writer = handler;
-    this.#into.reader = handler;
+    this.handler = handler;
+    this.outgoing.writer = handler;
+    this.incoming.reader = handler;
   }
 
   write(pieces: readonly Buffer[]): boolean {
-    return this.#closed || this.#out.write(pieces);
+    return this.isClosed || this.outgoing.write(pieces);
   }
 
   pause(): void {
-    this.#into.pause();
+    this.incoming.pause();
   }
 
   resume(): void {
-    this.#into.resume();
+    this.incoming.resume();
   }
 
   end(): void {
-    this.#sendEnd();
-    if (this.#gotEnd) this.#close(null);
+    this.writeEnd();
+    if (this.endReceived) this.finish(null);
   }
 
   destroy(): void {
-    if (this.#closed) return;
-    this.#sendEnd();
-    this.#close(null);
+    if (this.isClosed) return;
+    this.writeEnd();
+    this.finish(null);
   }
 
   arrived(what: 'end' | 'reset'): void {
-    if (this.#closed) return;
-    if (what === 'reset') return this.#close(new Error('ECONNRESET'));
-    this.#gotEnd = true;
-    this.#handler?.onEnd();
-    if (this.#sentEnd) this.#close(null);
+    if (this.isClosed) return;
+    if (what === 'reset') return this.finish(new Error('ECONNRESET'));
+    this.endReceived = true;
+    this.handler?.onEnd();
+    if (this.endWritten) this.finish(null);
   }
 
-  #sendEnd(): void {
-    if (this.#sentEnd) return;
-    this.#sentEnd = true;
-    this.#out.end();
+  private writeEnd(): void {
+    if (this.endWritten) return;
+    this.endWritten = true;
+    this.outgoing.end();
   }
 
-  #close(error: Error | null): void {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#into.kill();
-    this.#onClosed();
-    this.#out.later(() => this.#handler?.onClose(error));
+  private finish(error: Error | null): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.incoming.close();
+    this.onClosed();
+    this.outgoing.later(() => this.handler?.onClose(error));
   }
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../net/clock.js';
 import type { Address, DialHandler, ListenHandler, Net, NetServer } from '../net/net.js';
 import { Chance } from './chance.js';
-import { type LinkWorld, MemoryLink } from './memory-link.js';
-import type { PipeWorld } from './memory-pipe.js';
+import { type LinkConditions, MemoryLink } from './memory-link.js';
+import type { PipeConditions } from './memory-pipe.js';
 
 export interface MemoryNetworkOptions {
   readonly clock: Clock;
@@ -23,34 +23,34 @@ const PORT_FIRST = 40_000;
  * it binds 127.0.0.1 itself, so that listeners need neither keys nor TLS.
  */
 export class MemoryNetwork {
-  readonly #clock: Clock;
-  readonly #chance: Chance;
-  readonly #options: MemoryNetworkOptions;
-  readonly #listeners = new Map<string, ListenHandler>();
-  readonly #links = new Set<MemoryLink>();
-  readonly #blocked = new Set<string>();
-  #ports = PORT_FIRST;
-  #loss: number;
+  private readonly clock: Clock;
+  private readonly random: Chance;
+  private readonly options: MemoryNetworkOptions;
+  private readonly listeners = new Map<string, ListenHandler>();
+  private readonly openLinks = new Set<MemoryLink>();
+  private readonly blockedWays = new Set<string>();
+  private nextPort = PORT_FIRST;
+  private lossRate: number;
 
   constructor(options: MemoryNetworkOptions) {
-    this.#clock = options.clock;
-    this.#options = options;
-    this.#chance = new Chance(options.seed ?? 1);
-    this.#loss = options.lossPerArrival ?? 0;
+    this.clock = options.clock;
+    this.options = options;
+    this.random = new Chance(options.seed ?? 1);
+    this.lossRate = options.lossPerArrival ?? 0;
   }
 
   /** The network as `name` sees it. */
   machine(name: string): Net {
     return {
-      listen: ({ address }, handler) => this.#listen(name, address, handler),
-      dial: ({ address, timeoutMs }, handler) => this.#dial(name, address, timeoutMs, handler),
-      randomBytes: (bytes) => this.#chance.bytes(bytes),
+      listen: ({ address }, handler) => this.listen(name, address, handler),
+      dial: ({ address, timeoutMs }, handler) => this.dial(name, address, timeoutMs, handler),
+      randomBytes: (bytes) => this.random.bytes(bytes),
     };
   }
 
   /** Connections open now. */
-  get links(): number {
-    return this.#links.size;
+  get linkCount(): number {
+    return this.openLinks.size;
   }
 
   /** Nothing passes between the two, either way; connections stay, as in a real partition. */
@@ -61,51 +61,51 @@ export class MemoryNetwork {
 
   /** Nothing passes from `from` to `to`; the other way is open. */
   stall(from: string, to: string): void {
-    this.#blocked.add(wayKey(from, to));
+    this.blockedWays.add(routeKey(from, to));
   }
 
   /** Undoes `partition` and `stall` between the two. What was on the way arrives. */
   heal(a: string, b: string): void {
-    this.#blocked.delete(wayKey(a, b));
-    this.#blocked.delete(wayKey(b, a));
-    for (const link of this.#links) link.flow();
+    this.blockedWays.delete(routeKey(a, b));
+    this.blockedWays.delete(routeKey(b, a));
+    for (const link of this.openLinks) link.flow();
   }
 
   /** Loses every connection of a machine, or all; both ends see a reset. The machine's listeners stay. */
   reset(machine?: string): void {
-    for (const link of [...this.#links]) if (machine === undefined || link.touches(machine)) link.break();
+    for (const link of [...this.openLinks]) if (machine === undefined || link.touches(machine)) link.break();
   }
 
   /** The machine is gone: its connections are lost and its listeners closed. */
   crash(machine: string): void {
-    for (const key of [...this.#listeners.keys()])
-      if (key.startsWith(`${machine} `)) this.#listeners.delete(key);
+    for (const key of [...this.listeners.keys()])
+      if (key.startsWith(`${machine} `)) this.listeners.delete(key);
     this.reset(machine);
   }
 
   lossPerArrival(chance: number): void {
-    this.#loss = chance;
+    this.lossRate = chance;
   }
 
-  #listen(machine: string, address: Address, handler: ListenHandler): NetServer {
-    const bound = this.#bind(address);
-    const key = placeKey(machine, bound);
-    if (this.#listeners.has(key))
-      this.#clock.setTimer(0, () => handler.onError(new Error(`EADDRINUSE ${key}`)));
+  private listen(machine: string, address: Address, handler: ListenHandler): NetServer {
+    const bound = this.bind(address);
+    const key = listenerKey(machine, bound);
+    if (this.listeners.has(key))
+      this.clock.setTimer(0, () => handler.onError(new Error(`EADDRINUSE ${key}`)));
     else {
-      this.#listeners.set(key, handler);
-      this.#clock.setTimer(0, () => handler.onListening(bound));
+      this.listeners.set(key, handler);
+      this.clock.setTimer(0, () => handler.onListening(bound));
     }
     return {
       close: (done) => {
-        if (this.#listeners.get(key) === handler) this.#listeners.delete(key);
-        this.#clock.setTimer(0, done);
+        if (this.listeners.get(key) === handler) this.listeners.delete(key);
+        this.clock.setTimer(0, done);
       },
       renew: () => undefined,
     };
   }
 
-  #dial(from: string, address: Address, timeoutMs: number, handler: DialHandler): { cancel(): void } {
+  private dial(from: string, address: Address, timeoutMs: number, handler: DialHandler): { cancel(): void } {
     const to = 'path' in address ? from : (address.host ?? from);
     let settled = false;
     const settle = (run: () => void): void => {
@@ -113,13 +113,14 @@ export class MemoryNetwork {
       settled = true;
       run();
     };
-    const timeout = this.#clock.setTimer(timeoutMs, () =>
+    const timeout = this.clock.setTimer(timeoutMs, () =>
       settle(() => handler.onError(new Error(`ETIMEDOUT ${to}`))),
     );
-    this.#clock.setTimer(this.#latencyMs(), () => {
-      if (settled || this.#blocked.has(wayKey(from, to)) || this.#blocked.has(wayKey(to, from))) return;
+    this.clock.setTimer(this.latencyMs(), () => {
+      if (settled || this.blockedWays.has(routeKey(from, to)) || this.blockedWays.has(routeKey(to, from)))
+        return;
       timeout.cancel();
-      settle(() => this.#connect(from, to, this.#listeners.get(placeKey(to, address)), handler));
+      settle(() => this.connect(from, to, this.listeners.get(listenerKey(to, address)), handler));
     });
     return {
       cancel: () => {
@@ -129,52 +130,52 @@ export class MemoryNetwork {
     };
   }
 
-  #connect(from: string, to: string, listener: ListenHandler | undefined, handler: DialHandler): void {
+  private connect(from: string, to: string, listener: ListenHandler | undefined, handler: DialHandler): void {
     if (listener === undefined) return handler.onError(new Error(`ECONNREFUSED ${to}`));
     const verdict = listener.admit(from);
     if (verdict !== 'accept') return handler.onError(new Error(`ECONNRESET ${to}`));
-    const world: LinkWorld = (way, broken, arrived) => this.#world(way, broken, arrived);
-    const link: MemoryLink = new MemoryLink(from, to, world, () => this.#links.delete(link));
-    this.#links.add(link);
+    const world: LinkConditions = (way, broken, arrived) => this.conditionsOf(way, broken, arrived);
+    const link: MemoryLink = new MemoryLink(from, to, world, () => this.openLinks.delete(link));
+    this.openLinks.add(link);
     listener.onSocket(link.accepted);
     handler.onOpen(link.dialled);
   }
 
-  #world(
+  private conditionsOf(
     way: { readonly from: string; readonly to: string },
     broken: () => void,
     arrived: (what: 'end' | 'reset') => void,
-  ): PipeWorld {
-    const key = wayKey(way.from, way.to);
+  ): PipeConditions {
+    const key = routeKey(way.from, way.to);
     return {
-      chance: this.#chance,
-      after: (ms, run) => this.#clock.setTimer(ms, run),
-      latencyMs: () => this.#latencyMs(),
-      chunking: this.#options.chunking ?? 'whole',
-      windowBytes: this.#options.windowBytes ?? 256 * 1024,
-      blocked: () => this.#blocked.has(key),
-      breaksNow: () => this.#loss > 0 && this.#chance.next() < this.#loss,
-      broken,
-      arrived,
+      chance: this.random,
+      after: (ms, run) => this.clock.setTimer(ms, run),
+      latencyMs: () => this.latencyMs(),
+      chunking: this.options.chunking ?? 'whole',
+      windowBytes: this.options.windowBytes ?? 256 * 1024,
+      isBlocked: () => this.blockedWays.has(key),
+      connectionLost: () => this.lossRate > 0 && this.random.next() < this.lossRate,
+      onLost: broken,
+      onArrived: arrived,
     };
   }
 
-  #latencyMs(): number {
-    const { from, to } = this.#options.latencyMs ?? { from: 1, to: 1 };
-    return from + this.#chance.next() * (to - from);
+  private latencyMs(): number {
+    const { from, to } = this.options.latencyMs ?? { from: 1, to: 1 };
+    return from + this.random.next() * (to - from);
   }
 
-  #bind(address: Address): Address {
+  private bind(address: Address): Address {
     if ('path' in address || address.port !== 0) return address;
-    this.#ports += 1;
-    return { ...address, port: this.#ports };
+    this.nextPort += 1;
+    return { ...address, port: this.nextPort };
   }
 }
 
-function wayKey(from: string, to: string): string {
+function routeKey(from: string, to: string): string {
   return `${from} > ${to}`;
 }
 
-function placeKey(machine: string, address: Address): string {
+function listenerKey(machine: string, address: Address): string {
   return 'path' in address ? `${machine} ${address.path}` : `${machine} ${address.port}`;
 }

@@ -222,7 +222,7 @@ connection('writes what is queued before it closes', () => {
   assert.is(first(world.accepted).frames.length, 100);
   assert.equal(first(world.accepted).closed, { kind: 'peer-closed', midFrame: false });
   assert.equal(log.closed, { kind: 'local' });
-  assert.is(world.network.links, 0);
+  assert.is(world.network.linkCount, 0);
 });
 
 connection('knows a cut frame from a clean end (A8)', () => {
@@ -280,7 +280,7 @@ connection('carries a large body in pieces while small messages pass it', async 
     `the small message came after ${smallSeenAt} bytes`,
   );
   assert.equal(outcomes, [{ kind: 'sent', bytes: bytes.length }]);
-  assert.equal(connectionOf(peer).bodies, { incoming: 0, outgoing: 0 });
+  assert.equal(connectionOf(peer).bodyCounts, { incoming: 0, outgoing: 0 });
 });
 
 connection('a body that takes longer than a frame may is no slow frame', () => {
@@ -428,7 +428,7 @@ connection('a sender can give a body up', () => {
   if (typeof body === 'object') body.cancel();
   world.clock.advance(10);
   assert.is(outcomes[0]?.kind, 'failed');
-  assert.is(first(world.accepted).frames[0]?.incoming?.open, false);
+  assert.is(first(world.accepted).frames[0]?.incoming?.isOpen, false);
 });
 
 connection('compresses chunks one by one where asked to', () => {

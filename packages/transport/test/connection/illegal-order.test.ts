@@ -4,7 +4,7 @@ import { Dialer, FrameType, IdentityStore, Secret } from '@troupe/transport';
 import { Chance, ManualClock, MemoryNetwork } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { dialerProof } from '#src/handshake/proof.js';
+import { dialerProof } from '#src/handshake/hmac-proof.js';
 import { hello, RawPeer, rawPeer } from '../raw-peer.js';
 import { openWorld, PORT } from '../world.js';
 
@@ -84,7 +84,7 @@ order('no sequence of frames reaches the application without the right to', () =
     peer.end();
     world.clock.advance(4_000);
     assert.is(peer.closed, true, `round ${round}`);
-    assert.equal(world.listener.usage, { connections: 0, unproven: 0 }, `round ${round}`);
+    assert.equal(world.listener.usage, { connections: 0, unauthenticated: 0 }, `round ${round}`);
   }
   assert.ok(refused > ROUNDS / 10);
 });
@@ -129,7 +129,7 @@ order('no listener gets a frame to a dialer with a key without proving it', () =
     }
     clock.advance(4_000);
     assert.equal(reached, [], `round ${round}`);
-    assert.is(network.links, 0, `round ${round}`);
+    assert.is(network.linkCount, 0, `round ${round}`);
     dialer.close();
   }
 });

@@ -10,16 +10,16 @@ function said(pieces: readonly Buffer[]): string {
 }
 
 function frame(outbox: Outbox, letter: string): void {
-  outbox.writer.frame(TYPE, Buffer.from(letter.repeat(50)));
+  outbox.writer.writeFrame(TYPE, Buffer.from(letter.repeat(50)));
 }
 
 outboxes('what the socket still holds is not written over', () => {
   const outbox = new Outbox();
   frame(outbox, 'a');
-  const first = outbox.next();
+  const first = outbox.takeNext();
   const before = said(first);
   frame(outbox, 'b');
-  const second = outbox.next();
+  const second = outbox.takeNext();
   assert.is(said(first), before);
   assert.match(said(second), /b{50}$/);
 });
@@ -27,15 +27,15 @@ outboxes('what the socket still holds is not written over', () => {
 outboxes('what has left is written over, what was encoded meanwhile is not', () => {
   const outbox = new Outbox();
   frame(outbox, 'a');
-  const first = outbox.next();
+  const first = outbox.takeNext();
   frame(outbox, 'b');
-  outbox.left();
+  outbox.socketEmpty();
   frame(outbox, 'c');
-  assert.match(said(outbox.next()), /b{50}.*c{50}$/s);
+  assert.match(said(outbox.takeNext()), /b{50}.*c{50}$/s);
   assert.match(said(first), /a{50}$/);
-  outbox.left();
+  outbox.socketEmpty();
   frame(outbox, 'd');
-  const again = outbox.next();
+  const again = outbox.takeNext();
   assert.is(again[0]?.buffer, first[0]?.buffer);
   assert.is(again[0]?.byteOffset, first[0]?.byteOffset);
 });
@@ -44,17 +44,17 @@ outboxes('more than one write may take leaves in order, and nothing of it is wri
   const outbox = new Outbox();
   const large = Buffer.alloc(300 * 1024, 'x');
   frame(outbox, 'a');
-  outbox.writer.frame(TYPE, large);
+  outbox.writer.writeFrame(TYPE, large);
   frame(outbox, 'b');
-  const first = Buffer.concat(outbox.next());
-  outbox.left();
+  const first = Buffer.concat(outbox.takeNext());
+  outbox.socketEmpty();
   frame(outbox, 'c');
   frame(outbox, 'd');
-  const rest = said([...outbox.next(), ...outbox.next()]);
+  const rest = said([...outbox.takeNext(), ...outbox.takeNext()]);
   assert.match(said([first]), /^.{9}a{50}.{9}x+$/s);
   assert.is(first.length, 256 * 1024);
   assert.match(rest, /^x+.{9}b{50}.{9}c{50}.{9}d{50}$/s);
-  assert.is(outbox.next().length, 0);
+  assert.is(outbox.takeNext().length, 0);
 });
 
 outboxes.run();

@@ -1,7 +1,7 @@
 import { Listener, NO_HEADER, REDIAL_BACKOFF } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { redialDelayMs } from '#src/dialer/backoff.js';
+import { redialDelayMs } from '#src/dialer/redial-backoff.js';
 import { connectionOf, openWorld, PORT } from '../world.js';
 
 const dialer = suite('dialer');
@@ -86,7 +86,7 @@ dialer('stops for good when closed, whatever it was doing', () => {
   const dialling = world.dial();
   dialling.dialer.close();
   world.clock.advance(100_000);
-  assert.is(world.network.links, 0);
+  assert.is(world.network.linkCount, 0);
   assert.is(world.listener.connections, 0);
   assert.is(dialling.log.connection, null);
   assert.equal(ready.log.closed, { kind: 'local' });

@@ -28,9 +28,9 @@ function script(name: string): string {
 /** The original page in thirty lines: a queue, credit kept per worker, one dispatch for every event (A1, A9). */
 class TinyLeader {
   readonly acked: string[] = [];
-  readonly #queue: Buffer[] = [];
-  readonly #workers = new Map<Connection, { credit: number; running: Buffer[] }>();
-  readonly #listener: Listener;
+  private readonly queue: Buffer[] = [];
+  private readonly workers = new Map<Connection, { credit: number; running: Buffer[] }>();
+  private readonly listener: Listener;
   readonly port: Promise<number>;
 
   constructor() {
@@ -38,32 +38,32 @@ class TinyLeader {
     this.port = new Promise((resolve) => {
       bound = resolve;
     });
-    this.#listener = new Listener({
+    this.listener = new Listener({
       net: nodeNet,
       clock: nodeClock,
       onListening: (address) => bound('port' in address ? address.port : 0),
       onConnection: (connection) => {
-        if (connection.handshake.role === 'worker') this.#workers.set(connection, { credit: 0, running: [] });
+        if (connection.handshake.role === 'worker') this.workers.set(connection, { credit: 0, running: [] });
         return {
           onFrame: (frame) => {
-            if (frame.type === FrameType.SubmitJob) this.#queue.push(frame.detach().body);
-            const worker = this.#workers.get(connection);
+            if (frame.type === FrameType.SubmitJob) this.queue.push(frame.detach().body);
+            const worker = this.workers.get(connection);
             if (worker !== undefined && frame.type === FrameType.Credit)
               worker.credit += frame.body.length === 4 ? frame.body.readInt32LE() : 1;
             if (worker !== undefined && frame.type === FrameType.AckJob)
               this.acked.push(worker.running.shift()?.toString() ?? 'nothing');
-            this.#dispatch();
+            this.dispatch();
           },
-          onClose: () => this.#workers.delete(connection),
+          onClose: () => this.workers.delete(connection),
         };
       },
     });
   }
 
-  #dispatch(): void {
-    for (const [connection, worker] of this.#workers) {
-      while (worker.credit > 0 && this.#queue.length > 0) {
-        const job = this.#queue.shift() ?? Buffer.alloc(0);
+  private dispatch(): void {
+    for (const [connection, worker] of this.workers) {
+      while (worker.credit > 0 && this.queue.length > 0) {
+        const job = this.queue.shift() ?? Buffer.alloc(0);
         worker.credit -= 1;
         worker.running.push(job);
         connection.write(FrameType.AssignJob, NO_HEADER, job);
@@ -72,7 +72,7 @@ class TinyLeader {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return new Promise((resolve) => this.#listener.close(resolve));
+    return new Promise((resolve) => this.listener.close(resolve));
   }
 }
 

@@ -11,10 +11,10 @@ import {
 } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeAnswer } from '#src/connection/answer.js';
+import { decodeWireError } from '#src/connection/wire-error.js';
 import { readHeader } from '#src/frame/header-reader.js';
 import { decodeHello } from '#src/handshake/hello.js';
-import { dialerProof, listenerProof } from '#src/handshake/proof.js';
+import { dialerProof, listenerProof } from '#src/handshake/hmac-proof.js';
 import { decodeWelcome } from '#src/handshake/welcome.js';
 
 const page = suite('wire protocol page');
@@ -63,7 +63,7 @@ page('the worked example decodes to what it says', () => {
   assert.is(headerOf(submit).deadlineMs, 1500);
   assert.is(headerOf(result).corrId, 'm1');
   assert.is(headerOf(pieces).bodyLength, 5);
-  const error = decodeAnswer(lines.at(-1)?.payload ?? Buffer.alloc(0));
+  const error = decodeWireError(lines.at(-1)?.payload ?? Buffer.alloc(0));
   assert.is(error?.code, WIRE_ERRORS.FORBIDDEN.code);
   assert.is(error?.corrId, 'm2');
   const key = new Secret('11'.repeat(32));
@@ -89,7 +89,7 @@ page('lists every frame type under its number', () => {
 });
 
 page('lists every answer with its code and whether it ends the connection', () => {
-  for (const [name, { code, ends }] of Object.entries(WIRE_ERRORS)) {
+  for (const [name, { code, endsConnection: ends }] of Object.entries(WIRE_ERRORS)) {
     const row = text
       .split('\n')
       .find((line) => new RegExp(`^\\| [\\d, ]*${code}\\b.*\\b${name}\\b`).test(line));

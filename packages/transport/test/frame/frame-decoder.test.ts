@@ -22,8 +22,8 @@ function collect(payloadMax = 1024) {
 
 function stream(...frames: readonly (readonly [number, string])[]): Buffer {
   const writer = new FrameWriter();
-  for (const [type, text] of frames) writer.frame(type, Buffer.from(text));
-  return Buffer.concat(writer.take());
+  for (const [type, text] of frames) writer.writeFrame(type, Buffer.from(text));
+  return Buffer.concat(writer.takePieces());
 }
 
 decoder('writes the layout of the page: length, type, payloadLen, payload', () => {
@@ -93,7 +93,7 @@ decoder('sees in the first bytes of HTTP, TLS and SSH that they are not ours', (
 
 decoder('refuses a type that is not expected as soon as its byte is there', () => {
   const { decoder: reading } = collect();
-  reading.accepts = (type) => type === 9;
+  reading.acceptsType = (type) => type === 9;
   assert.is(reading.push(stream([1, 'abc']).subarray(0, 4)), null);
   assert.is(reading.push(Uint8Array.of(1)), 'unexpected-type');
 });
@@ -116,8 +116,8 @@ decoder('puts a large frame together from many chunks unchanged', () => {
   const payload = Buffer.alloc(3 * 1024 * 1024 + 17);
   for (let i = 0; i < payload.length; i += 1) payload[i] = i * 31;
   const writer = new FrameWriter();
-  writer.frame(1, payload);
-  const bytes = Buffer.concat(writer.take());
+  writer.writeFrame(1, payload);
+  const bytes = Buffer.concat(writer.takePieces());
   let got = Buffer.alloc(0);
   const reading = new FrameDecoder(
     { onFrame: (_type, view, start, end) => (got = Buffer.from(view.subarray(start, end))) },
@@ -144,10 +144,10 @@ decoder('hands a long payload on in parts that join to the whole, for every spli
         },
         64,
       );
-      reading.fragments = (type, _view, start, end) => type === 40 && end - start >= 5;
+      reading.wantsFragments = (type, _view, start, end) => type === 40 && end - start >= 5;
       for (const part of [bytes.subarray(0, i), bytes.subarray(i, j), bytes.subarray(j)]) reading.push(part);
       assert.equal(seen, ['1:before', '40:HEAD-and-then-the-rest-of-it', '2:after']);
-      assert.is(reading.completed, 3);
+      assert.is(reading.framesDecoded, 3);
     }
   }
 });

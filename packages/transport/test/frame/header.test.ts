@@ -26,8 +26,8 @@ const FULL: FrameHeader = {
 
 function encode(fields: FrameHeader): Buffer {
   const writer = new FrameWriter();
-  writer.message(64, fields, Buffer.alloc(0));
-  return Buffer.concat(writer.take()).subarray(11);
+  writer.writeMessage(64, fields, Buffer.alloc(0));
+  return Buffer.concat(writer.takePieces()).subarray(11);
 }
 
 function decode(bytes: Buffer): ReturnType<typeof readHeader> {
@@ -42,8 +42,8 @@ header('reads back every field it wrote', () => {
 
 header('is two zero bytes when there is none', () => {
   const writer = new FrameWriter();
-  writer.message(64, NO_HEADER, Buffer.from('x'));
-  assert.is(Buffer.concat(writer.take()).toString('hex'), '0800000040030000000000' + '78');
+  writer.writeMessage(64, NO_HEADER, Buffer.from('x'));
+  assert.is(Buffer.concat(writer.takePieces()).toString('hex'), '0800000040030000000000' + '78');
 });
 
 header('reads back whatever may be sent', () => {
@@ -89,10 +89,10 @@ header('calls every cut of a header malformed', () => {
 header('refuses reserved bits as a broken frame', () => {
   const bytes = encode({ msgId: 'a' });
   bytes[3] = 0x80;
-  assert.equal(decode(bytes), { answer: 'FRAME', field: 'flags' });
+  assert.equal(decode(bytes), { errorName: 'FRAME', field: 'flags' });
   const method = encode({ msgId: 'a' });
   method[1] = 3;
-  assert.equal(decode(method), { answer: 'FRAME', field: 'flags' });
+  assert.equal(decode(method), { errorName: 'FRAME', field: 'flags' });
 });
 
 header('names the field that is wrong', () => {
@@ -113,8 +113,8 @@ header('names the field that is wrong', () => {
     [`${'01000100'}016100`, 'MALFORMED', 'header'],
     ['01000000' + '00', 'MALFORMED', 'header'],
   ];
-  for (const [hex, answer, field] of table)
-    assert.equal(decode(Buffer.from(hex, 'hex')), { answer, field }, hex);
+  for (const [hex, errorName, field] of table)
+    assert.equal(decode(Buffer.from(hex, 'hex')), { errorName, field }, hex);
 });
 
 header('keeps a key called __proto__ as an ordinary key', () => {

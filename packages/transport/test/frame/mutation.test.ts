@@ -4,9 +4,9 @@ import { FrameDecoder, type FrameHeader, FrameWriter, transportLimits } from '@t
 import { Chance } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decodeAnswer, encodeAnswer } from '#src/connection/answer.js';
-import { Bodies } from '#src/connection/bodies.js';
+import { BodyStreams } from '#src/connection/body-streams.js';
 import { Outbox } from '#src/connection/outbox.js';
+import { decodeWireError, encodeWireError } from '#src/connection/wire-error.js';
 import { readHeader } from '#src/frame/header-reader.js';
 import { decodeHello, encodeHello } from '#src/handshake/hello.js';
 import { decodeWelcome, encodeWelcome } from '#src/handshake/welcome.js';
@@ -36,10 +36,10 @@ function corpus(): Buffer[] {
     { bodyId: 2 },
   ];
   const frames: Buffer[] = [];
-  const add = () => frames.push(Buffer.concat(writer.take()));
+  const add = () => frames.push(Buffer.concat(writer.takePieces()));
   for (const header of headers) {
     for (const body of ['', 'x', 'payload '.repeat(8)]) {
-      writer.message(64, header, Buffer.from(body));
+      writer.writeMessage(64, header, Buffer.from(body));
       add();
     }
   }
@@ -65,7 +65,7 @@ function corpus(): Buffer[] {
   for (const [type, payload] of [
     [9, encodeHello(hello)],
     [35, encodeWelcome(welcome)],
-    [36, encodeAnswer('MALFORMED', { corrId: 'm', field: 'subject' })],
+    [36, encodeWireError('MALFORMED', { corrId: 'm', field: 'subject' })],
     [37, Buffer.alloc(8)],
     [39, Buffer.alloc(6)],
     [40, Buffer.from('0100000000616263', 'hex')],
@@ -75,7 +75,7 @@ function corpus(): Buffer[] {
     [43, Buffer.from('010000000000', 'hex')],
     [4, Buffer.from('01000000', 'hex')],
   ] as const) {
-    writer.frame(type, payload);
+    writer.writeFrame(type, payload);
     add();
   }
   return frames;
@@ -127,7 +127,7 @@ function mutate(chance: Chance, frames: readonly Buffer[]): Buffer {
 /** Runs one input through everything that reads bytes of strangers. Returns how many frames came out. */
 function digest(bytes: Buffer, cut: number): number {
   let frames = 0;
-  const bodies = new Bodies(transportLimits('public'), new Outbox(), () => undefined);
+  const bodies = new BodyStreams(transportLimits('public'), new Outbox(), () => undefined);
   const decoder = new FrameDecoder(
     {
       onFrame: (type, view, start, end) => {
@@ -135,13 +135,13 @@ function digest(bytes: Buffer, cut: number): number {
         const payload = view.subarray(start, end);
         if (type === 9) decodeHello(payload);
         else if (type === 35) decodeWelcome(payload);
-        else if (type === 36) decodeAnswer(payload);
+        else if (type === 36) decodeWireError(payload);
         else if (type >= 40 && type <= 43) bodies.onFrame(type, payload);
         else if (end - start >= 2) {
           const bodyAt = start + 2 + view.readUInt16LE(start);
           if (bodyAt > end) return;
           const header = readHeader(view, start + 2, bodyAt);
-          if (!('answer' in header) && header.bodyId !== undefined) bodies.accept(header, end - bodyAt);
+          if (!('errorName' in header) && header.bodyId !== undefined) bodies.accept(header, end - bodyAt);
         }
       },
       onFragment: (view, start, end, offset, payloadLen) => {
@@ -150,7 +150,7 @@ function digest(bytes: Buffer, cut: number): number {
     },
     PAYLOAD_MAX,
   );
-  decoder.fragments = Bodies.mayFragment;
+  decoder.wantsFragments = BodyStreams.mayFragment;
   decoder.push(bytes.subarray(0, cut));
   decoder.push(bytes.subarray(cut));
   return frames;

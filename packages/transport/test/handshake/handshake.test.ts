@@ -103,19 +103,19 @@ handshake('a dialer with a key takes no Welcome that does not prove it back', ()
     });
     if (challenged)
       assert.is(
-        dialer.take(FrameType.Challenge, Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(32)])).kind,
+        dialer.receive(FrameType.Challenge, Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(32)])).kind,
         'reply',
       );
     return dialer;
   };
   for (const challenged of [true, false]) {
     for (const payload of [welcome('none', Buffer.alloc(0)), welcome('hmac', Buffer.alloc(32))]) {
-      const step = begin(challenged).take(FrameType.Welcome, payload);
-      assert.is(step.kind === 'refuse' && step.answer, 'AUTH_FAILED');
+      const step = begin(challenged).receive(FrameType.Welcome, payload);
+      assert.is(step.kind === 'refuse' && step.errorName, 'AUTH_FAILED');
     }
   }
   assert.is(
-    begin(true).take(FrameType.Challenge, Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(32)])).kind,
+    begin(true).receive(FrameType.Challenge, Buffer.concat([Buffer.from([1, 1]), Buffer.alloc(32)])).kind,
     'refuse',
   );
 });
@@ -175,11 +175,11 @@ handshake('a proof is good for one TLS channel only', () => {
       hasRoom: () => true,
       onFailure: () => undefined,
     });
-    const challenge = listener.take(dialer.helloType, dialer.hello);
+    const challenge = listener.receive(dialer.helloType, dialer.hello);
     assert.is(challenge.kind, 'reply');
     const auth =
-      challenge.kind === 'reply' ? dialer.take(challenge.type, Buffer.from(challenge.payload)) : challenge;
-    return auth.kind === 'reply' ? listener.take(auth.type, Buffer.from(auth.payload)).kind : auth.kind;
+      challenge.kind === 'reply' ? dialer.receive(challenge.type, Buffer.from(challenge.payload)) : challenge;
+    return auth.kind === 'reply' ? listener.receive(auth.type, Buffer.from(auth.payload)).kind : auth.kind;
   };
   assert.is(meet('one channel', 'one channel'), 'ready');
   assert.is(meet('one channel', 'another channel'), 'refuse');
@@ -259,7 +259,7 @@ handshake('answers by the table, and lets nothing through before Welcome', () =>
     assert.equal(peer.errors, errors, what);
     assert.is(peer.closed, closed, what);
     assert.is(world.accepted.length, 0, what);
-    assert.equal(world.listener.usage, { connections: 0, unproven: 0 }, what);
+    assert.equal(world.listener.usage, { connections: 0, unauthenticated: 0 }, what);
   }
 });
 

@@ -131,7 +131,7 @@ listener('bounds sockets that have not proven themselves, per address and in all
   rawPeer(world, 'd');
   assert.throws(() => rawPeer(world, 'e'), /ECONNRESET/);
   world.clock.advance(3_000);
-  assert.equal(world.listener.usage, { connections: 2, unproven: 0 });
+  assert.equal(world.listener.usage, { connections: 2, unauthenticated: 0 });
 });
 
 listener('bounds the connections of one identity', () => {
@@ -364,7 +364,7 @@ listener('keeps the books of bodies: credit, ids, lengths', () => {
   peer.message(64, open(7));
   world.clock.advance(5);
   assert.is(peer.errors.at(-1), 'BUSY');
-  assert.equal(connectionOf(first(world.accepted)).bodies, { incoming: 2, outgoing: 0 });
+  assert.equal(connectionOf(first(world.accepted)).bodyCounts, { incoming: 2, outgoing: 0 });
   peer.end();
   world.clock.advance(2_000);
   let broken = 0;

@@ -19,7 +19,7 @@ export class RealListener implements AsyncDisposable {
   readonly events: ListenerEvent[] = [];
   readonly listener: Listener;
   readonly bound: Promise<Address>;
-  #dialers: Dialer[] = [];
+  private dialers: Dialer[] = [];
 
   constructor(options: Partial<ListenerOptions> = {}) {
     let bound: (address: Address) => void = () => undefined;
@@ -77,12 +77,12 @@ export class RealListener implements AsyncDisposable {
         },
         ...options,
       });
-      this.#dialers.push(dialer);
+      this.dialers.push(dialer);
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const dialer of this.#dialers) dialer.close();
+    for (const dialer of this.dialers) dialer.close();
     await new Promise<void>((resolve) => this.listener.close(resolve));
   }
 }

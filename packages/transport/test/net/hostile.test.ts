@@ -27,25 +27,25 @@ const NOISE_MS = 60;
 
 interface Usage {
   readonly connections: number;
-  readonly unproven: number;
+  readonly unauthenticated: number;
   readonly descriptors: number;
   readonly rssBytes: number;
 }
 
 function frames(...list: readonly (readonly [number, Uint8Array])[]): Buffer {
   const writer = new FrameWriter();
-  for (const [type, payload] of list) writer.frame(type, payload);
-  return Buffer.concat(writer.take());
+  for (const [type, payload] of list) writer.writeFrame(type, payload);
+  return Buffer.concat(writer.takePieces());
 }
 
 const HELLO = frames([9, hello({ methods: ['none'] })]);
 const HEADERLESS = Buffer.from([0, 0]);
 
 class Arena implements AsyncDisposable {
-  readonly #sockets = new Set<Socket>();
-  readonly #listener: ChildProcess;
-  readonly #healthy: ChildProcess;
-  readonly #control: readonly ChildProcess[];
+  private readonly sockets = new Set<Socket>();
+  private readonly listener: ChildProcess;
+  private readonly healthy: ChildProcess;
+  private readonly control: readonly ChildProcess[];
   readonly ports: { readonly open: number; readonly guarded: number };
   readonly base: Usage;
   baseP99 = 0;
@@ -57,9 +57,9 @@ class Arena implements AsyncDisposable {
     ports: Arena['ports'],
     base: Usage,
   ) {
-    this.#control = control;
-    this.#listener = listener;
-    this.#healthy = healthy;
+    this.control = control;
+    this.listener = listener;
+    this.healthy = healthy;
     this.ports = ports;
     this.base = base;
   }
@@ -74,15 +74,15 @@ class Arena implements AsyncDisposable {
   }
 
   usage(): Promise<Usage> {
-    return ask<Usage>(this.#listener);
+    return ask<Usage>(this.listener);
   }
 
   attack(port = this.ports.open): Promise<Socket> {
     return new Promise((resolve) => {
       const socket = connect({ port, host: '127.0.0.1' }, () => resolve(socket));
-      this.#sockets.add(socket);
+      this.sockets.add(socket);
       socket.on('error', () => socket.destroy());
-      socket.on('close', () => this.#sockets.delete(socket));
+      socket.on('close', () => this.sockets.delete(socket));
     });
   }
 
@@ -95,14 +95,14 @@ class Arena implements AsyncDisposable {
     // The machine may pause anybody at any time. What we do to others, we do each time.
     let felt = '';
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      const [control] = this.#control as [ChildProcess];
-      await Promise.all([ask<Felt>(this.#healthy), ask<Felt>(control)]);
+      const [control] = this.control as [ChildProcess];
+      await Promise.all([ask<Felt>(this.healthy), ask<Felt>(control)]);
       await attack();
-      for (const socket of this.#sockets) socket.destroy();
+      for (const socket of this.sockets) socket.destroy();
       // Some attacks are over before the healthy client has asked ten times.
       await pause(150);
-      const [ours, theirs] = await Promise.all([ask<Felt>(this.#healthy), ask<Felt>(control)]);
-      await this.#givenBack(what);
+      const [ours, theirs] = await Promise.all([ask<Felt>(this.healthy), ask<Felt>(control)]);
+      await this.givenBack(what);
       const allowed = Math.max(2 * this.baseP99, 2 * theirs.p99, NOISE_MS);
       if (ours.count > 10 && ours.p99 < allowed) return;
       felt = `${ours.count} answers, p99 ${ours.p99} ms, allowed ${allowed} ms`;
@@ -110,7 +110,7 @@ class Arena implements AsyncDisposable {
     throw new Error(`${what}: ${felt}`);
   }
 
-  async #givenBack(what: string): Promise<void> {
+  private async givenBack(what: string): Promise<void> {
     let usage = await this.usage();
     const deadline = performance.now() + 15_000;
     while (usage.connections > 1 || usage.descriptors > this.base.descriptors + 2) {
@@ -123,8 +123,8 @@ class Arena implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    for (const child of [this.#healthy, this.#listener, ...this.#control]) {
+    for (const socket of this.sockets) socket.destroy();
+    for (const child of [this.healthy, this.listener, ...this.control]) {
       child.disconnect();
       await new Promise((resolve) => child.once('exit', resolve));
     }
@@ -345,7 +345,7 @@ hostile('ten thousand silent connections cost little and disturb nobody', async 
       console.log(`scaled to ${idle.length} connections: this machine allows no more`);
     assert.ok(idle.length >= 500, `${idle.length} connections`);
     let usage = await arena.usage();
-    for (let i = 0; i < 200 && usage.connections - usage.unproven < idle.length; i += 1) {
+    for (let i = 0; i < 200 && usage.connections - usage.unauthenticated < idle.length; i += 1) {
       await pause(50);
       usage = await arena.usage();
     }

@@ -17,10 +17,10 @@ const welcome = encodeWelcome({
   identityName: LOCAL_IDENTITY.name,
 });
 const writer = new FrameWriter();
-writer.frame(35, welcome);
-writer.frame(64, Buffer.from('0000', 'hex'));
-writer.frame(64, Buffer.alloc(100_000));
-const bytes = Buffer.concat(writer.take());
+writer.writeFrame(35, welcome);
+writer.writeFrame(64, Buffer.from('0000', 'hex'));
+writer.writeFrame(64, Buffer.alloc(100_000));
+const bytes = Buffer.concat(writer.takePieces());
 const server = createServer((socket) => socket.write(bytes.subarray(0, -5_000)));
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();

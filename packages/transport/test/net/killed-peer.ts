@@ -5,8 +5,8 @@ import { FrameWriter } from '@troupe/transport';
 import { hello } from '../raw-peer.js';
 
 const writer = new FrameWriter();
-writer.frame(32, hello());
-writer.frame(64, Buffer.from('0000', 'hex'));
-writer.frame(64, Buffer.alloc(100_000));
-const bytes = Buffer.concat(writer.take());
+writer.writeFrame(32, hello());
+writer.writeFrame(64, Buffer.from('0000', 'hex'));
+writer.writeFrame(64, Buffer.alloc(100_000));
+const bytes = Buffer.concat(writer.takePieces());
 const socket = connect(Number(process.argv[2]), '127.0.0.1', () => socket.write(bytes.subarray(0, -5_000)));

@@ -88,7 +88,7 @@ net('closes at once, whoever is still in the middle of a handshake', async () =>
     const port = await server.port();
     const silent = connect(port, '127.0.0.1');
     silent.on('error', () => undefined);
-    await until('the socket is counted', () => server.listener.usage.unproven === 1);
+    await until('the socket is counted', () => server.listener.usage.unauthenticated === 1);
     const started = performance.now();
     await server[Symbol.asyncDispose]();
     assert.ok(performance.now() - started < 1_500, 'no waiting for its time to be up');

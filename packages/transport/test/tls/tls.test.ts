@@ -172,7 +172,7 @@ tls('gives up a TLS handshake that stalls', async () => {
     socket.on('close', () => resolve());
   });
   assert.ok(performance.now() - started < 3_000);
-  await until('nothing is left counted', () => server.listener.usage.unproven === 0);
+  await until('nothing is left counted', () => server.listener.usage.unauthenticated === 0);
   assert.is(server.events[0]?.kind, 'tls-failed');
 });
 

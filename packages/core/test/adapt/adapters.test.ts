@@ -1,0 +1,340 @@
+import {
+  defineActor,
+  fromClass,
+  fromGenerator,
+  fromReducer,
+  MisuseError,
+  OptionError,
+  openInbox,
+  pipeToActor,
+  spawnPool,
+  UndeliveredError,
+} from '@troupe/core';
+import { createTestSystem } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const adapt = suite('adapters');
+
+type Change = { readonly kind: 'add'; readonly n: number } | { readonly kind: 'clear' };
+const Tally = fromReducer(
+  'tally',
+  (args: { from: number }) => args.from,
+  (n: number, change: Change) => (change.kind === 'add' ? n + change.n : 0),
+);
+
+adapt('a reducer becomes an actor', async () => {
+  await using world = createTestSystem();
+  const tally = world.system.spawn(Tally, { from: 5 });
+  tally.tell.dispatch({ kind: 'add', n: 2 });
+  const seven = tally.ask.get();
+  tally.tell.dispatch({ kind: 'clear' });
+  const none = tally.ask.get();
+  await world.settle();
+  assert.is(await seven, 7);
+  assert.is(await none, 0);
+});
+
+class Basket {
+  protected readonly items: string[] = [];
+  readonly owner: string;
+  constructor(args: { owner: string }) {
+    this.owner = args.owner;
+  }
+  get size(): number {
+    return this.items.length;
+  }
+  put(item: string): void {
+    if (item === 'bomb') throw new Error('bomb');
+    this.items.push(item);
+  }
+  list(): readonly string[] {
+    return this.items;
+  }
+  async count(): Promise<number> {
+    return this.items.length;
+  }
+  move(_from: string, _to: string): void {}
+}
+class NamedBasket extends Basket {
+  who(): string {
+    return this.owner;
+  }
+}
+
+adapt('a class becomes an actor, inherited methods included', async () => {
+  const Actor = fromClass('basket', NamedBasket, { mailbox: { capacity: 10 } });
+  await using world = createTestSystem();
+  const basket = world.system.spawn(Actor, { owner: 'ann' });
+  basket.tell.put('apple');
+  const [list, count, who] = [basket.ask.list(), basket.ask.count(), basket.ask.who()];
+  await world.settle();
+  assert.equal(await list, ['apple']);
+  assert.is(await count, 1);
+  assert.is(await who, 'ann');
+  basket.tell.put('bomb');
+  const after = basket.ask.list();
+  await world.settle();
+  assert.equal(await after, []);
+  assert.not('move' in basket.tell);
+  assert.not('size' in basket.tell);
+});
+
+adapt('a class without methods is refused', () => {
+  class Nothing {}
+  assert.throws(
+    () => fromClass('nothing', Nothing),
+    (error: unknown) => error instanceof MisuseError,
+  );
+});
+
+adapt(
+  'an async generator becomes an actor: its local variables are the state, a yield is a reply',
+  async () => {
+    const ended: string[] = [];
+    const Average = fromGenerator('average', async function* () {
+      let [sum, count] = [0, 0];
+      try {
+        for (;;) {
+          const n: number = yield count === 0 ? 0 : sum / count;
+          if (n < 0) throw new Error('negative');
+          if (n === 0) return;
+          sum += n;
+          count += 1;
+        }
+      } finally {
+        ended.push('finally');
+      }
+    });
+    await using world = createTestSystem();
+    const average = world.system.spawn(Average);
+    const replies = [average.ask.next(4), average.ask.next(8)];
+    await world.settle();
+    assert.equal(await Promise.all(replies), [4, 6]);
+    const failed = average.ask.next(-1).catch((error: { code?: string }) => error.code);
+    const fresh = average.ask.next(10);
+    await world.settle();
+    assert.is(await failed, 'ERR_ACTOR_FAILED');
+    assert.is(await fresh, 10);
+    const last = average.ask.next(0);
+    await world.settle();
+    assert.is(await last, undefined);
+    assert.is(average.offer.next(1), 'closed');
+    assert.equal(ended, ['finally', 'finally']);
+  },
+);
+
+adapt('a stop runs the `finally` block of a generator that waits for its next message', async () => {
+  let ended = false;
+  const Loop = fromGenerator('loop', async function* () {
+    try {
+      for (;;) {
+        const message: string = yield 'ok';
+        void message;
+      }
+    } finally {
+      ended = true;
+    }
+  });
+  await using world = createTestSystem();
+  const loop = world.system.spawn(Loop);
+  await world.settle();
+  void world.system.stop(loop);
+  await world.settle();
+  assert.is(ended, true);
+});
+
+const gates: (() => void)[] = [];
+const Slow = defineActor('slow', {
+  state: () => ({ seen: [] as number[] }),
+  handlers: {
+    async take(ctx, n: number) {
+      await new Promise<void>((resolve) => gates.push(resolve));
+      ctx.state.seen.push(n);
+    },
+    seen: (ctx) => ctx.state.seen,
+  },
+  mailbox: { capacity: 2 },
+});
+
+adapt('a source is read no faster than its actor has room', async () => {
+  gates.length = 0;
+  let asked = 0;
+  async function* numbers() {
+    for (let n = 0; n < 10; n += 1) {
+      asked += 1;
+      yield n;
+    }
+  }
+  await using world = createTestSystem();
+  const slow = world.system.spawn(Slow);
+  const sent = pipeToActor(numbers(), slow, 'take');
+  await world.settle();
+  const atFirst = asked;
+  assert.ok(atFirst <= 5, `asked for ${atFirst}`);
+  for (let i = 0; i < 10; i += 1) {
+    gates.shift()?.();
+    await world.settle();
+  }
+  assert.is(await sent, 10);
+  const seen = slow.ask.seen();
+  await world.settle();
+  assert.equal(await seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+adapt('a source is closed when its actor stops and when the signal fires', async () => {
+  gates.length = 0;
+  const closed: string[] = [];
+  async function* endless(name: string) {
+    try {
+      for (let n = 0; ; n += 1) yield n;
+    } finally {
+      closed.push(name);
+    }
+  }
+  await using world = createTestSystem();
+  const slow = world.system.spawn(Slow);
+  const broken = pipeToActor(endless('stopped'), slow, 'take').catch((error: unknown) => error);
+  await world.settle();
+  void world.system.kill(slow);
+  await world.settle();
+  assert.instance(await broken, UndeliveredError);
+  const abort = new AbortController();
+  const other = world.system.spawn(Slow);
+  const ended = pipeToActor(endless('aborted'), other, 'take', { signal: abort.signal });
+  await world.settle();
+  abort.abort();
+  gates.splice(0).forEach((open) => {
+    open();
+  });
+  await world.settle();
+  gates.splice(0).forEach((open) => {
+    open();
+  });
+  await world.settle();
+  assert.type(await ended, 'number');
+  assert.equal(closed, ['stopped', 'aborted']);
+});
+
+adapt('an inbox yields messages in order, and its loop ends with the actor', async () => {
+  await using world = createTestSystem();
+  const inbox = openInbox<number>(world.system, { name: 'inbox', capacity: 2 });
+  const read: number[] = [];
+  const reading = (async () => {
+    for await (const n of inbox) read.push(n);
+  })();
+  const writing = (async () => {
+    for (let n = 0; n < 20; n += 1) await inbox.ref.send.put(n);
+    await inbox.ref.send.end();
+  })();
+  await world.settle();
+  await Promise.all([reading, writing]);
+  assert.equal(
+    read,
+    Array.from({ length: 20 }, (_, n) => n),
+  );
+});
+
+adapt('a slow reader of an inbox holds back its senders', async () => {
+  await using world = createTestSystem();
+  const inbox = openInbox<number>(world.system, { capacity: 2 });
+  const answers: string[] = [];
+  for (let n = 0; n < 8; n += 1) {
+    answers.push(inbox.ref.offer.put(n));
+    await world.settle();
+  }
+  assert.equal(answers, ['accepted', 'accepted', 'accepted', 'accepted', 'full', 'full', 'full', 'full']);
+  assert.equal(await inbox.next(), { done: false, value: 0 });
+  await world.settle();
+  assert.is(inbox.ref.offer.put(8), 'accepted');
+});
+
+adapt('leaving the loop of an inbox stops its actor', async () => {
+  await using world = createTestSystem();
+  const inbox = openInbox<number>(world.system);
+  inbox.ref.tell.put(1);
+  inbox.ref.tell.put(2);
+  await world.settle();
+  for await (const n of inbox) {
+    assert.is(n, 1);
+    break;
+  }
+  await world.settle();
+  assert.is(inbox.ref.offer.put(3), 'closed');
+  assert.throws(
+    () => openInbox(world.system, { capacity: 0 }),
+    (error: unknown) => error instanceof OptionError,
+  );
+});
+
+adapt('the reader of an inbox gets an error when its actor is killed', async () => {
+  await using world = createTestSystem();
+  const inbox = openInbox<number>(world.system);
+  const next = inbox.next();
+  void world.system.kill(inbox.ref);
+  await world.settle();
+  assert.equal(await next, { done: true, value: undefined });
+});
+
+adapt('a transfer can be aborted while it waits for room', async () => {
+  await using world = createTestSystem();
+  const Full = defineActor('full', {
+    handlers: { take: (_ctx, _n: number) => new Promise<void>(() => undefined) },
+    mailbox: { capacity: 2, overflow: 'reject' },
+  });
+  const full = world.system.spawn(Full);
+  const abort = new AbortController();
+  const transfer = pipeToActor([1, 2, 3, 4, 5, 6], full, 'take', { signal: abort.signal });
+  await world.settle();
+  abort.abort();
+  assert.is(await transfer, 3);
+  void world.system.kill(full);
+  await world.settle();
+});
+
+adapt(
+  'an item that waits for room when its transfer is aborted is not delivered, to an actor or a pool',
+  async () => {
+    for (const isPool of [false, true]) {
+      gates.length = 0;
+      await using world = createTestSystem();
+      const slow = isPool ? spawnPool(world.system, Slow, { size: 1 }) : world.system.spawn(Slow);
+      const abort = new AbortController();
+      const transfer = pipeToActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal: abort.signal });
+      await world.settle();
+      abort.abort();
+      const sent = await transfer;
+      const after = slow.send.take(100);
+      for (let i = 0; i < 8; i += 1) {
+        gates.shift()?.();
+        await world.settle();
+      }
+      await after;
+      const seen = slow.ask.seen();
+      await world.settle();
+      assert.equal(await seen, [...Array.from({ length: sent }, (_, n) => n), 100]);
+    }
+  },
+);
+
+adapt('a transfer with a signal still rejects when its actor stops', async () => {
+  gates.length = 0;
+  await using world = createTestSystem();
+  const slow = world.system.spawn(Slow);
+  const { signal } = new AbortController();
+  const broken = pipeToActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal }).catch((error: unknown) => error);
+  await world.settle();
+  void world.system.kill(slow);
+  await world.settle();
+  assert.instance(await broken, UndeliveredError);
+});
+
+adapt('an unknown option of an inbox is refused', async () => {
+  await using world = createTestSystem();
+  assert.throws(
+    () => openInbox(world.system, { capacty: 4 } as never),
+    (error: unknown) => error instanceof OptionError,
+  );
+});
+
+adapt.run();

@@ -1,0 +1,243 @@
+// The context of a handler: its members, and its end with the incarnation.
+import { type ActorContext, defineActor, MisuseError, StaleContextError } from '@troupe/core';
+import { createTestSystem, ManualHost } from '@troupe/core/testing';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deferred } from '../deferred.js';
+import { cellOf } from '../internals.js';
+
+const cell = suite('context');
+
+const Other = defineActor('other', {
+  handlers: { ping: () => 'pong', put: (_ctx, _n: number) => undefined },
+});
+
+/** Every method of a context, and the reaction of an ended one: it throws, rejects or makes a dead letter. */
+const uses: Readonly<Record<string, (ctx: ActorContext, other: ReturnType<typeof spawnOther>) => unknown>> = {
+  spawn: (ctx) => ctx.spawn(Other),
+  stop: (ctx) => ctx.stop(),
+  drain: (ctx) => ctx.drain(),
+  kill: (ctx) => ctx.kill(),
+  watch: (ctx, other) => ctx.watch(other),
+  unwatch: (ctx, other) => ctx.unwatch(other),
+  after: (ctx, other) => ctx.after(1, other),
+  every: (ctx, other) => ctx.every(1, other),
+  receiveTimeout: (ctx) => ctx.receiveTimeout(5),
+  stash: (ctx) => ctx.stash(),
+  unstash: (ctx) => ctx.unstash(),
+  become: (ctx) => ctx.become('x'),
+  suspend: (ctx) => ctx.suspend('operator', { on: 'after', ms: 1 }),
+};
+
+function spawnOther(test: ReturnType<typeof createTestSystem>) {
+  return test.system.spawn(Other, undefined, { name: 'other' });
+}
+
+for (const how of ['restart', 'stop'] as const) {
+  cell(`a context that a ${how} has ended refuses every call and reports each refusal`, async () => {
+    const host = new ManualHost();
+    await using test = createTestSystem({ host });
+    const other = spawnOther(test);
+    let kept: ActorContext | undefined;
+    const Stale = defineActor('stale', {
+      handlers: {
+        keep: (ctx) => {
+          kept = ctx as unknown as ActorContext;
+        },
+        fail: (): never => {
+          throw new Error('x');
+        },
+        ping: () => 'pong',
+      },
+      stashMax: 5,
+    });
+    const reports: string[] = [];
+    const letters: string[] = [];
+    test.system.subscribe((event) => {
+      if (event.kind === 'stale-context') reports.push(event.what);
+      if (event.kind === 'dead-letter') letters.push(event.letter.reason);
+    });
+    const ref = test.system.spawn(Stale, undefined, { name: 'stale' });
+    ref.tell.keep();
+    await test.settle();
+    const stale = kept as unknown as ActorContext;
+    const keptTimerMethods = stale.after(10, other);
+    if (how === 'restart') ref.tell.fail();
+    else void test.system.stop(ref);
+    await test.settle();
+    for (const [name, use] of Object.entries(uses)) {
+      try {
+        use(stale, other);
+        assert.unreachable(name);
+      } catch (error) {
+        assert.instance(error, StaleContextError, name);
+        assert.match((error as StaleContextError).message, '/stale');
+      }
+    }
+    assert.throws(() => keptTimerMethods.put(1), /ended/, 'timer methods kept from an ended context');
+    assert.equal(reports, [...Object.keys(uses), 'after']);
+    stale.tell(other).put(1);
+    assert.equal(letters, ['illegal']);
+    const asked = stale
+      .ask(other)
+      .ping()
+      .catch((error: { code: string }) => error.code);
+    assert.is(await asked, 'ERR_STALE_CONTEXT');
+    assert.is(stale.abort.aborted, true);
+    await test.settle();
+    assert.is(test.system.stats().timers, 0);
+    if (how === 'restart') {
+      const pong = ref.ask.ping();
+      await test.settle();
+      assert.is(await pong, 'pong');
+    }
+  });
+}
+
+cell('a continuation of the previous incarnation cannot change the state of the next one', async () => {
+  const until = deferred();
+  const outcomes: string[] = [];
+  const Actor = defineActor('actor', {
+    state: () => ({ n: 0 }),
+    handlers: {
+      async slow(ctx) {
+        await until.promise;
+        ctx.state.n = 99;
+        try {
+          ctx.stop();
+        } catch (error) {
+          outcomes.push((error as StaleContextError).code);
+        }
+      },
+      get: (ctx) => ctx.state.n,
+    },
+  });
+  const Parent = defineActor('parent', {
+    handlers: {
+      fail: (): never => {
+        throw new Error('x');
+      },
+      child: (ctx) => ctx.children[0]?.path,
+    },
+    supervise: { strategy: 'one-for-all' },
+    started(ctx) {
+      ctx.spawn(Actor, undefined, { name: 'actor' });
+      ctx.spawn(Bomb, undefined, { name: 'bomb' });
+    },
+  });
+  const Bomb = defineActor('bomb', {
+    handlers: {
+      go: (): never => {
+        throw new Error('bomb');
+      },
+    },
+  });
+  await using test = createTestSystem();
+  test.system.spawn(Parent, undefined, { name: 'p' });
+  await test.settle();
+  const actor = test.system.lookup(Actor, 'p/actor');
+  actor?.tell.slow();
+  await test.settle();
+  test.system.lookup(Bomb, 'p/bomb')?.tell.go();
+  await test.settle();
+  until.resolve();
+  await test.settle();
+  const n = actor?.ask.get();
+  await test.settle();
+  assert.is(await n, 0);
+  assert.equal(outcomes, ['ERR_STALE_CONTEXT']);
+});
+
+cell('a context has self, parent, children, path, clock, random numbers and a log', async () => {
+  const host = new ManualHost({ seed: 3 });
+  await using test = createTestSystem({ host });
+  const seen: unknown[] = [];
+  const Child = defineActor('child', {
+    handlers: { record: (ctx) => void seen.push([ctx.path, ctx.parent?.path, ctx.self.path]) },
+  });
+  const Parent = defineActor('parent', {
+    handlers: {
+      record(ctx) {
+        const child = ctx.spawn(Child, undefined, { name: 'c' });
+        child.tell.record();
+        ctx.log.info('hello', { n: 1 });
+        seen.push([ctx.path, ctx.parent, ctx.children.map((ref) => ref.path), ctx.now()]);
+        const chance = ctx.random();
+        assert.ok(chance >= 0 && chance < 1);
+      },
+    },
+  });
+  await test.advance(12);
+  test.system.spawn(Parent, undefined, { name: 'p' }).tell.record();
+  await test.settle();
+  assert.equal(seen, [
+    ['/p', undefined, ['/p/c'], 12],
+    ['/p/c', '/p', '/p/c'],
+  ]);
+  assert.equal(host.logged, [{ level: 'info', message: '/p: hello', fields: { path: '/p', n: 1 } }]);
+});
+
+cell('`self` of a definition refuses the context of another definition', async () => {
+  await using test = createTestSystem();
+  const errors: Error[] = [];
+  test.system.subscribe((event) => {
+    if (event.kind === 'failed') errors.push(event.error);
+  });
+  const Wrong = defineActor('wrong', {
+    handlers: { go: (ctx) => void Other.self(ctx as unknown as ActorContext<undefined>) },
+  });
+  test.system.spawn(Wrong).tell.go();
+  await test.settle();
+  assert.instance(errors[0], MisuseError);
+});
+
+cell('a ref stays valid over restarts and keeps the path of its actor after the end', async () => {
+  await using test = createTestSystem();
+  const Actor = defineActor('actor', {
+    handlers: {
+      fail: (): never => {
+        throw new Error('x');
+      },
+      ping: () => 'pong',
+    },
+  });
+  const ref = test.system.spawn(Actor, undefined, { name: 'a' });
+  const { id } = ref;
+  ref.tell.fail();
+  const pong = ref.ask.ping();
+  await test.settle();
+  assert.is(await pong, 'pong');
+  assert.is(ref.id, id);
+  void test.system.stop(ref);
+  await test.settle();
+  assert.is(ref.id, id);
+  assert.is(ref.path, '/a');
+  assert.is(String(ref), 'ref(/a)');
+});
+
+cell('ending an actor that has already ended does not end the next actor in its slot', async () => {
+  await using test = createTestSystem();
+  const Actor = defineActor('actor', {
+    handlers: {
+      crash() {
+        throw new Error('crash');
+      },
+    },
+  });
+  const ref = test.system.spawn(Actor);
+  const former = cellOf(ref);
+  ref.tell.crash();
+  await test.settle();
+  const latter = cellOf(ref);
+  void test.system.kill(ref);
+  await test.settle();
+  for (const cell of [former, latter]) {
+    cell.requestStop();
+    cell.requestDrain();
+    cell.requestKill();
+    cell.release();
+  }
+  assert.is(test.system.stats().ready, 0);
+});
+
+cell.run();

@@ -1,0 +1,72 @@
+import type { AnyRef, Delivered, RefOf } from '@troupe/core';
+import type { BodySource } from '../connection/body-source.js';
+import type { CloseReason } from '../connection/close-reason.js';
+import type { WriteRefusal, WriteResult } from '../connection/connection-handler.js';
+import type { OutgoingBody, OutgoingBodyOptions } from '../connection/outgoing-body.js';
+import type { ReceivedFrame } from '../connection/received-frame.js';
+import type { PeerError, WireErrorDetail, WireErrorName } from '../connection/wire-error.js';
+import type { FrameHeader } from '../frame/header.js';
+import type { HandshakeResult } from '../handshake/handshake-result.js';
+
+export interface OutboundFrame {
+  readonly type: number;
+  readonly header: FrameHeader;
+  readonly body: Uint8Array;
+}
+
+export interface OutboundBody extends OutgoingBodyOptions {
+  readonly type: number;
+  readonly header: FrameHeader;
+  readonly source: BodySource;
+}
+
+/** What a connection actor handles. */
+export type ConnectionMessages = {
+  readonly write: (ctx: never, outbound: OutboundFrame) => WriteResult;
+  readonly writeBody: (ctx: never, outbound: OutboundBody) => OutgoingBody | WriteRefusal;
+  readonly writeError: (ctx: never, answer: { readonly name: WireErrorName } & WireErrorDetail) => void;
+  readonly handshake: (ctx: never) => HandshakeResult;
+  readonly drain: (ctx: never, graceMs: number) => void;
+  readonly close: (ctx: never) => void;
+};
+
+export type ConnectionRef = RefOf<ConnectionMessages>;
+
+/** One message from a peer. `frame.body` is a view: `frame.detach()` what must outlive the handler. */
+export interface FrameArrived {
+  readonly connection: ConnectionRef;
+  readonly frame: ReceivedFrame;
+}
+
+export interface ConnectionOpened {
+  readonly connection: ConnectionRef;
+  readonly handshake: HandshakeResult;
+}
+
+export interface ConnectionClosed {
+  readonly connection: ConnectionRef;
+  readonly reason: CloseReason;
+}
+
+export type ConnectionNotice =
+  | { readonly connection: ConnectionRef; readonly kind: 'draining'; readonly graceMs: number }
+  | { readonly connection: ConnectionRef; readonly kind: 'peer-error'; readonly error: PeerError };
+
+/**
+ * The actor that gets what connections bring: any actor with the handlers `opened`, `frame`, `notice` and `closed`. While its mailbox is
+ * full, nothing is read from the socket.
+ */
+export interface ConnectionReceiver extends AnyRef {
+  readonly offer: {
+    opened(opened: ConnectionOpened): Delivered;
+    frame(inbound: FrameArrived): Delivered;
+    notice(notice: ConnectionNotice): Delivered;
+    closed(closed: ConnectionClosed): Delivered;
+  };
+  readonly send: {
+    opened(opened: ConnectionOpened): Promise<void>;
+    frame(inbound: FrameArrived): Promise<void>;
+    notice(notice: ConnectionNotice): Promise<void>;
+    closed(closed: ConnectionClosed): Promise<void>;
+  };
+}

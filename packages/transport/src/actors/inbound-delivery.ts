@@ -1,0 +1,115 @@
+import { type Delivered, TroupeError } from '@troupe/core';
+import type { CloseReason } from '../connection/close-reason.js';
+import type { Connection } from '../connection/connection.js';
+import type { ConnectionHandler } from '../connection/connection-handler.js';
+import type { ReceivedFrame } from '../connection/received-frame.js';
+import type { PeerError } from '../connection/wire-error.js';
+import type { ConnectionReceiver, ConnectionRef } from './connection-messages.js';
+
+/**
+ * Gives a connection its actor, made by `spawn`. Sockets do not know when a system stops: one that is through its handshake a moment too
+ * late finds nobody to belong to, and is closed.
+ */
+export function deliverInbound(
+  connection: Connection,
+  receiver: ConnectionReceiver,
+  spawn: (feed: InboundDelivery) => ConnectionRef,
+): InboundDelivery {
+  const feed = new InboundDelivery(connection, receiver);
+  try {
+    feed.open(spawn(feed));
+  } catch (error) {
+    if (!(error instanceof TroupeError)) throw error;
+    connection.close();
+  }
+  return feed;
+}
+
+/** Brings what a connection receives to its receiver, in order, no faster than the receiver takes it. */
+export class InboundDelivery implements ConnectionHandler {
+  onWritableAgain: () => void = () => undefined;
+  onConnectionClosed: () => void = () => undefined;
+  private readonly connection: Connection;
+  private readonly receiver: ConnectionReceiver;
+  private connectionActor: ConnectionRef | null = null;
+  private awaitingRoom = false;
+  private closeReason: CloseReason | null = null;
+
+  constructor(connection: Connection, receiver: ConnectionReceiver) {
+    this.connection = connection;
+    this.receiver = receiver;
+  }
+
+  /** The actor exists: the receiver hears of it before it hears of any frame. */
+  open(connection: ConnectionRef): void {
+    this.connectionActor = connection;
+    const opened = { connection, handshake: this.connection.handshake };
+    const { offer, send } = this.receiver;
+    this.afterOffer(offer.opened(opened), () => send.opened(opened));
+  }
+
+  onFrame(frame: ReceivedFrame): void {
+    const connection = this.connectionActor;
+    if (connection === null) return;
+    const delivered = this.receiver.offer.frame({ connection, frame });
+    if (delivered === 'accepted') return;
+    const kept = frame.detach();
+    this.afterOffer(delivered, () => this.receiver.send.frame({ connection, frame: kept }));
+  }
+
+  onWritable(): void {
+    this.onWritableAgain();
+  }
+
+  onPeerDraining(graceMs: number): void {
+    const connection = this.connectionActor;
+    if (connection === null) return;
+    const notice = { connection, kind: 'draining', graceMs } as const;
+    this.afterOffer(this.receiver.offer.notice(notice), () => this.receiver.send.notice(notice));
+  }
+
+  onPeerError(error: PeerError): void {
+    const connection = this.connectionActor;
+    if (connection === null) return;
+    const notice = { connection, kind: 'peer-error', error } as const;
+    this.afterOffer(this.receiver.offer.notice(notice), () => this.receiver.send.notice(notice));
+  }
+
+  onClose(reason: CloseReason): void {
+    this.closeReason = reason;
+    if (!this.awaitingRoom) this.reportClosed(reason);
+    this.onConnectionClosed();
+  }
+
+  // The decoder stands still from `pause` on, so while one thing waits for room there is never a second one.
+  private afterOffer(delivered: Delivered, again: () => Promise<void>): void {
+    if (delivered === 'closed') return this.connection.close();
+    if (delivered !== 'full') return;
+    this.awaitingRoom = true;
+    this.connection.pause();
+    const after = (): void => {
+      this.awaitingRoom = false;
+      if (this.closeReason === null) this.connection.resume();
+      else this.reportClosed(this.closeReason);
+    };
+    again().then(after, () => {
+      // The receiver is gone: what it did not take is a dead letter there, and the connection has nobody to serve.
+      after();
+      this.connection.close();
+    });
+  }
+
+  private reportClosed(reason: CloseReason): void {
+    const connection = this.connectionActor;
+    if (connection === null) return;
+    const closed = { connection, reason };
+    this.afterOffer(this.receiver.offer.closed(closed), () =>
+      this.receiver.send.closed(closed).then(() => this.finish()),
+    );
+  }
+
+  private finish(): void {
+    this.closeReason = null;
+    this.connectionActor = null;
+  }
+}
