@@ -1,10 +1,11 @@
 // The log as an actor, supervised by its parent. A wrapper of the log in ../log.
 
 import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
+import type { BlobRef, RecordVisitor } from '../codec/record.js';
 import type { SnapshotEntry } from '../format/manifest.js';
-import type { BlobRef, RecordVisitor } from '../format/record.js';
 import { AppendQueue } from '../log/append-queue.js';
-import type { AppendOptions, Log, ReplayRange } from '../log/log.js';
+import type { AppendOptions, Log } from '../log/log.js';
+import type { ReplayRange } from '../log/log-reader.js';
 import { openLog } from '../log/open-log.js';
 import type { WalOptions } from '../log/options.js';
 import type { WalStatus } from '../log/status.js';
@@ -60,8 +61,9 @@ const handlers = {
 };
 
 /**
- * Opens the log when it starts, while messages wait, and closes it when it stops. A disk failure ends the process; where
- * the host prevents that, the next message fails the actor, and a restart by its supervisor recovers the directory.
+ * Opens the log when it starts, while messages wait, and closes it when it stops. A disk failure ends the
+ * process; where the host prevents that, the next message fails the actor, and a restart by its supervisor
+ * recovers the directory.
  */
 export const WalActor: ActorDefinition<typeof handlers, WalState, WalOptions> = defineActor('wal', {
   state: (options: WalOptions): WalState => ({ options, log: undefined, appends: undefined }),

@@ -1,7 +1,7 @@
 // A blob as a whole: written in one call, read in one call.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import type { WalHost } from '../host/host.js';
 import { type Coroutine, call, runCoroutine, startCall } from '../storage/coroutine.js';
 import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
@@ -12,8 +12,8 @@ const SLICE_BYTES = 4 * 1024 * 1024;
 const WRITE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Writes and syncs the content under a temporary name, to be renamed to its final one. It is hashed while the disk works, a
- * slice per pass of the event loop.
+ * Writes and syncs the content under a temporary name, to be renamed to its final one. It is hashed while the
+ * disk works, a slice per pass of the event loop.
  */
 export function* writeBlob(
   storage: Storage,

@@ -1,8 +1,8 @@
-// Reads a blob in chunks, from the cache or from its file. The last chunk of a file is returned only after the SHA-256 of
-// the whole was checked.
+// Reads a blob in chunks, from the cache or from its file. The last chunk of a file is returned only after
+// the SHA-256 of the whole was checked.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
@@ -47,7 +47,7 @@ export class BlobReader {
     this.cachedUnreleased = this.cachedBlocks.length;
   }
 
-  /** Calls `done` once, now or later, with at most `bytesMax` bytes, with null at the end, or with an error. */
+  /** Calls `done` once, now or later: at most `bytesMax` bytes, null at the end, or an error. */
   read(bytesMax: number, done: (error: Error | null, chunk: Uint8Array | null) => void): void {
     if (this.blockOffset < this.block.length) return done(null, this.next(bytesMax));
     if (this.position === this.ref.bytes) return done(null, null);
@@ -64,7 +64,7 @@ export class BlobReader {
     });
   }
 
-  /** Returns the memory of a chunk. Chunks are released in the order they were read, or left to the garbage collector. */
+  /** Returns the memory of a chunk, in the order of the reads. Without it, the garbage collector does. */
   release(chunk: Uint8Array): void {
     this.releasedBytes += chunk.length;
     const blockEnd = Math.min((this.releasedBlocks + 1) * BLOCK_BYTES, this.length);

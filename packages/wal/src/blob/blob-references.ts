@@ -1,6 +1,6 @@
-// The blobs that must be kept: those stored for records to come, and those that records after the snapshot refer to.
+// The blobs that must be kept, for records to come and for records after the snapshot.
 
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 
 interface BlobUsage {
   /** How often it was stored without a record that refers to it yet. */

@@ -1,8 +1,8 @@
-// Writes a blob that arrives in chunks. In memory are the block being filled, the block being written, and the written
-// ones while the cache has room for them.
+// Writes a blob that arrives in chunks. In memory are the block being filled, the block being written, and
+// the written ones while the cache has room for them.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Callback, Storage, StorageFile } from '../storage/storage.js';

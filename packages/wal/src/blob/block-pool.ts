@@ -1,7 +1,7 @@
 export const BLOCK_BYTES = 1024 * 1024;
 const FREE_MAX = 16;
 
-/** Reusable memory for blobs. New memory costs a page fault per page and triggers full garbage collections. */
+/** Reusable memory for blobs: new memory costs page faults and full garbage collections. */
 export class BlockPool {
   private readonly free: Buffer[] = [];
 

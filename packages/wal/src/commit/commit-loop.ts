@@ -1,5 +1,5 @@
-// Hot path: one write in flight, nothing allocated per record.
-// Drives the committer against the disk: writes a batch when the disk is free, calls the callbacks when it is durable.
+// Hot path: one write in flight, no allocation per record.
+// Drives the committer: writes a batch when the disk is free, calls the callbacks when it is durable.
 
 import { PAGE_BYTES } from '../format/page.js';
 import type { WalHost } from '../host/host.js';
@@ -56,7 +56,7 @@ export class CommitLoop {
     this.events = options.events;
   }
 
-  /** A record was appended. The batch is closed after the current callbacks, so that it is not a batch of one. */
+  /** Closes the batch after the current callbacks, so that it is not a batch of one record. */
   scheduleFlush(): void {
     if (this.isFlushScheduled || this.write !== undefined) return;
     this.isFlushScheduled = true;

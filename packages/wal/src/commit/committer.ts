@@ -1,17 +1,18 @@
 // Hot path: no allocation per record.
 //
-// Group commit as a state machine without I/O. Records go into the filling batch; `next` closes it and returns it when
-// no batch is in flight; `completed` marks it durable. So all records that arrive during one sync share the next batch,
-// and batch k+1 is never written before k is durable: a trace of k+1 on the disk proves k.
+// Group commit as a state machine without I/O. Records go into the filling batch; `next` closes it and
+// returns it when no batch is in flight; `completed` marks it durable. So all records that arrive during one
+// sync share the next batch, and batch k+1 is never written before k is durable: a trace of k+1 on the disk
+// proves k.
 //
 //   append ──> filling ──next()──> in flight ──completed()──> callbacks, in the order of the appends
 //                 ^                    │
 //                 └──── buffers swap ──┘
 
+import type { BlobRef, RecordCodec } from '../codec/record.js';
 import { batchExtent, closeBatch, crcSeed, FLAG_LINK, FLAG_SEAL, type Position } from '../format/batch.js';
 import type { SealedEnd, SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
-import type { BlobRef, RecordCodec } from '../format/record.js';
 import type { StorageFile } from '../storage/storage.js';
 import { type AppendCallback, AppendCallbacks } from './append-callbacks.js';
 import { BatchBuffer } from './batch-buffer.js';
@@ -136,7 +137,7 @@ export class Committer {
     return lsn;
   }
 
-  /** All in one batch, so that all or none survive a crash. Returns the last LSN, or 0 if they do not fit now. */
+  /** All in one batch: all or none survive a crash. The last LSN, or 0 if they do not fit now. */
   appendAll(payloads: readonly Uint8Array[], type: number, done: AppendCallback | undefined): number {
     if (!this.filling.reserve(this.encodedMax(payloads))) return 0;
     for (const payload of payloads) {
@@ -190,8 +191,8 @@ export class Committer {
   }
 
   /**
-   * The batch in flight is durable. Returns its callbacks; the caller may start the next write before it calls them, so
-   * that the disk works meanwhile.
+   * The batch in flight is durable. Returns its callbacks; the caller may start the next write before it
+   * calls them, so that the disk works meanwhile.
    */
   completed(): AppendCallbacks {
     const batch = this.inFlight;

@@ -56,8 +56,8 @@ export function batchExtent(bodyLen: number): number {
 }
 
 /**
- * Completes a batch whose body is already at BATCH_HEADER_BYTES: writes header, trailer and padding, and returns the
- * position after it. `bytes` must have room for the whole extent.
+ * Completes a batch whose body is already at BATCH_HEADER_BYTES: writes header, trailer and padding, and
+ * returns the position after it. `bytes` must have room for the whole extent.
  */
 export function closeBatch(bytes: Buffer, bodyLen: number, fields: BatchFields, seed: number): Position {
   const batch = fields.position.batch + 1;

@@ -1,4 +1,4 @@
-// CURRENT: the files that make up the log, and the end of each sealed segment. Replaced only as a whole, by rename.
+// CURRENT: the files of the log and the end of each sealed segment. Replaced as a whole, by rename.
 
 import { WalCorruptError } from '../wal-error.js';
 import type { Position } from './batch.js';

@@ -1,11 +1,11 @@
-/** The log's port to clocks, timers, randomness and the process. `walHostOf` makes one of the runtime's host. */
+/** The log's port to clocks, timers, randomness and the process. See `walHostOf`. */
 export interface WalHost {
   /** Monotonic milliseconds. */
   now(): number;
   /** Wall clock milliseconds; stored, never compared. */
   wallNow(): number;
   random(): number;
-  /** With `hold` the timer keeps the process alive, since a caller waits for it. The other timers are background work. */
+  /** With `hold` the timer keeps the process alive, since a caller waits for it. */
   setTimer(ms: number, run: () => void, hold?: boolean): unknown;
   clearTimer(timer: unknown): void;
   /** Runs once, after the current callbacks. The later within the same instant, the larger the batch. */

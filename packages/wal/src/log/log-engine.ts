@@ -1,4 +1,4 @@
-// The parts of an open log and their wiring: commit loop, segments, disk space, snapshots, scrubbing, shutdown.
+// Wires the parts of an open log: commit loop, segments, disk space, snapshots, scrubs, shutdown.
 
 import type { BlobStore } from '../blob/blob-store.js';
 import { CommitLoop } from '../commit/commit-loop.js';

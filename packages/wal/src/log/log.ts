@@ -1,21 +1,18 @@
-// The log with callbacks; PromiseLog and WalActor wrap it. It uses no promise and no clock of its own, so a simulator
-// can drive it through its two ports, Storage and WalHost.
+// The log with callbacks; PromiseLog and WalActor wrap it. It uses no promise and no clock of its own, so a
+// simulator can drive it through its two ports, Storage and WalHost.
 
 import type { BlobReader } from '../blob/blob-reader.js';
 import type { BlobStore } from '../blob/blob-store.js';
 import type { BlobWriter } from '../blob/blob-writer.js';
+import { codecNamed } from '../codec/codec-lookup.js';
+import type { BlobRef, RecordVisitor } from '../codec/record.js';
 import type { AppendCallback } from '../commit/append-callbacks.js';
 import { Committer } from '../commit/committer.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
-import { codecNamed } from '../format/codecs.js';
 import type { SnapshotEntry } from '../format/manifest.js';
-import type { BlobRef, RecordVisitor } from '../format/record.js';
 import { type ScrubReport, scrub } from '../maintenance/scrub.js';
-import { durableManifest } from '../manifest/durable-manifest.js';
 import { droppedFiles, trimLimit, withoutSegments } from '../manifest/retention.js';
 import type { OpenedStore } from '../recovery/open-store.js';
-import { replaySegments } from '../recovery/replay.js';
-import { restoreSnapshot } from '../snapshot/build-snapshot.js';
 import type { Fold } from '../snapshot/fold.js';
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { isFatal, isShortage } from '../storage/error-severity.js';
@@ -30,6 +27,7 @@ import {
   WalSnapshotError,
 } from '../wal-error.js';
 import { LogEngine } from './log-engine.js';
+import { LogReader, type ReplayRange } from './log-reader.js';
 import type { LogSettings } from './options.js';
 import type { WalStatus } from './status.js';
 
@@ -47,13 +45,6 @@ export const FULL = 0;
 /** Result of `append` while records are refused: `refusal` returns the reason. */
 export const REFUSED = -1;
 
-export interface ReplayRange {
-  /** First LSN. Default: the first one after the snapshot. */
-  readonly from?: number | undefined;
-  /** Last LSN. Default: the last durable one. */
-  readonly to?: number | undefined;
-}
-
 const SLOW_REFUSE_MS = 30_000;
 const DEFAULTS: AppendOptions = {};
 
@@ -62,6 +53,7 @@ export class Log {
   private readonly committer: Committer;
   private readonly blobs: BlobStore;
   private readonly engine: LogEngine;
+  private readonly reader: LogReader;
   private state: WalStatus['state'] = 'open';
   private failure: WalError | undefined;
   private bufferSpaceCallbacks: (() => void)[] = [];
@@ -83,6 +75,7 @@ export class Log {
       onFatal: (error) => this.fail(error),
       onScrubDue: (done) => this.scrub(() => done()),
     });
+    this.reader = new LogReader(settings.storage, this.engine.manifestFile, this.committer);
     this.reportRecovery(store);
     this.engine.start();
   }
@@ -94,17 +87,17 @@ export class Log {
 
   /** The last LSN that is on the disk. */
   get durableLsn(): number {
-    return this.committer.durable.lsn;
+    return this.reader.durableLsn;
   }
 
   /** Lowest LSN that `replay` can start from. */
   get firstLsn(): number {
-    return this.engine.manifestFile.manifest.start.lsn + 1;
+    return this.reader.firstLsn;
   }
 
   /** The newest snapshot. */
   get snapshot(): SnapshotEntry | undefined {
-    return this.engine.manifestFile.manifest.snapshots[0];
+    return this.reader.snapshot;
   }
 
   get inlineBytesMax(): number {
@@ -112,8 +105,8 @@ export class Log {
   }
 
   /**
-   * Appends one record and returns its LSN, FULL or REFUSED. `done` is called once the record is on the disk, in the
-   * order of the appends. The payload is copied before this returns.
+   * Appends one record and returns its LSN, FULL or REFUSED. `done` is called once the record is on the disk,
+   * in the order of the appends. The payload is copied before this returns.
    */
   append(payload: Uint8Array, done?: AppendCallback, options: AppendOptions = DEFAULTS): number {
     if (this.refusal(options) !== undefined) return REFUSED;
@@ -127,7 +120,7 @@ export class Log {
     return lsn;
   }
 
-  /** As `append` for several records that survive a crash together or not at all. Returns the last one's LSN. */
+  /** As `append` for several records that survive a crash together or not at all; the last LSN. */
   appendAll(
     payloads: readonly Uint8Array[],
     done?: AppendCallback,
@@ -187,12 +180,12 @@ export class Log {
 
   /** Visits durable records in order. An error thrown by `visit` ends the replay and is passed to `done`. */
   replay(range: ReplayRange, visit: RecordVisitor, done: Callback<void>): void {
-    this.readPinned(this.replayRange(range, visit), done);
+    this.readPinned(this.reader.replay(range, visit), done);
   }
 
   /** The state after the last durable record: the snapshot, and the records after it. */
   restore<S>(fold: Fold<S>, done: Callback<S>): void {
-    this.readPinned(this.restoreState(fold), done);
+    this.readPinned(this.reader.restore(fold), done);
   }
 
   /** Makes a snapshot of all records that are durable now. */
@@ -243,7 +236,7 @@ export class Log {
     };
   }
 
-  /** Writes pending records, seals the log, records the clean shutdown and unlocks. A failed log only unlocks. */
+  /** Writes pending records and a seal, records the clean shutdown, unlocks. A failed log only unlocks. */
   close(done: Callback<void>): void {
     if (this.state === 'failed') return this.engine.release(done);
     if (this.state !== 'open') return done(null);
@@ -253,24 +246,6 @@ export class Log {
       else this.fail(error);
       done(this.failure ?? null);
     });
-  }
-
-  private *replayRange(range: ReplayRange, visit: RecordVisitor): Coroutine<void> {
-    const from = range.from ?? (this.snapshot?.lsn ?? this.firstLsn - 1) + 1;
-    const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
-    const manifest = durableManifest(this.engine.manifestFile.manifest, this.committer);
-    yield* replaySegments(this.settings.storage, manifest, { from, to }, visit);
-  }
-
-  private *restoreState<S>(fold: Fold<S>): Coroutine<S> {
-    const state = fold.empty();
-    const lsn = this.snapshot?.lsn ?? 0;
-    if (lsn > 0) yield* restoreSnapshot(this.settings.storage, fold, state, lsn);
-    const from = Math.max(lsn + 1, this.firstLsn);
-    yield* this.replayRange({ from }, (at, payload, type, blob) =>
-      fold.apply(state, at, payload, type, blob),
-    );
-    return state;
   }
 
   /** Obsolete files are kept while the coroutine reads them. */

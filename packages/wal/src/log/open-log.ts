@@ -1,7 +1,7 @@
 // Opens a log: checks the options, locks the directory, recovers it.
 
 import { BlobStore } from '../blob/blob-store.js';
-import { codecOf } from '../format/codecs.js';
+import { codecOf } from '../codec/codec-lookup.js';
 import { openStore } from '../recovery/open-store.js';
 import type { ScannedBatch } from '../recovery/segment-scan.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';

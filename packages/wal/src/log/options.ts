@@ -1,6 +1,6 @@
 import { checkOption, type OptionProblem, wholeNumber } from '@troupe/core/option-check';
+import type { CodecName } from '../codec/codec-lookup.js';
 import { BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
-import type { CodecName } from '../format/codecs.js';
 import { PAGE_BYTES, padToPage } from '../format/page.js';
 import type { WalHost } from '../host/host.js';
 import { nodeHost } from '../host/node-host.js';
@@ -19,7 +19,7 @@ export interface WalOptions {
   readonly codec?: CodecName | undefined;
   /** Default 64 MiB. Rounded up to whole pages. */
   readonly segmentBytes?: number | undefined;
-  /** Size of the first segment after an open, smaller so that opening is fast. Default 4 MiB, at most `segmentBytes`. */
+  /** The first segment after an open is smaller, which is faster. Default 4 MiB, at most `segmentBytes`. */
   readonly firstSegmentBytes?: number | undefined;
   /** Most bytes in one batch and so waiting for the disk; beyond it `append` returns FULL. Default 16 MiB. */
   readonly batchBytesMax?: number | undefined;
@@ -28,13 +28,13 @@ export interface WalOptions {
   /** Delay between the last batch of a burst and its seal. Default 50. */
   readonly sealDelayMs?: number | undefined;
   /**
-   * Below this much free space only essential appends are accepted. Default the larger of 1 GiB and four segments; 0
-   * turns it off.
+   * Below this much free space only essential appends are accepted. Default the larger of 1 GiB and four
+   * segments; 0 turns it off.
    */
   readonly freeBytesSoft?: number | undefined;
   /**
-   * Below this much free space the next segment is not prepared. Default 256 MiB, or a quarter of `freeBytesSoft` if
-   * that is less.
+   * Below this much free space the next segment is not prepared. Default 256 MiB, or a quarter of
+   * `freeBytesSoft` if that is less.
    */
   readonly freeBytesHard?: number | undefined;
   /** The fold over records whose state the snapshots hold, by module and export. */
@@ -42,8 +42,8 @@ export interface WalOptions {
   /** Runs the fold. Default: on a worker thread. */
   readonly snapshotBuilder?: SnapshotBuilder | undefined;
   /**
-   * A snapshot is made when the log after the last one is larger than this and than twice that snapshot. Default
-   * 256 MiB; 0 turns automatic snapshots off.
+   * A snapshot is made when the log after the last one is larger than this and than twice that snapshot.
+   * Default 256 MiB; 0 turns automatic snapshots off.
    */
   readonly snapshotEveryBytes?: number | undefined;
   /** Interval of automatic scrubs. Default 0: only when `scrub()` is called. */

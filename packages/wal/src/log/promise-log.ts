@@ -1,12 +1,13 @@
 // The log with promises, for programs without actors.
 
+import type { BlobRef, RecordVisitor } from '../codec/record.js';
 import type { SnapshotEntry } from '../format/manifest.js';
-import type { BlobRef, RecordVisitor } from '../format/record.js';
 import type { ScrubReport } from '../maintenance/scrub.js';
 import type { Fold } from '../snapshot/fold.js';
 import { promiseOf } from '../storage/coroutine.js';
 import { AppendQueue } from './append-queue.js';
-import type { AppendOptions, Log, ReplayRange } from './log.js';
+import type { AppendOptions, Log } from './log.js';
+import type { ReplayRange } from './log-reader.js';
 import { openLog } from './open-log.js';
 import type { WalOptions } from './options.js';
 import type { WalStatus } from './status.js';
@@ -26,8 +27,8 @@ export class PromiseLog implements AsyncDisposable {
   }
 
   /**
-   * Resolves with the LSN (of the last record, if several) once it is on the disk. Waits while the buffer is full.
-   * Several records survive a crash together or not at all.
+   * Resolves with the LSN (of the last record, if several) once it is on the disk. Waits while the buffer is
+   * full. Several records survive a crash together or not at all.
    */
   append(record: Uint8Array | readonly Uint8Array[], options?: AppendOptions): Promise<number> {
     return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// A consistent copy of a log in use. The files that CURRENT lists at the beginning are copied up to their end at that
-// time. An end in the middle of a batch is the same as after a crash: opening the copy cuts it.
+// A consistent copy of a log in use. The files that CURRENT lists at the beginning are copied up to their end
+// at that time. An end in the middle of a batch is the same as after a crash: opening the copy cuts it.
 
 import { isBlobName } from '../blob/blob-file.js';
 import { batchExtent, crcSeed, readBatchHeader } from '../format/batch.js';
@@ -32,7 +32,7 @@ const CHUNK_BYTES = 1024 * 1024;
 /** Version of a file that is copied again in every try. */
 const GROWING = 'growing';
 
-/** Copies into an empty directory. All records durable at the time of the call are in the copy; later ones may be. */
+/** Copies into an empty directory: all records durable at the time of the call, and maybe later ones. */
 export function copyWal(
   from: string | Storage,
   to: string | Storage,
@@ -123,7 +123,7 @@ class CopyTask {
     }
   }
 
-  /** End of the batches started by now. All but the last are complete, since one is written after the other. */
+  /** End of the batches started by now. All but the last are complete. */
   private *endOf(entry: SegmentEntry): Coroutine<number> {
     if (entry.sealed !== undefined) return entry.sealed.end;
     const seed = crcSeed(entry);
@@ -185,7 +185,7 @@ function isUnchanged(copied: Manifest, now: Manifest): boolean {
   );
 }
 
-/** A file was removed between listing and opening it, or CURRENT was replaced between reading its size and its content. */
+/** A file was removed after it was listed, or CURRENT was replaced while it was read. */
 function isFileGone(error: unknown): boolean {
   return errnoOf(error) === 'ENOENT' || (error instanceof WalCorruptError && error.damage.file === 'CURRENT');
 }

@@ -1,9 +1,9 @@
-// The log as JSON values, one per record, for either codec. Changes nothing. Damage is one of the entries; records after
-// it are read as far as possible.
+// The log as JSON values, one per record, for either codec. Changes nothing. Damage is one of the entries;
+// records after it are read as far as possible.
 
-import { codecOf } from '../format/codecs.js';
+import { codecOf } from '../codec/codec-lookup.js';
+import type { BlobRef } from '../codec/record.js';
 import { positionBefore, type SegmentEntry } from '../format/manifest.js';
-import type { BlobRef } from '../format/record.js';
 import { segmentName } from '../format/segment-header.js';
 import { readManifest } from '../recovery/check-store.js';
 import { visitBatch } from '../recovery/replay.js';

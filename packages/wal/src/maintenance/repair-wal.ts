@@ -1,5 +1,5 @@
-// Makes a corrupt directory open again by giving up the records that cannot be read. The lost ranges are written into the
-// manifest, and every damaged file is kept in quarantine/.
+// Makes a corrupt directory open again by giving up the records that cannot be read. The lost ranges are
+// written into the manifest, and every damaged file is kept in quarantine/.
 
 import {
   batchExtent,
@@ -218,7 +218,7 @@ interface PlannedBatch {
   readonly flags: number;
 }
 
-/** Groups the batches by new segment. An empty batch at the end keeps the LSNs of lost last records unused. */
+/** Groups the batches by new segment. A last, empty batch keeps the LSNs of lost records unused. */
 function groupBySegment(batches: readonly SalvagedBatch[], lastLsn: number): PlannedBatch[][] {
   const plan: PlannedBatch[] = batches.map((batch) => {
     const { firstLsn, count, bodyLen, flags } = batch.header;

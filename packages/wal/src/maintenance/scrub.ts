@@ -1,4 +1,4 @@
-// Reads all sealed segments, snapshots and blobs and reports damage while an older snapshot can still replace a newer.
+// Reads all sealed segments, snapshots and blobs, and reports damage while a second copy may exist.
 
 import { isBlobName, readBlob } from '../blob/blob-file.js';
 import { type Manifest, positionBefore } from '../format/manifest.js';

@@ -30,7 +30,7 @@ export interface FoundStore {
   readonly snapshotFallback: string | undefined;
 }
 
-/** Undefined for a directory without a complete log. Throws WalCorruptError for a log that must not be opened. */
+/** Undefined for a directory without a complete log. Throws WalCorruptError for a damaged log. */
 export function* checkStore(
   storage: Storage,
   onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
@@ -90,8 +90,8 @@ function* syncNamed(storage: Storage, name: string): Coroutine<void> {
 }
 
 /**
- * Without CURRENT there is no log, unless the file was removed. Creating a log writes STORE first and CURRENT last, so a
- * crash in between leaves at most a segment without batches.
+ * Without CURRENT there is no log, unless the file was removed. Creating a log writes STORE first and CURRENT
+ * last, so a crash in between leaves at most a segment without batches.
  */
 function* assertNeverCompleted(storage: Storage, names: readonly string[]): Coroutine<void> {
   const missing = (reason: string): WalCorruptError =>
@@ -170,8 +170,8 @@ function* chooseSnapshot(
 }
 
 /**
- * Segment numbers only go up, so an unlisted segment below the last listed one was dropped by a manifest. One above it may
- * be empty or contain a copy (of an interrupted open), but no batch newer than the listed log.
+ * Segment numbers only go up, so an unlisted segment below the last listed one was dropped by a manifest. One
+ * above it may be empty or contain a copy (of an interrupted open), but no batch newer than the listed log.
  */
 function* assertNothingNewer(
   storage: Storage,

@@ -9,7 +9,7 @@ import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 import { type ScannedBatch, type SegmentScan, scanSegment } from './segment-scan.js';
 
-/** A batch that was being written when the process died: never acknowledged, but for the case in docs/wal-format.md. */
+/** A batch that was being written when the process died. docs/wal-format.md says what may be lost. */
 export interface TornTail {
   readonly file: string;
   readonly offset: number;

@@ -1,5 +1,5 @@
-// Recovers a directory for a new process, or creates it. A crash after any step is safe: the log stays as it was until
-// CURRENT is replaced, and no file is removed before that.
+// Recovers a directory for a new process, or creates it. A crash after any step is safe: the log stays as it
+// was until CURRENT is replaced, and no file is removed before that.
 
 import {
   BATCH_HEADER_BYTES,
@@ -116,8 +116,8 @@ interface PossiblyUnsyncedBatch {
 }
 
 /**
- * The last batch may be in the page cache only: the process may have ended because its sync failed. With one batch in
- * flight no earlier batch can be, and after a clean shutdown not even the last.
+ * The last batch may be in the page cache only: the process may have ended because its sync failed. With one
+ * batch in flight no earlier batch can be, and after a clean shutdown not even the last.
  */
 function* readPossiblyUnsyncedBatch(
   storage: Storage,

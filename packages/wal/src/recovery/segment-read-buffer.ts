@@ -1,4 +1,4 @@
-// A buffer that moves over a segment file with one chunk of read-ahead, so that memory does not grow with the file.
+// A buffer that moves over a segment file, with one chunk of read-ahead. Memory does not grow with the file.
 
 import { type Call, type Coroutine, call, startCall } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
@@ -35,7 +35,7 @@ export class SegmentReadBuffer {
     return offset >= this.start && offset + bytes <= this.start + this.bytes.length;
   }
 
-  /** Loads [offset, offset + bytes) and drops the bytes before it. At the end of the file fewer bytes are loaded. */
+  /** Loads [offset, offset + bytes), less at the end of the file, and drops the bytes before it. */
   *load(offset: number, bytes: number): Coroutine<void> {
     const isBehind = offset < this.start;
     const kept = isBehind ? EMPTY : this.bytes.subarray(Math.min(this.bytes.length, offset - this.start));

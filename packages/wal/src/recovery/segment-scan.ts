@@ -1,5 +1,5 @@
-// Reads one segment batch by batch. Where the valid batches end, it collects the evidence that tells a torn write from
-// damage.
+// Reads one segment batch by batch. Where the valid batches end, it collects the evidence that tells a torn
+// write from damage.
 
 import {
   BATCH_HEADER_BYTES,
@@ -140,8 +140,8 @@ function chainError(
 }
 
 /**
- * With one batch in flight, evidence of any later write proves that batch `expected` had been synced: then the invalid
- * bytes are damage, not a torn write.
+ * With one batch in flight, evidence of any later write proves that batch `expected` had been synced: then
+ * the invalid bytes are damage, not a torn write.
  */
 function* classifyTail(
   buffer: SegmentReadBuffer,

@@ -1,5 +1,6 @@
-// An open copies the last batch into a new segment before it lists that segment in CURRENT (docs/wal-format.md, step 6).
-// If the open is interrupted there, and the batch itself was in the page cache only, the copy is all that is left of it.
+// An open copies the last batch into a new segment before it lists that segment in CURRENT
+// (docs/wal-format.md, step 6). If the open is interrupted there, and the batch itself was in the page cache
+// only, the copy is all that is left of it.
 
 import { FLAG_LINK, type Position } from '../format/batch.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';

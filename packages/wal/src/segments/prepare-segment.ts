@@ -1,4 +1,4 @@
-// Prepares a segment before it is listed in CURRENT: full size, zeros after the header, synced, under its final name.
+// Prepares a segment before it is listed: full size, zeros after the header, synced, final name.
 
 import type { SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';

@@ -1,5 +1,5 @@
-// Obsolete segments kept for their disk blocks, to be overwritten as new ones. Their names end in .tmp, so the next open
-// removes them after a crash.
+// Obsolete segments kept for their disk blocks, to be overwritten as new ones. Their names end in .tmp, so
+// the next open removes them after a crash.
 
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
@@ -43,7 +43,7 @@ export class SpareSegments {
     return this.names.shift();
   }
 
-  /** A snapshot frees all segments of one snapshot interval at once, and the next interval needs as many again. */
+  /** A snapshot frees the segments of one interval at once, and the next interval needs as many. */
   private get countMax(): number {
     const { snapshotEveryBytes, segmentBytes } = this.options;
     return Math.max(SPARES_MIN, Math.ceil(snapshotEveryBytes / segmentBytes) + 1);

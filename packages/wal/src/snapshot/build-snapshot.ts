@@ -1,8 +1,8 @@
-// Folds the newest snapshot and the sealed segments after it into a new snapshot, and reads that back. Uses files only, so
-// it can run on any thread while the log is in use.
+// Folds the newest snapshot and the sealed segments after it into a new snapshot, and reads that back. Uses
+// files only, so it can run on any thread while the log is in use.
 
+import type { BlobRef } from '../codec/record.js';
 import { decodeManifest } from '../format/manifest.js';
-import type { BlobRef } from '../format/record.js';
 import { SECTION_STATE, snapshotName } from '../format/snapshot-file.js';
 import { replaySegments } from '../recovery/replay.js';
 import type { Coroutine } from '../storage/coroutine.js';
@@ -18,7 +18,7 @@ export function* buildSnapshot<S>(
   fold: Fold<S>,
   request: BuildRequest,
 ): Coroutine<BuiltSnapshot> {
-  // The folded state is garbage before the state that is read back is built: memory for one of them is enough.
+  // The folded state is garbage before it is read back: memory for one state is enough.
   const written = yield* writeFolded(storage, fold, request);
   yield* verifyByLoading(storage, fold, request.tempName);
   return written;

@@ -1,4 +1,4 @@
-// Entry of the snapshot thread: imports the fold, then builds one snapshot per request. No state outlives its reply.
+// Entry of the snapshot thread: imports the fold, then builds one snapshot per request.
 
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,7 +17,7 @@ try {
   reply({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
 
-/** Listens only between requests: a fold that never calls back lets the thread end, which fails its snapshot. */
+/** Listens only between requests: a lost callback lets the thread end, which fails its snapshot. */
 function waitForRequest(fold: Fold): void {
   parentPort?.once('message', (request: BuildRequest) => {
     runCoroutine(buildSnapshot(nodeStorage(dir), fold, request), (error, snapshot) => {

@@ -1,13 +1,13 @@
-// Builds snapshots on a thread of its own. The thread is kept for a while after a snapshot: under load the next one comes
-// soon, and its fold is compiled already.
+// Builds snapshots on a thread of its own. The thread is kept for a while after a snapshot: under load the
+// next one comes soon, and its fold is compiled already.
 
 import type { Callback } from '../storage/storage.js';
 import type { BuildRequest, BuiltSnapshot, FoldModule, SnapshotBuilder } from './fold.js';
 import { SnapshotThread } from './node-snapshot-thread.js';
 
-/** An idle thread keeps the memory of its last snapshot, so it is kept only as long as a log under load needs it. */
+/** An idle thread keeps the memory of its last snapshot, so it does not stay for long. */
 const IDLE_MS = 10_000;
-/** After a larger snapshot the thread ends, since its memory may not be collected before the next state is folded. */
+/** After a larger snapshot the thread ends, which frees the memory of the folded state. */
 const REUSE_BYTES_MAX = 64 * 1024 * 1024;
 
 export class ThreadSnapshotBuilder implements SnapshotBuilder {

@@ -1,5 +1,5 @@
-// Decides when a snapshot is built and commits it: built while the log is in use, listed in CURRENT, and only then are the
-// files that it replaces removed.
+// Decides when a snapshot is built and commits it: built while the log is in use, listed in CURRENT, and only
+// then are the files that it replaces removed.
 
 import { isBlobName } from '../blob/blob-file.js';
 import type { BlobStore } from '../blob/blob-store.js';

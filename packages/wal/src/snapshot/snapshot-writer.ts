@@ -1,7 +1,7 @@
 // Writes a snapshot file section by section and computes its digest.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import {
   encodeSectionHead,
   encodeSnapshotHeader,

@@ -1,5 +1,6 @@
-// A sequence of storage calls written as a generator. It yields a call and is resumed with the call's result, or with
-// its error thrown in. No promise and no clock is involved, so a simulator decides when each call completes.
+// A sequence of storage calls written as a generator. It yields a call and is resumed with the call's result,
+// or with its error thrown in. No promise and no clock is involved, so a simulator decides when each call
+// completes.
 
 import type { Callback } from './storage.js';
 
@@ -35,8 +36,8 @@ export function promiseOf<T>(start: Call<T>): Promise<T> {
 }
 
 /**
- * Starts a call now and returns a call that completes with its result, so that a coroutine can do other work in between.
- * The result must be awaited.
+ * Starts a call now and returns a call that completes with its result, so that a coroutine can do other work
+ * in between. The result must be awaited.
  */
 export function startCall<T>(start: Call<T>): Call<T> {
   let result: { readonly error: Error | null; readonly value: T } | undefined;

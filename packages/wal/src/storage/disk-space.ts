@@ -1,4 +1,4 @@
-// Watches free space and decides when only essential appends are accepted. A full disk is a state that ends again.
+// Watches free space and decides when only essential appends are accepted.
 
 import type { WalEvent } from '../log/event.js';
 import { errnoOf, WalDiskLowError } from '../wal-error.js';

@@ -9,7 +9,7 @@ export function isShortage(error: Error): boolean {
   return error instanceof WalDiskLowError || (errno !== undefined && RESOURCE_ERRNOS.has(errno));
 }
 
-/** True for an error of a background task after which the content of the disk is unknown: the log must end. */
+/** True for an error after which the content of the disk is unknown: the log must end. */
 export function isFatal(error: Error): boolean {
   return !isShortage(error) && !(error instanceof WalClosedError);
 }

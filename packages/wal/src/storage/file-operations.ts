@@ -1,4 +1,4 @@
-// Coroutines for whole files: read, write, replace, sync, rename, remove. Every write is checked for shortness.
+// Reads, writes, replaces, syncs, renames and removes files. Every write is checked for shortness.
 
 import { WalCorruptError, WalIoError } from '../wal-error.js';
 import { type Coroutine, call } from './coroutine.js';
@@ -49,7 +49,7 @@ export function* replaceFile(storage: Storage, name: string, bytes: Uint8Array):
   yield* moveIntoPlace(storage, `${name}.tmp`, name);
 }
 
-/** After a failed sync or rename the content of the disk is unknown: it is never retried, WalIoError ends the log. */
+/** After a failed sync or rename the disk's content is unknown: no retry, WalIoError ends the log. */
 export function* syncFile(storage: Storage, file: StorageFile): Coroutine<void> {
   try {
     yield* call<void>((done) => storage.sync(file, done));

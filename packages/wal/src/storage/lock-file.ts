@@ -1,11 +1,11 @@
-// The content of LOCK: the process that owns the directory, and whether it can still be alive. Pure; the caller looks
-// up the processes.
+// The content of LOCK: the process that owns the directory, and whether it can still be alive. Pure; the
+// caller looks up the processes.
 
 export interface LockOwner {
   readonly pid: number;
   /** Changes at every boot of the machine; empty where it is unknown. */
   readonly bootId: string;
-  /** Start of the process, in ticks since boot; tells a reused pid from the owner. Empty where it is unknown. */
+  /** Start of the process in ticks since boot, against reused pids. Empty where it is unknown. */
   readonly startedAt: string;
   readonly nonce: string;
 }

@@ -31,7 +31,7 @@ export function directoryError(directory: string, error: unknown): unknown {
     : error;
 }
 
-/** Level by level: Node's recursive mkdir never ends where a parent exists and refuses entries, as /proc does. */
+/** Level by level: Node's recursive mkdir never ends where a parent refuses entries, as /proc does. */
 async function makeWithParents(path: string): Promise<void> {
   try {
     await makeOne(path);

@@ -1,5 +1,6 @@
 // LOCK without flock: an exclusively created file that names its owner, taken over when that process is gone.
-// Not a cluster lock: an owner it cannot see (another pid namespace, a network file system) is stopped by epoch fencing.
+// Not a cluster lock: an owner it cannot see (another pid namespace, a network file system) is stopped by
+// epoch fencing.
 
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -42,8 +43,8 @@ async function take(directory: string): Promise<void> {
 }
 
 /**
- * Two processes may both have found the same LOCK stale. The one that renames second would move the first one's new LOCK
- * away, so the moved content is compared with the stale one, and put back if it differs.
+ * Two processes may both have found the same LOCK stale. The one that renames second would move the first
+ * one's new LOCK away, so the moved content is compared with the stale one, and put back if it differs.
  */
 async function moveAside(path: string, stale: string, own: LockOwner): Promise<void> {
   const aside = `${path}.stale.${own.nonce}`;
@@ -94,7 +95,8 @@ function processStartedAt(pid: number): string | undefined {
   }
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command name is in parentheses and may contain spaces; field 22 is counted from its end. A zombie owns no lock.
+    // The command name is in parentheses and may contain spaces; field 22 is counted from its end. A zombie
+    // owns no lock.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? undefined : (fields[19] ?? '');
   } catch {

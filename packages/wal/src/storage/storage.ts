@@ -1,7 +1,7 @@
-// The port through which the log touches a disk. Names are relative to the log's directory ('CURRENT', 'blobs/ab…').
+// The log's port to the disk. Names are relative to its directory ('CURRENT', 'blobs/ab…').
 //
-// Contract: callbacks, so that a simulator can make every completion an event of its own. `done` is called exactly once
-// and never before the call has returned; after a crash it is not called at all.
+// Contract: callbacks, so that a simulator can make every completion an event of its own. `done` is called
+// exactly once and never before the call has returned; after a crash it is not called at all.
 
 /** With an error the value is meaningless. */
 export type Callback<T = void> = (error: Error | null, value: T) => void;
@@ -11,13 +11,13 @@ export interface StorageFile {
 }
 
 /**
- * 'read': an existing file. 'create': a new file for reading and writing; fails if it exists. 'durable': an existing file
- * for `writeDurable`.
+ * 'read': an existing file. 'create': a new file for reading and writing; fails if it exists. 'durable': an
+ * existing file for `writeDurable`.
  */
 export type OpenMode = 'read' | 'create' | 'durable';
 
 export interface Storage {
-  /** Locks the directory for this process or fails with ERR_WAL_LOCKED. Creates the directory if there is none. */
+  /** Locks the directory, which is created if need be, or fails with ERR_WAL_LOCKED. */
   lock(done: Callback): void;
   unlock(done: Callback): void;
 
@@ -28,8 +28,9 @@ export interface Storage {
   /** Bytes written; the caller must compare. */
   write(file: StorageFile, bytes: Uint8Array, position: number, done: Callback<number>): void;
   /**
-   * As write, and the bytes are on stable storage when `done` is called without an error. With `mayBlock` the call may
-   * block the thread where the disk is fast, since no other record waits; `done` is called later all the same.
+   * As write, and the bytes are on stable storage when `done` is called without an error. With `mayBlock` the
+   * call may block the thread where the disk is fast, since no other record waits; `done` is called later all
+   * the same.
    */
   writeDurable(
     file: StorageFile,

@@ -1,4 +1,5 @@
-// The storage port on a simulated disk. A test decides at every call: perform it, fail it, cut it short, or crash there.
+// The storage port on a simulated disk. A test decides at every call: perform it, fail it, cut it short, or
+// crash there.
 
 import type { SeededRandom } from '@troupe/core/testing';
 import type { Callback, OpenMode, Storage, StorageFile } from '../storage/storage.js';

@@ -56,7 +56,7 @@ export class ManualWalHost implements WalHost {
     return this.clock.runCallbacks();
   }
 
-  /** Moves time to the next timer and runs it; without one within `withinMs`, moves time by that and returns false. */
+  /** Moves time to the next timer within `withinMs` and runs it; without one, by `withinMs`: false. */
   advance(withinMs: number): boolean {
     const until = this.clock.now() + withinMs;
     const due = this.clock.nextDue();

@@ -4,8 +4,13 @@ import type { SeededRandom } from '@troupe/core/testing';
 
 /**
  * The effect of a power cut on writes that were not synced.
- * 'drop': none is on the disk. 'keep': all are. 'subset': a random part. 'reorder': later ones without earlier ones.
- * 'tear': a write stopped between two sectors. 'garbage': sectors being written have random content.
+ *
+ * - drop: none is on the disk
+ * - keep: all are
+ * - subset: a random part is
+ * - reorder: later ones are, earlier ones are not
+ * - tear: one write stopped between two sectors
+ * - garbage: sectors that were being written have random content
  */
 export type PersistenceModel = 'drop' | 'keep' | 'subset' | 'reorder' | 'tear' | 'garbage';
 

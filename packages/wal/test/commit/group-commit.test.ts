@@ -1,4 +1,5 @@
-// B7, B8, B30: one order, one batch in flight, everything that arrives during a sync goes into the next batch.
+// B7, B8, B30: one order, one batch in flight, everything that arrives during a sync goes into the next
+// batch.
 import { FULL, REFUSED, WalRecordTooLargeError } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,6 +1,6 @@
 // timeout: 240s
-// B11, B21, B22, B27: whatever byte changes and wherever a file is cut, opening gives everything or refuses. The one residual
-// is spelled out: an unclean end, the very last batch, and no seal behind it.
+// B11, B21, B22, B27: whatever byte changes and wherever a file is cut, opening gives everything or refuses.
+// The one residual is spelled out: an unclean end, the very last batch, and no seal behind it.
 //
 // Arguments: --all-bits flips each of the eight bits of every byte instead of one.
 

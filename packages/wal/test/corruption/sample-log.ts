@@ -1,4 +1,5 @@
-// A small data directory, as bytes, with everything a real one has; and what opening a damaged copy of it must give.
+// A small data directory, as bytes, with everything a real one has; and what opening a damaged copy of it
+// must give.
 
 import { inlineSnapshotBuilder, type Log, WalBlobError, WalCorruptError, WalVersionError } from '@troupe/wal';
 import { SimulatedDisk } from '@troupe/wal/testing';
@@ -14,7 +15,9 @@ export interface SampleLog {
   readonly files: ReadonlyMap<string, Buffer>;
   readonly count: number;
   readonly digest: string;
-  /** Where the last batch lies, as the test itself finds it: the one part whose damage may look like tearing. */
+  /**
+   * Where the last batch lies, as the test itself finds it: the one part whose damage may look like tearing.
+   */
   readonly lastBatch: {
     readonly file: string;
     readonly from: number;
@@ -26,7 +29,10 @@ export interface SampleLog {
 
 const TINY = { segmentBytes: 12_288, firstSegmentBytes: 8_192, batchBytesMax: 8_192, inlineBytesMax: 2_000 };
 
-/** One sealed segment, a snapshot of it, a blob, an open segment with batches, an empty one: three of 8 to 12 KiB. */
+/**
+ * One sealed segment, a snapshot of it, a blob, an open segment with batches, an empty one: three of 8 to 12
+ * KiB.
+ */
 export function makeSampleLog(ending: Ending): SampleLog {
   const harness = new LogHarness();
   const log = openOn(harness);

@@ -1,6 +1,6 @@
 // timeout: 240s
-// B11, B21, B22, B27: wherever a file is cut, whatever becomes of a sector, whatever file is gone or takes another's place,
-// opening gives everything or refuses.
+// B11, B21, B22, B27: wherever a file is cut, whatever becomes of a sector, whatever file is gone or takes
+// another's place, opening gives everything or refuses.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -63,7 +63,8 @@ for (const ending of ENDINGS) {
               change.copy(damaged, from);
               const { verdict, why } = openDamaged(sample, withFile(sample, name, damaged));
               const where = `${name} bytes ${from} to ${to}: ${verdict} ${why}`;
-              // Zeros over the whole batch are what a batch that was never started looks like: nothing is left to report.
+              // Zeros over the whole batch are what a batch that was never started looks like: nothing is
+              // left to report.
               if (isInLastBatch(sample, name, from)) assert.is.not(verdict, 'something-else', where);
               else assert.ok(verdict === 'recovered-all' || verdict === 'refused', where);
             }

@@ -1,6 +1,6 @@
 // timeout: 240s
-// Nothing waits for anything it need not: appends, snapshots, trims and closes overlap, and calls complete in any order.
-// Arguments: --seeds N (default 600).
+// Nothing waits for anything it need not: appends, snapshots, trims and closes overlap, and calls complete in
+// any order. Arguments: --seeds N (default 600).
 
 import { SeededRandom } from '@troupe/core/testing';
 import { PERSISTENCE_MODELS, type PersistenceModel } from '@troupe/wal/testing';

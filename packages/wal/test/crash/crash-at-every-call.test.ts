@@ -1,6 +1,6 @@
 // timeout: 240s
-// B4, B5, B6, B11, B13, B21: whatever call a crash comes before or after, and whatever the disk did with writes that were
-// not synced, everything acknowledged is there afterwards and nothing else is.
+// B4, B5, B6, B11, B13, B21: whatever call a crash comes before or after, and whatever the disk did with
+// writes that were not synced, everything acknowledged is there afterwards and nothing else is.
 
 import {
   PERSISTENCE_MODELS,

@@ -1,5 +1,6 @@
 // timeout: 240s
-// B28: whatever call fails, once or for ever, nothing is acknowledged that is not on the disk, and a failed sync ends the log.
+// B28: whatever call fails, once or for ever, nothing is acknowledged that is not on the disk, and a failed
+// sync ends the log.
 
 import { type Fault, PERSISTENCE_MODELS, type StorageCall } from '@troupe/wal/testing';
 import { suite } from 'uvu';

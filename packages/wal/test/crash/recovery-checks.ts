@@ -30,8 +30,8 @@ export function recover(
 }
 
 /**
- * Everything acknowledged is there, nothing is there that was not appended, and the order is the order of the appends:
- * the state is that after n appends, for an n between what was acknowledged and what was appended.
+ * Everything acknowledged is there, nothing is there that was not appended, and the order is the order of the
+ * appends: the state is that after n appends, for an n between what was acknowledged and what was appended.
  */
 export function assertNothingLost(state: DigestState, expected: Expected, where: string): void {
   assert.ok(

@@ -1,5 +1,6 @@
-// B6, B11: the order of calls itself, read from a trace: no rename of a file that was not synced, nothing removed before its
-// replacement is durable, no acknowledgement before the sync, no batch before the one before it was synced.
+// B6, B11: the order of calls itself, read from a trace: no rename of a file that was not synced, nothing
+// removed before its replacement is durable, no acknowledgement before the sync, no batch before the one
+// before it was synced.
 import type { StorageCall } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

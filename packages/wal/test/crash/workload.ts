@@ -1,5 +1,6 @@
-// One script that makes a log do everything it can: single and grouped appends, seals, blobs, rotation, snapshots, trim,
-// clean and unclean ends. What was appended and what was acknowledged is written down as it happens.
+// One script that makes a log do everything it can: single and grouped appends, seals, blobs, rotation,
+// snapshots, trim, clean and unclean ends. What was appended and what was acknowledged is written down as it
+// happens.
 
 import type { SeededRandom } from '@troupe/core/testing';
 import { type BlobRef, FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalOptions } from '@troupe/wal';
@@ -43,8 +44,8 @@ export class Workload {
   }
 
   /**
-   * Stops early when the log has failed or the harness has ended; never throws for that. With `hurry` steps do not wait for
-   * each other, except that a log is closed before it is opened again.
+   * Stops early when the log has failed or the harness has ended; never throws for that. With `hurry` steps
+   * do not wait for each other, except that a log is closed before it is opened again.
    */
   run(random?: SeededRandom): void {
     for (const step of STEPS) {

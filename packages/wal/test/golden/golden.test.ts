@@ -1,5 +1,6 @@
 // timeout: 60s
-// Data written by every released format version opens in this one, holds the same records, and can be written on.
+// Data written by every released format version opens in this one, holds the same records, and can be written
+// on.
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

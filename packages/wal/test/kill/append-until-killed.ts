@@ -1,5 +1,6 @@
-// The victim: opens a directory, checks that everything in it is what it should be, then appends until it is killed.
-// Prints "ready <last lsn>" once, and "acked <lsn>" for what is durable, synchronously, so that no line is lost in a pipe.
+// The victim: opens a directory, checks that everything in it is what it should be, then appends until it is
+// killed. Prints "ready <last lsn>" once, and "acked <lsn>" for what is durable, synchronously, so that no
+// line is lost in a pipe.
 
 import { writeSync } from 'node:fs';
 import { openWal } from '@troupe/wal';

@@ -1,6 +1,7 @@
 // timeout: 240s
-// A real process on a real file system, killed without warning again and again. After every kill the next process checks every
-// record; the last LSN it finds must not be below what the one before it had acknowledged.
+// A real process on a real file system, killed without warning again and again. After every kill the next
+// process checks every record; the last LSN it finds must not be below what the one before it had
+// acknowledged.
 //
 // Arguments: --kills N (default 50).
 

@@ -1,4 +1,5 @@
-// B1, B10, B22, B27, B28: opening ends before anything is served, one writer a directory, a fenced writer stops, a full disk degrades.
+// B1, B10, B22, B27, B28: opening ends before anything is served, one writer a directory, a fenced writer
+// stops, a full disk degrades.
 import {
   openLog,
   REFUSED,

@@ -1,5 +1,6 @@
 // timeout: 120s
-// B2, B15, B16, B23: whatever was done to the log, and however it ended, the state after recovery is the live state.
+// B2, B15, B16, B23: whatever was done to the log, and however it ended, the state after recovery is the live
+// state.
 import { inlineSnapshotBuilder, type Log } from '@troupe/wal';
 import { PERSISTENCE_MODELS, type PersistenceModel } from '@troupe/wal/testing';
 import fc from 'fast-check';

@@ -3,6 +3,7 @@ import { WalCorruptError } from '@troupe/wal';
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { binaryCodec } from '#src/codec/binary-codec.js';
 import {
   BATCH_HEADER_BYTES,
   batchExtent,
@@ -12,7 +13,6 @@ import {
   ORIGIN,
   type Position,
 } from '#src/format/batch.js';
-import { binaryCodec } from '#src/format/binary-codec.js';
 import { encodeManifest, type Manifest, type SegmentEntry } from '#src/format/manifest.js';
 import { encodeSegmentHeader, segmentName } from '#src/format/segment-header.js';
 import { encodeStoreFile } from '#src/format/store-file.js';

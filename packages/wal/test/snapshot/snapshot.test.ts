@@ -1,4 +1,5 @@
-// B1, B11, B12, B13, B20, B22: a snapshot is of one position, atomic, verified, kept twice, and replay adds only what it has not.
+// B1, B11, B12, B13, B20, B22: a snapshot is of one position, atomic, verified, kept twice, and replay adds
+// only what it has not.
 import { inlineSnapshotBuilder, type Log, type SnapshotEntry } from '@troupe/wal';
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';

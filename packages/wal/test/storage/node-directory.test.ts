@@ -35,7 +35,10 @@ folders('a directory that cannot be made, or not be written to, is refused at on
   for (const place of places) {
     const error = await refusal(promisify(nodeStorage(place).lock)());
     assert.equal([error.code, error.exitCode, error.directory], ['ERR_WAL_DIRECTORY', 73, place]);
-    assert.match(error.message, /^directory .*: cannot be created or written to \(E[A-Z]+\); name another, or /);
+    assert.match(
+      error.message,
+      /^directory .*: cannot be created or written to \(E[A-Z]+\); name another, or /,
+    );
   }
   await refusal(promisify(nodeStorage(temp.path).mkdir)('file'));
 });

@@ -1,4 +1,4 @@
-import { FLAG_JSONL } from './batch.js';
+import { FLAG_JSONL } from '../format/batch.js';
 import { binaryCodec } from './binary-codec.js';
 import { jsonlCodec } from './jsonl-codec.js';
 import type { RecordCodec } from './record.js';

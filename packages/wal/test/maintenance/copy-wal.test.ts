@@ -1,5 +1,6 @@
 // timeout: 120s
-// A copy taken while the log appends, rotates, takes snapshots and forgets. Arguments: --seeds N (default 160).
+// A copy taken while the log appends, rotates, takes snapshots and forgets. Arguments: --seeds N (default
+// 160).
 
 import { SeededRandom } from '@troupe/core/testing';
 import { copyWal, verifyWal } from '@troupe/wal';
@@ -25,7 +26,10 @@ interface Copied {
   readonly acknowledged: number;
 }
 
-/** One of the things a log does, or some calls of the disk. One that forgets makes a copy begin anew, so not all do. */
+/**
+ * One of the things a log does, or some calls of the disk. One that forgets makes a copy begin anew, so not
+ * all do.
+ */
 function randomStep(workload: Workload, random: SeededRandom, forgets = true): void {
   const what = random.below(20);
   if (what < 5) workload.append(1 + random.below(8));
