@@ -62,7 +62,7 @@ refClass("handlers can have the names of the ref's own properties", async () => 
 });
 
 refClass(
-  'a handler named `then` does not make a ref a promise, and one named `toJSON` does not change its JSON',
+  'handlers named `then` and `toJSON` are ordinary messages, and a ref is no promise',
   async () => {
     await using system = createSystem();
     let calls = 0;
