@@ -31,8 +31,8 @@ class Ctx {
     this.system.stop(this.self);
   }
 
-  spawn(kind, args) {
-    return this.system.spawn(kind, args);
+  spawn(definition, args) {
+    return this.system.spawn(definition, args);
   }
 }
 
@@ -53,11 +53,11 @@ export async function open() {
   };
   const system = {
     define: (behaviour) => behaviour,
-    spawn(kind, args) {
+    spawn(definition, args) {
       const ref = new Ref();
-      const ctx = new Ctx(kind.state(args), ref, system);
+      const ctx = new Ctx(definition.state(args), ref, system);
       const topics = {};
-      for (const [topic, handler] of Object.entries(kind.handlers)) {
+      for (const [topic, handler] of Object.entries(definition.handlers)) {
         topics[topic] = (payload) => handler(ctx, payload);
       }
       parent()

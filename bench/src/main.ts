@@ -1,30 +1,31 @@
 #!/usr/bin/env node
-import { type BenchCommand, parseArguments } from './cli/arguments.js';
-import { help, listSuites } from './cli/help.js';
 import { installPeers } from './cli/install-peers.js';
+import { type BenchCommand, parseArguments } from './cli/parse-arguments.js';
+import type { Print } from './cli/print.js';
+import { printHelp, printSuites } from './cli/print-help.js';
 import { reportCommand } from './cli/report-command.js';
-import { runSuiteCommand } from './cli/run-suite.js';
+import { suiteCommand } from './cli/suite-command.js';
 import { gateCommand } from './gate/gate-command.js';
 import { UsageError } from './runner/usage-error.js';
 
-const say = (line: string): void => {
+const print: Print = (line) => {
   process.stdout.write(`${line}\n`);
 };
 
 function execute(command: BenchCommand): Promise<number> {
   switch (command.kind) {
     case 'list':
-      return listSuites(say);
+      return printSuites(print);
     case 'help':
-      return help(say);
+      return printHelp(print);
     case 'install-peers':
-      return installPeers(say);
+      return installPeers(print);
     case 'suite':
-      return runSuiteCommand(command, say);
+      return suiteCommand(command, print);
     case 'gate':
-      return gateCommand(command, say);
+      return gateCommand(command, print);
     case 'report':
-      return reportCommand(command, say);
+      return reportCommand(command, print);
     default:
       return command satisfies never;
   }

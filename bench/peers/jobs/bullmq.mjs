@@ -1,7 +1,7 @@
 // BullMQ on Redis with `appendfsync always`. Run as `node bullmq.mjs worker <port>` it is the worker process.
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
-import { resultOf } from '../../dist/suites/jobs-payload.js';
+import { resultOf } from '../../dist/suites/jobs/payload.js';
 
 const QUEUE = 'bench';
 const connectionOf = (port) =>

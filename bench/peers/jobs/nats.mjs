@@ -1,6 +1,6 @@
 // NATS JetStream with file storage and its default sync interval (two minutes): faster than durable.
 import { AckPolicy, connect, StringCodec } from 'nats';
-import { resultOf } from '../../dist/suites/jobs-payload.js';
+import { resultOf } from '../../dist/suites/jobs/payload.js';
 
 const codec = StringCodec();
 /** A message is an id, a space and JSON. */

@@ -2,7 +2,7 @@
 // reports by NOTIFY the results of those that are done: completing a batch stores one output for all of it.
 import pg from 'pg';
 import PgBoss from 'pg-boss';
-import { resultOf } from '../../dist/suites/jobs-payload.js';
+import { resultOf } from '../../dist/suites/jobs/payload.js';
 
 const QUEUE = 'bench';
 const BATCH = 500;

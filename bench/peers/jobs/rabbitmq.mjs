@@ -1,6 +1,6 @@
 // RabbitMQ, quorum queue, publisher confirms. The client sets noDelay, without which every figure is Nagle's.
 import amqp from 'amqplib';
-import { resultOf } from '../../dist/suites/jobs-payload.js';
+import { resultOf } from '../../dist/suites/jobs/payload.js';
 
 const QUEUE = 'bench';
 const encode = (value) => Buffer.from(JSON.stringify(value));

@@ -1,10 +1,10 @@
 // Hot path: no allocation per message.
-import type { Adapter, Ask, Behaviour, Ctx, Kind, Ref, System, Tell } from './system.js';
+import type { Adapter, Ask, Behaviour, Ctx, Definition, Ref, System, Tell } from './actor-system.js';
 
 /*
- * The floor: one ring of (handler, context, payload) and a call through a field. No status, no bounds, no
- * isolation of failures, no fairness, no yielding before the ring is empty. Nothing that delivers a message
- * later than the send can do less, so it stands for the machine itself.
+ * The floor is the baseline: one ring of (handler, context, payload) and a call through a field. It has no status,
+ * bounds, isolation of failures, fairness or yielding. No system that delivers a message after the send returns
+ * can do less, so the floor shows the limit of the machine.
  */
 
 type Call = (ctx: FloorActor, payload: unknown) => unknown;
@@ -60,7 +60,7 @@ function drain(): void {
   armed = false;
 }
 
-class FloorKind {
+class FloorDefinition {
   readonly state: (args: unknown) => unknown;
   readonly handlers: Calls;
 
@@ -70,7 +70,7 @@ class FloorKind {
   }
 }
 
-/** Address and context in one: an actor of the floor is its state and its handlers. */
+/** Address and context in one object: the state and the handlers of the actor. */
 class FloorActor implements Ctx {
   readonly state: unknown;
   handlers: Calls;
@@ -88,17 +88,17 @@ class FloorActor implements Ctx {
     this.handlers = {};
   }
 
-  spawn(kind: Kind, args?: unknown): Ref {
-    return spawn(kind, args);
+  spawn(definition: Definition, args?: unknown): Ref {
+    return spawn(definition, args);
   }
 }
 
-function spawn(kind: Kind, args?: unknown): Ref {
-  if (!(kind instanceof FloorKind)) throw new TypeError('not a kind of this system');
-  return new FloorActor(kind.state(args), kind.handlers);
+function spawn(definition: Definition, args?: unknown): Ref {
+  if (!(definition instanceof FloorDefinition)) throw new TypeError('not a definition of this system');
+  return new FloorActor(definition.state(args), definition.handlers);
 }
 
-/** `handlers.name` as a property load of its own, as it would stand in source. */
+/** Compiled, so that `handlers.name` is a property load with its own call site, as in source code. */
 function compileTell(name: string): Tell<unknown> {
   const make = new Function('push', `return (to, payload) => push(to.handlers.${name}, to, payload);`);
   return make(push) as Tell<unknown>;
@@ -113,9 +113,9 @@ function ask(name: string): Ask<unknown, unknown> {
 }
 
 const system: System = {
-  define<State, Args>(behaviour: Behaviour<State, Args>): Kind {
-    // The workload spawns a kind with the arguments its own `state` asks for, and sends what its handlers take.
-    return new FloorKind(
+  define<State, Args>(behaviour: Behaviour<State, Args>): Definition {
+    // Workloads spawn a definition with the arguments of its `state` and send the payloads of its handlers.
+    return new FloorDefinition(
       behaviour.state as (args: unknown) => unknown,
       behaviour.handlers as unknown as Calls,
     );

@@ -1,10 +1,10 @@
-import type { Ask, Behaviour, Ctx, Handler, Kind, Ref, System, Tell } from './system.js';
+import type { Ask, Behaviour, Ctx, Definition, Handler, Ref, System, Tell } from './actor-system.js';
 
-/** The usual form of a message in systems whose actor is one function. */
+/** The usual message format of systems whose actor is one function. */
 export interface Message {
   readonly type: string;
   readonly payload: unknown;
-  /** Present on a question, in systems that have no ask of their own. */
+  /** Present on an ask, in systems without an ask of their own. */
   readonly reply?: (value: unknown) => void;
 }
 
@@ -13,14 +13,14 @@ export interface FunctionSystem<Actor extends object> {
   spawn(receive: (message: Message) => unknown): Actor;
   tell(actor: Actor, message: Message): void;
   stop(actor: Actor): void;
-  /** The system's own ask with its deadline; by default a promise resolved by the handler. */
+  /** The ask of the system, with its deadline; without it a promise that the handler resolves. */
   ask?(actor: Actor, type: string, payload: unknown): Promise<unknown>;
   close?(): Promise<void> | void;
 }
 
 type Receive = (ctx: Ctx, message: Message) => unknown;
 
-class FunctionKind {
+class FunctionDefinition {
   readonly state: (args: unknown) => unknown;
   readonly receive: Receive;
 
@@ -33,56 +33,56 @@ class FunctionKind {
 class FunctionCtx implements Ctx {
   readonly state: unknown;
   self: Ref;
-  readonly #system: System;
+  private readonly system: System;
 
   constructor(state: unknown, system: System) {
     this.state = state;
     this.self = this;
-    this.#system = system;
+    this.system = system;
   }
 
   stop(): void {
-    this.#system.stop(this.self);
+    this.system.stop(this.self);
   }
 
-  spawn(kind: Kind, args?: unknown): Ref {
-    return this.#system.spawn(kind, args);
+  spawn(definition: Definition, args?: unknown): Ref {
+    return this.system.spawn(definition, args);
   }
 }
 
 /**
  * Builds the `switch (message.type)` that users of such systems write. Compiled per definition, so that every
- * actor kind has call sites of its own, as it would have in its own source file.
+ * actor type has its own call sites, as in its own source file.
  */
 function compileReceive(handlers: Readonly<Record<string, Handler<never>>>): Receive {
   const names = Object.keys(handlers);
   const cases = names.map(
-    (name, index) => `case ${JSON.stringify(name)}: answer = h${index}(ctx, message.payload); break;`,
+    (name, index) => `case ${JSON.stringify(name)}: reply = h${index}(ctx, message.payload); break;`,
   );
   const body = `return (ctx, message) => {
-    let answer;
+    let reply;
     switch (message.type) { ${cases.join(' ')} default: return undefined; }
-    if (message.reply !== undefined) message.reply(answer);
-    return answer;
+    if (message.reply !== undefined) message.reply(reply);
+    return reply;
   };`;
   const make = new Function(...names.map((_, index) => `h${index}`), body);
   return make(...names.map((name) => handlers[name])) as Receive;
 }
 
-/** Puts an actor system of functions under the suites. */
+/** The adapter of a system whose actors are functions. */
 export function functionActors<Actor extends object>(own: FunctionSystem<Actor>): System {
   const system: System = {
-    define<State, Args>(behaviour: Behaviour<State, Args>): Kind {
-      // The workload spawns a kind with the arguments its own `state` asks for.
-      return new FunctionKind(
+    define<State, Args>(behaviour: Behaviour<State, Args>): Definition {
+      // Workloads spawn a definition with the arguments of its `state`.
+      return new FunctionDefinition(
         behaviour.state as (args: unknown) => unknown,
         compileReceive(behaviour.handlers),
       );
     },
-    spawn(kind, args) {
-      if (!(kind instanceof FunctionKind)) throw new TypeError('not a kind of this system');
-      const ctx = new FunctionCtx(kind.state(args), system);
-      const receive = kind.receive;
+    spawn(definition, args) {
+      if (!(definition instanceof FunctionDefinition)) throw new TypeError('not a definition of this system');
+      const ctx = new FunctionCtx(definition.state(args), system);
+      const receive = definition.receive;
       const actor = own.spawn((message) => receive(ctx, message));
       ctx.self = actor;
       return actor;
@@ -91,9 +91,9 @@ export function functionActors<Actor extends object>(own: FunctionSystem<Actor>)
       own.stop(ref as Actor);
     },
     tell<Payload>(type: string): Tell<Payload> {
-      const bare: Message = { type, payload: undefined };
+      const withoutPayload: Message = { type, payload: undefined };
       const tell = own.tell;
-      return (to, payload) => tell(to as Actor, payload === undefined ? bare : { type, payload });
+      return (to, payload) => tell(to as Actor, payload === undefined ? withoutPayload : { type, payload });
     },
     ask<Payload, Reply>(type: string): Ask<Payload, Reply> {
       const ask = own.ask;

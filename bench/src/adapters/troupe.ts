@@ -1,27 +1,27 @@
 import type * as Core from '@troupe/core';
-import type { Adapter, Ask, Behaviour, Kind, Ref, System, Tell } from './system.js';
+import type { Adapter, Ask, Behaviour, Definition, Ref, System, Tell } from './actor-system.js';
 
 export interface TroupeOptions {
-  /** Never yields to the event loop while there is work: what the time slice costs is seen beside it. */
+  /** No yielding to the event loop while messages are queued, which shows the cost of the time slice. */
   readonly unsliced?: boolean;
 }
 
-/** `ref.tell.name(payload)` as it stands in a user's source: a call site of its own per message. */
-function compileSend(face: 'tell' | 'ask', name: string): unknown {
-  return new Function('ref', 'payload', `return ref.${face}.${name}(payload);`);
+/** Compiles `ref.tell.name(payload)` as in a user's source: one call site per message. */
+function compileSend(pattern: 'tell' | 'ask', name: string): unknown {
+  return new Function('ref', 'payload', `return ref.${pattern}.${name}(payload);`);
 }
 
 function systemOf(core: typeof Core, options: TroupeOptions): System {
   const never = { msMin: 1e9, msMax: 1e9 };
   const system = core.createSystem({ name: 'bench', ...(options.unsliced === true && { slice: never }) });
   return {
-    define<State, Args>({ name, state, handlers }: Behaviour<State, Args>): Kind {
-      // A handler's context is Troupe's own: it has everything the workloads' context asks for.
+    define<State, Args>({ name, state, handlers }: Behaviour<State, Args>): Definition {
+      // The context of Troupe's handlers has all members of the workloads' `Ctx`.
       return core.defineActor(name, { state, handlers } as Core.ActorSpec<State, Args, never>);
     },
-    spawn(kind, args) {
-      // The workload spawns a kind with the arguments its own `state` asks for; their type is forgotten here.
-      return system.spawn(kind as Core.AnyDefinition, args as undefined);
+    spawn(definition, args) {
+      // Workloads spawn a definition with the arguments of its `state`, whose type is unknown here.
+      return system.spawn(definition as Core.AnyDefinition, args as undefined);
     },
     stop(ref: Ref) {
       void system.stop(ref as Core.AnyRef);
@@ -38,7 +38,7 @@ function systemOf(core: typeof Core, options: TroupeOptions): System {
   };
 }
 
-/** Troupe as its users have it: default mailboxes, supervision, dead letters, an ask's deadline of five seconds. */
+/** Troupe with its defaults: bounded mailboxes, supervision, dead letters, asks with a deadline of five seconds. */
 export function troupe(options: TroupeOptions = {}): Adapter {
   return {
     name: 'troupe',

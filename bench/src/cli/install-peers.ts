@@ -1,7 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { hasErlang } from '../adapters/catalogue.js';
+import { hasErlang } from '../adapters/adapter-registry.js';
+import type { Print } from './print.js';
 
 const peers = fileURLToPath(new URL('../../peers/', import.meta.url));
 
@@ -13,17 +14,15 @@ function run(file: string, args: readonly string[], folder?: string): Promise<nu
   });
 }
 
-async function installErlang(say: (line: string) => void): Promise<number> {
+async function installErlang(print: Print): Promise<number> {
   if (hasErlang()) {
-    say('erlang: already installed');
+    print('erlang: already installed');
     return 0;
   }
   const root = process.getuid?.() === 0;
   const apt = spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).error === undefined;
   if (!root || !apt) {
-    say(
-      'erlang: skipped, needs root and apt-get here; install Erlang/OTP 25 or later yourself to compare with it',
-    );
+    print('erlang: skipped, needs root and apt-get; install Erlang/OTP 25 or later to compare with it');
     return 0;
   }
   const install = ['install', '--yes', '--no-install-recommends', 'erlang-base'];
@@ -32,11 +31,11 @@ async function installErlang(say: (line: string) => void): Promise<number> {
   return run('apt-get', install);
 }
 
-/** The servers of the job systems: only their programs are wanted. The suites start them with folders and ports of their own. */
-async function installServers(say: (line: string) => void): Promise<number> {
+/** Installs the server programs of the job systems. The suites start them with temporary folders and free ports. */
+async function installServers(print: Print): Promise<number> {
   const root = process.getuid?.() === 0;
   if (!root || spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).error !== undefined) {
-    say('redis, rabbitmq, nats, postgresql: skipped, needs root and apt-get here');
+    print('redis, rabbitmq, nats, postgresql: skipped, needs root and apt-get');
     return 0;
   }
   // Runlevel 1 keeps the packages from starting their daemons.
@@ -45,20 +44,20 @@ async function installServers(say: (line: string) => void): Promise<number> {
   return run('apt-get', ['install', '--yes', '--no-install-recommends', ...names]);
 }
 
-/** Puts the peers beside this package. Nobody who installs Troupe or runs its tests gets them. */
-export async function installPeers(say: (line: string) => void): Promise<number> {
-  // Exact versions stand in package.json; a lock file would name a registry.
+/** Installs the peers into `bench/peers`, outside the workspace: users and tests of Troupe never download them. */
+export async function installPeers(print: Print): Promise<number> {
+  // package.json has exact versions; a lock file would contain the URL of a registry.
   const args = ['install', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts'];
   const npm = await run('npm', args, peers);
   if (npm !== 0 || !existsSync(fileURLToPath(new URL('node_modules', `file://${peers}`)))) {
-    say(`npm could not install the peers (exit ${npm})`);
+    print(`npm install of the peers failed (exit ${npm})`);
     return 1;
   }
-  const erlang = await installErlang(say);
-  if (erlang !== 0) say(`apt-get could not install erlang-base (exit ${erlang}); its rows will be skipped`);
-  const servers = await installServers(say);
+  const erlang = await installErlang(print);
+  if (erlang !== 0) print(`apt-get install of erlang-base failed (exit ${erlang}); its rows will be skipped`);
+  const servers = await installServers(print);
   if (servers !== 0)
-    say(`apt-get could not install the servers of job systems (exit ${servers}); their rows will be skipped`);
-  say('peers are installed');
+    print(`apt-get install of the job servers failed (exit ${servers}); their rows will be skipped`);
+  print('peers are installed');
   return 0;
 }

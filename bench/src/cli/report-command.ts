@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { replaceBlock } from '../report/into.js';
+import { replaceBlock } from '../report/replace-block.js';
 import { markdown, textTable } from '../report/table.js';
 import type { Report } from '../runner/report.js';
 import { UsageError } from '../runner/usage-error.js';
-import type { ReportCommand } from './arguments.js';
-import { writeOutputs } from './outputs.js';
+import type { ReportCommand } from './parse-arguments.js';
+import type { Print } from './print.js';
+import { writeOutputs } from './write-outputs.js';
 
 async function readReport(file: string): Promise<Report> {
   let value: unknown;
@@ -16,7 +17,7 @@ async function readReport(file: string): Promise<Report> {
   if (typeof value !== 'object' || value === null || !('rows' in value) || !('suite' in value)) {
     throw new UsageError(`${file}: not a recorded run`);
   }
-  // Written by our own runner; the fields older files lack get their empty value.
+  // Written by this runner; fields that older files lack get empty values.
   const report = value as Report;
   return {
     ...report,
@@ -27,19 +28,19 @@ async function readReport(file: string): Promise<Report> {
   };
 }
 
-/** Renders recorded runs again: to the terminal, to files, into a page of the docs. */
-export async function reportCommand(command: ReportCommand, say: (line: string) => void): Promise<number> {
+/** Prints recorded runs again: on the terminal, into files, into a Markdown page. */
+export async function reportCommand(command: ReportCommand, print: Print): Promise<number> {
   for (const file of command.files) {
     const report = await readReport(file);
-    if (command.into === undefined) say(textTable(report));
+    if (command.into === undefined) print(textTable(report));
     else {
       const page = await readFile(command.into, 'utf8').catch(() => {
         throw new UsageError(`--into ${command.into}: no such file`);
       });
       await writeFile(command.into, replaceBlock(page, report.suite, markdown(report)));
-      say(`wrote suite ${report.suite} into ${command.into}`);
+      print(`wrote suite ${report.suite} into ${command.into}`);
     }
-    await writeOutputs(command.outputs, report, say);
+    await writeOutputs(command.outputs, report, print);
   }
   return 0;
 }

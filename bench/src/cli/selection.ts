@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Runtime } from '../runner/process.js';
-import type { Absence } from '../runner/report.js';
+import type { MissingRow } from '../runner/report.js';
+import type { Runtime } from '../runner/run-process.js';
 import type { Case, Suite } from '../runner/suite.js';
 import { UsageError } from '../runner/usage-error.js';
 
-/** The cases named by `--only`, in the suite's order. A group's name stands for all its cases. */
+/** The cases named by `--only`, in the order of the suite. The name of a group selects all its cases. */
 export function selectCases(suite: Suite, only: readonly string[] | undefined): readonly Case[] {
   if (only === undefined) return suite.cases;
   for (const name of only) {
@@ -21,7 +21,7 @@ export function selectCases(suite: Suite, only: readonly string[] | undefined): 
   );
 }
 
-/** Adapter files by the name they export. */
+/** Adapter files by their exported names. */
 export async function loadAdapters(files: readonly string[]): Promise<Record<string, string>> {
   const adapters: Record<string, string> = {};
   for (const file of files) {
@@ -39,13 +39,13 @@ export async function loadAdapters(files: readonly string[]): Promise<Record<str
   return adapters;
 }
 
-export interface Systems {
+export interface SelectedSystems {
   /** Labels in table order. */
   readonly labels: readonly string[];
-  readonly skipped: readonly Absence[];
+  readonly skipped: readonly MissingRow[];
 }
 
-function known(suite: Suite, adapters: Readonly<Record<string, string>>): Set<string> {
+function knownSystems(suite: Suite, adapters: Readonly<Record<string, string>>): Set<string> {
   const names = new Set([
     ...suite.systems,
     ...suite.cases.flatMap((one) => one.systems),
@@ -56,36 +56,36 @@ function known(suite: Suite, adapters: Readonly<Record<string, string>>): Set<st
 }
 
 /**
- * The systems to run. One that is named on the command line and is an npm peer not installed is bad input; one of the
- * suite's own list is skipped with its reason. Erlang, which npm cannot bring, is skipped in both cases.
+ * The systems to run. A missing npm peer is a usage error if it was named on the command line, and is skipped with
+ * its reason if it is in the list of the suite. Erlang, which npm cannot install, is skipped in both cases.
  */
 export async function selectSystems(
   suite: Suite,
-  asked: readonly string[] | undefined,
+  named: readonly string[] | undefined,
   adapters: Readonly<Record<string, string>>,
-): Promise<Systems> {
-  const names = known(suite, adapters);
-  for (const name of asked ?? []) {
+): Promise<SelectedSystems> {
+  const names = knownSystems(suite, adapters);
+  for (const name of named ?? []) {
     if (!names.has(name)) {
       throw new UsageError(`unknown system '${name}': there are ${[...names].join(', ')}`);
     }
   }
   const labels: string[] = [];
-  const skipped: Absence[] = [];
-  for (const system of asked ?? [...suite.systems, ...Object.keys(adapters)]) {
+  const skipped: MissingRow[] = [];
+  for (const system of named ?? [...suite.systems, ...Object.keys(adapters)]) {
     const reason = system in adapters ? undefined : await suite.missing?.(system);
     if (reason === undefined) labels.push(system);
-    else if (asked !== undefined && system !== 'erlang' && suite.missingIsSkipped !== true)
+    else if (named !== undefined && system !== 'erlang' && suite.missingIsSkipped !== true)
       throw new UsageError(reason);
     else skipped.push({ benchmark: '*', system, reason });
   }
   if (labels.length === 0)
-    throw new UsageError(`nothing to run: ${skipped.map(({ reason }) => reason).join('; ')}`);
+    throw new UsageError(`no system to run: ${skipped.map(({ reason }) => reason).join('; ')}`);
   return { labels, skipped };
 }
 
-/** Systems on other runtimes, as labels `troupe@bun`; Node is the reference and has the plain name. */
-export function onRuntimes(labels: readonly string[], runtimes: readonly Runtime[]): string[] {
+/** Labels of the systems on each runtime: `troupe` on Node, `troupe@bun` on Bun. */
+export function labelsOnRuntimes(labels: readonly string[], runtimes: readonly Runtime[]): string[] {
   for (const runtime of runtimes) {
     if (runtime !== 'node' && spawnSync(runtime, ['--version'], { stdio: 'ignore' }).error !== undefined) {
       throw new UsageError(`${runtime} is not installed: npm install --global ${runtime}`);

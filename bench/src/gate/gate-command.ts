@@ -1,27 +1,26 @@
 import { fileURLToPath } from 'node:url';
-import type { GateCommand } from '../cli/arguments.js';
-import { writeOutputs } from '../cli/outputs.js';
-import { Progress } from '../cli/progress.js';
-import { machineLine } from '../runner/machine.js';
-import { loadSuite } from '../runner/registry.js';
-import type { Absence, Report } from '../runner/report.js';
+import type { GateCommand } from '../cli/parse-arguments.js';
+import type { Print } from '../cli/print.js';
+import { ProgressBar } from '../cli/progress-bar.js';
+import { writeOutputs } from '../cli/write-outputs.js';
+import { describeMachine } from '../runner/describe-machine.js';
+import type { MissingRow, Report } from '../runner/report.js';
 import type { Suite } from '../runner/suite.js';
+import { loadSuite } from '../runner/suite-registry.js';
 import { UsageError } from '../runner/usage-error.js';
-import { childOf, type RowName, rowsInBuild } from './build.js';
-import { type Compared, type Comparison, compareAll, type Sides } from './compare.js';
-import { defaultRows, gateCase } from './rows.js';
+import { childOf, type RowName, rowsInBuild } from './checkout-build.js';
+import { type Comparison, compareAll, type GateCase, type Sides } from './compare-builds.js';
+import { defaultRows, gateCase } from './default-rows.js';
 import { openWorktree, type Worktree } from './worktree.js';
 
 const defaultRounds = 10;
-/** With fewer pairs the sign test could not speak, and the gate could not fail. */
+/** With fewer pairs the sign test cannot reach significance, and the gate could not fail. */
 const roundsMin = 7;
 const ownRepository = fileURLToPath(new URL('../../../', import.meta.url));
 
-type Print = (line: string) => void;
-
 /**
- * Compares a suite in the working tree with the same suite at a base ref, each side with its own build. Exit 1
- * if any benchmark is slower beyond noise.
+ * Compares a suite of the working tree with the same suite at a base commit, each side in its own build. Exit code
+ * 1 if any benchmark is slower beyond noise.
  */
 export async function gateCommand(
   command: GateCommand,
@@ -70,12 +69,12 @@ function sidesOf(command: GateCommand, repository: string, worktree: Worktree, s
 }
 
 interface Selection {
-  readonly cases: readonly Compared[];
-  /** Rows that only one side has: not judged. */
-  readonly absent: readonly Absence[];
+  readonly cases: readonly GateCase[];
+  /** Rows of one side only, which are not compared. */
+  readonly absent: readonly MissingRow[];
 }
 
-/** Without `--only`: the default rows, and a line for each row of the base that the working tree lacks. */
+/** Without `--only`: the default rows, and a line for each base row that the working tree lacks. */
 function selectRows(
   suite: Suite,
   baseRows: readonly RowName[],
@@ -115,12 +114,12 @@ function selectRows(
 }
 
 async function compare(
-  cases: readonly Compared[],
+  cases: readonly GateCase[],
   rounds: number,
   sides: Sides,
   print: Print,
 ): Promise<Comparison> {
-  const progress = new Progress(process.stderr);
+  const progress = new ProgressBar(process.stderr);
   try {
     return await compareAll(cases, {
       rounds,
@@ -129,7 +128,8 @@ async function compare(
         progress.clear();
         print(line);
       },
-      started: (job, index) => progress.started(job, index * rounds + job.round, cases.length * rounds),
+      started: (planned, index) =>
+        progress.started(planned, index * rounds + planned.round, cases.length * rounds),
     });
   } finally {
     progress.clear();
@@ -144,7 +144,7 @@ function conclude({ verdicts, refused }: Comparison, print: Print): number {
   return failures.length === 0 ? 0 : 1;
 }
 
-function reportOf(command: GateCommand, comparison: Comparison, skipped: readonly Absence[]): Report {
+function reportOf(command: GateCommand, comparison: Comparison, skipped: readonly MissingRow[]): Report {
   const ratios: Record<string, Record<string, number>> = {};
   const intervals: Record<string, Record<string, readonly [number, number]>> = {};
   for (const { benchmark, ratio, interval } of comparison.verdicts) {
@@ -153,7 +153,7 @@ function reportOf(command: GateCommand, comparison: Comparison, skipped: readonl
   }
   return {
     suite: `gate-${command.suite}`,
-    machine: machineLine(),
+    machine: describeMachine(),
     date: new Date().toISOString().slice(0, 10),
     scale: command.scale,
     rows: comparison.rows,

@@ -1,9 +1,9 @@
-// Runs in a thread of its own, so that its clock does not wait for the loop it measures.
+// A worker thread, so that the measured event loop does not delay the measuring clock.
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
 const { port, pauseMs }: { port: number; pauseMs: number } = workerData;
-const trips: number[] = [];
+const roundTrips: number[] = [];
 let sent = 0;
 let stopping = false;
 let ended = false;
@@ -16,10 +16,10 @@ function ping(): void {
   socket.write('ping');
 }
 
-function end(): void {
+function finish(): void {
   if (ended) return;
   ended = true;
-  parentPort?.postMessage(trips);
+  parentPort?.postMessage(roundTrips);
   socket.destroy();
   parentPort?.close();
 }
@@ -29,12 +29,12 @@ socket.on('connect', () => {
   ping();
 });
 socket.on('data', () => {
-  trips.push(performance.now() - sent);
-  if (stopping) end();
+  roundTrips.push(performance.now() - sent);
+  if (stopping) finish();
   else setTimeout(ping, pauseMs);
 });
-// The trip under way when the probe stops is waited for: on a blocked loop it is the only one there is.
+// The pending round trip is awaited: on a blocked event loop it is the only one.
 parentPort?.on('message', () => {
   stopping = true;
-  setTimeout(end, 5_000).unref();
+  setTimeout(finish, 5_000).unref();
 });

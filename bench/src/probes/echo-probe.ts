@@ -2,14 +2,14 @@ import { createServer, type Server } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { type Lateness, lateness } from './timer-probe.js';
 
-/** The round trip of four bytes over TCP to a server on this loop, measured from another thread. */
+/** Round roundTrips of four bytes over TCP to a server on this event loop, measured from another thread. */
 export class EchoProbe {
-  readonly #server: Server;
-  readonly #client: Worker;
+  private readonly server: Server;
+  private readonly client: Worker;
 
   private constructor(server: Server, client: Worker) {
-    this.#server = server;
-    this.#client = client;
+    this.server = server;
+    this.client = client;
   }
 
   static async open(pauseMs = 1): Promise<EchoProbe> {
@@ -31,15 +31,15 @@ export class EchoProbe {
   }
 
   async stop(): Promise<Lateness> {
-    const client = this.#client;
+    const client = this.client;
     const answer = new Promise<number[]>((resolve, reject) => {
       client.once('message', resolve);
       client.once('error', reject);
     });
     client.postMessage('stop');
-    const trips = await answer;
+    const roundTrips = await answer;
     await client.terminate();
-    this.#server.close();
-    return lateness(trips);
+    this.server.close();
+    return lateness(roundTrips);
   }
 }

@@ -16,28 +16,28 @@ export function lateness(values: readonly number[]): Lateness {
   };
 }
 
-/** How late a timer fires on this loop, again and again, until stopped. */
+/** Measures the lateness of a repeated timer on this event loop until it is stopped. */
 export class TimerProbe {
-  readonly #late: number[] = [];
-  readonly #everyMs: number;
-  #timer: NodeJS.Timeout | undefined;
+  private readonly late: number[] = [];
+  private readonly everyMs: number;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(everyMs = 10) {
-    this.#everyMs = everyMs;
-    this.#arm();
+    this.everyMs = everyMs;
+    this.arm();
   }
 
-  #arm(): void {
+  private arm(): void {
     const armed = performance.now();
-    this.#timer = setTimeout(() => {
-      // Node rounds a timer down to whole milliseconds, so that it may fire a little early.
-      this.#late.push(Math.max(0, performance.now() - armed - this.#everyMs));
-      this.#arm();
-    }, this.#everyMs);
+    this.timer = setTimeout(() => {
+      // Node rounds timers down to whole milliseconds: they may fire slightly early.
+      this.late.push(Math.max(0, performance.now() - armed - this.everyMs));
+      this.arm();
+    }, this.everyMs);
   }
 
   stop(): Lateness {
-    clearTimeout(this.#timer);
-    return lateness(this.#late);
+    clearTimeout(this.timer);
+    return lateness(this.late);
   }
 }

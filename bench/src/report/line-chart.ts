@@ -1,6 +1,6 @@
 import type { Report, Row } from '../runner/report.js';
-import { escapeHtml } from './chart.js';
-import { headlineUnit, headlineValue, short, withUnit } from './figure.js';
+import { escapeHtml } from './bar-chart.js';
+import { headlineUnit, headlineValue, short, withUnit } from './number-format.js';
 
 const [width, height] = [640, 260];
 const [left, right, top, bottom] = [70, 24, 34, 46];
@@ -15,7 +15,7 @@ interface Point {
   readonly row: Row;
 }
 
-/** Rows of one system called `name-<number>` with at least three numbers: the same work at several sizes. */
+/** Rows of one system named `name-<number>` with at least three numbers: the same work at several sizes. */
 export function seriesOf(report: Report): Map<string, Point[]> {
   const all = new Map<string, Point[]>();
   for (const row of report.rows) {
@@ -31,7 +31,7 @@ export function seriesOf(report: Report): Map<string, Point[]> {
   return all;
 }
 
-function place(points: readonly Point[]): { x: (size: number) => number; y: (value: number) => number } {
+function axesOf(points: readonly Point[]): { x: (size: number) => number; y: (value: number) => number } {
   const sizes = points.map(({ size }) => Math.log10(size));
   const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
   const highest = 1.1 * Math.max(...points.map(({ row }) => Math.max(row.high, headlineValue(row))));
@@ -42,7 +42,7 @@ function place(points: readonly Point[]): { x: (size: number) => number; y: (val
 }
 
 function panel(name: string, points: readonly Point[], from: number): string {
-  const { x, y } = place(points);
+  const { x, y } = axesOf(points);
   const [first] = points as [Point, ...Point[]];
   const steps = [0, 0.25, 0.5, 0.75, 1].map((part) => part * Math.max(...points.map(({ row }) => row.high)));
   const ticks = steps.map(
@@ -66,7 +66,7 @@ function panel(name: string, points: readonly Point[], from: number): string {
   ].join('\n');
 }
 
-/** One file with a line for every series of the report; empty where there is none. */
+/** An SVG file with a line chart for every series of the report; empty without a series. */
 export function lineCharts(report: Report): string {
   const series = [...seriesOf(report)];
   if (series.length === 0) return '';

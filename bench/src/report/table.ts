@@ -1,7 +1,7 @@
 import type { Report, Row } from '../runner/report.js';
-import { headlineUnit, headlineValue, significant, withUnit } from './figure.js';
+import { headlineUnit, headlineValue, significant, withUnit } from './number-format.js';
 
-/** The rows of a report as a grid: one line per benchmark, one column per system. */
+/** The rows of a report as a grid: a line per benchmark and a column per system. */
 export interface Grid {
   readonly systems: readonly string[];
   readonly lines: readonly GridLine[];
@@ -77,7 +77,7 @@ function hasRatios(report: Report): boolean {
   return Object.values(report.ratios).some((pairs) => Object.keys(pairs).length > 0);
 }
 
-/** The end of a run on the terminal: figures, then ratios (above 1: Troupe is better), then what is absent. */
+/** The text at the end of a run: numbers, ratios (above 1: Troupe is better), missing rows. */
 export function textTable(report: Report): string {
   const grid = gridOf(report);
   const parts = [`${report.suite}, scale ${report.scale}: ${report.machine}`, ''];
@@ -86,9 +86,11 @@ export function textTable(report: Report): string {
     parts.push('', 'ratios (above 1: the first system is better)');
     parts.push(...align([['benchmark', ...grid.systems], ...ratioCells(report, grid)], 1));
   }
-  const lines = (title: string, absences: Report['skipped']): void => {
+  const lines = (title: string, missingRows: Report['skipped']): void => {
     const seen = new Set(
-      absences.map(({ benchmark, system, reason }) => `${benchmark} · ${system}: ${reason.split('\n')[0]}`),
+      missingRows.map(
+        ({ benchmark, system, reason }) => `${benchmark} · ${system}: ${reason.split('\n')[0]}`,
+      ),
     );
     if (seen.size > 0) parts.push('', title, ...[...seen].map((line) => `  ${line}`));
   };
@@ -107,7 +109,7 @@ function markdownTable(lines: readonly (readonly string[])[], leftColumns: numbe
   return [line(head), rule, ...body.map(line)];
 }
 
-/** The same as Markdown. */
+/** The report as Markdown: numbers, ratios, notes, missing rows. */
 export function markdown(report: Report): string {
   const grid = gridOf(report);
   const parts = [`Suite \`${report.suite}\`, scale ${report.scale}, ${report.date}. ${report.machine}.`, ''];
@@ -123,11 +125,11 @@ export function markdown(report: Report): string {
   }
   const notes = Object.entries(report.notes);
   if (notes.length > 0) parts.push('', ...notes.map(([name, note]) => `- \`${name}\`: ${note}.`));
-  const absent = [...report.skipped.filter(({ benchmark }) => benchmark === '*'), ...report.refused];
-  if (absent.length > 0) {
+  const missing = [...report.skipped.filter(({ benchmark }) => benchmark === '*'), ...report.refused];
+  if (missing.length > 0) {
     parts.push('', 'Not in the table:', '');
     parts.push(
-      ...absent.map(
+      ...missing.map(
         ({ benchmark, system, reason }) => `- ${benchmark} on ${system}: ${reason.split('\n')[0]}`,
       ),
     );

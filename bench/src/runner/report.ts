@@ -1,4 +1,4 @@
-/** One line of the table: the median sample of one system on one benchmark. */
+/** One system on one benchmark: its median sample. */
 export interface Row {
   readonly benchmark: string;
   readonly system: string;
@@ -8,7 +8,7 @@ export interface Row {
   readonly opsPerSecond: number;
   readonly unit: string;
   readonly headline: string;
-  /** 10th and 90th percentile of the headline figure over all samples. */
+  /** 10th and 90th percentile of the headline number over all samples. */
   readonly low: number;
   readonly high: number;
   readonly samples: number;
@@ -25,8 +25,8 @@ export interface Row {
   readonly [extra: string]: number | string | boolean | undefined;
 }
 
-/** A row that is not in the table, and why: skipped (cannot run here) or refused (ran and did not hold). */
-export interface Absence {
+/** A row that is not in the table, with the reason: skipped (cannot run here) or refused (incomplete or wrong). */
+export interface MissingRow {
   readonly benchmark: string;
   readonly system: string;
   readonly reason: string;
@@ -38,10 +38,10 @@ export interface Report {
   readonly date: string;
   readonly scale: number;
   readonly rows: readonly Row[];
-  /** `{ pingpong: { 'troupe/erlang': 6.1 } }`; above 1 means that the first is better. */
+  /** `{ pingpong: { 'troupe/erlang': 6.1 } }`; above 1 the first system is better. */
   readonly ratios: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly intervals: Readonly<Record<string, Readonly<Record<string, readonly [number, number]>>>>;
   readonly notes: Readonly<Record<string, string>>;
-  readonly skipped: readonly Absence[];
-  readonly refused: readonly Absence[];
+  readonly skipped: readonly MissingRow[];
+  readonly refused: readonly MissingRow[];
 }

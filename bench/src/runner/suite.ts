@@ -1,22 +1,22 @@
-/** What the runner tells a case about the process it runs in. */
+/** The conditions of one process. */
 export interface RunContext {
   readonly system: string;
-  /** 1 is the size the figures in the docs are taken at. */
+  /** 1 is the size of the recorded runs. */
   readonly scale: number;
-  /** Counts from 0; a case may use it as a seed so that rounds differ. */
+  /** Counts from 0. A case may use it as a seed, so that rounds differ. */
   readonly round: number;
   /** Extra adapter files given by `--adapter`, as `file:` URLs by system name. */
   readonly adapters: Readonly<Record<string, string>>;
 }
 
-/** What one run of a case did. Everything numeric beyond the first three ends up in the row under its own name. */
+/** One run of a case. Numbers beyond the first three appear in the row under their own names. */
 export interface Measurement {
-  /** Work asked for, in the case's unit. */
+  /** Work requested, in the unit of the case. */
   readonly attempted: number;
-  /** Work counted where it ends (by the receiver). A row is refused unless it equals `attempted`. */
+  /** Work counted by the receiver. A row is refused unless it equals `attempted`. */
   readonly completed: number;
   readonly seconds: number;
-  /** False refuses the row: the work was done but its result is wrong. */
+  /** False refuses the row: the work is complete but its result is wrong. */
   readonly oracle?: boolean;
   /** Latencies in milliseconds. */
   readonly p50?: number;
@@ -25,21 +25,22 @@ export interface Measurement {
   /** Bytes of heap per unit. */
   readonly heapBytes?: number;
   /**
-   * How many times better the reference system did the same work, when both ran in turns in this one process. The
-   * ratio of the row is then taken from here: turns of a few milliseconds see the same machine, two processes do not.
+   * Reference system over this one, above 1 if the reference is better, where both alternated in this process. The
+   * ratio of the row is then taken from here: periods of a few milliseconds see the same machine load, two
+   * processes do not.
    */
-  readonly inTurns?: number;
-  /** Any other figure a row should carry. */
+  readonly pairedRatio?: number;
+  /** Further numbers for the row. */
   readonly extra?: Readonly<Record<string, number>>;
 }
 
-/** A case made ready in its process: `run` is called once per warm-up and once per sample. */
+/** A prepared case: `run` is called once per warm-up and once per sample. */
 export interface Trial {
   run(): Promise<Measurement>;
   close?(): Promise<void> | void;
 }
 
-/** How often one process repeats a case. The budget ends the repetition early, after at least one sample. */
+/** Repetitions of a case in one process. The time budget ends them early, after at least one sample. */
 export interface Repeat {
   readonly warmups: number;
   readonly iterations: number;
@@ -53,22 +54,22 @@ export interface Command {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The figure by which systems are compared: `opsPerSecond` higher is better, every other one lower is better. */
+/** The number by which systems are compared. Higher is better for `opsPerSecond`, lower for the others. */
 export type Headline = 'opsPerSecond' | 'p50' | 'p99' | 'max' | 'heapBytes';
 
 /** One row per system: a workload, and the systems that can run it. */
 export interface Case {
   readonly benchmark: string;
-  /** What one operation is: `messages`, `records`, `jobs`. */
+  /** One operation: `messages`, `records`, `jobs`. */
   readonly unit: string;
   /** A heading in the table and in the report. */
   readonly group?: string;
-  /** A footnote: semantic differences a reader must know of. */
+  /** A footnote: differences in semantics that matter to a reader. */
   readonly note?: string;
   readonly headline?: Headline;
   readonly systems: readonly string[];
   readonly repeat?: Partial<Repeat>;
-  /** Milliseconds after which a process is ended and its row refused. */
+  /** Milliseconds after which a process is killed and its row refused. */
   readonly timeoutMs?: number;
   prepare(context: RunContext): Promise<Trial> | Trial;
   /** Present for systems that are not JavaScript; `undefined` means `prepare` in a Node process. */
@@ -79,13 +80,13 @@ export interface Suite {
   readonly name: string;
   /** One line for the list. */
   readonly title: string;
-  /** Run when `--systems` is not given, in this order; the first is the one the ratios are of. */
+  /** The systems without `--systems`, in table order. */
   readonly systems: readonly string[];
   readonly cases: readonly Case[];
-  /** Default rounds; three unless given. */
+  /** Rounds without `--rounds`; three unless given. */
   readonly rounds?: number;
-  /** A system that is missing is skipped with its reason even when it was named: its server is not npm's to bring. */
+  /** Skips a missing system with its reason even if it was named: npm cannot install its server. */
   readonly missingIsSkipped?: boolean;
-  /** Why a system cannot run here (a peer that is not installed), or `undefined`. */
+  /** The reason why a system cannot run here, such as a peer that is not installed; `undefined` if it can. */
   missing?(system: string): Promise<string | undefined> | string | undefined;
 }

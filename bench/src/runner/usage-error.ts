@@ -1,4 +1,4 @@
-/** The user asked for something that does not exist: one line, exit 2, no stack. */
+/** A command that names something unknown: one line on standard error, exit code 2, no stack trace. */
 export class UsageError extends Error {
   readonly code = 'ERR_BENCH_USAGE';
 }

@@ -1,4 +1,4 @@
-/** Linear interpolation between the two nearest ranks; NaN of nothing. */
+/** Linear interpolation between the two nearest ranks; NaN for an empty list. */
 export function quantile(values: readonly number[], at: number): number {
   if (values.length === 0) return Number.NaN;
   const sorted = [...values].sort((a, b) => a - b);

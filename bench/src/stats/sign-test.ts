@@ -1,6 +1,6 @@
 /**
- * The probability of seeing at least this many losses among the pairs if both sides were equal. Ties are
- * left out. It makes no assumption about how the noise is distributed.
+ * The one-sided sign test: the probability of at least this many ratios below 1 if both sides were equal. Ties are
+ * left out. The test assumes no distribution of the noise.
  */
 export function signTest(ratios: readonly number[]): number {
   const decided = ratios.filter((ratio) => ratio !== 1);

@@ -1,13 +1,13 @@
-import { adapterOf, missingSystem, scriptSystems } from '../adapters/catalogue.js';
-import { erlangCommand } from '../adapters/erlang.js';
-import type { System } from '../adapters/system.js';
+import type { System } from '../adapters/actor-system.js';
+import { adapterOf, missingSystem, scriptSystems } from '../adapters/adapter-registry.js';
+import { erlangCommand } from '../adapters/erlang-command.js';
 import type { Case, Headline, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
-import { type HogShape, loneShape } from '../workloads/core/hog.js';
+import { echoUnderLoad, timerUnderLoad } from '../workloads/core/latency-under-load.js';
+import { type HogShape, loneShape } from '../workloads/core/load-generator.js';
 import { memory } from '../workloads/core/memory.js';
-import { echoUnderLoad, timerUnderLoad } from '../workloads/core/saturation.js';
-import { leakSlope } from '../workloads/fairness/leak.js';
-import { openLoopAsk } from '../workloads/fairness/open-loop.js';
-import { quietUnderHog } from '../workloads/fairness/quiet.js';
+import { leakSlope } from '../workloads/fairness/leak-slope.js';
+import { openLoopAsk } from '../workloads/fairness/open-loop-ask.js';
+import { quietUnderHog } from '../workloads/fairness/quiet-actors.js';
 import { restartStorm } from '../workloads/fairness/restart-storm.js';
 
 const probeMs = (scale: number): number => Math.min(4_000, Math.max(300, 1_500 * scale));

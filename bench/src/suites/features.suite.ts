@@ -1,7 +1,7 @@
 import type * as Core from '@troupe/core';
+import { alternatingTrial, type Side } from '../runner/alternating-trial.js';
 import type { Case, RunContext, Suite, Trial } from '../runner/suite.js';
-import { type Build, buildWithout, featureNames, optionsWithout } from './features-build.js';
-import { inTurns, type Side } from './in-turns.js';
+import { type Build, buildWithout, featureNames, optionsWithout } from './features/build-without-feature.js';
 
 const BATCH = 500;
 
@@ -94,9 +94,9 @@ async function trialOf({ system, scale }: RunContext, make: MakeSide): Promise<T
   const whole = await open(await buildWithout(undefined), {}, make);
   const less =
     system === 'troupe' ? undefined : await open(await buildWithout(system), optionsWithout(system), make);
-  const turns = inTurns(whole, less, scale);
+  const trial = alternatingTrial(whole, less, scale);
   return {
-    run: () => turns.run(),
+    run: () => trial.run(),
     async close() {
       await whole.end();
       await less?.end();

@@ -1,7 +1,7 @@
 import type { Suite } from '../runner/suite.js';
-import { runUnderBacklog } from './jobs-backlog.js';
-import { queuedMemory, restart } from './jobs-standing.js';
-import { runLoop, submitLoop } from './jobs-throughput.js';
+import { runUnderBacklog } from './jobs-embedded/backlog.js';
+import { queuedMemory, restart } from './jobs-embedded/queued-jobs.js';
+import { runLoop, submitLoop } from './jobs-embedded/throughput.js';
 
 export const suite: Suite = {
   name: 'jobs-embedded',

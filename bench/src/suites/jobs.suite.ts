@@ -1,8 +1,8 @@
 import type { Case, Suite, Trial } from '../runner/suite.js';
-import { drive, type Load } from './jobs-drive.js';
-import { Payloads } from './jobs-payload.js';
-import { PayloadFiles } from './jobs-payload-file.js';
-import { DURABILITY, missingPeer, openSystem, PEERS, type Shape } from './jobs-peers-system.js';
+import { DURABILITY, missingPeer, openSystem, PEERS, type Shape } from './jobs/job-system.js';
+import { Payloads } from './jobs/payload.js';
+import { PayloadFiles } from './jobs/payload-files.js';
+import { drive, type Load } from './jobs/run-load.js';
 
 const EVERYBODY = ['troupe', ...PEERS];
 /** Samples of one process still rise over the first ones: the engine compiles, and the log gets its size (ADR 0135). */

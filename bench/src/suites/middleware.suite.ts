@@ -1,8 +1,8 @@
 import { type ActorRef, type ActorSystem, defineActor } from '@troupe/core';
 import { createInstrumentedSystem } from '@troupe/middleware';
+import { alternatingTrial, type Side } from '../runner/alternating-trial.js';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
-import { inTurns, type Side } from './in-turns.js';
-import { missingStack, stackNames, stacks } from './middleware-stack.js';
+import { missingStack, stackNames, stacks } from './middleware/middleware-stacks.js';
 
 const Counter = defineActor('counter', {
   state: () => ({ seen: 0 }),
@@ -68,9 +68,13 @@ function trialOf({ system: name, scale, round }: RunContext, work: Work): Trial 
   const early = round % 2 === 0 ? undefined : withStack();
   const bare = createInstrumentedSystem();
   const stacked = early ?? withStack();
-  const turns = inTurns(sideOf(bare, work), stacked === undefined ? undefined : sideOf(stacked, work), scale);
+  const trial = alternatingTrial(
+    sideOf(bare, work),
+    stacked === undefined ? undefined : sideOf(stacked, work),
+    scale,
+  );
   return {
-    run: (): Promise<Measurement> => turns.run(),
+    run: (): Promise<Measurement> => trial.run(),
     async close() {
       await bare.shutdown();
       await stacked?.shutdown();

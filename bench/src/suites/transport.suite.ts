@@ -1,7 +1,7 @@
 import { type BodySource, NO_HEADER } from '@troupe/transport';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
-import { memoryOf, openBare, openTroupe, type TroupeEnd } from './transport-rig.js';
-import { BLOCK_BYTES, BODY_BYTES, MESSAGE_BYTES, MemoryWatch, Type } from './transport-wire.js';
+import { memoryOf, openBare, openTroupe, type TroupeEnd } from './transport/open-connection.js';
+import { BLOCK_BYTES, BODY_BYTES, MESSAGE_BYTES, MemoryWatch, Type } from './transport/peer-messages.js';
 
 const MIB = 1024 * 1024;
 /** 9 bytes of frame head and 2 of header length make it a hundred. */

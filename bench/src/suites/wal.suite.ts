@@ -1,7 +1,7 @@
 import type { Suite } from '../runner/suite.js';
-import { appendInBatches, appendOne, outstanding } from './wal-append.js';
-import { largePayload } from './wal-payload.js';
-import { openWithSnapshot, replay } from './wal-replay.js';
+import { appendInBatches, appendOne, outstanding } from './wal/append.js';
+import { largePayload } from './wal/large-payload.js';
+import { openWithSnapshot, replay } from './wal/replay.js';
 
 export const suite: Suite = {
   name: 'wal',

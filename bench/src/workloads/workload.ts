@@ -1,4 +1,4 @@
-import type { System } from '../adapters/system.js';
+import type { System } from '../adapters/actor-system.js';
 
 /** What one run did; the harness times it. */
 export interface Outcome {

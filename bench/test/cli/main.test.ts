@@ -1,5 +1,5 @@
 // timeout: 120s
-// The command as users call it, in its own process.
+// The bench command in its own process.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,8 +20,8 @@ function bench(...args: string[]): Promise<{ code: number; out: string; err: str
   });
 }
 
-/** A folder that is gone at the end. */
-async function scratch() {
+/** A temporary folder, removed at the end. */
+async function temporaryFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'troupe-bench-test-'));
   return {
     path: (name: string) => join(folder, name),
@@ -29,7 +29,7 @@ async function scratch() {
   };
 }
 
-main('without arguments it lists the suites', async () => {
+main('the command without arguments lists the suites', async () => {
   const { code, out } = await bench();
   assert.is(code, 0);
   assert.match(out, /core +the message path/);
@@ -37,7 +37,7 @@ main('without arguments it lists the suites', async () => {
   assert.match(out, /fairness/);
 });
 
-main('bad input is one line and exit 2', async () => {
+main('a usage error is one line on standard error and exit code 2', async () => {
   for (const args of [
     ['no-such-suite'],
     ['core', '--systems', 'no-such-system'],
@@ -56,37 +56,50 @@ main('bad input is one line and exit 2', async () => {
   }
 });
 
-main('a run writes JSON, HTML and Markdown, which report renders again into a page', async () => {
-  await using folder = await scratch();
-  const outputs = [
-    '--json',
-    folder.path('a.json'),
-    '--html',
-    folder.path('a.html'),
-    '--md',
-    folder.path('a.md'),
-  ];
-  const run = await bench(
-    ...['core', '--systems', 'troupe,floor', '--only', 'counting,memory', '--scale', '0.01', '--rounds', '1'],
-    ...outputs,
-  );
-  assert.is(run.code, 0, run.err);
-  assert.match(run.out, /2 benchmarks, 4 rows complete/);
-  const report = JSON.parse(await readFile(folder.path('a.json'), 'utf8'));
-  assert.is(report.suite, 'core');
-  assert.ok(report.ratios.counting['troupe/floor'] > 0);
-  assert.ok(
-    report.rows.every((row: { attempted: number; completed: number }) => row.attempted === row.completed),
-  );
-  assert.ok(report.rows.find((row: { benchmark: string }) => row.benchmark === 'memory').heapBytes > 0);
-  assert.match(await readFile(folder.path('a.html'), 'utf8'), '<svg');
-  await writeFile(folder.path('page.md'), '# x\n<!-- bench:core -->\n<!-- /bench:core -->\n');
-  const again = await bench('report', folder.path('a.json'), '--into', folder.path('page.md'));
-  assert.is(again.code, 0, again.err);
-  assert.match(await readFile(folder.path('page.md'), 'utf8'), '| counting | messages/s |');
-});
+main(
+  'a run writes JSON, HTML and Markdown, and `report` writes the JSON into a page as a table',
+  async () => {
+    await using folder = await temporaryFolder();
+    const outputs = [
+      '--json',
+      folder.path('a.json'),
+      '--html',
+      folder.path('a.html'),
+      '--md',
+      folder.path('a.md'),
+    ];
+    const run = await bench(
+      ...[
+        'core',
+        '--systems',
+        'troupe,floor',
+        '--only',
+        'counting,memory',
+        '--scale',
+        '0.01',
+        '--rounds',
+        '1',
+      ],
+      ...outputs,
+    );
+    assert.is(run.code, 0, run.err);
+    assert.match(run.out, /2 benchmarks, 4 rows complete/);
+    const report = JSON.parse(await readFile(folder.path('a.json'), 'utf8'));
+    assert.is(report.suite, 'core');
+    assert.ok(report.ratios.counting['troupe/floor'] > 0);
+    assert.ok(
+      report.rows.every((row: { attempted: number; completed: number }) => row.attempted === row.completed),
+    );
+    assert.ok(report.rows.find((row: { benchmark: string }) => row.benchmark === 'memory').heapBytes > 0);
+    assert.match(await readFile(folder.path('a.html'), 'utf8'), '<svg');
+    await writeFile(folder.path('page.md'), '# x\n<!-- bench:core -->\n<!-- /bench:core -->\n');
+    const again = await bench('report', folder.path('a.json'), '--into', folder.path('page.md'));
+    assert.is(again.code, 0, again.err);
+    assert.match(await readFile(folder.path('page.md'), 'utf8'), '| counting | messages/s |');
+  },
+);
 
-main('the documented example adapter runs beside Troupe', async () => {
+main('the example adapter of the README runs beside Troupe', async () => {
   const { code, out, err } = await bench(
     ...['savina', '--adapter', file('examples/my-system.mjs'), '--systems', 'troupe,my-system'],
     ...['--only', 'pingpong,chameneos,banking', '--scale', '0.01', '--rounds', '1'],
@@ -95,14 +108,14 @@ main('the documented example adapter runs beside Troupe', async () => {
   assert.match(out, /6 rows complete \(6 with their oracle checked\), 0 refused/);
 });
 
-main('a system that loses messages gets no row and the run fails', async () => {
+main('a system that loses messages has no row, and the run ends with exit code 1', async () => {
   const { code, out } = await bench(
     ...['savina', '--adapter', file('test/fixtures/lossy.mjs'), '--systems', 'lossy'],
     ...['--only', 'count,pingpong', '--scale', '0.01', '--rounds', '1'],
   );
   assert.is(code, 1);
   assert.match(out, /count · lossy: completed \d+ of 10000 messages/);
-  assert.match(out, /pingpong · lossy: .*ran dry/);
+  assert.match(out, /pingpong · lossy: .*became empty/);
   assert.match(out, /0 rows complete .* 2 refused/);
 });
 

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { loadAdapters, onRuntimes, selectCases, selectSystems } from '#src/cli/selection.js';
+import { labelsOnRuntimes, loadAdapters, selectCases, selectSystems } from '#src/cli/selection.js';
 import type { Suite } from '#src/runner/suite.js';
 import { UsageError } from '#src/runner/usage-error.js';
-import { caseWith } from '../sample-case.js';
+import { caseWith } from '../case-builders.js';
 
 const selection = suite('selection');
 const fixture = (name: string): string =>
@@ -22,7 +22,7 @@ const sample: Suite = {
   missing: (system) => (system === 'troupe' ? undefined : `${system} is not installed`),
 };
 
-async function complaint(work: () => unknown): Promise<string> {
+async function usageError(work: () => unknown): Promise<string> {
   try {
     await work();
   } catch (error) {
@@ -39,9 +39,9 @@ selection('benchmarks are chosen by name or group, in the order of the suite', (
   assert.equal(names(['micro']), ['one', 'two']);
 });
 
-selection('an unknown benchmark is bad input', async () => {
+selection('an unknown benchmark is a usage error', async () => {
   assert.match(
-    await complaint(() => selectCases(sample, ['four'])),
+    await usageError(() => selectCases(sample, ['four'])),
     "no benchmark 'four': there are one, two",
   );
 });
@@ -52,37 +52,40 @@ selection('a missing peer of the default list is skipped with its reason', async
   assert.equal(skipped[0], { benchmark: '*', system: 'nact', reason: 'nact is not installed' });
 });
 
-selection('a missing peer that was asked for is bad input', async () => {
-  assert.match(await complaint(() => selectSystems(sample, ['troupe', 'nact'], {})), 'nact is not installed');
+selection('a missing peer named on the command line is a usage error', async () => {
+  assert.match(
+    await usageError(() => selectSystems(sample, ['troupe', 'nact'], {})),
+    'nact is not installed',
+  );
 });
 
-selection('Erlang is skipped even when asked for, unless nothing else is left', async () => {
+selection('a missing Erlang is skipped even if named, unless no other system is left', async () => {
   const { labels, skipped } = await selectSystems(sample, ['troupe', 'erlang'], {});
   assert.equal(labels, ['troupe']);
   assert.is(skipped.length, 1);
-  assert.match(await complaint(() => selectSystems(sample, ['erlang'], {})), /nothing to run/);
+  assert.match(await usageError(() => selectSystems(sample, ['erlang'], {})), /no system to run/);
 });
 
-selection('an unknown system is bad input and the wildcard is no system', async () => {
-  const text = await complaint(() => selectSystems(sample, ['akka'], {}));
+selection('an unknown system is a usage error, and the wildcard is not listed as a system', async () => {
+  const text = await usageError(() => selectSystems(sample, ['akka'], {}));
   assert.match(text, "unknown system 'akka': there are troupe, nact, erlang");
   assert.not.match(text, '*');
 });
 
-selection('an adapter is known by the name it exports', async () => {
+selection('an adapter has the name that its file exports', async () => {
   const adapters = await loadAdapters([fixture('lossy.mjs')]);
   assert.equal(Object.keys(adapters), ['lossy']);
   const { labels } = await selectSystems(sample, ['troupe', 'lossy'], adapters);
   assert.equal(labels, ['troupe', 'lossy']);
 });
 
-selection('an adapter that is not one is bad input', async () => {
-  assert.match(await complaint(() => loadAdapters(['/no/such/file.mjs'])), /no such file/);
-  assert.match(await complaint(() => loadAdapters([fixture('nameless.mjs')])), /exports 'name'/);
+selection('a missing adapter file, or one without the exports, is a usage error', async () => {
+  assert.match(await usageError(() => loadAdapters(['/no/such/file.mjs'])), /no such file/);
+  assert.match(await usageError(() => loadAdapters([fixture('nameless.mjs')])), /exports 'name'/);
 });
 
-selection('Node has the plain names', () => {
-  assert.equal(onRuntimes(['troupe', 'erlang'], ['node']), ['troupe', 'erlang']);
+selection('labels on Node have no runtime suffix', () => {
+  assert.equal(labelsOnRuntimes(['troupe', 'erlang'], ['node']), ['troupe', 'erlang']);
 });
 
 selection.run();

@@ -1,13 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { scaleOf } from '#src/report/chart.js';
-import { figureText, short } from '#src/report/figure.js';
-import { html } from '#src/report/html.js';
-import { replaceBlock } from '#src/report/into.js';
+import { scaleOf } from '#src/report/bar-chart.js';
+import { htmlPage } from '#src/report/html-page.js';
 import { lineCharts, seriesOf } from '#src/report/line-chart.js';
+import { headlineText, short } from '#src/report/number-format.js';
+import { replaceBlock } from '#src/report/replace-block.js';
 import { markdown, textTable } from '#src/report/table.js';
 import type { Report } from '#src/runner/report.js';
-import { rowWith } from '../sample-case.js';
+import { rowWith } from '../case-builders.js';
 
 const reports = suite('report');
 
@@ -36,15 +36,15 @@ const report: Report = {
   refused: [{ benchmark: 'ring', system: 'nact', reason: 'completed 3 of 4 messages\nat line' }],
 };
 
-reports('numbers are short and honest', () => {
+reports('numbers have three significant digits and a metric prefix', () => {
   assert.is(short(49_200_000), '49.2 M');
   assert.is(short(812), '812');
   assert.is(short(0.123), '0.12');
   assert.is(short(Number.NaN), '–');
-  assert.match(figureText(rowWith({ p50: 1, p99: 2 })), 'p50 1.00 p99 2.00 ms');
+  assert.match(headlineText(rowWith({ p50: 1, p99: 2 })), 'p50 1.00 p99 2.00 ms');
 });
 
-reports('the table has Troupe first, ratios, and says what is absent', () => {
+reports('the text table has Troupe first, then ratios and missing rows', () => {
   const text = textTable(report);
   assert.match(text, /benchmark +unit +troupe +nact/);
   assert.match(text, /pingpong +messages\/s +49\.2 M +500 k/);
@@ -54,15 +54,15 @@ reports('the table has Troupe first, ratios, and says what is absent', () => {
   assert.match(text, 'ring · nact: completed 3 of 4 messages');
 });
 
-reports('the Markdown is a table with its ratios', () => {
+reports('the Markdown has a table, ratios and notes', () => {
   const text = markdown(report);
   assert.match(text, '| pingpong | messages/s | 49.2 M | 500 k |');
   assert.match(text, '| pingpong |  | 98.4 |');
   assert.match(text, '- `memory`: idle & anonymous.');
 });
 
-reports('the page needs nothing from outside and escapes what it shows', () => {
-  const page = html(report);
+reports('the HTML page has no external references and escapes its texts', () => {
+  const page = htmlPage(report);
   assert.not.match(page, /https?:|src=|@import|<script|<link/);
   assert.match(page, 'a &lt;machine&gt;');
   assert.match(page, 'idle &amp; anonymous');
@@ -71,7 +71,7 @@ reports('the page needs nothing from outside and escapes what it shows', () => {
   assert.match(page, '95 %: 90.0 to 105');
 });
 
-reports('a chart is logarithmic only where a linear one would hide bars', () => {
+reports('a bar chart is logarithmic only if a linear one would hide bars', () => {
   assert.not(scaleOf([10, 100]).log);
   const wide = scaleOf([1, 1_000]);
   assert.ok(wide.log);
@@ -80,7 +80,7 @@ reports('a chart is logarithmic only where a linear one would hide bars', () => 
   assert.is(wide.at(0), 0);
 });
 
-reports('a generated table replaces only its own block of a page', () => {
+reports('a generated table replaces only the block of its suite', () => {
   const page =
     'a\n<!-- bench:core -->\nold\n<!-- /bench:core -->\nb\n<!-- bench:wal -->\n<!-- /bench:wal -->\n';
   const replaced = replaceBlock(page, 'core', 'new');
@@ -89,7 +89,7 @@ reports('a generated table replaces only its own block of a page', () => {
   assert.throws(() => replaceBlock(page, 'jobs', 'new'), /has no '<!-- bench:jobs -->'/);
 });
 
-reports('a benchmark that was run at three sizes becomes a line, its points in the order of size', () => {
+reports('a benchmark with three sizes has a line chart, with points in the order of size', () => {
   const sized = [1_000_000, 1_000, 10_000].map((size, i) =>
     rowWith({ benchmark: `backlog-${size}`, opsPerSecond: 70_000 + i, low: 60_000, high: 80_000 }),
   );

@@ -7,7 +7,7 @@ import type { Case, Suite } from '#src/runner/suite.js';
 import { suite as core } from '#src/suites/core.suite.js';
 import { suite as fairness } from '#src/suites/fairness.suite.js';
 import { suite as savina } from '#src/suites/savina.suite.js';
-import { slope } from '#src/workloads/fairness/leak.js';
+import { slope } from '#src/workloads/fairness/leak-slope.js';
 
 const workloads = suite('workloads');
 const scale = 0.003;

@@ -37,7 +37,10 @@ export {
   JobWaitError,
   JournalFailedError,
   LeaderChangedError,
+  LeaderRefusedError,
+  LeaderUnreachableError,
   LedgerCorruptError,
+  MessageMalformedError,
   NonRetryableError,
   SessionRefusedError,
   SubmitWaitError,
@@ -62,11 +65,6 @@ export type { StartWorkerOptions } from './remote/start-worker.js';
 export { RemoteWorker, startWorker } from './remote/start-worker.js';
 export type { LeaderRenewal, LeaderServerOptions } from './server/leader-server.js';
 export { LeaderServer, startLeader } from './server/leader-server.js';
-export {
-  LeaderRefusedError,
-  LeaderUnreachableError,
-  MessageMalformedError,
-} from './wire/remote-error.js';
 export type { AttemptContext, HandledJob, Handler } from './worker/handler.js';
 export { handle } from './worker/handler.js';
 export type { LoadMeter } from './worker/load-meter.js';

@@ -225,3 +225,37 @@ export class AttemptAbortedError extends JobsError {
 }
 
 export type AbortReason = 'cancelled' | 'fenced' | 'run-time' | 'draining';
+
+/** A message of a peer is short or damaged. Its connection ends; no part of the message was acted on. */
+export class MessageMalformedError extends JobsError {
+  override readonly code = 'ERR_MESSAGE_MALFORMED';
+
+  constructor(what: string, options?: ErrorOptions) {
+    super(`message from a peer: ${what}`, options);
+  }
+}
+
+/** There was no session with a leader in the time given. */
+export class LeaderUnreachableError extends JobsError {
+  override readonly code = 'ERR_LEADER_UNREACHABLE';
+  readonly address: string;
+
+  constructor(address: string, why: string, options?: ErrorOptions) {
+    super(`leader at ${address}: ${why}`, options);
+    this.address = address;
+  }
+}
+
+/** The leader refuses this peer: its key, its certificate or its name. Another attempt will not help. */
+export class LeaderRefusedError extends JobsError {
+  override readonly code = 'ERR_LEADER_REFUSED';
+  readonly address: string;
+  /** The name of the answer, as in docs/wire-protocol.md §7. */
+  readonly answer: string;
+
+  constructor(address: string, answer: string, why: string) {
+    super(`leader at ${address}: refused this peer: ${answer}: ${why}`);
+    this.address = address;
+    this.answer = answer;
+  }
+}

@@ -47,7 +47,7 @@ options('a leader does not start with a limit or a time it could not keep', asyn
     await refused(start, { dir, onFatal, limits: { jobMax: 5 } }, /'limits'.* unknown option 'jobMax'/);
     await refused(start, { dir, onFatal, limits: { jobsMax: -1 } }, /'jobsMax' must be .* got -1/);
     await refused(start, { dir, onFatal, limits: { payloadBytesMax: 0 } }, /'payloadBytesMax' must be/);
-    await refused(start, { dir, onFatal, times: { beatMs: 0 } }, /'beatMs' must be/);
+    await refused(start, { dir, onFatal, times: { heartbeatMs: 0 } }, /'heartbeatMs' must be/);
     await refused(start, { dir, onFatal, limits: 5 }, /'limits' must be an object, got 5/);
     await refused(start, undefined, /options must be an object/);
   }

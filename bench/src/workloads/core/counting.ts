@@ -1,5 +1,5 @@
-import type { Ref, System } from '../../adapters/system.js';
-import { Latch } from '../latch.js';
+import type { Ref, System } from '../../adapters/actor-system.js';
+import { Deferred } from '../deferred.js';
 import { type Outcome, scaled, type Workload } from '../workload.js';
 
 /** One producer floods one counter: the mailbox grows to its full length, then is drained. */
@@ -9,8 +9,8 @@ export function countingOf(name: string, size: number): Workload {
 
 function prepare(system: System, messages: number): () => Promise<Outcome> {
   const add = system.tell<number>('add');
-  const report = system.tell<Latch<number>>('report');
-  const produce = system.tell<{ counter: Ref; done: Latch<number> }>('produce');
+  const report = system.tell<Deferred<number>>('report');
+  const produce = system.tell<{ counter: Ref; done: Deferred<number> }>('produce');
   const Counter = system.define({
     name: 'counter',
     state: () => ({ total: 0 }),
@@ -18,8 +18,8 @@ function prepare(system: System, messages: number): () => Promise<Outcome> {
       add(ctx, by: number) {
         ctx.state.total += by;
       },
-      report(ctx, done: Latch<number>) {
-        done.open(ctx.state.total);
+      report(ctx, done: Deferred<number>) {
+        done.resolve(ctx.state.total);
         ctx.stop();
       },
     },
@@ -28,7 +28,7 @@ function prepare(system: System, messages: number): () => Promise<Outcome> {
     name: 'producer',
     state: () => ({}),
     handlers: {
-      produce(ctx, { counter, done }: { counter: Ref; done: Latch<number> }) {
+      produce(ctx, { counter, done }: { counter: Ref; done: Deferred<number> }) {
         for (let sent = 0; sent < messages; sent += 1) add(counter, 1);
         report(counter, done);
         ctx.stop();
@@ -36,7 +36,7 @@ function prepare(system: System, messages: number): () => Promise<Outcome> {
     },
   });
   return async () => {
-    const done = new Latch<number>();
+    const done = new Deferred<number>();
     produce(system.spawn(Producer), { counter: system.spawn(Counter), done });
     const completed = await done.promise;
     return { attempted: messages, completed, oracle: completed === messages };

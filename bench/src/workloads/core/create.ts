@@ -1,5 +1,5 @@
-import type { System } from '../../adapters/system.js';
-import { Latch } from '../latch.js';
+import type { System } from '../../adapters/actor-system.js';
+import { Deferred } from '../deferred.js';
 import { type Outcome, scaled, type Workload } from '../workload.js';
 
 /** Spawn, one message, stop; all of them alive at once. */
@@ -9,7 +9,7 @@ export function createOf(name: string, size: number): Workload {
 
 function prepare(system: System, actors: number): () => Promise<Outcome> {
   const touch = system.tell<number>('touch');
-  let done = new Latch();
+  let done = new Deferred();
   let touched = 0;
   const Mayfly = system.define({
     name: 'mayfly',
@@ -19,13 +19,13 @@ function prepare(system: System, actors: number): () => Promise<Outcome> {
         ctx.state.age += by;
         ctx.stop();
         touched += 1;
-        if (touched === actors) done.open();
+        if (touched === actors) done.resolve();
       },
       age: (ctx) => ctx.state.age,
     },
   });
   return async () => {
-    done = new Latch();
+    done = new Deferred();
     touched = 0;
     for (let count = 0; count < actors; count += 1) touch(system.spawn(Mayfly, count), 1);
     await done.promise;

@@ -1,5 +1,5 @@
-import type { Ref, System } from '../../adapters/system.js';
-import { Latch } from '../latch.js';
+import type { Ref, System } from '../../adapters/actor-system.js';
+import { Deferred } from '../deferred.js';
 import { type Outcome, scaled, type Workload } from '../workload.js';
 
 const receivers = 60;
@@ -34,7 +34,7 @@ async function repeatForkJoin(once: () => Promise<Outcome>, rounds: number): Pro
 function forkJoinOnce(system: System, each: number): () => Promise<Outcome> {
   const add = system.tell<number>('add');
   const fork = system.tell<readonly Ref[]>('fork');
-  let done = new Latch();
+  let done = new Deferred();
   let finished = 0;
   let counted = 0;
   const Receiver = system.define({
@@ -47,7 +47,7 @@ function forkJoinOnce(system: System, each: number): () => Promise<Outcome> {
         counted += ctx.state.got;
         finished += 1;
         ctx.stop();
-        if (finished === receivers) done.open();
+        if (finished === receivers) done.resolve();
       },
       report: (ctx) => ctx.state.got,
     },
@@ -64,7 +64,7 @@ function forkJoinOnce(system: System, each: number): () => Promise<Outcome> {
     },
   });
   return async () => {
-    done = new Latch();
+    done = new Deferred();
     finished = 0;
     counted = 0;
     const targets = Array.from({ length: receivers }, () => system.spawn(Receiver));

@@ -1,6 +1,6 @@
-import type { Ref, System } from '../../adapters/system.js';
+import type { Ref, System } from '../../adapters/actor-system.js';
 import type { Measurement } from '../../runner/suite.js';
-import { Latch } from '../latch.js';
+import { Deferred } from '../deferred.js';
 import { scaled } from '../workload.js';
 
 /** Live heap after two full collections: the second frees what finalisers of the first released. */
@@ -40,16 +40,16 @@ export type MemoryPart = 'whole' | 'without-state' | 'after-message';
 /** Heap per anonymous idle actor with default options. The caller's array of refs is made before and not counted. */
 export function memory(system: System, scale: number, part: MemoryPart): () => Promise<Measurement> {
   const actors = scaled(100_000, scale, leastActors);
-  const touch = system.tell<Latch | undefined>('touch');
+  const touch = system.tell<Deferred | undefined>('touch');
   let touched = 0;
   const Idler = system.define({
     name: 'idler',
     state: makeState,
     handlers: {
-      touch(ctx, done: Latch | undefined) {
+      touch(ctx, done: Deferred | undefined) {
         ctx.state.touched += 1;
         touched += 1;
-        done?.open();
+        done?.resolve();
       },
     },
   });
@@ -74,9 +74,9 @@ export function memory(system: System, scale: number, part: MemoryPart): () => P
 
 async function touchAll(
   refs: readonly (Ref | undefined)[],
-  touch: (to: Ref, done: Latch | undefined) => void,
+  touch: (to: Ref, done: Deferred | undefined) => void,
 ): Promise<void> {
-  const done = new Latch();
+  const done = new Deferred();
   refs.forEach((ref, index) => {
     if (ref !== undefined) touch(ref, index === refs.length - 1 ? done : undefined);
   });

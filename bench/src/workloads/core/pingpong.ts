@@ -1,9 +1,9 @@
-import type { Ref, System } from '../../adapters/system.js';
-import { Latch } from '../latch.js';
+import type { Ref, System } from '../../adapters/actor-system.js';
+import { Deferred } from '../deferred.js';
 import { type Outcome, scaled, type Workload } from '../workload.js';
 
 interface Pinger {
-  readonly done: Latch;
+  readonly done: Deferred;
   peer: Ref | undefined;
   left: number;
   pongs: number;
@@ -21,7 +21,7 @@ function prepare(system: System, exchanges: number): () => Promise<Outcome> {
   const end = system.tell('end');
   const Ping = system.define({
     name: 'pinger',
-    state: (done: Latch): Pinger => ({ done, peer: undefined, left: exchanges, pongs: 0 }),
+    state: (done: Deferred): Pinger => ({ done, peer: undefined, left: exchanges, pongs: 0 }),
     handlers: {
       serve(ctx, peer: Ref) {
         ctx.state.peer = peer;
@@ -38,7 +38,7 @@ function prepare(system: System, exchanges: number): () => Promise<Outcome> {
           return;
         }
         end(state.peer);
-        state.done.open();
+        state.done.resolve();
         ctx.stop();
       },
     },
@@ -59,7 +59,7 @@ function prepare(system: System, exchanges: number): () => Promise<Outcome> {
     },
   });
   return async () => {
-    const done = new Latch();
+    const done = new Deferred();
     const ponger = system.spawn(Pong);
     serve(system.spawn(Ping, done), ponger);
     await done.promise;

@@ -1,5 +1,5 @@
-import type { Ref, System } from '../../adapters/system.js';
-import { Latch } from '../latch.js';
+import type { Ref, System } from '../../adapters/actor-system.js';
+import { Deferred } from '../deferred.js';
 import { type Outcome, scaled, type Workload } from '../workload.js';
 
 interface Node {
@@ -17,8 +17,8 @@ export function ringOf(name: string, hops: number): Workload {
 function prepare(system: System, hops: number): () => Promise<Outcome> {
   const link = system.tell<Ref>('link');
   const token = system.tell<number>('token');
-  const end = system.tell<Latch<number>>('end');
-  let done = new Latch();
+  const end = system.tell<Deferred<number>>('end');
+  let done = new Deferred();
   let counted = 0;
   const Member = system.define({
     name: 'member',
@@ -30,17 +30,17 @@ function prepare(system: System, hops: number): () => Promise<Outcome> {
       token(ctx, left: number) {
         ctx.state.hops += 1;
         if (left > 1 && ctx.state.next !== undefined) token(ctx.state.next, left - 1);
-        else done.open();
+        else done.resolve();
       },
-      end(ctx, all: Latch<number>) {
+      end(ctx, all: Deferred<number>) {
         counted += ctx.state.hops;
         ctx.stop();
-        all.open(0);
+        all.resolve(0);
       },
     },
   });
   return async (): Promise<Outcome> => {
-    done = new Latch();
+    done = new Deferred();
     counted = 0;
     const members = Array.from({ length: size }, () => system.spawn(Member));
     members.forEach((member, index) => {
@@ -51,7 +51,7 @@ function prepare(system: System, hops: number): () => Promise<Outcome> {
     await done.promise;
     await Promise.all(
       members.map((member) => {
-        const ended = new Latch<number>();
+        const ended = new Deferred<number>();
         end(member, ended);
         return ended.promise;
       }),

@@ -1,6 +1,6 @@
 import type * as Core from '@troupe/core';
 import type { RunContext, Trial } from '../../runner/suite.js';
-import { Latch } from '../latch.js';
+import { Deferred } from '../deferred.js';
 import { scaled } from '../workload.js';
 
 const children = 100;
@@ -22,7 +22,7 @@ export async function restartStorm(context: RunContext): Promise<Trial> {
     },
   };
   const system = core.createSystem({ name: 'storm', host });
-  let done = new Latch();
+  let done = new Deferred();
   let restarts = 0;
   const Child = core.defineActor('stormy', {
     state: () => ({ booms: 0 }),
@@ -33,7 +33,7 @@ export async function restartStorm(context: RunContext): Promise<Trial> {
     },
     restarting() {
       restarts += 1;
-      if (restarts === children * each) done.open();
+      if (restarts === children * each) done.resolve();
     },
   });
   const Parent = core.defineActor('storm-parent', {
@@ -49,7 +49,7 @@ export async function restartStorm(context: RunContext): Promise<Trial> {
   });
   return {
     async run() {
-      done = new Latch();
+      done = new Deferred();
       restarts = 0;
       const started = performance.now();
       const parent = system.spawn(Parent);

@@ -1,7 +1,7 @@
-import type { Ref } from '../../adapters/system.js';
+import { SeededRandom } from '@troupe/core/testing';
+import type { Ref } from '../../adapters/actor-system.js';
 import { quantile } from '../../stats/quantile.js';
-import { Random } from '../../stats/random.js';
-import { Latch } from '../latch.js';
+import { Deferred } from '../deferred.js';
 import { type Outcome, scaled, type Workload } from '../workload.js';
 
 const directories = 8;
@@ -20,7 +20,7 @@ function fibonacci(n: number): number {
 
 type Action = 'compute' | 'post' | 'leave' | 'invite' | 'none';
 
-function chooseAction(random: Random): Action {
+function chooseAction(random: SeededRandom): Action {
   const roll = (percent: number): boolean => random.below(100) < percent;
   if (roll(computePercent)) return 'compute';
   if (roll(postPercent)) return 'post';
@@ -30,28 +30,28 @@ function chooseAction(random: Random): Action {
 
 /** Counts what a turn still owes; opens when all is paid. */
 class Turn {
-  readonly ended = new Latch();
-  #open: number;
+  readonly ended = new Deferred();
+  private open: number;
   handled = 0;
 
   constructor(clients: number) {
-    this.#open = clients;
+    this.open = clients;
   }
 
   expect(more: number): void {
-    this.#open += more;
+    this.open += more;
   }
 
   settle(): void {
-    this.#open -= 1;
+    this.open -= 1;
     this.handled += 1;
-    if (this.#open === 0) this.ended.open();
+    if (this.open === 0) this.ended.resolve();
   }
 }
 
 interface Client {
   readonly index: number;
-  readonly random: Random;
+  readonly random: SeededRandom;
   readonly friends: readonly Ref[];
   readonly chats: Ref[];
   computed: number;
@@ -75,7 +75,7 @@ interface Chat {
 
 /** Friendships are drawn before the clock starts: every pair once, with the same chance. */
 function friendships(clients: number): readonly (readonly number[])[] {
-  const random = new Random(seed);
+  const random = new SeededRandom(seed);
   const friends = Array.from({ length: clients }, (): number[] => []);
   for (let one = 0; one < clients; one += 1) {
     for (let other = one + 1; other < clients; other += 1) {
@@ -153,7 +153,7 @@ export const chat: Workload = {
         let known: readonly Ref[] | undefined;
         return {
           index,
-          random: new Random(seed * 1_000 + index),
+          random: new SeededRandom(seed * 1_000 + index),
           // Resolved late, because the later clients do not exist yet.
           get friends() {
             known ??= friends[index]?.flatMap((friend) => all[friend] ?? []) ?? [];

@@ -1,6 +1,6 @@
-import type { Kind, Ref, System, Tell } from '../../adapters/system.js';
-import { Random } from '../../stats/random.js';
-import { Latch } from '../latch.js';
+import { SeededRandom } from '@troupe/core/testing';
+import type { Definition, Ref, System, Tell } from '../../adapters/actor-system.js';
+import { Deferred } from '../deferred.js';
 import type { Outcome } from '../workload.js';
 
 /** A stage takes one value and passes on any number of them, in order. */
@@ -9,7 +9,7 @@ export interface Stage {
 }
 
 export function seededValues(count: number, below: number): number[] {
-  const random = new Random(2_048);
+  const random = new SeededRandom(2_048);
   return Array.from({ length: count }, () => Math.floor(random.next() * below));
 }
 
@@ -18,11 +18,11 @@ class Validation {
   count = 0;
   ordered = true;
   sum = 0;
-  #last = Number.NEGATIVE_INFINITY;
+  private last = Number.NEGATIVE_INFINITY;
 
   take(value: number): void {
-    if (value < this.#last) this.ordered = false;
-    this.#last = value;
+    if (value < this.last) this.ordered = false;
+    this.last = value;
     this.count += 1;
     this.sum = (this.sum + value) % 2 ** 40;
   }
@@ -38,7 +38,7 @@ interface Joint {
   readonly pass: (value: number) => void;
 }
 
-function defineStage(system: System, value: Tell<number>): Kind {
+function defineStage(system: System, value: Tell<number>): Definition {
   return system.define({
     name: 'stage',
     state: ({ stage, next }: { stage: Stage; next: Ref }): Joint => ({
@@ -62,7 +62,7 @@ export function assemblePipeline(
   const value = system.tell<number>('value');
   const feed = system.tell('feed');
   const Link = defineStage(system, value);
-  let done = new Latch();
+  let done = new Deferred();
   let validation = new Validation();
   const Sink = system.define({
     name: 'validation',
@@ -70,7 +70,7 @@ export function assemblePipeline(
     handlers: {
       value(ctx, arrived: number) {
         ctx.state.validation.take(arrived);
-        if (ctx.state.validation.count === input.length) done.open();
+        if (ctx.state.validation.count === input.length) done.resolve();
       },
     },
   });
@@ -84,7 +84,7 @@ export function assemblePipeline(
     },
   });
   return async () => {
-    done = new Latch();
+    done = new Deferred();
     validation = new Validation();
     const refs: Ref[] = [system.spawn(Sink)];
     for (const stage of [...stages()].reverse()) refs.push(system.spawn(Link, { stage, next: refs.at(-1) }));

@@ -9,7 +9,7 @@ import {
 import { actorHost } from '../actor-host.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { ClientHello, ToClient } from '../protocol/client-messages.js';
-import type { ClientFace, PeerPort } from '../protocol/leader-interface.js';
+import type { LeaderForClients, PeerPort } from '../protocol/leader-interface.js';
 import { Client } from './client.js';
 
 /** The present connection, and the way into the actor. Both are there before anything can be sent. */
@@ -65,7 +65,7 @@ export const ClientActor: ActorDefinition<typeof handlers, ClientState, ClientSt
 export interface ClientArgs {
   readonly name: string;
   readonly host: Host;
-  readonly leader: ClientFace;
+  readonly leader: LeaderForClients;
   /** Large files are read while they are sent. */
   readonly streams?: boolean;
   /** The client was closed: whoever holds its connection may let go. */
@@ -89,7 +89,7 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
     streams: args.streams ?? false,
     link: {
       open: (hello) => line.open(hello),
-      send: (message) => {
+      write: (message) => {
         if (line.port !== undefined) leader.fromClient({ message, port: line.port });
       },
       close: () => args.onClose?.(),
@@ -98,7 +98,7 @@ export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): Spaw
   const ref = spawn(ClientActor, { client, line });
   line.run = (task) => ref.tell.run(task);
   line.open = (hello) => {
-    const port: PeerPort<ToClient> = { ref, send: (message) => ref.tell.fromLeader({ message, port }) };
+    const port: PeerPort<ToClient> = { ref, write: (message) => ref.tell.fromLeader({ message, port }) };
     line.port = port;
     leader.helloClient({ hello, port });
   };

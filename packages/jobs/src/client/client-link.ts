@@ -4,7 +4,7 @@ import type { ClientHello, ClientMessage } from '../protocol/client-messages.js'
 /** How a client reaches its leader. */
 export interface ClientLink {
   open(hello: ClientHello): void;
-  send(message: ClientMessage): void;
+  write(message: ClientMessage): void;
   /** The client was closed and will send nothing more. */
   close?(): void;
 }

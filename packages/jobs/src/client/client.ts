@@ -214,7 +214,7 @@ export class Client implements JobOperations, AsyncDisposable {
         return this.welcomed(message);
       case 'refused':
         return this.refused(message);
-      case 'beat':
+      case 'heartbeat':
         return;
       default:
         return message satisfies never;
@@ -228,7 +228,7 @@ export class Client implements JobOperations, AsyncDisposable {
 
   /** What is unanswered may or may not have been taken. */
   close(): void {
-    if (this.closedBy === undefined) this.send({ kind: 'bye' });
+    if (this.closedBy === undefined) this.send({ kind: 'close' });
     this.end(new ClientClosedError());
   }
 
@@ -278,7 +278,7 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 
   private send(message: ClientMessage): void {
-    if (this.connected) this.setup.link.send(message);
+    if (this.connected) this.setup.link.write(message);
   }
 
   private scheduleFlush(): void {
@@ -286,7 +286,7 @@ export class Client implements JobOperations, AsyncDisposable {
     this.flushScheduled = true;
     this.setup.host.soon(() => {
       this.flushScheduled = false;
-      if (this.connected) for (const message of this.submitter.take()) this.setup.link.send(message);
+      if (this.connected) for (const message of this.submitter.take()) this.setup.link.write(message);
     });
   }
 }

@@ -12,7 +12,7 @@ import { checkOptions, plainName, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';
 import { rootCause } from '../root-cause.js';
 import type { HandledJob } from '../worker/handler.js';
-import { nodeLoad } from '../worker/node-load.js';
+import { nodeLoadMeter } from '../worker/node-load-meter.js';
 import { WorkerActor } from '../worker/worker-actor.js';
 import {
   type AttemptFailure,
@@ -20,33 +20,33 @@ import {
   WORKER_CHECKS,
   type WorkerSettings,
 } from '../worker/worker-options.js';
-import { StaffActor } from './roles-supervisor.js';
+import { RolesSupervisor } from './roles-supervisor.js';
 
 export interface EmbeddedOptions {
   /** The folder of the log. One leader at a time: a second one is refused. */
-  readonly dir?: string;
+  readonly dir?: string | undefined;
   /** Another log in place of the folder. */
-  readonly journal?: OpenJournal;
-  readonly limits?: Partial<LeaderLimits>;
-  readonly times?: Partial<LeaderTimes>;
-  readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'>;
-  /** Told first when the log fails. The process then exits with 74: what it knows may not be on the disk. */
-  readonly onFatal?: (error: Error) => void;
-  readonly observe?: JobsObserver;
-  readonly host?: Host;
+  readonly journal?: OpenJournal | undefined;
+  readonly limits?: Partial<LeaderLimits> | undefined;
+  readonly times?: Partial<LeaderTimes> | undefined;
+  readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
+  /** Called first when the log fails. The process then exits with 74: its state may not be on the disk. */
+  readonly onFatal?: ((error: Error) => void) | undefined;
+  readonly observe?: JobsObserver | undefined;
+  readonly host?: Host | undefined;
 }
 
 export interface EmbeddedWorkerOptions extends Partial<WorkerSettings> {
-  /** Stays over restarts: the leader knows by it that an earlier process is gone. */
-  readonly name?: string;
+  /** The same over restarts: by it the leader sees that an earlier process is gone. */
+  readonly name?: string | undefined;
   readonly handlers: readonly HandledJob[];
-  /** Told of every attempt that failed here, for a log. */
-  readonly onFailure?: (failure: AttemptFailure) => void;
+  /** Called for every attempt that failed here, for a log. */
+  readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
 }
 
 export interface EmbeddedWorker {
-  /** Takes nothing more, waits for what runs, gives the rest back uncounted at the deadline. */
-  drain(options?: { readonly withinMs?: number }): Promise<void>;
+  /** Takes nothing more, waits for running attempts, releases the rest uncounted at the deadline. */
+  drain(options?: { readonly withinMs?: number | undefined }): Promise<void>;
 }
 
 /** Leader, workers and clients in this process: the same code and the same files as over the network, and no port. */
@@ -64,14 +64,14 @@ export class EmbeddedJobs implements AsyncDisposable {
   private readonly leader: ActorRef<typeof LeaderActor>;
   private spawn: ActorSystem['spawn'] | undefined = undefined;
   private readonly workers = new Set<ActorRef<typeof WorkerActor>>();
-  private hired = 0;
+  private workersStarted = 0;
   private readonly clients: Client[] = [];
   private closing: Promise<void> | undefined;
 
   constructor(options: EmbeddedOptions, host: Host) {
     this.host = host;
     const onFatal = options.onFatal ?? (() => undefined);
-    // The leader is never restarted in place: what it knows must come from the disk, and the disk is locked by this process.
+    // The leader is never restarted in place: its state must come from the disk, which this process has locked.
     this.system = createSystem({ name: 'jobs', host, supervise: { decide: () => 'escalate' } });
     const wal = { ...options.wal, onFatal };
     const openJournal = options.journal ?? walJournal({ ...wal, dir: options.dir });
@@ -93,7 +93,7 @@ export class EmbeddedJobs implements AsyncDisposable {
     });
   }
 
-  /** Recovery is over. Rejects with the reason why it could not be. */
+  /** Resolves after recovery; rejects with its cause of failure. */
   async ready(): Promise<void> {
     try {
       await this.overview();
@@ -102,7 +102,7 @@ export class EmbeddedJobs implements AsyncDisposable {
           this.spawn = spawn;
           resolve();
         };
-        this.system.spawn(StaffActor, { onReady }, { name: 'staff' });
+        this.system.spawn(RolesSupervisor, { onReady }, { name: 'roles' });
       });
     } catch (error) {
       this.closing = Promise.resolve();
@@ -111,7 +111,7 @@ export class EmbeddedJobs implements AsyncDisposable {
     }
   }
 
-  client(options: { readonly name?: string } = {}): Client {
+  client(options: { readonly name?: string | undefined } = {}): Client {
     checkOptions('client', options, { name: plainName(100) });
     const { client } = spawnClient(this.spawn as ActorSystem['spawn'], {
       name: options.name ?? 'app',
@@ -127,16 +127,16 @@ export class EmbeddedJobs implements AsyncDisposable {
     const { name = 'embedded', handlers, onFailure, ...settings } = options;
     const spawn = this.spawn as ActorSystem['spawn'];
     const ref = spawn(WorkerActor, {
-      worker: this.hired === 0 ? name : `${name}-${this.hired + 1}`,
+      worker: this.workersStarted === 0 ? name : `${name}-${this.workersStarted + 1}`,
       handlers,
-      // The handlers share this process with the leader: holding back work would hold back the acknowledgements too.
+      // The handlers share this process with the leader: work withheld would delay acknowledgements too.
       settings: withDefaults({ ...DEFAULT_WORKER_SETTINGS, cpuCap: 1 }, settings),
-      load: nodeLoad(),
+      load: nodeLoadMeter(),
       onFailure,
       host: this.host,
       leader: this.leader.tell,
     });
-    this.hired += 1;
+    this.workersStarted += 1;
     this.workers.add(ref);
     return {
       drain: async ({ withinMs = 10_000 } = {}) => {
@@ -149,13 +149,13 @@ export class EmbeddedJobs implements AsyncDisposable {
     return this.system.ask(this.leader, { withinMs: 600_000 }).overview();
   }
 
-  /** Refuses new work, drains the workers, makes everything durable, then lets go of the folder. */
-  close(options: { readonly withinMs?: number } = {}): Promise<void> {
+  /** Refuses new work, drains the workers, makes everything durable, then releases the folder. */
+  close(options: { readonly withinMs?: number | undefined } = {}): Promise<void> {
     this.closing ??= this.shutDown(options.withinMs ?? 10_000);
     return this.closing;
   }
 
-  /** Lets go of the folder without draining, as if the process had been killed after its last acknowledgement. */
+  /** Releases the folder without draining, as if the process had been killed after its last acknowledgement. */
   async abandon(): Promise<void> {
     this.workers.clear();
     await this.close();

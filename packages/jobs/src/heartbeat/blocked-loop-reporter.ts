@@ -1,117 +1,116 @@
 import type { Host } from '@troupe/core';
-import type { PulseBeat, PulseHello, ToWorker } from '../protocol/worker-messages.js';
+import type { HeartbeatHello, LoopBlocked, ToWorker } from '../protocol/worker-messages.js';
 import type { DialOptions } from '../remote/dial-options.js';
-import { LeaderLink, type LinkCodec } from '../remote/leader-connection.js';
-import { encodePulse, encodePulseHello, readToWorker } from '../wire/worker-codec.js';
+import { LeaderConnection, type RoleCodec } from '../remote/leader-connection.js';
+import { encodeHeartbeatHello, encodeLoopBlocked, readToWorker } from '../wire/worker-codec.js';
 
-/** What the main loop tells its pulse about one worker; it crosses to another thread, so it is data only. */
-export interface PulseOrder {
+/** One worker of the main loop. It crosses to another thread, so it is data only. */
+export interface WatchedWorker {
   readonly dial: Pick<DialOptions, 'address' | 'auth' | 'tls' | 'transportLimits'>;
-  readonly hello: PulseHello;
-  readonly beatMs: number;
+  readonly hello: HeartbeatHello;
+  readonly heartbeatMs: number;
 }
 
-const codec: LinkCodec<PulseHello, PulseBeat, ToWorker> = {
+const codec: RoleCodec<HeartbeatHello, LoopBlocked, ToWorker> = {
   role: 'worker',
-  hello: encodePulseHello,
-  message: encodePulse,
-  answer: (type, from) => readToWorker(type, from),
+  hello: encodeHeartbeatHello,
+  message: encodeLoopBlocked,
+  answer: readToWorker,
 };
 
-/** How long the loop must stand before the leader hears of it, in beats: before the leader thinks anything of the silence. */
-const STANDING_BEATS = 1.5;
-const LOOKS_PER_BEAT = 4;
-
-type Voice = LeaderLink<PulseHello, PulseBeat, ToWorker>;
+/** After so many heartbeats without a tick the loop is reported: before the leader draws a conclusion from the silence. */
+const BLOCKED_HEARTBEATS = 1.5;
+const CHECKS_PER_HEARTBEAT = 4;
 
 /**
- * Watches the main loop from another thread, through a counter which that loop raises. While it stands, there is a connection on which
- * one beat after the other says so (ADR 0057).
+ * Watches the main loop from another thread through a counter which that loop raises. While the loop is blocked, it
+ * has a connection of its own to the leader and reports the blocked time there once a heartbeat (ADR 0057).
  */
-export class PulseWatch {
-  private readonly order: PulseOrder;
+export class BlockedLoopReporter {
+  private readonly watched: WatchedWorker;
   private readonly ticks: Int32Array;
   private readonly host: Host;
-  private seen: number;
-  private seenAt: number;
-  private lookedAt: number;
-  private voice: Voice | undefined = undefined;
-  private saidAt = 0;
-  private say: ((blockedMs: number) => void) | undefined = undefined;
+  private lastTick: number;
+  private tickedAt: number;
+  private checkedAt: number;
+  private connection: LeaderConnection<HeartbeatHello, LoopBlocked, ToWorker> | undefined = undefined;
+  private reportedAt = 0;
+  /** Undefined while there is no session. */
+  private write: ((blockedMs: number) => void) | undefined = undefined;
   private timer: { cancel(): void };
 
-  constructor(order: PulseOrder, ticks: Int32Array, host: Host) {
-    this.order = order;
+  constructor(watched: WatchedWorker, ticks: Int32Array, host: Host) {
+    this.watched = watched;
     this.ticks = ticks;
     this.host = host;
-    this.seen = Atomics.load(ticks, 0);
-    this.seenAt = host.now();
-    this.lookedAt = this.seenAt;
-    this.timer = this.lookLater();
+    this.lastTick = Atomics.load(ticks, 0);
+    this.tickedAt = host.now();
+    this.checkedAt = this.tickedAt;
+    this.timer = this.checkLater();
   }
 
   close(): void {
     this.timer.cancel();
-    this.hangUp();
+    this.disconnect();
   }
 
-  private get lookMs(): number {
-    return this.order.beatMs / LOOKS_PER_BEAT;
+  private get checkMs(): number {
+    return this.watched.heartbeatMs / CHECKS_PER_HEARTBEAT;
   }
 
-  private lookLater(): { cancel(): void } {
-    return this.host.setTimer(this.lookMs, () => {
-      this.look(this.host.now());
-      this.timer = this.lookLater();
+  private checkLater(): { cancel(): void } {
+    return this.host.setTimer(this.checkMs, () => {
+      this.check(this.host.now());
+      this.timer = this.checkLater();
     });
   }
 
-  private look(now: number): void {
-    const { beatMs } = this.order;
-    const ticks = Atomics.load(this.ticks, 0);
-    // Time in which this thread stood as well says nothing about the other: the whole process was stopped.
-    const ownStallMs = Math.max(0, now - this.lookedAt - 2 * this.lookMs);
-    this.lookedAt = now;
-    this.seenAt += ownStallMs;
-    if (ticks !== this.seen) {
-      this.seen = ticks;
-      this.seenAt = now;
-      return this.hangUp();
+  private check(now: number): void {
+    const { heartbeatMs } = this.watched;
+    const tick = Atomics.load(this.ticks, 0);
+    // Time in which this thread stood still as well says nothing about the other: the whole process was stopped.
+    const ownStallMs = Math.max(0, now - this.checkedAt - 2 * this.checkMs);
+    this.checkedAt = now;
+    this.tickedAt += ownStallMs;
+    if (tick !== this.lastTick) {
+      this.lastTick = tick;
+      this.tickedAt = now;
+      return this.disconnect();
     }
-    const blockedMs = now - this.seenAt;
-    if (blockedMs < STANDING_BEATS * beatMs) return;
-    if (this.voice === undefined) this.voice = this.dial();
-    else if (now - this.saidAt >= beatMs) this.speak(blockedMs);
+    const blockedMs = now - this.tickedAt;
+    if (blockedMs < BLOCKED_HEARTBEATS * heartbeatMs) return;
+    if (this.connection === undefined) this.connection = this.connect();
+    else if (now - this.reportedAt >= heartbeatMs) this.report(blockedMs);
   }
 
-  private speak(blockedMs: number): void {
-    if (this.say === undefined) return;
-    this.saidAt = this.host.now();
-    this.say(blockedMs);
+  private report(blockedMs: number): void {
+    if (this.write === undefined) return;
+    this.reportedAt = this.host.now();
+    this.write(blockedMs);
   }
 
-  private dial(): Voice {
-    const { dial, hello } = this.order;
-    const voice: Voice = new LeaderLink(dial, hello.worker, codec, {
+  private connect(): LeaderConnection<HeartbeatHello, LoopBlocked, ToWorker> {
+    const { dial, hello } = this.watched;
+    const connection = new LeaderConnection(dial, hello.worker, codec, {
       onUp: () => {
-        // Nobody answers here: whoever is refused is cut off, and dials again while there is a reason to.
-        const port = { ref: undefined as never, send: () => undefined };
-        voice.open(hello, port);
-        this.say = (blockedMs) => voice.send({ blockedMs }, port);
-        this.speak(this.host.now() - this.seenAt);
+        // No answer is needed here: a refused connection is cut, and dialled again while there is a reason to.
+        const port = { ref: undefined as never, write: () => undefined };
+        connection.open(hello, port);
+        this.write = (blockedMs) => connection.write({ blockedMs }, port);
+        this.report(this.host.now() - this.tickedAt);
       },
       onDown: () => {
-        this.say = undefined;
+        this.write = undefined;
       },
     });
-    return voice;
+    return connection;
   }
 
-  private hangUp(): void {
-    if (this.voice === undefined) return;
-    this.speak(0);
-    this.voice.close();
-    this.voice = undefined;
-    this.say = undefined;
+  private disconnect(): void {
+    if (this.connection === undefined) return;
+    this.report(0);
+    this.connection.close();
+    this.connection = undefined;
+    this.write = undefined;
   }
 }

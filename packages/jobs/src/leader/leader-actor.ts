@@ -1,13 +1,12 @@
 import { type ActorContext, type ActorDefinition, type AnyRef, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host.js';
-import type { PulseSession } from '../heartbeat/heartbeat-session.js';
 import type { PayloadStore } from '../job/stored-payload.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
 import type { ClientHello, ClientMessage, LeaderOverview, ToClient } from '../protocol/client-messages.js';
 import type { LostPayload, PeerPort } from '../protocol/leader-interface.js';
 import type {
-  PulseBeat,
-  PulseHello,
+  HeartbeatHello,
+  LoopBlocked,
   ToWorker,
   WorkerHello,
   WorkerMessage,
@@ -16,6 +15,7 @@ import type { Leader } from './leader.js';
 import type { Session } from './leader-context.js';
 import { type LeaderOptions, openLeader } from './open-leader.js';
 import type { ClientSession } from './sessions/client-session.js';
+import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { InlinePayloadPort, type PayloadLost } from './sessions/inline-payload-port.js';
 
 export interface LeaderArgs extends Omit<LeaderOptions, 'host'> {
@@ -26,7 +26,7 @@ type AnyPort = PeerPort<ToClient> | PeerPort<ToWorker>;
 
 export class LeaderState {
   readonly args: LeaderArgs;
-  readonly sessions = new Map<AnyPort, Session | PulseSession>();
+  readonly sessions = new Map<AnyPort, Session | HeartbeatSession>();
   leader: Leader | undefined = undefined;
 
   constructor(args: LeaderArgs) {
@@ -89,18 +89,21 @@ const handlers = {
     const session = ctx.state.sessions.get(port);
     if (session?.kind === 'worker') ctx.state.lead.fromWorker(session, message);
   },
-  helloPulse(
+  helloHeartbeat(
     ctx: Context,
-    { hello, port }: { readonly hello: PulseHello; readonly port: PeerPort<ToWorker> },
+    { hello, port }: { readonly hello: HeartbeatHello; readonly port: PeerPort<ToWorker> },
   ) {
     ctx.state.part(port.ref);
-    ctx.state.sessions.set(port, ctx.state.lead.openPulse(hello, port));
+    ctx.state.sessions.set(port, ctx.state.lead.openHeartbeat(hello, port));
     ctx.watch(port.ref);
   },
-  fromPulse(ctx: Context, { beat, port }: { readonly beat: PulseBeat; readonly port: PeerPort<ToWorker> }) {
+  fromHeartbeat(
+    ctx: Context,
+    { report, port }: { readonly report: LoopBlocked; readonly port: PeerPort<ToWorker> },
+  ) {
     const session = ctx.state.sessions.get(port);
     // Which of its two hellos a connection said last decides what it is believed.
-    if (session?.kind === 'pulse') ctx.state.lead.fromPulse(session, beat);
+    if (session?.kind === 'heartbeat') ctx.state.lead.fromHeartbeat(session, report);
   },
   /** The payload of a job that was to be sent is damaged or missing. */
   payloadLost(ctx: Context, { port, ...lost }: LostPayload & { readonly port: AnyPort }) {

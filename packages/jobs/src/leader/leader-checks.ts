@@ -21,7 +21,7 @@ const LIMITS: Readonly<Record<keyof LeaderLimits, Check>> = {
 
 const TIMES: Readonly<Record<keyof LeaderTimes, Check>> = {
   tickMs: wholeNumber(1, 60_000),
-  beatMs: wholeNumber(1, 3_600_000),
+  heartbeatMs: wholeNumber(1, 3_600_000),
   resumeGraceMs: wholeNumber(0, YEAR_MS),
   reclaimMs: wholeNumber(0, YEAR_MS),
   runGraceMs: wholeNumber(0, YEAR_MS),

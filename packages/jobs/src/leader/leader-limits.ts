@@ -43,7 +43,7 @@ export const RECORD_BYTES_MAX = OUTPUT_BYTES_MAX;
 export interface LeaderTimes {
   /** How often leases, delays and retention are looked at. */
   readonly tickMs: number;
-  readonly beatMs: number;
+  readonly heartbeatMs: number;
   /** How long a worker whose connection was lost keeps its attempts. */
   readonly resumeGraceMs: number;
   /** The same after the leader itself was restarted. */
@@ -54,7 +54,7 @@ export interface LeaderTimes {
 
 export const DEFAULT_LEADER_TIMES: LeaderTimes = {
   tickMs: 100,
-  beatMs: 1_000,
+  heartbeatMs: 1_000,
   resumeGraceMs: 1_000,
   reclaimMs: 10_000,
   runGraceMs: 5_000,

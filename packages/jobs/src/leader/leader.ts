@@ -1,4 +1,3 @@
-import type { PulseSession } from '../heartbeat/heartbeat-session.js';
 import type { JobsHost, JobsTimer } from '../host.js';
 import type { PayloadStore } from '../job/stored-payload.js';
 import type { Journal } from '../journal/journal.js';
@@ -6,7 +5,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/record.js';
 import type { ClientHello, ClientMessage, LeaderOverview } from '../protocol/client-messages.js';
 import type { LostPayload } from '../protocol/leader-interface.js';
-import type { PulseBeat, PulseHello, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
+import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { AdminApi } from './admin/admin-api.js';
 import { CommitEffects } from './commit/commit-effects.js';
 import { type Batch, Staging } from './commit/staging.js';
@@ -19,6 +18,7 @@ import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, Session } from './leader-context.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
+import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
 import { SessionRegistry } from './sessions/session-registry.js';
 import type { WorkerPort, WorkerSession } from './sessions/worker-session.js';
@@ -142,18 +142,18 @@ export class Leader implements LeaderContext {
     this.wake();
   }
 
-  openPulse(hello: PulseHello, port: WorkerPort): PulseSession {
-    return this.watch.openPulse(hello, port);
+  openHeartbeat(hello: HeartbeatHello, port: WorkerPort): HeartbeatSession {
+    return this.watch.openHeartbeat(hello, port);
   }
 
-  fromPulse(pulse: PulseSession, beat: PulseBeat): void {
-    if (!this.stopped) this.watch.fromPulse(pulse, beat);
+  fromHeartbeat(heartbeat: HeartbeatSession, report: LoopBlocked): void {
+    if (!this.stopped) this.watch.fromHeartbeat(heartbeat, report);
   }
 
   /** The connection is gone. A worker keeps its attempts for the grace. */
-  closed(session: Session | PulseSession): void {
+  closed(session: Session | HeartbeatSession): void {
     if (session.kind === 'client') this.sessions.parted(session);
-    else if (session.kind === 'pulse') this.watch.closePulse(session);
+    else if (session.kind === 'heartbeat') this.watch.closeHeartbeat(session);
     else this.sessions.lost(session);
     this.wake();
   }

@@ -1,3 +1,4 @@
+import { ByteWriter } from '../bytes/byte-writer.js';
 import type { JobsHost } from '../host.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
@@ -7,7 +8,6 @@ import type { LedgerRecord } from '../ledger/record.js';
 import { decodeRecords, encodeRecord } from '../ledger/record-codec.js';
 import { loadChunk } from '../ledger/snapshot-codec.js';
 import { withDefaults } from '../option-check.js';
-import { ByteWriter } from '../wire/byte-writer.js';
 import type { JobsObserver } from './jobs-event.js';
 import { Leader } from './leader.js';
 import {

@@ -1,8 +1,9 @@
 // Hot path: the four records of a job's ordinary life are encoded without an intermediate object.
+
+import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { JobPolicy } from '../job/job-policy.js';
 import { type JobFailure, LedgerCorruptError } from '../jobs-error.js';
-import { ByteReader } from '../wire/byte-reader.js';
-import type { ByteWriter } from '../wire/byte-writer.js';
+import { LedgerReader } from './ledger-reader.js';
 import type { DeadReason, LedgerRecord, Submission } from './record.js';
 
 /** The first byte of a record. Numbers are never reused. */
@@ -31,7 +32,7 @@ const NUMBERS = new Map<string, number>(TYPES.map((type, index) => [type, index 
 
 export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
   out.byte(NUMBERS.get(record.type) as number);
-  out.time(record.at);
+  out.double(record.at);
   switch (record.type) {
     case 'enqueue':
       out.int(record.producer);
@@ -59,7 +60,7 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
     case 'release':
       out.int(record.job);
       out.int(record.attempt);
-      out.time(record.dueAt);
+      out.double(record.dueAt);
       return encodeFailure(record.failure, out);
     case 'dlq':
       out.int(record.job);
@@ -104,16 +105,16 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
 
 /** Visits the records of one journal entry: they stand one after another, each ends where its fields end. */
 export function decodeRecords(entry: Uint8Array, visit: (record: LedgerRecord) => void): void {
-  const read = new ByteReader(entry);
+  const read = new LedgerReader(entry);
   while (!read.done) {
     const number = read.byte();
     const type = TYPES[number - 1];
     if (type === undefined) throw new LedgerCorruptError(`record type ${number} is unknown to this version`);
-    visit(decodeFields(type, read.time(), read));
+    visit(decodeFields(type, read.double(), read));
   }
 }
 
-function decodeFields(type: (typeof TYPES)[number], at: number, read: ByteReader): LedgerRecord {
+function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerReader): LedgerRecord {
   switch (type) {
     case 'enqueue': {
       const producer = read.int();
@@ -121,7 +122,7 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: ByteReader
       const low = read.int();
       const job = read.int();
       const policy = read.int();
-      const dueAt = read.time();
+      const dueAt = read.double();
       const key = read.text();
       return { type, at, producer, seq, low, job, policy, dueAt, key, payload: read.anyPayload() };
     }
@@ -137,7 +138,7 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: ByteReader
     case 'timeout_requeue':
     case 'worker_down_requeue':
     case 'release': {
-      const head = { job: read.int(), attempt: read.int(), dueAt: read.time() };
+      const head = { job: read.int(), attempt: read.int(), dueAt: read.double() };
       return { type, at, ...head, failure: decodeFailure(read) };
     }
     case 'dlq': {
@@ -172,21 +173,21 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: ByteReader
 function encodeSubmission(job: Submission, out: ByteWriter): void {
   out.int(job.job);
   out.int(job.policy);
-  out.time(job.dueAt);
+  out.double(job.dueAt);
   out.text(job.key);
   out.payload(job.payload);
 }
 
 /** Field by field: spreading a half-made object costs more than all the reading. */
-function decodeSubmission(read: ByteReader): Submission {
+function decodeSubmission(read: LedgerReader): Submission {
   const job = read.int();
   const policy = read.int();
-  const dueAt = read.time();
+  const dueAt = read.double();
   const key = read.text();
   return { job, policy, dueAt, key, payload: read.anyPayload() };
 }
 
-function decodeMany<T>(read: ByteReader, one: (read: ByteReader) => T): T[] {
+function decodeMany<T>(read: LedgerReader, one: (read: LedgerReader) => T): T[] {
   const count = read.int();
   const all: T[] = [];
   for (let i = 0; i < count; i += 1) all.push(one(read));
@@ -197,7 +198,7 @@ export function encodeFailure(failure: JobFailure | undefined, out: ByteWriter):
   out.text(failure === undefined ? '' : JSON.stringify(failure));
 }
 
-export function decodeFailure(read: ByteReader): JobFailure | undefined {
+export function decodeFailure(read: LedgerReader): JobFailure | undefined {
   const text = read.text();
   return text === '' ? undefined : (JSON.parse(text) as JobFailure);
 }

@@ -1,10 +1,10 @@
+import { ByteWriter } from '../bytes/byte-writer.js';
 import type { JobPolicy } from '../job/job-policy.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import { ByteReader } from '../wire/byte-reader.js';
-import { ByteWriter } from '../wire/byte-writer.js';
 import { StoredPolicy } from './job.js';
 import type { KeyEntry } from './key-window.js';
 import type { Ledger } from './ledger.js';
+import { LedgerReader } from './ledger-reader.js';
 import { Producer } from './producer.js';
 import { jobDecoder, jobEncoder } from './snapshot-jobs.js';
 
@@ -48,7 +48,7 @@ function* chunks<T>(
 
 /** Adds one chunk to a ledger that was empty before the first. */
 export function loadChunk(ledger: Ledger, chunk: Uint8Array): void {
-  const read = new ByteReader(chunk);
+  const read = new LedgerReader(chunk);
   const kind = read.byte();
   if (kind === HEAD) {
     decodeHead(ledger, read);
@@ -60,7 +60,7 @@ export function loadChunk(ledger: Ledger, chunk: Uint8Array): void {
   while (!read.done) decode(ledger, read);
 }
 
-function decoderOf(kind: number): ((ledger: Ledger, read: ByteReader) => void) | undefined {
+function decoderOf(kind: number): ((ledger: Ledger, read: LedgerReader) => void) | undefined {
   switch (kind) {
     case PRODUCERS:
       return decodeProducer;
@@ -76,8 +76,8 @@ function decoderOf(kind: number): ((ledger: Ledger, read: ByteReader) => void) |
 function encodeHead(ledger: Ledger, out: ByteWriter): void {
   out.byte(VERSION);
   out.text(ledger.tag);
-  out.time(ledger.now);
-  out.time(ledger.producerSweepAt);
+  out.double(ledger.now);
+  out.double(ledger.producerSweepAt);
   out.int(ledger.limits.resultsMax);
   out.int(ledger.limits.resultsBytesMax);
   out.int(ledger.limits.keyWindowMs);
@@ -92,13 +92,13 @@ function encodeHead(ledger: Ledger, out: ByteWriter): void {
   }
 }
 
-function decodeHead(ledger: Ledger, read: ByteReader): void {
+function decodeHead(ledger: Ledger, read: LedgerReader): void {
   const version = read.byte();
   if (version !== VERSION)
     throw new LedgerCorruptError(`a snapshot of version ${version}, this program reads ${VERSION}`);
   ledger.tag = read.text();
-  ledger.now = read.time();
-  ledger.producerSweepAt = read.time();
+  ledger.now = read.double();
+  ledger.producerSweepAt = read.double();
   ledger.limits = { resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };
   ledger.nextJob = read.int();
   ledger.nextPolicy = read.int();
@@ -115,7 +115,7 @@ function encodePolicies(ledger: Ledger, out: ByteWriter): void {
   }
 }
 
-function decodePolicies(ledger: Ledger, read: ByteReader): void {
+function decodePolicies(ledger: Ledger, read: LedgerReader): void {
   for (let left = read.int(); left > 0; left -= 1) {
     const no = read.int();
     ledger.policies.set(no, new StoredPolicy(no, JSON.parse(read.text()) as JobPolicy));
@@ -126,7 +126,7 @@ function encodeProducer(producer: Producer, out: ByteWriter): void {
   out.int(producer.no);
   out.text(producer.client);
   out.text(producer.token);
-  out.time(producer.lastAt);
+  out.double(producer.lastAt);
   out.int(producer.low);
   const entries = [...producer.entries()];
   out.int(entries.length);
@@ -136,8 +136,8 @@ function encodeProducer(producer: Producer, out: ByteWriter): void {
   }
 }
 
-function decodeProducer(ledger: Ledger, read: ByteReader): void {
-  const producer = new Producer(read.int(), read.text(), read.text(), read.time());
+function decodeProducer(ledger: Ledger, read: LedgerReader): void {
+  const producer = new Producer(read.int(), read.text(), read.text(), read.double());
   producer.advance(read.int());
   for (let entries = read.int(); entries > 0; entries -= 1) {
     producer.taken(read.int(), read.int(), producer.low, producer.lastAt);
@@ -149,9 +149,9 @@ function encodeKey(entry: KeyEntry, out: ByteWriter): void {
   out.text(entry.key);
   out.int(entry.job);
   out.int(entry.hash);
-  out.time(entry.expiresAt);
+  out.double(entry.expiresAt);
 }
 
-function decodeKey(ledger: Ledger, read: ByteReader): void {
-  ledger.keys.add({ key: read.text(), job: read.int(), hash: read.int(), expiresAt: read.time() });
+function decodeKey(ledger: Ledger, read: LedgerReader): void {
+  ledger.keys.add({ key: read.text(), job: read.int(), hash: read.int(), expiresAt: read.double() });
 }

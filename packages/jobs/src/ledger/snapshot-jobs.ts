@@ -1,11 +1,12 @@
 // Jobs in a snapshot. A job that is over and like the one before it says so (ADR 0134).
+
+import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { Payload } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import type { ByteReader } from '../wire/byte-reader.js';
-import type { ByteWriter } from '../wire/byte-writer.js';
 import { Job, type JobEnd, type JobState } from './job.js';
 import { jobFromTemplate, sharesTemplate } from './job-template.js';
 import type { Ledger } from './ledger.js';
+import type { LedgerReader } from './ledger-reader.js';
 import { decodeFailure, encodeFailure } from './record-codec.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
@@ -32,7 +33,7 @@ export function jobEncoder(): (job: Job, out: ByteWriter) => void {
 }
 
 /** Of one chunk. */
-export function jobDecoder(): (ledger: Ledger, read: ByteReader) => void {
+export function jobDecoder(): (ledger: Ledger, read: LedgerReader) => void {
   let last: Job | undefined;
   return (ledger, read) => {
     const form = read.byte();
@@ -51,17 +52,17 @@ function encodeLike(job: Job, model: Job, out: ByteWriter): void {
   const isSame = end.result === model.end?.result;
   out.byte(isSame ? SAME_RESULT : LIKE_LAST);
   out.int(job.no - model.no);
-  out.time(job.at);
-  out.time(end.at);
+  out.double(job.at);
+  out.double(end.at);
   if (!isSame) encodeResult(end.result, out);
 }
 
-function decodeLike(ledger: Ledger, read: ByteReader, form: number, model: Job | undefined): Job {
+function decodeLike(ledger: Ledger, read: LedgerReader, form: number, model: Job | undefined): Job {
   if (model?.end === undefined || (form !== LIKE_LAST && form !== SAME_RESULT))
     throw new LedgerCorruptError(`a job of form ${form} in a snapshot is like no other`);
   const no = model.no + read.int();
-  const at = read.time();
-  const endAt = read.time();
+  const at = read.double();
+  const endAt = read.double();
   const result = form === SAME_RESULT ? model.end.result : decodeResult(read);
   const job = jobFromTemplate(model, { no, at, endAt, result });
   admit(ledger, job);
@@ -74,9 +75,9 @@ function encodeJob(job: Job, out: ByteWriter): void {
   out.int(job.policy.no);
   out.byte(STATES.indexOf(job.state));
   out.text(job.client);
-  out.time(job.at);
+  out.double(job.at);
   out.text(job.key);
-  out.time(job.dueAt);
+  out.double(job.dueAt);
   out.int(job.attempt);
   out.int(job.failures);
   out.int(job.crashes);
@@ -87,7 +88,7 @@ function encodeJob(job: Job, out: ByteWriter): void {
 }
 
 function encodeEnd(end: JobEnd, out: ByteWriter): void {
-  out.time(end.at);
+  out.double(end.at);
   out.text(end.reason);
   encodeResult(end.result, out);
   encodeFailure(end.failure, out);
@@ -98,16 +99,16 @@ function encodeResult(result: Payload | undefined, out: ByteWriter): void {
   if (result !== undefined) out.payload(result);
 }
 
-function decodeJob(ledger: Ledger, read: ByteReader): Job {
+function decodeJob(ledger: Ledger, read: LedgerReader): Job {
   const no = read.int();
   const policy = ledger.policies.get(read.int());
   const state = STATES[read.byte()];
   if (policy === undefined || state === undefined)
     throw new LedgerCorruptError(`job ${no} in a snapshot is damaged`);
   const client = read.text();
-  const at = read.time();
+  const at = read.double();
   const key = read.text();
-  const dueAt = read.time();
+  const dueAt = read.double();
   const counts = { attempt: read.int(), failures: read.int(), crashes: read.int(), worker: read.text() };
   const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
   job.failure = decodeFailure(read);
@@ -124,13 +125,13 @@ function admit(ledger: Ledger, job: Job): void {
   ledger.counts[job.state] += 1;
 }
 
-function decodeEnd(read: ByteReader): JobEnd {
-  const at = read.time();
+function decodeEnd(read: LedgerReader): JobEnd {
+  const at = read.double();
   const reason = read.text();
   const result = decodeResult(read);
   return { at, result, reason, failure: decodeFailure(read) };
 }
 
-function decodeResult(read: ByteReader): Payload | undefined {
+function decodeResult(read: LedgerReader): Payload | undefined {
   return read.byte() === 0 ? undefined : read.payload();
 }

@@ -1,7 +1,8 @@
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
-import type { JobFailure, RefusalCode, SessionRefusalCode } from '../jobs-error.js';
+import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { JobState } from '../ledger/job.js';
+import type { SessionMessage } from './session-messages.js';
 
 /** The first word of a client. `token` is chosen once per client object and stays over reconnects: it numbers submits. */
 export interface ClientHello {
@@ -33,9 +34,9 @@ export type ClientMessage =
     }
   | { readonly kind: 'await'; readonly jobs: readonly number[] }
   | { readonly kind: 'call'; readonly call: number; readonly request: AdminRequest }
-  | { readonly kind: 'beat' }
+  | { readonly kind: 'heartbeat' }
   /** The client is closed: none of its numbers will be sent again. */
-  | { readonly kind: 'bye' };
+  | { readonly kind: 'close' };
 
 /** How many jobs one redrive or purge names at most. */
 export const BULK_JOBS_MAX = 1_000;
@@ -136,8 +137,7 @@ export type AdminAnswer =
   | { readonly kind: 'forbidden'; readonly needed: string };
 
 export type ToClient =
-  /** The session is over: nothing sent on it counts. */
-  | { readonly kind: 'refused'; readonly code: SessionRefusalCode; readonly problem: string }
+  | SessionMessage
   | {
       readonly kind: 'welcome';
       readonly tag: string;
@@ -146,5 +146,4 @@ export type ToClient =
     }
   | { readonly kind: 'receipts'; readonly items: readonly Receipt[] }
   | { readonly kind: 'outcomes'; readonly items: readonly JobOutcome[] }
-  | { readonly kind: 'answer'; readonly call: number; readonly answer: AdminAnswer }
-  | { readonly kind: 'beat' };
+  | { readonly kind: 'answer'; readonly call: number; readonly answer: AdminAnswer };

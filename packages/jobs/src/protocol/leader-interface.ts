@@ -2,30 +2,31 @@ import type { AnyRef } from '@troupe/core';
 import type { ClientHello, ClientMessage, ToClient } from './client-messages.js';
 import type {
   AttemptRef,
-  PulseBeat,
-  PulseHello,
+  HeartbeatHello,
+  LoopBlocked,
   ToWorker,
   WorkerHello,
   WorkerMessage,
 } from './worker-messages.js';
 
-/** What a peer may do, where its connection has proved who it is. `subject` is `job.submit.{group}` and its like. */
+/** The rights of a peer whose connection has proved who it is. A subject is, for example, `job.submit.{group}`. */
 export interface PeerAccess {
   permits(action: PeerAction, subject: string): boolean;
   /** Whether jobs of that client are this peer's own. */
   owns(client: string): boolean;
 }
 
-export type PeerAction = 'submit' | 'work' | 'observe' | 'cancel' | 'admin';
+type PeerAction = 'submit' | 'work' | 'observe' | 'cancel' | 'admin';
 
-/** Where the leader's messages to one session go, and who to watch for its end. The object itself is the session's name. */
+/** The way back to one peer. The object itself identifies the session. */
 export interface PeerPort<Message> {
+  /** The leader watches it: its end is the end of the session. */
   readonly ref: AnyRef;
   /** Everything is allowed, unless given. */
   readonly access?: PeerAccess | undefined;
-  /** It reads stored payloads by itself, while it sends them. */
+  /** It reads stored payloads by itself while it writes them. */
   readonly streams?: boolean | undefined;
-  send(message: Message): void;
+  write(message: Message): void;
 }
 
 /** An attempt whose payload cannot be read from the disk. */
@@ -33,20 +34,20 @@ export interface LostPayload extends AttemptRef {
   readonly problem: string;
 }
 
-/** What a worker sees of a leader: in the same process, or behind a connection. */
-export interface WorkerFace {
+/** A worker's view of a leader: in the same process, or behind a connection. */
+export interface LeaderForWorkers {
   helloWorker(message: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> }): void;
   fromWorker(message: { readonly message: WorkerMessage; readonly port: PeerPort<ToWorker> }): void;
 }
 
-/** What the pulse of a worker sees of a leader. */
-export interface PulseFace {
-  helloPulse(message: { readonly hello: PulseHello; readonly port: PeerPort<ToWorker> }): void;
-  fromPulse(message: { readonly beat: PulseBeat; readonly port: PeerPort<ToWorker> }): void;
+/** The view of a worker's heartbeat thread. */
+export interface LeaderForHeartbeats {
+  helloHeartbeat(message: { readonly hello: HeartbeatHello; readonly port: PeerPort<ToWorker> }): void;
+  fromHeartbeat(message: { readonly report: LoopBlocked; readonly port: PeerPort<ToWorker> }): void;
 }
 
-/** What a client sees of a leader. */
-export interface ClientFace {
+/** A client's view of a leader. */
+export interface LeaderForClients {
   helloClient(message: { readonly hello: ClientHello; readonly port: PeerPort<ToClient> }): void;
   fromClient(message: { readonly message: ClientMessage; readonly port: PeerPort<ToClient> }): void;
 }

@@ -1,21 +1,21 @@
-/** Jobs go to one worker in a row while they keep it busy for no longer than this; beyond, they go side by side. */
+/** A worker gets as many jobs at once as keep it busy for so long; longer jobs are spread over workers. */
 const BATCH_MS = 2;
 export const BATCH_JOBS_MAX = 256;
 
-/** How long attempts take at a worker, lately; both sides look at it the same way (ADR 0084, ADR 0138). */
+/** The recent run time of attempts at one worker. Leader and worker estimate it alike (ADR 0084, ADR 0138). */
 export class RunTimeEstimate {
   /** Unknown before the first has ended. */
   private attemptMs = Number.POSITIVE_INFINITY;
 
-  ran(attempts: number, togetherMs: number): void {
-    if (attempts === 0 || !(togetherMs >= 0)) return;
-    const meanMs = togetherMs / attempts;
-    // A slow one counts at once, fast ones by and by.
+  add(attempts: number, totalMs: number): void {
+    if (attempts === 0 || !(totalMs >= 0)) return;
+    const meanMs = totalMs / attempts;
+    // A slow attempt counts at once, fast ones gradually.
     if (meanMs > this.attemptMs || this.attemptMs === Number.POSITIVE_INFINITY) this.attemptMs = meanMs;
     else this.attemptMs += (meanMs - this.attemptMs) / 4;
   }
 
-  /** How many in a row are short work; 0 while one alone is long, or nobody knows. */
+  /** Short jobs that make one batch; 0 while a single job is long, or nothing is known. */
   get batchSize(): number {
     return Math.min(BATCH_JOBS_MAX, Math.floor(BATCH_MS / this.attemptMs));
   }

@@ -1,47 +1,48 @@
 import type { Payload } from '../job/payload.js';
-import type { JobFailure, SessionRefusalCode } from '../jobs-error.js';
+import type { JobFailure } from '../jobs-error.js';
+import type { SessionMessage } from './session-messages.js';
 
-/** Names one attempt of one job: the fence on everything a worker says. */
+/** Names one attempt of one job: the fence on everything that a worker reports. */
 export interface AttemptRef {
   readonly job: number;
   readonly attempt: number;
 }
 
-/** The same attempt of so many jobs with numbers in a row. */
-export interface AttemptRun extends AttemptRef {
+/** The same attempt of `count` jobs with consecutive numbers, `job` first. */
+export interface AttemptRange extends AttemptRef {
   readonly count: number;
 }
 
-/** The first word of a worker. `incarnation` is new for every process; over a reconnect it stays. */
+/** A worker's first message. `incarnation` is new for every process and stays over a reconnect. */
 export interface WorkerHello {
   readonly worker: string;
   readonly incarnation: string;
-  /** What it has code for: `group/exec`, or the exec alone where it takes it in every group. */
+  /** Jobs it has a handler for: `group/exec`, or the exec alone where it takes that in every group. */
   readonly execs: readonly string[];
   /** Which `job.assign.{group}.{worker}` it takes. */
   readonly patterns: readonly string[];
   readonly slots: number;
   readonly credit: Credit;
-  /** What its pulse will show (ADR 0057); without one, silence means blocked. */
-  readonly pulse?: string;
-  /** Attempts it still has in hand, running or finished and not yet settled. */
+  /** Proof of its heartbeat connection (ADR 0057). Without one, silence means blocked. */
+  readonly heartbeatToken?: string | undefined;
+  /** Attempts it still holds, running or ended and not yet acknowledged. */
   readonly held: readonly AttemptRef[];
 }
 
-/** The first word of a worker's pulse, from another thread of the same process. */
-export interface PulseHello {
+/** The first message of a worker's heartbeat connection, from another thread of the same process. */
+export interface HeartbeatHello {
   readonly worker: string;
   readonly incarnation: string;
-  /** What the worker's hello named as its pulse. */
+  /** The token in the worker's hello. */
   readonly token: string;
 }
 
-/** For how long the worker's event loop has stood; 0: it turns again, and this is the last word. */
-export interface PulseBeat {
+/** How long the worker's event loop has been blocked; 0: it runs again, and this is the last report. */
+export interface LoopBlocked {
   readonly blockedMs: number;
 }
 
-/** Totals of this session: what the worker has ever granted (ADR 0052). */
+/** Totals of this session: all that the worker has ever granted (ADR 0052). */
 export interface Credit {
   readonly jobs: number;
   readonly bytes: number;
@@ -58,18 +59,18 @@ export type AttemptEnd =
   | { readonly outcome: 'released'; readonly job: number; readonly attempt: number };
 
 export type WorkerMessage =
-  /** Also the beat that renews the leases of this session, whether or not an attempt ended. */
+  /** Also the heartbeat that renews the leases of this session, whether or not an attempt ended. */
   | {
       readonly kind: 'report';
       readonly ends: readonly AttemptEnd[];
       readonly credit: Credit;
       readonly cpu: number;
       readonly lagMs: number;
-      /** How long the attempts that ended ran, together. Absent where it was not measured. */
-      readonly runMs?: number;
+      /** Total run time of the attempts that ended. Absent where it was not measured. */
+      readonly runMs?: number | undefined;
     }
-  /** The worker takes nothing more. Credit that was out is void. */
-  | { readonly kind: 'quiet' };
+  /** The worker takes nothing more. Unused credit is void. */
+  | { readonly kind: 'drain' };
 
 export interface Assignment extends AttemptRef {
   readonly exec: string;
@@ -80,14 +81,12 @@ export interface Assignment extends AttemptRef {
 }
 
 export type ToWorker =
-  /** The session is over: nothing sent on it counts. */
-  | { readonly kind: 'refused'; readonly code: SessionRefusalCode; readonly problem: string }
-  | { readonly kind: 'welcome'; readonly tag: string; readonly beatMs: number }
+  | SessionMessage
+  | { readonly kind: 'welcome'; readonly tag: string; readonly heartbeatMs: number }
   | { readonly kind: 'assign'; readonly items: readonly Assignment[] }
-  /** The end of an attempt is recorded, or was stale: either way the worker may forget it. */
-  | { readonly kind: 'settled'; readonly items: readonly AttemptRun[] }
+  /** The end of an attempt is recorded, or was stale: the worker may forget it. */
+  | { readonly kind: 'acknowledged'; readonly items: readonly AttemptRange[] }
   | {
       readonly kind: 'abort';
       readonly items: readonly (AttemptRef & { readonly reason: 'cancelled' | 'fenced' })[];
-    }
-  | { readonly kind: 'beat' };
+    };

@@ -5,55 +5,55 @@ import { checkOptions, plainName } from '../option-check.js';
 import type { ClientHello, ClientMessage, ToClient } from '../protocol/client-messages.js';
 import { encodeClient, encodeClientHello, readToClient } from '../wire/client-codec.js';
 import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
-import { LeaderLink, type LinkCodec } from './leader-connection.js';
+import { LeaderConnection, type RoleCodec } from './leader-connection.js';
 
 export interface ConnectClientOptions extends DialOptions {
-  /** Who submits: jobs carry it, caps count by it. */
-  readonly name?: string;
+  /** The submitter's name: jobs carry it, and quotas count by it. */
+  readonly name?: string | undefined;
 }
 
 const KNOWN = { ...DIAL_CHECKS, name: plainName(100) };
 
-const codec: LinkCodec<ClientHello, ClientMessage, ToClient> = {
+const codec: RoleCodec<ClientHello, ClientMessage, ToClient> = {
   role: 'client',
   hello: encodeClientHello,
   message: encodeClient,
   answer(type, from, connection) {
     const answer = readToClient(type, from);
     if (answer?.kind !== 'welcome') return answer;
-    // The listener reads no further ahead than this, so more would only wait in the socket.
+    // The listener reads no further ahead: more would only wait in the socket.
     return { ...answer, outstandingMax: Math.min(answer.outstandingMax, connection.handshake.inFlightMax) };
   },
 };
 
-/** A client of a leader elsewhere. Resolves with the first session; from then on it comes back by itself after every loss. */
+/** A client of a leader elsewhere. Resolves with the first session; from then on it reconnects by itself. */
 export async function connectClient(options: ConnectClientOptions): Promise<Client> {
   checkOptions('connectClient', options, KNOWN, ['address']);
   const { name = 'client', host = nodeHost } = options;
   const system = createSystem({ name: 'client', host });
-  // Filled before the first message can be handled: nothing runs before this function gives way.
-  const ends: { ref?: ActorRef<typeof ClientActor> } = {};
-  const link = new LeaderLink(options, name, codec, {
-    onUp: () => ends.ref?.tell.reconnect(),
-    onDown: () => ends.ref?.tell.lost(),
-    onLost: (payload, error) => ends.ref?.tell.payloadLost({ payload, error }),
+  // Set before the first event: no event fires before this function awaits.
+  const actor: { ref?: ActorRef<typeof ClientActor> } = {};
+  const connection = new LeaderConnection(options, name, codec, {
+    onUp: () => actor.ref?.tell.reconnect(),
+    onDown: () => actor.ref?.tell.lost(),
+    onLost: (payload, error) => actor.ref?.tell.payloadLost({ payload, error }),
   });
   const { client, ref } = spawnClient((definition, ...rest) => system.spawn(definition, ...rest), {
     name,
     host,
     streams: true,
     leader: {
-      helloClient: ({ hello, port }) => link.open(hello, port),
-      fromClient: ({ message, port }) => link.send(message, port),
+      helloClient: ({ hello, port }) => connection.open(hello, port),
+      fromClient: ({ message, port }) => connection.write(message, port),
     },
     onClose: () => {
-      link.close();
+      connection.close();
       void system.shutdown();
     },
   });
-  ends.ref = ref;
+  actor.ref = ref;
   try {
-    await link.ready();
+    await connection.ready();
   } catch (error) {
     client.close();
     throw error;

@@ -12,23 +12,23 @@ import {
   type RedialBackoff,
   type TransportLimits,
 } from '@troupe/transport';
+import { LeaderRefusedError, LeaderUnreachableError } from '../jobs-error.js';
 import { anObject, type Check, isFunction, numberWithin, oneOf } from '../option-check.js';
-import { LeaderRefusedError, LeaderUnreachableError } from '../wire/remote-error.js';
 
-/** How a client or a worker reaches its leader. */
+/** The way of a client or a worker to its leader. */
 export interface DialOptions {
   readonly address: Address;
-  readonly auth?: DialerAuth;
-  readonly tls?: DialTls;
-  /** Compress what is sent where that makes it smaller. */
-  readonly compress?: Compression;
-  /** How long the first session may take to come about; 10 s. After it, the link is kept up for good. */
-  readonly withinMs?: number;
-  readonly backoff?: Partial<RedialBackoff>;
-  readonly transportLimits?: Partial<TransportLimits>;
-  readonly onEvent?: (event: DialerEvent) => void;
-  readonly host?: Host;
-  readonly net?: Net;
+  readonly auth?: DialerAuth | undefined;
+  readonly tls?: DialTls | undefined;
+  /** Compresses a message where that makes it smaller. */
+  readonly compress?: Compression | undefined;
+  /** Time for the first session; 10 s. After it the connection is kept up for good. */
+  readonly withinMs?: number | undefined;
+  readonly backoff?: Partial<RedialBackoff> | undefined;
+  readonly transportLimits?: Partial<TransportLimits> | undefined;
+  readonly onEvent?: ((event: DialerEvent) => void) | undefined;
+  readonly host?: Host | undefined;
+  readonly net?: Net | undefined;
 }
 
 export const DIAL_CHECKS = {
@@ -44,10 +44,10 @@ export const DIAL_CHECKS = {
   net: anObject,
 } satisfies Readonly<Record<keyof DialOptions, Check>>;
 
-/** A leader that restarts is back within a second or two: the first waits are short. */
+/** A restarted leader is back within a second or two, so the first waits are short. */
 export const RECONNECT: Partial<RedialBackoff> = { fromMs: 50, toMs: 2_000, jitter: 0.2, stableMs: 2_000 };
 
-/** Answers after which another attempt would end the same way. */
+/** After these answers another attempt would end the same way. */
 const HOPELESS: ReadonlySet<string> = new Set(['AUTH_FAILED', 'VERSION', 'FORBIDDEN', 'PROTOCOL']);
 
 export function hopeless(address: Address, reason: CloseReason): LeaderRefusedError | undefined {

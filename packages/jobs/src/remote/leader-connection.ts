@@ -7,30 +7,30 @@ import {
   nodeNet,
   type Role,
 } from '@troupe/transport';
+import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import { SessionRefusedError } from '../jobs-error.js';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
-import { Inlet } from '../server/frame-receiver.js';
-import { Outlet } from '../server/frame-sender.js';
-import type { ByteReader } from '../wire/byte-reader.js';
-import type { ByteWriter } from '../wire/byte-writer.js';
-import type { Emit } from '../wire/client-codec.js';
+import { FrameReceiver } from '../wire/frame-receiver.js';
+import { FrameSender } from '../wire/frame-sender.js';
+import type { Emit } from '../wire/session-codec.js';
+import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
 import { type DialOptions, hopeless, RECONNECT, unreachable } from './dial-options.js';
 
-/** How one role speaks. */
-export interface LinkCodec<Hello, Message, Answer> {
+/** The messages of one role on the wire. */
+export interface RoleCodec<Hello, Message, Answer> {
   readonly role: Role;
   readonly hello: (hello: Hello, out: ByteWriter, emit: Emit) => void;
   readonly message: (message: Message, out: ByteWriter, emit: Emit) => void;
-  /** Undefined for a type this role does not know. */
-  readonly answer: (type: number, from: ByteReader, connection: Connection) => Answer | undefined;
+  /** Undefined for a frame type that is not for this role. */
+  readonly answer: (type: number, from: WireReader, connection: Connection) => Answer | undefined;
 }
 
-export interface LinkEvents {
-  /** There is a connection: time to say hello. */
+export interface LeaderConnectionEvents {
+  /** There is a connection, and the hello is due. */
   onUp(): void;
   onDown(): void;
   /** A file could not be read while it was sent. */
@@ -38,26 +38,28 @@ export interface LinkEvents {
 }
 
 /**
- * The leader as a role at the other end of a socket sees it: the same faces as in one process. Keeps one connection up for good; each
- * hello begins a session on the connection of the moment, and what has no session is dropped, to be said again after the next one.
+ * The leader at the other end of a socket, with the interface it has in one process. Keeps one connection up for good.
+ * Each hello begins a session on the present connection; a message without a session is dropped, and its role writes it
+ * again after the next hello.
  */
-export class LeaderLink<Hello, Message, Answer extends ToClient | ToWorker> {
+export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker> {
   private readonly options: DialOptions;
-  private readonly codec: LinkCodec<Hello, Message, Answer>;
+  private readonly codec: RoleCodec<Hello, Message, Answer>;
   private readonly host: Host;
   private readonly dialer: Dialer;
-  private outlet: Outlet | undefined = undefined;
+  private sender: FrameSender | undefined = undefined;
   private connection: Connection | undefined = undefined;
   private port: PeerPort<Answer> | undefined = undefined;
   private last: DialerEvent | undefined = undefined;
-  private settle: ((error: Error | undefined) => void) | undefined = undefined;
+  /** Ends the wait for the first session. */
+  private settle: ((error: Error | null) => void) | undefined = undefined;
   private isClosed = false;
 
   constructor(
     options: DialOptions,
     name: string,
-    codec: LinkCodec<Hello, Message, Answer>,
-    events: LinkEvents,
+    codec: RoleCodec<Hello, Message, Answer>,
+    events: LeaderConnectionEvents,
   ) {
     this.options = options;
     this.codec = codec;
@@ -74,7 +76,7 @@ export class LeaderLink<Hello, Message, Answer extends ToClient | ToWorker> {
       ...(transportLimits === undefined ? {} : { limits: transportLimits }),
       backoff: { ...RECONNECT, ...options.backoff },
       onConnection: (connection) => this.up(connection, events),
-      onEvent: (event) => this.note(event),
+      onEvent: (event) => this.onEvent(event),
     });
   }
 
@@ -88,21 +90,21 @@ export class LeaderLink<Hello, Message, Answer extends ToClient | ToWorker> {
       this.settle = (error) => {
         timer.cancel();
         this.settle = undefined;
-        if (error === undefined) resolve();
+        if (error === null) resolve();
         else reject(error);
       };
     });
   }
 
   open(hello: Hello, port: PeerPort<Answer>): void {
-    if (this.outlet === undefined) return;
+    if (this.sender === undefined) return;
     this.port = port;
-    this.codec.hello(hello, wireWriter(), this.outlet.post);
+    this.codec.hello(hello, wireWriter(), this.sender.write);
   }
 
-  send(message: Message, port: PeerPort<Answer>): void {
-    if (this.outlet !== undefined && port === this.port)
-      this.codec.message(message, wireWriter(), this.outlet.post);
+  write(message: Message, port: PeerPort<Answer>): void {
+    if (this.sender !== undefined && port === this.port)
+      this.codec.message(message, wireWriter(), this.sender.write);
   }
 
   close(): void {
@@ -110,28 +112,30 @@ export class LeaderLink<Hello, Message, Answer extends ToClient | ToWorker> {
     this.dialer.close();
   }
 
-  private up(connection: Connection, events: LinkEvents): ConnectionHandler {
-    const outlet = new Outlet(connection, {
+  private up(connection: Connection, events: LeaderConnectionEvents): ConnectionHandler {
+    const sender = new FrameSender(connection, {
       compress: this.options.compress,
-      // What waits here is bounded by the submits or attempts that this side may have open.
+      // The messages that wait here are bounded by the open submits or attempts of this side.
       waitingBytesMax: Number.POSITIVE_INFINITY,
       onLost: (payload, error) => events.onLost?.(payload, error),
     });
-    const inlet = new Inlet(connection, 256 * 1024 * 1024, (type, from) => this.take(type, from, connection));
-    this.outlet = outlet;
+    const receiver = new FrameReceiver(connection, 256 * 1024 * 1024, (type, from) =>
+      this.received(type, from, connection),
+    );
+    this.sender = sender;
     this.connection = connection;
     this.port = undefined;
     events.onUp();
     return {
-      onFrame: (frame) => inlet.receive(frame),
-      onWritable: () => outlet.drained(),
-      // The leader took nothing of the frame; with a new hello on this connection everything unanswered is said again.
+      onFrame: (frame) => receiver.receive(frame),
+      onWritable: () => sender.drained(),
+      // The leader took nothing of the frame. A new hello on this connection repeats everything unanswered.
       onPeerError: (error) => {
         if (error.retryable) this.host.setTimer(Math.max(error.retryAfterMs, 10), () => events.onUp());
       },
       onClose: () => {
         if (this.connection !== connection) return;
-        this.outlet = undefined;
+        this.sender = undefined;
         this.connection = undefined;
         this.port = undefined;
         events.onDown();
@@ -139,21 +143,21 @@ export class LeaderLink<Hello, Message, Answer extends ToClient | ToWorker> {
     };
   }
 
-  private take(type: number, from: ByteReader, connection: Connection): void {
+  private received(type: number, from: WireReader, connection: Connection): void {
     const answer = this.codec.answer(type, from, connection);
     if (answer === undefined) return connection.writeError('UNKNOWN_TYPE');
-    this.hear(answer);
-    this.port?.send(answer);
+    this.settleFirst(answer);
+    this.port?.write(answer);
   }
 
-  /** What the first answer of the leader means for whoever waits for a session. One that was replaced begins again by itself. */
-  private hear(answer: ToClient | ToWorker): void {
-    if (answer.kind === 'welcome') this.settle?.(undefined);
+  /** A session that was replaced begins again by itself. */
+  private settleFirst(answer: ToClient | ToWorker): void {
+    if (answer.kind === 'welcome') this.settle?.(null);
     else if (answer.kind === 'refused' && answer.code !== 'ERR_SESSION_REPLACED')
       this.settle?.(new SessionRefusedError(answer.code, answer.problem));
   }
 
-  private note(event: DialerEvent): void {
+  private onEvent(event: DialerEvent): void {
     if (event.kind !== 'dialing') this.last = event;
     if (event.kind === 'lost' && !this.isClosed) {
       const error = hopeless(this.options.address, event.reason);
@@ -163,7 +167,7 @@ export class LeaderLink<Hello, Message, Answer extends ToClient | ToWorker> {
   }
 }
 
-/** The transport knows a smaller alphabet for names; the whole name travels in the hello of the session. */
+/** The transport allows fewer characters in names; the whole name is in the hello of the session. */
 function transportName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9_.-]/g, '_').slice(0, 64);
 }

@@ -1,12 +1,11 @@
 import { type ActorRef, type ActorSystem, createSystem, nodeHost } from '@troupe/core';
-import { nodeNet } from '@troupe/transport';
-import { type PulseSeat, takePulseSeat } from '../heartbeat/node-heartbeat.js';
+import { SessionHeartbeat } from '../heartbeat/session-heartbeat.js';
 import { checkOptions, flag, withDefaults } from '../option-check.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { encodeWorker, encodeWorkerHello, readToWorker } from '../wire/worker-codec.js';
 import type { HandledJob } from '../worker/handler.js';
 import type { LoadMeter } from '../worker/load-meter.js';
-import { nodeLoad } from '../worker/node-load.js';
+import { nodeLoadMeter } from '../worker/node-load-meter.js';
 import { WorkerActor } from '../worker/worker-actor.js';
 import {
   type AttemptFailure,
@@ -15,35 +14,35 @@ import {
   type WorkerSettings,
 } from '../worker/worker-options.js';
 import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
-import { LeaderLink, type LinkCodec } from './leader-connection.js';
+import { LeaderConnection, type RoleCodec } from './leader-connection.js';
 
 export interface StartWorkerOptions extends DialOptions, Partial<WorkerSettings> {
-  /** Stays over restarts: the leader knows by it that an earlier process is gone. One worker at a time under one name. */
+  /** The same over restarts: by it the leader sees that an earlier process is gone. One worker at a time has a name. */
   readonly name: string;
   readonly handlers: readonly HandledJob[];
   /**
-   * A thread of its own tells the leader that this process lives while a handler holds the event loop (ADR 0057). On unless false, or
-   * unless the clock or the network are not the real ones.
+   * A thread of its own reports to the leader that this process is alive while a handler blocks the event loop
+   * (ADR 0057). On, unless false or unless `host` or `net` are given.
    */
-  readonly pulse?: boolean;
-  /** Told of every attempt that failed here, for a log. */
-  readonly onFailure?: (failure: AttemptFailure) => void;
+  readonly heartbeatThread?: boolean | undefined;
+  /** Called for every attempt that failed here, for a log. */
+  readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
 }
 
-const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, pulse: flag };
+const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag };
 
-/** Runs handlers for a leader elsewhere. Resolves with the first session; from then on it comes back by itself after every loss. */
+/** Runs handlers for a leader elsewhere. Resolves with the first session; from then on it reconnects by itself. */
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
   checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
   const { name, handlers, onFailure, host = nodeHost } = options;
   const system = createSystem({ name: 'worker', host });
-  const ends: { ref?: ActorRef<typeof WorkerActor> } = {};
-  const voice = voiceOf(options);
-  const link = new LeaderLink(options, name, voice.codec, {
-    onUp: () => ends.ref?.tell.reconnect(),
-    onDown: () => ends.ref?.tell.lost(),
+  const actor: { ref?: ActorRef<typeof WorkerActor> } = {};
+  const heartbeat = heartbeatOf(options);
+  const connection = new LeaderConnection(options, name, codecOf(heartbeat), {
+    onUp: () => actor.ref?.tell.reconnect(),
+    onDown: () => actor.ref?.tell.lost(),
   });
-  ends.ref = system.spawn(WorkerActor, {
+  actor.ref = system.spawn(WorkerActor, {
     worker: name,
     handlers,
     settings: settingsOf(options),
@@ -51,16 +50,20 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
     onFailure,
     host,
     leader: {
-      helloWorker: ({ hello, port }) => voice.greet(() => link.open(hello, port)),
-      fromWorker: ({ message, port }) => link.send(message, port),
+      helloWorker: ({ hello, port }) => {
+        const open = (): void => connection.open(hello, port);
+        if (heartbeat === undefined) open();
+        else heartbeat.whenReady(open);
+      },
+      fromWorker: ({ message, port }) => connection.write(message, port),
     },
   });
-  const worker = new RemoteWorker(system, ends.ref, () => {
-    voice.seat?.leave();
-    link.close();
+  const worker = new RemoteWorker(system, actor.ref, () => {
+    heartbeat?.close();
+    connection.close();
   });
   try {
-    await link.ready();
+    await connection.ready();
   } catch (error) {
     await worker.close({ withinMs: 0 });
     throw error;
@@ -71,21 +74,21 @@ export async function startWorker(options: StartWorkerOptions): Promise<RemoteWo
 export class RemoteWorker implements AsyncDisposable {
   private readonly system: ActorSystem;
   private readonly ref: ActorRef<typeof WorkerActor>;
-  private readonly hangUp: () => void;
+  private readonly disconnect: () => void;
   private closing: Promise<void> | undefined = undefined;
 
-  constructor(system: ActorSystem, ref: ActorRef<typeof WorkerActor>, hangUp: () => void) {
+  constructor(system: ActorSystem, ref: ActorRef<typeof WorkerActor>, disconnect: () => void) {
     this.system = system;
     this.ref = ref;
-    this.hangUp = hangUp;
+    this.disconnect = disconnect;
   }
 
-  /** Attempts in hand. */
+  /** Attempts that run now. */
   running(): Promise<number> {
     return this.system.ask(this.ref).running();
   }
 
-  /** Takes nothing more, waits for what runs, gives the rest back uncounted after `withinMs`, then hangs up. */
+  /** Takes nothing more, waits for running attempts, releases the rest uncounted after `withinMs`, then disconnects. */
   close(options: { readonly withinMs?: number } = {}): Promise<void> {
     this.closing ??= this.shutDown(options.withinMs ?? 10_000);
     return this.closing;
@@ -97,63 +100,40 @@ export class RemoteWorker implements AsyncDisposable {
 
   private async shutDown(withinMs: number): Promise<void> {
     await this.system.ask(this.ref, { withinMs: withinMs + 5_000 }).drain(withinMs);
-    this.hangUp();
+    this.disconnect();
     await this.system.shutdown();
   }
 }
 
-interface Voice {
-  readonly codec: LinkCodec<WorkerHello, WorkerMessage, ToWorker>;
-  readonly seat: PulseSeat | undefined;
-  /** Says hello once the pulse is awake; only the last hello that was meant to be said by then is. */
-  readonly greet: (open: () => void) => void;
+/** The heartbeat thread dials by the real clock and the real network. */
+function heartbeatOf(options: StartWorkerOptions): SessionHeartbeat | undefined {
+  const { address, auth, tls, transportLimits, heartbeatThread = true, host, net } = options;
+  const isReal = host === undefined && net === undefined;
+  return heartbeatThread && isReal
+    ? new SessionHeartbeat({ address, auth, tls, transportLimits })
+    : undefined;
 }
 
-/** How a worker speaks, and what speaks for it while it cannot: every session that begins is shown to its pulse. */
-function voiceOf(options: StartWorkerOptions): Voice {
-  const { address, auth, tls, transportLimits, pulse = true, host, net } = options;
-  const isReal = host === undefined && net === undefined;
-  const seat = pulse && isReal ? takePulseSeat() : undefined;
-  const token = seat === undefined ? '' : Buffer.from(nodeNet.randomBytes(16)).toString('hex');
-  const dial = {
-    address,
-    ...(auth === undefined ? {} : { auth }),
-    ...(tls === undefined ? {} : { tls }),
-    ...(transportLimits === undefined ? {} : { transportLimits }),
-  };
-  let said: WorkerHello | undefined;
-  const codec: Voice['codec'] = {
+function codecOf(heartbeat: SessionHeartbeat | undefined): RoleCodec<WorkerHello, WorkerMessage, ToWorker> {
+  if (heartbeat === undefined)
+    return { role: 'worker', hello: encodeWorkerHello, message: encodeWorker, answer: readToWorker };
+  return {
     role: 'worker',
-    hello: (hello, out, emit) => {
-      said = hello;
-      encodeWorkerHello(seat === undefined ? hello : { ...hello, pulse: token }, out, emit);
-    },
+    hello: (hello, out, emit) => encodeWorkerHello(heartbeat.withToken(hello), out, emit),
     message: encodeWorker,
     answer: (type, from) => {
       const answer = readToWorker(type, from);
-      if (answer?.kind === 'welcome' && said !== undefined) {
-        const { worker, incarnation } = said;
-        seat?.watch({ dial, hello: { worker, incarnation, token }, beatMs: answer.beatMs });
-      }
+      if (answer?.kind === 'welcome') heartbeat.welcomed(answer.heartbeatMs);
       return answer;
     },
   };
-  let latest: (() => void) | undefined;
-  const greet = (open: () => void): void => {
-    if (seat === undefined) return open();
-    latest = open;
-    seat.whenAwake(() => {
-      if (latest === open) open();
-    });
-  };
-  return { codec, seat, greet };
 }
 
 let load: LoadMeter | undefined;
 
-/** All workers of a process are as busy as the process. */
+/** One meter for all workers: it measures the process. */
 function sharedLoad(): LoadMeter {
-  load ??= nodeLoad();
+  load ??= nodeLoadMeter();
   return load;
 }
 

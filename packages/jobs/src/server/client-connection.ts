@@ -1,118 +1,83 @@
-// Hot path: one frame carries a whole batch; `settle` runs once per receipt.
-import type {
-  CloseReason,
-  Connection,
-  ConnectionHandler,
-  IncomingBody,
-  ReceivedFrame,
-} from '@troupe/transport';
+// Hot path: one frame carries a whole batch; `countAnswer` runs once per receipt.
+import type { IncomingBody } from '@troupe/transport';
 import type { StoredPayload } from '../job/stored-payload.js';
+import { MessageMalformedError } from '../jobs-error.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
-import type { ByteReader } from '../wire/byte-reader.js';
 import { encodeToClient, readClient, readClientHello } from '../wire/client-codec.js';
-import { JobFrame } from '../wire/job-frame-type.js';
-import { MessageMalformedError } from '../wire/remote-error.js';
-import { portions } from '../wire/split-by-bytes.js';
+import { JobFrameType } from '../wire/job-frame-type.js';
+import { splitByBytes } from '../wire/split-by-bytes.js';
+import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
-import { boundName, type PeerSetup } from './connection-setup.js';
-import { Inlet } from './frame-receiver.js';
-import { Outlet } from './frame-sender.js';
-import { LargeSubmit } from './large-submit.js';
+import { authenticatedName, type ConnectionSetup } from './connection-setup.js';
+import { LargeSubmitReceiver } from './large-submit-receiver.js';
+import { PeerConnection } from './peer-connection.js';
 
-/** Outcomes that the leader is asked for again at a time. */
-const ASKED_AGAIN_MAX = 256;
-/** A peer with more outcomes to come than this does not read at all. */
-const BELATED_MAX = 1_048_576;
+/** Outcomes that are requested from the leader again at a time. */
+const REQUESTED_MAX = 256;
+/** A peer with more postponed outcomes does not read at all. */
+const POSTPONED_MAX = 1_048_576;
 
-/** A client of the full dialect, on one connection. Who it is was settled by the handshake, not by what it says (A13). */
-export class ClientPeer implements ConnectionHandler {
-  private readonly setup: PeerSetup<ToClient>;
-  private readonly connection: Connection;
-  private readonly inlet: Inlet;
-  private readonly outlet: Outlet;
-  /** Submits not answered yet, by the frame they came in: how many are left, and what each counts in bytes. */
+/** A client of the full dialect, on one connection. The handshake has proved its identity; its own claims do not count. */
+export class ClientConnection extends PeerConnection<ToClient> {
+  /** Unanswered requests by frame: how many are left, and how many bytes each counts. */
   private readonly owed: { items: number; readonly bytesEach: number }[] = [];
-  /** What is on the disk for a submit that has no answer yet. */
+  /** Stored payloads of submits that have no receipt yet. */
   private readonly storing = new Map<number, StoredPayload>();
-  /** Jobs whose outcome there was no room for: the ledger is asked for it again when there is (ADR 0120). */
-  private readonly belated: number[] = [];
-  private port: PeerPort<ToClient> | undefined = undefined;
+  /** Jobs whose outcome had no room: it is requested from the leader again when there is (ADR 0120). */
+  private readonly postponed: number[] = [];
 
-  constructor(setup: PeerSetup<ToClient>) {
-    this.setup = setup;
-    this.connection = setup.connection;
-    this.inlet = new Inlet(
-      setup.connection,
-      setup.bodyBytesMax,
-      (type, from, bytes) => this.take(type, from, bytes),
+  constructor(setup: ConnectionSetup<ToClient>) {
+    super(
+      setup,
+      { heldBack: JobFrameType.Outcomes, onRoom: () => this.requestPostponed() },
       (type, incoming) => this.divert(type, incoming),
     );
-    const { waitingBytesMax, compress } = setup;
-    this.outlet = new Outlet(setup.connection, {
-      waitingBytesMax,
-      heldBack: JobFrame.Outcomes,
-      compress,
-      onRoom: () => this.askAgain(),
-    });
   }
 
-  onFrame(frame: ReceivedFrame): void {
-    this.inlet.receive(frame);
-  }
-
-  onWritable(): void {
-    this.outlet.drained();
-  }
-
-  onClose(_reason: CloseReason): void {
-    if (this.port !== undefined) this.setup.leader.lost(this.port);
-    this.setup.gone();
-  }
-
-  /** In the session's actor: a client that does not read holds up nobody but itself (A37). */
-  deliver(message: ToClient): void {
+  override deliver(message: ToClient): void {
     if (message.kind === 'receipts') this.answered(message.items);
-    else if (message.kind === 'answer') this.settle();
-    if (message.kind === 'outcomes') this.sendOutcomes(message.items);
-    else encodeToClient(message, wireWriter(), this.outlet.post);
-    if (this.belated.length > 0) this.askAgain();
+    else if (message.kind === 'answer') this.countAnswer();
+    if (message.kind === 'outcomes') this.writeOutcomes(message.items);
+    else encodeToClient(message, wireWriter(), this.sender.write);
+    if (this.postponed.length > 0) this.requestPostponed();
     if (message.kind === 'refused' && message.code === 'ERR_SESSION_MALFORMED') this.connection.close();
   }
 
-  private sendOutcomes(outcomes: readonly JobOutcome[]): void {
-    for (const items of portions(outcomes, resultBytes)) {
-      if (this.outlet.isFull) for (const { job } of items) this.belated.push(job);
-      else encodeToClient({ kind: 'outcomes', items }, wireWriter(), this.outlet.post);
+  private writeOutcomes(outcomes: readonly JobOutcome[]): void {
+    for (const items of splitByBytes(outcomes, resultBytes)) {
+      if (this.sender.isFull) for (const { job } of items) this.postponed.push(job);
+      else encodeToClient({ kind: 'outcomes', items }, wireWriter(), this.sender.write);
     }
-    if (this.belated.length > BELATED_MAX) this.connection.destroy({ kind: 'slow-reader' });
+    if (this.postponed.length > POSTPONED_MAX) this.connection.destroy({ kind: 'slow-reader' });
   }
 
-  private askAgain(): void {
+  private requestPostponed(): void {
     const { port } = this;
-    if (this.belated.length === 0 || this.outlet.isFull || port === undefined) return;
-    const jobs = this.belated.splice(0, ASKED_AGAIN_MAX);
+    if (this.postponed.length === 0 || this.sender.isFull || port === undefined) return;
+    const jobs = this.postponed.splice(0, REQUESTED_MAX);
     this.setup.leader.fromClient({ message: { kind: 'await', jobs }, port });
   }
 
   private answered(receipts: readonly Receipt[]): void {
     for (const { seq, duplicate, refusal } of receipts) {
-      this.settle();
+      this.countAnswer();
       if (this.storing.size === 0) continue;
       const payload = this.storing.get(seq);
       this.storing.delete(seq);
-      // No record names what was stored for it. Where no answer comes any more it stays until the next start: better than too early.
+      // No record names the stored payload. Without any answer it stays until the next start, rather than go too early.
       if (payload !== undefined && (duplicate || refusal !== undefined))
         this.setup.payloads?.release(payload);
     }
   }
 
-  /** A large payload goes to the disk while it comes. */
+  /** A large payload goes to the disk as it arrives. */
   private divert(type: number, incoming: IncomingBody): boolean {
     const { payloads } = this.setup;
-    if (type !== JobFrame.Submit || payloads === undefined) return false;
-    new LargeSubmit(incoming, payloads, {
-      whole: (bytes) => this.inlet.whole(type, bytes),
+    if (type !== JobFrameType.Submit || payloads === undefined) return false;
+    new LargeSubmitReceiver(incoming, payloads, {
+      whole: (bytes) => this.receiver.receiveWhole(type, bytes),
+      malformed: () => this.receiver.refuseMalformed(),
       broken: () => this.connection.close(),
       refused: ({ item }) => this.refuse(item.seq),
       stored: ({ low, item }, payload, bytes) => {
@@ -135,15 +100,15 @@ export class ClientPeer implements ConnectionHandler {
       retryAfterMs: 1_000,
     } as const;
     const receipt = { seq, jobs: [], lsn: 0, duplicate: false, refusal };
-    encodeToClient({ kind: 'receipts', items: [receipt] }, wireWriter(), this.outlet.post);
+    encodeToClient({ kind: 'receipts', items: [receipt] }, wireWriter(), this.sender.write);
   }
 
-  private take(type: number, from: ByteReader, bytes: number): void {
+  protected override received(type: number, from: WireReader, bytes: number): void {
     const { leader } = this.setup;
-    if (type === JobFrame.ClientHello) {
+    if (type === JobFrameType.ClientHello) {
       const { client, token } = readClientHello(from);
       this.port = this.setup.port();
-      const name = boundName(this.connection.handshake, client);
+      const name = authenticatedName(this.connection.handshake, client);
       leader.helloClient({ hello: { client: name, token }, port: this.port });
       return;
     }
@@ -153,7 +118,7 @@ export class ClientPeer implements ConnectionHandler {
     this.pass(message, bytes, this.port);
   }
 
-  /** Past the limits of the connection its socket is not read until enough is durable; what nobody answers, until it is handled (B3). */
+  /** Beyond the connection's limits its socket is not read: until answers are durable, or a message without one is handled. */
   private pass(message: ClientMessage, bytes: number, port: PeerPort<ToClient>): void {
     const { leader } = this.setup;
     const answers = answersTo(message);
@@ -169,8 +134,8 @@ export class ClientPeer implements ConnectionHandler {
     for (let i = 0; i < items; i += 1) this.connection.requestStarted(bytesEach);
   }
 
-  /** Answers come nearly in the order of the requests, and what matters is the sum. */
-  private settle(): void {
+  /** Answers come nearly in the order of the requests, and only their sum matters. */
+  private countAnswer(): void {
     const first = this.owed[0];
     if (first === undefined) return;
     this.connection.requestEnded(first.bytesEach);

@@ -1,49 +1,48 @@
 import type { Compression, Connection, HandshakeResult } from '@troupe/transport';
 import type { PayloadStore } from '../job/stored-payload.js';
 import type {
-  ClientFace,
+  LeaderForClients,
+  LeaderForHeartbeats,
+  LeaderForWorkers,
   LostPayload,
   PeerAccess,
   PeerPort,
-  PulseFace,
-  WorkerFace,
 } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 
-/** What a connection sees of its leader. */
-export interface LeaderFaces extends ClientFace, WorkerFace, PulseFace {
+/** A connection's view of its leader. */
+export interface LeaderForConnections extends LeaderForClients, LeaderForWorkers, LeaderForHeartbeats {
   lost(port: PeerPort<never>): void;
-  /** Runs the task behind everything it was told before. */
+  /** Runs the task after all messages before it. */
   run(task: () => void): void;
   payloadLost(message: LostPayload & { readonly port: PeerPort<ToWorker> }): void;
 }
 
-/** Everything one connection at a leader needs. */
-export interface PeerSetup<Out> {
+/** The surroundings of one connection at a leader. */
+export interface ConnectionSetup<Out> {
   readonly connection: Connection;
-  readonly leader: LeaderFaces;
+  readonly leader: LeaderForConnections;
   readonly bodyBytesMax: number;
   readonly waitingBytesMax: number;
   readonly compress?: Compression | undefined;
-  /** Where large payloads go and come from, without being in memory as a whole. */
+  /** Stores and reads large payloads without holding them in memory as a whole. */
   readonly payloads?: PayloadStore | undefined;
-  /** A new handshake: messages for it come back through the handshake's actor. */
+  /** A new session: its messages come back through the session's actor. */
   readonly port: () => PeerPort<Out>;
-  /** The connection is over: its actor ends. */
-  readonly gone: () => void;
+  /** Ends the session's actor. */
+  readonly onClosed: () => void;
 }
 
 /**
- * The name the leader knows a peer by. Where the handshake has proved who it is, the claim stands behind that: a client cannot
- * take the numbering, the results, the keys or the leases of another identity (A13, A35). The identity ends at the last slash.
+ * The name of a peer at the leader. Behind a handshake that proved an identity, the claimed name follows that identity:
+ * no client can take the numbering, the results, the keys or the leases of another identity. The identity ends at the
+ * last slash.
  */
-export function boundName(handshake: HandshakeResult, claimed: string): string {
-  return handshake.authMethod === 'none'
-    ? claimed
-    : `${handshake.identityName}/${claimed.replaceAll('/', '_')}`;
+export function authenticatedName({ authMethod, identityName }: HandshakeResult, claimed: string): string {
+  return authMethod === 'none' ? claimed : `${identityName}/${claimed.replaceAll('/', '_')}`;
 }
 
-/** What the identity of a connection may do. Undefined where the operating system is the guard, and everybody may do everything. */
+/** The rights of a connection's identity. Undefined where the operating system is the guard and all is allowed. */
 export function accessOf({ authMethod, identity, identityName }: HandshakeResult): PeerAccess | undefined {
   if (authMethod === 'none' || identity === null) return undefined;
   return {

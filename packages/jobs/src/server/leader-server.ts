@@ -25,46 +25,46 @@ import { anObject, type Check, checkOptions, flag, isFunction, oneOf } from '../
 import type { LeaderOverview } from '../protocol/client-messages.js';
 import { rootCause } from '../root-cause.js';
 import { SessionsActor, type SpawnSession } from './session-actor.js';
-import { LeaderDoor } from './session-factory.js';
+import { SessionFactory } from './session-factory.js';
 
-/** What one peer may have waiting here beside the outbox of its connection, which is as large (ADR 0120). */
+/** Bytes that may wait for one peer, besides the outbox of its connection, which is as large (ADR 0120). */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
 const NO_AUTH: ListenerAuth = { kind: 'none' };
 
-/** What may stand around a payload: numbers and a key. */
+/** Numbers and a key beside a payload. */
 const FRAMING_BYTES = 64 * 1024;
 
 export interface LeaderServerOptions {
   /** The folder of the log. */
-  readonly dir?: string;
+  readonly dir?: string | undefined;
   /** Another log in place of the folder. */
-  readonly journal?: OpenJournal;
+  readonly journal?: OpenJournal | undefined;
   /** 127.0.0.1 and a free port, unless given. */
-  readonly address?: Address;
-  readonly profile?: Profile;
-  readonly auth?: ListenerAuth;
-  readonly tls?: ListenTls;
-  readonly insecure?: boolean;
-  readonly compress?: Compression;
-  readonly limits?: Partial<LeaderLimits>;
-  readonly times?: Partial<LeaderTimes>;
-  readonly transportLimits?: Partial<TransportLimits>;
-  readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'>;
+  readonly address?: Address | undefined;
+  readonly profile?: Profile | undefined;
+  readonly auth?: ListenerAuth | undefined;
+  readonly tls?: ListenTls | undefined;
+  readonly insecure?: boolean | undefined;
+  readonly compress?: Compression | undefined;
+  readonly limits?: Partial<LeaderLimits> | undefined;
+  readonly times?: Partial<LeaderTimes> | undefined;
+  readonly transportLimits?: Partial<TransportLimits> | undefined;
+  readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
   /** The log failed, or the leader did: nothing more is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
-  readonly observe?: JobsObserver;
-  readonly onEvent?: (event: ListenerEvent) => void;
-  readonly host?: Host;
-  readonly net?: Net;
+  readonly observe?: JobsObserver | undefined;
+  readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
+  readonly host?: Host | undefined;
+  readonly net?: Net | undefined;
 }
 
-/** What a running leader can be given anew. */
+/** Settings that a running leader can be given anew. */
 export interface LeaderRenewal {
-  /** Who may do what. Sessions whose key or certificate is no longer in it, or has other rights now, end. */
-  readonly identities?: IdentityStore;
-  /** For connections from now on. */
-  readonly tls?: ListenTls;
+  /** Identities and their rights. A session whose key or certificate is not in it, or has other rights now, ends. */
+  readonly identities?: IdentityStore | undefined;
+  /** For new connections. */
+  readonly tls?: ListenTls | undefined;
 }
 
 const KNOWN = {
@@ -80,7 +80,7 @@ const KNOWN = {
   net: anObject,
 } satisfies Readonly<Record<keyof LeaderServerOptions, Check>>;
 
-/** Opens the log, reads it to its end, and only then listens (B10). */
+/** Opens the log, reads it to its end, and only then listens. */
 export async function startLeader(options: LeaderServerOptions): Promise<LeaderServer> {
   checkOptions('startLeader', options, KNOWN, ['onFatal']);
   const server = new LeaderServer(options);
@@ -93,7 +93,7 @@ export async function startLeader(options: LeaderServerOptions): Promise<LeaderS
   return server;
 }
 
-/** A leader that clients and workers reach over sockets. */
+/** A leader for clients and workers on sockets. */
 export class LeaderServer implements AsyncDisposable {
   private readonly options: LeaderServerOptions;
   private readonly host: Host;
@@ -108,7 +108,7 @@ export class LeaderServer implements AsyncDisposable {
     this.options = options;
     this.host = options.host ?? nodeHost;
     const { limits, times, observe, onFatal } = options;
-    // The leader is never restarted in place: what it knows must come from the disk. A session that fails ends alone.
+    // The leader is never restarted in place: its state must come from the disk. A failed session ends alone.
     this.system = createSystem({
       name: 'leader',
       host: this.host,
@@ -128,7 +128,7 @@ export class LeaderServer implements AsyncDisposable {
       { name: 'leader' },
     );
     void this.system.whenStopped.then((report) => {
-      // Before it listens, whoever starts it is told by the rejected promise.
+      // Before it listens, the promise of `startLeader` rejects.
       const isServing = this.bound !== undefined && this.closing === undefined;
       if (report.cause !== undefined && isServing) onFatal(rootCause(report.cause) as Error);
     });
@@ -141,7 +141,7 @@ export class LeaderServer implements AsyncDisposable {
         resolve();
       };
       this.system.spawn(SessionsActor, { onReady }, { name: 'sessions' });
-      // A leader that cannot start takes the system with it, perhaps before this actor has begun.
+      // A leader that cannot start ends the system, perhaps before this actor has started.
       void this.system.whenStopped.then(() => resolve());
     });
     await this.overview();
@@ -150,7 +150,7 @@ export class LeaderServer implements AsyncDisposable {
   async listen(): Promise<void> {
     const payloads = await this.system.ask(this.leader).payloads();
     const { address, profile, auth, tls, insecure, onEvent, net = nodeNet, transportLimits } = this.options;
-    const door = new LeaderDoor({
+    const sessions = new SessionFactory({
       system: this.system,
       spawn: this.spawnSession as SpawnSession,
       leader: this.leader.tell,
@@ -170,7 +170,7 @@ export class LeaderServer implements AsyncDisposable {
         ...(tls === undefined ? {} : { tls }),
         ...(insecure === undefined ? {} : { insecure }),
         limits: { ...this.bodyLimit(), ...transportLimits },
-        onConnection: door.admit,
+        onConnection: sessions.create,
         onListening: (at) => {
           this.bound = at;
           resolve();
@@ -183,7 +183,7 @@ export class LeaderServer implements AsyncDisposable {
     });
   }
 
-  /** A payload that the leader would take must not fail at the door. */
+  /** The transport must not refuse a payload that the leader would take. */
   private bodyLimit(): Partial<TransportLimits> {
     const payloadBytesMax = this.options.limits?.payloadBytesMax ?? 0;
     const isTight = payloadBytesMax + FRAMING_BYTES > transportLimits('public').bodyBytesMax;
@@ -199,7 +199,7 @@ export class LeaderServer implements AsyncDisposable {
     return this.listener?.connections ?? 0;
   }
 
-  /** Takes other keys and certificates, without a restart. One that cannot be used changes nothing. */
+  /** Replaces keys and certificates without a restart. One that cannot be used changes nothing. */
   renew(renewal: LeaderRenewal): void {
     checkOptions('renew', renewal, { identities: anObject, tls: anObject });
     const { identities, tls } = renewal;
@@ -217,10 +217,11 @@ export class LeaderServer implements AsyncDisposable {
   }
 
   /**
-   * Refuses new work, tells every peer, waits up to `withinMs` for what runs, makes everything durable, lets go of the folder. What still
-   * runs then stays leased on the disk: its worker may claim it after a restart.
+   * Refuses new work, announces the drain to every peer, waits up to `withinMs` for running jobs, makes everything
+   * durable, releases the folder. Jobs that still run then stay leased on the disk: their workers may claim them after
+   * a restart.
    */
-  close(options: { readonly withinMs?: number } = {}): Promise<void> {
+  close(options: { readonly withinMs?: number | undefined } = {}): Promise<void> {
     this.closing ??= this.shutDown(options.withinMs ?? 5_000);
     return this.closing;
   }
@@ -229,7 +230,7 @@ export class LeaderServer implements AsyncDisposable {
     return this.close();
   }
 
-  /** Before it ever served. Resolves with what made it fail, where the runtime knows. */
+  /** For a server that never listened. Resolves with the cause of its failure where the runtime knows it. */
   async abandon(): Promise<Error | undefined> {
     this.closing ??= Promise.resolve();
     await new Promise<void>((resolve) => {
@@ -249,7 +250,7 @@ export class LeaderServer implements AsyncDisposable {
     if (error instanceof Error) throw error;
   }
 
-  /** Until nothing runs any more, or the time is over. */
+  /** Until no job runs, or the time is over. */
   private async idle(withinMs: number): Promise<void> {
     const until = this.host.now() + withinMs;
     while (this.host.now() < until) {

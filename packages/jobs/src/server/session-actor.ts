@@ -1,7 +1,7 @@
 import { type ActorContext, type ActorDefinition, type ActorRef, defineActor } from '@troupe/core';
 import type { Connection } from '@troupe/transport';
 
-/** What a session's actor does with the leader's messages: encodes and sends them. */
+/** Encodes and writes the leader's messages. */
 export interface Deliver {
   deliver(message: never): void;
 }
@@ -15,22 +15,22 @@ export interface SessionArgs {
 type Context = ActorContext<SessionArgs>;
 
 const handlers = {
-  /** The port that sent it was made for this peer, so the message is of the kind it delivers. */
+  /** The port was made for this peer, so the message has the type it delivers. */
   deliver(ctx: Context, message: unknown) {
     ctx.state.peer?.deliver(message as never);
   },
 };
 
 /**
- * One connection at a leader. The leader watches it: its end is the end of the session, whatever ended it. A failure here is a failure of
- * this connection only, and there is no second socket to start again with.
+ * One connection at a leader. The leader watches it: its end is the end of the session. A failure here ends this
+ * connection only, and it is not restarted: there is no second socket.
  */
 export const SessionActor: ActorDefinition<typeof handlers, SessionArgs, SessionArgs> = defineActor(
   'session',
   {
     state: (args: SessionArgs) => args,
     handlers,
-    // Bounded by what the leader may have to say: one message a turn, and the outlet behind it ends a peer that does not read.
+    // Bounded by the leader's messages, one a turn; the frame sender behind it ends a peer that does not read.
     mailbox: { capacity: 65_536, overflow: 'grow' },
     stopping(ctx) {
       ctx.state.connection.close();
@@ -44,13 +44,13 @@ export const SessionActor: ActorDefinition<typeof handlers, SessionArgs, Session
 export type SpawnSession = (args: SessionArgs) => ActorRef<typeof SessionActor>;
 
 export interface SessionsArgs {
-  /** Told once how to spawn a session, before there is anybody to spawn one for. */
+  /** Receives the spawn function, once, before the first connection. */
   readonly onReady: (spawn: SpawnSession) => void;
 }
 
 const none = {};
 
-/** The parent of all sessions at a leader: one that fails is ended, and the leader goes on. */
+/** The parent of all sessions at a leader: a failed session is stopped, and the leader goes on. */
 export const SessionsActor: ActorDefinition<typeof none, SessionsArgs, SessionsArgs> = defineActor(
   'sessions',
   {

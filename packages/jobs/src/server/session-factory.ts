@@ -4,17 +4,17 @@ import type { PayloadStore } from '../job/stored-payload.js';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
-import { ClientPeer } from './client-connection.js';
-import { accessOf, type LeaderFaces, type PeerSetup } from './connection-setup.js';
-import { MinimalClient } from './minimal/minimal-client.js';
-import { MinimalWorker } from './minimal/minimal-worker.js';
+import { ClientConnection } from './client-connection.js';
+import { accessOf, type ConnectionSetup, type LeaderForConnections } from './connection-setup.js';
+import { MinimalClientConnection } from './minimal/minimal-client-connection.js';
+import { MinimalWorkerConnection } from './minimal/minimal-worker-connection.js';
 import type { Deliver, SessionActor, SessionArgs, SpawnSession } from './session-actor.js';
-import { WorkerPeer } from './worker-connection.js';
+import { WorkerConnection } from './worker-connection.js';
 
-export interface DoorSetup {
+export interface SessionFactorySetup {
   readonly system: ActorSystem;
   readonly spawn: SpawnSession;
-  readonly leader: LeaderFaces;
+  readonly leader: LeaderForConnections;
   readonly host: Host;
   readonly bodyBytesMax: number;
   readonly waitingBytesMax: number;
@@ -22,15 +22,15 @@ export interface DoorSetup {
   readonly payloads?: PayloadStore | undefined;
 }
 
-/** Gives every connection its session: an actor, and the peer that fits its role and dialect. */
-export class LeaderDoor {
-  private readonly setup: DoorSetup;
+/** Makes the session of every connection: an actor, and the handler for its role and dialect. */
+export class SessionFactory {
+  private readonly setup: SessionFactorySetup;
 
-  constructor(setup: DoorSetup) {
+  constructor(setup: SessionFactorySetup) {
     this.setup = setup;
   }
 
-  readonly admit = (connection: Connection): ConnectionHandler => {
+  readonly create = (connection: Connection): ConnectionHandler => {
     const args: SessionArgs = { connection, peer: undefined };
     const ref = this.setup.spawn(args);
     const peer = this.peerOf(connection, ref);
@@ -42,14 +42,17 @@ export class LeaderDoor {
     const { host } = this.setup;
     const { dialect, role } = connection.handshake;
     if (role === 'worker') {
-      const setup = this.peerSetup<ToWorker>(connection, ref);
-      return dialect === 'full' ? new WorkerPeer(setup) : new MinimalWorker(setup, host);
+      const setup = this.connectionSetup<ToWorker>(connection, ref);
+      return dialect === 'full' ? new WorkerConnection(setup) : new MinimalWorkerConnection(setup, host);
     }
-    const setup = this.peerSetup<ToClient>(connection, ref);
-    return dialect === 'full' ? new ClientPeer(setup) : new MinimalClient(setup, host);
+    const setup = this.connectionSetup<ToClient>(connection, ref);
+    return dialect === 'full' ? new ClientConnection(setup) : new MinimalClientConnection(setup, host);
   }
 
-  private peerSetup<Out>(connection: Connection, ref: ActorRef<typeof SessionActor>): PeerSetup<Out> {
+  private connectionSetup<Out>(
+    connection: Connection,
+    ref: ActorRef<typeof SessionActor>,
+  ): ConnectionSetup<Out> {
     const { system, leader, bodyBytesMax, waitingBytesMax, compress, payloads } = this.setup;
     const streams = connection.handshake.dialect === 'full';
     const access = accessOf(connection.handshake);
@@ -57,9 +60,9 @@ export class LeaderDoor {
       ref,
       access,
       streams,
-      send: (message) => ref.tell.deliver(message),
+      write: (message) => ref.tell.deliver(message),
     });
-    const gone = (): void => void system.stop(ref);
-    return { connection, leader, bodyBytesMax, waitingBytesMax, compress, payloads, port, gone };
+    const onClosed = (): void => void system.stop(ref);
+    return { connection, leader, bodyBytesMax, waitingBytesMax, compress, payloads, port, onClosed };
   }
 }

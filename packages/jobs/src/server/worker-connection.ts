@@ -1,79 +1,52 @@
-import type { CloseReason, Connection, ConnectionHandler, ReceivedFrame } from '@troupe/transport';
 import { StoredPayload } from '../job/stored-payload.js';
-import type { PeerPort } from '../protocol/leader-interface.js';
+import { MessageMalformedError } from '../jobs-error.js';
 import type { Assignment, AttemptRef, Credit, ToWorker } from '../protocol/worker-messages.js';
-import type { ByteReader } from '../wire/byte-reader.js';
-import { JobFrame } from '../wire/job-frame-type.js';
-import { MessageMalformedError } from '../wire/remote-error.js';
-import { portions } from '../wire/split-by-bytes.js';
+import { JobFrameType } from '../wire/job-frame-type.js';
+import { splitByBytes } from '../wire/split-by-bytes.js';
+import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
 import {
   encodeToWorker,
-  readPulse,
-  readPulseHello,
+  readHeartbeatHello,
+  readLoopBlocked,
   readWorker,
   readWorkerHello,
 } from '../wire/worker-codec.js';
 import { Backlog } from './backlog.js';
-import { boundName, type PeerSetup } from './connection-setup.js';
-import { Inlet } from './frame-receiver.js';
-import { Outlet } from './frame-sender.js';
+import { authenticatedName, type ConnectionSetup } from './connection-setup.js';
+import { PeerConnection } from './peer-connection.js';
 
-/** A worker of the full dialect, or its pulse, on one connection. */
-export class WorkerPeer implements ConnectionHandler {
-  private readonly setup: PeerSetup<ToWorker>;
-  private readonly connection: Connection;
-  private readonly inlet: Inlet;
-  private readonly outlet: Outlet;
-  /** As much as its credit allows: what is in it is running, and so in the ledger. */
+/** A worker of the full dialect, or its heartbeat thread, on one connection. */
+export class WorkerConnection extends PeerConnection<ToWorker> {
+  /** Bounded by the worker's credit: its assignments run, so they are in the ledger. */
   private readonly backlog: Backlog<ToWorker>;
-  private port: PeerPort<ToWorker> | undefined = undefined;
   private credit: Credit = { jobs: 0, bytes: 0 };
   private cpu = 0;
   private lagMs = 0;
-  /** Which attempt a payload on the disk was sent for. */
+  /** The attempt that a stored payload was sent for. */
   private readonly streamed = new WeakMap<StoredPayload, AttemptRef>();
 
-  constructor(setup: PeerSetup<ToWorker>) {
-    this.setup = setup;
-    this.connection = setup.connection;
-    this.inlet = new Inlet(setup.connection, setup.bodyBytesMax, (type, from) => this.take(type, from));
-    const { waitingBytesMax, compress, payloads } = setup;
-    this.outlet = new Outlet(setup.connection, {
-      waitingBytesMax,
-      heldBack: JobFrame.Assign,
-      compress,
-      open: payloads?.open,
+  constructor(setup: ConnectionSetup<ToWorker>) {
+    super(setup, {
+      heldBack: JobFrameType.Assign,
+      open: setup.payloads?.open,
       onLost: (payload, error) => this.payloadLost(payload, error),
       onRoom: () => this.backlog.drain(),
     });
     this.backlog = new Backlog(
-      () => !this.outlet.isFull,
-      (message) => encodeToWorker(message, wireWriter(), this.outlet.post),
+      () => !this.sender.isFull,
+      (message) => encodeToWorker(message, wireWriter(), this.sender.write),
     );
   }
 
-  onFrame(frame: ReceivedFrame): void {
-    this.inlet.receive(frame);
-  }
-
-  onWritable(): void {
-    this.outlet.drained();
-  }
-
-  onClose(_reason: CloseReason): void {
-    if (this.port !== undefined) this.setup.leader.lost(this.port);
-    this.setup.gone();
-  }
-
-  deliver(message: ToWorker): void {
+  override deliver(message: ToWorker): void {
     if (message.kind === 'assign') return this.assign(message.items);
     this.backlog.add(message);
     if (message.kind === 'refused') this.connection.close();
   }
 
   private assign(all: readonly Assignment[]): void {
-    for (const items of portions(all, heldBytes)) this.backlog.add({ kind: 'assign', items });
+    for (const items of splitByBytes(all, bytesInMemory)) this.backlog.add({ kind: 'assign', items });
     for (const item of all) {
       if (item.payload instanceof StoredPayload) this.streamed.set(item.payload, item);
     }
@@ -86,43 +59,43 @@ export class WorkerPeer implements ConnectionHandler {
     this.setup.leader.payloadLost({ job, attempt: number, problem: error.message, port: this.port });
   }
 
-  private take(type: number, from: ByteReader): void {
+  protected override received(type: number, from: WireReader): void {
     const { leader } = this.setup;
-    if (type === JobFrame.WorkerHello) {
+    if (type === JobFrameType.WorkerHello) {
       const hello = readWorkerHello(from);
       this.port = this.setup.port();
       this.credit = hello.credit;
-      const worker = boundName(this.connection.handshake, hello.worker);
+      const worker = authenticatedName(this.connection.handshake, hello.worker);
       leader.helloWorker({ hello: { ...hello, worker }, port: this.port });
       return;
     }
-    if (type === JobFrame.PulseHello) {
-      const hello = readPulseHello(from);
+    if (type === JobFrameType.HeartbeatHello) {
+      const hello = readHeartbeatHello(from);
       this.port = this.setup.port();
-      const worker = boundName(this.connection.handshake, hello.worker);
-      leader.helloPulse({ hello: { ...hello, worker }, port: this.port });
+      const worker = authenticatedName(this.connection.handshake, hello.worker);
+      leader.helloHeartbeat({ hello: { ...hello, worker }, port: this.port });
       return;
     }
-    if (type === JobFrame.Pulse && this.port !== undefined)
-      return leader.fromPulse({ beat: readPulse(from), port: this.port });
+    if (type === JobFrameType.LoopBlocked && this.port !== undefined)
+      return leader.fromHeartbeat({ report: readLoopBlocked(from), port: this.port });
     const frame = readWorker(type, from);
     if (frame === undefined) return this.connection.writeError('UNKNOWN_TYPE');
     const { port } = this;
     if (port === undefined) throw new MessageMalformedError('no hello before it');
-    if (frame.kind === 'quiet') return leader.fromWorker({ message: frame, port });
+    if (frame.kind === 'drain') return leader.fromWorker({ message: frame, port });
     if (frame.kind === 'report') {
       this.credit = frame.credit;
       this.cpu = frame.cpu;
       this.lagMs = frame.lagMs;
       return leader.fromWorker({ message: frame, port });
     }
-    // Ends that came in pieces may arrive behind later reports: they say nothing about credit.
+    // Ends in pieces may arrive after later reports: they say nothing about credit.
     const { credit, cpu, lagMs } = this;
     leader.fromWorker({ message: { kind: 'report', ends: frame.ends, credit, cpu, lagMs }, port });
   }
 }
 
-/** What is on the disk is read while it is sent. */
-function heldBytes({ payload }: Assignment): number {
+/** A stored payload is read while it is sent. */
+function bytesInMemory({ payload }: Assignment): number {
   return payload instanceof StoredPayload ? 0 : payload.length;
 }

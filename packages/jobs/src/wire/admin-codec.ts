@@ -1,10 +1,10 @@
+import { MessageMalformedError } from '../jobs-error.js';
 import type { JobState } from '../ledger/job.js';
 import { type AdminRequest, BULK_JOBS_MAX } from '../protocol/client-messages.js';
-import { MessageMalformedError } from './remote-error.js';
 
 const STATES: readonly JobState[] = ['queued', 'running', 'done', 'dead', 'cancelled'];
 
-/** A question of a client or an operator, from outside: every field is looked at, none is trusted. */
+/** A request of a client or an operator, from outside: every field is checked, none is trusted. */
 export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminRequest {
   switch (raw['kind']) {
     case 'cancel':
@@ -22,7 +22,7 @@ export function readAdminRequest(raw: Readonly<Record<string, unknown>>): AdminR
     case 'purge':
       return { kind: raw['kind'], jobs: numbers(raw, 'jobs') };
     default:
-      throw new MessageMalformedError('request: it asks for nothing known');
+      throw new MessageMalformedError('request: unknown kind');
   }
 }
 

@@ -1,10 +1,13 @@
 // Hot path: `encodeClient`, `readSubmit`, `encodeToClient` and their counterparts run for every batch of jobs.
+
+import type { ByteWriter } from '../bytes/byte-writer.js';
 import { ANY } from '../job/any-schema.js';
 import { defineJob } from '../job/define-job.js';
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
-import type { RefusalCode, SessionRefusalCode } from '../jobs-error.js';
+import type { RefusalCode } from '../jobs-error.js';
+import { MessageMalformedError } from '../jobs-error.js';
 import type {
   ClientHello,
   ClientMessage,
@@ -14,14 +17,10 @@ import type {
   ToClient,
 } from '../protocol/client-messages.js';
 import { readAdminRequest } from './admin-codec.js';
-import type { ByteReader } from './byte-reader.js';
-import type { ByteWriter } from './byte-writer.js';
-import { FRAME_BYTES, JobFrame } from './job-frame-type.js';
-import { MessageMalformedError } from './remote-error.js';
-import { readFailure, readJson, readWord, writeFailure, writeWord } from './wire-words.js';
-
-/** Where encoded frames go. It takes what stands in the writer and empties it. */
-export type Emit = (type: number, out: ByteWriter) => void;
+import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
+import { type Emit, encodeSessionMessage, readSessionMessage } from './session-codec.js';
+import { readEnum, readFailure, readJson, writeEnum, writeFailure } from './wire-fields.js';
+import type { WireReader } from './wire-reader.js';
 
 const WANTS_OUTCOME = 1;
 const HAS_KEY = 2;
@@ -32,19 +31,14 @@ const HAS_RESULT = 1;
 const HAS_REASON = 2;
 const HAS_FAILURE = 4;
 const STATES = ['done', 'dead', 'cancelled', 'unknown'] as const satisfies readonly JobOutcome['state'][];
-export const SESSION_REFUSALS: readonly SessionRefusalCode[] = [
-  'ERR_SESSION_MALFORMED',
-  'ERR_SESSION_REPLACED',
-  'ERR_PRODUCERS_FULL',
-];
 
 export function encodeClientHello(hello: ClientHello, out: ByteWriter, emit: Emit): void {
   out.text(hello.client);
   out.text(hello.token);
-  emit(JobFrame.ClientHello, out);
+  emit(JobFrameType.ClientHello, out);
 }
 
-export function readClientHello(from: ByteReader): ClientHello {
+export function readClientHello(from: WireReader): ClientHello {
   return { client: from.text(), token: from.text() };
 }
 
@@ -56,22 +50,22 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
       out.int(message.low);
       out.int(message.seq);
       for (const item of message.items) writeItem(out, item);
-      return emit(JobFrame.SubmitAll, out);
+      return emit(JobFrameType.SubmitAll, out);
     case 'define':
       out.int(message.ref);
       out.text(JSON.stringify(message.policy));
-      return emit(JobFrame.Define, out);
+      return emit(JobFrameType.Define, out);
     case 'await':
       for (const job of message.jobs) out.int(job);
-      return emit(JobFrame.Await, out);
+      return emit(JobFrameType.Await, out);
     case 'call':
       out.int(message.call);
       out.text(JSON.stringify(message.request));
-      return emit(JobFrame.Call, out);
-    case 'beat':
-      return emit(JobFrame.Beat, out);
-    case 'bye':
-      return emit(JobFrame.Goodbye, out);
+      return emit(JobFrameType.Call, out);
+    case 'heartbeat':
+      return emit(JobFrameType.Heartbeat, out);
+    case 'close':
+      return emit(JobFrameType.Close, out);
     default:
       return message satisfies never;
   }
@@ -80,49 +74,59 @@ export function encodeClient(message: ClientMessage, out: ByteWriter, emit: Emit
 /** The beginning of a Submit frame with one large payload, which fills the rest of it. */
 export interface SubmitHead {
   readonly low: number;
+  /** Its payload is empty. */
   readonly item: SubmitItem;
-  /** Where its payload begins, and how long it is said to be. */
+  /** Offset and declared length of the payload. */
   readonly at: number;
   readonly length: number;
 }
 
-/** Throws while too little of the frame is there. The payload of the item is empty. */
-export function readSubmitHead(from: ByteReader): SubmitHead {
+/** A frame of which so much is here has its whole head here, unless the key is too long to be valid. */
+export const SUBMIT_HEAD_BYTES_MAX = 4 * 1024;
+/** The two numbers behind the key. */
+const BEHIND_KEY_BYTES_MAX = 16;
+
+/** The head of a frame of which {@link SUBMIT_HEAD_BYTES_MAX} bytes are here. Undefined if it does not fit into them. */
+export function readSubmitHead(from: WireReader): SubmitHead | undefined {
   const low = from.int();
-  const item = readItemHead(from, from.int());
+  const seq = from.int();
+  const ref = from.int();
+  const flags = from.byte();
+  if ((flags & HAS_KEY) !== 0 && !from.hasSpan(BEHIND_KEY_BYTES_MAX)) return undefined;
+  const item = readItemOptions(from, seq, ref, flags);
   const length = from.int();
   return { low, item, at: from.position, length };
 }
 
 /** Undefined for a type that no client sends. */
-export function readClient(type: number, from: ByteReader): ClientMessage | undefined {
+export function readClient(type: number, from: WireReader): ClientMessage | undefined {
   switch (type) {
-    case JobFrame.Submit: {
+    case JobFrameType.Submit: {
       const low = from.int();
       const items: SubmitItem[] = [];
       while (!from.done) items.push(readItem(from, from.int()));
       return { kind: 'submit', low, items };
     }
-    case JobFrame.SubmitAll: {
+    case JobFrameType.SubmitAll: {
       const low = from.int();
       const seq = from.int();
       const items: SubmitItem[] = [];
       while (!from.done) items.push(readItem(from, seq));
       return { kind: 'submit_all', low, seq, items };
     }
-    case JobFrame.Define:
+    case JobFrameType.Define:
       return { kind: 'define', ref: from.int(), policy: readPolicy(from) };
-    case JobFrame.Await: {
+    case JobFrameType.Await: {
       const jobs: number[] = [];
       while (!from.done) jobs.push(from.int());
       return { kind: 'await', jobs };
     }
-    case JobFrame.Call:
+    case JobFrameType.Call:
       return { kind: 'call', call: from.int(), request: readAdminRequest(readJson(from, 'request')) };
-    case JobFrame.Beat:
-      return { kind: 'beat' };
-    case JobFrame.Goodbye:
-      return { kind: 'bye' };
+    case JobFrameType.Heartbeat:
+      return { kind: 'heartbeat' };
+    case JobFrameType.Close:
+      return { kind: 'close' };
     default:
       return undefined;
   }
@@ -137,56 +141,49 @@ export function encodeToClient(message: ToClient, out: ByteWriter, emit: Emit): 
     case 'answer':
       out.int(message.call);
       out.text(JSON.stringify(message.answer));
-      return emit(JobFrame.Answer, out);
+      return emit(JobFrameType.Answer, out);
     case 'welcome':
       out.text(message.tag);
       out.int(message.outstandingMax);
       out.int(message.payloadBytesMax);
-      return emit(JobFrame.SessionWelcome, out);
+      return emit(JobFrameType.SessionWelcome, out);
     case 'refused':
-      writeWord(out, SESSION_REFUSALS, message.code);
-      out.text(message.problem);
-      return emit(JobFrame.SessionRefused, out);
-    case 'beat':
-      return emit(JobFrame.Beat, out);
+    case 'heartbeat':
+      return encodeSessionMessage(message, out, emit);
     default:
       return message satisfies never;
   }
 }
 
 /** Undefined for a type that no leader sends to a client. */
-export function readToClient(type: number, from: ByteReader): ToClient | undefined {
+export function readToClient(type: number, from: WireReader): ToClient | undefined {
   switch (type) {
-    case JobFrame.Receipts: {
+    case JobFrameType.Receipts: {
       const items: Receipt[] = [];
       while (!from.done) items.push(readReceipt(from));
       return { kind: 'receipts', items };
     }
-    case JobFrame.Outcomes: {
+    case JobFrameType.Outcomes: {
       const items: JobOutcome[] = [];
       while (!from.done) items.push(readOutcome(from));
       return { kind: 'outcomes', items };
     }
-    case JobFrame.Answer:
-      // The leader is the one we trust with our jobs; its answers are taken by their type.
+    case JobFrameType.Answer:
+      // The client trusts the leader with its jobs, and so with the types of its answers.
       return {
         kind: 'answer',
         call: from.int(),
         answer: readJson(from, 'answer') as unknown as (ToClient & { kind: 'answer' })['answer'],
       };
-    case JobFrame.SessionWelcome:
+    case JobFrameType.SessionWelcome:
       return {
         kind: 'welcome',
         tag: from.text(),
         outstandingMax: from.int(),
         payloadBytesMax: from.int(),
       };
-    case JobFrame.SessionRefused:
-      return { kind: 'refused', code: readWord(from, SESSION_REFUSALS, 'code'), problem: from.text() };
-    case JobFrame.Beat:
-      return { kind: 'beat' };
     default:
-      return undefined;
+      return readSessionMessage(type, from);
   }
 }
 
@@ -194,19 +191,19 @@ function encodeSubmits(low: number, items: readonly SubmitItem[], out: ByteWrite
   out.int(low);
   const start = out.length;
   for (const item of items) {
-    // Alone in its frame the receiver can put it on the disk while it comes.
+    // Alone in its frame, the receiver can store it while it arrives.
     if (item.payload.length >= STORED_BYTES_MIN && out.length > start) {
-      emit(JobFrame.Submit, out);
+      emit(JobFrameType.Submit, out);
       out.int(low);
     }
     out.int(item.seq);
     writeItem(out, item);
     if (out.length < FRAME_BYTES) continue;
-    emit(JobFrame.Submit, out);
+    emit(JobFrameType.Submit, out);
     out.int(low);
   }
-  // Behind a frame that was cut there may be nothing left to say.
-  if (out.length > start || items.length === 0) emit(JobFrame.Submit, out);
+  // After a frame that was cut there may be no item left.
+  if (out.length > start || items.length === 0) emit(JobFrameType.Submit, out);
   else out.reset();
 }
 
@@ -220,15 +217,20 @@ function writeItem(out: ByteWriter, item: SubmitItem): void {
   out.payload(item.payload);
 }
 
-function readItem(from: ByteReader, seq: number): SubmitItem {
-  const item = readItemHead(from, seq);
+function readItem(from: WireReader, seq: number): SubmitItem {
+  const ref = from.int();
+  const flags = from.byte();
+  const item = readItemOptions(from, seq, ref, flags);
   item.payload = from.payload();
   return item;
 }
 
-function readItemHead(from: ByteReader, seq: number): SubmitItem & { payload: Payload } {
-  const ref = from.int();
-  const flags = from.byte();
+function readItemOptions(
+  from: WireReader,
+  seq: number,
+  ref: number,
+  flags: number,
+): SubmitItem & { payload: Payload } {
   const key = (flags & HAS_KEY) === 0 ? '' : from.text();
   const delayMs = (flags & HAS_DELAY) === 0 ? 0 : from.int();
   return { seq, ref, payload: '', key, delayMs, wantsOutcome: (flags & WANTS_OUTCOME) !== 0 };
@@ -246,12 +248,12 @@ function encodeReceipts(items: readonly Receipt[], out: ByteWriter, emit: Emit):
       out.text(refusal.problem);
       out.int(refusal.retryAfterMs);
     }
-    if (out.length >= FRAME_BYTES) emit(JobFrame.Receipts, out);
+    if (out.length >= FRAME_BYTES) emit(JobFrameType.Receipts, out);
   }
-  if (out.length > 0) emit(JobFrame.Receipts, out);
+  if (out.length > 0) emit(JobFrameType.Receipts, out);
 }
 
-function readReceipt(from: ByteReader): Receipt {
+function readReceipt(from: WireReader): Receipt {
   const seq = from.int();
   const flags = from.byte();
   const lsn = from.int();
@@ -269,20 +271,20 @@ function readReceipt(from: ByteReader): Receipt {
 function encodeOutcomes(items: readonly JobOutcome[], out: ByteWriter, emit: Emit): void {
   for (const { job, state, result, reason, failure } of items) {
     out.int(job);
-    writeWord(out, STATES, state);
+    writeEnum(out, STATES, state);
     const has = (result === undefined ? 0 : HAS_RESULT) | (reason === '' ? 0 : HAS_REASON);
     out.byte(has | (failure === undefined ? 0 : HAS_FAILURE));
     if (result !== undefined) out.payload(result);
     if (reason !== '') out.text(reason);
     if (failure !== undefined) writeFailure(out, failure);
-    if (out.length >= FRAME_BYTES) emit(JobFrame.Outcomes, out);
+    if (out.length >= FRAME_BYTES) emit(JobFrameType.Outcomes, out);
   }
-  if (out.length > 0) emit(JobFrame.Outcomes, out);
+  if (out.length > 0) emit(JobFrameType.Outcomes, out);
 }
 
-function readOutcome(from: ByteReader): JobOutcome {
+function readOutcome(from: WireReader): JobOutcome {
   const job = from.int();
-  const state = readWord(from, STATES, 'state');
+  const state = readEnum(from, STATES, 'state');
   const flags = from.byte();
   const result = (flags & HAS_RESULT) === 0 ? undefined : from.payload();
   const reason = (flags & HAS_REASON) === 0 ? '' : from.text();
@@ -290,8 +292,8 @@ function readOutcome(from: ByteReader): JobOutcome {
   return { job, state, result, reason, failure };
 }
 
-/** Made again by `defineJob`, so that a policy from outside has passed every check that one from inside has. */
-function readPolicy(from: ByteReader): JobPolicy {
+/** Made again by `defineJob`, so a policy from outside has passed the same checks as one from inside. */
+function readPolicy(from: WireReader): JobPolicy {
   const { exec, ...options } = readJson(from, 'policy');
   if (typeof exec !== 'string') throw new MessageMalformedError('policy has no exec');
   try {

@@ -1,5 +1,5 @@
-/** Frame types of the job protocol in the full dialect (docs/wire-protocol.md §11). 1–5 keep the numbers of the original page. */
-export const JobFrame = {
+/** Frame types of the job protocol in the full dialect (docs/wire-protocol.md §11). 1–5 are also types of the minimal one. */
+export const JobFrameType = {
   Submit: 1,
   Assign: 2,
   Report: 3,
@@ -14,18 +14,19 @@ export const JobFrame = {
   Call: 71,
   Answer: 72,
   Receipts: 73,
-  Settled: 74,
+  Acknowledged: 74,
   Abort: 75,
-  Quiet: 76,
-  Beat: 77,
+  Drain: 76,
+  Heartbeat: 77,
   Ends: 78,
-  PulseHello: 79,
-  Pulse: 80,
-  Goodbye: 81,
+  HeartbeatHello: 79,
+  LoopBlocked: 80,
+  Close: 81,
 } as const;
 
 /**
- * A list is cut into frames of about this size. Below what the transport sends by reference, so that both ends work in buffers that they
- * keep: larger frames cost a new buffer at the sender, and one more at the receiver, because they do not arrive in one piece (ADR 0131).
+ * A list is cut into frames of about this size. It is below the size that the transport sends by reference, so both
+ * ends work in buffers that they keep: a larger frame costs a new buffer at the sender and, since it does not arrive
+ * in one piece, another at the receiver (ADR 0131).
  */
 export const FRAME_BYTES = 12 * 1024;

@@ -1,14 +1,14 @@
+import { ByteWriter } from '../bytes/byte-writer.js';
 import type { Payload } from '../job/payload.js';
 import { StoredPayload } from '../job/stored-payload.js';
-import { ByteWriter } from './byte-writer.js';
 
-/** From here on a payload travels by reference: it is not changed once it is somebody's payload, and a copy costs more than a second piece. */
+/** A payload of this size is sent by reference: it never changes, and a copy costs more than a second piece. */
 const BY_REFERENCE_BYTES = 256 * 1024;
 
-/** A part of a frame: bytes, or what is read while the frame is sent. */
+/** A part of a frame: bytes, or a stored payload that is read while the frame is sent. */
 export type WirePiece = Uint8Array | StoredPayload;
 
-/** A writer that does not copy large payloads. What it holds is a list of pieces then. */
+/** A writer that does not copy large payloads: with one of them its content is a list of pieces. */
 export class WireWriter extends ByteWriter {
   private pieces: WirePiece[] = [];
   private piecesBytes = 0;
@@ -31,7 +31,7 @@ export class WireWriter extends ByteWriter {
     this.piecesBytes = 0;
   }
 
-  /** Everything written, in order; the writer starts anew. */
+  /** All bytes written, in order; the writer starts anew. */
   takePieces(): readonly WirePiece[] {
     const { pieces } = this;
     this.pieces = [];
@@ -43,8 +43,8 @@ export class WireWriter extends ByteWriter {
 const shared = new WireWriter();
 
 /**
- * The writer of all connections of this process: a message is encoded and posted in one go, so one buffer is enough and stays in the
- * processor's cache. Empty, whatever became of the message before.
+ * The writer of all connections of this process: a message is encoded and sent in one go, so one buffer is enough and
+ * stays in the processor's cache. Always empty, even where the message before could not be encoded.
  */
 export function wireWriter(): WireWriter {
   shared.reset();

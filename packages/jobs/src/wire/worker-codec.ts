@@ -1,29 +1,29 @@
 // Hot path: reports and assignments run once per attempt or batch.
 
+import type { ByteWriter } from '../bytes/byte-writer.js';
 import type {
   Assignment,
   AttemptEnd,
+  AttemptRange,
   AttemptRef,
-  AttemptRun,
   Credit,
-  PulseBeat,
-  PulseHello,
+  HeartbeatHello,
+  LoopBlocked,
   ToWorker,
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
-import type { ByteReader } from './byte-reader.js';
-import type { ByteWriter } from './byte-writer.js';
-import { type Emit, SESSION_REFUSALS } from './client-codec.js';
-import { FRAME_BYTES, JobFrame } from './job-frame-type.js';
-import { readFailure, readTexts, readWord, writeFailure, writeTexts, writeWord } from './wire-words.js';
+import { FRAME_BYTES, JobFrameType } from './job-frame-type.js';
+import { type Emit, encodeSessionMessage, readSessionMessage } from './session-codec.js';
+import { readEnum, readFailure, readTexts, writeEnum, writeFailure, writeTexts } from './wire-fields.js';
+import type { WireReader } from './wire-reader.js';
 
 const OUTCOMES = ['ok', 'failed', 'final', 'timed-out', 'released'] as const;
 const REASONS = ['cancelled', 'fenced'] as const;
-/** The item repeats exec, client and limits of the one before it in the same frame. */
-const LIKE_BEFORE = 1;
+/** Exec, client and limits are those of the item before it in the same frame. */
+const SAME_AS_BEFORE = 1;
 
-/** What a worker says, as it stands on the wire: ends too large for their report travel behind it, without credit. */
+/** A worker's message in one frame. Ends that are too large for their report follow it without credit. */
 export type WorkerFrame = WorkerMessage | { readonly kind: 'ends'; readonly ends: readonly AttemptEnd[] };
 
 export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emit): void {
@@ -33,78 +33,78 @@ export function encodeWorkerHello(hello: WorkerHello, out: ByteWriter, emit: Emi
   writeTexts(out, hello.patterns);
   out.int(hello.slots);
   writeCredit(out, hello.credit);
-  out.text(hello.pulse ?? '');
+  out.text(hello.heartbeatToken ?? '');
   for (const held of hello.held) writeAttempt(out, held);
-  emit(JobFrame.WorkerHello, out);
+  emit(JobFrameType.WorkerHello, out);
 }
 
-export function readWorkerHello(from: ByteReader): WorkerHello {
+export function readWorkerHello(from: WireReader): WorkerHello {
   const worker = from.text();
   const incarnation = from.text();
   const execs = readTexts(from);
   const patterns = readTexts(from);
   const slots = from.int();
   const credit = readCredit(from);
-  const pulse = from.text();
+  const heartbeatToken = from.text();
   const held = readAttempts(from);
-  return { worker, incarnation, execs, patterns, slots, credit, held, ...(pulse === '' ? {} : { pulse }) };
+  return { worker, incarnation, execs, patterns, slots, credit, heartbeatToken, held };
 }
 
-export function encodePulseHello(hello: PulseHello, out: ByteWriter, emit: Emit): void {
+export function encodeHeartbeatHello(hello: HeartbeatHello, out: ByteWriter, emit: Emit): void {
   out.text(hello.worker);
   out.text(hello.incarnation);
   out.text(hello.token);
-  emit(JobFrame.PulseHello, out);
+  emit(JobFrameType.HeartbeatHello, out);
 }
 
-export function readPulseHello(from: ByteReader): PulseHello {
+export function readHeartbeatHello(from: WireReader): HeartbeatHello {
   return { worker: from.text(), incarnation: from.text(), token: from.text() };
 }
 
-export function encodePulse(beat: PulseBeat, out: ByteWriter, emit: Emit): void {
+export function encodeLoopBlocked(beat: LoopBlocked, out: ByteWriter, emit: Emit): void {
   out.int(Math.round(beat.blockedMs));
-  emit(JobFrame.Pulse, out);
+  emit(JobFrameType.LoopBlocked, out);
 }
 
-export function readPulse(from: ByteReader): PulseBeat {
+export function readLoopBlocked(from: WireReader): LoopBlocked {
   return { blockedMs: from.int() };
 }
 
 export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit): void {
-  if (message.kind === 'quiet') return emit(JobFrame.Quiet, out);
+  if (message.kind === 'drain') return emit(JobFrameType.Drain, out);
   const { ends } = message;
   writeCredit(out, message.credit);
-  out.time(message.cpu);
+  out.double(message.cpu);
   out.int(Math.round(message.lagMs));
   out.int(Math.round((message.runMs ?? 0) * 1_000));
   let isReport = true;
   for (const end of ends) {
-    // A large result would hold back the credit behind it, so it leaves by itself. Credit may be ahead of ends, never behind.
+    // A large result would delay the credit behind it, so it has its own frame. Credit may be ahead of ends, never behind.
     if (isReport && out.length + sizeOf(end) > FRAME_BYTES) {
-      emit(JobFrame.Report, out);
+      emit(JobFrameType.Report, out);
       isReport = false;
     }
     writeEnd(out, end);
-    if (!isReport && out.length >= FRAME_BYTES) emit(JobFrame.Ends, out);
+    if (!isReport && out.length >= FRAME_BYTES) emit(JobFrameType.Ends, out);
   }
-  if (isReport) emit(JobFrame.Report, out);
-  else if (out.length > 0) emit(JobFrame.Ends, out);
+  if (isReport) emit(JobFrameType.Report, out);
+  else if (out.length > 0) emit(JobFrameType.Ends, out);
 }
 
 /** Undefined for a type that no worker sends. */
-export function readWorker(type: number, from: ByteReader): WorkerFrame | undefined {
+export function readWorker(type: number, from: WireReader): WorkerFrame | undefined {
   switch (type) {
-    case JobFrame.Report: {
+    case JobFrameType.Report: {
       const credit = readCredit(from);
-      const cpu = from.time();
+      const cpu = from.double();
       const lagMs = from.int();
       const runMs = from.int() / 1_000;
       return { kind: 'report', ends: readEnds(from), credit, cpu: share(cpu), lagMs, runMs };
     }
-    case JobFrame.Ends:
+    case JobFrameType.Ends:
       return { kind: 'ends', ends: readEnds(from) };
-    case JobFrame.Quiet:
-      return { kind: 'quiet' };
+    case JobFrameType.Drain:
+      return { kind: 'drain' };
     default:
       return undefined;
   }
@@ -114,64 +114,57 @@ export function encodeToWorker(message: ToWorker, out: ByteWriter, emit: Emit): 
   switch (message.kind) {
     case 'assign':
       return encodeAssigns(message.items, out, emit);
-    case 'settled':
+    case 'acknowledged':
       for (const item of message.items) {
         writeAttempt(out, item);
         out.int(item.count);
       }
-      return emit(JobFrame.Settled, out);
+      return emit(JobFrameType.Acknowledged, out);
     case 'abort':
       for (const item of message.items) {
         writeAttempt(out, item);
-        writeWord(out, REASONS, item.reason);
+        writeEnum(out, REASONS, item.reason);
       }
-      return emit(JobFrame.Abort, out);
+      return emit(JobFrameType.Abort, out);
     case 'welcome':
       out.text(message.tag);
-      out.int(message.beatMs);
-      return emit(JobFrame.SessionWelcome, out);
+      out.int(message.heartbeatMs);
+      return emit(JobFrameType.SessionWelcome, out);
     case 'refused':
-      writeWord(out, SESSION_REFUSALS, message.code);
-      out.text(message.problem);
-      return emit(JobFrame.SessionRefused, out);
-    case 'beat':
-      return emit(JobFrame.Beat, out);
+    case 'heartbeat':
+      return encodeSessionMessage(message, out, emit);
     default:
       return message satisfies never;
   }
 }
 
 /** Undefined for a type that no leader sends to a worker. */
-export function readToWorker(type: number, from: ByteReader): ToWorker | undefined {
+export function readToWorker(type: number, from: WireReader): ToWorker | undefined {
   switch (type) {
-    case JobFrame.Assign:
+    case JobFrameType.Assign:
       return { kind: 'assign', items: readAssigns(from) };
-    case JobFrame.Settled:
-      return { kind: 'settled', items: readRuns(from) };
-    case JobFrame.Abort: {
+    case JobFrameType.Acknowledged:
+      return { kind: 'acknowledged', items: readRanges(from) };
+    case JobFrameType.Abort: {
       const items: (AttemptRef & { reason: (typeof REASONS)[number] })[] = [];
       while (!from.done)
-        items.push({ job: from.int(), attempt: from.int(), reason: readWord(from, REASONS, 'reason') });
+        items.push({ job: from.int(), attempt: from.int(), reason: readEnum(from, REASONS, 'reason') });
       return { kind: 'abort', items };
     }
-    case JobFrame.SessionWelcome:
-      return { kind: 'welcome', tag: from.text(), beatMs: from.int() };
-    case JobFrame.SessionRefused:
-      return { kind: 'refused', code: readWord(from, SESSION_REFUSALS, 'code'), problem: from.text() };
-    case JobFrame.Beat:
-      return { kind: 'beat' };
+    case JobFrameType.SessionWelcome:
+      return { kind: 'welcome', tag: from.text(), heartbeatMs: from.int() };
     default:
-      return undefined;
+      return readSessionMessage(type, from);
   }
 }
 
 function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit): void {
   let before: Assignment | undefined;
   for (const item of items) {
-    const like = before !== undefined && sharesTemplate(item, before);
-    out.byte(like ? LIKE_BEFORE : 0);
+    const same = before !== undefined && hasSameSettings(item, before);
+    out.byte(same ? SAME_AS_BEFORE : 0);
     writeAttempt(out, item);
-    if (!like) {
+    if (!same) {
       out.text(item.exec);
       out.text(item.client);
       out.int(item.runMs);
@@ -180,13 +173,13 @@ function encodeAssigns(items: readonly Assignment[], out: ByteWriter, emit: Emit
     out.payload(item.payload);
     before = item;
     if (out.length < FRAME_BYTES) continue;
-    emit(JobFrame.Assign, out);
+    emit(JobFrameType.Assign, out);
     before = undefined;
   }
-  if (out.length > 0) emit(JobFrame.Assign, out);
+  if (out.length > 0) emit(JobFrameType.Assign, out);
 }
 
-function sharesTemplate(item: Assignment, before: Assignment): boolean {
+function hasSameSettings(item: Assignment, before: Assignment): boolean {
   return (
     item.exec === before.exec &&
     item.client === before.client &&
@@ -195,7 +188,7 @@ function sharesTemplate(item: Assignment, before: Assignment): boolean {
   );
 }
 
-function readAssigns(from: ByteReader): Assignment[] {
+function readAssigns(from: WireReader): Assignment[] {
   const items: Assignment[] = [];
   let exec = '';
   let client = '';
@@ -205,7 +198,7 @@ function readAssigns(from: ByteReader): Assignment[] {
     const flags = from.byte();
     const job = from.int();
     const attempt = from.int();
-    if ((flags & LIKE_BEFORE) === 0) {
+    if ((flags & SAME_AS_BEFORE) === 0) {
       exec = from.text();
       client = from.text();
       runMs = from.int();
@@ -217,16 +210,16 @@ function readAssigns(from: ByteReader): Assignment[] {
 }
 
 function writeEnd(out: ByteWriter, end: AttemptEnd): void {
-  writeWord(out, OUTCOMES, end.outcome);
+  writeEnum(out, OUTCOMES, end.outcome);
   writeAttempt(out, end);
   if (end.outcome === 'ok') out.payload(end.result);
   else if (end.outcome !== 'released') writeFailure(out, end.failure);
 }
 
-function readEnds(from: ByteReader): AttemptEnd[] {
+function readEnds(from: WireReader): AttemptEnd[] {
   const ends: AttemptEnd[] = [];
   while (!from.done) {
-    const outcome = readWord(from, OUTCOMES, 'outcome');
+    const outcome = readEnum(from, OUTCOMES, 'outcome');
     const job = from.int();
     const attempt = from.int();
     if (outcome === 'ok') ends.push({ outcome, job, attempt, result: from.payload() });
@@ -245,16 +238,16 @@ function writeAttempt(out: ByteWriter, { job, attempt }: AttemptRef): void {
   out.int(attempt);
 }
 
-function readAttempts(from: ByteReader): AttemptRef[] {
+function readAttempts(from: WireReader): AttemptRef[] {
   const refs: AttemptRef[] = [];
   while (!from.done) refs.push({ job: from.int(), attempt: from.int() });
   return refs;
 }
 
-function readRuns(from: ByteReader): AttemptRun[] {
-  const runs: AttemptRun[] = [];
-  while (!from.done) runs.push({ job: from.int(), attempt: from.int(), count: from.int() });
-  return runs;
+function readRanges(from: WireReader): AttemptRange[] {
+  const ranges: AttemptRange[] = [];
+  while (!from.done) ranges.push({ job: from.int(), attempt: from.int(), count: from.int() });
+  return ranges;
 }
 
 function writeCredit(out: ByteWriter, credit: Credit): void {
@@ -262,11 +255,11 @@ function writeCredit(out: ByteWriter, credit: Credit): void {
   out.int(credit.bytes);
 }
 
-function readCredit(from: ByteReader): Credit {
+function readCredit(from: WireReader): Credit {
   return { jobs: from.int(), bytes: from.int() };
 }
 
-/** The score of a worker is built on it: a peer must not make it a nonsense. */
+/** The dispatcher scores workers by it: a peer must not make it invalid. */
 function share(cpu: number): number {
   return cpu >= 0 && cpu <= 1 ? cpu : 1;
 }

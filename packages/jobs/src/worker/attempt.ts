@@ -5,7 +5,7 @@ import type { Assignment, AttemptEnd } from '../protocol/worker-messages.js';
 
 const MESSAGE_CHARS_MAX = 4_000;
 
-/** One assignment in this worker, from when it comes to its end. */
+/** One assignment in this worker, from its arrival to its end. */
 export class Attempt {
   readonly job: number;
   readonly number: number;
@@ -16,9 +16,9 @@ export class Attempt {
   readonly payloadBytes: number;
   isOver = false;
   hasBegun = false;
-  /** On the host's monotonic clock, like all times here: when it came, and when it began from then on. */
+  /** Monotonic, like all times here: its arrival, and once it has begun its beginning. */
   since: number;
-  /** When it may run no longer. */
+  /** The end of its run time. */
   deadline = Number.POSITIVE_INFINITY;
   aborted: AbortReason | undefined = undefined;
   private payload: Payload;
@@ -42,14 +42,14 @@ export class Attempt {
     this.deadline = now + this.runMs;
   }
 
-  /** Once: the handler has it parsed, and it should not wait beside that. */
+  /** Once: after it is parsed the raw payload need not stay in memory. */
   takePayload(): Payload {
     const { payload } = this;
     this.payload = EMPTY_PAYLOAD;
     return payload;
   }
 
-  /** Made when first asked for: most handlers never do, and it costs more than a small job. */
+  /** Made at its first use: most handlers never read it, and it costs more than a small job. */
   signal(jobId: string): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
@@ -69,12 +69,12 @@ export class Attempt {
   }
 }
 
-/** Whether trying again could help. A value that does not fit its schema will not fit it next time either. */
+/** Whether another attempt is pointless. A value that does not fit its schema will not fit next time either. */
 export function isFinal(error: unknown): boolean {
   return error instanceof NonRetryableError || error instanceof JobSchemaError;
 }
 
-/** Whatever was thrown, as data of bounded size. Reading it must not throw again. */
+/** A thrown value as data of bounded size. Reading it must not throw again. */
 export function failureOf(error: unknown): JobFailure {
   try {
     if (!(error instanceof Error)) return { name: 'NotAnError', message: cut(String(error)) };
@@ -82,7 +82,7 @@ export function failureOf(error: unknown): JobFailure {
     const failure = { name: cut(String(error.name)), message: cut(String(error.message)) };
     return typeof code === 'string' ? { ...failure, code: cut(code) } : failure;
   } catch (unreadable) {
-    return { name: 'UnreadableError', message: `what was thrown cannot be read: ${typeof unreadable}` };
+    return { name: 'UnreadableError', message: `the thrown value cannot be read: ${typeof unreadable}` };
   }
 }
 
@@ -98,12 +98,12 @@ export function failed(
   return { outcome, job: attempt.job, attempt: attempt.number, failure };
 }
 
-/** Given back, and counted as nothing. */
+/** Returned to the queue; it counts as no attempt. */
 export function released(attempt: Attempt): AttemptEnd {
   return { outcome: 'released', job: attempt.job, attempt: attempt.number };
 }
 
-/** One number for both. Two attempts of one job that are 1,024 apart are never in one hand. */
+/** One number for both. No worker holds two attempts of one job that are 1,024 apart. */
 export function attemptKey(job: number, attempt: number): number {
   return job * 1_024 + (attempt & 1_023);
 }

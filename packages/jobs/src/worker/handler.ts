@@ -7,10 +7,10 @@ import {
 import { JobDefinitionError } from '../jobs-error.js';
 import { type Check, show } from '../option-check.js';
 
-/** What a handler may know and use besides its input. */
+/** A handler's second argument. */
 export interface AttemptContext {
   readonly jobId: string;
-  /** Grows with every delivery of the job; a handler that writes elsewhere can fence with it. */
+  /** Grows with every delivery of the job: a fence for writes to other systems. */
   readonly attempt: number;
   readonly client: string;
   /** Fires when the job is cancelled, the lease is lost, the run time is over or the worker drains. */
@@ -22,7 +22,7 @@ export type Handler<D extends JobDefinition> = (
   context: AttemptContext,
 ) => HandlerOutput<D> | Promise<HandlerOutput<D>>;
 
-/** A job definition with the code that runs it. Made by {@link handle} only, which has checked that they fit. */
+/** A job definition with its handler. Made by {@link handle} only, which checks that they fit. */
 export interface HandledJob {
   readonly job: JobDefinition;
   readonly run: (input: unknown, context: AttemptContext) => unknown;
@@ -33,7 +33,7 @@ export function handle<D extends JobDefinition>(job: D, run: Handler<D>): Handle
     throw new JobDefinitionError('handle', `needs a job made by defineJob, got ${show(job)}`);
   if (typeof run !== 'function')
     throw new JobDefinitionError(`job '${job.exec}'`, 'its handler must be a function');
-  // The worker passes what the input schema returned, which is what the handler's type asks for.
+  // The worker passes the value that the input schema returned, which has the handler's input type.
   return { job, run: run as HandledJob['run'] };
 }
 

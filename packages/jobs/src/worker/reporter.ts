@@ -1,22 +1,22 @@
 import type { JobsHost, JobsTimer } from '../host.js';
 import type { AttemptEnd, WorkerMessage } from '../protocol/worker-messages.js';
+import type { HandlerSlots } from './handler-slots.js';
 import type { LoadMeter } from './load-meter.js';
-import type { Slots } from './slots.js';
 
 export interface ReporterSetup {
   readonly host: JobsHost;
   readonly load: LoadMeter;
-  readonly slots: Slots;
-  readonly send: (message: WorkerMessage) => void;
+  readonly slots: HandlerSlots;
+  readonly write: (message: WorkerMessage) => void;
 }
 
-/** What the leader hears of a worker: ends, credit and load, in one message a burst, and at least once a beat. */
+/** Reports ends, credit and load to the leader: one message a burst, and at least one a heartbeat. */
 export class Reporter {
   private readonly setup: ReporterSetup;
   private ends: AttemptEnd[] = [];
   /** Run time of the attempts that ended since the last report. */
   private ranMs = 0;
-  private beatMs = 0;
+  private heartbeatMs = 0;
   private reportedAt = 0;
   private isOpen = false;
   private isScheduled = false;
@@ -26,16 +26,16 @@ export class Reporter {
     this.setup = setup;
   }
 
-  /** A session is on its way; these ends are said again in it. */
+  /** A new session begins, in which these ends are reported again. */
   restart(ends: AttemptEnd[]): void {
     this.isOpen = false;
     this.ends = ends;
   }
 
   /** The leader has welcomed the session. */
-  open(beatMs: number): void {
+  open(heartbeatMs: number): void {
     this.isOpen = true;
-    this.beatMs = beatMs;
+    this.heartbeatMs = heartbeatMs;
     this.report();
   }
 
@@ -48,11 +48,11 @@ export class Reporter {
   add(end: AttemptEnd, ranMs: number): void {
     this.ends.push(end);
     this.ranMs += ranMs;
-    this.soon();
+    this.schedule();
   }
 
-  /** Ends of one burst leave together. */
-  soon(): void {
+  /** Ends of one burst go in one report. */
+  schedule(): void {
     if (this.isScheduled || !this.isOpen) return;
     this.isScheduled = true;
     this.setup.host.soon(() => {
@@ -63,23 +63,23 @@ export class Reporter {
 
   private report(): void {
     if (!this.isOpen) return;
-    const { host, load, slots, send } = this.setup;
+    const { host, load, slots, write } = this.setup;
     const { ends, ranMs: runMs } = this;
     this.ends = [];
     this.ranMs = 0;
     const credit = slots.credit();
-    send({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs });
+    write({ kind: 'report', ends, credit, cpu: load.cpu(), lagMs: load.lagMs(), runMs });
     this.reportedAt = host.now();
-    if (this.timer === undefined) this.beatIn(this.beatMs);
+    if (this.timer === undefined) this.heartbeatIn(this.heartbeatMs);
   }
 
-  /** One timer for many reports: it looks at the clock when it goes off, and nobody moves it. */
-  private beatIn(ms: number): void {
+  /** One timer for many reports: it is never moved, but compares with the last report when it fires. */
+  private heartbeatIn(ms: number): void {
     const { host } = this.setup;
     this.timer = host.setTimer(ms, () => {
       this.timer = undefined;
-      const restMs = this.reportedAt + this.beatMs - host.now();
-      if (restMs > 0) this.beatIn(restMs);
+      const restMs = this.reportedAt + this.heartbeatMs - host.now();
+      if (restMs > 0) this.heartbeatIn(restMs);
       else this.report();
     });
   }

@@ -1,13 +1,13 @@
 import { type ActorContext, type ActorDefinition, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host.js';
-import type { PeerPort, WorkerFace } from '../protocol/leader-interface.js';
+import type { LeaderForWorkers, PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 import { Worker, type WorkerSetup } from './worker.js';
 
 export interface WorkerArgs
   extends Pick<WorkerSetup, 'worker' | 'handlers' | 'settings' | 'load' | 'onFailure'> {
   readonly host: Host;
-  readonly leader: WorkerFace;
+  readonly leader: LeaderForWorkers;
 }
 
 export class WorkerState {
@@ -30,20 +30,20 @@ const handlers = {
   run(_ctx: Context, task: () => void) {
     task();
   },
-  /** What an earlier connection still brings is not for this one: credit was granted and work claimed per connection. */
+  /** A message of an earlier connection is dropped: credit is granted and work claimed per connection. */
   fromLeader(
     ctx: Context,
     { message, port }: { readonly message: ToWorker; readonly port: PeerPort<ToWorker> },
   ) {
     if (port === ctx.state.port) ctx.state.worker.fromLeader(message);
   },
-  /** Answers when nothing is in hand any more, at the latest a second after the deadline. */
+  /** Replies when no attempt is held any more, at the latest a second after the deadline. */
   drain(ctx: Context, deadlineMs: number) {
     const drained = ctx.later<number>();
-    ctx.state.worker.drain(deadlineMs, () => drained.reply(ctx.state.worker.inHand));
+    ctx.state.worker.drain(deadlineMs, () => drained.reply(ctx.state.worker.held));
     return drained;
   },
-  /** The connection is gone: what runs goes on, ends are kept. */
+  /** The connection is gone: running attempts go on, ends are kept. */
   lost(ctx: Context) {
     ctx.state.worker.disconnected();
   },
@@ -54,7 +54,7 @@ const handlers = {
   running: (ctx: Context) => ctx.state.worker.running,
 };
 
-/** The worker's machine as an actor. After a restart it is a new incarnation: what the old one ran counts as lost. */
+/** The worker as an actor. After a restart it is a new incarnation: the attempts of the old one count as lost. */
 export const WorkerActor: ActorDefinition<typeof handlers, WorkerState, WorkerArgs> = defineActor('worker', {
   state: (args: WorkerArgs) => new WorkerState(args),
   handlers,
@@ -69,19 +69,19 @@ export const WorkerActor: ActorDefinition<typeof handlers, WorkerState, WorkerAr
       incarnation,
       host: actorHost(args.host, tell),
       onRefused: ({ code, message }) => {
-        // One that was replaced has begun again by itself.
+        // A replaced session begins again by itself.
         if (code !== 'ERR_SESSION_REPLACED') ctx.log.error(message, { code, worker: args.worker });
       },
       link: {
         open: (hello) => {
           const port: PeerPort<ToWorker> = {
             ref: self,
-            send: (message) => tell.fromLeader({ message, port }),
+            write: (message) => tell.fromLeader({ message, port }),
           };
           state.port = port;
           args.leader.helloWorker({ hello, port });
         },
-        send: (message) => {
+        write: (message) => {
           if (state.port !== undefined) args.leader.fromWorker({ message, port: state.port });
         },
       },

@@ -11,27 +11,27 @@ import {
 } from '../option-check.js';
 import { isHandled } from './handler.js';
 
-/** An attempt that ended without a result: what the leader is told, and nobody else. */
+/** An attempt that ended without a result, as it is reported to the leader. */
 export interface AttemptFailure {
   readonly jobId: string;
   readonly exec: string;
   readonly attempt: number;
-  /** Final: not tried again. */
+  /** `final`: there is no further attempt. */
   readonly outcome: 'failed' | 'final' | 'timed-out';
   readonly failure: JobFailure;
 }
 
 /** Bounds and times of a worker. */
 export interface WorkerSettings {
-  /** Attempts at once. */
+  /** Attempts that run at once. */
   readonly slots: number;
-  /** Payload bytes in hand at once. */
+  /** Payload bytes held at once. */
   readonly bytesMax: number;
-  /** No new work is asked for while the processor is busier than this share; 1 turns the cap off. */
+  /** No new work is granted while the processor is busier than this share; 1 turns the cap off. */
   readonly cpuCap: number;
-  /** How long the cap may hold a slot back before it is offered all the same. */
+  /** How long the cap may withhold a slot before it is granted all the same. */
   readonly withholdMsMax: number;
-  /** Which subjects it serves. */
+  /** Subjects it serves. */
   readonly patterns: readonly string[];
 }
 
@@ -48,7 +48,7 @@ const isPattern: Check = (value) =>
     ? undefined
     : `must be a subject pattern such as job.assign.mail.*, got ${show(value)}`;
 
-/** Of every worker, wherever its leader is. */
+/** For embedded and remote workers. */
 export const WORKER_CHECKS = {
   name: plainName(100),
   handlers: listOf(isHandled),

@@ -1,4 +1,4 @@
-// Hot path: `take`, `begin` and `finish` run once per attempt.
+// Hot path: `accept`, `begin` and `finish` run once per attempt.
 
 import type { JobsHost } from '../host.js';
 import { jobId } from '../job/job-id.js';
@@ -7,27 +7,27 @@ import { RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type {
   Assignment,
   AttemptEnd,
+  AttemptRange,
   AttemptRef,
-  AttemptRun,
   ToWorker,
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
 import { Attempt, attemptKey, failed, released } from './attempt.js';
-import { Line, QUEUED_MS_MAX } from './attempt-queue.js';
+import { AttemptQueue, QUEUED_MS_MAX } from './attempt-queue.js';
 import type { HandledJob } from './handler.js';
-import { runHandler } from './handler-run.js';
+import { HandlerSlots } from './handler-slots.js';
+import { LazyAttemptContext } from './lazy-attempt-context.js';
 import type { LoadMeter } from './load-meter.js';
 import { Reporter } from './reporter.js';
-import { RunContext } from './run-context.js';
-import { RunTimes } from './run-times.js';
-import { Slots } from './slots.js';
+import { type AttemptOwner, runAttempt } from './run-attempt.js';
+import { RunTimeLimits } from './run-time-limits.js';
 import type { AttemptFailure, WorkerSettings } from './worker-options.js';
 
-/** How a worker reaches its leader. `open` starts a session; what is sent before that, or after it broke, is lost. */
-export interface LeaderLink {
+/** A worker's way to its leader. `open` starts a session; a message without one is lost. */
+export interface WorkerLink {
   open(hello: WorkerHello): void;
-  send(message: WorkerMessage): void;
+  write(message: WorkerMessage): void;
 }
 
 export interface WorkerSetup {
@@ -37,67 +37,52 @@ export interface WorkerSetup {
   readonly settings: WorkerSettings;
   readonly host: JobsHost;
   readonly load: LoadMeter;
-  readonly link: LeaderLink;
-  /** The leader has ended the session, and says why. */
+  readonly link: WorkerLink;
+  /** The leader has ended the session. */
   readonly onRefused: (error: SessionRefusedError) => void;
   readonly onFailure?: ((failure: AttemptFailure) => void) | undefined;
 }
 
 /**
- * The worker as a machine: takes assignments, runs handlers inline, reports ends until the leader has settled them, beats.
- * A job it already has in hand is not run twice (A33); an end that may be lost is sent again after a reconnect.
+ * The worker as a state machine without I/O: takes assignments, runs handlers inline, reports each end until the leader
+ * has acknowledged it, sends heartbeats. An attempt that it holds already is not run twice; an unacknowledged end is
+ * reported again after a reconnect.
  */
-export class Worker {
+export class Worker implements AttemptOwner {
   private readonly setup: WorkerSetup;
   private readonly handlers = new Map<string, HandledJob>();
+  /** Queued and running attempts, by `attemptKey`. */
   private readonly attempts = new Map<number, Attempt>();
-  /** Ended and not settled: of an attempt only its end is kept, because it waits for the leader longer than it ran. */
+  /** Ended and not acknowledged. Only the end is kept: it waits for the leader longer than its attempt ran. */
   private readonly ended = new Map<number, AttemptEnd>();
-  private readonly runTimeEstimate = new RunTimeEstimate();
-  private readonly slots: Slots;
-  private readonly line: Line;
+  private readonly estimate = new RunTimeEstimate();
+  private readonly slots: HandlerSlots;
+  private readonly queue: AttemptQueue;
   private readonly reporter: Reporter;
-  private readonly runTimes: RunTimes;
+  private readonly limits: RunTimeLimits;
   private tag = '';
-  private connected = false;
-  private quiet = false;
-  private gaveBack = false;
-  private stopped = false;
+  private isConnected = false;
+  private isDraining = false;
+  private hasReleased = false;
+  private isStopped = false;
   private isBeginning = false;
   private whenEmpty: (() => void) | undefined = undefined;
-  private readonly finish: (attempt: Attempt, end: AttemptEnd) => void;
 
   constructor(setup: WorkerSetup) {
     this.setup = setup;
     const { host, load, settings, link } = setup;
     for (const handled of setup.handlers) this.handlers.set(handled.job.exec, handled);
-    this.slots = new Slots({ settings, runTimeEstimate: this.runTimeEstimate, host, load }, () =>
-      this.reporter.soon(),
-    );
-    this.line = new Line(host, (attempt) => this.finish(attempt, released(attempt)));
-    this.reporter = new Reporter({ host, load, slots: this.slots, send: (message) => link.send(message) });
-    this.runTimes = new RunTimes(host, this.attempts, (attempt) => this.runTimeOver(attempt));
-    // The first end counts: a handler that comes back after its run time or its lease is too late.
-    this.finish = (attempt, end) => {
-      if (attempt.isOver) return;
-      attempt.isOver = true;
-      const key = attemptKey(attempt.job, attempt.number);
-      this.attempts.delete(key);
-      this.ended.set(key, end);
-      if (end.outcome !== 'ok') this.tellFailure(attempt, end);
-      // Of one that has not begun, for how long it has waited: its worker was busy for so long.
-      const tookMs = host.now() - attempt.since;
-      this.runTimeEstimate.ran(1, tookMs);
-      this.slots.giveBack(attempt);
-      this.reporter.add(end, tookMs);
-      this.beginNext();
-    };
+    const { estimate } = this;
+    this.slots = new HandlerSlots({ settings, estimate, host, load }, () => this.reporter.schedule());
+    this.queue = new AttemptQueue(host, (attempt) => this.finish(attempt, released(attempt)));
+    this.reporter = new Reporter({ host, load, slots: this.slots, write: (message) => link.write(message) });
+    this.limits = new RunTimeLimits(host, this.attempts, (attempt) => this.exceedRunTime(attempt));
   }
 
-  /** Says hello, with what is still in hand. */
+  /** Opens a session, and claims the attempts that are still held. */
   connect(): void {
     const { worker, incarnation, settings, link } = this.setup;
-    this.connected = false;
+    this.isConnected = false;
     const held: AttemptRef[] = [];
     for (const { job, number } of this.attempts.values()) held.push({ job, attempt: number });
     const ends = [...this.ended.values()];
@@ -110,23 +95,23 @@ export class Worker {
   }
 
   disconnected(): void {
-    this.connected = false;
+    this.isConnected = false;
     this.reporter.close();
   }
 
   fromLeader(message: ToWorker): void {
-    if (this.stopped) return;
+    if (this.isStopped) return;
     switch (message.kind) {
       case 'welcome':
-        this.connected = true;
+        this.isConnected = true;
         if (this.tag !== '' && this.tag !== message.tag) this.forget();
         this.tag = message.tag;
-        if (this.quiet) this.setup.link.send({ kind: 'quiet' });
-        return this.reporter.open(message.beatMs);
+        if (this.isDraining) this.setup.link.write({ kind: 'drain' });
+        return this.reporter.open(message.heartbeatMs);
       case 'assign':
         return this.assigned(message.items);
-      case 'settled':
-        for (const run of message.items) this.settled(run);
+      case 'acknowledged':
+        for (const range of message.items) this.acknowledged(range);
         return;
       case 'abort':
         for (const { job, attempt, reason } of message.items) this.abort(job, attempt, reason);
@@ -134,15 +119,15 @@ export class Worker {
       case 'refused':
         this.disconnected();
         return this.setup.onRefused(new SessionRefusedError(message.code, message.problem));
-      case 'beat':
+      case 'heartbeat':
         return;
       default:
         return message satisfies never;
     }
   }
 
-  /** Attempts in hand: running, or ended and not settled. */
-  get inHand(): number {
+  /** Attempts held: queued, running, or ended and not acknowledged. */
+  get held(): number {
     return this.attempts.size + this.ended.size;
   }
 
@@ -151,15 +136,15 @@ export class Worker {
   }
 
   /**
-   * Takes nothing more, lets what runs finish until the deadline, then aborts it and gives its leases back uncounted. `done` comes
-   * when the leader has settled everything, or at the latest a second after the deadline.
+   * Takes nothing more, lets attempts run until the deadline, then aborts them and releases their leases uncounted.
+   * `done` comes when the leader has acknowledged every end, at the latest a second after the deadline.
    */
   drain(deadlineMs: number, done: () => void): void {
-    this.quiet = true;
+    this.isDraining = true;
     this.slots.close();
-    if (this.connected) this.setup.link.send({ kind: 'quiet' });
+    if (this.isConnected) this.setup.link.write({ kind: 'drain' });
     const { host } = this.setup;
-    const deadline = host.setTimer(deadlineMs, () => this.giveBack());
+    const deadline = host.setTimer(deadlineMs, () => this.releaseAll());
     const last = host.setTimer(deadlineMs + 1_000, () => this.whenEmpty?.());
     this.whenEmpty = () => {
       this.whenEmpty = undefined;
@@ -168,37 +153,37 @@ export class Worker {
       this.stop();
       done();
     };
-    if (this.inHand === 0) this.whenEmpty();
+    if (this.held === 0) this.whenEmpty();
   }
 
   stop(): void {
-    this.stopped = true;
+    this.isStopped = true;
     this.disconnected();
     this.slots.close();
-    this.runTimes.cancel();
-    this.line.clear();
-    for (const attempt of this.attempts.values()) this.abortAttempt(attempt, 'draining');
+    this.limits.cancel();
+    this.queue.clear();
+    for (const attempt of this.attempts.values()) this.signalAbort(attempt, 'draining');
   }
 
-  /** Handlers run inline: if those before took long, what is behind them is kept as far as there are slots, and given back beyond. */
+  /** Handlers run inline: after slow ones, only as many assignments as there are slots are kept, and the rest released. */
   private assigned(items: readonly Assignment[]): void {
     const { host, settings } = this.setup;
-    const cameAt = host.now();
-    let now = cameAt;
+    const arrivedAt = host.now();
+    let now = arrivedAt;
     let kept = items.length;
-    for (let place = 0; place < items.length; place += 1) {
-      if (now - cameAt > QUEUED_MS_MAX) kept = Math.min(kept, place + settings.slots);
-      const attempt = this.take(items[place] as Assignment, cameAt);
+    for (let index = 0; index < items.length; index += 1) {
+      if (now - arrivedAt > QUEUED_MS_MAX) kept = Math.min(kept, index + settings.slots);
+      const attempt = this.accept(items[index] as Assignment, arrivedAt); // index < length
       if (attempt === undefined) continue;
-      if (place >= kept || this.gaveBack) this.finish(attempt, released(attempt));
-      else if (this.slots.isFull) this.lineUp(attempt);
+      if (index >= kept || this.hasReleased) this.finish(attempt, released(attempt));
+      else if (this.slots.isFull) this.enqueue(attempt);
       else this.begin(attempt, now);
       now = host.now();
     }
   }
 
-  /** Undefined for what is in hand already. */
-  private take(assignment: Assignment, now: number): Attempt | undefined {
+  /** Undefined for an attempt that is held already. */
+  private accept(assignment: Assignment, now: number): Attempt | undefined {
     const key = attemptKey(assignment.job, assignment.attempt);
     if (this.attempts.has(key) || this.ended.has(key)) return undefined;
     const attempt = new Attempt(assignment, now);
@@ -206,9 +191,9 @@ export class Worker {
     return attempt;
   }
 
-  private lineUp(attempt: Attempt): void {
+  private enqueue(attempt: Attempt): void {
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
-    this.line.join(attempt);
+    this.queue.push(attempt);
   }
 
   private begin(attempt: Attempt, now: number): void {
@@ -219,27 +204,43 @@ export class Worker {
       const failure = { name: 'NoHandler', message: `worker has no handler for ${attempt.exec}` };
       return this.finish(attempt, failed(attempt, 'failed', failure));
     }
-    const goesOn = runHandler(attempt, handled, new RunContext(this.tag, attempt), this.finish);
-    if (!goesOn) return;
+    const isRunning = runAttempt(attempt, handled, new LazyAttemptContext(this.tag, attempt), this);
+    if (!isRunning) return;
     this.attempts.set(attemptKey(attempt.job, attempt.number), attempt);
-    this.runTimes.watch(attempt.deadline);
+    this.limits.watch(attempt.deadline);
   }
 
-  /** Not from within itself: a handler that returns at once ends its attempt here. */
+  /** The first end counts: a handler that returns after its run time or its lease is too late. */
+  finish(attempt: Attempt, end: AttemptEnd): void {
+    if (attempt.isOver) return;
+    attempt.isOver = true;
+    const key = attemptKey(attempt.job, attempt.number);
+    this.attempts.delete(key);
+    this.ended.set(key, end);
+    if (end.outcome !== 'ok') this.reportFailure(attempt, end);
+    // For an attempt that never began this is its wait: the worker was busy for so long.
+    const tookMs = this.setup.host.now() - attempt.since;
+    this.estimate.add(1, tookMs);
+    this.slots.release(attempt);
+    this.reporter.add(end, tookMs);
+    this.beginNext();
+  }
+
+  /** Not reentrant: a synchronous handler finishes its attempt inside this loop. */
   private beginNext(): void {
     if (this.isBeginning) return;
     this.isBeginning = true;
     while (!this.slots.isFull) {
-      const attempt = this.line.next();
+      const attempt = this.queue.shift();
       if (attempt === undefined) break;
       this.begin(attempt, this.setup.host.now());
     }
     this.isBeginning = false;
   }
 
-  /** The signal first; whether or not the handler listens, its attempt is over. */
-  private runTimeOver(attempt: Attempt): void {
-    this.abortAttempt(attempt, 'run-time');
+  /** The signal first; the attempt is over even if its handler ignores it. */
+  private exceedRunTime(attempt: Attempt): void {
+    this.signalAbort(attempt, 'run-time');
     const message = `still running after ${attempt.runMs} ms`;
     this.finish(attempt, failed(attempt, 'timed-out', { name: 'RunTimeExceeded', message }));
   }
@@ -247,34 +248,34 @@ export class Worker {
   private abort(job: number, number: number, reason: 'cancelled' | 'fenced'): void {
     const attempt = this.attempts.get(attemptKey(job, number));
     if (attempt === undefined) return;
-    this.abortAttempt(attempt, reason);
+    this.signalAbort(attempt, reason);
     this.finish(attempt, failed(attempt, 'failed', { name: 'Aborted', message: reason }));
   }
 
-  /** Another leader: its numbers are other jobs, and what the last one assigned is nothing to it (A43). */
+  /** Another leader: its numbers are other jobs, and the assignments of the last one mean nothing to it. */
   private forget(): void {
-    this.line.clear();
+    this.queue.clear();
     for (const { job, number } of this.attempts.values()) this.abort(job, number, 'fenced');
     this.ended.clear();
     this.reporter.restart([]);
     this.whenEmpty?.();
   }
 
-  private giveBack(): void {
-    this.gaveBack = true;
-    this.line.clear();
+  private releaseAll(): void {
+    this.hasReleased = true;
+    this.queue.clear();
     for (const attempt of this.attempts.values()) {
-      this.abortAttempt(attempt, 'draining');
+      this.signalAbort(attempt, 'draining');
       this.finish(attempt, released(attempt));
     }
   }
 
-  private abortAttempt(attempt: Attempt, reason: AbortReason): void {
+  private signalAbort(attempt: Attempt, reason: AbortReason): void {
     attempt.abort(jobId(this.tag, attempt.job), reason);
   }
 
-  /** What was taken from it or given back did not fail here. */
-  private tellFailure(attempt: Attempt, end: AttemptEnd): void {
+  /** An attempt that was taken away or released did not fail here. */
+  private reportFailure(attempt: Attempt, end: AttemptEnd): void {
     const { onFailure } = this.setup;
     const wasTaken = attempt.aborted !== undefined && attempt.aborted !== 'run-time';
     if (onFailure === undefined || wasTaken || end.outcome === 'ok' || end.outcome === 'released') return;
@@ -283,9 +284,9 @@ export class Worker {
     onFailure({ jobId: jobId(this.tag, job), exec, attempt: number, outcome, failure });
   }
 
-  private settled({ job, attempt, count }: AttemptRun): void {
+  private acknowledged({ job, attempt, count }: AttemptRange): void {
     const before = this.ended.size;
     for (let i = 0; i < count && this.ended.size > 0; i += 1) this.ended.delete(attemptKey(job + i, attempt));
-    if (this.ended.size < before && this.inHand === 0) this.whenEmpty?.();
+    if (this.ended.size < before && this.held === 0) this.whenEmpty?.();
   }
 }

@@ -36,7 +36,7 @@ pending(
   'a receipt frees the place of its submit; an outcome ends the run and every other wait for its job',
   async () => {
     const sent: ClientMessage[] = [];
-    const link = { open: () => undefined, send: (message: ClientMessage) => void sent.push(message) };
+    const link = { open: () => undefined, write: (message: ClientMessage) => void sent.push(message) };
     const client = new Client({ client: 'c', token: 't', host: nodeHost, link });
     client.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax: 1, payloadBytesMax: 1_000 });
     const flushed = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -27,7 +27,7 @@ class Rig {
     client: 'c',
     token: 't',
     host: nodeHost,
-    link: { open: () => undefined, send: (message) => void this.sent.push(message) },
+    link: { open: () => undefined, write: (message) => void this.sent.push(message) },
   });
 
   welcome(outstandingMax = 2): void {

@@ -429,7 +429,7 @@ jobs(
   async () => {
     await using folder = await tempFolder();
     const events: JobsEvent[] = [];
-    const times = { beatMs: 50, tickMs: 20 };
+    const times = { heartbeatMs: 50, tickMs: 20 };
     await using app = await embedded({ dir: folder.path, times, observe: (event) => events.push(event) });
     const client = app.client();
     const spin = defineJob('cpu.spin', { input: aNumber, output: anything, leaseMs: 200, retry });

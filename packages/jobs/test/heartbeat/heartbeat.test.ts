@@ -11,13 +11,13 @@ import { type DialerAuth, IdentityStore } from '@troupe/transport';
 import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { AttemptEnd, PulseHello, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
-import { LeaderLink, type LinkCodec } from '#src/remote/leader-connection.js';
-import { encodePulseHello, encodeWorker, readToWorker } from '#src/wire/worker-codec.js';
+import type { AttemptEnd, HeartbeatHello, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
+import { LeaderConnection, type RoleCodec } from '#src/remote/leader-connection.js';
+import { encodeHeartbeatHello, encodeWorker, readToWorker } from '#src/wire/worker-codec.js';
 import { stateFolder, workerRole } from '../remote/role.js';
 import { BriefSpin, LongSpin, Nap, Spin } from '../remote/trial-jobs.js';
 
-const pulse = suite('pulse');
+const heartbeat = suite('heartbeat');
 
 /** Three of these are still shorter than the jobs' leases. */
 const BEAT_MS = 300;
@@ -36,7 +36,7 @@ async function watched(dir: string, options: Partial<LeaderServerOptions> = {}):
   const waiting = new Set<() => void>();
   const leader = await startLeader({
     dir,
-    times: { beatMs: BEAT_MS },
+    times: { heartbeatMs: BEAT_MS },
     onFatal: (error) => {
       throw error;
     },
@@ -70,7 +70,7 @@ async function ranOnce(handle: JobHandle<typeof Spin>, events: readonly JobsEven
 }
 
 // A20: a lease is not an execution time-out, and a busy worker is not a dead one.
-pulse(
+heartbeat(
   'a handler that computes for three leases keeps its job, and the leader knows why it is silent',
   async () => {
     await using folder = await stateFolder();
@@ -94,40 +94,46 @@ pulse(
   },
 );
 
-pulse('without a pulse the same handler loses its job: this is what the pulse is for', async () => {
-  await using folder = await stateFolder();
-  await using at = await watched(folder.dir);
-  await using worker = await workerRole(at.port, 'w1', 4, { pulse: false });
-  await using client = await connectClient({ address: at.leader.address });
-  const handle = await client.submit(Spin, 3 * LEASE_MS);
-  await worker.event((event) => event['exec'] === 'spin');
-  await at.seen((event) => event.kind === 'requeued');
-  await handle.result();
-  assert.is((await handle.inspect()).attempt, 2);
-});
+heartbeat(
+  'without a heartbeat the same handler loses its job: this is what the heartbeat is for',
+  async () => {
+    await using folder = await stateFolder();
+    await using at = await watched(folder.dir);
+    await using worker = await workerRole(at.port, 'w1', 4, { heartbeatThread: false });
+    await using client = await connectClient({ address: at.leader.address });
+    const handle = await client.submit(Spin, 3 * LEASE_MS);
+    await worker.event((event) => event['exec'] === 'spin');
+    await at.seen((event) => event.kind === 'requeued');
+    await handle.result();
+    assert.is((await handle.inspect()).attempt, 2);
+  },
+);
 
-pulse('a handler that never comes back ends at its run-time limit, and the job runs elsewhere', async () => {
-  await using folder = await stateFolder();
-  await using at = await watched(folder.dir);
-  await using first = await workerRole(at.port, 'w1');
-  await using client = await connectClient({ address: at.leader.address });
-  const handle = await client.submit(BriefSpin, 3_600_000);
-  await first.event((event) => event['exec'] === 'brief-spin');
-  const startedAt = performance.now();
-  await using _second = await workerRole(at.port, 'w2');
-  assert.is(await handle.result(), 'w2');
-  const view = await handle.inspect();
-  assert.equal([view.attempt, view.failures, view.crashes], [2, 1, 0]);
-  const requeued = await at.seen((event) => event.kind === 'requeued');
-  assert.is(requeued.kind === 'requeued' ? requeued.cause : '', 'timeout_requeue');
-  const tookMs = performance.now() - startedAt;
-  // No grace on top: nobody waits for an abort that cannot arrive.
-  assert.ok(tookMs > 2_500 && tookMs < 6_500, `ended elsewhere after ${Math.round(tookMs)} ms`);
-  // It still computes, and gets nothing more to do.
-  assert.is(await client.run(Spin, 0), 'w2');
-});
+heartbeat(
+  'a handler that never comes back ends at its run-time limit, and the job runs elsewhere',
+  async () => {
+    await using folder = await stateFolder();
+    await using at = await watched(folder.dir);
+    await using first = await workerRole(at.port, 'w1');
+    await using client = await connectClient({ address: at.leader.address });
+    const handle = await client.submit(BriefSpin, 3_600_000);
+    await first.event((event) => event['exec'] === 'brief-spin');
+    const startedAt = performance.now();
+    await using _second = await workerRole(at.port, 'w2');
+    assert.is(await handle.result(), 'w2');
+    const view = await handle.inspect();
+    assert.equal([view.attempt, view.failures, view.crashes], [2, 1, 0]);
+    const requeued = await at.seen((event) => event.kind === 'requeued');
+    assert.is(requeued.kind === 'requeued' ? requeued.cause : '', 'timeout_requeue');
+    const tookMs = performance.now() - startedAt;
+    // No grace on top: nobody waits for an abort that cannot arrive.
+    assert.ok(tookMs > 2_500 && tookMs < 6_500, `ended elsewhere after ${Math.round(tookMs)} ms`);
+    // It still computes, and gets nothing more to do.
+    assert.is(await client.run(Spin, 0), 'w2');
+  },
+);
 
-pulse('a blocked worker that is killed is gone: its job runs elsewhere within two seconds', async () => {
+heartbeat('a blocked worker that is killed is gone: its job runs elsewhere within two seconds', async () => {
   await using folder = await stateFolder();
   await using at = await watched(folder.dir);
   await using first = await workerRole(at.port, 'w1');
@@ -145,28 +151,31 @@ pulse('a blocked worker that is killed is gone: its job runs elsewhere within tw
 });
 
 // A22: both threads stand, so nobody speaks; what the process says when it goes on is not believed.
-pulse('a process that is stopped is gone; its job runs elsewhere, and its late ack is fenced', async () => {
-  await using folder = await stateFolder();
-  await using at = await watched(folder.dir);
-  await using first = await workerRole(at.port, 'w1');
-  await using client = await connectClient({ address: at.leader.address });
-  const handle = await client.submit(Spin, 200);
-  await first.event((event) => event['exec'] === 'spin');
-  first.signal('SIGSTOP');
-  try {
-    await using _second = await workerRole(at.port, 'w2');
-    await at.seen((event) => event.kind === 'worker' && event.liveness === 'silent');
-    assert.is(await handle.result(), 'w2');
-    first.signal('SIGCONT');
-    await at.seen((event) => event.kind === 'stale' && event.attempt === 1);
-    assert.is(await client.open(Spin, handle.id).result(), 'w2');
-    assert.equal(at.events.filter(isBlocked), [], 'nobody said that it was blocked');
-  } finally {
-    first.signal('SIGCONT');
-  }
-});
+heartbeat(
+  'a process that is stopped is gone; its job runs elsewhere, and its late ack is fenced',
+  async () => {
+    await using folder = await stateFolder();
+    await using at = await watched(folder.dir);
+    await using first = await workerRole(at.port, 'w1');
+    await using client = await connectClient({ address: at.leader.address });
+    const handle = await client.submit(Spin, 200);
+    await first.event((event) => event['exec'] === 'spin');
+    first.signal('SIGSTOP');
+    try {
+      await using _second = await workerRole(at.port, 'w2');
+      await at.seen((event) => event.kind === 'worker' && event.liveness === 'silent');
+      assert.is(await handle.result(), 'w2');
+      first.signal('SIGCONT');
+      await at.seen((event) => event.kind === 'stale' && event.attempt === 1);
+      assert.is(await client.open(Spin, handle.id).result(), 'w2');
+      assert.equal(at.events.filter(isBlocked), [], 'nobody said that it was blocked');
+    } finally {
+      first.signal('SIGCONT');
+    }
+  },
+);
 
-pulse('the job stays even when the connection of the blocked loop was given up', async () => {
+heartbeat('the job stays even when the connection of the blocked loop was given up', async () => {
   await using folder = await stateFolder();
   await using at = await watched(folder.dir, { transportLimits: { pingMs: 200, deadMs: 900 } });
   await using worker = await workerRole(at.port, 'w1');
@@ -178,9 +187,9 @@ pulse('the job stays even when the connection of the blocked loop was given up',
   await ranOnce(handle, at.events);
 });
 
-pulse('a leader that was restarted meanwhile hears that the holder of a lease is blocked', async () => {
+heartbeat('a leader that was restarted meanwhile hears that the holder of a lease is blocked', async () => {
   await using folder = await stateFolder();
-  const times = { beatMs: BEAT_MS, reclaimMs: 1_500 };
+  const times = { heartbeatMs: BEAT_MS, reclaimMs: 1_500 };
   const before = await watched(folder.dir, { times });
   await using worker = await workerRole(before.port, 'w1');
   await using client = await connectClient({ address: before.leader.address });
@@ -194,8 +203,8 @@ pulse('a leader that was restarted meanwhile hears that the holder of a lease is
   await ranOnce(handle, after.events);
 });
 
-// A13, A35: the pulse proves the same identity, over the same kind of channel.
-pulse('a pulse has the key and the certificates of its worker', async () => {
+// A13, A35: the heartbeat proves the same identity, over the same kind of channel.
+heartbeat('a heartbeat has the key and the certificates of its worker', async () => {
   await using folder = await stateFolder();
   const authority = new CertificateAuthority('root');
   const { key, cert } = authority.issue({ name: 'leader', hosts: ['127.0.0.1'] });
@@ -216,28 +225,28 @@ pulse('a pulse has the key and the certificates of its worker', async () => {
   await ranOnce(handle, at.events);
 });
 
-/** Says hello as a pulse, then what only a worker may say; resolves with the answer. */
-async function impostor(at: Watched, auth: DialerAuth, hello: PulseHello): Promise<ToWorker> {
-  const codec: LinkCodec<PulseHello, WorkerMessage, ToWorker> = {
+/** Says hello as a heartbeat, then what only a worker may say; resolves with the answer. */
+async function impostor(at: Watched, auth: DialerAuth, hello: HeartbeatHello): Promise<ToWorker> {
+  const codec: RoleCodec<HeartbeatHello, WorkerMessage, ToWorker> = {
     role: 'worker',
-    hello: encodePulseHello,
+    hello: encodeHeartbeatHello,
     message: encodeWorker,
     answer: (type, from) => readToWorker(type, from),
   };
   return new Promise((resolve) => {
-    const link = new LeaderLink({ address: at.leader.address, auth }, 'impostor', codec, {
+    const connection = new LeaderConnection({ address: at.leader.address, auth }, 'impostor', codec, {
       onUp: () => {
         const port = {
           ref: undefined as never,
-          send: (answer: ToWorker) => {
-            link.close();
+          write: (answer: ToWorker) => {
+            connection.close();
             resolve(answer);
           },
         };
-        link.open(hello, port);
+        connection.open(hello, port);
         const ends: AttemptEnd[] = [{ outcome: 'ok', job: 1, attempt: 1, result: '"forged"' }];
         const credit = { jobs: 1, bytes: 1 };
-        link.send({ kind: 'report', ends, credit, cpu: 0, lagMs: 0, runMs: 0 }, port);
+        connection.write({ kind: 'report', ends, credit, cpu: 0, lagMs: 0, runMs: 0 }, port);
       },
       onDown: () => undefined,
     });
@@ -245,7 +254,7 @@ async function impostor(at: Watched, auth: DialerAuth, hello: PulseHello): Promi
 }
 
 // A13, A35: neither the name nor the incarnation of a worker is a secret; its identity and its token are.
-pulse('nobody else can speak for a worker, and a pulse cannot speak like one', async () => {
+heartbeat('nobody else can speak for a worker, and a heartbeat cannot speak like one', async () => {
   await using folder = await stateFolder();
   const keyOf = (digit: string): string => digit.repeat(64);
   const rules = { work: ['>'], submit: ['>'], observe: ['>'] };
@@ -268,7 +277,7 @@ pulse('nobody else can speak for a worker, and a pulse cannot speak like one', a
   assert.is(await handle.result(), 'w1', 'nothing that was forged was believed');
 });
 
-pulse('a process whose worker has closed ends by itself', async () => {
+heartbeat('a process whose worker has closed ends by itself', async () => {
   await using folder = await stateFolder();
   await using at = await watched(folder.dir);
   await using worker = await workerRole(at.port, 'w1');
@@ -276,4 +285,4 @@ pulse('a process whose worker has closed ends by itself', async () => {
   assert.is(await worker.exited, 0);
 });
 
-pulse.run();
+heartbeat.run();

@@ -13,8 +13,8 @@ import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol
 import type {
   Assignment,
   AttemptEnd,
+  AttemptRange,
   AttemptRef,
-  AttemptRun,
   ToWorker,
 } from '#src/protocol/worker-messages.js';
 import { policyOf } from '../ledger/legal-history.js';
@@ -184,11 +184,11 @@ export class PlayedClient {
     policy: JobPolicy = policyOf('one', { doneMs: 1e6, deadMs: 1e6 }),
   ) {
     this.rig = rig;
-    const send = (message: ToClient): void => {
+    const write = (message: ToClient): void => {
       this.heard.push(message);
       this.onHeard(message);
     };
-    this.session = rig.leader.openClient({ client, token }, { send });
+    this.session = rig.leader.openClient({ client, token }, { write });
     rig.settle();
     this.say({ kind: 'define', ref: 1, policy });
   }
@@ -227,7 +227,7 @@ interface PlayedWorkerOptions {
   readonly execs: readonly string[];
   readonly patterns: readonly string[];
   readonly held: readonly AttemptRef[];
-  readonly pulse?: string;
+  readonly heartbeatToken?: string;
 }
 
 export class PlayedWorker {
@@ -238,7 +238,7 @@ export class PlayedWorker {
   private granted: number;
 
   constructor(rig: LeaderRig, options: PlayedWorkerOptions) {
-    const { name, incarnation, slots, execs, patterns, held, pulse = '' } = options;
+    const { name, incarnation, slots, execs, patterns, held, heartbeatToken = '' } = options;
     this.rig = rig;
     this.granted = slots - held.length;
     this.session = rig.leader.openWorker(
@@ -249,11 +249,11 @@ export class PlayedWorker {
         execs,
         patterns,
         held,
-        pulse,
+        heartbeatToken,
         credit: { jobs: this.granted, bytes: 1_000_000 },
       },
       {
-        send: (message) => {
+        write: (message) => {
           this.heard.push(message);
           this.onHeard(message);
         },
@@ -266,8 +266,8 @@ export class PlayedWorker {
     return this.heard.flatMap((message) => (message.kind === 'assign' ? message.items : []));
   }
 
-  settled(): AttemptRun[] {
-    return this.heard.flatMap((message) => (message.kind === 'settled' ? message.items : []));
+  settled(): AttemptRange[] {
+    return this.heard.flatMap((message) => (message.kind === 'acknowledged' ? message.items : []));
   }
 
   aborted(): string[] {

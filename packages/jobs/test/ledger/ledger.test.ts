@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { KeyWindow } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
-import { ByteWriter } from '#src/wire/byte-writer.js';
 import { nextRecord, opening } from './legal-history.js';
 
 const ledgers = suite('ledger');

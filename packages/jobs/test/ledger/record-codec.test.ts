@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { payloadOfBytes } from '#src/job/payload.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
-import { ByteWriter } from '#src/wire/byte-writer.js';
 import { policyOf } from './legal-history.js';
 
 const codec = suite('record codec');

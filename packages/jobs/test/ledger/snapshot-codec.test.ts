@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { Job, type JobEnd } from '#src/ledger/job.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
-import { ByteWriter } from '#src/wire/byte-writer.js';
 import { endedJob, PLAIN, POLICIES, type Traits, traits } from './ended-job.js';
 
 const codec = suite('snapshot codec');
@@ -105,8 +105,8 @@ codec('a job that is like nothing, and a version from the future, are refused', 
     out.byte(4);
     out.byte(form);
     out.int(1);
-    out.time(1);
-    out.time(2);
+    out.double(1);
+    out.double(2);
     assert.throws(() => load([head as Buffer, out.take()]), corrupt, `form ${form}`);
   }
   const future = Buffer.from(head as Buffer);

@@ -2,49 +2,49 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
 
-const estimates = suite('run-time estimate');
+const paces = suite('estimate');
 
-function estimateOf(...attemptMs: number[]): RunTimeEstimate {
+function paceOf(...attemptMs: number[]): RunTimeEstimate {
   const estimate = new RunTimeEstimate();
-  for (const ms of attemptMs) estimate.ran(1, ms);
+  for (const ms of attemptMs) estimate.add(1, ms);
   return estimate;
 }
 
-estimates('a size is what two milliseconds hold, and at most its limit', () => {
+paces('a row is what two milliseconds hold, and at most its limit', () => {
   assert.equal(
-    [0, 0.001, 0.01, 0.1, 0.9, 2, 2.1].map((attemptMs) => estimateOf(attemptMs).batchSize),
+    [0, 0.001, 0.01, 0.1, 0.9, 2, 2.1].map((attemptMs) => paceOf(attemptMs).batchSize),
     [BATCH_JOBS_MAX, BATCH_JOBS_MAX, 200, 20, 2, 1, 0],
   );
 });
 
-estimates('before the first attempt has ended there is no size', () => {
+paces('before the first attempt has ended there is no row', () => {
   const estimate = new RunTimeEstimate();
   assert.is(estimate.batchSize, 0);
-  estimate.ran(0, 0);
-  estimate.ran(1, Number.NaN);
-  estimate.ran(1, -1);
+  estimate.add(0, 0);
+  estimate.add(1, Number.NaN);
+  estimate.add(1, -1);
   assert.is(estimate.batchSize, 0);
 });
 
-estimates('a slow attempt counts at once, fast ones by and by', () => {
-  const estimate = estimateOf(0.01, 100);
+paces('a slow attempt counts at once, fast ones by and by', () => {
+  const estimate = paceOf(0.01, 100);
   assert.is(estimate.batchSize, 0);
-  const sizes: number[] = [];
+  const rows: number[] = [];
   for (let i = 0; i < 20; i += 1) {
-    estimate.ran(1, 0.01);
-    sizes.push(estimate.batchSize);
+    estimate.add(1, 0.01);
+    rows.push(estimate.batchSize);
   }
   assert.is(
-    sizes.findIndex((size) => size > 0),
+    rows.findIndex((row) => row > 0),
     13,
   );
-  assert.ok(sizes.every((size, i) => i === 0 || size >= (sizes[i - 1] as number)));
+  assert.ok(rows.every((row, i) => i === 0 || row >= (rows[i - 1] as number)));
 });
 
-estimates('many attempts count as their mean', () => {
+paces('many attempts count as their mean', () => {
   const estimate = new RunTimeEstimate();
-  estimate.ran(10, 5);
+  estimate.add(10, 5);
   assert.is(estimate.batchSize, 4);
 });
 
-estimates.run();
+paces.run();

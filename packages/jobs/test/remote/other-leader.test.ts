@@ -12,7 +12,7 @@ import {
 import { Dialer, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ByteWriter } from '#src/wire/byte-writer.js';
+import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { encodeClientHello } from '#src/wire/client-codec.js';
 import { anything } from '../plain-schema.js';
 import { stateFolder } from './role.js';

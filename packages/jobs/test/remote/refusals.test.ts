@@ -55,7 +55,7 @@ refusals('a client that is refused for good says the reason to everybody who wai
     client: 'c',
     token: 't',
     host: nodeHost,
-    link: { open: () => undefined, send: () => undefined },
+    link: { open: () => undefined, write: () => undefined },
   });
   const asked = [client.submit(one, 1), client.run(one, 1), client.submitAll(one, [1]), client.overview()];
   const waiting = asked.map(reasonOf);
@@ -92,7 +92,7 @@ refusals('a definition that found no room is said again with the next submit', (
     client: 'c',
     token: 't',
     host: { ...nodeHost, soon: (run) => void due.push(run) },
-    link: { open: () => undefined, send: (message) => void sent.push(message) },
+    link: { open: () => undefined, write: (message) => void sent.push(message) },
   });
   client.connect();
   client.fromLeader({ kind: 'welcome', tag: 'tag', outstandingMax: 9, payloadBytesMax: 9 });

@@ -1,12 +1,12 @@
 import type { Connection, ReceivedFrame } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ByteWriter } from '#src/bytes/byte-writer.js';
 import type { ClientMessage, ToClient } from '#src/protocol/client-messages.js';
-import { ClientPeer } from '#src/server/client-connection.js';
-import type { LeaderFaces, PeerSetup } from '#src/server/connection-setup.js';
-import { ByteReader } from '#src/wire/byte-reader.js';
-import { ByteWriter } from '#src/wire/byte-writer.js';
+import { ClientConnection } from '#src/server/client-connection.js';
+import type { ConnectionSetup, LeaderForConnections } from '#src/server/connection-setup.js';
 import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-codec.js';
+import { WireReader } from '#src/wire/wire-reader.js';
 import { Echo } from '../remote/trial-jobs.js';
 
 const peers = suite('client peer');
@@ -22,7 +22,7 @@ function rig() {
     handshake: { authMethod: 'none' },
     write: (type: number, _header: unknown, body: Uint8Array) => {
       if (!hasRoom) return 'full';
-      sent.push(readToClient(type, new ByteReader(body.slice())) as ToClient);
+      sent.push(readToClient(type, new WireReader(body.slice())) as ToClient);
       return 'accepted';
     },
     requestStarted: () => {
@@ -40,13 +40,13 @@ function rig() {
   // Only what the peer uses of them.
   const setup = {
     connection: connection as unknown as Connection,
-    leader: leader as unknown as LeaderFaces,
+    leader: leader as unknown as LeaderForConnections,
     bodyBytesMax: 1_000,
     waitingBytesMax: 1_000,
     port: () => ({}),
-    gone: () => undefined,
-  } as unknown as PeerSetup<ToClient>;
-  const peer = new ClientPeer(setup);
+    onClosed: () => undefined,
+  } as unknown as ConnectionSetup<ToClient>;
+  const peer = new ClientConnection(setup);
   const receive = (type: number, out: ByteWriter): void =>
     peer.onFrame({ type, header: {}, body: out.take(), incoming: null } as unknown as ReceivedFrame);
   encodeClientHello({ client: 'c', token: 't' }, new ByteWriter(), receive);
@@ -74,7 +74,7 @@ peers('everything a client says is in flight until it is answered, or handled wh
   const unanswered: readonly ClientMessage[] = [
     { kind: 'define', ref: 1, policy: Echo.policy },
     { kind: 'await', jobs: [1, 2, 3] },
-    { kind: 'beat' },
+    { kind: 'heartbeat' },
     { kind: 'submit', low: 0, items: [] },
   ];
   for (const message of unanswered) {

@@ -8,7 +8,7 @@ import { Dialer, IdentityStore, nodeClock, nodeNet } from '@troupe/transport';
 import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { JobFrame } from '#src/wire/job-frame-type.js';
+import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { leaderRole, type Role, stateFolder, workerRole } from '../remote/role.js';
 import { Echo } from '../remote/trial-jobs.js';
 
@@ -47,7 +47,7 @@ function send(port: number, header: object, body: Buffer): Promise<void> {
       address: { port },
       role: 'client',
       onConnection: (connection) => {
-        connection.write(JobFrame.ClientHello, header, body);
+        connection.write(JobFrameType.ClientHello, header, body);
         return {
           onFrame: () => undefined,
           onClose: () => {

@@ -13,10 +13,10 @@ import {
 } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
-import { ByteWriter } from '#src/wire/byte-writer.js';
 import { encodeClient, encodeClientHello } from '#src/wire/client-codec.js';
-import { JobFrame } from '#src/wire/job-frame-type.js';
+import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { encodeWorker, encodeWorkerHello } from '#src/wire/worker-codec.js';
 import { leaderRole, stateFolder, workerRole } from '../remote/role.js';
 import { Echo } from '../remote/trial-jobs.js';
@@ -95,18 +95,18 @@ hostile('what is no message ends its connection and nothing else', async () => {
   await using client = await connectClient({ address: { port: leader.port } });
   const garbage = Buffer.from('ffffffffffffffffffffffffff', 'hex');
   for (const type of [
-    JobFrame.Submit,
-    JobFrame.SubmitAll,
-    JobFrame.Define,
-    JobFrame.Call,
-    JobFrame.ClientHello,
+    JobFrameType.Submit,
+    JobFrameType.SubmitAll,
+    JobFrameType.Define,
+    JobFrameType.Call,
+    JobFrameType.ClientHello,
   ]) {
     const evil = await peer(leader.port, 'client');
     say(evil.connection, hello('evil'));
     evil.connection.write(type, NO_HEADER, garbage);
     await evil.closed;
   }
-  for (const type of [JobFrame.Report, JobFrame.Ends, JobFrame.WorkerHello]) {
+  for (const type of [JobFrameType.Report, JobFrameType.Ends, JobFrameType.WorkerHello]) {
     const evil = await peer(leader.port, 'worker');
     evil.connection.write(type, NO_HEADER, garbage);
     await evil.closed;
@@ -125,7 +125,7 @@ hostile('what is no message ends its connection and nothing else', async () => {
     const out = new ByteWriter();
     out.int(1);
     out.text(text);
-    deep.connection.write(JobFrame.Call, NO_HEADER, out.take());
+    deep.connection.write(JobFrameType.Call, NO_HEADER, out.take());
   }
   await deep.closed;
   assert.is(await client.run(Echo, 'fine'), 'fine');

@@ -15,9 +15,9 @@ import {
 } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ByteReader } from '#src/wire/byte-reader.js';
-import { ByteWriter } from '#src/wire/byte-writer.js';
+import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-codec.js';
+import { WireReader } from '#src/wire/wire-reader.js';
 import { encodeWorkerHello, readToWorker } from '#src/wire/worker-codec.js';
 import { anything } from '../plain-schema.js';
 import { stateFolder } from '../remote/role.js';
@@ -124,7 +124,7 @@ slow('a client that reads late has every result, and only a few megabytes have w
   const got = new Map<number, string>();
   await until(() => {
     for (const { type, body } of peer.frames.splice(0)) {
-      const message = readToClient(type, new ByteReader(body));
+      const message = readToClient(type, new WireReader(body));
       if (message?.kind !== 'outcomes') continue;
       for (const { job, state, result } of message.items) {
         assert.not.ok(got.has(job), `job ${job} twice`);
@@ -159,7 +159,7 @@ slow('a worker that reads late has every job, and only a few megabytes have wait
   const got = new Set<number>();
   await until(() => {
     for (const { type, body } of peer.frames.splice(0)) {
-      const message = readToWorker(type, new ByteReader(body));
+      const message = readToWorker(type, new WireReader(body));
       if (message?.kind === 'assign') for (const { job } of message.items) got.add(job);
     }
     return got.size === COUNT || peer.reason !== undefined;

@@ -16,7 +16,7 @@ import type { Job, StoredPolicy } from '#src/ledger/job.js';
 import { KeyWindow, windowKey } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { Producer } from '#src/ledger/producer.js';
-import { Slots } from '#src/worker/slots.js';
+import { HandlerSlots } from '#src/worker/handler-slots.js';
 import { Worker } from '#src/worker/worker.js';
 import type { SimMachine } from './sim-cluster.js';
 import { damageOf } from './sim-disk.js';
@@ -243,9 +243,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () =>
       swap(
         JobQueues,
-        'giveBack',
+        'release',
         (original) =>
-          function giveBack(this: object, exec: { round: { size: number }; exec: string }) {
+          function release(this: object, exec: { round: { size: number }; exec: string }) {
             if (exec.round.size === 1 && exec.exec === 'sim.slow') return undefined;
             return original.call(this, exec);
           },
@@ -340,10 +340,10 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'a worker grants a slot twice (A23)',
     plant: () =>
       swap(
-        Slots,
-        'giveBack',
+        HandlerSlots,
+        'release',
         (original) =>
-          function giveBack(this: { granted: number }, attempt: object) {
+          function release(this: { granted: number }, attempt: object) {
             original.call(this, attempt);
             this.granted += 1;
           },
@@ -354,9 +354,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () =>
       swap(
         Worker,
-        'lineUp',
+        'enqueue',
         () =>
-          function lineUp(this: { begin(attempt: object, now: number): void }, attempt: { since: number }) {
+          function enqueue(this: { begin(attempt: object, now: number): void }, attempt: { since: number }) {
             this.begin(attempt, attempt.since);
           },
       ),

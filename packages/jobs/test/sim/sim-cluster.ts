@@ -66,7 +66,7 @@ const WORKERS = 3;
 const CLIENTS = 2;
 const FAULTS_MS = 4_000;
 const HEAL_MS = 60_000;
-const times = { tickMs: 20, beatMs: 50, resumeGraceMs: 100, reclaimMs: 400, runGraceMs: 150 };
+const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400, runGraceMs: 150 };
 
 interface Probe {
   readonly ledger: Ledger;

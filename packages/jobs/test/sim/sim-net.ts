@@ -1,6 +1,6 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
-import type { ClientFace, PeerPort, WorkerFace } from '#src/protocol/leader-interface.js';
+import type { LeaderForClients, LeaderForWorkers, PeerPort } from '#src/protocol/leader-interface.js';
 import type { SimNode, SimWorld } from './sim-world.js';
 
 /** Stands for the connection inside the leader's system; its end is the connection's end. */
@@ -79,7 +79,7 @@ export class SimNet {
   }
 
   /** What a worker or client on that machine sees of the leader. */
-  face(peer: Peer): WorkerFace & ClientFace {
+  face(peer: Peer): LeaderForWorkers & LeaderForClients {
     let current: Connection | undefined;
     const hello = (how: 'helloWorker' | 'helloClient', words: unknown, port: PeerPort<never>): void => {
       const connection = new Connection(peer);
@@ -112,9 +112,9 @@ export class SimNet {
       connection.ref = this.leaderNode.system.spawn(Session);
       connection.port = {
         ref: connection.ref,
-        send: (message) => {
+        write: (message) => {
           this.onSent(message);
-          this.down(connection, () => port.send(message));
+          this.down(connection, () => port.write(message));
         },
       };
       this.tell(connection, how, words);

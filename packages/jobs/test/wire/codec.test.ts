@@ -2,10 +2,9 @@ import { JobsError } from '@troupe/jobs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { ByteWriter } from '#src/bytes/byte-writer.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
 import type { Assignment, AttemptEnd, ToWorker, WorkerMessage } from '#src/protocol/worker-messages.js';
-import { ByteReader } from '#src/wire/byte-reader.js';
-import { ByteWriter } from '#src/wire/byte-writer.js';
 import {
   encodeClient,
   encodeClientHello,
@@ -14,15 +13,16 @@ import {
   readClientHello,
   readToClient,
 } from '#src/wire/client-codec.js';
-import { FRAME_BYTES, JobFrame } from '#src/wire/job-frame-type.js';
+import { FRAME_BYTES, JobFrameType } from '#src/wire/job-frame-type.js';
+import { WireReader } from '#src/wire/wire-reader.js';
 import {
-  encodePulse,
-  encodePulseHello,
+  encodeHeartbeatHello,
+  encodeLoopBlocked,
   encodeToWorker,
   encodeWorker,
   encodeWorkerHello,
-  readPulse,
-  readPulseHello,
+  readHeartbeatHello,
+  readLoopBlocked,
   readToWorker,
   readWorker,
   readWorkerHello,
@@ -103,8 +103,8 @@ codec('what a client says is read as it was said', () => {
   const message: fc.Arbitrary<ClientMessage> = fc.oneof(
     rec({ kind: fc.constant('submit' as const), low: number, items: fc.array(item, { maxLength: 2 }) }),
     rec({ kind: fc.constant('await' as const), jobs: fc.array(number) }),
-    fc.constant({ kind: 'beat' as const }),
-    fc.constant({ kind: 'bye' as const }),
+    fc.constant({ kind: 'heartbeat' as const }),
+    fc.constant({ kind: 'close' as const }),
     fc.constant({ kind: 'define' as const, ref: 3, policy: Echo.policy }),
     rec({
       kind: fc.constant('call' as const),
@@ -124,12 +124,12 @@ codec('what a client says is read as it was said', () => {
   fc.assert(
     fc.property(message, (said) => {
       const [frame] = framesOf(encodeClient, said);
-      assert.equal(readClient(frame?.type ?? 0, new ByteReader(frame?.bytes ?? Buffer.alloc(0))), said);
+      assert.equal(readClient(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), said);
     }),
     { numRuns: 300 },
   );
   const [hello] = framesOf(encodeClientHello, { client: 'ann', token: 't' });
-  assert.equal(readClientHello(new ByteReader(hello?.bytes ?? Buffer.alloc(0))), {
+  assert.equal(readClientHello(new WireReader(hello?.bytes ?? Buffer.alloc(0))), {
     client: 'ann',
     token: 't',
   });
@@ -151,7 +151,7 @@ codec('what a leader says to a client is read as it was said', () => {
   fc.assert(
     fc.property(message, (said) => {
       const [frame] = framesOf(encodeToClient, said);
-      assert.equal(readToClient(frame?.type ?? 0, new ByteReader(frame?.bytes ?? Buffer.alloc(0))), said);
+      assert.equal(readToClient(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), said);
     }),
     { numRuns: 300 },
   );
@@ -169,7 +169,7 @@ codec('what workers and leaders say to each other is read as it was said', () =>
   fc.assert(
     fc.property(fromWorker, (said) => {
       const [frame] = framesOf(encodeWorker, said);
-      assert.equal(readWorker(frame?.type ?? 0, new ByteReader(frame?.bytes ?? Buffer.alloc(0))), said);
+      assert.equal(readWorker(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), said);
     }),
     { numRuns: 300 },
   );
@@ -178,7 +178,7 @@ codec('what workers and leaders say to each other is read as it was said', () =>
       kind: fc.constant('assign' as const),
       items: fc.array(assignment, { minLength: 1, maxLength: 2 }),
     }),
-    rec({ kind: fc.constant('settled' as const), items: fc.array(run) }),
+    rec({ kind: fc.constant('acknowledged' as const), items: fc.array(run) }),
     rec({
       kind: fc.constant('abort' as const),
       items: fc.array(
@@ -193,7 +193,7 @@ codec('what workers and leaders say to each other is read as it was said', () =>
   fc.assert(
     fc.property(toWorker, (said) => {
       const [frame] = framesOf(encodeToWorker, said);
-      assert.equal(readToWorker(frame?.type ?? 0, new ByteReader(frame?.bytes ?? Buffer.alloc(0))), said);
+      assert.equal(readToWorker(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), said);
     }),
     { numRuns: 300 },
   );
@@ -204,21 +204,25 @@ codec('what workers and leaders say to each other is read as it was said', () =>
     patterns: ['>'],
     slots: 3,
     credit: { jobs: 3, bytes: 9 },
+    heartbeatToken: '',
     held: [{ job: 1, attempt: 2 }],
   };
   const [frame] = framesOf(encodeWorkerHello, hello);
-  assert.equal(readWorkerHello(new ByteReader(frame?.bytes ?? Buffer.alloc(0))), hello);
-  const [withPulse] = framesOf(encodeWorkerHello, { ...hello, pulse: 'token' });
-  assert.is(readWorkerHello(new ByteReader(withPulse?.bytes ?? Buffer.alloc(0))).pulse, 'token');
+  assert.equal(readWorkerHello(new WireReader(frame?.bytes ?? Buffer.alloc(0))), hello);
+  const [withToken] = framesOf(encodeWorkerHello, { ...hello, heartbeatToken: 'token' });
+  assert.is(readWorkerHello(new WireReader(withToken?.bytes ?? Buffer.alloc(0))).heartbeatToken, 'token');
 });
 
-codec('what a pulse says survives the wire', () => {
+codec('a heartbeat hello and a blocked-loop report survive the wire', () => {
   const hello = { worker: 'w', incarnation: 'i', token: 't' };
-  const [first] = framesOf(encodePulseHello, hello);
-  assert.equal([first?.type, readPulseHello(new ByteReader(first?.bytes ?? Buffer.alloc(0)))], [79, hello]);
-  const [beat] = framesOf(encodePulse, { blockedMs: 1_234.4 });
+  const [first] = framesOf(encodeHeartbeatHello, hello);
   assert.equal(
-    [beat?.type, readPulse(new ByteReader(beat?.bytes ?? Buffer.alloc(0)))],
+    [first?.type, readHeartbeatHello(new WireReader(first?.bytes ?? Buffer.alloc(0)))],
+    [79, hello],
+  );
+  const [beat] = framesOf(encodeLoopBlocked, { blockedMs: 1_234.4 });
+  assert.equal(
+    [beat?.type, readLoopBlocked(new WireReader(beat?.bytes ?? Buffer.alloc(0)))],
     [80, { blockedMs: 1_234 }],
   );
 });
@@ -236,7 +240,7 @@ codec('a long list is cut into frames that together say the same', () => {
   assert.ok(frames.length >= 7);
   assert.ok(frames.every(({ bytes }) => bytes.length < FRAME_BYTES + 2_000));
   const read = frames.flatMap(({ type, bytes }) => {
-    const message = readClient(type, new ByteReader(bytes));
+    const message = readClient(type, new WireReader(bytes));
     return message?.kind === 'submit' ? message.items : [];
   });
   assert.equal(read, items);
@@ -255,13 +259,13 @@ codec('a result too large for its report follows it, without credit', () => {
   });
   assert.equal(
     frames.map(({ type }) => type),
-    [JobFrame.Report, JobFrame.Ends],
+    [JobFrameType.Report, JobFrameType.Ends],
   );
 });
 
 codec('bytes of anybody end in a message or in a typed refusal, whatever they are', () => {
   const readers = [readClient, readToClient, readWorker, readToWorker];
-  const types = Object.values(JobFrame);
+  const types = Object.values(JobFrameType);
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 300 }),
@@ -269,7 +273,7 @@ codec('bytes of anybody end in a message or in a typed refusal, whatever they ar
       fc.constantFrom(...readers),
       (bytes, type, read) => {
         try {
-          read(type, new ByteReader(bytes));
+          read(type, new WireReader(bytes));
         } catch (error) {
           assert.instance(error, JobsError);
         }
@@ -284,7 +288,7 @@ codec('a definition from outside passes the checks of one from inside', () => {
     const out = new ByteWriter();
     out.int(1);
     out.text(JSON.stringify(policy));
-    return readClient(JobFrame.Define, new ByteReader(out.take()));
+    return readClient(JobFrameType.Define, new WireReader(out.take()));
   };
   assert.is(define(Echo.policy)?.kind, 'define');
   const bad = [

@@ -1,20 +1,20 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Attempt } from '#src/worker/attempt.js';
-import { Line, QUEUED_MS_MAX } from '#src/worker/attempt-queue.js';
+import { AttemptQueue, QUEUED_MS_MAX } from '#src/worker/attempt-queue.js';
 import { HandTime } from '../manual-time.js';
 
-const lines = suite('line');
+const lines = suite('queue');
 
 class LineRig {
   readonly time = new HandTime();
   readonly late: number[] = [];
-  readonly line = new Line(this.time.host, (attempt) => this.late.push(attempt.job));
+  readonly queue = new AttemptQueue(this.time.host, (attempt) => this.late.push(attempt.job));
 
   join(job: number): Attempt {
     const rest = { exec: 'some.job', payload: '1', client: 'c', runMs: 1_000, outputBytes: 1_000 };
     const attempt = new Attempt({ job, attempt: 1, ...rest }, this.time.now);
-    this.line.join(attempt);
+    this.queue.push(attempt);
     return attempt;
   }
 }
@@ -22,8 +22,8 @@ class LineRig {
 lines('they begin in the order in which they came', () => {
   const rig = new LineRig();
   for (const job of [1, 2, 3]) rig.join(job);
-  assert.equal([rig.line.next()?.job, rig.line.next()?.job, rig.line.next()?.job], [1, 2, 3]);
-  assert.is(rig.line.next(), undefined);
+  assert.equal([rig.queue.shift()?.job, rig.queue.shift()?.job, rig.queue.shift()?.job], [1, 2, 3]);
+  assert.is(rig.queue.shift(), undefined);
 });
 
 lines('each waits for as long as the others may, counted from when it came', () => {
@@ -43,18 +43,18 @@ lines('one that was ended where it stood neither begins nor is late', () => {
   const [first, , third] = [rig.join(1), rig.join(2), rig.join(3)];
   first.isOver = true;
   third.isOver = true;
-  assert.is(rig.line.next()?.job, 2);
-  assert.is(rig.line.next(), undefined);
+  assert.is(rig.queue.shift()?.job, 2);
+  assert.is(rig.queue.shift(), undefined);
   rig.join(4).isOver = true;
   rig.time.advance(QUEUED_MS_MAX);
   assert.equal(rig.late, []);
 });
 
-lines('a line that is cleared keeps nobody and no timer', () => {
+lines('a queue that is cleared keeps nobody and no timer', () => {
   const rig = new LineRig();
   rig.join(1);
-  rig.line.clear();
-  assert.equal([rig.line.next(), rig.time.timersStanding], [undefined, 0]);
+  rig.queue.clear();
+  assert.equal([rig.queue.shift(), rig.time.timersStanding], [undefined, 0]);
   rig.join(2);
   rig.time.advance(QUEUED_MS_MAX);
   assert.equal(rig.late, [2]);

@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert';
 import type { JobsHost } from '#src/host.js';
 import { RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
 import type { WorkerMessage } from '#src/protocol/worker-messages.js';
+import { HandlerSlots } from '#src/worker/handler-slots.js';
 import { Reporter } from '#src/worker/reporter.js';
-import { Slots } from '#src/worker/slots.js';
 import { DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
 
 const reporters = suite('reporter');
@@ -35,13 +35,13 @@ class Played {
       later: (run) => run(),
     };
     const load = { cpu: () => 0, lagMs: () => 0 };
-    const slots = new Slots(
-      { settings: DEFAULT_WORKER_SETTINGS, runTimeEstimate: new RunTimeEstimate(), host, load },
+    const slots = new HandlerSlots(
+      { settings: DEFAULT_WORKER_SETTINGS, estimate: new RunTimeEstimate(), host, load },
       () => undefined,
     );
     slots.restart();
-    const send = (_message: WorkerMessage): void => void this.saidAt.push(this.now);
-    this.reporter = new Reporter({ host, load, slots, send });
+    const write = (_message: WorkerMessage): void => void this.saidAt.push(this.now);
+    this.reporter = new Reporter({ host, load, slots, write });
   }
 
   advance(ms: number): void {

@@ -32,7 +32,7 @@ class WorkerRig {
       host: this.time.host,
       link: {
         open: (hello) => void this.hellos.push(hello),
-        send: (message) => void this.sent.push(message),
+        write: (message) => void this.sent.push(message),
       },
       onRefused: () => undefined,
       onFailure: (failure) => void this.failures.push(failure),
@@ -42,7 +42,7 @@ class WorkerRig {
 
   connect(): void {
     this.worker.connect();
-    this.worker.fromLeader({ kind: 'welcome', tag: 'tag', beatMs: 1_000 });
+    this.worker.fromLeader({ kind: 'welcome', tag: 'tag', heartbeatMs: 1_000 });
   }
 
   assign(no: number, attempt = 1, more: Partial<Assignment> = {}): void {
@@ -63,7 +63,7 @@ class WorkerRig {
   }
 
   settled(no: number, attempt = 1): void {
-    this.worker.fromLeader({ kind: 'settled', items: [{ job: no, attempt, count: 1 }] });
+    this.worker.fromLeader({ kind: 'acknowledged', items: [{ job: no, attempt, count: 1 }] });
   }
 
   /** What the leader has heard of ended attempts since the last look. */
@@ -120,8 +120,8 @@ workers('an end is held until the leader has settled it, and said again in every
 workers('a run of jobs is settled in one word; what is not in it, or not in hand, is left alone', () => {
   const rig = new WorkerRig(() => 'quick');
   rig.assignAll([5, 6, 7, 8]);
-  rig.worker.fromLeader({ kind: 'settled', items: [{ job: 4, attempt: 1, count: 3 }] });
-  rig.worker.fromLeader({ kind: 'settled', items: [{ job: 7, attempt: 2, count: 2 }] });
+  rig.worker.fromLeader({ kind: 'acknowledged', items: [{ job: 4, attempt: 1, count: 3 }] });
+  rig.worker.fromLeader({ kind: 'acknowledged', items: [{ job: 7, attempt: 2, count: 2 }] });
   rig.connect();
   const held = rig.hellos.at(-1)?.held.map(({ job, attempt }) => `${job}.${attempt}`);
   assert.equal(held?.sort(), ['7.1', '8.1']);
@@ -230,10 +230,10 @@ workers('what another leader had assigned is aborted and forgotten, not reported
   );
   rig.worker.disconnected();
   rig.worker.connect();
-  rig.worker.fromLeader({ kind: 'welcome', tag: 'other', beatMs: 1_000 });
+  rig.worker.fromLeader({ kind: 'welcome', tag: 'other', heartbeatMs: 1_000 });
   assert.equal(rig.ends(), []);
   assert.is(aborted.length, 1);
-  assert.is(rig.worker.inHand, 0);
+  assert.is(rig.worker.held, 0);
   rig.assign(1, 1);
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(
@@ -261,7 +261,7 @@ workers('more than its slots never run at once; the rest begins as they come fre
   const { rig, letGo, running } = patientRig();
   rig.warmUp(100);
   rig.assignAll([1, 2, 3, 4, 5, 6]);
-  assert.equal([running(), rig.worker.running, rig.worker.inHand], [[1, 2, 3, 4], 4, 6]);
+  assert.equal([running(), rig.worker.running, rig.worker.held], [[1, 2, 3, 4], 4, 6]);
   await letGo(2);
   assert.equal([running(), rig.outcomes()], [[1, 3, 4, 5], ['2.1 ok']]);
   await letGo(1);

@@ -1,12 +1,12 @@
 // Hot path: one journal append per turn, no promise, no object per record beyond the record itself.
 
+import { ByteWriter } from '../../bytes/byte-writer.js';
 import { Ring } from '../../collections/ring.js';
 import { StoredPayload } from '../../job/stored-payload.js';
 import { JournalFailedError } from '../../jobs-error.js';
 import type { Journal } from '../../journal/journal.js';
 import type { LedgerRecord } from '../../ledger/record.js';
 import { encodeRecord } from '../../ledger/record-codec.js';
-import { ByteWriter } from '../../wire/byte-writer.js';
 
 /** Records are packed into journal entries of about this size: small enough to stay inline in any log. */
 const ENTRY_BYTES = 32 * 1024;

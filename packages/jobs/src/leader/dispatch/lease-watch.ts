@@ -1,7 +1,7 @@
-import { PulseSession } from '../../heartbeat/heartbeat-session.js';
 import type { Liveness } from '../../protocol/client-messages.js';
-import type { PulseBeat, PulseHello, ToWorker } from '../../protocol/worker-messages.js';
+import type { HeartbeatHello, LoopBlocked, ToWorker } from '../../protocol/worker-messages.js';
 import type { LeaderContext } from '../leader-context.js';
+import { HeartbeatSession } from '../sessions/heartbeat-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import type { Attempts } from './attempts.js';
 import type { Lease } from './lease.js';
@@ -20,7 +20,7 @@ export class LeaseWatch {
 
   sweep(): void {
     for (const session of this.context.fleet.sessions.values()) {
-      if (session.open || session.pulse !== undefined) this.watch(session);
+      if (session.open || session.heartbeat !== undefined) this.watch(session);
       else this.mourn(session);
     }
   }
@@ -31,43 +31,44 @@ export class LeaseWatch {
     if (session.liveness !== 'alive') this.note(session);
   }
 
-  /** A pulse speaks for a worker that named its token, or for one whose hello was before the leader's restart. */
-  openPulse(hello: PulseHello, port: { send(message: ToWorker): void }): PulseSession {
-    const pulse = new PulseSession(hello, port, this.context.time);
-    const session = this.context.fleet.sessions.get(pulse.name);
-    const isKnown = session?.inDoubt === true || (hello.token !== '' && session?.pulseToken === hello.token);
-    if (session !== undefined && isKnown) session.pulse = pulse;
-    else pulse.refuse('no such worker is known here');
-    return pulse;
+  /** A heartbeat speaks for a worker that named its token, or for one whose hello was before the leader's restart. */
+  openHeartbeat(hello: HeartbeatHello, port: { write(message: ToWorker): void }): HeartbeatSession {
+    const heartbeat = new HeartbeatSession(hello, port, this.context.time);
+    const session = this.context.fleet.sessions.get(heartbeat.name);
+    const isKnown =
+      session?.inDoubt === true || (hello.token !== '' && session?.heartbeatToken === hello.token);
+    if (session !== undefined && isKnown) session.heartbeat = heartbeat;
+    else heartbeat.refuse('no such worker is known here');
+    return heartbeat;
   }
 
-  fromPulse(pulse: PulseSession, beat: PulseBeat): void {
-    const session = this.spokenFor(pulse);
+  fromHeartbeat(heartbeat: HeartbeatSession, report: LoopBlocked): void {
+    const session = this.spokenFor(heartbeat);
     if (session === undefined) return;
-    pulse.heardAt = this.context.time;
-    if (beat.blockedMs === 0) return this.closePulse(pulse);
+    heartbeat.heardAt = this.context.time;
+    if (report.blockedMs === 0) return this.closeHeartbeat(heartbeat);
     this.note(session);
   }
 
   /** From now on the loop must be heard itself: where its connection is lost, it has the grace to come back. */
-  closePulse(pulse: PulseSession): void {
-    const session = this.spokenFor(pulse);
+  closeHeartbeat(heartbeat: HeartbeatSession): void {
+    const session = this.spokenFor(heartbeat);
     if (session === undefined) return;
-    session.pulse = undefined;
+    session.heartbeat = undefined;
     if (!session.open) session.closedAt = this.context.time;
   }
 
   liveness(session: WorkerSession): Liveness {
     const { time } = this.context;
     const isSilent = time - session.heardAt > this.quietMs;
-    if (session.pulse !== undefined) {
-      if (session.open && session.heardAt >= session.pulse.heardAt) return 'alive';
+    if (session.heartbeat !== undefined) {
+      if (session.open && session.heardAt >= session.heartbeat.heardAt) return 'alive';
       return time - session.aliveAt > this.quietMs ? 'gone' : 'blocked';
     }
     if (!session.open) return 'gone';
     if (!isSilent) return 'alive';
     // Who could say that it is blocked, and does not, is not there.
-    return session.pulseToken === '' ? 'blocked' : 'gone';
+    return session.heartbeatToken === '' ? 'blocked' : 'gone';
   }
 
   blockedMs(session: WorkerSession): number {
@@ -76,12 +77,12 @@ export class LeaseWatch {
 
   /** No silence shorter than this means anything: an idle worker beats no faster. */
   private get quietMs(): number {
-    return SILENT_BEATS * this.context.times.beatMs;
+    return SILENT_BEATS * this.context.times.heartbeatMs;
   }
 
-  private spokenFor(pulse: PulseSession): WorkerSession | undefined {
-    const session = this.context.fleet.sessions.get(pulse.name);
-    return session?.pulse === pulse ? session : undefined;
+  private spokenFor(heartbeat: HeartbeatSession): WorkerSession | undefined {
+    const session = this.context.fleet.sessions.get(heartbeat.name);
+    return session?.heartbeat === heartbeat ? session : undefined;
   }
 
   private note(session: WorkerSession): void {
@@ -98,7 +99,7 @@ export class LeaseWatch {
     this.note(session);
     const silentMs = time - session.aliveAt;
     // A loop that stands cannot end its attempts itself, so there is nothing to wait for.
-    const runGraceMs = session.pulse === undefined ? times.runGraceMs : 0;
+    const runGraceMs = session.heartbeat === undefined ? times.runGraceMs : 0;
     // Ends change the list of leases only when their record is applied, never during this loop.
     for (const lease of session.leases) {
       if (lease.job.pending) continue;

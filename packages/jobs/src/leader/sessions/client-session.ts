@@ -6,7 +6,7 @@ import { type Numbering, UNNUMBERED } from '../submit/uncommitted-jobs.js';
 /** Where a session's messages go. A connection, or an actor of the same process. */
 export interface ClientPort {
   readonly access?: PeerAccess | undefined;
-  send(message: ToClient): void;
+  write(message: ToClient): void;
 }
 
 /**
@@ -80,15 +80,15 @@ export class ClientSession {
     const { receipts, outcomes, rest } = this;
     if (rest !== undefined) {
       this.rest = undefined;
-      for (const message of rest) this.port.send(message);
+      for (const message of rest) this.port.write(message);
     }
     if (receipts !== undefined) {
       this.receipts = undefined;
-      this.port.send({ kind: 'receipts', items: receipts });
+      this.port.write({ kind: 'receipts', items: receipts });
     }
     if (outcomes !== undefined) {
       this.outcomes = undefined;
-      this.port.send({ kind: 'outcomes', items: outcomes });
+      this.port.write({ kind: 'outcomes', items: outcomes });
     }
   }
 }

@@ -25,9 +25,9 @@ export class InlinePayloadPort implements WorkerPort {
     this.lost = lost;
   }
 
-  send(message: ToWorker): void {
+  write(message: ToWorker): void {
     if (this.isReading) this.waiting.push(message);
-    else if (isWhole(message)) this.port.send(message);
+    else if (isWhole(message)) this.port.write(message);
     else this.load(message.items, [], 0);
   }
 
@@ -38,9 +38,9 @@ export class InlinePayloadPort implements WorkerPort {
       if (item.payload instanceof StoredPayload) return this.loadOne(item, items, whole, i);
       whole.push(item);
     }
-    if (whole.length > 0) this.port.send({ kind: 'assign', items: whole });
+    if (whole.length > 0) this.port.write({ kind: 'assign', items: whole });
     this.isReading = false;
-    while (this.waiting.length > 0 && !this.isReading) this.send(this.waiting.shift() as ToWorker);
+    while (this.waiting.length > 0 && !this.isReading) this.write(this.waiting.shift() as ToWorker);
   }
 
   private loadOne(item: Assignment, items: readonly Assignment[], whole: Assignment[], at: number): void {

@@ -76,10 +76,10 @@ export class SessionRegistry {
     if (before?.open === true) this.refuse(before, 'ERR_SESSION_REPLACED', 'the same worker connected again');
     if (before !== undefined) {
       context.fleet.leave(before);
-      session.pulse = before.pulse;
+      session.heartbeat = before.heartbeat;
     }
     this.mournEarlier(session);
-    session.say({ kind: 'welcome', tag: context.ledger.tag, beatMs: context.times.beatMs });
+    session.say({ kind: 'welcome', tag: context.ledger.tag, heartbeatMs: context.times.heartbeatMs });
     this.attempts.claim(session, before, hello.held);
     context.fleet.join(session);
     context.observe?.({ kind: 'worker', worker: session.name, liveness: 'joined' });
@@ -92,7 +92,7 @@ export class SessionRegistry {
       if (other.worker !== session.worker || other.name === session.name || other.open) continue;
       other.inDoubt = false;
       other.forsaken = true;
-      other.pulse = undefined;
+      other.heartbeat = undefined;
       this.watch.abandon(other);
     }
   }
@@ -106,7 +106,7 @@ export class SessionRegistry {
     const nothing = { execs: [], patterns: [], held: [], credit: { jobs: 0, bytes: 0 } };
     const session = new WorkerSession(
       { worker, incarnation, slots: 1, ...nothing },
-      { send: () => undefined },
+      { write: () => undefined },
       0,
     );
     session.closedAt = this.context.time;
@@ -137,10 +137,10 @@ export class SessionRegistry {
         return;
       case 'call':
         return admin.serve(session, message.call, message.request);
-      case 'beat':
-        session.say({ kind: 'beat' });
+      case 'heartbeat':
+        session.say({ kind: 'heartbeat' });
         return this.context.markDirty(session);
-      case 'bye':
+      case 'close':
         this.producers.leave(session);
         return this.parted(session);
       default:
@@ -182,12 +182,12 @@ export class SessionRegistry {
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
         if (message.ends.length === 0) {
-          session.say({ kind: 'beat' });
+          session.say({ kind: 'heartbeat' });
           this.context.markDirty(session);
         }
         break;
       }
-      case 'quiet':
+      case 'drain':
         session.quiet = true;
         this.context.markDirty(session);
         break;

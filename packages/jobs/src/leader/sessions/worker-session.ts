@@ -1,21 +1,21 @@
-import type { PulseSession } from '../../heartbeat/heartbeat-session.js';
 import { subjectMatches } from '../../job/subject.js';
 import type { Liveness } from '../../protocol/client-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
 import type {
   Assignment,
+  AttemptRange,
   AttemptRef,
-  AttemptRun,
   ToWorker,
   WorkerHello,
 } from '../../protocol/worker-messages.js';
 import type { ExecQueue } from '../dispatch/client-lane.js';
 import type { Lease } from '../dispatch/lease.js';
+import type { HeartbeatSession } from './heartbeat-session.js';
 
 export interface WorkerPort {
   readonly access?: PeerAccess | undefined;
-  send(message: ToWorker): void;
+  write(message: ToWorker): void;
 }
 
 /** Settlements that may wait for something else to say: more than a whole row of short jobs, so that theirs ride with the next row. */
@@ -23,7 +23,7 @@ const SETTLED_HELD_MAX = 2 * BATCH_JOBS_MAX;
 /** What their results may have together: a worker keeps each until it is settled. */
 const SETTLED_HELD_BYTES_MAX = 32 * 1024;
 
-type Settled = { -readonly [Field in keyof AttemptRun]: AttemptRun[Field] };
+type Settled = { -readonly [Field in keyof AttemptRange]: AttemptRange[Field] };
 type Abort = AttemptRef & { readonly reason: 'cancelled' | 'fenced' };
 
 /**
@@ -53,9 +53,9 @@ export class WorkerSession {
   heardAt: number;
   /** When the last of its connections was lost. */
   closedAt: number | undefined = undefined;
-  /** What its pulse must show; empty for a worker that has none. */
-  readonly pulseToken: string;
-  pulse: PulseSession | undefined = undefined;
+  /** What its heartbeat must show; empty for a worker that has none. */
+  readonly heartbeatToken: string;
+  heartbeat: HeartbeatSession | undefined = undefined;
   /** As last noticed. */
   liveness: Liveness = 'alive';
   /** The worker is known to be gone for good: no grace. */
@@ -87,7 +87,7 @@ export class WorkerSession {
     this.granted = hello.credit.jobs;
     this.grantedBytes = hello.credit.bytes;
     this.heardAt = now;
-    this.pulseToken = hello.pulse ?? '';
+    this.heartbeatToken = hello.heartbeatToken ?? '';
     this.port = port;
     this.execs = new Set(hello.execs);
     this.patterns = hello.patterns;
@@ -99,7 +99,7 @@ export class WorkerSession {
 
   /** The last sign of life of its process, whichever thread gave it. */
   get aliveAt(): number {
-    return Math.max(this.heardAt, this.pulse?.heardAt ?? 0);
+    return Math.max(this.heardAt, this.heartbeat?.heardAt ?? 0);
   }
 
   /**
@@ -118,7 +118,7 @@ export class WorkerSession {
   /** A report: so many attempts ended, and ran for so long together, if it says so. */
   ended(attempts: number, runMs: number | undefined): void {
     this.returned += attempts;
-    if (runMs !== undefined) this.runTimeEstimate.ran(attempts, runMs);
+    if (runMs !== undefined) this.runTimeEstimate.add(attempts, runMs);
   }
 
   /** How many jobs it may get one behind the other before the next choice. */
@@ -208,21 +208,21 @@ export class WorkerSession {
     if (!hasNews && this.maySettleLater) return;
     if (rest !== undefined) {
       this.rest = undefined;
-      for (const message of rest) this.port.send(message);
+      for (const message of rest) this.port.write(message);
     }
     if (settled !== undefined) {
       this.settled = undefined;
       this.settledCount = 0;
       this.settledBytes = 0;
-      this.port.send({ kind: 'settled', items: settled });
+      this.port.write({ kind: 'acknowledged', items: settled });
     }
     if (aborts !== undefined) {
       this.aborts = undefined;
-      this.port.send({ kind: 'abort', items: aborts });
+      this.port.write({ kind: 'abort', items: aborts });
     }
     if (assigns !== undefined) {
       this.assigns = undefined;
-      this.port.send({ kind: 'assign', items: assigns });
+      this.port.write({ kind: 'assign', items: assigns });
     }
   }
 }

@@ -5,5 +5,5 @@ import type { JobPolicy } from '../../job/job-policy.js';
 /** The one queue of the minimal dialect. */
 export const MINIMAL_EXEC = 'default';
 
-/** Jobs of the minimal dialect have the defaults of every job. */
+/** The defaults of every job. */
 export const MINIMAL_POLICY: JobPolicy = defineJob(MINIMAL_EXEC, { input: ANY, output: ANY }).policy;

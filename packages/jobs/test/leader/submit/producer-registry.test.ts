@@ -24,7 +24,7 @@ books('where there is room for no other client a submit is refused for now, and 
   const item = { seq: 2, ref: 1, payload: 'z', key: '', delayMs: 0, wantsOutcome: false };
   bob.say({ kind: 'submit_all', low: 0, seq: 2, items: [item, item] });
   assert.is(bob.receipts().at(-1)?.refusal?.code, 'ERR_PRODUCERS_FULL');
-  ann.say({ kind: 'bye' });
+  ann.say({ kind: 'close' });
   assert.equal(bob.submit('y', { seq: 1 })?.jobs, [2]);
 });
 
@@ -35,7 +35,7 @@ books(
     for (let i = 0; i < 50; i += 1) {
       const client = rig.client('cli', `t${i}`);
       assert.is(client.submit(`${i}`)?.refusal, undefined);
-      client.say({ kind: 'bye' });
+      client.say({ kind: 'close' });
     }
     assert.is(rig.leader.ledger.producers.size, 0);
     assert.is(rig.restarted().leader.ledger.producers.size, 0);
@@ -52,7 +52,7 @@ books('nothing that another connection of the client says follows its goodbye in
   fresh.say({ kind: 'submit', low: 0, items: [item] });
   // Waits for the one before it, with the same key.
   old.say({ kind: 'submit', low: 0, items: [{ ...item, seq: 3 }] });
-  fresh.say({ kind: 'bye' });
+  fresh.say({ kind: 'close' });
   old.say({ kind: 'submit', low: 0, items: [{ ...item, seq: 4, key: '' }] });
   while (rig.held.length > 0) rig.written();
   assert.equal(rig.fatal, []);

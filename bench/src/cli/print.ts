@@ -1,0 +1,2 @@
+/** Prints one line on standard output, or into the list of a test. */
+export type Print = (line: string) => void;

@@ -1,0 +1,102 @@
+// The other process of the transport suite: a listening actor, or a bare socket for comparison.
+import { createServer, type Socket } from 'node:net';
+import { createSystem, defineActor } from '@troupe/core';
+import {
+  type ConnectionClosed,
+  type ConnectionNotice,
+  type ConnectionOpened,
+  type ConnectionRef,
+  type FrameArrived,
+  TcpListener,
+} from '@troupe/transport';
+import { CertificateAuthority } from '@troupe/transport/testing';
+import { BODY_BYTES, MESSAGE_BYTES, MemoryWatch, type Mode, Type } from './peer-messages.js';
+
+const Server = defineActor('server', {
+  state: () => ({ counted: 0 }),
+  handlers: {
+    opened(_ctx, _opened: ConnectionOpened) {},
+    frame(ctx, { connection, frame }: FrameArrived) {
+      switch (frame.type) {
+        case Type.Count:
+          ctx.state.counted += 1;
+          break;
+        case Type.Total:
+          answer(connection, String(ctx.state.counted), frame.header.msgId);
+          ctx.state.counted = 0;
+          break;
+        case Type.Echo:
+          connection.tell.write({
+            type: Type.Echo,
+            header: { corrId: frame.header.msgId },
+            body: frame.body,
+          });
+          break;
+        default:
+          swallow(connection, frame);
+      }
+    },
+    notice(_ctx, _notice: ConnectionNotice) {},
+    closed(_ctx, _closed: ConnectionClosed) {},
+  },
+  mailbox: { capacity: 10_000 },
+});
+
+function answer(connection: ConnectionRef, text: string, corrId: string | undefined): void {
+  connection.tell.write({ type: Type.Total, header: { corrId }, body: Buffer.from(text) });
+}
+
+function swallow(connection: ConnectionRef, frame: FrameArrived['frame']): void {
+  const body = frame.incoming;
+  let bytes = 0;
+  body?.read({
+    onChunk: (chunk) => {
+      bytes += chunk.length;
+      body.consumed(chunk.length);
+    },
+    onEnd: () => answer(connection, String(bytes), frame.header.msgId),
+    onFail: () => answer(connection, 'failed', frame.header.msgId),
+  });
+}
+
+async function listen(mode: Mode): Promise<void> {
+  const system = createSystem({ name: 'bench-peer' });
+  const receiver = system.spawn(Server);
+  const authority = new CertificateAuthority('bench root');
+  const tls = authority.issue({ name: 'bench', hosts: ['127.0.0.1'] });
+  const listener = system.spawn(TcpListener, { receiver, ...(mode === 'troupe-tls' ? { tls } : {}) });
+  const address = await listener.ask.address();
+  if (!('port' in address)) throw new Error('not a port');
+  process.send?.({ port: address.port, ca: authority.cert });
+}
+
+/** Sink: one byte back for every 1,000 messages or every body. Echo: everything back. */
+function listenBare(mode: Mode, unit: number): void {
+  const server = createServer((socket: Socket) => {
+    socket.setNoDelay(true);
+    let bytes = 0;
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (chunk) => {
+      if (mode === 'floor-echo') {
+        socket.write(chunk);
+        return;
+      }
+      bytes += chunk.length;
+      while (bytes >= unit) {
+        bytes -= unit;
+        socket.write('x');
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address();
+    process.send?.({ port: typeof address === 'object' ? address?.port : 0 });
+  });
+}
+
+const mode = process.argv[2] as Mode; // given by transport-rig.ts
+const watch = new MemoryWatch();
+process.on('message', () => process.send?.(watch.take()));
+process.on('disconnect', () => process.exit());
+if (mode === 'troupe' || mode === 'troupe-tls') await listen(mode);
+else listenBare(mode, process.argv[3] === 'body' ? BODY_BYTES : MESSAGE_BYTES * 1_000);

@@ -1,8 +1,0 @@
-import type { Random } from '../../stats/random.js';
-
-/** Work that cannot be optimised away: the caller keeps the result. */
-export function busy(random: Random, steps: number): number {
-  let sum = 0;
-  for (let step = 0; step < steps; step += 1) sum += Math.log(random.next() + 0.01);
-  return sum;
-}
