@@ -25,7 +25,7 @@ const PASSED: CallDecision = { kind: 'passed', probe: NO_PROBE };
 /**
  * The state of one circuit, as a function of calls, results and time.
  *
- *   closed ── `failures` within `withinMs` ──→ open ── `openMs` ──→ half-open ── all probes succeed ──→ closed
+ *   closed ── `failures` within `withinMs` ──→ open ── `openMs` ──→ half-open ── probes succeed ──→ closed
  *                                                ↑                      │
  *                                                └──── a probe fails ───┘
  *
