@@ -283,80 +283,86 @@ otherRuntimes(
 
 // Bug: a termination notice is lost.
 
-otherRuntimes('a termination notice is not lost to a full mailbox, a suspension or a rate limit', async () => {
-  await using world = createTestSystem();
-  let notices = 0;
-  const hold: Middleware = {
-    name: 'hold',
-    beforeMessage: () => ({ verdict: 'hold', reason: 'rate-limit', resumeOn: { on: 'after', ms: 60_000 } }),
-  };
-  const Full = defineActor('full', {
-    handlers: {
-      watch(ctx, ref: AnyRef) {
-        ctx.watch(ref);
+otherRuntimes(
+  'a termination notice is not lost to a full mailbox, a suspension or a rate limit',
+  async () => {
+    await using world = createTestSystem();
+    let notices = 0;
+    const hold: Middleware = {
+      name: 'hold',
+      beforeMessage: () => ({ verdict: 'hold', reason: 'rate-limit', resumeOn: { on: 'after', ms: 60_000 } }),
+    };
+    const Full = defineActor('full', {
+      handlers: {
+        watch(ctx, ref: AnyRef) {
+          ctx.watch(ref);
+        },
+        take() {},
       },
-      take() {},
-    },
-    terminated() {
-      notices += 1;
-    },
-    mailbox: { capacity: 1, overflow: 'reject' },
-  });
-  const watched = world.system.spawn(Watcher);
-  const full = world.system.spawn(Full);
-  full.tell.watch(watched);
-  await world.settle();
-  const token = world.system.suspend(full);
-  for (let i = 0; i < 100; i += 1) full.tell.take();
-  void world.system.stop(watched);
-  await world.settle();
-  assert.is(notices, 1);
-  token.resume();
-
-  const Throttled = defineActor('throttled', {
-    state: (args: { ref: AnyRef }) => args,
-    handlers: { take() {} },
-    started(ctx) {
-      ctx.watch(ctx.state.ref);
-    },
-    terminated() {
-      notices += 1;
-    },
-    middleware: [hold],
-  });
-  const second = world.system.spawn(Watcher);
-  const throttled = world.system.spawn(Throttled, { ref: second });
-  throttled.tell.take();
-  await world.settle();
-  assert.is(world.system.inspect({ under: throttled }).handled, 0);
-  void world.system.stop(second);
-  await world.settle();
-  assert.is(notices, 2);
-});
-
-otherRuntimes('a watcher that fails in `terminated` delays neither the end nor the other watchers', async () => {
-  await using world = createTestSystem({ supervise: { decide: () => 'stop' } });
-  const Failing = defineActor('failing', {
-    handlers: {
-      watch(ctx, ref: AnyRef) {
-        ctx.watch(ref);
+      terminated() {
+        notices += 1;
       },
-    },
-    terminated: boom,
-  });
-  const watched = world.system.spawn(Watcher, undefined, { name: 'watched' });
-  const [failing, working] = [world.system.spawn(Failing), world.system.spawn(Watcher)];
-  failing.tell.watch(watched);
-  working.tell.watch(watched);
-  await world.settle();
-  const ended = world.system.stop(watched);
-  await world.settle();
-  assert.is(await ended, 'stopped');
-  const notices = working.ask.notices();
-  await world.settle();
-  assert.equal(await notices, ['/watched stopped']);
-  assert.is(failing.offer.watch(working), 'closed');
-});
+      mailbox: { capacity: 1, overflow: 'reject' },
+    });
+    const watched = world.system.spawn(Watcher);
+    const full = world.system.spawn(Full);
+    full.tell.watch(watched);
+    await world.settle();
+    const token = world.system.suspend(full);
+    for (let i = 0; i < 100; i += 1) full.tell.take();
+    void world.system.stop(watched);
+    await world.settle();
+    assert.is(notices, 1);
+    token.resume();
+
+    const Throttled = defineActor('throttled', {
+      state: (args: { ref: AnyRef }) => args,
+      handlers: { take() {} },
+      started(ctx) {
+        ctx.watch(ctx.state.ref);
+      },
+      terminated() {
+        notices += 1;
+      },
+      middleware: [hold],
+    });
+    const second = world.system.spawn(Watcher);
+    const throttled = world.system.spawn(Throttled, { ref: second });
+    throttled.tell.take();
+    await world.settle();
+    assert.is(world.system.inspect({ under: throttled }).handled, 0);
+    void world.system.stop(second);
+    await world.settle();
+    assert.is(notices, 2);
+  },
+);
+
+otherRuntimes(
+  'a watcher that fails in `terminated` delays neither the end nor the other watchers',
+  async () => {
+    await using world = createTestSystem({ supervise: { decide: () => 'stop' } });
+    const Failing = defineActor('failing', {
+      handlers: {
+        watch(ctx, ref: AnyRef) {
+          ctx.watch(ref);
+        },
+      },
+      terminated: boom,
+    });
+    const watched = world.system.spawn(Watcher, undefined, { name: 'watched' });
+    const [failing, working] = [world.system.spawn(Failing), world.system.spawn(Watcher)];
+    failing.tell.watch(watched);
+    working.tell.watch(watched);
+    await world.settle();
+    const ended = world.system.stop(watched);
+    await world.settle();
+    assert.is(await ended, 'stopped');
+    const notices = working.ask.notices();
+    await world.settle();
+    assert.equal(await notices, ['/watched stopped']);
+    assert.is(failing.offer.watch(working), 'closed');
+  },
+);
 
 // Bug: a message at the end of a turn waits for another message.
 
@@ -417,17 +423,20 @@ otherRuntimes('errors of middleware, listeners and routing functions never reach
   assert.is(world.system.stats().queued, 0);
 });
 
-otherRuntimes('an actor whose turn hook always throws is given up, also with the directive resume', async () => {
-  for (const hook of ['beforeTurn', 'afterTurn'] as const) {
-    const world = createTestSystem({ supervise: { restarts: 3, decide: () => 'resume' } });
-    const Target = defineActor('target', { handlers: { take() {} } });
-    world.system.spawn(Target, undefined, { middleware: [{ name: 'bad', [hook]: boom }] }).tell.take();
-    let steps = 0;
-    while (steps < 1_000 && world.step()) steps += 1;
-    assert.ok(steps < 1_000, hook);
-    await world[Symbol.asyncDispose]();
-  }
-});
+otherRuntimes(
+  'an actor whose turn hook always throws is given up, also with the directive resume',
+  async () => {
+    for (const hook of ['beforeTurn', 'afterTurn'] as const) {
+      const world = createTestSystem({ supervise: { restarts: 3, decide: () => 'resume' } });
+      const Target = defineActor('target', { handlers: { take() {} } });
+      world.system.spawn(Target, undefined, { middleware: [{ name: 'bad', [hook]: boom }] }).tell.take();
+      let steps = 0;
+      while (steps < 1_000 && world.step()) steps += 1;
+      assert.ok(steps < 1_000, hook);
+      await world[Symbol.asyncDispose]();
+    }
+  },
+);
 
 // Bug: the context of one message leaks into another.
 
@@ -472,35 +481,38 @@ otherRuntimes('a watch across systems is notified', async () => {
 
 // Bug: a shutdown under load hangs or loses messages.
 
-otherRuntimes('a shutdown under load ends in time, and every message is handled or a dead letter', async () => {
-  const system = createSystem({ warn: false });
-  let sent = 0;
-  const Flood = defineActor('flood', {
-    handlers: {
-      flood(ctx, peers: readonly ActorRef<typeof Target>[]) {
-        for (const peer of peers) {
-          peer.tell.take();
+otherRuntimes(
+  'a shutdown under load ends in time, and every message is handled or a dead letter',
+  async () => {
+    const system = createSystem({ warn: false });
+    let sent = 0;
+    const Flood = defineActor('flood', {
+      handlers: {
+        flood(ctx, peers: readonly ActorRef<typeof Target>[]) {
+          for (const peer of peers) {
+            peer.tell.take();
+            sent += 1;
+          }
           sent += 1;
-        }
-        sent += 1;
-        Flood.self(ctx).tell.flood(peers);
+          Flood.self(ctx).tell.flood(peers);
+        },
       },
-    },
-  });
-  const Target = defineActor('target', { handlers: { take() {} } });
-  const peers = Array.from({ length: 50 }, () => system.spawn(Target));
-  for (let i = 0; i < 20; i += 1) {
-    system.spawn(Flood).tell.flood(peers);
-    sent += 1;
-  }
-  await new Promise<void>((resolve) => {
-    setImmediate(resolve);
-  });
-  const startedAt = performance.now();
-  const report = await system.shutdown({ withinMs: 500 });
-  assert.ok(performance.now() - startedAt < 5_000);
-  assert.is(report.handled + report.deadLetters, sent);
-});
+    });
+    const Target = defineActor('target', { handlers: { take() {} } });
+    const peers = Array.from({ length: 50 }, () => system.spawn(Target));
+    for (let i = 0; i < 20; i += 1) {
+      system.spawn(Flood).tell.flood(peers);
+      sent += 1;
+    }
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    const startedAt = performance.now();
+    const report = await system.shutdown({ withinMs: 500 });
+    assert.ok(performance.now() - startedAt < 5_000);
+    assert.is(report.handled + report.deadLetters, sent);
+  },
+);
 
 // Bug: a burst loses or repeats messages at a batch limit.
 

@@ -2,8 +2,8 @@ import { defineActor, type InvokeResult, type Middleware } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { NO_MESSAGE } from '#src/message/envelope.js';
 import { COMPLETED } from '#src/run-queue/invoke-result.js';
-import { NO_MESSAGE } from '#src/run-queue/ready-queue-coordinator.js';
 import { deferred } from '../deferred.js';
 import { cellOf, runtimeOf } from '../internals.js';
 

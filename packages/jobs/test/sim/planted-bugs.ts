@@ -1,7 +1,7 @@
 import type { StorageFile } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { Client } from '#src/client/client.js';
-import { Submitter } from '#src/client/submitter.js';
+import { SubmitWindow } from '#src/client/submit-window.js';
 import { AdminApi } from '#src/leader/admin/admin-api.js';
 import { CommitEffects } from '#src/leader/commit/commit-effects.js';
 import { Staging } from '#src/leader/commit/staging.js';
@@ -318,7 +318,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'a client does not ask again after a reconnect',
-    plant: () => swap(Submitter, 'rewind', () => () => undefined),
+    plant: () => swap(SubmitWindow, 'rewind', () => () => undefined),
   },
   {
     name: 'a client forgets what it waits for when it reconnects',

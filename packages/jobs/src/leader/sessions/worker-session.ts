@@ -1,4 +1,4 @@
-import { subjectMatches } from '../../job/subject.js';
+import { matchesSubject } from '@troupe/transport';
 import type { Liveness } from '../../protocol/client-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
@@ -139,13 +139,12 @@ export class WorkerSession {
     let serves = this.served.get(queue);
     if (serves === undefined) {
       const { exec, group } = queue;
-      const subject = `job.assign.${group}.${this.worker}`;
+      // In a subject a worker is one token, whatever its name: patterns and rules see the same.
+      const subject = `job.assign.${group}.${this.worker.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
       // A worker that names the group of an exec has code for that group alone; rules about groups would mean nothing otherwise.
       serves = this.execs.has(`${group}/${exec}`) || this.execs.has(exec);
-      serves &&= this.patterns.some((pattern) => subjectMatches(pattern, subject));
-      // In rules a worker is one token, whatever its name.
-      const ruled = `job.assign.${group}.${this.worker.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
-      serves &&= this.port.access?.permits('work', ruled) ?? true;
+      serves &&= this.patterns.some((pattern) => matchesSubject(pattern, subject));
+      serves &&= this.port.access?.permits('work', subject) ?? true;
       this.served.set(queue, serves);
     }
     return serves;

@@ -1,7 +1,7 @@
-import type { ActorCell } from '../actor/actor-cell.js';
-import type { ColdState } from '../actor/cold-state.js';
 import { MisuseError } from '../errors.js';
 import type { RefBase } from '../ref/ref-class.js';
+import type { ActorCell } from './actor-cell.js';
+import type { ColdState } from './cold-state.js';
 
 /**
  * Actors that end together: when one of two linked actors has ended, for whatever reason, the other is stopped. A restart
@@ -25,7 +25,7 @@ export function unlink(cell: ActorCell, from: RefBase): void {
 }
 
 /** One of them has ended. */
-export function endLinked(ref: RefBase, cold: ColdState): void {
+export function stopLinked(ref: RefBase, cold: ColdState): void {
   for (const other of cold.links ?? []) {
     other.cell.cold?.links?.delete(ref);
     other.cell.requestStop();

@@ -1,12 +1,12 @@
-import type { ActorCell } from '../actor/actor-cell.js';
-import { STOP_WITHIN_MS_DEFAULT } from '../actor/actor-type.js';
-import type { Runtime } from '../actor/runtime.js';
 import { OptionError } from '../errors.js';
 import { AWAITING, FAULT } from '../mailbox/status-word.js';
 import type { TimerContext } from '../middleware/hook-contexts.js';
 import type { RefBase, TimerTerms } from '../ref/ref-class.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
-import { TimerNode } from './timer-wheel.js';
+import { TimerNode } from '../timers/timer-wheel.js';
+import type { ActorCell } from './actor-cell.js';
+import { STOP_WITHIN_MS_DEFAULT } from './actor-type.js';
+import type { Parts } from './runtime-parts.js';
 
 const MS_MAX = 2 ** 31 - 1;
 
@@ -20,23 +20,23 @@ export class CellTimers {
   /** Armed by the actor itself. */
   get count(): number {
     let count = this.receiveTimeout === undefined ? 0 : 1;
-    for (let timer = this.first; timer !== undefined; timer = timer.younger) count += 1;
+    for (let timer = this.first; timer !== undefined; timer = timer.next) count += 1;
     return count;
   }
 }
 
 /** A message that is sent when its time has come. */
 class CellTimer extends TimerNode implements ActorTimer {
-  elder: CellTimer | undefined = undefined;
-  younger: CellTimer | undefined = undefined;
+  previous: CellTimer | undefined = undefined;
+  next: CellTimer | undefined = undefined;
   readonly terms: TimerTerms;
   readonly target: RefBase;
   readonly handler: number;
   readonly payload: unknown;
   readonly timerContext: TimerContext | undefined;
-  private readonly timers: Timers;
+  private readonly timers: ActorTimers;
 
-  constructor(timers: Timers, terms: TimerTerms, target: RefBase, handler: number, payload: unknown) {
+  constructor(timers: ActorTimers, terms: TimerTerms, target: RefBase, handler: number, payload: unknown) {
     super();
     this.timers = timers;
     this.terms = terms;
@@ -76,10 +76,12 @@ class Callback extends TimerNode {
 class ReceiveTimeout extends TimerNode {
   lastMessageAt: number;
   readonly ms: number;
+  private readonly timers: ActorTimers;
   private readonly cell: ActorCell;
 
-  constructor(cell: ActorCell, ms: number, now: number) {
+  constructor(timers: ActorTimers, cell: ActorCell, ms: number, now: number) {
     super();
+    this.timers = timers;
     this.cell = cell;
     this.ms = ms;
     this.lastMessageAt = now;
@@ -87,7 +89,7 @@ class ReceiveTimeout extends TimerNode {
 
   /** Whoever still handles a message, or waits for its parent, is not idle: its time begins when that is over. */
   override expire(): void {
-    const { host, wheel } = this.cell.type.runtime;
+    const { host, wheel } = this.timers.runtime;
     const now = host.now();
     if ((this.cell.status & (AWAITING | FAULT)) !== 0) this.lastMessageAt = now;
     if (this.lastMessageAt + this.ms <= now) {
@@ -99,10 +101,10 @@ class ReceiveTimeout extends TimerNode {
 }
 
 /** All timers of a system's actors, on its one wheel. They end with the incarnation that armed them. */
-export class Timers {
-  readonly runtime: Runtime;
+export class ActorTimers {
+  readonly runtime: Parts<'executor' | 'host' | 'sendHooks' | 'wheel'>;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: ActorTimers['runtime']) {
     this.runtime = runtime;
   }
 
@@ -115,8 +117,8 @@ export class Timers {
     if (key !== undefined) this.cancel(owner, key);
     const timer = new CellTimer(this, terms, target, handler, payload);
     const own = this.of(owner);
-    timer.younger = own.first;
-    if (own.first !== undefined) own.first.elder = timer;
+    timer.next = own.first;
+    if (own.first !== undefined) own.first.previous = timer;
     own.first = timer;
     if (key !== undefined) {
       own.byKey ??= new Map();
@@ -136,7 +138,7 @@ export class Timers {
   cancelAll(owner: ActorCell): void {
     const own = owner.cold?.timers;
     if (own === undefined) return;
-    for (let timer = own.first; timer !== undefined; timer = timer.younger) this.runtime.wheel.cancel(timer);
+    for (let timer = own.first; timer !== undefined; timer = timer.next) this.runtime.wheel.cancel(timer);
     if (own.killer !== undefined) this.runtime.wheel.cancel(own.killer);
     if (own.receiveTimeout !== undefined) this.runtime.wheel.cancel(own.receiveTimeout);
     (owner.cold as { timers: CellTimers | undefined }).timers = undefined;
@@ -202,7 +204,7 @@ export class Timers {
       throw new OptionError('receiveTimeout.ms', ms, `needed a number from 1 to ${MS_MAX}`);
     cell.useSlowPath();
     const now = this.runtime.executor.now();
-    own.receiveTimeout = new ReceiveTimeout(cell, ms, now);
+    own.receiveTimeout = new ReceiveTimeout(this, cell, ms, now);
     this.runtime.wheel.arm(own.receiveTimeout, now + ms);
   }
 
@@ -214,12 +216,12 @@ export class Timers {
 
   private unlink(timer: CellTimer): void {
     const own = timer.terms.owner.cold?.timers;
-    const { elder, younger, terms } = timer;
-    if (elder !== undefined) elder.younger = younger;
-    else if (own !== undefined) own.first = younger;
-    if (younger !== undefined) younger.elder = elder;
-    timer.elder = undefined;
-    timer.younger = undefined;
+    const { previous, next, terms } = timer;
+    if (previous !== undefined) previous.next = next;
+    else if (own !== undefined) own.first = next;
+    if (next !== undefined) next.previous = previous;
+    timer.previous = undefined;
+    timer.next = undefined;
     if (terms.key !== undefined && own?.byKey?.get(terms.key) === timer) own.byKey.delete(terms.key);
   }
 }

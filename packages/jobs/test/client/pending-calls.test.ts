@@ -1,39 +1,39 @@
 import { nodeHost } from '@troupe/core';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { AwaitedOutcomes } from '#src/client/awaited-outcomes.js';
 import { Client } from '#src/client/client.js';
-import { Outcomes } from '#src/client/outcomes.js';
-import { PendingRun } from '#src/client/pending.js';
+import { PendingRun } from '#src/client/pending-calls.js';
 import { defineJob } from '#src/job/define-job.js';
 import { jobId } from '#src/job/job-id.js';
 import { JobFailedError } from '#src/jobs-error.js';
 import type { ClientMessage } from '#src/protocol/client-messages.js';
 
-const pending = suite('pending');
+const pending = suite('pending calls');
 
 const anything = {
   '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => ({ value }) },
 };
 const job = defineJob('one', { input: anything, output: anything });
 function run(): PendingRun {
-  const outcomes = new Outcomes((no) => `${no}`);
-  const one = new PendingRun(outcomes, job, { resolve: () => undefined, reject: () => undefined });
-  one.item.payload = '"text"';
-  return one;
+  const call = new PendingRun(new AwaitedOutcomes((no) => `${no}`), job);
+  call.item.payload = '"text"';
+  call.promise.catch(() => undefined);
+  return call;
 }
 
-pending('a run lets go of its payload when the leader has it on its disk, not before', () => {
-  const taken = run();
-  taken.settled({ seq: 1, jobs: [1], lsn: 1, duplicate: false, refusal: undefined });
-  assert.is(taken.item.payload, '');
+pending('a run drops its payload when its submit is accepted, not when it is refused', () => {
+  const accepted = run();
+  accepted.onReceipt({ seq: 1, jobs: [1], lsn: 1, duplicate: false, refusal: undefined });
+  assert.is(accepted.item.payload, '');
   const refused = run();
   const refusal = { code: 'ERR_QUEUE_FULL', problem: 'full', retryAfterMs: 1 } as const;
-  refused.settled({ seq: 1, jobs: [], lsn: 1, duplicate: false, refusal });
+  refused.onReceipt({ seq: 1, jobs: [], lsn: 1, duplicate: false, refusal });
   assert.is(refused.item.payload, '"text"');
 });
 
 pending(
-  'a receipt frees the place of its submit; an outcome ends the run and every other wait for its job',
+  'a receipt makes room in the window; an outcome ends the run and every other wait for its job',
   async () => {
     const sent: ClientMessage[] = [];
     const link = { open: () => undefined, write: (message: ClientMessage) => void sent.push(message) };
@@ -53,7 +53,7 @@ pending(
     const second = client.run(job, 'b');
     const elsewhere = client.open(job, jobId('tag', 7)).result();
     await flushed();
-    assert.equal(seqs(), [[1, 0]], 'the second waits for its place');
+    assert.equal(seqs(), [[1, 0]], 'the window is full');
     received(1, 7);
     await flushed();
     assert.equal(seqs(), [[2, 1]]);
