@@ -20,6 +20,13 @@ export type {
 } from './define/actor-definition.js';
 export { defineActor } from './define/define-actor.js';
 export type { SpawnOptions } from './define/spawn-options.js';
+export type {
+  Backoff,
+  Directive,
+  RestartType,
+  Strategy,
+  SupervisionPolicy,
+} from './define/supervision-policy.js';
 export {
   ActorFailedError,
   AskCycleError,
@@ -71,13 +78,6 @@ export type { Gathered, GatherMethods, PoolRef, RouterRef } from './routing/rout
 export type { KeyOf, PullOptions, Routing } from './routing/routing.js';
 export type { InvokeResult } from './run-queue/invoke-result.js';
 export type { ShutdownOptions, ShutdownPhase, ShutdownTask, Unfinished } from './shutdown.js';
-export type {
-  Backoff,
-  Directive,
-  RestartType,
-  Strategy,
-  SupervisionPolicy,
-} from './supervision/supervision-policy.js';
 export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './system.js';
 export { createSystem } from './system.js';
 export type { SystemOptions } from './system-options.js';

@@ -1,5 +1,6 @@
 import type { ActorCell } from './actor/actor-cell.js';
 import { actorName } from './actor-name.js';
+import { type SupervisionPolicy, supervisionPolicy } from './define/supervision-policy.js';
 import type { Executor } from './executor/executor.js';
 import type { Host } from './host.js';
 import type { WarnLimits } from './inspect/slow-actor-warnings.js';
@@ -16,7 +17,6 @@ import {
   rule,
   wholeNumber,
 } from './option-check.js';
-import { type SupervisionPolicy, supervisionPolicy } from './supervision/supervision-policy.js';
 
 export interface SystemOptions {
   readonly name?: string | undefined;

@@ -1,9 +1,9 @@
 import type { ActorCell } from './actor/actor-cell.js';
 import { isOf } from './actor/name-registry.js';
-import { checkIsDefinition, Runtime } from './actor/runtime.js';
 import { actorPath } from './actor-name.js';
 import type { SuspensionToken } from './define/actor-context.js';
 import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './define/actor-definition.js';
+import { checkIsDefinition } from './define/check-definition.js';
 import { defineActor } from './define/define-actor.js';
 import type { SpawnOptions } from './define/spawn-options.js';
 import { boundedError, messageOf, OptionError, toError } from './errors.js';
@@ -15,13 +15,12 @@ import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { describeActivity } from './inspect/describe-activity.js';
 import { inspectActor } from './inspect/inspect-actor.js';
 import { textOfTree } from './inspect/live-tree-text.js';
-import { messageHistoryOf } from './inspect/message-history.js';
-import type { FailureReport } from './lifecycle/runtime-signal.js';
+import { cellOfRef } from './mailbox/cell-of-ref.js';
 import { nodeHost } from './node-host.js';
 import { callback, checkOption, checkOptionNames } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
-import { cellOfRef } from './ref/cell-of-ref.js';
 import type { RefBase } from './ref/ref-class.js';
+import { Runtime } from './runtime.js';
 import {
   Shutdown,
   type ShutdownOptions,
@@ -29,6 +28,7 @@ import {
   type ShutdownTask,
   type Unfinished,
 } from './shutdown.js';
+import type { FailureReport } from './supervision/failure-report.js';
 import { checkTimeLimit, type SystemOptions, type SystemSettings, settingsOf } from './system-options.js';
 import { type RunningTree, startTree } from './tree/start-tree.js';
 import type { SupervisorSpec } from './tree/tree-spec.js';
@@ -129,8 +129,7 @@ class System implements ActorSystem {
     this.name = settings.name;
     const executor =
       options.executor?.(host) ?? new WorkerExecutor<ActorCell>(host, new TimeSlice(settings.slice));
-    this.runtime = new Runtime(host, settings, executor, Guardian);
-    this.runtime.onGuardianFailed = (report) => this.failedAtRoot(report);
+    this.runtime = new Runtime(host, settings, executor, Guardian, (report) => this.failedAtRoot(report));
     let stopped: (report: SystemReport) => void;
     this.whenStopped = new Promise((resolve) => {
       stopped = resolve;
@@ -144,7 +143,7 @@ class System implements ActorSystem {
   }
 
   spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D> {
-    const cell = this.runtime.spawn(this.runtime.guardian, definition, rest[0], rest[1]);
+    const cell = this.runtime.spawner.spawn(this.runtime.guardian, definition, rest[0], rest[1]);
     return cell.ref as unknown as ActorRef<D>;
   }
 
@@ -208,7 +207,7 @@ class System implements ActorSystem {
       handled: ready.handledTotal,
       deadLetters: deadLetters.total,
       timers: wheel.live,
-      logsLost: this.runtime.logsLost,
+      logsLost: this.runtime.diagnostics.logsLost,
     };
   }
 
@@ -226,7 +225,10 @@ class System implements ActorSystem {
         told(found as unknown as ActorRef<D> | undefined);
       } catch (thrown) {
         const error = boundedError(toError(thrown));
-        this.runtime.log('error', `watchName(${path}) threw: ${messageOf(error)}`, { path, error });
+        this.runtime.diagnostics.log('error', `watchName(${path}) threw: ${messageOf(error)}`, {
+          path,
+          error,
+        });
       }
     });
   }
@@ -235,6 +237,7 @@ class System implements ActorSystem {
     checkOptionNames('inspect', options, ['levels', 'childrenMax', 'under']);
     const { under, ...rest } = options;
     return inspectActor(
+      this.runtime,
       under === undefined ? this.runtime.guardian : cellOfRef('inspect.under', under),
       rest,
     );
@@ -262,10 +265,13 @@ class System implements ActorSystem {
 
   private failedAtRoot(report: FailureReport): void {
     const error = boundedError(report.error);
-    const messageHistory = messageHistoryOf(this.runtime, report.origin.slot);
+    const messageHistory = this.runtime.diagnostics.messageHistoryOf(report.origin.slot);
     this.cause = error;
     this.messageHistory = messageHistory;
-    this.runtime.log('error', `system ${this.name} stops: ${messageOf(error)}`, { error, messageHistory });
+    this.runtime.diagnostics.log('error', `system ${this.name} stops: ${messageOf(error)}`, {
+      error,
+      messageHistory,
+    });
     void this.shutdown();
   }
 
@@ -292,13 +298,13 @@ class System implements ActorSystem {
 
   /** Names those that have not ended yet; youngest first, as they stop, so that whoever holds the others up leads. */
   private killActors(): readonly Unfinished[] {
-    const { guardian, childLists } = this.runtime;
+    const { guardian, childLists, host } = this.runtime;
     const left: Unfinished[] = [];
     const open = childLists.childrenOf(guardian);
     while (left.length < UNFINISHED_MAX) {
       const cell = open.pop();
       if (cell === undefined) break;
-      left.push({ phase: 'actors', name: cell.path, why: describeActivity(cell) });
+      left.push({ phase: 'actors', name: cell.path, why: describeActivity(cell, host.now()) });
       open.push(...childLists.childrenOf(cell).slice(-UNFINISHED_MAX));
     }
     guardian.requestKill();

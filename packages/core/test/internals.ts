@@ -1,6 +1,6 @@
 import type { ActorSystem, AnyRef } from '@troupe/core';
 import type { ActorCell } from '#src/actor/actor-cell.js';
-import type { Runtime } from '#src/actor/runtime.js';
+import type { Runtime } from '#src/runtime.js';
 
 /** The runtime behind a system, which the public API does not show. */
 export function runtimeOf(system: ActorSystem): Runtime {

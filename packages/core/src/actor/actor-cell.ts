@@ -5,15 +5,15 @@ import { MisuseError, StaleContextError } from '../errors.js';
 import type { StopReason } from '../events.js';
 import { STOP_REASONS } from '../events.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
+import { cellOfRef } from '../mailbox/cell-of-ref.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { Failure } from '../message/expected-failure.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
-import { cellOfRef } from '../ref/cell-of-ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
-import { link, unlink } from '../supervision/actor-links.js';
+import { link, unlink } from './actor-links.js';
 import type { ActorType } from './actor-type.js';
 import { ColdState } from './cold-state.js';
 
@@ -134,7 +134,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   get log(): Logger {
-    return this.type.runtime.loggerFor(this);
+    return this.type.runtime.diagnostics.loggerFor(this);
   }
 
   now(): number {
@@ -147,11 +147,11 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 
   spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D> {
     this.checkCurrent('spawn');
-    if (this.cold?.stopping?.restart !== undefined)
+    if (this.cold?.ending?.kind === 'restart')
       throw new MisuseError(
         `${this.path}: spawn: its children have ended for its restart; spawn in \`started\``,
       );
-    return this.type.runtime.spawn(this, definition, rest[0], rest[1]).ref as unknown as ActorRef<D>;
+    return this.type.runtime.spawner.spawn(this, definition, rest[0], rest[1]).ref as unknown as ActorRef<D>;
   }
 
   stop(ref?: AnyRef): void {
@@ -249,7 +249,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   /** A continuation of an earlier incarnation must not act in the name of this one. */
   checkCurrent(what: string): void {
     if (this.isCurrent) return;
-    this.type.runtime.reportStaleContext(this, what);
+    this.type.runtime.diagnostics.reportStaleContext(this, what);
     throw new StaleContextError(this.path, what);
   }
 

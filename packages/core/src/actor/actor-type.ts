@@ -6,7 +6,7 @@ import { LEVELS } from '../mailbox/priority-levels.js';
 import { IDLE, SLOW_PATH } from '../mailbox/status-word.js';
 import type { Pipeline } from '../middleware/pipeline.js';
 import type { ActorCell } from './actor-cell.js';
-import type { Runtime } from './runtime.js';
+import type { RuntimeParts } from './runtime-parts.js';
 
 export const THROUGHPUT_DEFAULT = 300;
 /** A type that nobody has seen at work yet gets so many messages in a turn. */
@@ -29,7 +29,8 @@ export class ActorType implements MailboxType {
   readonly hasSendHook: boolean;
   /** Status of an idle actor of this type: SLOW_PATH when its messages must take the complete path. */
   readonly idleStatus: number;
-  readonly runtime: Runtime;
+  /** For the cell and its refs, and for the routers above them; the parts below are given what they touch. */
+  readonly runtime: RuntimeParts;
   readonly definition: AnyDefinition;
   readonly spec: LooseSpec;
   readonly pipeline: Pipeline | undefined;
@@ -37,7 +38,7 @@ export class ActorType implements MailboxType {
   private readonly phases: Map<string, ActorType>;
 
   constructor(
-    runtime: Runtime,
+    runtime: RuntimeParts,
     definition: AnyDefinition,
     pipeline: Pipeline | undefined,
     sibling?: ActorType,
@@ -81,8 +82,14 @@ export class ActorType implements MailboxType {
     return new ActorType(this.runtime, this.definition, this.pipeline, this, phase);
   }
 
+  /** A restart begins in the first phase again. */
+  get inFirstPhase(): ActorType {
+    const first = Object.keys(this.spec.phases ?? {})[0];
+    return first === undefined ? this : (this.inPhase(first) as ActorType);
+  }
+
   private handlerFor(name: string): Handler {
     const inPhase = this.phase === undefined ? undefined : this.spec.phases?.[this.phase]?.[name];
-    return (inPhase ?? this.spec.handlers[name] ?? this.runtime.placeholderHandler(name)) as Handler;
+    return (inPhase ?? this.spec.handlers[name] ?? this.runtime.unhandledInPhase.handlerFor(name)) as Handler;
   }
 }

@@ -1,25 +1,18 @@
+import type { RestartType, SupervisionPolicy } from '../define/supervision-policy.js';
 import type { StopReason } from '../events.js';
+import type { PendingCall } from '../invoker/pending-call.js';
 import type { DeferredSignals } from '../lifecycle/deferred-signals.js';
-import type { PendingCall } from '../lifecycle/pending-call.js';
-import type { FailureReport, Signal } from '../lifecycle/runtime-signal.js';
+import type { Ending } from '../lifecycle/ending.js';
+import type { Signal } from '../lifecycle/runtime-signal.js';
+import { NO_SLOT } from '../mailbox/mailbox.js';
 import type { Stash } from '../mailbox/stashes.js';
 import type { Suspension } from '../mailbox/suspensions.js';
 import type { Middleware } from '../middleware/middleware.js';
-import { NO_SLOT } from '../run-queue/slots.js';
+import type { FailureReport } from '../supervision/failure-report.js';
 import type { GroupRestart } from '../supervision/group-restart.js';
 import type { RestartWindow } from '../supervision/restart-window.js';
-import type { RestartType, SupervisionPolicy } from '../supervision/supervision-policy.js';
-import type { CellTimers } from '../timers/actor-timers.js';
 import type { ActorCell } from './actor-cell.js';
-
-/** How far a stop has come. */
-export interface Stopping {
-  reason: StopReason;
-  /** What happens next when the present step is done. */
-  stage: 'current-message' | 'stopping-hook' | 'children' | 'stopped-hook';
-  /** A restart ends with a new incarnation instead of the end. */
-  readonly restart: FailureReport | undefined;
-}
+import type { CellTimers } from './actor-timers.js';
 
 /**
  * What most actors never need, kept out of the cell so that an idle actor stays small. It goes over to the next
@@ -42,7 +35,7 @@ export class ColdState {
   timers: CellTimers | undefined = undefined;
   stash: Stash | undefined = undefined;
   abort: AbortController | undefined = undefined;
-  stopping: Stopping | undefined = undefined;
+  ending: Ending | undefined = undefined;
   /** The failure its parent has not decided about yet. */
   failure: FailureReport | undefined = undefined;
   onStopped: ((reason: StopReason) => void)[] = [];
@@ -70,7 +63,7 @@ export class ColdState {
     this.awaiting = undefined;
     this.sparePendingCall = undefined;
     this.abort = undefined;
-    this.stopping = undefined;
+    this.ending = undefined;
     this.failure = undefined;
     this.watching = undefined;
     this.stash = undefined;

@@ -3,15 +3,15 @@ import type { AnyDefinition } from '../define/actor-definition.js';
 import { LookupError, NameTakenError } from '../errors.js';
 import { checkOption } from '../option-check.js';
 import type { ActorCell } from './actor-cell.js';
-import type { Runtime } from './runtime.js';
+import type { Parts } from './runtime-parts.js';
 
 /** Names of living actors. A path is unique among the living; an anonymous actor's path is its slot and generation. */
 export class NameRegistry {
   private readonly named = new Map<string, ActorCell['ref']>();
   private readonly watchers = new Map<string, Set<(ref: ActorCell['ref'] | undefined) => void>>();
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<'guardian'>;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: NameRegistry['runtime']) {
     this.runtime = runtime;
   }
 

@@ -3,8 +3,8 @@ import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
 import type { Level } from '../mailbox/priority-levels.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { ActorRef, AnyRef, RefClass } from '../ref/actor-ref.js';
-import type { SupervisionPolicy } from '../supervision/supervision-policy.js';
 import type { ActorContext } from './actor-context.js';
+import type { SupervisionPolicy } from './supervision-policy.js';
 
 /** Handlers by name, as seen from outside: what they take and return. */
 export type HandlerMap = Readonly<Record<string, (ctx: never, payload: never) => unknown>>;

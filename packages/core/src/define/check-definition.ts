@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.js';
+import { MisuseError, OptionError } from '../errors.js';
 import { OVERFLOW_POLICIES } from '../mailbox/overflow-policy.js';
 import { LEVELS } from '../mailbox/priority-levels.js';
 import { middlewareList } from '../middleware/check-middleware.js';
@@ -15,8 +15,8 @@ import {
   options,
   wholeNumber,
 } from '../option-check.js';
-import { supervisionPolicy } from '../supervision/supervision-policy.js';
-import type { LooseSpec } from './actor-definition.js';
+import type { AnyDefinition, LooseSpec } from './actor-definition.js';
+import { supervisionPolicy } from './supervision-policy.js';
 
 const DEFINITION_RULES = {
   handlers: anything,
@@ -65,4 +65,9 @@ function checkHandlers(what: string, handlers: unknown): void {
       throw new OptionError(`${what}.${handler}`, run, 'needed a name without ~ in front');
     checkOption(`${what}.${handler}`, run, callback);
   }
+}
+
+export function checkIsDefinition(value: unknown): asserts value is AnyDefinition {
+  const isDefinition = typeof value === 'object' && value !== null && '~spec' in value;
+  if (!isDefinition) throw new MisuseError('spawn: needed a definition made by defineActor');
 }

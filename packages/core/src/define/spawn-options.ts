@@ -6,7 +6,7 @@ import {
   type RestartType,
   type SupervisionPolicy,
   supervisionPolicy,
-} from '../supervision/supervision-policy.js';
+} from './supervision-policy.js';
 
 export interface SpawnOptions {
   /** Unique among living siblings; letters, digits and `_ . : @ -`. Without one the actor is anonymous. */

@@ -7,8 +7,8 @@ import type { SuspendReason } from '../message/suspend-reason.js';
 const LOOKED_THROUGH_MAX = 10_000;
 
 /** What an actor is doing, for people: the end of an ask's time-out message, and of a line in the tree. */
-export function describeActivity(cell: ActorCell, asked?: Envelope): string {
-  const doing = whatItDoes(cell);
+export function describeActivity(cell: ActorCell, now: number, asked?: Envelope): string {
+  const doing = whatItDoes(cell, now);
   if (asked === undefined) return doing;
   const { length } = cell.queue;
   if (length > LOOKED_THROUGH_MAX) return `${doing}; ${length} messages are in its mailbox`;
@@ -16,15 +16,14 @@ export function describeActivity(cell: ActorCell, asked?: Envelope): string {
   return place < 0 ? doing : `${doing}; this message is number ${place + 1} of ${length} in its mailbox`;
 }
 
-function whatItDoes(cell: ActorCell): string {
+function whatItDoes(cell: ActorCell, now: number): string {
   const { status, cold } = cell;
-  const now = cell.type.runtime.host.now();
   if ((status & TERMINATED) !== 0) return 'stopped';
   if ((status & AWAITING) !== 0 && cold?.awaiting !== undefined) {
     const { what, startedAt } = cold.awaiting;
     return `running ${what} for ${Math.round(now - startedAt)} ms`;
   }
-  if ((status & STOPPING) !== 0) return `stopping (${cold?.stopping?.stage ?? 'last step'})`;
+  if ((status & STOPPING) !== 0) return `stopping (${cold?.ending?.stage ?? 'last step'})`;
   if ((status & FAULT) !== 0)
     return `failed in ${cold?.failure?.message ?? 'a sibling'}, waiting for its parent`;
   if ((status & SUSPENDED) !== 0) {

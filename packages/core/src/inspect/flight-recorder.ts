@@ -1,7 +1,7 @@
 import type { Mailbox } from '../mailbox/mailbox.js';
-import { handlerOf } from '../message/envelope.js';
-import { NO_MESSAGE, type ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
-import { NO_SLOT } from '../run-queue/slots.js';
+import { NO_SLOT } from '../mailbox/mailbox.js';
+import { handlerOf, NO_MESSAGE } from '../message/envelope.js';
+import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 
 const NOTES_KEPT = 4096;
 const NOTE_FIELDS = 4;

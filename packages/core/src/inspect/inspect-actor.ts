@@ -1,4 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import { OptionError } from '../errors.js';
 import {
   AWAITING,
@@ -29,18 +30,25 @@ const WORDS: readonly (readonly [number, StatusWord])[] = [
   [STOPPING, 'stopping'],
 ];
 
+type InspectedParts = Parts<'childLists' | 'host' | 'ready'>;
+
 /** An actor and those below it, at this moment. Costs only those who look. */
-export function inspectActor(cell: ActorCell, options: InspectOptions = {}): ActorView {
+export function inspectActor(
+  runtime: InspectedParts,
+  cell: ActorCell,
+  options: InspectOptions = {},
+): ActorView {
   const { levels = LEVELS_DEFAULT, childrenMax = CHILDREN_DEFAULT } = options;
   if (!(levels >= 0 && levels <= 1_000))
     throw new OptionError('inspect.levels', levels, 'needed a number from 0 to 1000');
   if (!(childrenMax >= 0))
     throw new OptionError('inspect.childrenMax', childrenMax, 'needed a number of at least 0');
-  return viewOf(cell, levels, childrenMax);
+  return viewOf(runtime, cell, levels, childrenMax);
 }
 
-function viewOf(cell: ActorCell, levels: number, childrenMax: number): ActorView {
-  const { runtime } = cell.type;
+function viewOf(runtime: InspectedParts, cell: ActorCell, levels: number, childrenMax: number): ActorView {
+  const now = runtime.host.now();
+  const activity = describeActivity(cell, now);
   const { cold, status } = cell;
   const children = runtime.childLists.childrenOf(cell);
   const shown = levels === 0 ? [] : children.slice(0, childrenMax);
@@ -51,8 +59,8 @@ function viewOf(cell: ActorCell, levels: number, childrenMax: number): ActorView
     actor: cell.type.name,
     phase: cell.type.phase,
     status: wordsOf(status),
-    activity: describeActivity(cell),
-    notRunning: (status & GATED) === 0 ? undefined : { why: describeActivity(cell), forMs: gatedFor(cell) },
+    activity,
+    notRunning: (status & GATED) === 0 ? undefined : { why: activity, forMs: gatedFor(cell, now) },
     depth: cell.queue.length,
     stashed,
     handled: (status & TERMINATED) === 0 ? runtime.ready.handledBy(cell.slot) : 0,
@@ -61,7 +69,7 @@ function viewOf(cell: ActorCell, levels: number, childrenMax: number): ActorView
     watchers: cold?.watchers?.size ?? 0,
     bytes: bytesOf(cell, stashed),
     slowest: cold?.slowest,
-    children: shown.map((child) => viewOf(child, levels - 1, childrenMax)),
+    children: shown.map((child) => viewOf(runtime, child, levels - 1, childrenMax)),
     hidden: children.length - shown.length,
   };
 }
@@ -74,12 +82,12 @@ function wordsOf(status: number): readonly StatusWord[] {
 }
 
 /** Since the first of its reasons: the oldest is the one to look into. */
-function gatedFor({ type, status, cold }: ActorCell): number | undefined {
+function gatedFor({ status, cold }: ActorCell, now: number): number | undefined {
   const starts: number[] = [];
   if ((status & AWAITING) !== 0 && cold?.awaiting !== undefined) starts.push(cold.awaiting.startedAt);
   if ((status & FAULT) !== 0 && cold?.failure !== undefined) starts.push(cold.failure.at);
   for (const { since } of cold?.suspensions ?? []) starts.push(since);
-  return starts.length === 0 ? undefined : Math.max(0, type.runtime.host.now() - Math.min(...starts));
+  return starts.length === 0 ? undefined : Math.max(0, now - Math.min(...starts));
 }
 
 // Measured on Node 20 with pointer compression off; good to a factor of two.

@@ -1,28 +1,27 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 
 /**
- * Follows the last message of one mailbox from a look at the clock to the turn that has handled it: a wait that was
- * measured, not reckoned. One mailbox at a time, and nothing per message: only how many were handled is compared.
+ * Measures how long the last message of one mailbox waits: from a clock read to the turn that has handled it. One mailbox
+ * at a time, and nothing per message: only the number of handled messages is compared.
  */
 export class QueueWaitProbe {
   readonly cell: ActorCell;
   readonly depth: number;
   readonly since: number;
+  private readonly ready: ReadyQueueCoordinator<ActorCell>;
   private readonly handledWhenDone: number;
 
-  constructor(cell: ActorCell, now: number) {
+  constructor(ready: ReadyQueueCoordinator<ActorCell>, cell: ActorCell, now: number) {
+    this.ready = ready;
     this.cell = cell;
     this.depth = cell.queue.length;
     this.since = now;
-    this.handledWhenDone = handledBy(cell) + this.depth;
+    this.handledWhenDone = ready.handledBy(cell.slot) + this.depth;
   }
 
   /** The message was handled, or will never be. */
   get isOver(): boolean {
-    return !this.cell.isCurrent || handledBy(this.cell) >= this.handledWhenDone;
+    return !this.cell.isCurrent || this.ready.handledBy(this.cell.slot) >= this.handledWhenDone;
   }
-}
-
-function handledBy(cell: ActorCell): number {
-  return cell.type.runtime.ready.handledBy(cell.slot);
 }

@@ -1,8 +1,8 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import type { TurnObserver, TurnTiming } from '../executor/turn-observer.js';
-import { handlerOf } from '../message/envelope.js';
-import { NO_MESSAGE } from '../run-queue/ready-queue-coordinator.js';
+import { handlerOf, NO_MESSAGE } from '../message/envelope.js';
+import { noteSlow } from './note-slow.js';
 import { QueueWaitProbe } from './queue-wait-probe.js';
 
 /** When the runtime warns. */
@@ -25,12 +25,12 @@ const SLOW_MS = 1;
  * a closer look, so that whoever does it again is named.
  */
 export class SlowActorWarnings implements TurnObserver<ActorCell> {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<'diagnostics' | 'events' | 'executor' | 'invoker' | 'ready'>;
   private readonly limits: WarnLimits;
   private warned = new Map<string, number>();
   private probe: QueueWaitProbe | undefined = undefined;
 
-  constructor(runtime: Runtime, limits: WarnLimits) {
+  constructor(runtime: SlowActorWarnings['runtime'], limits: WarnLimits) {
     this.runtime = runtime;
     this.limits = limits;
   }
@@ -53,7 +53,8 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
       else if (!probe.isOver) return;
     }
     const follow = mailbox.queue.length > 0 && mailbox.type.overflow !== 'drop-oldest';
-    this.probe = follow && !mailbox.isGated ? new QueueWaitProbe(mailbox, now) : undefined;
+    this.probe =
+      follow && !mailbox.isGated ? new QueueWaitProbe(this.runtime.ready, mailbox, now) : undefined;
   }
 
   private warnOfTurn(cell: ActorCell, turns: number, handled: number, ms: number): void {
@@ -63,13 +64,17 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
     const rounded = Math.round(ms);
     const who = turns === 1 ? `${path}: a turn` : `${turns} turns together, the last of ${path},`;
     const what = handled === 1 ? '' : ` with ${handled} messages`;
-    this.runtime.log('warn', `${who}${what} took ${rounded} ms; last message ${message ?? 'unknown'}`, {
-      path,
-      message,
-      turns,
-      handled,
-      ms,
-    });
+    this.runtime.diagnostics.log(
+      'warn',
+      `${who}${what} took ${rounded} ms; last message ${message ?? 'unknown'}`,
+      {
+        path,
+        message,
+        turns,
+        handled,
+        ms,
+      },
+    );
     const { events } = this.runtime;
     if (events.hasListeners) events.publish({ kind: 'long-turn', path, message, turns, handled, ms });
   }
@@ -79,7 +84,7 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
     if (!this.mayWarn(`queue ${path}`)) return;
     const message = this.nextMessage(cell) ?? this.lastMessage(cell);
     const wait = `a message behind ${depth - 1} others has waited ${Math.round(ms)} ms`;
-    this.runtime.log('warn', `${path}: ${wait}; at work on ${message ?? 'an ask'}`, {
+    this.runtime.diagnostics.log('warn', `${path}: ${wait}; at work on ${message ?? 'an ask'}`, {
       path,
       message,
       depth,
@@ -110,14 +115,6 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
     this.warned.set(key, now);
     return true;
   }
-}
-
-/** Keeps the slowest message an actor has handled, for those who look. */
-export function noteSlow(cell: ActorCell, message: string | undefined, ms: number): void {
-  if (message === undefined || !cell.isCurrent) return;
-  const cold = cell.ensureCold();
-  if (ms <= (cold.slowest?.ms ?? 0)) return;
-  cold.slowest = { message, ms };
 }
 
 function nameOf(cell: ActorCell, handler: number): string | undefined {

@@ -1,5 +1,7 @@
 // Hot path: no allocation per message.
+
 import type { Mailbox } from '../mailbox/mailbox.js';
+import { NO_SLOT } from '../mailbox/mailbox.js';
 import {
   GATED,
   IDLE,
@@ -9,10 +11,10 @@ import {
   SLOW_PATH,
   TERMINATED,
 } from '../mailbox/status-word.js';
-import { type Envelope, handlerOf, isEnveloped } from '../message/envelope.js';
+import { type Envelope, handlerOf, isEnveloped, NO_MESSAGE } from '../message/envelope.js';
+import type { ReplyPort } from '../message/later-reply.js';
 import { BLOCKED, COMPLETED, type InvokeCode, STOPPED, YIELDED } from '../run-queue/invoke-result.js';
-import { NO_MESSAGE, type ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
-import { NO_SLOT } from '../run-queue/slots.js';
+import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 
 type Run = (context: unknown, payload: unknown) => unknown;
 
@@ -34,14 +36,20 @@ export interface Lifecycle<M extends Mailbox> {
   failed(mailbox: M, error: unknown, handler: number, envelope: Envelope | undefined): void;
   /** A handler returned an object: a promise, a later reply, or just a value. */
   returned(mailbox: M, result: object, handler: number, envelope: Envelope | undefined): void;
-  reply(envelope: Envelope, value: unknown): void;
   /** The asker has given up: the message is not run. */
   expired(mailbox: M, envelope: Envelope): void;
   /** A message of the slow path has ended. */
   messageEnded(mailbox: M): void;
-  /** Runs one message through the actor's middleware. */
-  runThroughPipeline(mailbox: M): void;
-  /** Runs the `beforeTurn` hooks; returns how many were entered. */
+}
+
+/** Runs one message through the actor's middleware. */
+export interface MessagePipeline<M extends Mailbox> {
+  runNext(mailbox: M): void;
+}
+
+/** Runs the turn hooks of the actor's middleware. */
+export interface TurnPipeline<M extends Mailbox> {
+  /** Returns how many hooks were entered. */
   enterTurn(mailbox: M): number;
   leaveTurn(mailbox: M, code: InvokeCode, entered: number): void;
 }
@@ -68,10 +76,22 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   stashed = false;
   private readonly ready: ReadyQueueCoordinator<M>;
   private readonly lifecycle: Lifecycle<M>;
+  private readonly replies: Pick<ReplyPort, 'reply'>;
+  private readonly messageHooks: MessagePipeline<M>;
+  private readonly turnHooks: TurnPipeline<M>;
 
-  constructor(ready: ReadyQueueCoordinator<M>, lifecycle: Lifecycle<M>) {
+  constructor(
+    ready: ReadyQueueCoordinator<M>,
+    lifecycle: Lifecycle<M>,
+    replies: Pick<ReplyPort, 'reply'>,
+    messageHooks: MessagePipeline<M>,
+    turnHooks: TurnPipeline<M>,
+  ) {
     this.ready = ready;
     this.lifecycle = lifecycle;
+    this.replies = replies;
+    this.messageHooks = messageHooks;
+    this.turnHooks = turnHooks;
   }
 
   /**
@@ -183,7 +203,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     if (typeof result === 'object' && result !== null) {
       this.lifecycle.returned(mailbox, result, envelope.handler, stashed ? undefined : envelope);
     } else if (envelope.resolve !== undefined && !stashed) {
-      this.lifecycle.reply(envelope, result);
+      this.replies.reply(envelope, result);
     }
   }
 
@@ -229,9 +249,9 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     // A settlement opens the user lane again: only then is it known whether this turn has messages to run.
     if ((mailbox.status & SIGNALLED) !== 0) this.lifecycle.handleSignals(mailbox);
     if ((mailbox.status & GATED) !== 0) return this.runSlow(mailbox);
-    const entered = this.lifecycle.enterTurn(mailbox);
+    const entered = this.turnHooks.enterTurn(mailbox);
     const code = this.runSlow(mailbox);
-    this.lifecycle.leaveTurn(mailbox, code, entered);
+    this.turnHooks.leaveTurn(mailbox, code, entered);
     return code;
   }
 
@@ -254,7 +274,8 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
 
   private runNext(mailbox: M): void {
     if (mailbox.type.hasPipeline) {
-      this.lifecycle.runThroughPipeline(mailbox);
+      this.messageHooks.runNext(mailbox);
+      this.lifecycle.messageEnded(mailbox);
       return;
     }
     this.ready.queued -= 1;

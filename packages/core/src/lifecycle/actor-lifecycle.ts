@@ -1,9 +1,9 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
-import type { Runtime } from '../actor/runtime.js';
-import { toError } from '../errors.js';
-import { noteSlow } from '../inspect/slow-actor-warnings.js';
+import type { Parts } from '../actor/runtime-parts.js';
+import { noteSlow } from '../inspect/note-slow.js';
 import type { Lifecycle } from '../invoker/message-invoker.js';
+import { PendingCall } from '../invoker/pending-call.js';
 import type { Stashed } from '../mailbox/stashes.js';
 import {
   AWAITING,
@@ -16,34 +16,32 @@ import {
   TERMINATED,
 } from '../mailbox/status-word.js';
 import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
-import { LaterReply } from '../message/later-reply.js';
 import type { RefBase } from '../ref/ref-class.js';
-import type { InvokeCode } from '../run-queue/invoke-result.js';
 import { DeferredSignals } from './deferred-signals.js';
-import { runHook } from './lifecycle-hooks.js';
-import { PendingCall, parkUntilSettled } from './pending-call.js';
-import { endsWithIncarnation, type FailureReport, type Signal } from './runtime-signal.js';
-
-/** Resuming would meet the same failure at once, for ever: there is no state, or no turn gets through. */
-const UNRESUMABLE: readonly string[] = ['state', 'beforeTurn', 'afterTurn'];
-
-/** Where it failed, when it was not in a handler that came to its end. */
-interface FailureCircumstances {
-  readonly hook?: string;
-  /** Who failed first, when the failure was handed up. */
-  readonly origin?: ActorCell;
-  /** The handler may still be running: its state cannot be gone on with. */
-  readonly isCutOff?: boolean;
-}
+import { endsWithIncarnation, type Signal } from './runtime-signal.js';
 
 /**
- * What the invoker leaves to the actor: what becomes of a reply, a promise or a throw, and its signals. How it begins and
- * begins anew is in `RestartSequence`, how it ends in `StopSequence`.
+ * The actor's side of a turn: the result of a handler (a value, a promise or an error), and the signals. Start and restart
+ * are in `RestartSequence`, stop and kill in `StopSequence`.
  */
 export class ActorLifecycle implements Lifecycle<ActorCell> {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<
+    | 'asks'
+    | 'deadLetters'
+    | 'deathWatch'
+    | 'executor'
+    | 'failures'
+    | 'hooks'
+    | 'invoker'
+    | 'pendingCalls'
+    | 'ready'
+    | 'restarts'
+    | 'stashes'
+    | 'stops'
+    | 'supervisor'
+  >;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: ActorLifecycle['runtime']) {
     this.runtime = runtime;
   }
 
@@ -52,7 +50,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       this.awaitHandler(cell, result as PromiseLike<unknown>, handler, envelope);
       if (cell.isOverloaded) this.runtime.ready.backPressure.release(cell);
     } else if (envelope?.resolve !== undefined) {
-      this.answer(envelope, result);
+      this.runtime.asks.answer(envelope, result);
     }
   }
 
@@ -65,41 +63,36 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const cold = cell.ensureCold();
     const what = cell.type.definition['~handlerNames'][handler] as string;
     const now = this.runtime.executor.coarseNow;
-    let awaiting = cold.sparePendingCall;
-    if (awaiting === undefined) {
-      awaiting = new PendingCall(what, handler, envelope, now, this.handlerSettled);
+    let call = cold.sparePendingCall;
+    if (call === undefined) {
+      call = new PendingCall(what, handler, envelope, now, this.handlerSettled);
     } else {
       cold.sparePendingCall = undefined;
-      awaiting.reuse(what, handler, envelope, now);
+      call.reuse(what, handler, envelope, now);
     }
-    awaiting.stashed = this.runtime.stashes.freshOf(cell);
-    parkUntilSettled(cell, promise, awaiting);
+    call.stashed = this.runtime.stashes.latestOf(cell);
+    this.runtime.pendingCalls.park(cell, promise, call);
   }
 
-  reply(envelope: Envelope, value: unknown): void {
-    this.runtime.asks.reply(envelope, value);
-  }
-
-  answer(envelope: Envelope, value: unknown): void {
-    if (LaterReply.is(value)) value.bind(envelope);
-    else this.runtime.asks.reply(envelope, value);
-  }
-
-  private readonly handlerSettled = (cell: ActorCell, awaiting: PendingCall): void => {
-    const { envelope, error, stashed } = awaiting;
-    noteSlow(cell, awaiting.what, this.runtime.executor.now() - awaiting.startedAt);
+  private readonly handlerSettled = (cell: ActorCell, call: PendingCall): void => {
+    const { envelope, error, stashed } = call;
+    noteSlow(cell, call.what, this.runtime.executor.now() - call.startedAt);
     if (error !== undefined) {
-      const asked = stashed === undefined ? envelope : this.askedByStashed(cell, stashed);
-      this.failed(cell, error.thrown, awaiting.handler, asked);
+      const asked = stashed === undefined ? envelope : this.askOfStashed(cell, stashed);
+      this.failed(cell, error.thrown, call.handler, asked);
     } else if (envelope?.resolve !== undefined) {
-      this.answer(envelope, awaiting.value);
+      this.runtime.asks.answer(envelope, call.value);
     }
   };
 
-  /** Whoever asked what was set aside before the handler failed, unless it stands in the mailbox again. */
-  private askedByStashed(cell: ActorCell, stashed: Stashed): Envelope | undefined {
+  /** The ask that was stashed before the handler failed, unless it is in the mailbox again. */
+  private askOfStashed(cell: ActorCell, stashed: Stashed): Envelope | undefined {
     const isOver = this.runtime.stashes.takeOut(cell, stashed);
     return isOver && isEnveloped(stashed.handler) ? (stashed.payload as Envelope) : undefined;
+  }
+
+  failed(cell: ActorCell, thrown: unknown, handler: number, envelope: Envelope | undefined): void {
+    this.runtime.failures.failed(cell, thrown, handler, envelope);
   }
 
   expired(cell: ActorCell, envelope: Envelope): void {
@@ -109,14 +102,9 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
 
   /** To the head of the mailbox again. */
   putBack(cell: ActorCell, handler: number, payload: unknown): void {
-    this.takeOutOfStash(cell);
+    this.runtime.stashes.takeOutLatest(cell);
     cell.ownQueue().unshift(handler, payload);
     this.runtime.ready.queued += 1;
-  }
-
-  private takeOutOfStash(cell: ActorCell): void {
-    const stashed = this.runtime.stashes.freshOf(cell);
-    if (stashed !== undefined) this.runtime.stashes.takeOut(cell, stashed);
   }
 
   messageEnded(cell: ActorCell): void {
@@ -125,20 +113,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     if (timeout !== undefined) timeout.lastMessageAt = this.runtime.executor.coarseNow;
   }
 
-  runThroughPipeline(cell: ActorCell): void {
-    this.runtime.messageHooks.runNext(cell);
-    this.messageEnded(cell);
-  }
-
-  enterTurn(cell: ActorCell): number {
-    return this.runtime.turnHooks.enterTurn(cell);
-  }
-
-  leaveTurn(cell: ActorCell, code: InvokeCode, entered: number): void {
-    this.runtime.turnHooks.leaveTurn(cell, code, entered);
-  }
-
-  /** Kill first, then what settled, then the lane in order, then stop: a stop lets earlier decisions be made. */
+  /** Kill first, then a settlement, then the lane in order, then stop: earlier decisions are made before a stop. */
   handleSignals(cell: ActorCell): void {
     if ((cell.status & KILL_ASKED) !== 0) this.runtime.stops.kill(cell);
     if ((cell.status & SETTLED) !== 0) this.settled(cell);
@@ -149,21 +124,16 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
   private settled(cell: ActorCell): void {
     cell.clearAwaiting();
     const cold = cell.cold as ColdState;
-    const awaiting = cold.awaiting as PendingCall;
+    const call = cold.awaiting as PendingCall;
     cold.awaiting = undefined;
-    awaiting.onSettled(cell, awaiting);
+    call.onSettled(cell, call);
     this.messageEnded(cell);
-    if (awaiting.onSettled === this.handlerSettled && awaiting.isReusable && cell.isCurrent) {
-      awaiting.value = undefined;
-      awaiting.envelope = undefined;
-      awaiting.stashed = undefined;
-      awaiting.asked = undefined;
-      cold.sparePendingCall = awaiting;
+    if (call.onSettled === this.handlerSettled && call.isReusable && cell.isCurrent) {
+      call.clear();
+      cold.sparePendingCall = call;
     }
-    this.handleDeferred(cell, cold);
-    const stopping = cold.stopping;
-    if (stopping?.stage === 'current-message' && !cell.isAwaiting)
-      this.runtime.stops.continueStop(cell, stopping);
+    this.handleDeferredIn(cell, cold);
+    this.runtime.stops.messageSettled(cell);
   }
 
   private handleLane(cell: ActorCell): void {
@@ -188,8 +158,12 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     }
   }
 
-  /** Until one of them awaits or fails: those after it wait for that. */
-  private handleDeferred(cell: ActorCell, { deferredSignals }: ColdState): void {
+  handleDeferred(cell: ActorCell): void {
+    if (cell.cold !== undefined) this.handleDeferredIn(cell, cell.cold);
+  }
+
+  /** Until one of them awaits or fails: the signals behind it wait for that. */
+  private handleDeferredIn(cell: ActorCell, { deferredSignals }: ColdState): void {
     if (deferredSignals === undefined) return;
     while ((cell.status & (AWAITING | FAULT | FENCED | TERMINATED)) === 0) {
       const signal = deferredSignals.take();
@@ -203,7 +177,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const replacement = cell.ref.cell;
     if (signals.length === 0 || replacement.isTerminated) return;
     const cold = replacement.ensureCold();
-    // Not by spreading: an argument list has a limit, the children that may end together have none.
+    // Not by spreading: an argument list has a limit, the number of children that end together has none.
     cold.signals = signals.concat(cold.signals);
     replacement.markSignalled();
     this.runtime.ready.registerReady(replacement);
@@ -216,73 +190,27 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       case 'child-failed':
         return this.runtime.supervisor.childFailed(cell, signal.report);
       case 'child-stopped':
-        return this.runtime.stops.childStopped(cell, signal.child);
+        return this.runtime.supervisor.childStopped(cell, signal.child as RefBase);
       case 'directive':
-        return signal.directive === 'resume'
-          ? this.resume(cell)
-          : this.runtime.restarts.begin(cell, signal.report);
-      case 'incarnate':
-        return this.runtime.restarts.incarnateWithGroup(cell);
+        return this.runtime.failures.directed(cell, signal.directive, signal.report);
+      case 'replace':
+        return this.runtime.restarts.replaceInGroup(cell);
       case 'terminated':
-        this.runtime.deathWatch.told(cell, signal.ref as RefBase);
-        return this.notify(cell, 'terminated', [{ ref: signal.ref, reason: signal.reason }]);
+        this.runtime.deathWatch.notified(cell, signal.ref as RefBase);
+        return this.runNotificationHook(cell, 'terminated', [{ ref: signal.ref, reason: signal.reason }]);
       case 'self-asked':
         return this.runtime.asks.selfAsked(cell, signal.envelope);
       case 'idle':
-        return this.notify(cell, 'idle', []);
+        return this.runNotificationHook(cell, 'idle', []);
       default:
         return signal satisfies never;
     }
   }
 
-  private notify(cell: ActorCell, hook: 'terminated' | 'idle', rest: unknown[]): void {
+  private runNotificationHook(cell: ActorCell, hook: 'terminated' | 'idle', rest: unknown[]): void {
     if (cell.isStopping) return;
-    runHook(cell, hook, rest, (settled, awaiting) => {
-      if (awaiting.error !== undefined) this.failed(settled, awaiting.error.thrown, -1, undefined, { hook });
+    this.runtime.hooks.run(cell, hook, rest, (settled, { error }) => {
+      if (error !== undefined) this.runtime.failures.failed(settled, error.thrown, -1, undefined, { hook });
     });
-  }
-
-  /** The user lane stays closed from here until the parent has decided (E9). The message itself was handled. */
-  failed(
-    cell: ActorCell,
-    thrown: unknown,
-    handler: number,
-    envelope: Envelope | undefined,
-    { hook, origin = cell, isCutOff = false }: FailureCircumstances = {},
-  ): void {
-    const error = toError(thrown);
-    const message = hook ?? (cell.type.definition['~handlerNames'][handler] as string);
-    if (hook === undefined) this.takeOutOfStash(cell);
-    if (envelope !== undefined) this.runtime.asks.failed(envelope, error);
-    if (cell.isOverloaded) this.runtime.ready.backPressure.release(cell);
-    if (!cell.isCurrent) return;
-    const stopping = cell.cold?.stopping;
-    if (stopping !== undefined) {
-      this.runtime.logFailure(cell, message, error, 'ignored: it is stopping', 0, 0);
-      return;
-    }
-    const at = this.runtime.executor.coarseNow;
-    const unresumable = isCutOff || (hook !== undefined && UNRESUMABLE.includes(hook));
-    const report: FailureReport = { child: cell, origin, error, message, at, unresumable };
-    cell.markFailed();
-    cell.ensureCold().failure = report;
-    this.runtime.supervisor.report(cell, report);
-  }
-
-  private resume(cell: ActorCell): void {
-    if (!cell.isFailed) return;
-    const failure = cell.cold?.failure;
-    // There is nothing to resume in an actor that has ended, or that would fail again at once.
-    if (failure?.ended !== undefined || failure?.unresumable === true)
-      return this.runtime.restarts.begin(cell, failure);
-    cell.clearFailed();
-    if (cell.cold !== undefined) {
-      cell.cold.failure = undefined;
-      this.handleDeferred(cell, cell.cold);
-    }
-    for (const child of this.runtime.childLists.childrenOf(cell)) {
-      const failure = child.cold?.failure;
-      if (failure !== undefined) child.signal({ kind: 'directive', directive: 'resume', report: failure });
-    }
   }
 }

@@ -1,6 +1,6 @@
 import type { Signal } from './runtime-signal.js';
 
-/** Signals that wait until user code can run again, in their order. Taking one takes no longer the more there are. */
+/** Signals that wait until user code can run again, in their order. Taking one costs the same however many wait. */
 export class DeferredSignals {
   private signals: (Signal | undefined)[] = [];
   private head = 0;

@@ -1,33 +1,29 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Stopping } from '../actor/cold-state.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import type { StopReason } from '../events.js';
 import { STOPPING, TERMINATED } from '../mailbox/status-word.js';
-import type { AnyRef } from '../ref/actor-ref.js';
-import type { RefBase } from '../ref/ref-class.js';
-import { logHookFailure, runHook } from './lifecycle-hooks.js';
+import type { Stop } from './ending.js';
 
 /**
- * How an actor ends. Every step runs in a turn of the actor itself, and every step that may take time (a hook, a child)
- * ends in another turn, so nothing ever blocks.
+ * Stop and kill of an actor. Every step runs in a turn of the actor itself, and every step that may take time (a hook, a
+ * child) ends in another turn, so nothing ever blocks.
  *
- *   current message → `stopping` → children, youngest first → `stopped` → gone
+ *   current message → `stopping` → children, last started first → `stopped` → terminated
  */
 export class StopSequence {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<'asks' | 'childLists' | 'hooks' | 'termination' | 'timers'>;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: StopSequence['runtime']) {
     this.runtime = runtime;
   }
 
   begin(cell: ActorCell): void {
     cell.clearStopRequest();
-    const draining = cell.isDraining;
-    if (draining && this.hasBacklog(cell)) return;
-    this.stopBecause(cell, draining ? 'drained' : 'stopped');
+    if (cell.isDraining && this.hasBacklog(cell)) return;
+    this.stopBecause(cell, cell.isDraining ? 'drained' : 'stopped');
   }
 
-  /** A draining actor that cannot run (suspended, say) still has its backlog: only a kill or its time limit ends it. */
+  /** A draining actor that cannot run (suspended, say) keeps its backlog: only a kill or its time limit ends it. */
   private hasBacklog(cell: ActorCell): boolean {
     return cell.queue.length > 0 || cell.isAwaiting;
   }
@@ -40,11 +36,11 @@ export class StopSequence {
       return;
     }
     const cold = cell.ensureCold();
-    const stopping: Stopping = { reason, stage: 'current-message', restart: undefined };
-    cold.stopping = stopping;
+    const stop: Stop = { kind: 'stop', reason, stage: 'current-message' };
+    cold.ending = stop;
     cold.abort?.abort();
     this.runtime.timers.killAfter(cell, cell.type.spec.stopWithinMs);
-    if (!cell.isAwaiting) this.continueStop(cell, stopping);
+    if (!cell.isAwaiting) this.runStoppingHook(cell, stop);
   }
 
   /** The common short way: no hooks, no children, nothing running. */
@@ -56,37 +52,34 @@ export class StopSequence {
     return cold.awaiting === undefined && cold.abort === undefined && cold.lastChild === 0;
   }
 
-  continueStop(cell: ActorCell, stopping: Stopping): void {
-    stopping.stage = 'stopping-hook';
-    runHook(cell, 'stopping', [], (settled, awaiting) => {
-      logHookFailure(settled, 'stopping', awaiting);
-      stopping.stage = 'children';
-      this.stopNextChild(settled, stopping);
+  /** A handler or hook has settled: a stop that waited for it goes on. */
+  messageSettled(cell: ActorCell): void {
+    const ending = cell.cold?.ending;
+    if (ending?.kind === 'stop' && ending.stage === 'current-message' && !cell.isAwaiting)
+      this.runStoppingHook(cell, ending);
+  }
+
+  private runStoppingHook(cell: ActorCell, stop: Stop): void {
+    stop.stage = 'stopping-hook';
+    this.runtime.hooks.run(cell, 'stopping', [], (settled, call) => {
+      this.runtime.hooks.logFailure(settled, 'stopping', call);
+      stop.stage = 'children';
+      this.stopNextChild(settled, stop);
     });
   }
 
-  stopNextChild(cell: ActorCell, stopping: Stopping): void {
+  stopNextChild(cell: ActorCell, stop: Stop): void {
     const child = this.runtime.childLists.lastStartedOf(cell);
-    if (child !== undefined) {
-      child.requestStop();
-      return;
-    }
-    if (stopping.restart !== undefined) this.runtime.restarts.finish(cell, stopping.restart);
-    else if (stopping.reason === 'killed') this.runtime.termination.terminate(cell, 'killed');
-    else this.finishStop(cell, stopping);
+    if (child !== undefined) child.requestStop();
+    else if (stop.reason === 'killed') this.runtime.termination.terminate(cell, 'killed');
+    else this.runStoppedHook(cell, stop);
   }
 
-  childStopped(cell: ActorCell, child: AnyRef): void {
-    const stopping = cell.cold?.stopping;
-    if (stopping?.stage === 'children') this.stopNextChild(cell, stopping);
-    else if (stopping === undefined) this.runtime.supervisor.childEnded(cell, child as RefBase);
-  }
-
-  private finishStop(cell: ActorCell, stopping: Stopping): void {
-    stopping.stage = 'stopped-hook';
-    runHook(cell, 'stopped', [], (settled, awaiting) => {
-      logHookFailure(settled, 'stopped', awaiting);
-      this.runtime.termination.terminate(settled, stopping.reason);
+  private runStoppedHook(cell: ActorCell, stop: Stop): void {
+    stop.stage = 'stopped-hook';
+    this.runtime.hooks.run(cell, 'stopped', [], (settled, call) => {
+      this.runtime.hooks.logFailure(settled, 'stopped', call);
+      this.runtime.termination.terminate(settled, stop.reason);
     });
   }
 
@@ -103,7 +96,7 @@ export class StopSequence {
       this.runtime.termination.terminate(cell, 'killed');
       return;
     }
-    cold.stopping = { reason: 'killed', stage: 'children', restart: undefined };
+    cold.ending = { kind: 'stop', reason: 'killed', stage: 'children' };
     for (const child of children) child.requestKill();
   }
 }

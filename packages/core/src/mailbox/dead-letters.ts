@@ -1,5 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { type Envelope, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { DeadLetterOffice } from './delivery.js';
@@ -7,9 +7,9 @@ import type { DeadLetterOffice } from './delivery.js';
 /** The end of every message that reaches no handler: counted always, published when somebody listens. */
 export class DeadLetters implements DeadLetterOffice<ActorCell> {
   total = 0;
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<'asks' | 'delivery' | 'events' | 'sendHooks'>;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: DeadLetters['runtime']) {
     this.runtime = runtime;
   }
 

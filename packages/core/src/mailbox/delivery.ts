@@ -1,10 +1,10 @@
 // Hot path: no allocation per message.
 
 import type { FlightRecorder } from '../inspect/flight-recorder.js';
+import { NO_SLOT } from '../mailbox/mailbox.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
-import { NO_SLOT } from '../run-queue/slots.js';
 import type { Mailbox } from './mailbox.js';
 import { EMPTY_QUEUE, type MessageQueue } from './message-queue.js';
 import { whenFull } from './overflow-policy.js';

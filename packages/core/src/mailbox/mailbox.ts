@@ -23,6 +23,9 @@ import {
   TERMINATED,
 } from './status-word.js';
 
+/** Slot 0 is never given out, so 0 means no actor in links between slots. */
+export const NO_SLOT = 0;
+
 /**
  * An actor as the scheduler sees it: a slot number, the status word and the user lane. The rest of the actor is in the
  * cell that extends this class (one object, so that an idle actor stays small).

@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import { MisuseError } from '../errors.js';
-import { NO_MESSAGE } from '../run-queue/ready-queue-coordinator.js';
+import { NO_MESSAGE } from '../message/envelope.js';
 
 export const STASH_MAX_DEFAULT = 1_000;
 
@@ -22,10 +22,10 @@ export class Stashes {
   /** Messages set aside in all actors together. */
   held = 0;
   /** What the handler at work has set aside, until its message has ended. */
-  private fresh: { readonly cell: ActorCell; readonly message: Stashed } | undefined = undefined;
-  private readonly runtime: Runtime;
+  private latest: { readonly cell: ActorCell; readonly message: Stashed } | undefined = undefined;
+  private readonly runtime: Parts<'deadLetters' | 'delivery' | 'invoker' | 'ready'>;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: Stashes['runtime']) {
     this.runtime = runtime;
   }
 
@@ -38,17 +38,23 @@ export class Stashes {
       throw new MisuseError(`${cell.path}: stash: only while a message is handled, before any await`);
     }
     const message = this.put(cell, invoker.currentHandler, invoker.currentPayload);
-    this.fresh = { cell, message };
+    this.latest = { cell, message };
     invoker.stashed = true;
   }
 
-  /** What the handler at work, which is this actor's, has set aside. */
-  freshOf(cell: ActorCell): Stashed | undefined {
-    return this.fresh?.cell === cell ? this.fresh.message : undefined;
+  /** The message that the running handler of this actor has stashed. */
+  latestOf(cell: ActorCell): Stashed | undefined {
+    return this.latest?.cell === cell ? this.latest.message : undefined;
+  }
+
+  /** The running handler has failed: its stashed message counts as handled. */
+  takeOutLatest(cell: ActorCell): void {
+    const latest = this.latestOf(cell);
+    if (latest !== undefined) this.takeOut(cell, latest);
   }
 
   messageEnded(): void {
-    this.fresh = undefined;
+    this.latest = undefined;
   }
 
   /** Its handler has failed, so it counts as handled. False when it stands in the mailbox again. */

@@ -1,12 +1,12 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import { OptionError } from '../errors.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
-import { cellOfRef } from '../ref/cell-of-ref.js';
 import type { RefBase } from '../ref/ref-class.js';
 import { TimerNode } from '../timers/timer-wheel.js';
+import { cellOfRef } from './cell-of-ref.js';
 
 /** One reason why an actor handles no messages. Ends once: by its token, its condition, or the actor's end. */
 export class Suspension extends TimerNode implements SuspensionToken {
@@ -46,11 +46,11 @@ export class Suspension extends TimerNode implements SuspensionToken {
 
 /** Opens and ends suspensions, and knows who waits for which event. */
 export class Suspensions {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<'events' | 'executor' | 'host' | 'ready' | 'wheel'>;
   /** Several may wait for one key (E28). */
   private readonly byKey = new Map<string, Set<Suspension>>();
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: Suspensions['runtime']) {
     this.runtime = runtime;
   }
 

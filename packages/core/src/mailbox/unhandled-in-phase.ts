@@ -1,14 +1,14 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import { enveloped } from '../message/envelope.js';
 import type { Handler } from './mailbox-type.js';
 
 /** Messages without a handler in the present phase of their actor: dead letters, or set aside until the next phase. */
 export class UnhandledInPhase {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<'deadLetters' | 'invoker' | 'stashes'>;
   private readonly placeholders = new WeakSet<Handler>();
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: UnhandledInPhase['runtime']) {
     this.runtime = runtime;
   }
 

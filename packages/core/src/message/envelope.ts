@@ -9,6 +9,9 @@ export function enveloped(handler: number): number {
   return ~handler;
 }
 
+/** In place of a handler number: there is no message here. */
+export const NO_MESSAGE = -0x4000_0000;
+
 export function isEnveloped(handler: number): boolean {
   return handler < 0;
 }

@@ -1,6 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import { HandlerTimeoutError, toError } from '../errors.js';
-import type { PendingCall } from '../lifecycle/pending-call.js';
+import type { PendingCall } from '../invoker/pending-call.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
 /**
@@ -11,28 +12,30 @@ import { TimerNode } from '../timers/timer-wheel.js';
 export class HandlerTimeLimit extends TimerNode {
   /** It was given up while it was running. */
   isCutOff = false;
+  private readonly runtime: Parts<'host' | 'ready' | 'wheel'>;
   private readonly cell: ActorCell;
   private readonly withinMs: number;
   private awaiting: PendingCall | undefined = undefined;
   private what = '';
   private isOver = false;
 
-  constructor(cell: ActorCell, withinMs: number) {
+  constructor(runtime: HandlerTimeLimit['runtime'], cell: ActorCell, withinMs: number) {
     super();
+    this.runtime = runtime;
     this.cell = cell;
     this.withinMs = withinMs;
   }
 
   begin(awaiting: PendingCall): void {
-    const { host, wheel } = this.cell.type.runtime;
+    const { host, wheel } = this.runtime;
     this.awaiting = awaiting;
     this.what = awaiting.what;
     wheel.arm(this, host.now() + this.withinMs);
   }
 
   end(): void {
-    const { cold, type } = this.cell;
-    type.runtime.wheel.cancel(this);
+    const { cold } = this.cell;
+    this.runtime.wheel.cancel(this);
     this.awaiting = undefined;
     // The next message gets a signal of its own; one that was given up is to see the old one.
     if (this.isOver && !this.isCutOff && cold !== undefined) cold.abort = undefined;
@@ -52,7 +55,7 @@ export class HandlerTimeLimit extends TimerNode {
     if (awaiting === undefined || awaiting.settled) return;
     this.isOver = true;
     cell.cold?.abort?.abort();
-    cell.type.runtime.host.later(() => this.cutOff());
+    this.runtime.host.later(() => this.cutOff());
   }
 
   private cutOff(): void {
@@ -61,6 +64,6 @@ export class HandlerTimeLimit extends TimerNode {
     this.isCutOff = true;
     awaiting.settled = true;
     cell.markSettled();
-    cell.type.runtime.ready.registerReady(cell);
+    this.runtime.ready.registerReady(cell);
   }
 }

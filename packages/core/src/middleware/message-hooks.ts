@@ -1,8 +1,8 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn } from '../define/actor-context.js';
 import { MiddlewareError, toError } from '../errors.js';
-import { PendingCall, parkUntilSettled } from '../lifecycle/pending-call.js';
+import { PendingCall } from '../invoker/pending-call.js';
 import type { Stashed } from '../mailbox/stashes.js';
 import { Envelope, enveloped, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { ResumeCondition } from '../message/suspend-reason.js';
@@ -18,11 +18,25 @@ type Run = (context: unknown, payload: unknown) => unknown;
 /** Runs messages through an actor's middleware. Hooks that were entered are left again, in reverse. */
 export class MessageHooks {
   readonly clock: HookClock;
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<
+    | 'asks'
+    | 'deadLetters'
+    | 'executor'
+    | 'failures'
+    | 'host'
+    | 'invoker'
+    | 'lifecycle'
+    | 'pendingCalls'
+    | 'ready'
+    | 'stashes'
+    | 'suspensions'
+    | 'unhandledInPhase'
+    | 'wheel'
+  >;
   /** How often a message was put back for another try. */
   private readonly retries = new WeakMap<Envelope, number>();
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: MessageHooks['runtime']) {
     this.runtime = runtime;
     this.clock = new HookClock(runtime.host);
   }
@@ -42,7 +56,7 @@ export class MessageHooks {
     if (isLegal && (cell.type.pipeline as Pipeline).isFailureOnly)
       return this.run(cell, slot, taken, undefined);
     const hookContext = this.hookContextOf(cell, slot, taken);
-    const verdict = runBeforeHooks(cell, hookContext);
+    const verdict = runBeforeHooks(this.runtime.failures, cell, hookContext);
     if (verdict !== undefined) this.applyVerdict(cell, hookContext, slot, verdict);
     else if (isLegal) this.run(cell, slot, taken, hookContext);
     else this.rejectInPhase(cell, hookContext, slot, taken);
@@ -73,7 +87,7 @@ export class MessageHooks {
     if (!unhandledInPhase.isSetAside(cell)) {
       const why = unhandledInPhase.reasonFor(cell);
       invoker.discount();
-      runAfterHooks(cell, hookContext, { kind: 'refused', why });
+      runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'refused', why });
       deadLetters.undelivered(cell, slot, taken, 'illegal', why);
       return;
     }
@@ -83,7 +97,7 @@ export class MessageHooks {
       this.failed(cell, hookContext, error, 0);
       return;
     }
-    runAfterHooks(cell, hookContext, { kind: 'held' });
+    runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'held' });
   }
 
   /** The message does not reach its handler. */
@@ -101,16 +115,20 @@ export class MessageHooks {
         invoker.discount();
         cell.queue.unshift(slot, taken);
         ready.queued += 1;
-        runAfterHooks(cell, hookContext, { kind: 'held' });
+        runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'held' });
         this.runtime.suspensions.suspend(cell, verdict.reason, resumeOf(cell, verdict.resumeOn));
         return;
       case 'refuse':
         invoker.discount();
-        runAfterHooks(cell, hookContext, { kind: 'refused', why: verdict.why });
+        runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'refused', why: verdict.why });
         this.runtime.deadLetters.undelivered(cell, slot, taken, 'refused', verdict.why);
         return;
       case 'answer':
-        runAfterHooks(cell, hookContext, { kind: 'handled', reply: verdict.reply, ms: 0 });
+        runAfterHooks(this.runtime.failures, cell, hookContext, {
+          kind: 'handled',
+          reply: verdict.reply,
+          ms: 0,
+        });
         if (envelope !== undefined) this.runtime.asks.reply(envelope, verdict.reply);
         return;
       default:
@@ -144,19 +162,19 @@ export class MessageHooks {
     const isSetAside = this.end(cell);
     if (isSetAside || promise !== undefined) {
       const hookContext = entered ?? this.failureHookContextOf(cell, slot, taken);
-      const stashed = isSetAside ? runtime.stashes.freshOf(cell) : undefined;
+      const stashed = isSetAside ? runtime.stashes.latestOf(cell) : undefined;
       if (promise === undefined) this.setAside(cell, hookContext);
       else this.await(cell, hookContext, promise, startedAt, stashed);
     } else if (wantsHandled) {
       this.handled(cell, entered as MessageHookContext, result, this.timeSince(startedAt));
     } else if (envelope !== undefined) {
-      runtime.lifecycle.answer(envelope, result);
+      runtime.asks.answer(envelope, result);
     }
   }
 
   private setAside(cell: ActorCell, hookContext: MessageHookContext): void {
     this.clock.moveOn();
-    runAfterHooks(cell, hookContext, { kind: 'held' });
+    runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'held' });
   }
 
   private begin(cell: ActorCell, slot: number, taken: unknown, envelope: Envelope | undefined): void {
@@ -211,7 +229,9 @@ export class MessageHooks {
     // A handler that takes its time is timed in any case.
     const startedAt = Number.isNaN(calledAt) ? this.runtime.executor.coarseNow : calledAt;
     const limit =
-      hookContext.limit === undefined ? undefined : new HandlerTimeLimit(cell, limitOf(hookContext));
+      hookContext.limit === undefined
+        ? undefined
+        : new HandlerTimeLimit(this.runtime, cell, limitOf(hookContext));
     const awaiting = new PendingCall(
       hookContext.message,
       hookContext.handler,
@@ -230,18 +250,21 @@ export class MessageHooks {
     awaiting.onAbandoned = () => {
       limit?.end();
       if (stashed === undefined)
-        runAfterHooks(cell, hookContext, { kind: 'abandoned', ms: this.timeSince(startedAt) });
+        runAfterHooks(this.runtime.failures, cell, hookContext, {
+          kind: 'abandoned',
+          ms: this.timeSince(startedAt),
+        });
       else this.setAside(cell, hookContext);
     };
-    parkUntilSettled(cell, promise, awaiting);
+    this.runtime.pendingCalls.park(cell, promise, awaiting);
     limit?.begin(awaiting);
     this.runtime.ready.backPressure.releaseIfCaughtUp(cell);
   }
 
   private handled(cell: ActorCell, hookContext: MessageHookContext, reply: unknown, ms: number): void {
     if ((cell.type.pipeline as Pipeline).wantsHandled)
-      runAfterHooks(cell, hookContext, { kind: 'handled', reply, ms });
-    if (hookContext.envelope !== undefined) this.runtime.lifecycle.answer(hookContext.envelope, reply);
+      runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'handled', reply, ms });
+    if (hookContext.envelope !== undefined) this.runtime.asks.answer(hookContext.envelope, reply);
   }
 
   /** What was set aside and stands in the mailbox again will be handled: its failure is the actor's alone. */
@@ -252,20 +275,20 @@ export class MessageHooks {
     ms: number,
     stashed: Stashed | undefined,
   ): void {
-    const { lifecycle, stashes } = this.runtime;
+    const { failures, stashes } = this.runtime;
     if (stashed === undefined || stashes.takeOut(cell, stashed))
       return this.failed(cell, hookContext, thrown, ms);
     this.setAside(cell, hookContext);
     const { handler, isCutOff } = hookContext;
-    lifecycle.failed(cell, toError(thrown), handler, undefined, { isCutOff });
+    failures.failed(cell, toError(thrown), handler, undefined, { isCutOff });
   }
 
   private failed(cell: ActorCell, hookContext: MessageHookContext, thrown: unknown, ms: number): void {
     const error = toError(thrown);
-    const retry = runAfterHooks(cell, hookContext, { kind: 'failed', error, ms });
+    const retry = runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'failed', error, ms });
     if (retry !== undefined && hookContext.retryable) return this.tryAgain(cell, hookContext, retry);
     const { handler, envelope, isCutOff } = hookContext;
-    this.runtime.lifecycle.failed(cell, error, handler, envelope, { isCutOff });
+    this.runtime.failures.failed(cell, error, handler, envelope, { isCutOff });
   }
 
   /**

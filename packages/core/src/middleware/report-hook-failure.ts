@@ -1,14 +1,16 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { MiddlewareError, toError } from '../errors.js';
+import type { ActorFailures } from '../supervision/actor-failures.js';
 import type { Middleware } from './middleware.js';
 
 /** A middleware that throws is the failure of the actor that has it. */
 export function reportHookFailure(
+  failures: ActorFailures,
   cell: ActorCell,
   middleware: Middleware,
   hook: string,
   error: unknown,
 ): void {
   const failure = new MiddlewareError(middleware.name, hook, toError(error));
-  cell.type.runtime.lifecycle.failed(cell, failure, -1, undefined, { hook });
+  failures.failed(cell, failure, -1, undefined, { hook });
 }

@@ -1,4 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
+import type { ActorFailures } from '../supervision/actor-failures.js';
 import type { MessageHookContext } from './hook-contexts.js';
 import type { Middleware, Outcome, RetryRequest, Verdict } from './middleware.js';
 import { checkDelay, checkVerdict, type Pipeline, wants } from './pipeline.js';
@@ -9,6 +10,7 @@ export type BlockingVerdict = Exclude<Verdict, { readonly verdict: 'continue' }>
 
 /** Into the hooks, in order. Undefined when every hook lets the message through. */
 export function runBeforeHooks(
+  failures: ActorFailures,
   cell: ActorCell,
   hookContext: MessageHookContext,
 ): BlockingVerdict | undefined {
@@ -28,7 +30,7 @@ export function runBeforeHooks(
       }
       hookContext.entered += 1;
     } catch (error) {
-      reportHookFailure(cell, middleware, 'beforeMessage', error);
+      reportHookFailure(failures, cell, middleware, 'beforeMessage', error);
       return { verdict: 'refuse', why: `middleware ${middleware.name} failed` };
     }
   }
@@ -37,6 +39,7 @@ export function runBeforeHooks(
 
 /** Out of the hooks again, in reverse, and only those that were entered. */
 export function runAfterHooks(
+  failures: ActorFailures,
   cell: ActorCell,
   hookContext: MessageHookContext,
   outcome: Outcome,
@@ -56,7 +59,7 @@ export function runAfterHooks(
         retry = asked;
       }
     } catch (error) {
-      reportHookFailure(cell, middleware, 'afterMessage', error);
+      reportHookFailure(failures, cell, middleware, 'afterMessage', error);
     }
   }
   return retry;

@@ -1,5 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import { MiddlewareError, toError } from '../errors.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import type { Envelope } from '../message/envelope.js';
@@ -9,11 +9,11 @@ import type { Pipeline } from './pipeline.js';
 
 /** Gives messages the contexts that middleware asks for, where they are sent; takes leave of those that are lost. */
 export class SendHooks {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<'delivery' | 'diagnostics' | 'failures' | 'invoker'>;
   /** Set while a timer sends. */
   private armedBy: TimerContext | undefined = undefined;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: SendHooks['runtime']) {
     this.runtime = runtime;
   }
 
@@ -66,7 +66,7 @@ export class SendHooks {
       return middleware.onSend?.(hookContext);
     } catch (error) {
       const failure = new MiddlewareError(middleware.name, 'onSend', toError(error));
-      this.runtime.lifecycle.failed(cell, failure, hookContext.handler, undefined);
+      this.runtime.failures.failed(cell, failure, hookContext.handler, undefined);
       return undefined;
     }
   }
@@ -82,7 +82,7 @@ export class SendHooks {
         middleware.onDeadLetter?.(new DeadLetterHookContext(cell, envelope, reason, context));
       } catch (error) {
         const { message } = new MiddlewareError(middleware.name, 'onDeadLetter', toError(error));
-        this.runtime.log('error', `${cell.path}: ${message}`, { path: cell.path, error });
+        this.runtime.diagnostics.log('error', `${cell.path}: ${message}`, { path: cell.path, error });
       }
     }
   }

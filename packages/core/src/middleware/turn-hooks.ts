@@ -1,5 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn } from '../define/actor-context.js';
 import type { ResumeCondition } from '../message/suspend-reason.js';
 import type { InvokeCode, InvokeResult } from '../run-queue/invoke-result.js';
@@ -22,10 +22,10 @@ const IS_AWAITING: InvokeResult = Object.freeze({
 
 /** Runs turns through an actor's middleware. Hooks that were entered are left again, in reverse. */
 export class TurnHooks {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<'failures' | 'host' | 'invoker'>;
   private turn: TurnHookContext | undefined = undefined;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: TurnHooks['runtime']) {
     this.runtime = runtime;
   }
 
@@ -39,7 +39,7 @@ export class TurnHooks {
       try {
         middleware.beforeTurn?.(view);
       } catch (error) {
-        reportHookFailure(cell, middleware, 'beforeTurn', error);
+        reportHookFailure(this.runtime.failures, cell, middleware, 'beforeTurn', error);
         return i;
       }
     }
@@ -59,7 +59,7 @@ export class TurnHooks {
       try {
         middleware.afterTurn?.(view, result);
       } catch (error) {
-        reportHookFailure(cell.ref.cell, middleware, 'afterTurn', error);
+        reportHookFailure(this.runtime.failures, cell.ref.cell, middleware, 'afterTurn', error);
       }
     }
   }

@@ -1,5 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import {
   ActorFailedError,
   AskCycleError,
@@ -10,21 +10,23 @@ import {
 } from '../errors.js';
 import { describeActivity } from '../inspect/describe-activity.js';
 import { Envelope, enveloped } from '../message/envelope.js';
-import type { ReplyPort } from '../message/later-reply.js';
+import { LaterReply, type ReplyPort } from '../message/later-reply.js';
 
 /**
  * Questions with a deadline. An ask ends in exactly one of: a reply, the failure of the handler, a dead letter, or its
  * deadline; a reply after that reaches nobody.
  */
 export class Asks implements ReplyPort {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<
+    'deadLetters' | 'delivery' | 'diagnostics' | 'executor' | 'host' | 'invoker' | 'ready' | 'wheel'
+  >;
   private readonly withinMs: number;
   /** The last ask of a handler that does not await yet: should it do so, this is what it waits for. */
   private latest: Envelope | undefined = undefined;
   private latestAt = Number.NaN;
   private readonly onExpire = (envelope: Envelope): void => this.expired(envelope);
 
-  constructor(runtime: Runtime, withinMs: number) {
+  constructor(runtime: Asks['runtime'], withinMs: number) {
     this.runtime = runtime;
     this.withinMs = withinMs;
   }
@@ -48,7 +50,7 @@ export class Asks implements ReplyPort {
       return Promise.reject(new OptionError('withinMs', withinMs, 'needed a number above 0'));
     }
     if (sender !== undefined && !sender.isCurrent) {
-      this.runtime.reportStaleContext(sender, 'ask');
+      this.runtime.diagnostics.reportStaleContext(sender, 'ask');
       return Promise.reject(new StaleContextError(sender.path, 'ask'));
     }
     const cause = sender === undefined ? undefined : this.causeOf(sender);
@@ -58,7 +60,7 @@ export class Asks implements ReplyPort {
   /** `ctx.tell`: like `tell`, in the name of that actor. */
   tellAs(sender: ActorCell, target: ActorCell, handler: number, payload: unknown): void {
     if (!sender.isCurrent) {
-      this.runtime.reportStaleContext(sender, 'tell');
+      this.runtime.diagnostics.reportStaleContext(sender, 'tell');
       this.runtime.deadLetters.undelivered(target, handler, payload, 'illegal');
       return;
     }
@@ -77,6 +79,12 @@ export class Asks implements ReplyPort {
     if (resolve === undefined) return;
     this.close(envelope);
     resolve(value);
+  }
+
+  /** The value that a handler returned: the reply, or a promise to reply later. */
+  answer(envelope: Envelope, value: unknown): void {
+    if (LaterReply.is(value)) value.bind(envelope);
+    else this.reply(envelope, value);
   }
 
   refuse(envelope: Envelope, error: Error): void {
@@ -105,7 +113,7 @@ export class Asks implements ReplyPort {
   selfAsked(cell: ActorCell, envelope: Envelope): void {
     const awaiting = cell.cold?.awaiting;
     if (awaiting === undefined) return;
-    awaiting.isKept = true;
+    awaiting.isPinned = true;
     this.runtime.host.later(() => {
       if (cell.cold?.awaiting === awaiting) this.refuse(envelope, new AskCycleError([cell.path, cell.path]));
     });
@@ -225,7 +233,7 @@ export class Asks implements ReplyPort {
     const { reject, sentAt } = envelope;
     if (reject === undefined || target === undefined) return;
     const waited = this.runtime.host.now() - sentAt;
-    const activity = describeActivity(target, envelope);
+    const activity = describeActivity(target, this.runtime.host.now(), envelope);
     this.close(envelope);
     envelope.due = -1;
     reject(new AskTimeoutError(target.path, this.nameOf(target, envelope.handler), waited, activity));

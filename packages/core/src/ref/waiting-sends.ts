@@ -1,5 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import { UndeliveredError } from '../errors.js';
 import type { RefBase } from './ref-class.js';
 
@@ -40,10 +40,10 @@ type Answer = 'accepted' | 'full' | Error;
  * what it sends belongs to whatever it is part of.
  */
 export class WaitingSends {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<'delivery' | 'ready'>;
   private readonly lines = new Map<RefBase, Line>();
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: WaitingSends['runtime']) {
     this.runtime = runtime;
   }
 

@@ -123,7 +123,7 @@ export class PoolPlan {
 
   private start(supervisor: ActorCell, { serial, args, ref }: Place): RefBase {
     const options = { name: String(serial), restart: this.options.restart ?? ('permanent' as const) };
-    return supervisor.type.runtime.spawn(supervisor, this.definition, args, options, ref).ref;
+    return supervisor.type.runtime.spawner.spawn(supervisor, this.definition, args, options, ref).ref;
   }
 }
 

@@ -1,15 +1,15 @@
-import { checkIsDefinition } from '../actor/runtime.js';
 import type { ActorContext } from '../define/actor-context.js';
 import type { AnyDefinition, ArgsOf, MailboxOptions } from '../define/actor-definition.js';
-import { OptionError } from '../errors.js';
-import { anything, checkOptions, oneOf, rule } from '../option-check.js';
-import type { RefBase } from '../ref/ref-class.js';
+import { checkIsDefinition } from '../define/check-definition.js';
 import {
   RESTART_TYPES,
   type RestartType,
   type SupervisionPolicy,
   supervisionPolicy,
-} from '../supervision/supervision-policy.js';
+} from '../define/supervision-policy.js';
+import { OptionError } from '../errors.js';
+import { anything, checkOptions, oneOf, rule } from '../option-check.js';
+import type { RefBase } from '../ref/ref-class.js';
 import { PoolPlan, poolSize } from './pool-plan.js';
 import type { PoolRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing.js';

@@ -1,5 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import { NoRouteeError, toError } from '../errors.js';
 import type { Delivered } from '../mailbox/delivery.js';
@@ -10,7 +10,7 @@ import type { Member, RouteeSelector } from './routee-selector.js';
 
 /** What all routers of a definition have in common. The faces are in the class that `routerClassOf` makes. */
 export abstract class RouterBase extends RefBase {
-  readonly runtime: Runtime;
+  readonly runtime: Parts<'asks' | 'deadLetters' | 'delivery' | 'diagnostics' | 'sends' | 'timers'>;
   readonly definition: AnyDefinition;
   /** Undefined: everyone gets everything. */
   selector: RouteeSelector | undefined = undefined;
@@ -45,7 +45,7 @@ export abstract class RouterBase extends RefBase {
     } catch (thrown) {
       const error = toError(thrown);
       const { path } = this;
-      this.runtime.log('error', `${path}.${message}: the routing failed: ${error.message}`, {
+      this.runtime.diagnostics.log('error', `${path}.${message}: the routing failed: ${error.message}`, {
         path,
         message,
         error,

@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import { checkIsDefinition } from '../actor/runtime.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
+import { checkIsDefinition } from '../define/check-definition.js';
 import { MisuseError, OptionError } from '../errors.js';
 import { array, checkOption } from '../option-check.js';
 import type { ActorRef } from '../ref/actor-ref.js';

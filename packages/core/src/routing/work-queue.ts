@@ -62,7 +62,7 @@ export class WorkQueue {
   /** Somebody works, or will: the workers of a supervisor that is restarted come back with it. */
   hasWorkers(supervisor: ActorCell): boolean {
     if (supervisor.isTerminated) return false;
-    if (supervisor.isFailed || supervisor.cold?.stopping?.restart !== undefined) return true;
+    if (supervisor.isFailed || supervisor.cold?.ending?.kind === 'restart') return true;
     return this.members.some(({ ref }) => !ref.cell.isTerminated);
   }
 

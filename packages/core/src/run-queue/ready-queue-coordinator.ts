@@ -3,13 +3,12 @@
 import type { FlightRecorder } from '../inspect/flight-recorder.js';
 import type { BackPressure } from '../mailbox/back-pressure.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
+import { NO_SLOT } from '../mailbox/mailbox.js';
 import { SCHEDULED } from '../mailbox/status-word.js';
+import { NO_MESSAGE } from '../message/envelope.js';
 import type { InvokeCode } from './invoke-result.js';
 import { STOPPED } from './invoke-result.js';
-import { NO_SLOT, Slots } from './slots.js';
-
-/** In place of a handler number: this ready entry brings no message along, look in the mailbox. */
-export const NO_MESSAGE = -0x4000_0000;
+import { Slots } from './slots.js';
 
 const ENTRIES_FIRST = 1024;
 

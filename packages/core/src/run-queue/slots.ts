@@ -1,7 +1,4 @@
-import type { Mailbox } from '../mailbox/mailbox.js';
-
-/** Slot 0 is never given out, so that 0 can mean "nobody" in links between slots. */
-export const NO_SLOT = 0;
+import { type Mailbox, NO_SLOT } from '../mailbox/mailbox.js';
 
 const SLOTS_FIRST = 64;
 const GENERATION_MAX = 0x7fff_fffe;

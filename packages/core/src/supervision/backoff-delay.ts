@@ -1,4 +1,4 @@
-import type { Backoff } from './supervision-policy.js';
+import type { Backoff } from '../define/supervision-policy.js';
 
 /**
  * The delay before restart number `attempt` (1 is the first): doubles from `fromMs`, saturates at `toMs` (E17: the

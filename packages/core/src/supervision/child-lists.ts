@@ -1,6 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
-import { grown, NO_SLOT } from '../run-queue/slots.js';
+import { NO_SLOT } from '../mailbox/mailbox.js';
+import { grown } from '../run-queue/slots.js';
 
 /**
  * Who is whose child, in order of birth: a doubly linked list per parent, in integer arrays indexed by slot. A parent

@@ -28,7 +28,7 @@ export class DeathWatch {
   }
 
   /** It watches until it is told, unless somebody else has the place in a tree by then and is watched too. */
-  told(watcher: ActorCell, watched: RefBase): void {
+  notified(watcher: ActorCell, watched: RefBase): void {
     const { cell } = watched;
     if (cell.cold?.watchers?.has(watcher.ref) !== true) watcher.cold?.watching?.delete(cell.ref);
   }

@@ -1,5 +1,3 @@
-import { describe, messageOf, toError } from '../errors.js';
-import { backoffMs } from './backoff-delay.js';
 import {
   DIRECTIVES,
   type Directive,
@@ -7,7 +5,9 @@ import {
   type RestartType,
   type SupervisionPolicy,
   WITHIN_MS_DEFAULT,
-} from './supervision-policy.js';
+} from '../define/supervision-policy.js';
+import { describe, messageOf, toError } from '../errors.js';
+import { backoffMs } from './backoff-delay.js';
 
 /** All a decision depends on. Time and chance are values, so the same facts always give the same decision. */
 export interface FailureFacts {
@@ -36,7 +36,7 @@ export interface Decision {
 }
 
 /** Pure: what becomes of a failed child. */
-export function decide(facts: FailureFacts): Decision {
+export function decideDirective(facts: FailureFacts): Decision {
   const { policy } = facts;
   const attemptsMax = policy.restarts ?? RESTARTS_DEFAULT;
   const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;

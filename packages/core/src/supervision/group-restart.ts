@@ -1,38 +1,41 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { FailureReport } from '../lifecycle/runtime-signal.js';
 import { KILL_ASKED, STOP_ASKED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
 import type { RefBase } from '../ref/ref-class.js';
+import type { ChildLists } from './child-lists.js';
+import type { FailureReport } from './failure-report.js';
 
-/** What keeps a sibling from coming back: it is on its way out by itself. */
+/** A sibling with one of these bits ends by itself and is not replaced. */
 const LEAVING = STOPPING | STOP_ASKED | KILL_ASKED | TERMINATED;
 
 /**
- * Siblings that restart together. They come to rest one after the other, youngest first, as they would in a stop; when
- * all rest, they begin anew in order of birth. So whoever was started later never sees an earlier one half restarted.
- * One that ends meanwhile is no longer waited for.
+ * Siblings that restart together. They come to rest one after the other in reverse start order, as in a stop; when all
+ * rest, they are replaced in start order. So a sibling that was started later never sees an earlier one half restarted.
+ * A sibling that ends meanwhile is no longer waited for.
  */
 export class GroupRestart {
   private readonly report: FailureReport;
-  /** In order of birth; also those who have left or begun anew since. */
+  private readonly childLists: ChildLists;
+  /** In start order; members that have left or were replaced stay in the list. */
   private members: readonly RefBase[];
-  /** Those who have still to begin anew. */
+  /** Members that are still to be replaced. */
   private readonly open: Set<RefBase>;
   private readonly resting = new Set<RefBase>();
-  /** Everyone behind this place rests or has left. */
-  private youngest: number;
-  /** Everyone before this place has begun anew or left. */
-  private eldest = 0;
+  /** Every member behind this index rests or has left. */
+  private lastToRest: number;
+  /** Every member before this index was replaced or has left. */
+  private firstToReplace = 0;
   private begun = false;
-  /** Whose turn it is: to come to rest, or once all rest, to begin anew. */
+  /** The member whose turn it is: to come to rest, or once all rest, to be replaced. */
   private awaited: RefBase | undefined = undefined;
-  private beginning = false;
+  private replacing = false;
 
-  /** `members` in order of birth. */
-  constructor(members: readonly ActorCell[], report: FailureReport) {
+  /** `members` in start order. */
+  constructor(members: readonly ActorCell[], report: FailureReport, childLists: ChildLists) {
     this.report = report;
+    this.childLists = childLists;
     this.members = members.map((cell) => cell.ref);
     this.open = new Set(this.members);
-    this.youngest = members.length - 1;
+    this.lastToRest = members.length - 1;
     for (const cell of members) cell.ensureCold().group = this;
   }
 
@@ -45,9 +48,9 @@ export class GroupRestart {
     return this.begun;
   }
 
-  /** More that a further failure concerns, in order of birth; some may be in it already, or in other such restarts. */
+  /** Siblings of a further failure, in start order; some may be members already, or members of other groups. */
   join(cells: readonly ActorCell[], others: readonly GroupRestart[]): void {
-    const { childLists } = this.report.child.type.runtime;
+    const { childLists } = this;
     for (const other of others) this.absorb(other);
     for (const cell of cells) {
       cell.ensureCold().group = this;
@@ -58,11 +61,11 @@ export class GroupRestart {
     if (parent === undefined) return;
     const siblings = childLists.childrenOf(parent).map((cell) => cell.ref);
     this.members = siblings.filter((ref) => this.open.has(ref));
-    this.youngest = this.members.length - 1;
-    this.eldest = 0;
+    this.lastToRest = this.members.length - 1;
+    this.firstToReplace = 0;
   }
 
-  /** Whoever rests there rests here, and whoever is on the way will say so here. */
+  /** Members that rest there rest here; members on their way to rest report here. */
   private absorb(other: GroupRestart): void {
     for (const ref of other.open) {
       this.open.add(ref);
@@ -84,38 +87,39 @@ export class GroupRestart {
     if (this.begun) this.next();
   }
 
-  /** It has begun anew, or never will: the next one's turn. Should it fail again meanwhile, it has to join again. */
+  /** The member was replaced, or never will be: the next one's turn. After another failure it has to join again. */
   passed(cell: ActorCell): void {
     this.dismiss(cell.ref);
     this.next();
   }
 
   private next(): void {
-    const youngest = this.youngestToRest();
-    const awaited = youngest ?? this.eldestToBegin();
-    // Somebody else has left: whoever is on the way already is not asked twice.
-    if (awaited === this.awaited && (youngest === undefined) === this.beginning) return;
+    const toRest = this.nextToRest();
+    const awaited = toRest ?? this.nextToReplace();
+    // Another member has left: the awaited one is on its way and is not asked twice.
+    if (awaited === this.awaited && (toRest === undefined) === this.replacing) return;
     this.awaited = awaited;
-    this.beginning = youngest === undefined;
-    if (youngest === undefined) awaited?.cell.signal({ kind: 'incarnate' });
-    else youngest.cell.signal({ kind: 'directive', directive: 'restart', report: this.report });
+    this.replacing = toRest === undefined;
+    if (toRest === undefined) awaited?.cell.signal({ kind: 'replace' });
+    else toRest.cell.signal({ kind: 'directive', directive: 'restart', report: this.report });
   }
 
-  private youngestToRest(): RefBase | undefined {
-    for (; this.youngest >= 0; this.youngest -= 1) {
-      const member = this.members[this.youngest] as RefBase;
+  private nextToRest(): RefBase | undefined {
+    for (; this.lastToRest >= 0; this.lastToRest -= 1) {
+      const member = this.members[this.lastToRest] as RefBase;
       if (!this.open.has(member) || this.resting.has(member)) continue;
-      const isOnItsWay = member === this.awaited && !this.beginning;
+      const isOnItsWay = member === this.awaited && !this.replacing;
       if (isOnItsWay || (member.cell.status & LEAVING) === 0) return member;
       this.dismiss(member);
     }
     return undefined;
   }
 
-  private eldestToBegin(): RefBase | undefined {
-    while (this.eldest < this.members.length && !this.open.has(this.members[this.eldest] as RefBase))
-      this.eldest += 1;
-    return this.members[this.eldest];
+  private nextToReplace(): RefBase | undefined {
+    const { members } = this;
+    while (this.firstToReplace < members.length && !this.open.has(members[this.firstToReplace] as RefBase))
+      this.firstToReplace += 1;
+    return members[this.firstToReplace];
   }
 
   private dismiss(ref: RefBase): void {

@@ -1,65 +1,86 @@
 import { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
-import type { Runtime } from '../actor/runtime.js';
-import { logHookFailure, runHook } from '../lifecycle/lifecycle-hooks.js';
-import { endsWithIncarnation, type FailureReport } from '../lifecycle/runtime-signal.js';
+import type { Parts } from '../actor/runtime-parts.js';
+import type { Restart } from '../lifecycle/ending.js';
+import { endsWithIncarnation } from '../lifecycle/runtime-signal.js';
 import { DRAINING, FAULT, KILL_ASKED, STOP_ASKED, STOPPING } from '../mailbox/status-word.js';
+import type { FailureReport } from './failure-report.js';
 
 /**
- * How an actor begins, and begins anew: a new cell with a new state takes the place, the mailbox and the ref of the old.
+ * Start and restart of an actor. At a restart a new cell with a new state takes place, mailbox and ref of the old one.
  *
- *   children, youngest first → `restarting` → new state → `started` → messages again
+ *   children, last started first → `restarting` → new state → `started` → messages again
  */
 export class RestartSequence {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<
+    | 'asks'
+    | 'childLists'
+    | 'deathWatch'
+    | 'events'
+    | 'failures'
+    | 'hooks'
+    | 'ready'
+    | 'stashes'
+    | 'suspensions'
+    | 'timers'
+  >;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: RestartSequence['runtime']) {
     this.runtime = runtime;
   }
 
-  /** Makes the state. A constructor that throws is a failure like any other: its parent decides. */
-  construct(cell: ActorCell): void {
+  /** A state function that throws is a failure like any other: the parent decides. */
+  makeState(cell: ActorCell): void {
     const make = cell.type.spec.state;
     if (make === undefined) return;
     try {
       cell.state = make(cell.args);
     } catch (error) {
-      this.runtime.lifecycle.failed(cell, error, -1, undefined, { hook: 'state' });
+      this.runtime.failures.failed(cell, error, -1, undefined, { hook: 'state' });
     }
   }
 
   start(cell: ActorCell): void {
     if ((cell.status & (FAULT | STOPPING)) !== 0) return;
-    runHook(cell, 'started', [], (settled, awaiting) => {
-      if (awaiting.error !== undefined)
-        this.runtime.lifecycle.failed(settled, awaiting.error.thrown, -1, undefined, { hook: 'started' });
+    this.runtime.hooks.run(cell, 'started', [], (settled, { error }) => {
+      if (error !== undefined)
+        this.runtime.failures.failed(settled, error.thrown, -1, undefined, { hook: 'started' });
     });
   }
 
   begin(cell: ActorCell, report: FailureReport): void {
     const cold = cell.ensureCold();
-    // Two failures can decide for it: on the way is on the way.
-    if (cold.stopping?.restart !== undefined && !endsAnyway(cell)) return;
-    if (cold.stopping !== undefined || endsAnyway(cell)) {
+    const isOverruled = isStopRequested(cell);
+    // Two failures can decide for the same actor: one restart is enough.
+    if (cold.ending?.kind === 'restart' && !isOverruled) return;
+    if (cold.ending !== undefined || isOverruled) {
       cold.group?.left(cell.ref);
       return;
     }
     cell.markFailed();
-    cold.stopping = { reason: 'failed', stage: 'children', restart: report };
+    const restart: Restart = { kind: 'restart', report, stage: 'children' };
+    cold.ending = restart;
     cold.abort?.abort();
     if (cold.awaiting?.envelope !== undefined) this.runtime.asks.failed(cold.awaiting.envelope, report.error);
     cell.clearAwaiting();
     cold.awaiting?.onAbandoned?.();
     cold.awaiting = undefined;
-    this.runtime.stops.stopNextChild(cell, cold.stopping);
+    this.stopNextChild(cell, restart);
   }
 
-  finish(cell: ActorCell, report: FailureReport): void {
-    (cell.cold as ColdState).stopping = { reason: 'failed', stage: 'stopped-hook', restart: report };
-    // Whoever has ended has said goodbye with `stopped` already.
+  stopNextChild(cell: ActorCell, restart: Restart): void {
+    const child = this.runtime.childLists.lastStartedOf(cell);
+    if (child === undefined) this.runHook(cell, restart);
+    else child.requestStop();
+  }
+
+  private runHook(cell: ActorCell, restart: Restart): void {
+    const { report } = restart;
+    restart.stage = 'restarting-hook';
+    // An actor that has ended has run its `stopped` hook already.
     if (report.ended !== undefined && report.child === cell) return this.rest(cell);
-    runHook(cell, 'restarting', [report.error], (settled, awaiting) => {
-      logHookFailure(settled, 'restarting', awaiting);
+    this.runtime.hooks.run(cell, 'restarting', [report.error], (settled, call) => {
+      this.runtime.hooks.logFailure(settled, 'restarting', call);
       this.rest(settled);
     });
   }
@@ -68,44 +89,46 @@ export class RestartSequence {
   private rest(cell: ActorCell): void {
     if (cell.isStopping) return;
     const { group } = cell.cold as ColdState;
-    if (group === undefined) this.incarnate(cell);
+    if (group === undefined) this.replace(cell);
     else group.rests(cell);
   }
 
-  /** Not when a stop has begun since it came to rest. */
-  incarnateWithGroup(cell: ActorCell): void {
-    const { group, stopping } = cell.cold as ColdState;
-    if (stopping?.restart !== undefined && !endsAnyway(cell)) this.incarnate(cell);
+  /** All siblings of the group rest. Not when a stop has begun since it came to rest. */
+  replaceInGroup(cell: ActorCell): void {
+    const { group, ending } = cell.cold as ColdState;
+    if (ending?.kind === 'restart' && !isStopRequested(cell)) this.replace(cell);
     group?.passed(cell.ref.cell);
   }
 
-  private incarnate(old: ActorCell): void {
-    const { runtime } = this;
+  private replace(old: ActorCell): void {
+    const { ready, events } = this.runtime;
     const cold = old.cold as ColdState;
-    runtime.timers.endIncarnation(old);
-    runtime.stashes.unstash(old);
-    runtime.deathWatch.forget(old);
-    runtime.suspensions.endOwn(old);
-    cold.endIncarnation();
-    cold.signals = cold.signals.filter((signal) => !endsWithIncarnation(signal));
-    cold.restarts += 1;
-    const type = runtime.firstPhaseOf(old.type);
-    const cell = new ActorCell(type, old.slot, old.args, old.ref);
+    this.endIncarnation(old, cold);
+    const cell = new ActorCell(old.type.inFirstPhase, old.slot, old.args, old.ref);
     cell.takeOver(old);
     cell.cold = cold;
     old.cold = undefined;
     old.ref.cell = cell;
-    runtime.ready.slots.put(cell.slot, cell);
-    if (runtime.events.hasListeners) {
-      runtime.events.publish({ kind: 'restarted', path: cell.path, restarts: cold.restarts });
-    }
-    this.construct(cell);
+    ready.slots.put(cell.slot, cell);
+    if (events.hasListeners) events.publish({ kind: 'restarted', path: cell.path, restarts: cold.restarts });
+    this.makeState(cell);
     this.start(cell);
-    runtime.ready.registerReady(cell);
+    ready.registerReady(cell);
+  }
+
+  private endIncarnation(old: ActorCell, cold: ColdState): void {
+    const { timers, stashes, deathWatch, suspensions } = this.runtime;
+    timers.endIncarnation(old);
+    stashes.unstash(old);
+    deathWatch.forget(old);
+    suspensions.endOwn(old);
+    cold.endIncarnation();
+    cold.signals = cold.signals.filter((signal) => !endsWithIncarnation(signal));
+    cold.restarts += 1;
   }
 }
 
-/** One that drains is restarted all the same: it has a backlog to finish. */
-function endsAnyway({ status }: ActorCell): boolean {
+/** A draining actor is restarted all the same: it has a backlog to finish. */
+function isStopRequested({ status }: ActorCell): boolean {
   return (status & KILL_ASKED) !== 0 || (status & (STOP_ASKED | DRAINING)) === STOP_ASKED;
 }

@@ -1,57 +1,75 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
-import type { Runtime } from '../actor/runtime.js';
+import type { Parts } from '../actor/runtime-parts.js';
+import { type SupervisionPolicy, WITHIN_MS_DEFAULT } from '../define/supervision-policy.js';
 import { EscalatedError } from '../errors.js';
-import type { FailureReport } from '../lifecycle/runtime-signal.js';
 import type { RefBase } from '../ref/ref-class.js';
-import { type Decision, decide } from './decide-directive.js';
+import { type Decision, decideDirective } from './decide-directive.js';
+import type { FailureReport } from './failure-report.js';
 import { GroupRestart } from './group-restart.js';
 import { RestartWindow } from './restart-window.js';
-import type { SupervisionPolicy } from './supervision-policy.js';
-import { WITHIN_MS_DEFAULT } from './supervision-policy.js';
 
-/** Carries out what `decide` decided, in the parent's turn. */
+/**
+ * Failure and restart: the rules, in the order in which they happen.
+ *
+ *   child's turn    1. A handler, a hook, the state function or a middleware throws. The child is marked as failed: no
+ *                      message is handled until the parent has decided, signals are. (actor-failures.ts)
+ *                   2. The parent gets a report as a signal. Without a parent, the system stops with a report.
+ *   parent's turn   3. The parent decides by its policy, from facts only: error, restarts within the window, restart type,
+ *                      consecutive failures. (this file, decide-directive.ts, restart-window.ts)
+ *                   4. The strategy says which children are concerned: the failed one, all, or it and those started later.
+ *                      resume    the child goes on with its state; so do children whose failure it had escalated
+ *                      stop      the concerned end for good, in reverse start order
+ *                      escalate  the parent fails itself, with the child's error as cause; its own parent decides
+ *                      restart   each concerned child gets a directive, after the back-off (backoff-delay.ts)
+ *   child's turns   5. Restart: its children stop, last started first; `restarting`; a new cell with a new state takes slot,
+ *                      mailbox and ref of the old one, which is fenced; `started`; messages again. (restart-sequence.ts)
+ *                   6. Siblings that restart together come to rest in reverse start order and are replaced in start order.
+ *                      Temporary siblings end instead. (group-restart.ts)
+ *
+ * A restart is an ending of its own, not a stop (lifecycle/ending.ts). A stop or kill requested meanwhile takes its place;
+ * a drain does not: the replacement finishes the backlog. A failure during an ending is logged and changes nothing. A
+ * permanent child that ends by itself is reported like a failure (lifecycle/termination.ts) and restarted in place.
+ */
 export class Supervisor {
-  private readonly runtime: Runtime;
+  private readonly runtime: Parts<
+    'childLists' | 'diagnostics' | 'failures' | 'guardian' | 'host' | 'restarts' | 'stops' | 'timers'
+  >;
+  private readonly guardianPolicy: SupervisionPolicy;
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: Supervisor['runtime'], guardianPolicy: SupervisionPolicy) {
     this.runtime = runtime;
-  }
-
-  /** A failure becomes a signal of the parent; that of the guardian ends the system. */
-  report(cell: ActorCell, report: FailureReport): void {
-    const parent = this.runtime.childLists.parentOf(cell.slot);
-    if (parent === undefined) this.runtime.guardianFailed(report);
-    else parent.signal({ kind: 'child-failed', report });
+    this.guardianPolicy = guardianPolicy;
   }
 
   childFailed(parent: ActorCell, report: FailureReport): void {
     const { child } = report;
     if (!child.isCurrent || child.cold?.failure !== report) return;
+    const { diagnostics } = this.runtime;
     // A sibling's failure restarts this one already: one decision is enough.
     if (child.cold.group !== undefined)
-      return this.runtime.logFailure(child, report.message, report.error, 'restart with its siblings', 0, 0);
+      return diagnostics.logIgnoredFailure(child, report.message, report.error, 'restart with its siblings');
     const policy = this.policyOf(parent);
     const decision = this.decide(parent, child.cold, report, policy);
     const directive = decision.directive === 'escalate' ? `escalate (${decision.why})` : decision.directive;
-    this.runtime.logFailure(
-      child,
-      report.message,
-      report.error,
-      directive,
-      decision.attempt,
-      decision.attemptsMax,
-    );
+    const { attempt, attemptsMax } = decision;
+    diagnostics.logFailure(child, report.message, report.error, { directive, attempt, attemptsMax });
     this.apply(parent, report, decision, policy);
   }
 
-  /** A significant child takes its parent along. */
-  childEnded(parent: ActorCell, child: RefBase): void {
-    if (child.cell.cold?.significant === true) parent.requestStop();
+  /** An ending goes on when its children have ended. Otherwise a significant child takes its parent along. */
+  childStopped(parent: ActorCell, child: RefBase): void {
+    const ending = parent.cold?.ending;
+    if (ending === undefined) {
+      if (child.cell.cold?.significant === true) parent.requestStop();
+    } else if (ending.stage === 'children') {
+      if (ending.kind === 'restart') this.runtime.restarts.stopNextChild(parent, ending);
+      else this.runtime.stops.stopNextChild(parent, ending);
+    }
   }
 
   private policyOf(parent: ActorCell): SupervisionPolicy {
-    if (parent === this.runtime.guardian) return this.runtime.options.supervise;
+    if (parent === this.runtime.guardian) return this.guardianPolicy;
     return parent.cold?.policy ?? parent.type.spec.supervise ?? {};
   }
 
@@ -66,7 +84,7 @@ export class Supervisor {
     const quiet = report.at - cold.lastFailureAt > resetAfterMs;
     cold.consecutiveFailures = quiet ? 1 : cold.consecutiveFailures + 1;
     cold.lastFailureAt = report.at;
-    return decide({
+    return decideDirective({
       error: report.error,
       policy,
       restartType: cold.restartType,
@@ -101,6 +119,11 @@ export class Supervisor {
     }
   }
 
+  private escalate(parent: ActorCell, report: FailureReport, decision: Decision): void {
+    const error = new EscalatedError(report.child.path, decision.why, report.error);
+    this.runtime.failures.failed(parent, error, -1, undefined, { hook: 'supervise', origin: report.origin });
+  }
+
   private restart(
     parent: ActorCell,
     report: FailureReport,
@@ -113,12 +136,20 @@ export class Supervisor {
     const parentCold = parent.ensureCold();
     parentCold.childrenRestarts ??= new RestartWindow();
     parentCold.childrenRestarts.add(report.at);
-    const go = this.restartOf(this.concerned(parent, report.child, policy), report);
-    if (decision.delayMs > 0) this.runtime.timers.once(decision.delayMs, go);
-    else go();
+    const begin = this.restartOf(this.concerned(parent, report.child, policy), report);
+    if (decision.delayMs > 0) this.runtime.timers.once(decision.delayMs, begin);
+    else begin();
   }
 
-  /** From the decision on, nobody concerned handles a message; temporary siblings end with the others and stay ended. */
+  /** In start order. */
+  private concerned(parent: ActorCell, child: ActorCell, policy: SupervisionPolicy): ActorCell[] {
+    const strategy = policy.strategy ?? 'one-for-one';
+    if (strategy === 'one-for-one') return [child];
+    const children = this.runtime.childLists.childrenOf(parent);
+    return strategy === 'one-for-all' ? children : children.slice(children.indexOf(child));
+  }
+
+  /** From the decision on, no concerned actor handles a message. Returns the function that begins the restart. */
   private restartOf(concerned: readonly ActorCell[], report: FailureReport): () => void {
     const [alone] = concerned;
     if (concerned.length === 1 && alone !== undefined) {
@@ -126,48 +157,32 @@ export class Supervisor {
       return () => ref.cell.signal({ kind: 'directive', directive: 'restart', report });
     }
     for (const cell of concerned) cell.markFailed();
-    const returns = (cell: ActorCell): boolean =>
+    const isReplaced = (cell: ActorCell): boolean =>
       cell === report.child || cell.cold?.restartType !== 'temporary';
-    const returning = concerned.filter(returns);
-    const leaving = concerned.filter((cell) => !returns(cell)).map((cell) => cell.ref);
-    const release = (): void => {
-      for (const ref of leaving) ref.cell.release();
+    const replaced = concerned.filter(isReplaced);
+    const ended = concerned.filter((cell) => !isReplaced(cell)).map((cell) => cell.ref);
+    const releaseEnded = (): void => {
+      for (const ref of ended) ref.cell.release();
     };
-    const pending = groupsOf(concerned);
-    // One that waits for its back-off still does.
-    const first = pending.find((group) => !group.hasBegun) ?? pending[0];
-    if (first !== undefined) {
-      first.join(
-        returning,
-        pending.filter((group) => group !== first),
+    const underWay = groupsOf(concerned);
+    // A group that waits for its back-off goes on waiting.
+    const joined = underWay.find((group) => !group.hasBegun) ?? underWay[0];
+    if (joined !== undefined) {
+      joined.join(
+        replaced,
+        underWay.filter((group) => group !== joined),
       );
-      return release;
+      return releaseEnded;
     }
-    const group = new GroupRestart(returning, report);
+    const group = new GroupRestart(replaced, report, this.runtime.childLists);
     return () => {
-      release();
+      releaseEnded();
       group.begin();
     };
   }
-
-  private escalate(parent: ActorCell, report: FailureReport, decision: Decision): void {
-    const error = new EscalatedError(report.child.path, decision.why, report.error);
-    this.runtime.lifecycle.failed(parent, error, -1, undefined, {
-      hook: 'supervise',
-      origin: report.origin,
-    });
-  }
-
-  /** In order of birth. */
-  private concerned(parent: ActorCell, child: ActorCell, policy: SupervisionPolicy): ActorCell[] {
-    const strategy = policy.strategy ?? 'one-for-one';
-    if (strategy === 'one-for-one') return [child];
-    const children = this.runtime.childLists.childrenOf(parent);
-    return strategy === 'one-for-all' ? children : children.slice(children.indexOf(child));
-  }
 }
 
-/** RestartSequence that are under way among them: more than one where siblings were born while others restarted. */
+/** Group restarts under way: more than one where siblings were started while others restarted. */
 function groupsOf(cells: readonly ActorCell[]): GroupRestart[] {
   const groups = new Set<GroupRestart>();
   for (const { cold } of cells) if (cold?.group !== undefined) groups.add(cold.group);

@@ -1,10 +1,10 @@
-import { nameOfRouting } from '../routing/routing.js';
 import {
   type Backoff,
   RESTARTS_DEFAULT,
   type SupervisionPolicy,
   WITHIN_MS_DEFAULT,
-} from '../supervision/supervision-policy.js';
+} from '../define/supervision-policy.js';
+import { nameOfRouting } from '../routing/routing.js';
 import type { TreeNode } from './tree-spec.js';
 
 /** What there is to say about a place in a tree, besides its name and what is below it: one entry per fact. */

@@ -2,6 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
 import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
+import { supervisionPolicy } from '../define/supervision-policy.js';
 import { TreeError } from '../errors.js';
 import { checkOption } from '../option-check.js';
 import type { ActorRef, AnyRef } from '../ref/actor-ref.js';
@@ -9,7 +10,6 @@ import type { RefBase } from '../ref/ref-class.js';
 import { checkPool, type Spawner } from '../routing/pool.js';
 import { PoolPlan } from '../routing/pool-plan.js';
 import type { PoolRef } from '../routing/router-ref.js';
-import { supervisionPolicy } from '../supervision/supervision-policy.js';
 import type { ChildSpec, PoolSpec, SupervisorSpec, TreeNode } from './tree-spec.js';
 import { walkTree } from './walk-tree.js';
 
@@ -105,20 +105,32 @@ class Branch {
   private startChild(parent: ActorCell, node: ChildSpec): RefBase {
     const { name, restart, significant, definition, args } = node;
     const options = { name, restart, significant };
-    return parent.type.runtime.spawn(parent, definition, args, options, this.refs.get(node)).ref;
+    return parent.type.runtime.spawner.spawn(parent, definition, args, options, this.refs.get(node)).ref;
   }
 
   /** What is given out is the pool's router; behind it stands the supervisor. */
   private startPool(parent: ActorCell, node: PoolSpec): RefBase {
     const plan = this.pools.get(node) as PoolPlan;
     return plan.open(
-      parent.type.runtime.spawn(parent, plan.supervisor, plan, plan.supervisorOptions(), plan.supervisorRef),
+      parent.type.runtime.spawner.spawn(
+        parent,
+        plan.supervisor,
+        plan,
+        plan.supervisorOptions(),
+        plan.supervisorRef,
+      ),
     );
   }
 
   private startBranch(parent: ActorCell, node: SupervisorSpec): RefBase {
     const branch = this.branches.get(node) as Branch;
-    const cell = parent.type.runtime.spawn(parent, Supervisor, branch, branch.options(), this.refs.get(node));
+    const cell = parent.type.runtime.spawner.spawn(
+      parent,
+      Supervisor,
+      branch,
+      branch.options(),
+      this.refs.get(node),
+    );
     branch.fill(cell);
     return cell.ref;
   }

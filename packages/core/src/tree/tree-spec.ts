@@ -1,8 +1,8 @@
 import { isLegalName, NAME_RULE } from '../actor-name.js';
 import type { AnyDefinition, ArgsOf, SpawnArgs } from '../define/actor-definition.js';
+import type { RestartType, SupervisionPolicy } from '../define/supervision-policy.js';
 import { TreeError } from '../errors.js';
 import type { PoolOptions } from '../routing/pool.js';
-import type { RestartType, SupervisionPolicy } from '../supervision/supervision-policy.js';
 
 export interface ChildOptions {
   /** Default: the name of the definition. */

@@ -2,8 +2,8 @@ import { defineActor, type InvokeResult, type Middleware } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { NO_MESSAGE } from '#src/message/envelope.js';
 import { COMPLETED } from '#src/run-queue/invoke-result.js';
-import { NO_MESSAGE } from '#src/run-queue/ready-queue-coordinator.js';
 import { deferred } from '../deferred.js';
 import { cellOf, runtimeOf } from '../internals.js';
 
@@ -150,7 +150,7 @@ invoker('an asynchronous handler suspends the turn until it settles, one message
   until.resolve();
   await test.settle();
   assert.equal((cellOf(ref).state as { seen: number[] }).seen, [1]);
-  assert.is(seen.length, 2, 'the turn that began with the settlement has its hooks too');
+  assert.is(seen.length, 2, 'the turn after the settlement has its hooks too');
 });
 
 invoker(
@@ -239,7 +239,7 @@ invoker(
     await test.advance(39);
     assert.is(asked, 1);
     await test.advance(1);
-    assert.is(asked, 3, 'one question per message, not per batch');
+    assert.is(asked, 3, 'one call per message, not per turn');
     assert.equal((cellOf(ref).state as { seen: number[] }).seen, [1, 2]);
   },
 );

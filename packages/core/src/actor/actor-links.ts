@@ -1,0 +1,40 @@
+import { MisuseError } from '../errors.js';
+import type { RefBase } from '../ref/ref-class.js';
+import type { ActorCell } from './actor-cell.js';
+import type { ColdState } from './cold-state.js';
+
+/**
+ * Actors that end together: when one of two linked actors has ended, for whatever reason, the other is stopped. A restart
+ * is no end, so links outlive it.
+ */
+export function link(cell: ActorCell, to: RefBase): void {
+  const other = to.cell.ref;
+  if (other === cell.ref) throw new MisuseError(`${cell.path}: link: an actor cannot be linked to itself`);
+  if (other.cell.isTerminated) {
+    cell.requestStop();
+    return;
+  }
+  linksOf(cell).add(other);
+  linksOf(other.cell).add(cell.ref);
+}
+
+export function unlink(cell: ActorCell, from: RefBase): void {
+  const other = from.cell.ref;
+  cell.cold?.links?.delete(other);
+  other.cell.cold?.links?.delete(cell.ref);
+}
+
+/** One of them has ended. */
+export function stopLinked(ref: RefBase, cold: ColdState): void {
+  for (const other of cold.links ?? []) {
+    other.cell.cold?.links?.delete(ref);
+    other.cell.requestStop();
+  }
+  cold.links = undefined;
+}
+
+function linksOf(cell: ActorCell): Set<RefBase> {
+  const cold = cell.ensureCold();
+  cold.links ??= new Set();
+  return cold.links;
+}

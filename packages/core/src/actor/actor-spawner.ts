@@ -1,0 +1,64 @@
+import type { AnyDefinition } from '../define/actor-definition.js';
+import { checkIsDefinition } from '../define/check-definition.js';
+import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
+import { SystemStoppedError } from '../errors.js';
+import type { Middleware } from '../middleware/middleware.js';
+import type { RefBase } from '../ref/ref-class.js';
+import { ActorCell } from './actor-cell.js';
+import type { ActorTypes } from './actor-types.js';
+import type { Parts } from './runtime-parts.js';
+
+/** Makes actors. */
+export class ActorSpawner {
+  private readonly runtime: Parts<'childLists' | 'events' | 'ready' | 'registry' | 'restarts'>;
+  private readonly types: ActorTypes;
+  private readonly system: { readonly name: string; readonly middleware: readonly Middleware[] };
+
+  constructor(runtime: ActorSpawner['runtime'], types: ActorTypes, system: ActorSpawner['system']) {
+    this.runtime = runtime;
+    this.types = types;
+    this.system = system;
+  }
+
+  /** `ref`: the ref that the place of the actor in a tree has already; it outlives the actors at this place. */
+  spawn(
+    parent: ActorCell,
+    definition: AnyDefinition,
+    args: unknown,
+    options: SpawnOptions | undefined,
+    ref?: RefBase,
+  ): ActorCell {
+    checkIsDefinition(definition);
+    const { childLists, events, ready, registry, restarts } = this.runtime;
+    if (parent.isClosed)
+      throw new SystemStoppedError(this.system.name, `spawning ${definition.name} under ${parent.path}`);
+    if (options !== undefined) checkSpawnOptions(options);
+    if (options?.name !== undefined) registry.checkFree(parent, options.name);
+    const middleware = this.middlewareFor(parent, options);
+    const type = this.types.of(definition, middleware);
+    const slot = ready.slots.reserve();
+    const cell = new ActorCell(type, slot, args, ref);
+    if (ref !== undefined) ref.cell = cell;
+    ready.slots.put(slot, cell);
+    childLists.add(parent, slot);
+    if (options !== undefined) this.applyOptions(cell, options);
+    if (middleware !== this.system.middleware) cell.ensureCold().middleware = middleware;
+    restarts.makeState(cell);
+    if (type.spec.started !== undefined) cell.signal({ kind: 'start' });
+    if (events.hasListeners) events.publish({ kind: 'spawned', path: cell.path, actor: type.name });
+    return cell;
+  }
+
+  private applyOptions(cell: ActorCell, options: SpawnOptions): void {
+    if (options.name !== undefined) this.runtime.registry.add(cell, options.name);
+    if (options.restart !== undefined) cell.ensureCold().restartType = options.restart;
+    if (options.supervise !== undefined) cell.ensureCold().policy = options.supervise;
+    if (options.significant !== undefined) cell.ensureCold().significant = options.significant;
+  }
+
+  /** The middleware of a subtree is handed down from parent to child. */
+  private middlewareFor(parent: ActorCell, options: SpawnOptions | undefined): readonly Middleware[] {
+    const inherited = parent.cold?.middleware ?? this.system.middleware;
+    return options?.middleware === undefined ? inherited : [...inherited, ...options.middleware];
+  }
+}

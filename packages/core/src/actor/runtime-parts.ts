@@ -1,0 +1,91 @@
+import type { EventStream } from '../events.js';
+import type { Executor } from '../executor/executor.js';
+import type { Host } from '../host.js';
+import type { Diagnostics } from '../inspect/diagnostics.js';
+import type { MessageInvoker } from '../invoker/message-invoker.js';
+import type { ActorLifecycle } from '../lifecycle/actor-lifecycle.js';
+import type { LifecycleHooks } from '../lifecycle/lifecycle-hooks.js';
+import type { PendingCalls } from '../lifecycle/pending-calls.js';
+import type { StopSequence } from '../lifecycle/stop-sequence.js';
+import type { Termination } from '../lifecycle/termination.js';
+import type { DeadLetters } from '../mailbox/dead-letters.js';
+import type { Delivery } from '../mailbox/delivery.js';
+import type { Stashes } from '../mailbox/stashes.js';
+import type { Suspensions } from '../mailbox/suspensions.js';
+import type { UnhandledInPhase } from '../mailbox/unhandled-in-phase.js';
+import type { MessageHooks } from '../middleware/message-hooks.js';
+import type { SendHooks } from '../middleware/send-hooks.js';
+import type { Asks } from '../ref/asks.js';
+import type { WaitingSends } from '../ref/waiting-sends.js';
+import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
+import type { ActorFailures } from '../supervision/actor-failures.js';
+import type { ChildLists } from '../supervision/child-lists.js';
+import type { DeathWatch } from '../supervision/death-watch.js';
+import type { RestartSequence } from '../supervision/restart-sequence.js';
+import type { Supervisor } from '../supervision/supervisor.js';
+import type { TimerWheel } from '../timers/timer-wheel.js';
+import type { ActorCell } from './actor-cell.js';
+import type { ActorSpawner } from './actor-spawner.js';
+import type { ActorTimers } from './actor-timers.js';
+import type { NameRegistry } from './name-registry.js';
+
+/** Decides which actor runs, and runs it. */
+export interface Scheduling {
+  readonly ready: ReadyQueueCoordinator<ActorCell>;
+  readonly invoker: MessageInvoker<ActorCell>;
+}
+
+/** Clocks and timers. */
+export interface TimeSource {
+  readonly host: Host;
+  /** Has the time of the last clock read, which costs nothing. */
+  readonly executor: Executor<ActorCell>;
+  readonly wheel: TimerWheel;
+  readonly timers: ActorTimers;
+}
+
+/** Messages on their way, and messages that wait. */
+export interface Messaging {
+  readonly delivery: Delivery<ActorCell>;
+  readonly deadLetters: DeadLetters;
+  readonly asks: Asks;
+  readonly sends: WaitingSends;
+  readonly sendHooks: SendHooks;
+  readonly messageHooks: MessageHooks;
+  readonly stashes: Stashes;
+  readonly suspensions: Suspensions;
+  readonly unhandledInPhase: UnhandledInPhase;
+}
+
+/** The tree of actors and their names. */
+export interface ActorTree {
+  readonly guardian: ActorCell;
+  readonly childLists: ChildLists;
+  readonly registry: NameRegistry;
+  readonly spawner: ActorSpawner;
+}
+
+/** Start, failure, restart and end of an actor. */
+export interface Lifecycles {
+  readonly lifecycle: ActorLifecycle;
+  readonly hooks: LifecycleHooks;
+  readonly pendingCalls: PendingCalls;
+  readonly failures: ActorFailures;
+  readonly supervisor: Supervisor;
+  readonly restarts: RestartSequence;
+  readonly stops: StopSequence;
+  readonly termination: Termination;
+  readonly deathWatch: DeathWatch;
+}
+
+/** Events, log and reports. */
+export interface Observers {
+  readonly events: EventStream;
+  readonly diagnostics: Diagnostics;
+}
+
+/** All parts of one system. `Runtime` wires them. */
+export interface RuntimeParts extends Scheduling, TimeSource, Messaging, ActorTree, Lifecycles, Observers {}
+
+/** The parts that a class touches: its constructor takes these, and nothing else of the runtime. */
+export type Parts<Name extends keyof RuntimeParts> = Pick<RuntimeParts, Name>;

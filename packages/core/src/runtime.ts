@@ -1,0 +1,124 @@
+import { ActorCell } from './actor/actor-cell.js';
+import { ActorSpawner } from './actor/actor-spawner.js';
+import { ActorTimers } from './actor/actor-timers.js';
+import { ActorTypes } from './actor/actor-types.js';
+import { NameRegistry } from './actor/name-registry.js';
+import type { RuntimeParts } from './actor/runtime-parts.js';
+import type { AnyDefinition } from './define/actor-definition.js';
+import { messageOf, toError } from './errors.js';
+import { EventStream } from './events.js';
+import type { Executor } from './executor/executor.js';
+import type { Host } from './host.js';
+import { Diagnostics } from './inspect/diagnostics.js';
+import { FlightRecorder } from './inspect/flight-recorder.js';
+import { messageHistoryOf } from './inspect/message-history.js';
+import { SlowActorWarnings } from './inspect/slow-actor-warnings.js';
+import { MessageInvoker } from './invoker/message-invoker.js';
+import { ActorLifecycle } from './lifecycle/actor-lifecycle.js';
+import { LifecycleHooks } from './lifecycle/lifecycle-hooks.js';
+import { PendingCalls } from './lifecycle/pending-calls.js';
+import { StopSequence } from './lifecycle/stop-sequence.js';
+import { Termination } from './lifecycle/termination.js';
+import { BackPressure } from './mailbox/back-pressure.js';
+import { DeadLetters } from './mailbox/dead-letters.js';
+import { Delivery } from './mailbox/delivery.js';
+import { Stashes } from './mailbox/stashes.js';
+import { Suspensions } from './mailbox/suspensions.js';
+import { UnhandledInPhase } from './mailbox/unhandled-in-phase.js';
+import { MessageHooks } from './middleware/message-hooks.js';
+import type { Middleware } from './middleware/middleware.js';
+import { SendHooks } from './middleware/send-hooks.js';
+import { TurnHooks } from './middleware/turn-hooks.js';
+import { Asks } from './ref/asks.js';
+import { WaitingSends } from './ref/waiting-sends.js';
+import { ReadyQueueCoordinator } from './run-queue/ready-queue-coordinator.js';
+import { ActorFailures } from './supervision/actor-failures.js';
+import { ChildLists } from './supervision/child-lists.js';
+import { DeathWatch } from './supervision/death-watch.js';
+import type { FailureReport } from './supervision/failure-report.js';
+import { RestartSequence } from './supervision/restart-sequence.js';
+import { Supervisor } from './supervision/supervisor.js';
+import type { SystemSettings } from './system-options.js';
+import { TimerWheel } from './timers/timer-wheel.js';
+
+const NO_MIDDLEWARE: readonly Middleware[] = [];
+
+/**
+ * The composition root: makes the parts of one system and wires them. It has no behaviour of its own. The parts refer
+ * to each other in circles, so each gets this object, typed as the parts that it may touch.
+ */
+export class Runtime implements RuntimeParts {
+  readonly host: Host;
+  readonly executor: Executor<ActorCell>;
+  readonly events: EventStream;
+  readonly diagnostics: Diagnostics;
+  readonly recorder: FlightRecorder | undefined;
+  readonly ready: ReadyQueueCoordinator<ActorCell>;
+  readonly invoker: MessageInvoker<ActorCell>;
+  readonly wheel: TimerWheel;
+  readonly timers = new ActorTimers(this);
+  readonly delivery: Delivery<ActorCell>;
+  readonly deadLetters = new DeadLetters(this);
+  readonly asks: Asks;
+  readonly sends = new WaitingSends(this);
+  readonly sendHooks = new SendHooks(this);
+  readonly messageHooks: MessageHooks;
+  readonly stashes = new Stashes(this);
+  readonly suspensions = new Suspensions(this);
+  readonly unhandledInPhase = new UnhandledInPhase(this);
+  readonly childLists: ChildLists;
+  readonly registry = new NameRegistry(this);
+  readonly spawner: ActorSpawner;
+  readonly lifecycle = new ActorLifecycle(this);
+  readonly hooks = new LifecycleHooks(this);
+  readonly pendingCalls = new PendingCalls(this);
+  readonly failures: ActorFailures;
+  readonly supervisor: Supervisor;
+  readonly restarts = new RestartSequence(this);
+  readonly stops = new StopSequence(this);
+  readonly termination = new Termination(this);
+  readonly deathWatch = new DeathWatch();
+  readonly guardian: ActorCell;
+
+  constructor(
+    host: Host,
+    settings: SystemSettings,
+    executor: Executor<ActorCell>,
+    guardian: AnyDefinition,
+    onGuardianFailed: (report: FailureReport) => void,
+  ) {
+    this.host = host;
+    this.executor = executor;
+    this.events = new EventStream((error) =>
+      this.diagnostics.log('error', `an event listener threw: ${messageOf(toError(error))}`, {}),
+    );
+    this.recorder = settings.recorder ? new FlightRecorder() : undefined;
+    const backPressure = new BackPressure<ActorCell>();
+    this.ready = new ReadyQueueCoordinator(executor, backPressure, settings.queuedMax, this.recorder);
+    backPressure.attach(this.ready);
+    this.diagnostics = new Diagnostics(host, this.events, (slot) =>
+      messageHistoryOf(this.recorder, this.ready, slot),
+    );
+    this.delivery = new Delivery(this.ready, this.deadLetters, this.sendHooks, this.recorder);
+    this.childLists = new ChildLists((slot) => this.ready.slots.mailboxes[slot]);
+    this.wheel = new TimerWheel(host, () => this.wheel.advance(host.now()));
+    this.messageHooks = new MessageHooks(this);
+    this.failures = new ActorFailures(this, onGuardianFailed);
+    this.supervisor = new Supervisor(this, settings.supervise);
+    this.asks = new Asks(this, settings.askWithinMs);
+    this.invoker = new MessageInvoker(
+      this.ready,
+      this.lifecycle,
+      this.asks,
+      this.messageHooks,
+      new TurnHooks(this),
+    );
+    const warnings = settings.warn === undefined ? undefined : new SlowActorWarnings(this, settings.warn);
+    executor.attach(this.ready, this.invoker, () => this.wheel.holdProcess(), warnings);
+    const types = new ActorTypes(this, settings.middleware);
+    this.spawner = new ActorSpawner(this, types, settings);
+    const slot = this.ready.slots.reserve();
+    this.guardian = new ActorCell(types.of(guardian, NO_MIDDLEWARE), slot, undefined, undefined);
+    this.ready.slots.put(slot, this.guardian);
+  }
+}
