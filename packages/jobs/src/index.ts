@@ -1,3 +1,4 @@
+export type { ListOptions } from './client/client.js';
 export { Client } from './client/client.js';
 export type { ClientLink } from './client/client-link.js';
 export type { SubmitReceipt } from './client/job-handle.js';

@@ -115,7 +115,7 @@ async function mistakesOf(client: Client): Promise<void> {
   const good = client.submit(echo, 'beside it');
   const submit = (job: unknown, input: unknown) => (): unknown => client.submit(job as typeof echo, input);
   const cases: [() => unknown, RegExp][] = [
-    [submit(numbered, 1), /what its key returns must be a text of 1 to 512 bytes, got 5/],
+    [submit(numbered, 1), /the value of its key function must be a text of 1 to 512 bytes, got 5/],
     [submit(echo, 5n), /its input cannot be written as JSON: .*BigInt/],
     [submit(echo, circular), /its input cannot be written as JSON: .*circular/],
     [submit(echo, () => 1), /its input cannot be written as JSON: a function/],

@@ -10,22 +10,22 @@ import {
 
 interface Call {
   readonly request: AdminRequest;
-  readonly settle: (answer: AdminAnswer) => void;
+  readonly resolve: (answer: AdminAnswer) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Questions and orders to the leader's desk, each kept until it is answered: after a reconnect they are asked again. */
+/** Admin requests to the leader, each kept until it is answered: after a reconnect they are repeated. */
 export class AdminCalls {
   private readonly calls = new Map<number, Call>();
-  private readonly send: (message: ClientMessage) => void;
+  private readonly write: (message: ClientMessage) => void;
   private next = 1;
   private closedBy: Error | undefined = undefined;
 
-  constructor(send: (message: ClientMessage) => void) {
-    this.send = send;
+  constructor(write: (message: ClientMessage) => void) {
+    this.write = write;
   }
 
-  /** The state the job is in then, or undefined if the leader does not know it. */
+  /** The state of the job afterwards; undefined if the leader does not know it. */
   async cancel(job: number, reason: string): Promise<JobView['state'] | undefined> {
     const answer = await this.call({ kind: 'cancel', job, reason });
     return answer.kind === 'cancelled' ? answer.state : undefined;
@@ -61,12 +61,12 @@ export class AdminCalls {
   answered(call: number, answer: AdminAnswer): void {
     const known = this.calls.get(call);
     this.calls.delete(call);
-    known?.settle(answer);
+    known?.resolve(answer);
   }
 
-  /** The connection is new. */
-  askAgain(): void {
-    for (const [call, { request }] of this.calls) this.send({ kind: 'call', call, request });
+  /** For a new connection. */
+  repeat(): void {
+    for (const [call, { request }] of this.calls) this.write({ kind: 'call', call, request });
   }
 
   close(error: Error): void {
@@ -79,9 +79,9 @@ export class AdminCalls {
     if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
     const call = this.next;
     this.next += 1;
-    return new Promise((settle, reject) => {
-      this.calls.set(call, { request, settle, reject });
-      this.send({ kind: 'call', call, request });
+    return new Promise((resolve, reject) => {
+      this.calls.set(call, { request, resolve, reject });
+      this.write({ kind: 'call', call, request });
     });
   }
 }

@@ -12,8 +12,8 @@ import type { ClientHello, ToClient } from '../protocol/client-messages.js';
 import type { LeaderForClients, PeerPort } from '../protocol/leader-interface.js';
 import { Client } from './client.js';
 
-/** The present connection, and the way into the actor. Both are there before anything can be sent. */
-interface Line {
+/** The present session, and the way into the actor. Both are set before the first message. */
+interface ActorLink {
   port: PeerPort<ToClient> | undefined;
   run: (task: () => void) => void;
   open: (hello: ClientHello) => void;
@@ -21,7 +21,7 @@ interface Line {
 
 export interface ClientState {
   readonly client: Client;
-  readonly line: Line;
+  readonly link: ActorLink;
 }
 
 type Context = ActorContext<ClientState>;
@@ -40,16 +40,16 @@ const handlers = {
   payloadLost(ctx: Context, { payload, error }: { readonly payload: StoredPayload; readonly error: Error }) {
     ctx.state.client.payloadLost(payload, error);
   },
-  /** What an earlier connection still brings is not for this one. */
+  /** A message of an earlier connection is dropped. */
   fromLeader(
     ctx: Context,
     { message, port }: { readonly message: ToClient; readonly port: PeerPort<ToClient> },
   ) {
-    if (port === ctx.state.line.port) ctx.state.client.fromLeader(message);
+    if (port === ctx.state.link.port) ctx.state.client.fromLeader(message);
   },
 };
 
-/** The far end of a client: holds its session with the leader. The near end, with promises, is {@link Client}. */
+/** Holds a client's session with the leader. Its promises are in {@link Client}. */
 export const ClientActor: ActorDefinition<typeof handlers, ClientState, ClientState> = defineActor('client', {
   state: (args: ClientState) => args,
   handlers,
@@ -67,9 +67,9 @@ export interface ClientArgs {
   readonly host: Host;
   readonly leader: LeaderForClients;
   /** Large files are read while they are sent. */
-  readonly streams?: boolean;
-  /** The client was closed: whoever holds its connection may let go. */
-  readonly onClose?: () => void;
+  readonly streams?: boolean | undefined;
+  /** The client was closed: its connection may end. */
+  readonly onClose?: (() => void) | undefined;
 }
 
 export interface SpawnedClient {
@@ -79,27 +79,27 @@ export interface SpawnedClient {
 
 export function spawnClient(spawn: ActorSystem['spawn'], args: ClientArgs): SpawnedClient {
   const { name, host, leader } = args;
-  // Names the numbering of its submits.
+  // Identifies the numbering of its submits.
   const token = Math.floor(host.random() * 2 ** 52).toString(36);
-  const line: Line = { port: undefined, run: () => undefined, open: () => undefined };
+  const link: ActorLink = { port: undefined, run: () => undefined, open: () => undefined };
   const client = new Client({
     client: name,
     token,
-    host: actorHost(host, { run: (task) => line.run(task) }),
+    host: actorHost(host, { run: (task) => link.run(task) }),
     streams: args.streams ?? false,
     link: {
-      open: (hello) => line.open(hello),
+      open: (hello) => link.open(hello),
       write: (message) => {
-        if (line.port !== undefined) leader.fromClient({ message, port: line.port });
+        if (link.port !== undefined) leader.fromClient({ message, port: link.port });
       },
       close: () => args.onClose?.(),
     },
   });
-  const ref = spawn(ClientActor, { client, line });
-  line.run = (task) => ref.tell.run(task);
-  line.open = (hello) => {
+  const ref = spawn(ClientActor, { client, link });
+  link.run = (task) => ref.tell.run(task);
+  link.open = (hello) => {
     const port: PeerPort<ToClient> = { ref, write: (message) => ref.tell.fromLeader({ message, port }) };
-    line.port = port;
+    link.port = port;
     leader.helloClient({ hello, port });
   };
   return { client, ref };

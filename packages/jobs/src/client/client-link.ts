@@ -1,11 +1,11 @@
 import type { JobsHost } from '../host.js';
 import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
 
-/** How a client reaches its leader. */
+/** A client's way to its leader. */
 export interface ClientLink {
   open(hello: ClientHello): void;
   write(message: ClientMessage): void;
-  /** The client was closed and will send nothing more. */
+  /** The client is closed and writes nothing more. */
   close?(): void;
 }
 
@@ -15,5 +15,5 @@ export interface ClientSetup {
   readonly host: JobsHost;
   readonly link: ClientLink;
   /** Large files are read while they are sent. */
-  readonly streams?: boolean;
+  readonly streams?: boolean | undefined;
 }

@@ -12,48 +12,51 @@ import {
 import { checkOptions } from '../option-check.js';
 import type { ClientMessage, JobView, LeaderOverview, ToClient } from '../protocol/client-messages.js';
 import { AdminCalls } from './admin-calls.js';
+import { AwaitedOutcomes, OutcomeCall } from './awaited-outcomes.js';
 import type { ClientSetup } from './client-link.js';
-import { PromiseGrip } from './deferred.js';
 import { JobHandle, type JobOperations } from './job-handle.js';
-import { Outcomes } from './outcomes.js';
-import type { Draft } from './outstanding.js';
-import { PendingBatch, PendingRun, PendingSubmit } from './pending.js';
 import {
-  Drafter,
+  emptyDraft,
+  PendingBatch,
+  type PendingCall,
+  PendingRun,
+  PendingSubmit,
+  type SubmitDraft,
+} from './pending-calls.js';
+import {
   NO_OPTIONS,
   SUBMIT_ALL_OPTIONS,
   SUBMIT_OPTIONS,
+  SubmitEncoder,
   type SubmitOptions,
 } from './submit-encoder.js';
-import { Entrance } from './submit-gate.js';
-import { Submitter } from './submitter.js';
+import { SubmitWindow } from './submit-window.js';
 import { limitWait, type WaitOptions } from './wait-limit.js';
 
-/** The client as a machine with promises on its face. Collects what one turn submits and sends it in one message. */
+export interface ListOptions {
+  /** The first job is the one behind this number; 0. */
+  readonly after?: number | undefined;
+  /** 100. */
+  readonly max?: number | undefined;
+}
+
+/** The client as a state machine without I/O, with promises for its callers. Submits of one turn leave in one message. */
 export class Client implements JobOperations, AsyncDisposable {
   private readonly setup: ClientSetup;
-  private readonly submitter = new Submitter((ref, refusal) => this.drafter.refused(ref, refusal));
-  private readonly outcomes: Outcomes;
-  private readonly drafter = new Drafter((message) => this.send(message));
-  private readonly calls = new AdminCalls((message) => this.send(message));
-  private readonly entrance: Entrance;
-  private readonly grip = new PromiseGrip();
+  private readonly encoder = new SubmitEncoder((message) => this.write(message));
+  private readonly window = new SubmitWindow({
+    onEntered: () => this.scheduleFlush(),
+    onRefused: (ref, refusal) => this.encoder.onRefused(ref, refusal),
+  });
+  private readonly outcomes = new AwaitedOutcomes((job) => this.idOf(job));
+  private readonly calls = new AdminCalls((message) => this.write(message));
   private tag = '';
-  private connected = false;
-  private flushScheduled = false;
-  /** Why nothing more can be asked of it. */
+  private isConnected = false;
+  private isFlushScheduled = false;
   private closedBy: Error | undefined = undefined;
 
   constructor(setup: ClientSetup) {
     this.setup = setup;
-    this.outcomes = new Outcomes((job) => this.idOf(job));
-    this.entrance = new Entrance({
-      host: setup.host,
-      drafter: this.drafter,
-      submitter: this.submitter,
-      closedBy: () => this.closedBy,
-      onEntered: () => this.scheduleFlush(),
-    });
   }
 
   /** Resolves once the job is on the leader's disk. Waits while too many submits are unanswered. */
@@ -62,14 +65,14 @@ export class Client implements JobOperations, AsyncDisposable {
     input: JobInput<D>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
-    const promise = new Promise<JobHandle<D>>(this.grip.take);
-    this.entrance.offer(input, options, promise, new PendingSubmit(this, job, this.grip));
-    return promise;
+    const call = new PendingSubmit(this, job);
+    this.start(call, input, options);
+    return call.promise as Promise<JobHandle<D>>;
   }
 
   /**
-   * The file holds the input as JSON. A large one is read while it is sent, and again if the connection is lost meanwhile: it must not change before
-   * the promise settles. Only the worker checks the input.
+   * The file holds the input as JSON. A large one is read while it is sent, and again if the connection is lost
+   * meanwhile: it must not change before the promise settles. Only the worker checks the input.
    */
   async submitFile<D extends JobDefinition>(
     job: D,
@@ -77,17 +80,16 @@ export class Client implements JobOperations, AsyncDisposable {
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
     checkOptions('submitFile', options, SUBMIT_OPTIONS);
-    const promise = new Promise<JobHandle<D>>(this.grip.take);
-    const pending = new PendingSubmit(this, job, this.grip);
-    this.entrance.watch(options, promise, pending);
-    const filling = payloadOfFile(path, this.setup.streams === true).then((payload) =>
-      this.drafter.fillWith(pending.item, job, payload, options),
+    const call = new PendingSubmit(this, job);
+    this.limit(call, options);
+    const encoding = payloadOfFile(path, this.setup.streams === true).then((payload) =>
+      this.encoder.usePayload(call.item, job, payload, options),
     );
-    this.entrance.enter(filling, pending);
-    return promise;
+    this.window.enter(call, encoding);
+    return call.promise as Promise<JobHandle<D>>;
   }
 
-  /** As `submitFile` for what can be read only once: it goes through a file in the folder for temporary ones. */
+  /** As `submitFile` for an input that can be read only once: it goes through a temporary file. */
   submitStream<D extends JobDefinition>(
     job: D,
     chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -103,17 +105,16 @@ export class Client implements JobOperations, AsyncDisposable {
     options: Omit<SubmitOptions, 'key'> = NO_OPTIONS,
   ): Promise<JobHandle<D>[]> {
     checkOptions('submitAll', options, SUBMIT_ALL_OPTIONS);
-    const items: Draft[] = [];
+    const items: SubmitDraft[] = [];
     for (const input of inputs) {
-      const item = { seq: 0, ref: 0, payload: '', key: '', delayMs: 0, wantsOutcome: false };
-      await this.drafter.fill(item, job, input, options);
+      const item = emptyDraft();
+      await this.encoder.encode(item, job, input, options);
       items.push(item);
     }
-    const promise = new Promise<JobHandle<D>[]>(this.grip.take);
-    const pending = new PendingBatch(this, items, job, this.grip);
-    this.entrance.watch(options, promise, pending);
-    this.entrance.enter(undefined, pending);
-    return promise;
+    const call = new PendingBatch(this, job, items);
+    this.limit(call, options);
+    this.window.enter(call);
+    return call.promise as Promise<JobHandle<D>[]>;
   }
 
   /** Submit, and wait for the output. */
@@ -122,10 +123,29 @@ export class Client implements JobOperations, AsyncDisposable {
     input: JobInput<D>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobOutput<D>> {
-    const promise = new Promise<JobOutput<D>>(this.grip.take);
-    // The schema vouches for the type.
-    this.entrance.offer(input, options, promise, new PendingRun(this.outcomes, job, this.grip));
-    return promise;
+    const call = new PendingRun(this.outcomes, job);
+    this.start(call, input, options);
+    // The output schema has checked the value.
+    return call.promise as Promise<JobOutput<D>>;
+  }
+
+  private start(call: PendingCall, input: unknown, options: SubmitOptions): void {
+    try {
+      const encoding = this.encoder.encode(call.item, call.definition, input, options);
+      if (options !== NO_OPTIONS) this.limit(call, options);
+      this.window.enter(call, encoding);
+    } catch (error) {
+      // An error of the input's schema or its key function is the caller's answer.
+      call.reject(error as Error);
+    }
+  }
+
+  private limit(call: PendingCall, options: WaitOptions): void {
+    const abandon = (error: Error): void => {
+      this.window.withdraw(call);
+      call.abandon(error);
+    };
+    limitWait(this.setup.host, options, call.promise, abandon, (withinMs) => call.timeoutError(withinMs));
   }
 
   /** A handle on a job submitted earlier, perhaps by another process. */
@@ -139,16 +159,15 @@ export class Client implements JobOperations, AsyncDisposable {
 
   outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown> {
     if (this.closedBy !== undefined) return Promise.reject(this.closedBy);
-    const promise = new Promise<unknown>(this.grip.take);
-    const { resolve, reject } = this.grip;
-    const waiter = { definition, resolve, reject, next: undefined };
-    if (this.outcomes.add(job, waiter)) this.send({ kind: 'await', jobs: [job] });
-    const leave = (error: Error): void => {
-      this.outcomes.remove(job, waiter);
-      reject(error);
+    const call = new OutcomeCall(definition);
+    if (this.outcomes.add(job, call)) this.write({ kind: 'await', jobs: [job] });
+    const abandon = (error: Error): void => {
+      this.outcomes.remove(job, call);
+      call.reject(error);
     };
-    limitWait(this.setup.host, options, promise, leave, (withinMs) => this.outcomes.late(job, withinMs));
-    return promise;
+    const timeoutError = (withinMs: number): Error => this.outcomes.timeoutError(job, withinMs);
+    limitWait(this.setup.host, options, call.promise, abandon, timeoutError);
+    return call.promise;
   }
 
   async cancel(job: number, reason: string): Promise<JobView['state']> {
@@ -168,20 +187,17 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 
   /** Dead letters, oldest number first. */
-  deadLetters(options: { readonly after?: number; readonly max?: number } = {}): Promise<readonly JobView[]> {
+  deadLetters(options: ListOptions = {}): Promise<readonly JobView[]> {
     return this.list('dead', options);
   }
 
-  /** Jobs in one state, oldest number first, from the one behind `after` on. */
-  list(
-    state: JobView['state'],
-    options: { readonly after?: number; readonly max?: number } = {},
-  ): Promise<readonly JobView[]> {
+  /** Jobs in one state, oldest number first. */
+  list(state: JobView['state'], options: ListOptions = {}): Promise<readonly JobView[]> {
     const { after = 0, max = 100 } = options;
     return this.calls.list(state, after, max);
   }
 
-  /** Sends dead letters back to wait, with fresh counts. Resolves with how many there were. */
+  /** Puts dead letters back into the queue, with fresh counts. Resolves with their number. */
   async redrive(ids: readonly string[]): Promise<number> {
     return this.calls.redriveOrPurge('redrive', this.numbersOf(ids));
   }
@@ -192,20 +208,18 @@ export class Client implements JobOperations, AsyncDisposable {
 
   connect(): void {
     const { client, token, link } = this.setup;
-    this.connected = false;
+    this.isConnected = false;
     link.open({ client, token });
   }
 
   disconnected(): void {
-    this.connected = false;
+    this.isConnected = false;
   }
 
   fromLeader(message: ToClient): void {
     switch (message.kind) {
       case 'receipts':
-        this.submitter.receipts(message.items);
-        this.submitter.letIn();
-        return;
+        return this.window.receipts(message.items);
       case 'outcomes':
         return this.outcomes.settleAll(message.items);
       case 'answer':
@@ -221,14 +235,14 @@ export class Client implements JobOperations, AsyncDisposable {
     }
   }
 
-  /** What cannot be read cannot be sent, however often. */
+  /** A file that cannot be read cannot be sent. */
   payloadLost(payload: StoredPayload, error: Error): void {
-    this.submitter.giveUp(payload, error.message);
+    this.window.payloadLost(payload, error.message);
   }
 
-  /** What is unanswered may or may not have been taken. */
+  /** Unanswered submits may or may not have been taken. */
   close(): void {
-    if (this.closedBy === undefined) this.send({ kind: 'close' });
+    if (this.closedBy === undefined) this.write({ kind: 'close' });
     this.end(new ClientClosedError());
   }
 
@@ -241,9 +255,9 @@ export class Client implements JobOperations, AsyncDisposable {
     return ids.map((id) => parseJobId(this.tag, id));
   }
 
-  /** A session that was replaced starts again; one that was malformed would be so again. */
+  /** A replaced session starts again; a malformed one would be malformed again. */
   private refused(message: ToClient & { kind: 'refused' }): void {
-    this.connected = false;
+    this.isConnected = false;
     if (message.code === 'ERR_SESSION_MALFORMED')
       return this.end(new SessionRefusedError(message.code, message.problem));
     this.setup.host.setTimer(message.code === 'ERR_SESSION_REPLACED' ? 0 : 1_000, () => {
@@ -254,39 +268,39 @@ export class Client implements JobOperations, AsyncDisposable {
   private end(error: Error): void {
     if (this.closedBy !== undefined) return;
     this.closedBy = error;
-    this.connected = false;
-    this.outcomes.abandon(error);
-    for (const one of this.submitter.abandon()) one.reject(error);
+    this.isConnected = false;
+    this.outcomes.close(error);
+    this.window.close(error);
     this.calls.close(error);
     this.setup.link.close?.();
   }
 
   private welcomed(message: ToClient & { kind: 'welcome' }): void {
-    // The same numbers are other jobs there, and what the last leader may have taken must not be taken twice (A43).
+    // The same numbers are other jobs there, and a submit that the last leader may have taken must not be taken twice.
     if (this.tag !== '' && this.tag !== message.tag)
       return this.end(new LeaderChangedError(this.tag, message.tag));
-    this.connected = true;
+    this.isConnected = true;
     this.tag = message.tag;
-    this.submitter.outstandingMax = message.outstandingMax;
-    this.drafter.payloadBytesMax = message.payloadBytesMax;
-    this.drafter.announce();
-    this.submitter.rewind();
+    this.window.outstandingMax = message.outstandingMax;
+    this.encoder.payloadBytesMax = message.payloadBytesMax;
+    this.encoder.defineAll();
+    this.window.rewind();
     this.scheduleFlush();
     const jobs = this.outcomes.jobs();
-    if (jobs.length > 0) this.send({ kind: 'await', jobs });
-    this.calls.askAgain();
+    if (jobs.length > 0) this.write({ kind: 'await', jobs });
+    this.calls.repeat();
   }
 
-  private send(message: ClientMessage): void {
-    if (this.connected) this.setup.link.write(message);
+  private write(message: ClientMessage): void {
+    if (this.isConnected) this.setup.link.write(message);
   }
 
   private scheduleFlush(): void {
-    if (this.flushScheduled || !this.connected) return;
-    this.flushScheduled = true;
+    if (this.isFlushScheduled || !this.isConnected) return;
+    this.isFlushScheduled = true;
     this.setup.host.soon(() => {
-      this.flushScheduled = false;
-      if (this.connected) for (const message of this.submitter.take()) this.setup.link.write(message);
+      this.isFlushScheduled = false;
+      if (this.isConnected) for (const message of this.window.take()) this.setup.link.write(message);
     });
   }
 }

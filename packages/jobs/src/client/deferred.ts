@@ -1,12 +1,18 @@
-/** Holds the two ends of the promise that was made last. They are read at once, so that a submit needs no closure of its own. */
-export class PromiseGrip {
-  resolve: (value: unknown) => void = () => undefined;
-  reject: (error: Error) => void = () => undefined;
+/** A promise that is settled from outside. */
+export class Deferred {
+  readonly promise: Promise<unknown>;
+  resolve: (value: unknown) => void = unset;
+  reject: (error: Error) => void = unset;
 
-  /** What a promise is made with. */
-  readonly take = (resolve: (value: never) => void, reject: (error: Error) => void): void => {
-    // Whoever makes the promise knows its type.
-    this.resolve = resolve as (value: unknown) => void;
-    this.reject = reject;
-  };
+  constructor() {
+    this.promise = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+}
+
+/** Both are replaced by the constructor. */
+function unset(): void {
+  throw new Error('not constructed');
 }

@@ -3,7 +3,7 @@ import { checkOptions } from '../option-check.js';
 import type { JobView } from '../protocol/client-messages.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
-/** What durability a submit has reached when it is answered. */
+/** The durability of a submit. */
 export interface SubmitReceipt {
   /** Position in the leader's log. */
   readonly lsn: number;
@@ -12,7 +12,7 @@ export interface SubmitReceipt {
   readonly duplicate: boolean;
 }
 
-/** The call site's grip on the machine that talks to the leader. */
+/** The part of a client that a handle uses. */
 export interface JobOperations {
   idOf(job: number): string;
   outcome(definition: JobDefinition, job: number, options: WaitOptions): Promise<unknown>;
@@ -20,7 +20,7 @@ export interface JobOperations {
   inspect(job: number): Promise<JobView>;
 }
 
-/** One job, wherever it runs. Can be opened again by its id, by another process, after a restart. */
+/** One job. Can be opened again by its id, by another process, after a restart. */
 export class JobHandle<D extends JobDefinition> {
   readonly receipt: SubmitReceipt | undefined;
   private readonly operations: JobOperations;
@@ -41,11 +41,11 @@ export class JobHandle<D extends JobDefinition> {
   /** The output, once there is one. Rejects with JobFailedError, JobCancelledError, JobUnknownError or JobWaitError. */
   async result(options: WaitOptions = {}): Promise<JobOutput<D>> {
     checkOptions('result', options, WAIT_OPTIONS);
-    // The operations checks the value against this definition's output schema before it resolves.
+    // The output schema of this definition has checked the value.
     return this.operations.outcome(this.definition, this.job, options) as Promise<JobOutput<D>>;
   }
 
-  /** Idempotent. Resolves with the state the job is in then: 'cancelled', unless it had ended before. */
+  /** Idempotent. Resolves with the state of the job: 'cancelled', unless it had ended before. */
   cancel(reason = ''): Promise<JobView['state']> {
     return this.operations.cancel(this.job, reason);
   }

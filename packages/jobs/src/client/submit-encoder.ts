@@ -1,18 +1,18 @@
-// Hot path: `fill` runs once per job.
+// Hot path: `encode` runs once per job.
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
 import { type Payload, payloadOfValue } from '../job/payload.js';
 import { checkValue } from '../job/schema-check.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import { checkOptions, numberWithin, show, text, YEAR_MS } from '../option-check.js';
 import type { ClientMessage, Refusal } from '../protocol/client-messages.js';
-import type { Draft } from './outstanding.js';
+import type { SubmitDraft } from './pending-calls.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
 export interface SubmitOptions extends WaitOptions {
   /** Idempotency key: the same key within the window is the same job. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Not before this many milliseconds from now. */
-  readonly runAfterMs?: number;
+  readonly runAfterMs?: number | undefined;
 }
 
 const isKey = text(512);
@@ -20,32 +20,37 @@ export const SUBMIT_OPTIONS = { key: isKey, runAfterMs: numberWithin(0, YEAR_MS)
 export const SUBMIT_ALL_OPTIONS = { runAfterMs: SUBMIT_OPTIONS.runAfterMs, ...WAIT_OPTIONS };
 export const NO_OPTIONS: SubmitOptions = {};
 
-/** Turns inputs into submits: checked, encoded, under the number by which the leader knows their definition. */
-export class Drafter {
-  /** As the leader said at the last hello. */
+/** Turns inputs into submits: checked, encoded, with the reference under which the leader knows their definition. */
+export class SubmitEncoder {
+  /** From the leader's last welcome. */
   payloadBytesMax = Number.POSITIVE_INFINITY;
   private readonly refs = new Map<JobDefinition, number>();
-  /** Those for which the leader had no room: said again with the next submit. */
-  private readonly unplaced = new Set<number>();
-  private readonly send: (message: ClientMessage) => void;
+  /** Definitions that the leader had no room for: repeated with the next submit. */
+  private readonly refusedRefs = new Set<number>();
+  private readonly write: (message: ClientMessage) => void;
 
-  constructor(send: (message: ClientMessage) => void) {
-    this.send = send;
+  constructor(write: (message: ClientMessage) => void) {
+    this.write = write;
   }
 
-  /** Writes what is submitted into the draft: at once, where the schema is synchronous. */
-  fill(draft: Draft, job: JobDefinition, input: unknown, options: SubmitOptions): Promise<void> | undefined {
+  /** Fills the draft: at once, where the schema is synchronous. */
+  encode(
+    draft: SubmitDraft,
+    job: JobDefinition,
+    input: unknown,
+    options: SubmitOptions,
+  ): Promise<void> | undefined {
     if (options !== NO_OPTIONS) checkOptions('submit', options, SUBMIT_OPTIONS);
     draft.ref = this.refOf(job);
     const checked = checkValue(job.exec, 'input', job.input, input);
     if (checked instanceof Promise)
-      return checked.then((value) => this.fillIn(draft, job, input, value, options));
-    this.fillIn(draft, job, input, checked, options);
+      return checked.then((value) => this.fill(draft, job, input, value, options));
+    this.fill(draft, job, input, checked, options);
     return undefined;
   }
 
-  /** As `fill` for an input that is encoded already. */
-  fillWith(draft: Draft, job: JobDefinition, payload: Payload, options: SubmitOptions): void {
+  /** Fills the draft with an input that is encoded already. */
+  usePayload(draft: SubmitDraft, job: JobDefinition, payload: Payload, options: SubmitOptions): void {
     this.mustFit(payload);
     draft.key = options.key ?? '';
     draft.ref = this.refOf(job);
@@ -53,19 +58,19 @@ export class Drafter {
     draft.delayMs = options.runAfterMs ?? 0;
   }
 
-  /** The connection is new: the leader's session knows no definition yet. */
-  announce(): void {
-    this.unplaced.clear();
-    for (const [job, ref] of this.refs) this.send({ kind: 'define', ref, policy: job.policy });
+  /** A new session knows no definition yet. */
+  defineAll(): void {
+    this.refusedRefs.clear();
+    for (const [job, ref] of this.refs) this.write({ kind: 'define', ref, policy: job.policy });
   }
 
-  refused(ref: number, { code }: Refusal): void {
-    if (code === 'ERR_POLICIES_FULL') this.unplaced.add(ref);
+  onRefused(ref: number, { code }: Refusal): void {
+    if (code === 'ERR_POLICIES_FULL') this.refusedRefs.add(ref);
   }
 
-  /** The input travels as it was given; the worker's schema transforms it once. The key is of the checked value. */
-  private fillIn(
-    draft: Draft,
+  /** The raw input travels, and the worker's schema transforms it once. The key is made of the checked value. */
+  private fill(
+    draft: SubmitDraft,
     job: JobDefinition,
     input: unknown,
     checked: unknown,
@@ -77,7 +82,7 @@ export class Drafter {
     draft.delayMs = options.runAfterMs ?? 0;
   }
 
-  /** Refused here rather than after it has been sent. */
+  /** Refused here, before it is sent. */
   private mustFit({ length }: Payload): void {
     if (length <= this.payloadBytesMax) return;
     const size = `payload of ${length} bytes, at most ${this.payloadBytesMax}`;
@@ -91,20 +96,20 @@ export class Drafter {
         throw new JobDefinitionError('submit', `needs a job made by defineJob, got ${show(job)}`);
       ref = this.refs.size + 1;
       this.refs.set(job, ref);
-      this.send({ kind: 'define', ref, policy: job.policy });
-    } else if (this.unplaced.size > 0 && this.unplaced.delete(ref)) {
-      this.send({ kind: 'define', ref, policy: job.policy });
+      this.write({ kind: 'define', ref, policy: job.policy });
+    } else if (this.refusedRefs.size > 0 && this.refusedRefs.delete(ref)) {
+      this.write({ kind: 'define', ref, policy: job.policy });
     }
     return ref;
   }
 }
 
-/** What it returns travels to the leader and is kept there: a text, or the caller is told. */
+/** The key travels to the leader and is kept there, so it must be a text. */
 function keyOf(job: JobDefinition, checked: unknown): string {
   const key: unknown = job.key?.(checked);
   const problem = isKey(key);
   if (problem !== undefined)
-    throw new JobDefinitionError(`job '${job.exec}'`, `what its key returns ${problem}`);
+    throw new JobDefinitionError(`job '${job.exec}'`, `the value of its key function ${problem}`);
   return key as string;
 }
 

@@ -1,63 +1,64 @@
 import type { JobsHost, JobsTimer } from '../host.js';
 import { type Check, numberWithin } from '../option-check.js';
 
-/** How long a caller waits. Whatever it waits for goes on without it. */
+/** Limits of a wait. The job goes on without its caller. */
 export interface WaitOptions {
   /** Rejects after so many milliseconds. */
-  readonly withinMs?: number;
+  readonly withinMs?: number | undefined;
   /** Rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** What a timer can wait. */
+/** The longest delay of a timer. */
 const WITHIN_MS_MAX = 2 ** 31 - 1;
 
 const isSignal: Check = (value) => (value instanceof AbortSignal ? undefined : 'must be an AbortSignal');
 
 export const WAIT_OPTIONS = { withinMs: numberWithin(0, WITHIN_MS_MAX), signal: isSignal };
 
-/** The wait for a promise, where it has a limit: `leave` is told when it is reached, with `late` for its time and the signal's reason else. */
+/** Calls `abandon` when the time is over or the signal aborts, unless the promise is settled by then. */
 export function limitWait(
   host: JobsHost,
   options: WaitOptions,
   promise: Promise<unknown>,
-  leave: (error: Error) => void,
-  late: (withinMs: number) => Error,
+  abandon: (error: Error) => void,
+  timeoutError: (withinMs: number) => Error,
 ): void {
   if (options.withinMs === undefined && options.signal === undefined) return;
-  const patience = new Patience(host, options, leave, late);
-  const end = (): void => patience.end();
+  const limit = new WaitLimit(host, options, abandon, timeoutError);
+  const end = (): void => limit.end();
   promise.then(end, end);
 }
 
-/** Watches one wait: the first of time and signal ends it, unless it has ended by then. */
-class Patience {
+class WaitLimit {
   private readonly signal: AbortSignal | undefined;
   private readonly timer: JobsTimer | undefined;
-  private readonly onOver: (error: Error) => void;
-  private readonly aborted = (): void => this.over(this.signal?.reason as Error);
+  private readonly onReached: (error: Error) => void;
+  private readonly onAbort = (): void => this.reached(this.signal?.reason as Error);
 
   constructor(
     host: JobsHost,
     { withinMs, signal }: WaitOptions,
-    onOver: (error: Error) => void,
-    late: (withinMs: number) => Error,
+    onReached: (error: Error) => void,
+    timeoutError: (withinMs: number) => Error,
   ) {
     this.signal = signal;
-    this.onOver = onOver;
+    this.onReached = onReached;
     this.timer =
-      withinMs === undefined ? undefined : host.setTimer(withinMs, () => this.over(late(withinMs)));
-    if (signal?.aborted === true) this.aborted();
-    else signal?.addEventListener('abort', this.aborted, { once: true });
+      withinMs === undefined
+        ? undefined
+        : host.setTimer(withinMs, () => this.reached(timeoutError(withinMs)));
+    if (signal?.aborted === true) this.onAbort();
+    else signal?.addEventListener('abort', this.onAbort, { once: true });
   }
 
   end(): void {
     this.timer?.cancel();
-    this.signal?.removeEventListener('abort', this.aborted);
+    this.signal?.removeEventListener('abort', this.onAbort);
   }
 
-  private over(error: Error): void {
+  private reached(error: Error): void {
     this.end();
-    this.onOver(error);
+    this.onReached(error);
   }
 }

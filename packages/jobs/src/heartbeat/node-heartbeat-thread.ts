@@ -1,5 +1,6 @@
 // The main loop's side of the heartbeat thread: one for all workers of this process, running while there are workers.
 
+import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { Secret } from '@troupe/transport';
 import type { WatchedWorker } from './blocked-loop-reporter.js';
@@ -7,6 +8,8 @@ import type { HeartbeatThreadMessage } from './node-heartbeat-thread-main.js';
 
 /** One worker of this process at the heartbeat thread. */
 export interface HeartbeatRegistration {
+  /** Proves to the leader that worker and heartbeat are the same process. */
+  readonly token: string;
   /** Runs once the thread is ready or has failed to start: a job before that would not be watched. */
   whenReady(run: () => void): void;
   watch(worker: WatchedWorker): void;
@@ -34,6 +37,7 @@ export function registerWorker(): HeartbeatRegistration {
   // Before there is a connection, so that it is ready when the first job comes.
   thread ??= startThread();
   return {
+    token: randomBytes(16).toString('hex'),
     whenReady: (run) => {
       if (thread?.waiting === undefined) run();
       else thread.waiting.push(run);

@@ -1,4 +1,3 @@
-import { nodeNet } from '@troupe/transport';
 import type { WorkerHello } from '../protocol/worker-messages.js';
 import type { WatchedWorker } from './blocked-loop-reporter.js';
 import { type HeartbeatRegistration, registerWorker } from './node-heartbeat-thread.js';
@@ -7,7 +6,6 @@ import { type HeartbeatRegistration, registerWorker } from './node-heartbeat-thr
 export class SessionHeartbeat {
   private readonly dial: WatchedWorker['dial'];
   private readonly registration: HeartbeatRegistration = registerWorker();
-  private readonly token = Buffer.from(nodeNet.randomBytes(16)).toString('hex');
   private hello: WorkerHello | undefined = undefined;
   private latestOpen: (() => void) | undefined = undefined;
 
@@ -25,7 +23,7 @@ export class SessionHeartbeat {
 
   withToken(hello: WorkerHello): WorkerHello {
     this.hello = hello;
-    return { ...hello, heartbeatToken: this.token };
+    return { ...hello, heartbeatToken: this.registration.token };
   }
 
   welcomed(heartbeatMs: number): void {
@@ -33,7 +31,7 @@ export class SessionHeartbeat {
     const { worker, incarnation } = this.hello;
     this.registration.watch({
       dial: this.dial,
-      hello: { worker, incarnation, token: this.token },
+      hello: { worker, incarnation, token: this.registration.token },
       heartbeatMs,
     });
   }

@@ -1,3 +1,4 @@
+import { isSubject } from '@troupe/transport';
 import {
   bag,
   type Check,
@@ -29,10 +30,10 @@ export interface JobPolicy {
   };
 }
 
-/** The most a result may have: it is one record, and any log holds that inline, with its framing. */
+/** The longest result: it is one record, and any log holds that inline, with its framing. */
 export const OUTPUT_BYTES_MAX = 11 * 1024 * 1024;
 
-/** Equal policies have equal texts; the leader interns by it. */
+/** Equal policies have equal texts: the leader interns by them. */
 export function policyText(policy: JobPolicy): string {
   const { retry, limits, keep } = policy;
   return JSON.stringify([
@@ -46,25 +47,24 @@ export function policyText(policy: JobPolicy): string {
 }
 
 const NAME_BYTES_MAX = 200;
-const TOKEN = /^[a-zA-Z0-9_-]+$/;
 
-const isToken: Check = (value) =>
-  typeof value === 'string' && value.length <= NAME_BYTES_MAX && TOKEN.test(value)
+/** A token of the subjects `job.submit.{group}` and `job.assign.{group}.{worker}`. */
+const isGroup: Check = (value) =>
+  typeof value === 'string' && isSubject(value) && !value.includes('.')
     ? undefined
-    : `must be one token of letters, digits, _ and -, got ${show(value)}`;
+    : `must be one token of at most 64 letters, digits, _ and -, got ${show(value)}`;
 
 export const isJobName: Check = (value) => {
   const problem = text(NAME_BYTES_MAX)(value);
   if (problem !== undefined) return problem;
-  const isWellFormed = (value as string).split('.').every((token) => TOKEN.test(token));
-  return isWellFormed
+  return isSubject(value as string)
     ? undefined
-    : `must be tokens of letters, digits, _ and -, joined by dots, got ${show(value)}`;
+    : `must be 1 to 16 tokens of at most 64 letters, digits, _ and -, joined by dots, got ${show(value)}`;
 };
 
-/** What of a definition travels, beside its name. */
+/** The part of a definition that travels to the leader, beside its name. */
 export const POLICY_CHECKS = {
-  group: isToken,
+  group: isGroup,
   retry: bag({
     attempts: wholeNumber(1, 1_000),
     backoff: oneOf('constant', 'linear', 'exponential'),

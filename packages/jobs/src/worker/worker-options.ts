@@ -1,4 +1,4 @@
-import { isSubjectPattern } from '../job/subject.js';
+import { isSubjectPattern } from '@troupe/transport';
 import type { JobFailure } from '../jobs-error.js';
 import {
   type Check,

@@ -9,7 +9,7 @@ import type { ClientMessage, SubmitItem } from '#src/protocol/client-messages.js
 import { anything } from '../plain-schema.js';
 import { tempFolder } from '../temp-folder.js';
 
-const patience = suite('patience');
+const waitLimit = suite('wait limit');
 
 const echo = defineJob('text.echo', { input: anything, output: anything });
 
@@ -20,7 +20,7 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   );
 }
 
-/** A client whose leader is played by the test. */
+/** A client whose leader is the test. */
 class Rig {
   readonly sent: ClientMessage[] = [];
   readonly client = new Client({
@@ -45,7 +45,7 @@ class Rig {
   }
 }
 
-patience('without a leader a wait ends in time, or at a signal with its reason', async () => {
+waitLimit('without a leader a call ends at its time limit, or at its signal with the reason', async () => {
   await using folder = await tempFolder();
   const file = join(folder.path, 'input.json');
   await writeFile(file, '1');
@@ -63,11 +63,11 @@ patience('without a leader a wait ends in time, or at a signal with its reason',
   assert.is(await codeOf(client.submitAll(echo, [1], { signal })), 'enough');
 });
 
-patience('what was given up before it was sent is not sent; the others keep their order', async () => {
+waitLimit('a submit abandoned before it was sent is never sent; the others keep their order', async () => {
   const rig = new Rig();
-  const left = codeOf(rig.client.submit(echo, 'left', { withinMs: 1 }));
+  const abandoned = codeOf(rig.client.submit(echo, 'abandoned', { withinMs: 1 }));
   const stays = rig.client.submit(echo, 'stays');
-  assert.is(await left, 'ERR_SUBMIT_WAIT');
+  assert.is(await abandoned, 'ERR_SUBMIT_WAIT');
   rig.welcome();
   assert.equal(
     (await rig.submitted()).map(({ payload }) => payload),
@@ -77,13 +77,13 @@ patience('what was given up before it was sent is not sent; the others keep thei
   assert.is((await stays).id, 'tag-2');
 });
 
-patience('who leaves while waiting for room gives its place to the next', async () => {
+waitLimit('a submit abandoned while the window is full leaves its place to the next', async () => {
   const rig = new Rig();
   rig.welcome(1);
   const first = rig.client.submit(echo, 'first');
-  const left = codeOf(rig.client.submit(echo, 'left', { withinMs: 1 }));
+  const abandoned = codeOf(rig.client.submit(echo, 'abandoned', { withinMs: 1 }));
   const next = rig.client.submit(echo, 'next');
-  assert.is(await left, 'ERR_SUBMIT_WAIT');
+  assert.is(await abandoned, 'ERR_SUBMIT_WAIT');
   assert.equal((await rig.submitted()).length, 1);
   rig.answer(1);
   await first;
@@ -95,7 +95,7 @@ patience('who leaves while waiting for room gives its place to the next', async 
   await next;
 });
 
-patience('one that was sent and given up makes room, and its late answer is for nobody', async () => {
+waitLimit('a submit abandoned after it was sent makes room, and its late receipt is ignored', async () => {
   const rig = new Rig();
   rig.welcome(1);
   assert.is(await codeOf(rig.client.submit(echo, 'sent', { withinMs: 5 })), 'ERR_SUBMIT_WAIT');
@@ -109,7 +109,7 @@ patience('one that was sent and given up makes room, and its late answer is for 
   assert.is((await next).id, 'tag-2');
 });
 
-patience('a wait for an output ends without the job, and leaves nothing behind', async () => {
+waitLimit('an abandoned wait for an output leaves no waiter behind, and the job goes on', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
@@ -119,14 +119,14 @@ patience('a wait for an output ends without the job, and leaves nothing behind',
   assert.is(await codeOf(job.result({ signal: AbortSignal.abort(new Error('enough')) })), 'enough');
   assert.is(await codeOf(client.run(echo, 2, { withinMs: 200 })), 'ERR_JOB_WAIT');
   assert.is(waiters.size, 0);
-  const patient = job.result();
+  const unlimited = job.result();
   assert.is(await codeOf(job.result({ withinMs: 1 })), 'ERR_JOB_WAIT');
   app.worker({ handlers: [handle(echo, (value) => value)] });
-  assert.is(await patient, 1);
+  assert.is(await unlimited, 1);
   assert.is(await job.result({ withinMs: 60_000, signal: new AbortController().signal }), 1);
 });
 
-patience('limits that cannot be kept are refused', async () => {
+waitLimit('a time limit beyond a timer, or a signal that is none, is ERR_JOB_DEFINITION', async () => {
   const { client } = new Rig();
   const loose = (options: object): Promise<string> => codeOf(client.submit(echo, 1, options as never));
   assert.is(await loose({ withinMs: -1 }), 'ERR_JOB_DEFINITION');
@@ -134,4 +134,4 @@ patience('limits that cannot be kept are refused', async () => {
   assert.is(await loose({ signal: 5 }), 'ERR_JOB_DEFINITION');
 });
 
-patience.run();
+waitLimit.run();

@@ -1,0 +1,32 @@
+// @troupe/jobs/client: a process that submits jobs. Loads no log and no leader.
+export type { JobDefinition, JobInput, JobOptions, JobOutput } from '../job/define-job.js';
+export { defineJob } from '../job/define-job.js';
+export { jobId } from '../job/job-id.js';
+export type { JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
+export {
+  ClientClosedError,
+  ForbiddenError,
+  JobCancelledError,
+  JobDefinitionError,
+  JobFailedError,
+  JobForeignError,
+  JobRefusedError,
+  JobSchemaError,
+  JobsError,
+  JobUnknownError,
+  JobWaitError,
+  LeaderChangedError,
+  LeaderRefusedError,
+  LeaderUnreachableError,
+  MessageMalformedError,
+  SessionRefusedError,
+  SubmitWaitError,
+} from '../jobs-error.js';
+export type { JobView, LeaderOverview, Liveness, WorkerView } from '../protocol/client-messages.js';
+export type { ConnectClientOptions } from '../remote/connect-client.js';
+export { connectClient } from '../remote/connect-client.js';
+export type { DialOptions } from '../remote/dial-options.js';
+export type { Client, ListOptions } from './client.js';
+export type { JobHandle, SubmitReceipt } from './job-handle.js';
+export type { SubmitOptions } from './submit-encoder.js';
+export type { WaitOptions } from './wait-limit.js';

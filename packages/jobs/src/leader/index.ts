@@ -1,0 +1,14 @@
+// @troupe/jobs/leader: a process that keeps the log and serves clients and workers.
+export { jobId } from '../job/job-id.js';
+export type { Payload } from '../job/payload.js';
+export { payloadText } from '../job/payload.js';
+export { JobDefinitionError, JobsError, JournalFailedError, LedgerCorruptError } from '../jobs-error.js';
+export type { Journal, JournalReader, OpenJournal } from '../journal/journal.js';
+export { walJournal } from '../journal/wal-journal.js';
+export type { LedgerRecord } from '../ledger/record.js';
+export { decodeRecords } from '../ledger/record-codec.js';
+export type { LeaderOverview, Liveness, WorkerView } from '../protocol/client-messages.js';
+export type { LeaderRenewal, LeaderServerOptions } from '../server/leader-server.js';
+export { LeaderServer, startLeader } from '../server/leader-server.js';
+export type { JobsEvent, JobsObserver } from './jobs-event.js';
+export type { LeaderLimits, LeaderTimes } from './leader-limits.js';

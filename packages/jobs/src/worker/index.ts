@@ -1,0 +1,21 @@
+// @troupe/jobs/worker: a process that runs handlers. Loads no log and no leader.
+export type { HandlerInput, HandlerOutput, JobDefinition, JobOptions } from '../job/define-job.js';
+export { defineJob } from '../job/define-job.js';
+export type { AbortReason, JobFailure, SchemaIssue, SessionRefusalCode } from '../jobs-error.js';
+export {
+  AttemptAbortedError,
+  JobDefinitionError,
+  JobSchemaError,
+  JobsError,
+  LeaderRefusedError,
+  LeaderUnreachableError,
+  MessageMalformedError,
+  NonRetryableError,
+  SessionRefusedError,
+} from '../jobs-error.js';
+export type { DialOptions } from '../remote/dial-options.js';
+export type { RemoteWorker, StartWorkerOptions } from '../remote/start-worker.js';
+export { startWorker } from '../remote/start-worker.js';
+export type { AttemptContext, HandledJob, Handler } from './handler.js';
+export { handle } from './handler.js';
+export type { AttemptFailure, WorkerSettings } from './worker-options.js';

@@ -1,0 +1,129 @@
+// B20, B21: records survive both codecs byte for byte, with their length and checksum; payloads are bytes,
+// not base64 in JSON.
+import fc from 'fast-check';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { binaryCodec } from '#src/codec/binary-codec.js';
+import { jsonlCodec } from '#src/codec/jsonl-codec.js';
+import { type BlobRef, type RecordCodec, RecordFormatError } from '#src/codec/record.js';
+
+const codecs = suite('record codecs');
+const BLOB: BlobRef = { sha256: 'ab'.repeat(32), bytes: 77 };
+
+interface Written {
+  readonly payload: Uint8Array;
+  readonly type: number;
+  readonly hasBlob: boolean;
+}
+
+function encode(codec: RecordCodec, records: readonly Written[], firstLsn: number): Buffer {
+  const blob = (record: Written): BlobRef | undefined => (record.hasBlob ? BLOB : undefined);
+  const bytesMax = records.reduce(
+    (sum, record) => sum + codec.encodedMax(record.payload.length, blob(record)),
+    0,
+  );
+  const out = Buffer.alloc(bytesMax);
+  let end = 0;
+  for (const [index, record] of records.entries()) {
+    end = codec.encode(out, end, firstLsn + index, record.payload, record.type, blob(record));
+  }
+  return out.subarray(0, end);
+}
+
+function decode(
+  codec: RecordCodec,
+  body: Buffer,
+  firstLsn: number,
+  count: number,
+): { lsn: number; written: Written }[] {
+  const seen: { lsn: number; written: Written }[] = [];
+  codec.decode(body, 0, body.length, firstLsn, count, (lsn, payload, type, blob) => {
+    if (blob !== undefined) assert.equal(blob, BLOB);
+    seen.push({ lsn, written: { payload: Uint8Array.from(payload), type, hasBlob: blob !== undefined } });
+  });
+  return seen;
+}
+
+const payloads = fc.oneof(
+  fc.uint8Array({ maxLength: 300 }),
+  fc.json().map((text) => Uint8Array.from(Buffer.from(text))),
+  fc
+    .constantFrom('', '{}', '"a\\nb"', '[1,\n2]', 'null', '\ufeff{}', '{"event":1}')
+    .map((text) => Uint8Array.from(Buffer.from(text))),
+);
+const records = fc.array(
+  fc.record(
+    { payload: payloads, type: fc.integer({ min: 0, max: 255 }), hasBlob: fc.boolean() },
+    { noNullPrototype: true },
+  ),
+  { maxLength: 12 },
+);
+
+for (const codec of [binaryCodec, jsonlCodec]) {
+  codecs(`${codec.name}: what is decoded is what was encoded, byte for byte`, () => {
+    fc.assert(
+      fc.property(records, fc.integer({ min: 1, max: 2 ** 40 }), (written, firstLsn) => {
+        const seen = decode(codec, encode(codec, written, firstLsn), firstLsn, written.length);
+        assert.equal(
+          seen,
+          written.map((record, index) => ({ lsn: firstLsn + index, written: record })),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  codecs(`${codec.name}: a body cut anywhere is refused, and never read beyond its end`, () => {
+    const written = ['one', '{"two":2}', 'three'].map((text) => ({
+      payload: Buffer.from(text),
+      type: 1,
+      hasBlob: true,
+    }));
+    const body = encode(codec, written, 5);
+    for (let length = 0; length < body.length; length += 1) {
+      assert.throws(
+        () => decode(codec, body.subarray(0, length), 5, 3),
+        (error: unknown) => error instanceof RecordFormatError,
+      );
+    }
+    assert.throws(() => decode(codec, body, 5, 2), /after the last record/);
+  });
+}
+
+codecs("jsonl: one readable line an event, in the seed's manner", () => {
+  const body = encode(
+    jsonlCodec,
+    [{ payload: Buffer.from('{"type":"enqueue","job":7}'), type: 2, hasBlob: false }],
+    41,
+  );
+  const line = body.toString();
+  assert.match(
+    line,
+    /^[0-9a-f]{8} [0-9a-f]{8} \{"lsn":41,"type":2,"event":\{"type":"enqueue","job":7\}\}\n$/,
+  );
+  assert.is(Number.parseInt(line, 16), line.length - 19);
+  assert.equal(JSON.parse(line.slice(18)), { lsn: 41, type: 2, event: { type: 'enqueue', job: 7 } });
+});
+
+codecs('jsonl: a torn line is seen by length or checksum alone', () => {
+  const body = encode(jsonlCodec, [{ payload: Buffer.from('{"a":1}'), type: 0, hasBlob: false }], 1);
+  for (let offset = 0; offset < body.length; offset += 1) {
+    const torn = Buffer.from(body);
+    torn[offset] = (torn[offset] ?? 0) ^ 4;
+    assert.throws(
+      () => decode(jsonlCodec, torn, 1, 1),
+      (error: unknown) => error instanceof RecordFormatError,
+      `byte ${offset}`,
+    );
+  }
+});
+
+codecs('binary: an unknown flag is refused, unless the writer said that it may be skipped', () => {
+  const body = encode(binaryCodec, [{ payload: Buffer.from('x'), type: 0, hasBlob: false }], 1);
+  body.writeUInt16LE(0x0002, 6);
+  assert.throws(() => decode(binaryCodec, body, 1, 1), /unknown record flags/);
+  body.writeUInt16LE(0x8002, 6);
+  assert.equal(decode(binaryCodec, body, 1, 1), []);
+});
+
+codecs.run();
