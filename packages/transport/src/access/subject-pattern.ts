@@ -51,7 +51,7 @@ export function matchesSubject(pattern: string, subject: string): boolean {
 
 /** Any text as one token of a subject, for subjects that contain names such as `ann/worker.1`. */
 export function subjectTokenOf(text: string): string {
-  return text.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, TOKEN_CHARS_MAX);
+  return text.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }
 
 function tokenEnd(text: string, from: number): number {

@@ -3,7 +3,7 @@ import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameType } from '../frame/frame-type.js';
 
 /** The first four bytes of a Hello of the full dialect. */
-export const MAGIC = 'TRP1';
+const MAGIC = 'TRP1';
 export const PROTOCOL_VERSION = 1;
 export const NONCE_BYTES = 32;
 export const PROOF_BYTES = 32;
@@ -52,7 +52,7 @@ export function capacityOf(limits: TransportLimits): Capacity {
   };
 }
 
-export function isName(name: string): boolean {
+function isName(name: string): boolean {
   return NAME.test(name);
 }
 

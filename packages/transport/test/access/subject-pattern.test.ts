@@ -59,7 +59,7 @@ subjects('`*` matches one token, a last `>` one or more, as in NATS', () => {
 
 subjects('a name with other characters becomes one token of a subject', () => {
   assert.is(subjectTokenOf('ann/worker.1'), 'ann_worker_1');
-  assert.ok(isSubject(`job.assign.mail.${subjectTokenOf('w'.repeat(300))}`));
+  assert.ok(matchesSubject('job.assign.*.*', `job.assign.mail.${subjectTokenOf('ann/worker.1')}`));
 });
 
 subjects.run();

@@ -1,7 +1,7 @@
-import { Listener, NO_HEADER, REDIAL_BACKOFF } from '@troupe/transport';
+import { Listener, NO_HEADER } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { redialDelayMs } from '#src/dialer/redial-backoff.js';
+import { REDIAL_BACKOFF, redialDelayMs } from '#src/dialer/redial-backoff.js';
 import { connectionOf, openRig, PORT } from '../connection-rig.js';
 
 const dialer = suite('dialer');
