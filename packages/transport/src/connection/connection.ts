@@ -18,10 +18,10 @@ import { Outbox } from './outbox.js';
 import {
   type CloseMode,
   type Handshake,
-  Protocol,
   type ProtocolEvents,
   type ProtocolState,
-} from './protocol.js';
+  ProtocolStateMachine,
+} from './protocol-state-machine.js';
 import { PAUSED_BY_OUTBOX, PAUSED_BY_OWNER, ReadBackpressure } from './read-backpressure.js';
 import type { ReceivedFrame } from './received-frame.js';
 import type { PeerError, WireErrorDetail, WireErrorName } from './wire-error.js';
@@ -54,7 +54,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   private readonly outbox = new Outbox();
   private readonly bodyStreams: BodyStreams;
   private readonly liveness: Liveness;
-  private readonly protocol: Protocol;
+  private readonly protocol: ProtocolStateMachine;
   private readonly readBackpressure: ReadBackpressure;
   private readonly deadlineTimer: DeadlineTimer;
   private handler: ConnectionHandler | null = null;
@@ -79,7 +79,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
       pauseReading: () => this.pauseReading(),
       resumeReading: () => this.resumeReading(),
     });
-    this.protocol = new Protocol({
+    this.protocol = new ProtocolStateMachine({
       limits,
       handshake: options.handshake,
       writer: this.outbox.writer,

@@ -64,7 +64,9 @@ function authenticate(peer: RawPeer, advance: () => void): void {
 
 order('no sequence of frames without permission reaches the application', () => {
   const random = new SeededRandom(4711);
-  const identities = new IdentityStore([{ name: 'without-rights', keys: [{ id: 'k1', key: KEY }], deny: ['>'] }]);
+  const identities = new IdentityStore([
+    { name: 'without-rights', keys: [{ id: 'k1', key: KEY }], deny: ['>'] },
+  ]);
   const actions = new Map([1, 64].map((type) => [type, 'submit'] as const));
   let refused = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
