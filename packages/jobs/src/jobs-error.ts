@@ -79,7 +79,7 @@ export class ForbiddenError extends JobsError {
 }
 
 /** Why a leader ends a session. */
-export type SessionRefusalCode = 'ERR_SESSION_MALFORMED' | 'ERR_SESSION_REPLACED' | 'ERR_PRODUCERS_FULL';
+export type SessionRefusalCode = 'ERR_SESSION_MALFORMED' | 'ERR_SESSION_REPLACED';
 
 /** The leader does not take this client or worker, and says why. */
 export class SessionRefusedError extends JobsError {

@@ -260,7 +260,7 @@ export class Client implements JobOperations, AsyncDisposable {
     this.isConnected = false;
     if (message.code === 'ERR_SESSION_MALFORMED')
       return this.end(new SessionRefusedError(message.code, message.problem));
-    this.setup.host.setTimer(message.code === 'ERR_SESSION_REPLACED' ? 0 : 1_000, () => {
+    this.setup.host.setTimer(0, () => {
       if (this.closedBy === undefined) this.connect();
     });
   }
