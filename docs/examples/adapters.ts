@@ -1,4 +1,4 @@
-// What is not written as an actor can still be one: a reducer, a class, a generator, a stream at either end.
+// Actors made from a reducer, a class and a generator, and streams into and out of an actor.
 import assert from 'node:assert/strict';
 import { createSystem, fromClass, fromGenerator, fromReducer, openInbox, pipeToActor } from '@troupe/core';
 
@@ -20,7 +20,9 @@ class Log {
 }
 const LogActor = fromClass('log', Log);
 
-/** Its local variables are its state, each message is what a `yield` returns, what it yields is the reply. */
+/**
+ * The local variables are the state, a `yield` returns the next message, and the yielded value is the reply.
+ */
 const Average = fromGenerator('average', async function* () {
   let [sum, count] = [0, 0];
   for (;;) {
@@ -51,7 +53,7 @@ async function* numbers(): AsyncGenerator<number> {
 const inbox = openInbox<number>(system, { capacity: 4 });
 const sending = pipeToActor(numbers(), inbox.ref, 'put').then(() => inbox.ref.send.end());
 let sum = 0;
-for await (const n of inbox) sum += n; // a slow reader would slow the source down
+for await (const n of inbox) sum += n; // a slow reader slows the source down
 await sending;
 assert.equal(sum, 4_950);
-console.log('all adapted');
+console.log('all adapters work');

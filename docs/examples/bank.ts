@@ -1,16 +1,16 @@
-// A bank of a thousand actors. Some accounts fail on purpose and are restarted by their branch; every
-// cent is accounted for at the end, and so is every message.
+// A bank of a thousand actors. Some accounts fail on purpose and are restarted by their branch; at the end
+// no cent and no message is missing.
 import { type ActorRef, createSystem, defineActor, type RefOf } from '@troupe/core';
 
 const ACCOUNTS = 1_000;
 const TRANSFERS = 200_000;
 const START_CENTS = 10_000;
 
-/** Money is in the vault's books, not in the accounts' state: an account may fail without losing any. */
+/** The money is outside the state of the accounts, so that a failing account loses none. */
 const books = new Float64Array(ACCOUNTS).fill(START_CENTS);
 
 /**
- * Whoever can receive money. A definition cannot name its own type, so an order names what it needs of a ref.
+ * A ref that can receive money. A definition cannot name its own type, so an order names the needed handler.
  */
 type Payee = RefOf<{ receive: (ctx: never, cents: number) => void }>;
 
@@ -21,7 +21,7 @@ const Account = defineActor('account', {
       books[ctx.state.index] = (books[ctx.state.index] ?? 0) + cents;
       ctx.state.seen += 1;
       if (ctx.state.seen === 150 && ctx.state.index % 100 === 0)
-        throw new Error('the clerk spilled coffee on the ledger');
+        throw new Error('an account fails on purpose');
     },
     send(ctx, order: { readonly to: Payee; readonly cents: number }) {
       const have = books[ctx.state.index] ?? 0;
@@ -75,8 +75,8 @@ const report = await system.shutdown();
 const total = books.reduce((sum, cents) => sum + cents, 0);
 const missing = ACCOUNTS * START_CENTS - total;
 console.log(`
-  transfers asked       ${TRANSFERS.toLocaleString('en')} in ${seconds.toFixed(2)} s
-  refused (too poor)    ${refused.toLocaleString('en')}
+  transfers             ${TRANSFERS.toLocaleString('en')} in ${seconds.toFixed(2)} s
+  refused (no money)    ${refused.toLocaleString('en')}
   messages handled      ${report.handled.toLocaleString('en')} (${Math.round(report.handled / seconds).toLocaleString('en')} per second)
   accounts that failed  ${failures.length}, each restarted with its mailbox kept
   dead letters          ${deadLetters}

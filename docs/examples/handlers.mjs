@@ -1,7 +1,7 @@
 // npx troupe worker docs/examples/handlers.mjs
 import { defineJob, handle } from '@troupe/jobs';
 
-/** A Standard Schema from a predicate; zod, valibot and arktype bring theirs. */
+/** A Standard Schema from a predicate; zod, valibot and arktype have their own. */
 const schema = (name, accepts) => ({
   '~standard': {
     version: 1,

@@ -3,7 +3,8 @@
 
     python3 minimal-client.py HOST PORT PAYLOAD...
 
-Submits each PAYLOAD as one job. The minimal dialect answers nothing: when this ends, the leader has been given the jobs.
+Submits each PAYLOAD as one job. The minimal dialect has no receipts: when this program ends, the
+leader has read all jobs.
 """
 import socket
 import struct
@@ -25,7 +26,7 @@ def main():
         write_frame(sock, HELLO_CLIENT)
         for text in sys.argv[3:]:
             write_frame(sock, SUBMIT_JOB, text.encode("utf-8"))
-        # Say that there is no more, then wait until the leader has read all of it and closes.
+        # Close the sending side, then wait until the leader has read everything and closes.
         sock.shutdown(socket.SHUT_WR)
         while sock.recv(4096):
             pass

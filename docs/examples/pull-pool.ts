@@ -1,4 +1,4 @@
-// A pool whose workers die at random: all work is done all the same, because it waits in the pool.
+// A pull pool whose workers are killed at random: no work is lost, because it waits in the pool.
 import assert from 'node:assert/strict';
 import { createSystem, defineActor, type Host, nodeHost, spawnPool } from '@troupe/core';
 
@@ -10,7 +10,7 @@ const Worker = defineActor('worker', {
     async job(ctx, n: number) {
       await Promise.resolve();
       if (ctx.random() < 0.01)
-        ctx.kill(); // an accident, before the work is done
+        ctx.kill(); // a crash before the work is done
       else done.add(n);
       return n;
     },
@@ -27,7 +27,7 @@ const workers = spawnPool(system, Worker, {
   supervise: { restarts: JOBS },
 });
 
-for (let n = 0; n < JOBS; n += 1) await workers.send.job(n); // waits whenever 64 jobs wait already
+for (let n = 0; n < JOBS; n += 1) await workers.send.job(n); // waits while 64 jobs are queued
 await system.drain(workers, { withinMs: 60_000 });
 const missing = Array.from({ length: JOBS }, (_, n) => n).filter((n) => !done.has(n));
 console.log(`${done.size} of ${JOBS} jobs done`);

@@ -1,9 +1,8 @@
-// Three ways to answer: at once, later, and with an expected failure; and what a question gets that nobody
-// answers.
+// Three kinds of reply: immediate, deferred and an expected failure; and an ask without a reply.
 import assert from 'node:assert/strict';
 import { AskTimeoutError, createSystem, defineActor, isFailure, type LaterReply } from '@troupe/core';
 
-/** Matches people who ask for a partner: the first waits, the second answers both. */
+/** Matches pairs: the first ask waits, the second one answers both. */
 const Matchmaker = defineActor('matchmaker', {
   state: () => ({
     waiting: undefined as { readonly name: string; readonly reply: LaterReply<string> } | undefined,
@@ -23,7 +22,7 @@ const Matchmaker = defineActor('matchmaker', {
       return reply;
     },
     cancel(ctx) {
-      if (ctx.state.waiting === undefined) return ctx.fail('nobody-waits');
+      if (ctx.state.waiting === undefined) return ctx.fail('none-waiting');
       ctx.state.waiting.reply.refuse(new Error('cancelled'));
       ctx.state.waiting = undefined;
       return true;
@@ -37,8 +36,8 @@ const matchmaker = system.spawn(Matchmaker, undefined, { name: 'matchmaker' });
 const [ann, bob] = await Promise.all([matchmaker.ask.partner('ann'), matchmaker.ask.partner('bob')]);
 assert.deepEqual([ann, bob], ['bob', 'ann']);
 
-const nobody = await matchmaker.ask.cancel();
-assert.ok(isFailure(nobody) && nobody.code === 'nobody-waits');
+const cancelled = await matchmaker.ask.cancel();
+assert.ok(isFailure(cancelled) && cancelled.code === 'none-waiting');
 
 const alone = system.ask(matchmaker, { withinMs: 30 }).partner('cid');
 const error = await alone.catch((thrown: unknown) => thrown);

@@ -8,18 +8,18 @@ const system = createSystem({ name: 'busy', host });
 const Busy = defineActor('busy', {
   handlers: {
     spin(ctx): void {
-      Busy.self(ctx).tell.spin(); // never done
+      Busy.self(ctx).tell.spin(); // never finishes
     },
   },
 });
-const Stubborn = defineActor('stubborn', {
+const NeverStops = defineActor('never-stops', {
   handlers: {},
-  stopping: () => new Promise<void>(() => undefined), // never lets go
+  stopping: () => new Promise<void>(() => undefined), // never finishes
   stopWithinMs: 60_000,
 });
 
 for (let i = 0; i < 100; i += 1) system.spawn(Busy).tell.spin();
-system.spawn(Stubborn, undefined, { name: 'stubborn' });
+system.spawn(NeverStops, undefined, { name: 'never-stops' });
 system.onShutdown('stop-accepting', 'listener', () => console.log('no new work'));
 system.onShutdown('drain', 'hangs', () => new Promise<void>(() => undefined));
 system.onShutdown('resources', 'files', () => console.log('files closed'));
@@ -31,4 +31,4 @@ console.log(
 );
 for (const { phase, name, why } of report.unfinished.slice(0, 5)) console.log(`  ${phase}: ${name} ${why}`);
 assert.ok(report.unfinished.some(({ name }) => name === 'hangs'));
-assert.ok(report.unfinished.some(({ name }) => name === '/stubborn'));
+assert.ok(report.unfinished.some(({ name }) => name === '/never-stops'));

@@ -1,25 +1,25 @@
 // timeout: 120s
-// What `npm start` runs: a leader with its log in ./state, two workers and a client, each a process. The
-// client submits real work on the files of this repository; in the middle a worker is killed with kill -9,
-// then the leader itself. The end is a summary of what was proved.
+// The program of `npm start`: a leader with its log in ./state, two workers and a client, each a process. The
+// client submits jobs on the files of this repository; meanwhile a worker and then the leader are killed with
+// kill -9. A summary proves that no job was lost.
 import { mkdir, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { connectClient } from '@troupe/jobs';
-import { evidenceIn } from './main-job/evidence.js';
-import { inspectFile } from './main-job/inspect-file.js';
-import { Inspect, type Task } from './main-job/jobs.js';
-import { repoFiles } from './main-job/repo-files.js';
-import { TroupeProcess } from './main-job/troupe-process.js';
+import { countJobsInLog } from './start/count-jobs-in-log.js';
+import { inspectFile } from './start/inspect-file.js';
+import { Inspect, type Task } from './start/inspect-job.js';
+import { listTextFiles } from './start/list-text-files.js';
+import { TroupeProcess } from './start/troupe-process.js';
 
 const JOBS = 6_000;
 const OUTSTANDING = 200;
 
 const root = process.cwd();
-const handlers = fileURLToPath(new URL('./main-job/handlers.js', import.meta.url));
+const handlers = fileURLToPath(new URL('./start/worker-handlers.js', import.meta.url));
 await mkdir('state', { recursive: true });
 const folder = await mkdtemp('state/start-');
 
-const files = await repoFiles(root);
+const files = await listTextFiles(root);
 const kinds: readonly Task['what'][] = ['sha256', 'words', 'longest line'];
 const tasks: Task[] = [];
 while (tasks.length < JOBS) {
@@ -56,27 +56,27 @@ let done = 0;
 let wrong = 0;
 const startedAt = performance.now();
 
-const accidents: [number, () => Promise<void>][] = [
+const kills: [number, () => Promise<void>][] = [
   [
     0.3,
     async () => {
-      say(`kill -9 of worker ${first.pid}; its jobs go to the other one`);
+      print(`kill -9 of worker ${first.pid}; its jobs go to the other worker`);
       await first.end('SIGKILL');
       first = await startWorker('first');
-      say(`worker ${first.pid} takes its place`);
+      print(`worker ${first.pid} replaces it`);
     },
   ],
   [
     0.6,
     async () => {
-      say(`kill -9 of the leader, ${leader.pid}; workers and client wait for the next one`);
+      print(`kill -9 of the leader, ${leader.pid}; workers and client wait for the next leader`);
       await leader.end('SIGKILL');
       leader = await TroupeProcess.start('leader', '--port', String(port), '--dir', folder);
-      say(`leader ${leader.pid} has read its log and goes on`);
+      print(`leader ${leader.pid} has read its log and continues`);
     },
   ],
 ];
-const underWay: Promise<void>[] = [];
+const runningKills: Promise<void>[] = [];
 
 async function inspectAll(from: number): Promise<void> {
   for (let i = from; i < JOBS; i += OUTSTANDING) {
@@ -88,47 +88,47 @@ async function inspectAll(from: number): Promise<void> {
     if (found !== (await inspectFile(root, task)) && !(await wasEdited(task.path))) wrong += 1;
     done += 1;
     draw();
-    const due = accidents[0];
+    const due = kills[0];
     if (due !== undefined && done >= due[0] * JOBS) {
-      accidents.shift();
-      underWay.push(due[1]());
+      kills.shift();
+      runningKills.push(due[1]());
     }
   }
 }
 
-await Promise.all(Array.from({ length: OUTSTANDING }, (_, lane) => inspectAll(lane)));
+await Promise.all(Array.from({ length: OUTSTANDING }, (_, index) => inspectAll(index)));
 const seconds = (performance.now() - startedAt) / 1_000;
-await Promise.all(underWay);
+await Promise.all(runningKills);
 client.close();
 await Promise.all([first.end('SIGTERM'), second.end('SIGTERM')]);
 await leader.end('SIGTERM');
 
-const evidence = await evidenceIn(folder);
+const logged = await countJobsInLog(folder);
 await rm(folder, { recursive: true, force: true });
-// The folder of another leader may be in there: then it stays.
+// The folder stays if another leader has its files there.
 await rmdir('state').catch(() => undefined);
 
-const lost = JOBS - evidence.completed;
+const lost = JOBS - logged.completed;
 latencies.sort();
-say(`
-  submitted and acknowledged on the disk   ${evidence.accepted.toLocaleString('en')}
-  completed                                ${evidence.completed.toLocaleString('en')}
-  attempts beyond one per job (retried)    ${(evidence.attempts - evidence.accepted).toLocaleString('en')}
+print(`
+  submitted and acknowledged on the disk   ${logged.accepted.toLocaleString('en')}
+  completed                                ${logged.completed.toLocaleString('en')}
+  attempts beyond one per job (retried)    ${(logged.attempts - logged.accepted).toLocaleString('en')}
   lost                                     ${lost}
-  duplicates of acknowledged results       ${evidence.doubled}
+  duplicates of acknowledged results       ${logged.duplicated}
   results that differ from the client's    ${wrong}
-  jobs a second, accidents included        ${Math.round(JOBS / seconds).toLocaleString('en')} in ${seconds.toFixed(1)} s
+  jobs a second, kills included        ${Math.round(JOBS / seconds).toLocaleString('en')} in ${seconds.toFixed(1)} s
   p50, p99 from submit to result           ${ms(0.5)}, ${ms(0.99)}
   durability                               fsync before every acknowledgement
 `);
-if (lost + evidence.doubled + evidence.open + wrong > 0 || evidence.accepted !== JOBS) {
-  console.error('this should not have happened');
+if (lost + logged.duplicated + logged.unfinished + wrong > 0 || logged.accepted !== JOBS) {
+  console.error('jobs were lost, duplicated or wrong');
   process.exitCode = 1;
 } else {
   console.log('nothing was lost');
 }
 
-/** Somebody who saves a file in the middle of this is not to be told that a job went wrong. */
+/** A file that was saved during the run does not count as a wrong result. */
 async function wasEdited(path: string): Promise<boolean> {
   return (await stat(path)).mtimeMs > performance.timeOrigin;
 }
@@ -150,7 +150,7 @@ function draw(): void {
   );
 }
 
-function say(line: string): void {
+function print(line: string): void {
   if (process.stdout.isTTY === true) process.stdout.write('\r\u001b[K');
   console.log(line);
 }

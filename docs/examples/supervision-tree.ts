@@ -1,4 +1,4 @@
-// A tree as data: what depends on the store is restarted with it, and every ref stays valid.
+// A tree as data: actors that depend on the store restart with it, and every ref stays valid.
 import assert from 'node:assert/strict';
 import { child, createSystem, defineActor, nodeHost, pool, printTree, supervisor } from '@troupe/core';
 
@@ -44,11 +44,11 @@ store.tell.put({ key: 'a', value: 1 });
 cache.tell.hit();
 assert.equal(await cache.ask.hits(), 1);
 
-store.tell.put({ key: 'b', value: Number.NaN }); // fails: the store and, after it, the cache begin anew
+store.tell.put({ key: 'b', value: Number.NaN }); // fails: the store and the cache, which started after it, restart
 assert.equal(await store.ask.size(), 0);
 assert.equal(await cache.ask.hits(), 0);
 assert.deepEqual(
-  await Promise.all([1, 2, 3].map((n) => workers.ask.square(n))), // the workers were not concerned
+  await Promise.all([1, 2, 3].map((n) => workers.ask.square(n))), // the workers were not restarted
   [1, 4, 9],
 );
 

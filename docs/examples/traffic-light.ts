@@ -20,7 +20,7 @@ const Light = defineActor('light', {
         ctx.after(60_000, Light.self(ctx), { key: 'turn' }).turn();
       },
       pedestrian(ctx) {
-        ctx.after(5_000, Light.self(ctx), { key: 'turn' }).turn(); // replaces the timer that runs
+        ctx.after(5_000, Light.self(ctx), { key: 'turn' }).turn(); // replaces the armed timer
       },
     },
   },

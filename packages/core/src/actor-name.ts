@@ -13,7 +13,7 @@ export function isLegalName(name: unknown): name is string {
 const PATH_RULE = 'names with a / between them';
 
 /** Where a named actor may be found; one above it may have no name but a place of its own. */
-export function isLegalPath(path: unknown): path is string {
+function isLegalPath(path: unknown): path is string {
   if (typeof path !== 'string') return false;
   const parts = path.startsWith('/') ? path.slice(1) : path;
   return parts.split('/').every((part) => isLegalName(part) || ANONYMOUS.test(part));

@@ -8,14 +8,14 @@ import type { Host } from './host.js';
  * resources        close files and connections that actors were using
  */
 export type ShutdownPhase = 'stop-accepting' | 'drain' | 'actors' | 'resources';
-export const SHUTDOWN_PHASES: readonly ShutdownPhase[] = ['stop-accepting', 'drain', 'actors', 'resources'];
+const SHUTDOWN_PHASES: readonly ShutdownPhase[] = ['stop-accepting', 'drain', 'actors', 'resources'];
 
 export interface ShutdownOptions {
   /**
    * All phases together. Each gets an equal share of what is left; what it does not use goes to the next. Default 10,000;
    * more than 2³¹ − 1 (25 days), infinity included, counts as that.
    */
-  readonly withinMs?: number;
+  readonly withinMs?: number | undefined;
 }
 
 /** What a shutdown did not wait for any longer. */

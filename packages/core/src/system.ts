@@ -19,7 +19,7 @@ import { cellOfRef } from './mailbox/cell-of-ref.js';
 import { nodeHost } from './node-host.js';
 import { callback, checkOption, checkOptionNames } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
-import type { RefBase } from './ref/ref-class.js';
+import type { RefBase } from './ref/ref-base.js';
 import { Runtime } from './runtime.js';
 import {
   Shutdown,
@@ -48,7 +48,7 @@ export interface SystemReport {
 
 export interface StopOptions {
   /** After so long it is killed. */
-  readonly withinMs?: number;
+  readonly withinMs?: number | undefined;
 }
 
 /** A tree of actors on this thread, with its scheduler. */

@@ -43,11 +43,11 @@ shutdown('shutdown phases run one after the other, the tasks of a phase concurre
   assert.equal(report.unfinished, []);
 });
 
-shutdown('actors can be used and started until the actors phase', async () => {
+shutdown('actors can be spawned and used in the drain phase of a shutdown', async () => {
   const world = createTestSystem();
   const { system } = world;
   let spawned = false;
-  system.onShutdown('drain', 'last wish', () => {
+  system.onShutdown('drain', 'spawn an actor', () => {
     system.spawn(Idle).tell.ping();
     spawned = true;
   });

@@ -1,8 +1,8 @@
-// One base class, one stable code per class, and the exit code a process should end with where the log decides that.
+// One base class, one stable code per class, and the exit code where the process has to end.
 
 export abstract class WalError extends Error {
   abstract readonly code: string;
-  /** What a process whose job is this log should exit with; undefined where it need not end. */
+  /** Exit code for a process that cannot work without this log; undefined where it need not end. */
   readonly exitCode: number | undefined = undefined;
 
   constructor(message: string, options?: ErrorOptions) {
@@ -11,18 +11,18 @@ export abstract class WalError extends Error {
   }
 }
 
-/** Where damage was found, and which records it may concern. */
+/** Where damage was found, and which records it may affect. */
 export interface Damage {
   readonly file: string;
   readonly offset: number;
-  /** First LSN that cannot be trusted; undefined when no record is concerned (a snapshot, a manifest). */
+  /** First LSN that cannot be trusted; undefined when no record is affected (a snapshot, a manifest). */
   readonly firstLsn?: number | undefined;
-  /** Last LSN known to have been written at or after the damage; undefined when it cannot be told. */
+  /** Last LSN known to have been written at or after the damage; undefined when it is unknown. */
   readonly lastLsn?: number | undefined;
   readonly reason: string;
 }
 
-/** Bytes that may have been acknowledged cannot be read back. The log does not open and touches nothing. */
+/** Bytes that may have been acknowledged cannot be read back. The log does not open and changes nothing. */
 export class WalCorruptError extends WalError {
   override readonly code = 'ERR_WAL_CORRUPT';
   override readonly exitCode = 65;
@@ -44,7 +44,7 @@ export class WalVersionError extends WalError {
   override readonly exitCode = 65;
 
   constructor(file: string, found: string, readable: string) {
-    super(`${file}: format ${found}, this version reads ${readable}; nothing was touched`);
+    super(`${file}: format ${found}, this version reads ${readable}; nothing was changed`);
   }
 }
 
@@ -53,9 +53,9 @@ export class WalLockedError extends WalError {
   override readonly exitCode = 73;
   readonly owner: string;
 
-  constructor(holder: string) {
-    super(`LOCK: the directory is held by ${holder}; stop that process or use another directory`);
-    this.owner = holder;
+  constructor(owner: string) {
+    super(`LOCK: the directory is held by ${owner}; stop that process or use another directory`);
+    this.owner = owner;
   }
 }
 
@@ -68,24 +68,24 @@ export class WalFencedError extends WalError {
   }
 }
 
-/** There can be no log in this folder: it cannot be made, or nothing can be made in it. */
+/** The log's directory cannot be created, or no file can be created in it. */
 export class WalDirectoryError extends WalError {
   override readonly code = 'ERR_WAL_DIRECTORY';
   override readonly exitCode = 73;
   readonly directory: string;
 
-  constructor(folder: string, errno: string, cause: unknown) {
+  constructor(directory: string, errno: string, cause: unknown) {
     super(
-      `folder ${folder}: cannot be made or written to (${errno}); name another, or change who may write there`,
+      `directory ${directory}: cannot be created or written to (${errno}); name another, or change its permissions`,
       {
         cause,
       },
     );
-    this.directory = folder;
+    this.directory = directory;
   }
 }
 
-/** The disk failed while the log was serving. Nothing in flight was acknowledged; the process must end. */
+/** The disk failed while the log was open. No batch in flight was acknowledged; the process must end. */
 export class WalIoError extends WalError {
   override readonly code = 'ERR_WAL_IO';
   override readonly exitCode = 74;
@@ -105,7 +105,7 @@ export class WalDiskLowError extends WalError {
 
   constructor(freeBytes: number | undefined, neededBytes: number) {
     super(
-      `disk low: ${freeBytes ?? 'unknown'} bytes free, ${neededBytes} wanted; retry after space was freed`,
+      `disk low: ${freeBytes ?? 'unknown'} bytes free, ${neededBytes} needed; retry after space was freed`,
     );
   }
 }
@@ -147,10 +147,7 @@ export class WalBlobError extends WalError {
   readonly sha256: string;
 
   constructor(sha256: string, reason: string, options?: ErrorOptions) {
-    super(
-      `blobs/${sha256}: ${reason}; the record that refers to it has lost its payload, others have not`,
-      options,
-    );
+    super(`blobs/${sha256}: ${reason}; only the record that refers to it is affected`, options);
     this.sha256 = sha256;
   }
 }
@@ -159,7 +156,7 @@ export class WalSnapshotError extends WalError {
   override readonly code = 'ERR_WAL_SNAPSHOT';
 
   constructor(reason: string, options?: ErrorOptions) {
-    super(`snapshot: ${reason}; the log goes on without it`, options);
+    super(`snapshot: ${reason}; the log continues without it`, options);
   }
 }
 
@@ -168,7 +165,7 @@ export class WalCopyError extends WalError {
 
   constructor(tries: number) {
     super(
-      `copy: the log moved on ${tries} times before its files were copied; try again when it is less busy`,
+      `copy: the log removed files in each of ${tries} tries before they were copied; try again when it is less busy`,
     );
   }
 }
@@ -176,8 +173,8 @@ export class WalCopyError extends WalError {
 export class WalOptionError extends WalError {
   override readonly code = 'ERR_WAL_OPTION';
 
-  constructor(option: string, value: unknown, needed: string) {
-    super(`option ${option}: got ${String(value)}, needs ${needed}`);
+  constructor(option: string, value: unknown, problem: string) {
+    super(`option ${option}: ${problem}, got ${String(value)}`);
   }
 }
 

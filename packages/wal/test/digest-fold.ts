@@ -3,14 +3,14 @@
 import { createHash } from 'node:crypto';
 import type { BlobRef, Fold } from '@troupe/wal';
 
-export interface TextState {
+export interface DigestState {
   count: number;
   lastLsn: number;
   digest: string;
   readonly blobs: Map<string, BlobRef>;
 }
 
-export const textFold: Fold<TextState> = {
+export const digestFold: Fold<DigestState> = {
   empty: () => ({ count: 0, lastLsn: 0, digest: '', blobs: new Map() }),
   apply(state, lsn, payload, type, blob) {
     if (lsn !== state.lastLsn + 1) throw new Error(`lsn ${lsn} after ${state.lastLsn}`);

@@ -1,27 +1,28 @@
 // A log on a simulated disk, in time that stands still: every test decides what happens next.
 
 import { type Log, openLog, type WalEvent, type WalOptions } from '@troupe/wal';
-import { FaultyStorage, type FaultyStorageOptions, ManualHost } from '@troupe/wal/testing';
+import { FaultyStorage, type FaultyStorageOptions, ManualWalHost } from '@troupe/wal/testing';
 
-export interface WorldOptions extends FaultyStorageOptions {
+export interface HarnessOptions extends FaultyStorageOptions {
   readonly seed?: number;
 }
 
-export class World {
+export class LogHarness {
   readonly storage: FaultyStorage;
-  readonly host: ManualHost;
+  readonly host: ManualWalHost;
   readonly events: WalEvent[] = [];
 
-  constructor(options: WorldOptions = {}) {
+  constructor(options: HarnessOptions = {}) {
     this.storage = new FaultyStorage(options);
-    this.host = new ManualHost(options.seed ?? 1);
+    this.host = new ManualWalHost(options.seed ?? 1);
   }
 
   /** Runs until nothing is left that could happen without time passing. */
   settle(): void {
     for (;;) {
-      const moved = this.storage.run() + this.host.run();
-      if (moved === 0 || this.storage.isCrashed) return;
+      const completed = this.storage.run();
+      const ran = this.host.runDeferred();
+      if ((completed === 0 && !ran) || this.storage.isCrashed) return;
     }
   }
 
@@ -32,7 +33,7 @@ export class World {
     while (this.host.advance(until - this.host.now())) this.settle();
   }
 
-  /** The error, the log, or undefined if the world ended on the way. */
+  /** The error, the log, or undefined if the harness ended on the way. */
   tryOpen(options: WalOptions = {}): Log | Error | undefined {
     let opened: Log | Error | undefined;
     const { storage, host } = this;

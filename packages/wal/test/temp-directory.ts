@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder of its own on the real file system, removed with the block that uses it. */
-export async function tempFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+/** A directory of its own on the real file system, removed with the block that uses it. */
+export async function tempDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), 'troupe-wal-'));
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }

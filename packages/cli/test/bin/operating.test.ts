@@ -58,7 +58,7 @@ operating('a folder that cannot be created ends leader, backup and restore at on
       assert.is(ended.code, 73, `${words}: ${ended.err}`);
       assert.match(
         ended.err,
-        /^troupe: folder \S+: cannot be made or written to \(E\w+\); name another, or .*\n$/,
+        /^troupe: directory \S+: cannot be created or written to \(E\w+\); name another, or .*\n$/,
       );
     }
   }

@@ -11,7 +11,7 @@ import { Failure } from '../message/expected-failure.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
 import { link, unlink } from './actor-links.js';
 import type { ActorType } from './actor-type.js';

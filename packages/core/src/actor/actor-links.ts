@@ -1,5 +1,5 @@
 import { MisuseError } from '../errors.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import type { ActorCell } from './actor-cell.js';
 import type { ColdState } from './cold-state.js';
 

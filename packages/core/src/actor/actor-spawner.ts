@@ -3,7 +3,7 @@ import { checkIsDefinition } from '../define/check-definition.js';
 import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
 import { SystemStoppedError } from '../errors.js';
 import type { Middleware } from '../middleware/middleware.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import { ActorCell } from './actor-cell.js';
 import type { ActorTypes } from './actor-types.js';
 import type { Parts } from './runtime-parts.js';

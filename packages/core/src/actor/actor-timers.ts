@@ -1,7 +1,7 @@
 import { OptionError } from '../errors.js';
 import { AWAITING, FAULT } from '../mailbox/status-word.js';
 import type { TimerContext } from '../middleware/hook-contexts.js';
-import type { RefBase, TimerTerms } from '../ref/ref-class.js';
+import type { RefBase, TimerTerms } from '../ref/ref-base.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 import type { ActorCell } from './actor-cell.js';

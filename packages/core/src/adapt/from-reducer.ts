@@ -9,7 +9,7 @@ export type ReducerHandlers<S, M> = {
 };
 
 export interface ReducerOptions {
-  readonly mailbox?: MailboxOptions<'dispatch' | 'get'>;
+  readonly mailbox?: MailboxOptions<'dispatch' | 'get'> | undefined;
 }
 
 /** A function `(state, message) => state` as an actor: `dispatch` feeds it, `get` asks for the state. */

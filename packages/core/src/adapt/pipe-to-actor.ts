@@ -4,7 +4,7 @@ import type { RefOf } from '../ref/actor-ref.js';
 
 export interface PipeToActorOptions {
   /** Ends the transfer. An item that waits for room by then is not delivered. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Messages that take one payload of this type. */

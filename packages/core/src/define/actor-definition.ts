@@ -19,10 +19,10 @@ export type HandlersFor<S, Phase extends string = string> = Readonly<
 
 export interface MailboxOptions<K extends string = string> {
   /** Messages waiting before the overflow policy acts. Default 1,000. */
-  readonly capacity?: number;
-  readonly overflow?: OverflowPolicy;
+  readonly capacity?: number | undefined;
+  readonly overflow?: OverflowPolicy | undefined;
   /** Handlers served before or after the others; all not named are `normal`. */
-  readonly levels?: Readonly<Partial<Record<K, Level>>>;
+  readonly levels?: Readonly<Partial<Record<K, Level>>> | undefined;
 }
 
 /** Who stopped, and how. */
@@ -45,37 +45,37 @@ export interface ActorSpec<
   Phase extends string = string,
 > {
   /** Makes the state: once at the start and again at every restart. */
-  readonly state?: (args: A) => S;
+  readonly state?: ((args: A) => S) | undefined;
   readonly handlers: H;
   /** Handlers that exist only in a phase; `ctx.become` moves between phases, the first is where it starts. */
   // The intersection gives the handlers in it their context type, and the names to `become`; P alone is its empty default
   // until it is inferred.
-  readonly phases?: P & PhasesFor<S, Phase>;
+  readonly phases?: (P & PhasesFor<S, Phase>) | undefined;
   /** A message that is not legal in the present phase: a dead letter (default), or stashed until the next `become`. */
-  readonly illegal?: 'dead-letter' | 'stash';
-  readonly started?: Hook<S, Phase>;
+  readonly illegal?: 'dead-letter' | 'stash' | undefined;
+  readonly started?: Hook<S, Phase> | undefined;
   /** Before its children are stopped. */
-  readonly stopping?: Hook<S, Phase>;
+  readonly stopping?: Hook<S, Phase> | undefined;
   /** After its children have stopped: the last thing it does. */
-  readonly stopped?: Hook<S, Phase>;
+  readonly stopped?: Hook<S, Phase> | undefined;
   /** With the old state, before a restart. */
-  readonly restarting?: Hook<S, Phase, [error: Error]>;
+  readonly restarting?: Hook<S, Phase, [error: Error]> | undefined;
   /** An actor that it watches has stopped. */
-  readonly terminated?: Hook<S, Phase, [terminated: Terminated]>;
+  readonly terminated?: Hook<S, Phase, [terminated: Terminated]> | undefined;
   /** No message came for `ctx.receiveTimeout`. */
-  readonly idle?: Hook<S, Phase>;
-  readonly mailbox?: MailboxOptions<Extract<keyof H, string>>;
+  readonly idle?: Hook<S, Phase> | undefined;
+  readonly mailbox?: MailboxOptions<Extract<keyof H, string>> | undefined;
   /** Its policy for its own children. */
-  readonly supervise?: SupervisionPolicy;
+  readonly supervise?: SupervisionPolicy | undefined;
   /** Messages handled per turn before others get theirs. Default 300. */
-  readonly throughput?: number;
+  readonly throughput?: number | undefined;
   /** How long it may take to stop before it is killed. Default 5,000. */
-  readonly stopWithinMs?: number;
+  readonly stopWithinMs?: number | undefined;
   /** Messages set aside at most. Default 1,000. */
-  readonly stashMax?: number;
+  readonly stashMax?: number | undefined;
   /** Handlers that may be run again after a failure, when a middleware asks for it. */
-  readonly retryable?: readonly Extract<keyof H, string>[];
-  readonly middleware?: readonly Middleware[];
+  readonly retryable?: readonly Extract<keyof H, string>[] | undefined;
+  readonly middleware?: readonly Middleware[] | undefined;
 }
 
 export type PhasesFor<S, Phase extends string = string> = {

@@ -18,7 +18,7 @@ export type Strategy = 'one-for-one' | 'one-for-all' | 'rest-for-one';
  */
 export type RestartType = 'permanent' | 'transient' | 'temporary';
 
-export const STRATEGIES: readonly Strategy[] = ['one-for-one', 'one-for-all', 'rest-for-one'];
+const STRATEGIES: readonly Strategy[] = ['one-for-one', 'one-for-all', 'rest-for-one'];
 
 export const RESTART_TYPES: readonly RestartType[] = ['permanent', 'transient', 'temporary'];
 

@@ -1,11 +1,8 @@
 // Hot path: no promise, closure or macrotask per message while the pump is running.
 import type { Host } from '../host.js';
-import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
-import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
-import type { Executor } from './executor.js';
+import { AttachedExecutor, type Executor } from './executor.js';
 import type { TimeSlice } from './time-slice.js';
-import type { TurnObserver } from './turn-observer.js';
 
 /** How often the pump asks whether its slice is spent, in messages; a clock read costs as much as a message. */
 const CHECK_EVERY_MAX = 512;
@@ -23,16 +20,12 @@ export type ExecutorState = 'running' | 'stopped';
  * From idle it is armed once per burst by a microtask, so an ask costs no macrotask. When the slice of this turn of
  * the event loop is spent, it goes on after the loop has onClockRead at its timers and sockets.
  */
-export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> {
+export class WorkerExecutor<M extends Mailbox = Mailbox> extends AttachedExecutor<M> implements Executor<M> {
   /** Set when a slice starts, refreshed as the pump goes: deadlines are reckoned from it without reading a clock. */
   coarseNow: number;
   state: ExecutorState = 'running';
   readonly slice: TimeSlice;
   private readonly host: Host;
-  private ready!: ReadyQueueCoordinator<M>;
-  private invoker!: MessageInvoker<M>;
-  private onTurnEnd!: () => void;
-  private watch: TurnObserver<M> | undefined = undefined;
   private turnOpen = false;
   private turnStart = 0;
   private arms = 0;
@@ -50,21 +43,10 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   };
 
   constructor(host: Host, slice: TimeSlice) {
+    super();
     this.host = host;
     this.slice = slice;
     this.coarseNow = host.now();
-  }
-
-  attach(
-    ready: ReadyQueueCoordinator<M>,
-    invoker: MessageInvoker<M>,
-    onTurnEnd: () => void,
-    watch?: TurnObserver<M>,
-  ): void {
-    this.watch = watch;
-    this.ready = ready;
-    this.invoker = invoker;
-    this.onTurnEnd = onTurnEnd;
   }
 
   /** The time now, at most one slice old. */
@@ -164,7 +146,7 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     this.takenSeen = this.ready.taken;
     if (this.perTurnReadsLeft > 0) this.perTurnReadsLeft -= 1;
     if (lastRun === undefined) return;
-    if (this.watch?.onClockRead({ mailbox: lastRun, turns, handled, ms }) !== true) return;
+    if (this.observer?.onClockRead({ mailbox: lastRun, turns, handled, ms }) !== true) return;
     this.perTurnReadsLeft = PER_TURN_READS;
     // Also after a burst too short for a look in between: the next one may be as short.
     this.checkEvery = 1;

@@ -42,7 +42,7 @@ export interface ActorView {
 
 export interface InspectOptions {
   /** Levels below the first. Default: 32. */
-  readonly levels?: number;
+  readonly levels?: number | undefined;
   /** Children shown of each actor. Default: 1,000. */
-  readonly childrenMax?: number;
+  readonly childrenMax?: number | undefined;
 }

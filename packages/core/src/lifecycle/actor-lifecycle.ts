@@ -16,7 +16,7 @@ import {
   TERMINATED,
 } from '../mailbox/status-word.js';
 import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import { DeferredSignals } from './deferred-signals.js';
 import { endsWithIncarnation, type Signal } from './runtime-signal.js';
 

@@ -3,7 +3,7 @@ import type { Parts } from '../actor/runtime-parts.js';
 import { MisuseError } from '../errors.js';
 import { NO_MESSAGE } from '../message/envelope.js';
 
-export const STASH_MAX_DEFAULT = 1_000;
+const STASH_MAX_DEFAULT = 1_000;
 
 /** A message put aside. */
 export interface Stashed {

@@ -4,7 +4,7 @@ import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import { OptionError } from '../errors.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 import { cellOfRef } from './cell-of-ref.js';
 

@@ -103,24 +103,24 @@ export interface RetryRequest {
  */
 export interface Middleware {
   readonly name: string;
-  readonly beforeTurn?: (turn: TurnView) => void;
-  readonly afterTurn?: (turn: TurnView, result: InvokeResult) => void;
+  readonly beforeTurn?: ((turn: TurnView) => void) | undefined;
+  readonly afterTurn?: ((turn: TurnView, result: InvokeResult) => void) | undefined;
   readonly beforeMessage?: (message: MessageView) => Verdict | undefined;
   readonly afterMessage?: (message: MessageView, outcome: Outcome) => RetryRequest | undefined;
   /** Outcomes that `afterMessage` is called for. Default all; one that can do without `handled` spares every message. */
-  readonly outcomes?: readonly Outcome['kind'][];
+  readonly outcomes?: readonly Outcome['kind'][] | undefined;
   /**
    * False: its `afterMessage` never reads `Outcome.ms`. Where all say so, handlers are not timed, which may be most of
    * what a small handler costs; `ms` is then NaN. Default true.
    */
-  readonly timesHandlers?: boolean;
+  readonly timesHandlers?: boolean | undefined;
   /**
    * Calls `run`, once, and returns what it returned: for what must surround the handler itself, such as an ambient
    * context. Everything else is cheaper and simpler in `beforeMessage` and `afterMessage`.
    */
-  readonly around?: (message: MessageView, run: () => unknown) => unknown;
+  readonly around?: ((message: MessageView, run: () => unknown) => unknown) | undefined;
   /** Its value travels with the message as `MessageView.context`. */
-  readonly onSend?: (send: SendView) => unknown;
+  readonly onSend?: ((send: SendView) => unknown) | undefined;
   /** Only with `onSend`: a message with its context has become a dead letter. What it throws is logged, no more. */
-  readonly onDeadLetter?: (lost: DeadLetterView) => void;
+  readonly onDeadLetter?: ((lost: DeadLetterView) => void) | undefined;
 }

@@ -1,13 +1,12 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition, HandlerMap, HandlersOf, PayloadArgs } from '../define/actor-definition.js';
 import type { Delivered } from '../mailbox/delivery.js';
-import type { Failure } from '../message/expected-failure.js';
 import type { LaterReply } from '../message/later-reply.js';
-import type { RefBase } from './ref-class.js';
+import type { RefBase } from './ref-base.js';
 
 export interface AskOptions {
   /** Milliseconds until the ask fails. Never longer than what is left to the message being handled. */
-  readonly withinMs?: number;
+  readonly withinMs?: number | undefined;
 }
 
 export type TellMethods<H extends HandlerMap> = {
@@ -58,9 +57,6 @@ export interface RefOf<H extends HandlerMap> extends AnyRef {
 }
 
 export type ActorRef<D extends AnyDefinition> = RefOf<HandlersOf<D>>;
-
-/** An expected failure in the reply of a handler. */
-export type FailureOf<T> = Extract<T, Failure>;
 
 /** How the runtime makes a ref; the class belongs to the definition. */
 export type RefClass = new (cell: ActorCell) => RefBase;

@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { UndeliveredError } from '../errors.js';
-import type { RefBase } from './ref-class.js';
+import type { RefBase } from './ref-base.js';
 
 /** Of one who waits for room. */
 class Place {

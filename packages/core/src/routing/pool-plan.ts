@@ -3,7 +3,7 @@ import type { AnyDefinition } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
 import { MisuseError } from '../errors.js';
 import { checkOption, wholeNumber } from '../option-check.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import type { PoolSettings } from './pool.js';
 import type { PoolRouter } from './pool-router.js';
 import { poolSupervisorOf } from './pool-supervisor.js';

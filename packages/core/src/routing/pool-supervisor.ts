@@ -33,7 +33,7 @@ function definePoolSupervisor(definition: AnyDefinition, mailbox: MailboxOptions
   const supervisor = defineActor(mailbox === undefined ? 'pool' : `pool of ${definition.name}`, {
     state: (plan: PoolPlan) => plan,
     handlers: mailbox === undefined ? {} : pullHandlersOf(definition),
-    ...(mailbox === undefined ? {} : { mailbox }),
+    mailbox,
     started: (ctx) => ctx.state.fill(ctx as unknown as ActorCell),
     stopping: (ctx) => ctx.state.finish(ctx as unknown as ActorCell),
     stopWithinMs: NO_LIMIT_MS,

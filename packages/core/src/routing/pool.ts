@@ -9,7 +9,7 @@ import {
 } from '../define/supervision-policy.js';
 import { OptionError } from '../errors.js';
 import { anything, checkOptions, oneOf, rule } from '../option-check.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import { PoolPlan, poolSize } from './pool-plan.js';
 import type { PoolRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing.js';

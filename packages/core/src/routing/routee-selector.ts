@@ -1,5 +1,5 @@
 import { AWAITING, FAULT, MUTED, SCHEDULED, SUSPENDED } from '../mailbox/status-word.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import { HashRing } from './hash-ring.js';
 import type { KeyOf, Routing } from './routing.js';
 

@@ -4,7 +4,7 @@ import { checkIsDefinition } from '../define/check-definition.js';
 import { MisuseError, OptionError } from '../errors.js';
 import { array, checkOption } from '../option-check.js';
 import type { ActorRef } from '../ref/actor-ref.js';
-import { RefBase } from '../ref/ref-class.js';
+import { RefBase } from '../ref/ref-base.js';
 import { type DirectRouting, selectorFor } from './routee-selector.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
 import type { RouterRef } from './router-ref.js';

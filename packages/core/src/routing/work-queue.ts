@@ -5,7 +5,7 @@ import { DRAINING, FENCED, STOPPING, TERMINATED } from '../mailbox/status-word.j
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped } from '../message/envelope.js';
 import type { LaterReply } from '../message/later-reply.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import type { Member } from './routee-selector.js';
 import type { PullOptions } from './routing.js';
 

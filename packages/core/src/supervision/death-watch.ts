@@ -3,7 +3,7 @@ import type { ColdState } from '../actor/cold-state.js';
 import { MisuseError } from '../errors.js';
 import type { StopReason } from '../events.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 
 /**
  * Who is told when whom stops: exactly one `terminated` per watch. Refs, not cells, so that a watch outlives restarts

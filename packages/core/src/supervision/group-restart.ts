@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { KILL_ASKED, STOP_ASKED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import type { ChildLists } from './child-lists.js';
 import type { FailureReport } from './failure-report.js';
 

@@ -3,7 +3,7 @@ import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { type SupervisionPolicy, WITHIN_MS_DEFAULT } from '../define/supervision-policy.js';
 import { EscalatedError } from '../errors.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import { type Decision, decideDirective } from './decide-directive.js';
 import type { FailureReport } from './failure-report.js';
 import { GroupRestart } from './group-restart.js';

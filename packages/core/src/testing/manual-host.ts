@@ -17,7 +17,7 @@ export class ManualHost implements Host {
   private readonly chance: SeededRandom;
   private readonly wallStart: number;
 
-  constructor(options: { readonly seed?: number; readonly wallStart?: number } = {}) {
+  constructor(options: { readonly seed?: number | undefined; readonly wallStart?: number | undefined } = {}) {
     this.chance = new SeededRandom(options.seed ?? 1);
     this.wallStart = options.wallStart ?? 1_750_000_000_000;
   }

@@ -18,9 +18,9 @@ const Rigged = defineActor('rigged', {
 
 export interface MiddlewareRigOptions {
   /** What the handler does with a payload. Default: returns it. */
-  readonly handle?: RigHandler;
-  readonly supervise?: SupervisionPolicy;
-  readonly seed?: number;
+  readonly handle?: RigHandler | undefined;
+  readonly supervise?: SupervisionPolicy | undefined;
+  readonly seed?: number | undefined;
 }
 
 /**
@@ -60,7 +60,7 @@ export function createMiddlewareRig(
     name: 'rig',
     supervise: options.supervise ?? { restarts: 1_000_000, restartsTotal: 1_000_000 },
     middleware: [front, ...(Array.isArray(middleware) ? middleware : [middleware as Middleware])],
-    ...(options.seed !== undefined && { seed: options.seed }),
+    seed: options.seed,
   });
   test.system.subscribe((event: RuntimeEvent) => {
     if (event.kind === 'dead-letter') deadLetters.push(event.letter);

@@ -33,7 +33,7 @@ export function spawnProbe<D extends AnyDefinition>(
     };
   }
   const Recorder = defineActor(`probe of ${definition.name}`, { handlers });
-  const ref = system.spawn(Recorder, undefined, name === undefined ? {} : { name });
+  const ref = system.spawn(Recorder, undefined, { name });
   return {
     ref: ref as unknown as ActorRef<D>,
     received,

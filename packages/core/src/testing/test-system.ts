@@ -20,13 +20,13 @@ export interface TestSystem extends AsyncDisposable {
 
 export interface TestSystemOptions extends Omit<SystemOptions, 'host' | 'executor'> {
   /** Chooses the order of ready actors and feeds `ctx.random`. Without one, actors run first come, first served. */
-  readonly seed?: number;
-  readonly host?: ManualHost;
+  readonly seed?: number | undefined;
+  readonly host?: ManualHost | undefined;
 }
 
 export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   const { seed, host: given, ...rest } = options;
-  const host = given ?? new ManualHost(seed === undefined ? {} : { seed });
+  const host = given ?? new ManualHost({ seed });
   const order = seed === undefined ? undefined : new SeededRandom(seed ^ 0x5eed);
   const executor = new StepExecutor(host, order && (() => order.next()));
   const system = createSystem({ ...rest, host, executor: () => executor });

@@ -6,7 +6,7 @@ import { supervisionPolicy } from '../define/supervision-policy.js';
 import { TreeError } from '../errors.js';
 import { checkOption } from '../option-check.js';
 import type { ActorRef, AnyRef } from '../ref/actor-ref.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { RefBase } from '../ref/ref-base.js';
 import { checkPool, type Spawner } from '../routing/pool.js';
 import { PoolPlan } from '../routing/pool-plan.js';
 import type { PoolRef } from '../routing/router-ref.js';

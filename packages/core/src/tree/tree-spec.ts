@@ -6,16 +6,16 @@ import type { PoolOptions } from '../routing/pool.js';
 
 export interface ChildOptions {
   /** Default: the name of the definition. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Default `transient`. */
-  readonly restart?: RestartType;
+  readonly restart?: RestartType | undefined;
   /** When it ends for good, its supervisor ends too. */
-  readonly significant?: boolean;
+  readonly significant?: boolean | undefined;
 }
 
 export interface SupervisorOptions extends SupervisionPolicy {
-  readonly restart?: RestartType;
-  readonly significant?: boolean;
+  readonly restart?: RestartType | undefined;
+  readonly significant?: boolean | undefined;
 }
 
 interface Place {
@@ -79,7 +79,7 @@ export function supervisor<const C extends readonly TreeNode[]>(
   children: C,
 ): SupervisorSpec<DefinitionsIn<C[number]>> {
   const { restart, significant, ...policy } = options;
-  const place = placeOf({ name, ...definedOf({ restart, significant }) }, name, 'transient');
+  const place = placeOf({ name, restart, significant }, name, 'transient');
   const taken = new Set<string>();
   for (const node of children) {
     if (taken.has(node.name)) throw new TreeError(`${name}/${node.name}`, 'two siblings have this name');
@@ -97,14 +97,4 @@ function placeOf(options: ChildOptions, name: string, restart: RestartType): Pla
   if (!isLegalName(place.name))
     throw new TreeError(String(place.name).slice(0, 200), `the name is not legal: needed ${NAME_RULE}`);
   return place;
-}
-
-function definedOf(options: {
-  restart: RestartType | undefined;
-  significant: boolean | undefined;
-}): ChildOptions {
-  return {
-    ...(options.restart === undefined ? {} : { restart: options.restart }),
-    ...(options.significant === undefined ? {} : { significant: options.significant }),
-  };
 }

@@ -39,7 +39,7 @@ registry('a name is unique among living siblings, not among other or ended actor
     assert.instance(error, NameTakenError);
     assert.is((error as NameTakenError).path, '/ann');
   }
-  assert.is(test.system.stats().actors, 2, 'nothing was made');
+  assert.is(test.system.stats().actors, 2, 'no actor was created');
   const parent = test.system.spawn(Parent, undefined, { name: 'p' });
   const path = parent.ask.spawn('ann');
   await test.settle();

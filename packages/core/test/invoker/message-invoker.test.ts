@@ -150,7 +150,7 @@ invoker('an asynchronous handler suspends the turn until it settles, one message
   until.resolve();
   await test.settle();
   assert.equal((cellOf(ref).state as { seen: number[] }).seen, [1]);
-  assert.is(seen.length, 2, 'the turn that began with the settlement has its hooks too');
+  assert.is(seen.length, 2, 'the turn after the settlement has its hooks too');
 });
 
 invoker(
@@ -239,7 +239,7 @@ invoker(
     await test.advance(39);
     assert.is(asked, 1);
     await test.advance(1);
-    assert.is(asked, 3, 'one question per message, not per batch');
+    assert.is(asked, 3, 'one call per message, not per turn');
     assert.equal((cellOf(ref).state as { seen: number[] }).seen, [1, 2]);
   },
 );

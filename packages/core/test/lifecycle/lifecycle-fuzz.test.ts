@@ -184,7 +184,7 @@ chance('every requested end happens, watchers are notified once, and no living a
       forest.moody = false;
       await test.advance(35_000);
       assert.equal(forest.overlaps, []);
-      assert.is(forest.pending, 0, 'ends that never came');
+      assert.is(forest.pending, 0, 'ends that did not happen');
       assert.equal(forest.stuck(), []);
       for (const { id, path } of forest.refs) {
         assert.is(forest.notices.get(id) ?? 0, forest.ended.has(path) ? 1 : 0, `${path} and its watcher`);

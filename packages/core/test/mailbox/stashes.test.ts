@@ -186,7 +186,7 @@ async function thrownAfterStash(middleware: readonly Middleware[]): Promise<void
   ref.tell.keep(3);
   ref.tell.fail();
   await test.settle();
-  assert.is(test.system.stats().queued, 1, 'a failure takes out nothing but its own message');
+  assert.is(test.system.stats().queued, 1, 'a failure removes only its own message');
 }
 
 stash('a message that is stashed and then fails was handled and does not run again', () =>

@@ -64,7 +64,11 @@ hooks('hooks that want only the outcome held see a message that a phase stashes'
   ref.tell.enter(1);
   ref.tell.enter(2);
   await test.settle();
-  assert.equal(held, ['1 held', '2 failed', '1 held'], 'a full stash is a failure, a restart puts back');
+  assert.equal(
+    held,
+    ['1 held', '2 failed', '1 held'],
+    'a full stash is a failure, and the restart returns its messages',
+  );
 });
 
 hooks('a message without a handler in its phase has the outcome refused', async () => {

@@ -431,7 +431,7 @@ pipeline('handlers are timed only when a hook needs it, and the coarse clock is 
   assert.equal(seen, [true, Number.NaN, true, Number.NaN, true, 7, true, 0]);
 });
 
-pipeline('`onLost` is called once with the reason for a lost message that has a context', async () => {
+pipeline('`onDeadLetter` is called once with the reason for a lost message that has a context', async () => {
   const lost: unknown[] = [];
   const stamp: Middleware = {
     name: 'stamp',
@@ -468,7 +468,7 @@ pipeline('`onLost` is called once with the reason for a lost message that has a 
   assert.equal(lost.slice(3), ['other', ['/rigged', 'work', 'refuse', 'refused', 'stamp of refuse']]);
 });
 
-pipeline('an `onLost` hook that throws is logged and stops no actor', async () => {
+pipeline('an `onDeadLetter` hook that throws is logged and stops no actor', async () => {
   const lines: string[] = [];
   const seen: string[] = [];
   const host: Host = { ...nodeHost, log: ({ message }) => void lines.push(message) };

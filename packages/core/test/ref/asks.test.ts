@@ -198,7 +198,7 @@ asks(
     until.resolve();
     await test.advance(5);
     assert.is(errors.length, 2);
-    assert.ok((errors[1]?.waitedMs ?? -1) >= 0 && (errors[1]?.waitedMs ?? 99) < 5, 'no time was left');
+    assert.ok((errors[1]?.waitedMs ?? -1) >= 0 && (errors[1]?.waitedMs ?? 99) < 5, 'no time is left');
   },
 );
 

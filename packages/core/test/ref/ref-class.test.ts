@@ -61,32 +61,29 @@ refClass("handlers can have the names of the ref's own properties", async () => 
   assert.is(`${ref}`, 'ref(/awkward)');
 });
 
-refClass(
-  'a handler named `then` does not make a ref a promise, and one named `toJSON` does not change its JSON',
-  async () => {
-    await using system = createSystem();
-    let calls = 0;
-    const Awkward = defineActor('awkward', {
-      state: () => undefined,
-      handlers: {
-        // biome-ignore lint/suspicious/noThenProperty: the name is what is tested
-        then: () => {
-          calls += 1;
-        },
-        toJSON: () => {
-          calls += 1;
-        },
-        calls: () => calls,
+refClass('handlers named `then` and `toJSON` are ordinary messages, and a ref is no promise', async () => {
+  await using system = createSystem();
+  let calls = 0;
+  const Awkward = defineActor('awkward', {
+    state: () => undefined,
+    handlers: {
+      // biome-ignore lint/suspicious/noThenProperty: the name is what is tested
+      then: () => {
+        calls += 1;
       },
-    });
-    const ref = system.spawn(Awkward);
-    assert.is(await Promise.resolve(ref), ref);
-    assert.is(await ref.ask.calls(), 0);
-    ref.tell.then();
-    ref.tell.toJSON();
-    assert.is(await ref.ask.calls(), 2);
-  },
-);
+      toJSON: () => {
+        calls += 1;
+      },
+      calls: () => calls,
+    },
+  });
+  const ref = system.spawn(Awkward);
+  assert.is(await Promise.resolve(ref), ref);
+  assert.is(await ref.ask.calls(), 0);
+  ref.tell.then();
+  ref.tell.toJSON();
+  assert.is(await ref.ask.calls(), 2);
+});
 
 refClass('actors work where code generation from strings is forbidden', async () => {
   const program = `

@@ -158,7 +158,7 @@ pull('a stop refuses all work that no worker has begun', async () => {
   assert.equal(await Promise.all(replies), ['ERR_UNDELIVERED', 20, 'ERR_UNDELIVERED']);
 });
 
-pull('work without a living worker becomes dead letters, and the pool logs it', async () => {
+pull('work without a living worker becomes dead letters, and asks reject with ERR_NO_ROUTEE', async () => {
   const { world, workers } = open(2, {}, 'temporary');
   await using _ = world;
   const codes: unknown[] = [];
@@ -173,7 +173,7 @@ pull('work without a living worker becomes dead letters, and the pool logs it', 
   });
   for (const routee of workers.routees) void world.system.kill(routee);
   await world.settle();
-  assert.equal(codes, Array(4).fill('ERR_NO_ROUTEE'), 'those given out and those that wait');
+  assert.equal(codes, Array(4).fill('ERR_NO_ROUTEE'), 'assigned and waiting work');
   assert.equal(letters.sort(), ['unrouted 1', 'unrouted 2', 'unrouted 3', 'unrouted 4']);
   assert.is(workers.offer.job(5), 'closed');
   for (const refused of [workers.ask.job(6), workers.send.job(7)]) {
@@ -188,13 +188,13 @@ pull('work without a living worker becomes dead letters, and the pool logs it', 
   const again = workers.ask.flaky(9);
   crashes = 5;
   await world.settle();
-  assert.is(await again, 9, 'new workers work');
+  assert.is(await again, 9, 'new workers handle messages');
   const drained = world.system.drain(workers);
   await world.settle();
   assert.is(await drained, 'drained');
 });
 
-pull('a killed pull pool makes dead letters of returned work and logs it', async () => {
+pull('a killed pull pool makes dead letters of returned work', async () => {
   const { world, workers } = open(2, {}, 'temporary');
   await using _ = world;
   workers.tell.job(1);

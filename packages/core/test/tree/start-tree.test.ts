@@ -224,7 +224,7 @@ running('with `restarts: 0` the first failure escalates', async () => {
   assert.is(app.get(Part).offer.add(1), 'accepted');
 });
 
-running('the same tree can be started again under another name', async () => {
+running('a tree whose name is taken is refused', async () => {
   await using world = createTestSystem();
   const spec = supervisor('app', {}, [part('a')]);
   world.system.start(spec);

@@ -167,7 +167,7 @@ export class EmbeddedJobs implements AsyncDisposable {
 
   private async shutDown(withinMs: number): Promise<void> {
     try {
-      this.leader.tell.quiesce();
+      this.leader.tell.drain();
       await Promise.all([...this.workers].map((ref) => this.drainWorker(ref, withinMs)));
       const error = await this.system.ask(this.leader, { withinMs: 60_000 }).close();
       if (error instanceof Error) throw error;

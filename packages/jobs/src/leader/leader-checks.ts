@@ -27,7 +27,7 @@ const TIMES: Readonly<Record<keyof LeaderTimes, Check>> = {
   runGraceMs: wholeNumber(0, YEAR_MS),
 };
 
-/** Of every leader, wherever its clients are. */
+/** Checks of the options that every leader has, embedded or over the network. */
 export const LEADER_CHECKS = {
   dir: text(4_096),
   journal: isFunction,

@@ -241,7 +241,7 @@ export class LeaderServer implements AsyncDisposable {
   }
 
   private async shutDown(withinMs: number): Promise<void> {
-    this.leader.tell.quiesce();
+    this.leader.tell.drain();
     await this.idle(withinMs);
     const closed = this.system.ask(this.leader, { withinMs: 60_000 }).close();
     const error = await closed;

@@ -25,9 +25,9 @@ const PASSED: CallDecision = { kind: 'passed', probe: NO_PROBE };
 /**
  * The state of one circuit, as a function of calls, results and time.
  *
- *   closed ── `failures` within `withinMs` ──→ open ── after `openMs` ──→ half-open ── all probes succeed ──→ closed
- *                                                ↑                            │
- *                                                └──────── a probe fails ─────┘
+ *   closed ── `failures` within `withinMs` ──→ open ── `openMs` ──→ half-open ── probes succeed ──→ closed
+ *                                                ↑                      │
+ *                                                └──── a probe fails ───┘
  *
  * A probe without a result counts as failed after `openMs`: else one lost call would keep the circuit
  * half-open for ever. Results of an earlier round change nothing.

@@ -24,7 +24,7 @@ const NO_LINKS: Link[] = [];
  *
  *   sender    process order.place ─────────────────────────────
  *               └ send account.charge │                            producer: a moment
- *   receiver        └ process account.charge ├ waits ┤ runs ├      consumer: sent … dequeued … handled, linked to it
+ *   receiver        └ process account.charge ├ waits ┤ runs ├      consumer: sent … dequeued … handled
  *
  * A message that is never taken from its mailbox has a producer span, which has ended, and no consumer span.
  */

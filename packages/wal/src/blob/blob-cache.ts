@@ -1,10 +1,10 @@
-// Blobs just written are mostly read a moment later. What of them is still in memory is what was hashed: it needs neither
-// to be read nor to be checked again.
+// Blobs kept in memory after they were written, since most are read soon. Their bytes were hashed when
+// written, so they need no check.
 
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import type { BlockPool } from './block-pool.js';
 
-/** For all blobs together, those being written and those being read included. */
+/** For all blobs together, including those being written and read. */
 const BLOCKS_MAX = 64;
 
 interface CachedBlob {
@@ -22,7 +22,7 @@ export class BlobCache {
     this.pool = pool;
   }
 
-  /** Room for one block more; the oldest blobs make way. False: what has been kept of this one must go. */
+  /** Reserves one block and evicts the oldest blobs for it. False: the blob is too large for the cache. */
   reserveBlock(): boolean {
     while (this.reservedBlocks >= BLOCKS_MAX) {
       const oldest = this.blobs.shift();
@@ -33,24 +33,24 @@ export class BlobCache {
     return true;
   }
 
-  /** Its blocks were admitted, all of them. */
+  /** Adds a blob whose blocks were all reserved. */
   add(ref: BlobRef, blocks: Buffer[]): void {
     this.blobs.push({ ref, blocks });
   }
 
-  /** All blocks of it for one reader, who counts them down; the next reader gets none. */
+  /** The blocks of a blob for one reader, which unreserves them; the next reader gets none. */
   take({ sha256, bytes }: BlobRef): Buffer[] {
     const at = this.blobs.findIndex(({ ref }) => ref.sha256 === sha256 && ref.bytes === bytes);
     return (at < 0 ? undefined : this.blobs.splice(at, 1)[0]?.blocks) ?? [];
   }
 
-  /** Blocks that were admitted and that nobody has begun to read. */
+  /** Returns reserved blocks that no reader uses to the pool. */
   recycle(blocks: readonly Buffer[]): void {
     this.unreserve(blocks.length);
     for (const block of blocks) this.pool.release(block);
   }
 
-  /** So many admitted blocks are gone. */
+  /** Reduces the count by so many blocks. */
   unreserve(blocks: number): void {
     this.reservedBlocks -= blocks;
   }

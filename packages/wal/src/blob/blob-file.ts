@@ -1,7 +1,7 @@
-// Payloads too large for a batch, each in a file named after its SHA-256. Durable before any record refers to it.
+// A blob as a whole: written in one call, read in one call.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import type { WalHost } from '../host/host.js';
 import { type Coroutine, call, runCoroutine, startCall } from '../storage/coroutine.js';
 import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
@@ -12,16 +12,16 @@ const SLICE_BYTES = 4 * 1024 * 1024;
 const WRITE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Writes and syncs the content under a draft name; it counts only once it was moved to its own. The disk works while the content is
- * hashed, a slice at a time, so that the loop stays free.
+ * Writes and syncs the content under a temporary name, to be renamed to its final one. It is hashed while the
+ * disk works, a slice per pass of the event loop.
  */
 export function* writeBlob(
   storage: Storage,
   host: WalHost,
   bytes: Uint8Array,
-  draft: string,
+  tempName: string,
 ): Coroutine<BlobRef> {
-  const file = yield* call<StorageFile>((done) => storage.open(draft, 'create', done));
+  const file = yield* call<StorageFile>((done) => storage.open(tempName, 'create', done));
   const hash = createHash('sha256');
   try {
     const writing = startCall<void>((done) => runCoroutine(writeAndSync(storage, file, bytes), done));
@@ -32,7 +32,7 @@ export function* writeBlob(
     yield* call(writing);
   } catch (error) {
     yield* call<void>((done) => storage.close(file, done));
-    yield* removeIfThere(storage, draft);
+    yield* removeIfThere(storage, tempName);
     throw error;
   }
   yield* call<void>((done) => storage.close(file, done));
@@ -51,7 +51,7 @@ function* writeAndSync(storage: Storage, file: StorageFile, bytes: Uint8Array): 
   yield* syncFile(storage, file);
 }
 
-/** The payload, checked against its name. */
+/** The content, checked against its name. */
 export function* readBlob(storage: Storage, ref: BlobRef): Coroutine<Buffer> {
   const name = blobName(ref.sha256);
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));

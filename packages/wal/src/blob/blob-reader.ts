@@ -1,8 +1,8 @@
-// A blob read in pieces: from memory while it is still there, else from its file. Its last piece is given only when all of it was what
-// its name says.
+// Reads a blob in chunks, from the cache or from its file. The last chunk of a file is returned only after
+// the SHA-256 of the whole was checked.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
@@ -23,11 +23,11 @@ export class BlobReader {
   private readonly memory: BlobMemory;
   private readonly ref: BlobRef;
   private readonly hash = createHash('sha256');
-  /** Blocks still to be given, where they never left memory. */
+  /** Blocks from the cache still to be read. */
   private readonly cachedBlocks: Buffer[];
-  /** Of those, how many nobody has released yet. */
+  /** Blocks from the cache not yet released. */
   private cachedUnreleased: number;
-  /** Given and not released, oldest first. The last one may be given in part only. */
+  /** Blocks read and not released, oldest first. The last one may be read in part. */
   private readonly unreleased: Buffer[] = [];
   private releasedBlocks = 0;
   private releasedBytes = 0;
@@ -47,13 +47,13 @@ export class BlobReader {
     this.cachedUnreleased = this.cachedBlocks.length;
   }
 
-  /** Calls `done` once, now or later, with at most `bytesMax`, with null at the end, or with a WalBlobError or what the disk said. */
+  /** Calls `done` once, now or later: at most `bytesMax` bytes, null at the end, or an error. */
   read(bytesMax: number, done: (error: Error | null, chunk: Uint8Array | null) => void): void {
     if (this.blockOffset < this.block.length) return done(null, this.next(bytesMax));
     if (this.position === this.ref.bytes) return done(null, null);
-    const warm = this.cachedBlocks.shift();
-    if (warm !== undefined) {
-      this.startBlock(warm);
+    const cached = this.cachedBlocks.shift();
+    if (cached !== undefined) {
+      this.startBlock(cached);
       return done(null, this.next(bytesMax));
     }
     this.isReading = true;
@@ -64,13 +64,13 @@ export class BlobReader {
     });
   }
 
-  /** Nobody looks at this piece any more. Pieces come back in the order they were given; those that do not are left to V8. */
+  /** Returns the memory of a chunk, in the order of the reads. Without it, the garbage collector does. */
   release(chunk: Uint8Array): void {
     this.releasedBytes += chunk.length;
     const blockEnd = Math.min((this.releasedBlocks + 1) * BLOCK_BYTES, this.length);
     if (this.releasedBytes < blockEnd) return;
     this.releasedBlocks += 1;
-    this.memory.pool.release(this.unreleased.shift() as Buffer); // pieces of it were given
+    this.memory.pool.release(this.unreleased.shift() as Buffer); // its chunks were read, so it is there
     if (this.cachedUnreleased === 0) return;
     this.cachedUnreleased -= 1;
     this.memory.cache.unreserve(1);
@@ -81,7 +81,7 @@ export class BlobReader {
     this.isClosed = true;
     const unread = this.cachedBlocks.splice(0);
     this.memory.cache.recycle(unread);
-    // What is still being sent is a few pieces, and may never come back.
+    // Chunks still in use may never be released.
     this.memory.cache.unreserve(this.cachedUnreleased - unread.length);
     this.cachedUnreleased = 0;
     if (!this.isReading) this.closeFile();
@@ -128,7 +128,7 @@ export class BlobReader {
   private closeFile(): void {
     const file = this.file;
     this.file = undefined;
-    // Read only: whatever closing says changes nothing.
+    // An error from closing a file that was only read has no consequence.
     if (file !== undefined) this.storage.close(file, () => undefined);
   }
 }

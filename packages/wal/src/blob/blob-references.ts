@@ -1,9 +1,9 @@
-// Which blobs this process has reason to keep: those it stored, and those that records it knows of refer to.
+// The blobs that must be kept, for records to come and for records after the snapshot.
 
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 
 interface BlobUsage {
-  /** Stored, and the record that is to refer to it has not come yet. */
+  /** How often it was stored without a record that refers to it yet. */
   pending: number;
   lastLsn: number;
 }
@@ -16,24 +16,24 @@ export class BlobReferences {
   }
 
   addRecord(ref: BlobRef, lsn: number): void {
-    const use = this.usageOf(ref);
-    use.lastLsn = lsn;
-    use.pending = Math.max(0, use.pending - 1);
+    const usage = this.usageOf(ref);
+    usage.lastLsn = lsn;
+    usage.pending = Math.max(0, usage.pending - 1);
   }
 
-  /** No record will refer to what was stored. Others may have stored the same. */
+  /** One store of the blob gets no record. Other stores of the same content remain. */
   releasePending(ref: BlobRef): void {
-    const use = this.usageOf(ref);
-    use.pending = Math.max(0, use.pending - 1);
+    const usage = this.usageOf(ref);
+    usage.pending = Math.max(0, usage.pending - 1);
   }
 
-  /** True if a record behind `lsn`, or one still to come, may need it. */
+  /** True if a record after `lsn` refers to it or may do so. */
   isNeededAfter(sha256: string, lsn: number): boolean {
-    const use = this.usages.get(sha256);
-    return use !== undefined && (use.pending > 0 || use.lastLsn > lsn);
+    const usage = this.usages.get(sha256);
+    return usage !== undefined && (usage.pending > 0 || usage.lastLsn > lsn);
   }
 
-  /** Records up to `lsn` are in a snapshot, which lists its blobs itself. */
+  /** Drops entries up to `lsn`: the snapshot lists their blobs itself. */
   pruneUpTo(lsn: number): void {
     for (const [sha256, { pending, lastLsn }] of this.usages) {
       if (pending === 0 && lastLsn <= lsn) this.usages.delete(sha256);
@@ -41,11 +41,11 @@ export class BlobReferences {
   }
 
   private usageOf(ref: BlobRef): BlobUsage {
-    let use = this.usages.get(ref.sha256);
-    if (use === undefined) {
-      use = { pending: 0, lastLsn: 0 };
-      this.usages.set(ref.sha256, use);
+    let usage = this.usages.get(ref.sha256);
+    if (usage === undefined) {
+      usage = { pending: 0, lastLsn: 0 };
+      this.usages.set(ref.sha256, usage);
     }
-    return use;
+    return usage;
   }
 }

@@ -1,6 +1,6 @@
-// Storing, reading and removing blobs beside the log.
+// Stores, reads and removes blobs: large payloads, each in a file named after its SHA-256.
 
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import type { WalHost } from '../host/host.js';
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { moveIntoPlace, removeIfThere } from '../storage/file-operations.js';
@@ -17,42 +17,48 @@ export class BlobStore {
   readonly references = new BlobReferences();
   private readonly storage: Storage;
   private readonly host: WalHost;
-  private readonly draftPrefix: string;
+  private readonly tempPrefix: string;
   private readonly pool = new BlockPool();
   private readonly cache = new BlobCache(this.pool);
-  /** Names in blobs/ change one at a time: else removing a blob could hit one that was just stored again. */
+  /** Names in blobs/ change one at a time, so that a removal cannot hit a blob that was just stored again. */
   private readonly renameQueue = new SerialTaskQueue();
-  private drafts = 0;
+  private tempCount = 0;
 
-  constructor(storage: Storage, host: WalHost, draftPrefix: string) {
+  constructor(storage: Storage, host: WalHost, tempPrefix: string) {
     this.storage = storage;
     this.host = host;
-    this.draftPrefix = draftPrefix;
+    this.tempPrefix = tempPrefix;
   }
 
   createWriter(classifyError: BlobWriterOptions['classifyError']): BlobWriter {
-    const publish: BlobWriterOptions['publish'] = (nextDraft, ref, done) =>
-      this.renameQueue.add(() => this.publish(nextDraft, ref), done);
+    const publish: BlobWriterOptions['publish'] = (tempName, ref, done) =>
+      this.renameQueue.add(() => this.publish(tempName, ref), done);
     const memory = { pool: this.pool, cache: this.cache };
-    return new BlobWriter({ storage: this.storage, ...memory, draft: this.draft(), publish, classifyError });
+    return new BlobWriter({
+      storage: this.storage,
+      ...memory,
+      tempName: this.nextTempName(),
+      publish,
+      classifyError,
+    });
   }
 
   createReader(ref: BlobRef): BlobReader {
     return new BlobReader(this.storage, { pool: this.pool, cache: this.cache }, ref);
   }
 
-  /** No record will refer to it, so nobody will read it. */
+  /** Releases a blob to which no record will refer. */
   release(ref: BlobRef): void {
     this.references.releasePending(ref);
     this.cache.recycle(this.cache.take(ref));
   }
 
   put(bytes: Uint8Array, done: Callback<BlobRef>): void {
-    const draft = this.draft();
-    runCoroutine(writeBlob(this.storage, this.host, bytes, draft), (error, ref) => {
+    const tempName = this.nextTempName();
+    runCoroutine(writeBlob(this.storage, this.host, bytes, tempName), (error, ref) => {
       if (error !== null) return done(error, ref);
       this.renameQueue.add(
-        () => this.publish(draft, ref),
+        () => this.publish(tempName, ref),
         (moveError) => done(moveError, ref),
       );
     });
@@ -62,10 +68,10 @@ export class BlobStore {
     runCoroutine(readBlob(this.storage, ref), done);
   }
 
-  /** Removes these, except those a record behind `lsn`, or one still to come, may need. */
+  /** Removes these blobs, except those that a record after `lsn` may need. */
   removeUnreferenced(sha256s: readonly string[], lsn: number): void {
     for (const sha256 of sha256s) {
-      // What cannot be removed is only space; the next snapshot tries again.
+      // A blob that cannot be removed only takes space; the next snapshot tries again.
       this.renameQueue.add(
         () => this.removeUnlessNeeded(sha256, lsn),
         () => undefined,
@@ -77,21 +83,21 @@ export class BlobStore {
     );
   }
 
-  private draft(): string {
-    this.drafts += 1;
-    return `blobs/${this.draftPrefix}-${this.drafts}.tmp`;
+  private nextTempName(): string {
+    this.tempCount += 1;
+    return `blobs/${this.tempPrefix}-${this.tempCount}.tmp`;
   }
 
-  private *publish(draft: string, ref: BlobRef): Coroutine<void> {
+  private *publish(tempName: string, ref: BlobRef): Coroutine<void> {
     this.references.addPending(ref);
-    yield* moveIntoPlace(this.storage, draft, blobName(ref.sha256));
+    yield* moveIntoPlace(this.storage, tempName, blobName(ref.sha256));
   }
 
   private *removeUnlessNeeded(sha256: string, lsn: number): Coroutine<void> {
     if (!this.references.isNeededAfter(sha256, lsn)) yield* removeIfThere(this.storage, blobName(sha256));
   }
 
-  // biome-ignore lint/correctness/useYield: it waits its turn like the others, but asks nothing of the disk
+  // biome-ignore lint/correctness/useYield: a task of the queue that calls no storage
   private *pruneReferences(lsn: number): Coroutine<void> {
     this.references.pruneUpTo(lsn);
   }

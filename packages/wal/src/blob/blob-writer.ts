@@ -1,8 +1,8 @@
-// A blob that arrives in pieces. Two blocks of it are in memory, one being filled, one being written, and those behind them as long as
-// there is room for blobs that are read soon.
+// Writes a blob that arrives in chunks. In memory are the block being filled, the block being written, and
+// the written ones while the cache has room for them.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Callback, Storage, StorageFile } from '../storage/storage.js';
@@ -13,10 +13,10 @@ export interface BlobWriterOptions {
   readonly storage: Storage;
   readonly pool: BlockPool;
   readonly cache: BlobCache;
-  readonly draft: string;
-  /** Gives the synced draft its name. */
-  readonly publish: (draft: string, ref: BlobRef, done: Callback<void>) => void;
-  /** What a failure means for the log. */
+  readonly tempName: string;
+  /** Renames the synced temporary file to its final name. */
+  readonly publish: (tempName: string, ref: BlobRef, done: Callback<void>) => void;
+  /** The error to report for a failure, which may end the log. */
   readonly classifyError: (error: Error, bytes: number) => Error;
 }
 
@@ -30,7 +30,7 @@ export class BlobWriter {
   private readonly hash = createHash('sha256');
   private file: StorageFile | undefined;
   private block: Buffer | undefined;
-  /** All blocks written so far, or nothing: half a blob is of no use. */
+  /** All blocks written so far; undefined once the cache had no room for one. */
   private cachedBlocks: Buffer[] | undefined = [];
   private filled = 0;
   private position = 0;
@@ -40,15 +40,15 @@ export class BlobWriter {
   private error: Error | undefined;
   private isFinished = false;
 
-  constructor(parts: BlobWriterOptions) {
-    this.options = parts;
-    parts.storage.open(parts.draft, 'create', (error, file) => {
+  constructor(options: BlobWriterOptions) {
+    this.options = options;
+    options.storage.open(options.tempName, 'create', (error, file) => {
       if (error === null) this.file = file;
       this.onWritten(error);
     });
   }
 
-  /** Copies the chunk. `done`, now or later: more may come. Those that wait keep their order. */
+  /** Copies the chunk. `done` is called, now or later, when the next chunk may follow. */
   write(chunk: Uint8Array, done: (error: Error | null) => void): void {
     if (this.error !== undefined || this.isFinished)
       return done(this.error ?? new Error('the blob is closed'));
@@ -56,15 +56,15 @@ export class BlobWriter {
     else this.accept({ chunk, done });
   }
 
-  /** Durable and under its name when `done` is called. Then a record may refer to it. */
+  /** The blob is durable under its final name when `done` is called. Then a record may refer to it. */
   finish(done: Callback<BlobRef>): void {
     this.onFinished = done;
     this.advance();
   }
 
-  /** What came so far is not wanted. */
+  /** Discards the bytes written so far. */
   abort(): void {
-    this.error ??= new Error('the blob was given up');
+    this.error ??= new Error('the blob was aborted');
     this.advance();
   }
 
@@ -87,7 +87,7 @@ export class BlobWriter {
     done(null);
   }
 
-  /** Hashed while the disk works. */
+  /** The block is hashed while the disk works. */
   private writeBlock(): void {
     const block = this.block as Buffer;
     const bytes = block.subarray(0, this.filled);
@@ -129,10 +129,10 @@ export class BlobWriter {
     if (this.error !== undefined) return this.discard(this.error);
     if (this.blockedWrites.length > 0) {
       this.writeBlock();
-      // As much as the next block holds; the rest waits for this one.
-      for (let held = this.blockedWrites.shift(); held !== undefined; held = this.blockedWrites.shift()) {
+      // As many as fit into the next block; the others wait for this write.
+      for (let next = this.blockedWrites.shift(); next !== undefined; next = this.blockedWrites.shift()) {
         const waiting = this.blockedWrites.length;
-        this.accept(held);
+        this.accept(next);
         if (this.blockedWrites.length > waiting) return;
       }
       return;
@@ -143,7 +143,7 @@ export class BlobWriter {
   }
 
   private publish(done: Callback<BlobRef>): void {
-    const { storage, draft, publish } = this.options;
+    const { storage, tempName, publish } = this.options;
     const file = this.file as StorageFile;
     this.isFinished = true;
     const ref: BlobRef = { sha256: this.hash.digest('hex'), bytes: this.position };
@@ -160,7 +160,7 @@ export class BlobWriter {
       done(null, ref);
     };
     runCoroutine(close(), (error) => {
-      if (error === null) publish(draft, ref, finished);
+      if (error === null) publish(tempName, ref, finished);
       else finished(error);
     });
   }
@@ -168,17 +168,17 @@ export class BlobWriter {
   private discard(error: Error): void {
     this.isFinished = true;
     this.dropCachedBlocks();
-    const { storage, draft } = this.options;
+    const { storage, tempName } = this.options;
     const file = this.file;
-    const held = this.blockedWrites;
+    const blockedWrites = this.blockedWrites;
     this.blockedWrites = [];
-    const finish = this.onFinished;
+    const onFinished = this.onFinished;
     const notifyCallers = (): void => {
-      for (const one of held) one.done(error);
-      finish?.(error, undefined as never);
+      for (const { done } of blockedWrites) done(error);
+      onFinished?.(error, undefined as never);
     };
     if (file === undefined) return notifyCallers();
-    // A draft that cannot be removed is only space, and the next open removes it.
-    storage.close(file, () => runCoroutine(removeIfThere(storage, draft), notifyCallers));
+    // A temporary file that cannot be removed only takes space, and the next open removes it.
+    storage.close(file, () => runCoroutine(removeIfThere(storage, tempName), notifyCallers));
   }
 }

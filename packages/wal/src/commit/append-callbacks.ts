@@ -1,7 +1,8 @@
 // Hot path: no allocation per record.
-// Who is to be told when a batch is durable, in the order in which they appended.
+// The callbacks of one batch, in the order of the appends.
 
-import type { AppendCallback } from './batch-buffer.js';
+/** Called once the record is durable, or with the error that prevents it. */
+export type AppendCallback = (error: Error | null, lsn: number) => void;
 
 export class AppendCallbacks {
   private readonly callbacks: (AppendCallback | undefined)[] = [];
@@ -14,15 +15,15 @@ export class AppendCallbacks {
     this.count += 1;
   }
 
-  /** Tells everyone once and forgets them; what a waiter throws is its own affair and must not keep others waiting. */
+  /** Calls each once and forgets it. A callback that throws does not keep the others from being called. */
   invokeAll(error: Error | null, onThrow: (thrown: unknown) => void): void {
     const count = this.count;
     this.count = 0;
     for (let index = 0; index < count; index += 1) {
-      const call = this.callbacks[index] as AppendCallback; // add() filled every index below count
+      const callback = this.callbacks[index] as AppendCallback; // add() filled every index below count
       this.callbacks[index] = undefined;
       try {
-        call(error, this.lsns[index] as number);
+        callback(error, this.lsns[index] as number);
       } catch (thrown) {
         onThrow(thrown);
       }

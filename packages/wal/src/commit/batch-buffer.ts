@@ -1,16 +1,14 @@
 // Hot path: no allocation per record.
-// A batch while it is being filled: records are encoded straight into the bytes that will be written.
+// A batch while it is being filled: records are encoded directly into the bytes that will be written.
 
+import type { BlobRef, RecordCodec } from '../codec/record.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES, batchExtent } from '../format/batch.js';
-import type { BlobRef, RecordCodec } from '../format/record.js';
-
-export type AppendCallback = (error: Error | null, lsn: number) => void;
 
 const BYTES_AT_FIRST = 64 * 1024;
 
 export class BatchBuffer {
   bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_AT_FIRST);
-  /** Offset behind the last record. */
+  /** Offset after the last record. */
   end = BATCH_HEADER_BYTES;
   firstLsn = 0;
   count = 0;
@@ -24,7 +22,7 @@ export class BatchBuffer {
     return this.end - BATCH_HEADER_BYTES;
   }
 
-  /** True if a record of at most `bytes` still fits. Grows the buffer so that it does. */
+  /** True if a record of at most `bytes` fits. Grows the buffer if it has to. */
   reserve(bytes: number): boolean {
     const needed = this.end + bytes + BATCH_TRAILER_BYTES;
     if (needed > this.bytesMax) return false;
@@ -46,7 +44,7 @@ export class BatchBuffer {
   private grow(needed: number): void {
     let bytes = this.bytes.length;
     while (bytes < needed) bytes *= 2;
-    // Always whole pages, so that the padding of the last one has room.
+    // Whole pages, so that the padding of the last one has room.
     const grown = Buffer.allocUnsafeSlow(Math.min(bytes, batchExtent(this.bytesMax)));
     this.bytes.copy(grown, 0, 0, this.end);
     this.bytes = grown;

@@ -1,5 +1,5 @@
-// Hot path: one write in flight, nothing allocated per record.
-// Drives the committer against the disk: closes a batch when the disk is free, tells the waiters when it is durable.
+// Hot path: one write in flight, no allocation per record.
+// Drives the committer: writes a batch when the disk is free, calls the callbacks when it is durable.
 
 import { PAGE_BYTES } from '../format/page.js';
 import type { WalHost } from '../host/host.js';
@@ -10,7 +10,7 @@ import type { BatchWrite, Committer } from './committer.js';
 export interface CommitLoopEvents {
   /** The log moved to another segment, or needs one. */
   readonly onSegmentsChanged: () => void;
-  /** There is room in the buffer again. */
+  /** The buffer has space again. */
   readonly onBufferSpace: () => void;
   readonly onSlow: (ms: number) => void;
   readonly onCallbackThrew: (thrown: unknown) => void;
@@ -24,9 +24,9 @@ const NON_BLOCKING = { mayBlock: false };
 export class CommitLoop {
   batches = 0;
   batchBytes = 0;
-  /** How long the last write took. */
+  /** Duration of the last write. */
   lastSyncMs = 0;
-  /** How long the write in flight had been running when last looked at; 0 while writes are quick. */
+  /** Age of the write in flight when last checked; 0 while writes are fast. */
   slowWriteMs = 0;
   private readonly committer: Committer;
   private readonly storage: Storage;
@@ -56,7 +56,7 @@ export class CommitLoop {
     this.events = options.events;
   }
 
-  /** Something was appended. The batch is closed once what is running now has come to rest, so that it is not a batch of one. */
+  /** Closes the batch after the current callbacks, so that it is not a batch of one record. */
   scheduleFlush(): void {
     if (this.isFlushScheduled || this.write !== undefined) return;
     this.isFlushScheduled = true;
@@ -83,19 +83,19 @@ export class CommitLoop {
     this.storage.writeDurable(write.file, write.bytes, write.position, this.onWritten, how);
   }
 
-  /** Calls back once nothing is in flight and nothing waits. */
+  /** Calls back once no batch is in flight and no record waits. */
   whenIdle(run: () => void): void {
     this.idleCallback = run;
     this.pump();
   }
 
-  /** The log is closing and there is no room for what waits: it is refused, so that the rest can end. */
+  /** The log is closing and has no room for the records that wait: they fail, so that the close can go on. */
   discardPending(error: Error): void {
     this.committer.discard().invokeAll(error, this.events.onCallbackThrew);
     this.pump();
   }
 
-  /** No more writes are started; those under way complete into nothing. */
+  /** Starts no more writes and ignores the completion of the one in flight. */
   stop(): void {
     this.isStopped = true;
     this.host.clearTimer(this.sealTimer);
@@ -104,7 +104,7 @@ export class CommitLoop {
 
   private readonly flush = (): void => {
     this.isFlushScheduled = false;
-    // Nothing was being written, so this record came by itself; under load batches have more than one (ADR 0092).
+    // No write was in flight. A batch of one record then means no load, where a blocking write is faster.
     this.start(MAY_BLOCK);
   };
 
@@ -118,7 +118,7 @@ export class CommitLoop {
       return;
     }
     if (count < expected.length) {
-      // Either the rest goes through, or this second call says why it cannot.
+      // The second call either completes the write or reports the error.
       this.remainder = write.bytes.subarray(count);
       this.storage.writeDurable(write.file, this.remainder, write.position + count, this.onWritten);
       return;
@@ -134,10 +134,10 @@ export class CommitLoop {
     this.lastSyncMs = this.lastCompletedAt - this.writeStartedAt;
     this.batches += 1;
     this.batchBytes += write.bytes.length;
-    const waiters = this.committer.completed();
-    // The disk gets what has arrived in the meantime before anyone is told, and works while they are.
+    const callbacks = this.committer.completed();
+    // The next write starts before the callbacks, so that the disk works meanwhile.
     this.pump();
-    waiters.invokeAll(null, this.events.onCallbackThrew);
+    callbacks.invokeAll(null, this.events.onCallbackThrew);
     this.events.onBufferSpace();
   }
 
@@ -152,13 +152,13 @@ export class CommitLoop {
     if (this.committer.wantsSeal && this.sealTimer === undefined) this.armSeal(this.sealDelayMs);
   }
 
-  /** One timer for a whole burst: it looks at the clock when it fires instead of being moved by every batch. */
+  /** One timer for a whole burst: it checks the clock when it fires instead of being moved by every batch. */
   private armSeal(ms: number): void {
     this.sealTimer = this.host.setTimer(ms, () => {
       this.sealTimer = undefined;
       if (this.isStopped || !this.committer.wantsSeal) return;
-      const rested = this.host.now() - this.lastCompletedAt;
-      if (rested < this.sealDelayMs) return this.armSeal(this.sealDelayMs - rested);
+      const idleMs = this.host.now() - this.lastCompletedAt;
+      if (idleMs < this.sealDelayMs) return this.armSeal(this.sealDelayMs - idleMs);
       this.committer.requestSeal();
       this.pump();
     });

@@ -1,22 +1,23 @@
 // Hot path: no allocation per record.
 //
-// Group commit as a state machine without I/O. Records go into the filling batch; `next` closes it and hands it out when
-// nothing is in flight; `completed` says that it is durable. So everything that arrives during one sync is in the next
-// batch, and batch k+1 is never handed out before k is durable (W1).
+// Group commit as a state machine without I/O. Records go into the filling batch; `next` closes it and
+// returns it when no batch is in flight; `completed` marks it durable. So all records that arrive during one
+// sync share the next batch, and batch k+1 is never written before k is durable: a trace of k+1 on the disk
+// proves k.
 //
-//   append ──> filling ──next()──> in flight ──completed()──> waiters told, in order of append
+//   append ──> filling ──next()──> in flight ──completed()──> callbacks, in the order of the appends
 //                 ^                    │
 //                 └──── buffers swap ──┘
 
+import type { BlobRef, RecordCodec } from '../codec/record.js';
 import { batchExtent, closeBatch, crcSeed, FLAG_LINK, FLAG_SEAL, type Position } from '../format/batch.js';
 import type { SealedEnd, SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
-import type { BlobRef, RecordCodec } from '../format/record.js';
 import type { StorageFile } from '../storage/storage.js';
-import { AppendCallbacks } from './append-callbacks.js';
-import { type AppendCallback, BatchBuffer } from './batch-buffer.js';
+import { type AppendCallback, AppendCallbacks } from './append-callbacks.js';
+import { BatchBuffer } from './batch-buffer.js';
 
-/** A segment this process created, listed in CURRENT, with room from `offset` on. */
+/** A segment that this process created, listed in CURRENT, free from `offset` on. */
 export interface OpenSegment {
   readonly entry: SegmentEntry;
   readonly file: StorageFile;
@@ -44,16 +45,15 @@ export interface CommitterOptions {
 }
 
 export class Committer {
-  /** Segments that take no more batches and are not yet sealed in CURRENT. */
+  /** Segments that accept no more batches and are not yet sealed in CURRENT. */
   readonly retired: RetiredSegment[] = [];
-  /** True while a batch waits for a segment that is not there. */
+  /** True while a batch waits for the next segment. */
   isWaitingForSegment = false;
   private readonly codec: RecordCodec;
   private readonly epoch: number;
   private readonly ready: OpenSegment[] = [];
   private segment: OpenSegment;
   private offset: number;
-  private position: Position;
   private durablePosition: Position;
   private lastWasSeal: boolean;
   private filling: BatchBuffer;
@@ -72,9 +72,8 @@ export class Committer {
     this.epoch = options.epoch;
     this.segment = options.segment;
     this.offset = options.segment.offset;
-    // A batch that recovery copied into this segment has no seal behind it yet.
+    // A batch that recovery copied into this segment has no seal after it yet.
     this.lastWasSeal = options.segment.offset === PAGE_BYTES;
-    this.position = options.position;
     this.durablePosition = options.position;
     this.inFlightEnd = options.position;
     this.nextRecordLsn = options.position.lsn + 1;
@@ -95,12 +94,12 @@ export class Committer {
     return this.filling.bodyLen;
   }
 
-  /** Nothing is in flight and nothing waits, not even a seal that was asked for. */
+  /** No batch is in flight, and neither records nor a requested seal wait. */
   get isIdle(): boolean {
     return this.inFlight === undefined && this.filling.count === 0 && !this.isSealDue;
   }
 
-  /** True if records became durable and no seal has been written or asked for behind them. */
+  /** True if records became durable and no seal was written or requested after them. */
   get wantsSeal(): boolean {
     return this.isIdle && !this.lastWasSeal;
   }
@@ -117,13 +116,13 @@ export class Committer {
     return this.ready.length;
   }
 
-  /** What a reader may take as durable in the segment being written. */
+  /** The durable end of the segment being written, for readers. */
   get activeEnd(): SealedEnd {
     const { batch, lsn, crc } = this.durablePosition;
     return { end: this.offset, batch, lsn, crc };
   }
 
-  /** The record's LSN, or 0 if the batch is full: nothing was taken, try again after the next completion. */
+  /** The record's LSN, or 0 if the batch is full: try again after the next completion. */
   append(
     payload: Uint8Array,
     type: number,
@@ -138,7 +137,7 @@ export class Committer {
     return lsn;
   }
 
-  /** All in one batch, so all or none survive a crash. Returns the last LSN, or 0 if they do not fit now. */
+  /** All in one batch: all or none survive a crash. The last LSN, or 0 if they do not fit now. */
   appendAll(payloads: readonly Uint8Array[], type: number, done: AppendCallback | undefined): number {
     if (!this.filling.reserve(this.encodedMax(payloads))) return 0;
     for (const payload of payloads) {
@@ -159,7 +158,7 @@ export class Committer {
     this.sealRequested = true;
   }
 
-  /** The segment being written takes no more batches, as soon as there is another. */
+  /** Moves on to the next segment as soon as there is one. */
   requestRotate(): void {
     this.isRotateDue = true;
   }
@@ -183,7 +182,7 @@ export class Committer {
     const link = this.offset === PAGE_BYTES ? FLAG_LINK : 0;
     const flags = this.codec.batchFlag | link | (isSeal ? FLAG_SEAL : 0);
     const { firstLsn, count } = batch;
-    const fields = { position: this.position, firstLsn, count, epoch: this.epoch, flags };
+    const fields = { position: this.durablePosition, firstLsn, count, epoch: this.epoch, flags };
     this.inFlightEnd = closeBatch(batch.bytes, batch.bodyLen, fields, crcSeed(entry));
     this.lastWasSeal = isSeal;
     this.sealRequested = false;
@@ -192,21 +191,20 @@ export class Committer {
   }
 
   /**
-   * The batch in flight is durable. Returns those to be told; the caller may hand out the next batch before it tells them,
-   * so that the disk works while they do.
+   * The batch in flight is durable. Returns its callbacks; the caller may start the next write before it
+   * calls them, so that the disk works meanwhile.
    */
   completed(): AppendCallbacks {
     const batch = this.inFlight;
     if (batch === undefined) throw new Error('completed() without a batch in flight');
     this.offset += batchExtent(batch.bodyLen);
-    this.position = this.inFlightEnd;
     this.durablePosition = this.inFlightEnd;
     this.spare = batch;
     this.inFlight = undefined;
     return this.inFlightCallbacks;
   }
 
-  /** What waits and cannot be written is given up: nothing of it has reached the disk. Returns those to be told. */
+  /** Drops the records that wait, none of which has reached the disk. Returns their callbacks. */
   discard(): AppendCallbacks {
     this.filling.reset(this.nextRecordLsn);
     this.sealRequested = false;
@@ -219,7 +217,7 @@ export class Committer {
     return [...retired, this.segment, ...this.ready].map(({ file }) => file);
   }
 
-  /** Everyone who still waits, told or not; for when the log has failed. */
+  /** All callbacks not yet called, for a log that has failed. */
   pendingCallbacks(): AppendCallbacks[] {
     return [this.inFlightCallbacks, this.fillingCallbacks];
   }
@@ -251,7 +249,7 @@ export class Committer {
   private advance(): boolean {
     const fresh = this.ready.shift();
     if (fresh === undefined) return false;
-    const { batch, lsn, crc } = this.position;
+    const { batch, lsn, crc } = this.durablePosition;
     this.retired.push({ segment: this.segment, sealed: { end: this.offset, batch, lsn, crc } });
     this.segment = fresh;
     this.offset = fresh.offset;

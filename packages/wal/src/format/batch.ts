@@ -17,7 +17,7 @@ const FLAGS_KNOWN = FLAG_SEAL | FLAG_LINK | FLAG_JSONL;
 
 const MAGIC = 0x54414254; // "TBAT" read as a little-endian u32
 
-/** Where the log stands after a batch: what the next one must continue. */
+/** The state of the log after a batch, which the next batch must continue. */
 export interface Position {
   readonly batch: number;
   readonly lsn: number;
@@ -37,7 +37,7 @@ export interface BatchHeader {
   readonly headerCrc: number;
 }
 
-/** What the writer decides; the rest of the header follows from the body and the segment. */
+/** Header fields chosen by the writer; the rest follows from the body and the segment. */
 export interface BatchFields {
   readonly position: Position;
   readonly firstLsn: number;
@@ -46,7 +46,7 @@ export interface BatchFields {
   readonly flags: number;
 }
 
-/** Ties a header to one segment: a batch copied from another one does not validate here. */
+/** Start value of the header's CRC. A batch of another segment does not validate with it. */
 export function crcSeed(segment: { readonly seq: number; readonly salt: number }): number {
   return (segment.salt ^ (segment.seq % 2 ** 32)) >>> 0;
 }
@@ -56,8 +56,8 @@ export function batchExtent(bodyLen: number): number {
 }
 
 /**
- * Completes a batch whose body already stands at BATCH_HEADER_BYTES: writes header, trailer and padding, and returns
- * the position after it. `bytes` must have room for the whole extent.
+ * Completes a batch whose body is already at BATCH_HEADER_BYTES: writes header, trailer and padding, and
+ * returns the position after it. `bytes` must have room for the whole extent.
  */
 export function closeBatch(bytes: Buffer, bodyLen: number, fields: BatchFields, seed: number): Position {
   const batch = fields.position.batch + 1;
@@ -78,7 +78,7 @@ export function closeBatch(bytes: Buffer, bodyLen: number, fields: BatchFields, 
   return { batch, lsn: fields.firstLsn + fields.count - 1, crc };
 }
 
-/** The header at `at` if its own CRC holds and its fields make sense; says nothing about the body or the chain. */
+/** The header at `at` if its own CRC and its fields are valid. Body and chain are not checked. */
 export function readBatchHeader(bytes: Buffer, at: number, seed: number): BatchHeader | undefined {
   if (at + BATCH_HEADER_BYTES > bytes.length || bytes.readUInt32LE(at) !== MAGIC) return undefined;
   const headerCrc = bytes.readUInt32LE(at + 40);
@@ -105,7 +105,7 @@ function hasValidFields(header: BatchHeader): boolean {
   );
 }
 
-/** The body's CRC if it is the one written behind it, else undefined. `at` is where the batch begins. */
+/** The body's CRC if it equals the one in the trailer, else undefined. `at` is where the batch begins. */
 export function bodyCrc(bytes: Buffer, at: number, header: BatchHeader): number | undefined {
   const from = at + BATCH_HEADER_BYTES;
   const end = from + header.bodyLen;

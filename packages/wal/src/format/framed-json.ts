@@ -1,4 +1,4 @@
-// STORE and CURRENT: one line of framing, one line of JSON, and not a byte more.
+// STORE and CURRENT: one line of framing, one line of JSON, nothing else.
 
 import { crc32 } from 'node:zlib';
 import { WalCorruptError } from '../wal-error.js';
@@ -11,7 +11,7 @@ export function encodeFramedJson(kind: string, value: unknown): Buffer {
 export function decodeFramedJson(kind: string, bytes: Buffer): unknown {
   const newline = bytes.indexOf(10);
   const body = bytes.subarray(newline + 1);
-  // Writing the line again and comparing checks magic, version, length and CRC in one go, spelling included.
+  // Comparing with a newly written line checks magic, version, length, CRC and spelling at once.
   if (newline < 0 || bytes.toString('latin1', 0, newline + 1) !== frameLine(kind, body)) {
     throw new WalCorruptError({ file: kind, offset: 0, reason: 'framing, length or crc is wrong' });
   }

@@ -1,11 +1,11 @@
-// CURRENT: which files count, and how far each was known to be good. Replaced only as a whole, by rename.
+// CURRENT: the files of the log and the end of each sealed segment. Replaced as a whole, by rename.
 
 import { WalCorruptError } from '../wal-error.js';
 import type { Position } from './batch.js';
 import { decodeFramedJson, encodeFramedJson } from './framed-json.js';
 
 export interface SealedEnd extends Position {
-  /** Where its last batch ends; what lies beyond is not part of the log. */
+  /** Offset of the end of the last batch; bytes beyond it are not part of the log. */
   readonly end: number;
 }
 
@@ -13,8 +13,8 @@ export interface SegmentEntry {
   readonly seq: number;
   readonly bytes: number;
   readonly salt: number;
-  /** Present once the segment takes no more batches. */
-  readonly sealed?: SealedEnd;
+  /** Present once the segment accepts no more batches. */
+  readonly sealed?: SealedEnd | undefined;
 }
 
 export interface SnapshotEntry {
@@ -23,7 +23,7 @@ export interface SnapshotEntry {
   readonly sha256: string;
 }
 
-/** A range of records given up by an explicit repair. */
+/** A range of records that a repair gave up. */
 export interface Loss {
   readonly from: number;
   readonly to: number;
@@ -39,7 +39,8 @@ export interface Manifest {
   /** Newest first, at most two. */
   readonly snapshots: readonly SnapshotEntry[];
   readonly losses: readonly Loss[];
-  readonly clean?: { readonly batch: number; readonly lsn: number };
+  /** Present after a clean shutdown: the last batch and record. */
+  readonly clean?: { readonly batch: number; readonly lsn: number } | undefined;
 }
 
 export function encodeManifest(manifest: Manifest): Buffer {
@@ -47,7 +48,7 @@ export function encodeManifest(manifest: Manifest): Buffer {
 }
 
 export function decodeManifest(bytes: Buffer): Manifest {
-  // The CRC has just vouched that these are bytes encodeManifest wrote.
+  // The CRC proves that encodeManifest wrote these bytes.
   const manifest = decodeFramedJson('CURRENT', bytes) as Manifest;
   if (
     !Array.isArray(manifest.segments) ||
@@ -59,7 +60,7 @@ export function decodeManifest(bytes: Buffer): Manifest {
   return manifest;
 }
 
-/** The position before segment `index` as far as the manifest knows it. */
+/** The position before segment `index`; undefined if the manifest does not have it. */
 export function positionBefore(manifest: Manifest, index: number): Position | undefined {
   if (index === 0) return manifest.start;
   return manifest.segments[index - 1]?.sealed;

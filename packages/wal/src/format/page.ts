@@ -1,4 +1,4 @@
-/** Batches begin on a page of this size and are padded to one, so that no write touches another batch's bytes. */
+/** Batches begin on a page and are padded to one, so that no write touches the bytes of another batch. */
 export const PAGE_BYTES = 4096;
 
 export function padToPage(bytes: number): number {

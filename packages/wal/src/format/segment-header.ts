@@ -26,7 +26,7 @@ export function encodeSegmentHeader(header: Omit<SegmentHeader, 'major'>): Buffe
   return page;
 }
 
-/** Undefined if the page is not a segment header or is damaged. The version is for the caller to judge. */
+/** Undefined if the page is not a valid segment header. The caller checks the version. */
 export function decodeSegmentHeader(page: Buffer): SegmentHeader | undefined {
   if (page.length < PAGE_BYTES || page.readUInt32LE(0) !== MAGIC) return undefined;
   if (crc32(page.subarray(0, PAGE_BYTES - 4)) !== page.readUInt32LE(PAGE_BYTES - 4)) return undefined;

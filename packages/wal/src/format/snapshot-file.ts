@@ -1,4 +1,4 @@
-// The parts of a snapshot file. Layout in docs/wal-format.md.
+// Header and sections of a snapshot file. Layout in docs/wal-format.md.
 
 import { crc32 } from 'node:zlib';
 import { readUint64, writeUint64 } from './uint64.js';
@@ -68,7 +68,7 @@ export function decodeSectionHead(bytes: Buffer): SectionHead {
   return { bytes: bytes.readUInt32LE(0), kind: bytes.readUInt32LE(4), crc: bytes.readUInt32LE(8) };
 }
 
-/** Length and kind are covered too, and each section continues the one before it. */
+/** Covers length and kind too, and continues the CRC of the previous section. */
 export function sectionCrc(head: Buffer, payload: Uint8Array, previousCrc: number): number {
   return crc32(payload, crc32(head.subarray(0, 8), previousCrc));
 }

@@ -17,7 +17,7 @@ export function encodeStoreFile(storeId: string, createdAt: number): Buffer {
 }
 
 export function decodeStoreFile(bytes: Buffer): StoreFile {
-  // The CRC vouches for the shape; the version decides whether the rest means what we think.
+  // The CRC proves the shape; the version decides whether the fields have this meaning.
   const store = decodeFramedJson('STORE', bytes) as StoreFile;
   assertReadable('STORE', store.major, store.minor);
   return store;

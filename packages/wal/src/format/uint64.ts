@@ -1,4 +1,4 @@
-// LSNs and batch numbers are u64 on disk and safe integers in memory: 2^53 at a million a second lasts 285 years.
+// LSNs and batch numbers: u64 on disk, safe integers in memory. 2^53 at a million a second is 285 years.
 
 const HIGH = 2 ** 32;
 

@@ -1,7 +1,7 @@
 import type { Host, HostTimer } from '@troupe/core';
 import type { WalHost } from './host.js';
 
-/** The runtime's host as the log's: so that a simulated system and its log live in the same time. */
+/** Adapts the runtime's host to the log's, so that a simulated system and its log share one clock. */
 export function walHostOf(host: Host): WalHost {
   return {
     now: () => host.now(),
@@ -13,7 +13,7 @@ export function walHostOf(host: Host): WalHost {
       return timer;
     },
     clearTimer: (timer) => (timer as HostTimer | undefined)?.cancel(),
-    // After what is on the event loop now: the actors of this turn all get to append before the batch is closed.
+    // After everything on the event loop now, so that all actors of this turn append to the same batch.
     defer: (run) => host.later(run),
     later: (run) => host.later(run),
   };

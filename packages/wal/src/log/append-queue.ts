@@ -1,9 +1,9 @@
-// Appends that cannot be taken at once: the buffer is full, or a payload has to become a blob first. They keep their order.
+// Appends that wait, in order, while the buffer is full or a large payload is stored as a blob.
 
-import type { AppendCallback } from '../commit/batch-buffer.js';
+import type { AppendCallback } from '../commit/append-callbacks.js';
 import { type AppendOptions, FULL, type Log, REFUSED } from './log.js';
 
-const NOTHING = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
 interface Pending {
   readonly record: Uint8Array | readonly Uint8Array[];
@@ -54,7 +54,7 @@ export class AppendQueue {
     return lsn !== FULL;
   }
 
-  /** The payload becomes a blob; whoever comes later waits behind it, so that order is kept. */
+  /** Stores the payload as a blob. Later appends wait for it, so that the order is kept. */
   private storeAsBlob(
     payload: Uint8Array,
     options: AppendOptions | undefined,
@@ -72,7 +72,7 @@ export class AppendQueue {
           this.pending.shift();
           done(error, 0);
         } else {
-          this.pending[0] = { record: NOTHING, options: { ...options, blob }, done };
+          this.pending[0] = { record: NO_BYTES, options: { ...options, blob }, done };
         }
         this.retry();
       },
@@ -89,8 +89,8 @@ export class AppendQueue {
     }
     this.pending.splice(0, taken);
     if (this.pending.length > 0) return;
-    const waiting = this.emptyCallbacks;
+    const callbacks = this.emptyCallbacks;
     this.emptyCallbacks = [];
-    for (const run of waiting) run();
+    for (const run of callbacks) run();
   };
 }

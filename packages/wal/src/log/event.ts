@@ -1,6 +1,6 @@
 import type { Damage } from '../wal-error.js';
 
-/** What an operator should know. None of these stops the log. */
+/** Events for operators. None of them stops the log. */
 export type WalEvent =
   | { readonly kind: 'torn-tail'; readonly file: string; readonly offset: number; readonly bytes: number }
   | { readonly kind: 'snapshot-fallback'; readonly reason: string }

@@ -1,4 +1,4 @@
-// What a running log is made of, and how its parts call each other. It only wires.
+// Wires the parts of an open log: commit loop, segments, disk space, snapshots, scrubs, shutdown.
 
 import type { BlobStore } from '../blob/blob-store.js';
 import { CommitLoop } from '../commit/commit-loop.js';
@@ -13,13 +13,14 @@ import { ThreadSnapshotBuilder } from '../snapshot/node-thread-snapshot-builder.
 import { SnapshotScheduler } from '../snapshot/snapshot-scheduler.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { DiskSpace } from '../storage/disk-space.js';
-import { isFatal } from '../storage/error-severity.js';
+import { isFatal, isShortage } from '../storage/error-severity.js';
 import { SerialTaskQueue } from '../storage/serial-task-queue.js';
 import type { Callback, Storage } from '../storage/storage.js';
 import type { LogSettings } from './options.js';
 import type { WalStatus } from './status.js';
 
-const RETRY_MS = 5_000;
+const SPACE_CHECK_MS = 5_000;
+/** Share of the time that a scrub may spend reading. */
 const SCRUB_SHARE = 0.05;
 
 export interface LogEngineOptions {
@@ -40,36 +41,36 @@ export class LogEngine {
   private readonly settings: LogSettings;
   private readonly options: LogEngineOptions;
   private readonly preallocator: SegmentPreallocator;
-  /** Ours to end; a builder that was given is not. */
+  /** Closed with the log; a builder from the options is not. */
   private readonly threadBuilder: ThreadSnapshotBuilder | undefined;
   private isPreallocating = false;
   private isStopped = false;
   private isClosing = false;
-  private retryTimer: unknown;
+  private spaceCheckTimer: unknown;
   private scrubTimer: unknown;
 
-  constructor(settings: LogSettings, manifest: Manifest, links: LogEngineOptions) {
+  constructor(settings: LogSettings, manifest: Manifest, options: LogEngineOptions) {
     const { storage, host, segmentBytes, sealDelayMs } = settings;
     this.settings = settings;
-    this.options = links;
+    this.options = options;
     this.manifestFile = new ManifestFile(storage, manifest);
     this.diskSpace = new DiskSpace(settings);
-    const spares = new SpareSegments(settings, this.diskSpace);
-    this.obsoleteFiles = new ObsoleteFiles(storage, spares);
+    const spareSegments = new SpareSegments(settings, this.diskSpace);
+    this.obsoleteFiles = new ObsoleteFiles(storage, spareSegments);
     this.preallocator = new SegmentPreallocator(storage, host, this.manifestFile, {
-      committer: links.committer,
+      committer: options.committer,
       segmentBytes,
-      space: this.diskSpace,
-      spares,
+      diskSpace: this.diskSpace,
+      spareSegments,
     });
     const events = {
       onSegmentsChanged: () => this.preallocate(),
-      onBufferSpace: links.onBufferSpace,
+      onBufferSpace: options.onBufferSpace,
       onSlow: (ms: number) => settings.onEvent({ kind: 'sync-slow', ms }),
       onCallbackThrew: (error: unknown) => settings.onEvent({ kind: 'callback-threw', error }),
-      onFatal: links.onFatal,
+      onFatal: options.onFatal,
     };
-    this.commitLoop = new CommitLoop(links.committer, storage, host, { sealDelayMs, events });
+    this.commitLoop = new CommitLoop(options.committer, storage, host, { sealDelayMs, events });
     this.threadBuilder = threadBuilderFor(settings);
     this.snapshots = this.createSnapshotScheduler();
   }
@@ -80,11 +81,11 @@ export class LogEngine {
     this.scheduleScrub();
   }
 
-  /** Nothing more is written by us after this. */
+  /** Starts no more writes. */
   stop(): void {
     this.isStopped = true;
     this.commitLoop.stop();
-    this.settings.host.clearTimer(this.retryTimer);
+    this.settings.host.clearTimer(this.spaceCheckTimer);
     this.settings.host.clearTimer(this.scrubTimer);
     this.threadBuilder?.close();
   }
@@ -101,7 +102,7 @@ export class LogEngine {
     });
   }
 
-  /** For a log that failed and a process that lives on: the directory can be opened again. */
+  /** For a log that failed in a process that lives on: the directory can be opened again. */
   release(done: Callback<void>): void {
     this.tasks.close(() => this.closeFilesAndUnlock(), done);
   }
@@ -179,7 +180,12 @@ export class LogEngine {
   }
 
   private preallocate(): void {
-    if (this.isPreallocating || this.isStopped || this.retryTimer !== undefined || !this.preallocator.isDue)
+    if (
+      this.isPreallocating ||
+      this.isStopped ||
+      this.spaceCheckTimer !== undefined ||
+      !this.preallocator.isDue
+    )
       return;
     this.isPreallocating = true;
     this.tasks.add(
@@ -188,7 +194,7 @@ export class LogEngine {
         this.isPreallocating = false;
         if (this.isStopped) return;
         if (error === null) this.onPreallocated();
-        else if (DiskSpace.isShortage(error)) this.onShortage(error);
+        else if (isShortage(error)) this.onShortage(error);
         else if (isFatal(error)) this.options.onFatal(error);
       },
     );
@@ -213,9 +219,9 @@ export class LogEngine {
   }
 
   private scheduleSpaceCheck(): void {
-    if (this.retryTimer !== undefined || this.isStopped) return;
-    this.retryTimer = this.settings.host.setTimer(RETRY_MS, () => {
-      this.retryTimer = undefined;
+    if (this.spaceCheckTimer !== undefined || this.isStopped) return;
+    this.spaceCheckTimer = this.settings.host.setTimer(SPACE_CHECK_MS, () => {
+      this.spaceCheckTimer = undefined;
       if (this.preallocator.isDue) this.preallocate();
       else
         this.tasks.add(

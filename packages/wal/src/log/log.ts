@@ -1,25 +1,21 @@
-// The log with callbacks: what the Promise face and the actor are shells of. It knows no promise and no real time, so a
-// simulator can drive it through the two ports.
+// The log with callbacks; PromiseLog and WalActor wrap it. It uses no promise and no clock of its own, so a
+// simulator can drive it through its two ports, Storage and WalHost.
 
 import type { BlobReader } from '../blob/blob-reader.js';
 import type { BlobStore } from '../blob/blob-store.js';
 import type { BlobWriter } from '../blob/blob-writer.js';
-import type { AppendCallback } from '../commit/batch-buffer.js';
+import { codecNamed } from '../codec/codec-lookup.js';
+import type { BlobRef, RecordVisitor } from '../codec/record.js';
+import type { AppendCallback } from '../commit/append-callbacks.js';
 import { Committer } from '../commit/committer.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
-import { codecNamed } from '../format/codecs.js';
 import type { SnapshotEntry } from '../format/manifest.js';
-import type { BlobRef, RecordVisitor } from '../format/record.js';
 import { type ScrubReport, scrub } from '../maintenance/scrub.js';
-import { durableManifest } from '../manifest/durable-manifest.js';
 import { droppedFiles, trimLimit, withoutSegments } from '../manifest/retention.js';
 import type { OpenedStore } from '../recovery/open-store.js';
-import { replaySegments } from '../recovery/replay.js';
-import { restoreSnapshot } from '../snapshot/build-snapshot.js';
 import type { Fold } from '../snapshot/fold.js';
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
-import { DiskSpace } from '../storage/disk-space.js';
-import { isFatal } from '../storage/error-severity.js';
+import { isFatal, isShortage } from '../storage/error-severity.js';
 import type { Callback } from '../storage/storage.js';
 import {
   WalClosedError,
@@ -31,29 +27,23 @@ import {
   WalSnapshotError,
 } from '../wal-error.js';
 import { LogEngine } from './log-engine.js';
+import { LogReader, type ReplayRange } from './log-reader.js';
 import type { LogSettings } from './options.js';
 import type { WalStatus } from './status.js';
 
 export interface AppendOptions {
-  /** The application's own kind of record, 0 to 255. */
-  readonly type?: number;
+  /** The application's record type, 0 to 255. */
+  readonly type?: number | undefined;
   /** A payload already stored with `putBlob`. */
-  readonly blob?: BlobRef;
-  /** Taken even when the disk is low: a completion, say, which frees more than it needs. */
-  readonly essential?: boolean;
+  readonly blob?: BlobRef | undefined;
+  /** Accepted even when the disk is low: a completion, for example, which frees more space than it takes. */
+  readonly essential?: boolean | undefined;
 }
 
-/** `append` took nothing because the buffer is full: ask again from `onBufferSpace`. */
+/** Result of `append` while the buffer is full: try again from `onBufferSpace`. */
 export const FULL = 0;
-/** `append` took nothing and will not for now: `refusal` says why. */
+/** Result of `append` while records are refused: `refusal` returns the reason. */
 export const REFUSED = -1;
-
-export interface ReplayRange {
-  /** First LSN wanted. Default: the first one behind the snapshot. */
-  readonly from?: number;
-  /** Last LSN wanted. Default: the last durable one. */
-  readonly to?: number;
-}
 
 const SLOW_REFUSE_MS = 30_000;
 const DEFAULTS: AppendOptions = {};
@@ -63,6 +53,7 @@ export class Log {
   private readonly committer: Committer;
   private readonly blobs: BlobStore;
   private readonly engine: LogEngine;
+  private readonly reader: LogReader;
   private state: WalStatus['state'] = 'open';
   private failure: WalError | undefined;
   private bufferSpaceCallbacks: (() => void)[] = [];
@@ -84,28 +75,29 @@ export class Log {
       onFatal: (error) => this.fail(error),
       onScrubDue: (done) => this.scrub(() => done()),
     });
+    this.reader = new LogReader(settings.storage, this.engine.manifestFile, this.committer);
     this.reportRecovery(store);
     this.engine.start();
   }
 
-  /** LSN the next record will get. */
+  /** LSN of the next record. */
   get nextLsn(): number {
     return this.committer.nextLsn;
   }
 
-  /** The last LSN known to be on the disk. */
+  /** The last LSN that is on the disk. */
   get durableLsn(): number {
-    return this.committer.durable.lsn;
+    return this.reader.durableLsn;
   }
 
   /** Lowest LSN that `replay` can start from. */
   get firstLsn(): number {
-    return this.engine.manifestFile.manifest.start.lsn + 1;
+    return this.reader.firstLsn;
   }
 
   /** The newest snapshot. */
   get snapshot(): SnapshotEntry | undefined {
-    return this.engine.manifestFile.manifest.snapshots[0];
+    return this.reader.snapshot;
   }
 
   get inlineBytesMax(): number {
@@ -113,8 +105,8 @@ export class Log {
   }
 
   /**
-   * Takes one record and returns its LSN, FULL or REFUSED. `done` is called once the record is on the disk, in the order of
-   * the appends. The payload is copied before this returns.
+   * Appends one record and returns its LSN, FULL or REFUSED. `done` is called once the record is on the disk,
+   * in the order of the appends. The payload is copied before this returns.
    */
   append(payload: Uint8Array, done?: AppendCallback, options: AppendOptions = DEFAULTS): number {
     if (this.refusal(options) !== undefined) return REFUSED;
@@ -128,7 +120,7 @@ export class Log {
     return lsn;
   }
 
-  /** As `append` for several records that survive a crash together or not at all. Returns the last one's LSN. */
+  /** As `append` for several records that survive a crash together or not at all; the last LSN. */
   appendAll(
     payloads: readonly Uint8Array[],
     done?: AppendCallback,
@@ -143,7 +135,7 @@ export class Log {
     return lsn;
   }
 
-  /** Why `append` with these options would be refused now. */
+  /** The reason why `append` with these options would be refused now, if it would. */
   refusal(options: AppendOptions = DEFAULTS): WalError | undefined {
     if (this.state !== 'open') return this.failure ?? new WalClosedError(this.state);
     if (options.essential === true) return undefined;
@@ -152,12 +144,12 @@ export class Log {
     return commitLoop.slowWriteMs > SLOW_REFUSE_MS ? new WalDiskSlowError(commitLoop.slowWriteMs) : undefined;
   }
 
-  /** Calls once when there may be room again after FULL. */
+  /** Calls once when the buffer may have space again after FULL. */
   onBufferSpace(run: () => void): void {
     this.bufferSpaceCallbacks.push(run);
   }
 
-  /** Stores a payload of any size; durable when `done` is called. Then append a record that refers to it. */
+  /** Stores a payload of any size; durable when `done` is called. Then a record may refer to it. */
   putBlob(bytes: Uint8Array, done: Callback<BlobRef>, options: AppendOptions = DEFAULTS): void {
     const refusal = this.refusal(options);
     if (refusal !== undefined) return done(refusal, undefined as never);
@@ -166,14 +158,14 @@ export class Log {
     });
   }
 
-  /** As `putBlob` for content that comes in pieces; undefined while `refusal` says why. */
+  /** As `putBlob` for content that arrives in chunks; undefined while blobs are refused, see `refusal`. */
   openBlobWriter(): BlobWriter | undefined {
     return this.refusal() === undefined
       ? this.blobs.createWriter((error, bytes) => this.classifyBlobError(error, bytes))
       : undefined;
   }
 
-  /** No record will refer to a blob that was stored. */
+  /** Releases a stored blob to which no record will refer. */
   releaseBlob(ref: BlobRef): void {
     this.blobs.release(ref);
   }
@@ -186,17 +178,17 @@ export class Log {
     this.blobs.read(ref, done);
   }
 
-  /** Visits durable records in order. What `visit` throws ends the replay and is passed on. */
+  /** Visits durable records in order. An error thrown by `visit` ends the replay and is passed to `done`. */
   replay(range: ReplayRange, visit: RecordVisitor, done: Callback<void>): void {
-    this.readPinned(this.replayRange(range, visit), done);
+    this.readPinned(this.reader.replay(range, visit), done);
   }
 
-  /** The state behind the last durable record: the snapshot, and the records behind it. */
+  /** The state after the last durable record: the snapshot, and the records after it. */
   restore<S>(fold: Fold<S>, done: Callback<S>): void {
-    this.readPinned(this.restoreState(fold), done);
+    this.readPinned(this.reader.restore(fold), done);
   }
 
-  /** A snapshot of everything that is durable now. */
+  /** Makes a snapshot of all records that are durable now. */
   makeSnapshot(done: Callback<SnapshotEntry>): void {
     const { snapshots } = this.engine;
     const refusal = this.refusal({ essential: true });
@@ -205,7 +197,7 @@ export class Log {
     else snapshots.make(this.durableLsn, done);
   }
 
-  /** Forgets whole segments of records up to `lsn`, as far as no kept snapshot needs them. Gives the first LSN left. */
+  /** Drops whole segments up to `lsn` that no kept snapshot needs. Passes the first LSN left. */
   trim(lsn: number, done: Callback<number>): void {
     const { manifestFile, tasks, obsoleteFiles, snapshots } = this.engine;
     const trimmed = function* (): Coroutine<number> {
@@ -223,7 +215,7 @@ export class Log {
     });
   }
 
-  /** Reads everything at rest, a twentieth of the time, and reports what is damaged. */
+  /** Reads all sealed segments, snapshots and blobs at a twentieth of the disk's time, and reports damage. */
   scrub(done: Callback<ScrubReport>): void {
     const { manifestFile } = this.engine;
     this.readPinned(scrub(this.engine.throttledStorage(), manifestFile.manifest), (error, report) => {
@@ -244,7 +236,7 @@ export class Log {
     };
   }
 
-  /** Writes what was appended, seals the log, records the clean shutdown, gives the directory back. A log that failed only does the last. */
+  /** Writes pending records and a seal, records the clean shutdown, unlocks. A failed log only unlocks. */
   close(done: Callback<void>): void {
     if (this.state === 'failed') return this.engine.release(done);
     if (this.state !== 'open') return done(null);
@@ -256,28 +248,10 @@ export class Log {
     });
   }
 
-  private *replayRange(range: ReplayRange, visit: RecordVisitor): Coroutine<void> {
-    const from = range.from ?? (this.snapshot?.lsn ?? this.firstLsn - 1) + 1;
-    const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
-    const manifest = durableManifest(this.engine.manifestFile.manifest, this.committer);
-    yield* replaySegments(this.settings.storage, manifest, { from, to }, visit);
-  }
-
-  private *restoreState<S>(fold: Fold<S>): Coroutine<S> {
-    const state = fold.empty();
-    const lsn = this.snapshot?.lsn ?? 0;
-    if (lsn > 0) yield* restoreSnapshot(this.settings.storage, fold, state, lsn);
-    const from = Math.max(lsn + 1, this.firstLsn);
-    yield* this.replayRange({ from }, (at, payload, type, blob) =>
-      fold.apply(state, at, payload, type, blob),
-    );
-    return state;
-  }
-
-  /** Files stay while somebody reads them, even if the log has no more use for them. */
-  private readPinned<T>(procedure: Coroutine<T>, done: Callback<T>): void {
+  /** Obsolete files are kept while the coroutine reads them. */
+  private readPinned<T>(coroutine: Coroutine<T>, done: Callback<T>): void {
     const unpin = this.engine.obsoleteFiles.pin();
-    runCoroutine(procedure, (error, value) => {
+    runCoroutine(coroutine, (error, value) => {
       unpin();
       done(error, value);
     });
@@ -293,9 +267,9 @@ export class Log {
       onEvent({ kind: 'snapshot-fallback', reason: store.snapshotFallback });
   }
 
-  /** A full disk is no reason to end; anything else is. */
+  /** A full disk does not end the log; any other error does. */
   private classifyBlobError(error: Error, bytes: number): WalError {
-    if (DiskSpace.isShortage(error)) return new WalDiskLowError(undefined, bytes);
+    if (isShortage(error)) return new WalDiskLowError(undefined, bytes);
     const fatal = error instanceof WalError ? error : new WalIoError('storing a blob', error);
     this.fail(fatal);
     return fatal;
@@ -303,22 +277,22 @@ export class Log {
 
   private notifyBufferSpace(): void {
     if (this.bufferSpaceCallbacks.length === 0) return;
-    const waiters = this.bufferSpaceCallbacks;
+    const callbacks = this.bufferSpaceCallbacks;
     this.bufferSpaceCallbacks = [];
-    for (const run of waiters) run();
+    for (const run of callbacks) run();
   }
 
-  /** Nothing is retried, flushed or answered: whoever is waiting learns it from the end of the process. */
+  /** Nothing is retried or flushed: callers learn of the failure from the end of the process. */
   private fail(cause: Error): void {
     if (this.state === 'failed') return;
-    const error = cause instanceof WalError ? cause : new WalIoError('keeping the log', cause);
+    const error = cause instanceof WalError ? cause : new WalIoError('writing the log', cause);
     this.state = 'failed';
     this.failure = error;
     this.engine.stop();
     this.settings.onFatal(error);
     this.settings.exit(error.exitCode ?? 74);
-    // Only where the host did not end the process.
-    for (const waiters of this.committer.pendingCallbacks()) waiters.invokeAll(error, () => undefined);
+    // Reached only where the host did not end the process.
+    for (const callbacks of this.committer.pendingCallbacks()) callbacks.invokeAll(error, () => undefined);
     this.notifyBufferSpace();
   }
 }

@@ -1,7 +1,7 @@
-// From options to a log that serves: lock, recover, and only then hand it out.
+// Opens a log: checks the options, locks the directory, recovers it.
 
 import { BlobStore } from '../blob/blob-store.js';
-import { codecOf } from '../format/codecs.js';
+import { codecOf } from '../codec/codec-lookup.js';
 import { openStore } from '../recovery/open-store.js';
 import type { ScannedBatch } from '../recovery/segment-scan.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
@@ -10,7 +10,7 @@ import { WalError, WalIoError } from '../wal-error.js';
 import { Log } from './log.js';
 import { type LogSettings, readOptions, type WalOptions } from './options.js';
 
-/** Opens the directory and recovers it. Nothing is served, and no timer runs, before `done`. */
+/** Opens and recovers the directory. No append is accepted and no timer runs before `done`. */
 export function openLog(options: WalOptions, done: Callback<Log>): void {
   let settings: LogSettings;
   try {
@@ -31,9 +31,8 @@ function* open(settings: LogSettings): Coroutine<Log> {
   try {
     const nonce = Math.floor(host.random() * 2 ** 32).toString(16);
     const blobs = new BlobStore(storage, host, nonce);
-    const hasBlobs = yield* removeBlobDrafts(settings);
-    const note = (batch: ScannedBatch): void => noteBlobs(batch, blobs);
-    const onBatch = hasBlobs ? note : () => undefined;
+    const hasBlobs = yield* removeTempBlobs(settings);
+    const onBatch = hasBlobs ? (batch: ScannedBatch) => addBlobReferences(batch, blobs) : () => undefined;
     const store = yield* openStore(storage, host, { segmentBytes: settings.firstSegmentBytes, onBatch });
     return new Log(settings, store, blobs);
   } catch (error) {
@@ -42,16 +41,16 @@ function* open(settings: LogSettings): Coroutine<Log> {
   }
 }
 
-/** True if there are blobs. Drafts are unfinished work of a process that died. */
-function* removeBlobDrafts({ storage }: LogSettings): Coroutine<boolean> {
+/** Removes the unfinished blobs of a dead process. True if there are others. */
+function* removeTempBlobs({ storage }: LogSettings): Coroutine<boolean> {
   const names = yield* call<string[]>((done) => storage.list('blobs', done));
-  const drafts = names.filter((name) => name.endsWith('.tmp'));
-  for (const name of drafts) yield* call<void>((done) => storage.unlink(`blobs/${name}`, done));
-  return names.length > drafts.length;
+  const temporary = names.filter((name) => name.endsWith('.tmp'));
+  for (const name of temporary) yield* call<void>((done) => storage.unlink(`blobs/${name}`, done));
+  return names.length > temporary.length;
 }
 
-/** Records behind the snapshot keep their blobs until a snapshot has taken them over. */
-function noteBlobs(batch: ScannedBatch, blobs: BlobStore): void {
+/** Records after the snapshot keep their blobs until a snapshot lists them. */
+function addBlobReferences(batch: ScannedBatch, blobs: BlobStore): void {
   const { firstLsn, count, flags } = batch.header;
   codecOf(flags).decode(batch.bytes, batch.from, batch.to, firstLsn, count, (lsn, _payload, _type, blob) => {
     if (blob !== undefined) blobs.references.addRecord(blob, lsn);

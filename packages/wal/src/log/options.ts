@@ -1,6 +1,7 @@
+import { checkOption, type OptionProblem, wholeNumber } from '@troupe/core/option-check';
+import type { CodecName } from '../codec/codec-lookup.js';
 import { BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
-import type { CodecName } from '../format/codecs.js';
-import { PAGE_BYTES } from '../format/page.js';
+import { PAGE_BYTES, padToPage } from '../format/page.js';
 import type { WalHost } from '../host/host.js';
 import { nodeHost } from '../host/node-host.js';
 import type { FoldModule, SnapshotBuilder } from '../snapshot/fold.js';
@@ -14,33 +15,42 @@ export interface WalOptions {
   readonly dir?: string | undefined;
   readonly storage?: Storage | undefined;
   readonly host?: WalHost | undefined;
-  /** How new records are written; both kinds are always readable. Default 'binary'. */
+  /** Codec for new records; both are always readable. Default 'binary'. */
   readonly codec?: CodecName | undefined;
   /** Default 64 MiB. Rounded up to whole pages. */
   readonly segmentBytes?: number | undefined;
-  /** The first segment after an open is smaller, so that opening is quick. Default 4 MiB, at most `segmentBytes`. */
+  /** The first segment after an open is smaller, which is faster. Default 4 MiB, at most `segmentBytes`. */
   readonly firstSegmentBytes?: number | undefined;
-  /** Most bytes in one batch, and so most bytes waiting for the disk; at it `append` says that it is full. Default 16 MiB. */
+  /** Most bytes in one batch and so waiting for the disk; beyond it `append` returns FULL. Default 16 MiB. */
   readonly batchBytesMax?: number | undefined;
   /** Payloads above this become blobs. Default 1 MiB. */
   readonly inlineBytesMax?: number | undefined;
-  /** How long after the last batch of a burst it is sealed. Default 50. */
+  /** Delay between the last batch of a burst and its seal. Default 50. */
   readonly sealDelayMs?: number | undefined;
-  /** Below this much free space only essential appends are taken. Default the larger of 1 GiB and four segments; 0 turns it off. */
+  /**
+   * Below this much free space only essential appends are accepted. Default the larger of 1 GiB and four
+   * segments; 0 turns it off.
+   */
   readonly freeBytesSoft?: number | undefined;
-  /** Below this much not even the next segment is prepared. Default 256 MiB, or a quarter of `freeBytesSoft` if that is less. */
+  /**
+   * Below this much free space the next segment is not prepared. Default 256 MiB, or a quarter of
+   * `freeBytesSoft` if that is less.
+   */
   readonly freeBytesHard?: number | undefined;
-  /** State as a fold over records, by module and export: what snapshots are made of. */
+  /** The fold over records whose state the snapshots hold, by module and export. */
   readonly fold?: FoldModule | undefined;
-  /** Who runs the fold. Default: a worker thread. */
+  /** Runs the fold. Default: on a worker thread. */
   readonly snapshotBuilder?: SnapshotBuilder | undefined;
-  /** A snapshot is made when the log behind the last one is larger than this and than twice that snapshot. Default 256 MiB; 0: never by itself. */
+  /**
+   * A snapshot is made when the log after the last one is larger than this and than twice that snapshot.
+   * Default 256 MiB; 0 turns automatic snapshots off.
+   */
   readonly snapshotEveryBytes?: number | undefined;
-  /** Full scrub cycle. Default 0: only when `scrub()` is called. */
+  /** Interval of automatic scrubs. Default 0: only when `scrub()` is called. */
   readonly scrubEveryMs?: number | undefined;
-  /** Told what happened that an operator should know. */
+  /** Receives events for operators. */
   readonly onEvent?: ((event: WalEvent) => void) | undefined;
-  /** Called first when the log must end; the process then exits unless the host decides otherwise. */
+  /** Called when the log must end, before the host's `exit`. */
   readonly onFatal?: ((error: WalError) => void) | undefined;
 }
 
@@ -68,15 +78,15 @@ export interface LogSettings {
 const MIB = 1024 * 1024;
 const SEGMENT_BYTES_MIN = 2 * PAGE_BYTES;
 const SEGMENT_BYTES_MAX = 1024 * MIB;
-/** Room a codec may need around a payload, base64 included, is at most this and a third of it. */
+/** A codec needs at most this much more than the payload, and a third of it for base64. */
 const RECORD_OVERHEAD = 256;
 
 export function readOptions(options: WalOptions): LogSettings {
   const { dir } = options;
   if ((dir === undefined) === (options.storage === undefined)) {
-    throw new WalOptionError('dir', dir, 'either dir or storage, and not both');
+    throw new WalOptionError('dir', dir, 'needed either dir or storage');
   }
-  const storage = options.storage ?? nodeStorage(dir as string); // one of the two is there, see above
+  const storage = options.storage ?? nodeStorage(dir as string); // exactly one of the two is given
   const host = options.host ?? nodeHost;
   const segmentBytes = pages(
     'segmentBytes',
@@ -124,12 +134,13 @@ export function readOptions(options: WalOptions): LogSettings {
 }
 
 function pages(option: string, value: number, min: number, max: number): number {
-  return Math.ceil(integer(option, value, min, max) / PAGE_BYTES) * PAGE_BYTES;
+  return padToPage(integer(option, value, min, max));
 }
 
-function integer(option: string, value: number, min: number, max = Number.MAX_SAFE_INTEGER): number {
-  if (!Number.isSafeInteger(value) || value < min || value > max) {
-    throw new WalOptionError(option, value, `an integer from ${min} to ${max}`);
-  }
-  return value;
+function integer(option: string, value: number, min: number, max?: number): number {
+  return checkOption(option, value, wholeNumber(min, max), optionError);
+}
+
+function optionError({ option, value, problem }: OptionProblem): WalOptionError {
+  return new WalOptionError(option, value, problem);
 }

@@ -1,37 +1,34 @@
-// The log with promises, for people who use no actors.
+// The log with promises, for programs without actors.
 
+import type { BlobRef, RecordVisitor } from '../codec/record.js';
 import type { SnapshotEntry } from '../format/manifest.js';
-import type { BlobRef, RecordVisitor } from '../format/record.js';
 import type { ScrubReport } from '../maintenance/scrub.js';
 import type { Fold } from '../snapshot/fold.js';
-import type { Callback } from '../storage/storage.js';
+import { promiseOf } from '../storage/coroutine.js';
 import { AppendQueue } from './append-queue.js';
-import type { AppendOptions, Log, ReplayRange } from './log.js';
+import type { AppendOptions, Log } from './log.js';
+import type { ReplayRange } from './log-reader.js';
 import { openLog } from './open-log.js';
 import type { WalOptions } from './options.js';
 import type { WalStatus } from './status.js';
 
-export function openWal(options: WalOptions): Promise<PromiseLog> {
-  return promised<Log>((done) => openLog(options, done)).then((log) => new PromiseLog(log));
+export async function openWal(options: WalOptions): Promise<PromiseLog> {
+  return new PromiseLog(await promiseOf((done) => openLog(options, done)));
 }
 
 export class PromiseLog implements AsyncDisposable {
-  private readonly callbackLog: Log;
+  /** The same log with callbacks. */
+  readonly log: Log;
   private readonly appends: AppendQueue;
 
   constructor(log: Log) {
-    this.callbackLog = log;
+    this.log = log;
     this.appends = new AppendQueue(log);
   }
 
-  /** The callback face of the same log. */
-  get log(): Log {
-    return this.callbackLog;
-  }
-
   /**
-   * Resolves with the LSN (of the last record, if several) once it is on the disk. Waits while the buffer is full. Several records
-   * survive a crash together or not at all.
+   * Resolves with the LSN (of the last record, if several) once it is on the disk. Waits while the buffer is
+   * full. Several records survive a crash together or not at all.
    */
   append(record: Uint8Array | readonly Uint8Array[], options?: AppendOptions): Promise<number> {
     return new Promise((resolve, reject) => {
@@ -42,53 +39,47 @@ export class PromiseLog implements AsyncDisposable {
     });
   }
 
-  /** Visits durable records in order; by default those behind the snapshot. */
+  /** Visits durable records in order; by default those after the snapshot. */
   replay(visit: RecordVisitor, range: ReplayRange = {}): Promise<void> {
-    return promised((done) => this.callbackLog.replay(range, visit, done));
+    return promiseOf((done) => this.log.replay(range, visit, done));
   }
 
-  /** The state behind the last durable record: the snapshot, and the records behind it. */
+  /** The state after the last durable record: the snapshot, and the records after it. */
   restore<S>(fold: Fold<S>): Promise<S> {
-    return promised((done) => this.callbackLog.restore(fold, done));
+    return promiseOf((done) => this.log.restore(fold, done));
   }
 
-  /** A snapshot of everything that is durable now, made off this loop. */
+  /** Makes a snapshot of all records that are durable now, on another thread. */
   snapshot(): Promise<SnapshotEntry> {
-    return promised((done) => this.callbackLog.makeSnapshot(done));
+    return promiseOf((done) => this.log.makeSnapshot(done));
   }
 
-  /** Forgets whole segments up to `lsn`, as far as no kept snapshot needs them; resolves with the first LSN left. */
+  /** Drops whole segments up to `lsn` that no kept snapshot needs; resolves with the first LSN left. */
   trim(lsn: number): Promise<number> {
-    return promised((done) => this.callbackLog.trim(lsn, done));
+    return promiseOf((done) => this.log.trim(lsn, done));
   }
 
   putBlob(bytes: Uint8Array): Promise<BlobRef> {
-    return promised((done) => this.callbackLog.putBlob(bytes, done));
+    return promiseOf((done) => this.log.putBlob(bytes, done));
   }
 
   readBlob(ref: BlobRef): Promise<Buffer> {
-    return promised((done) => this.callbackLog.readBlob(ref, done));
+    return promiseOf((done) => this.log.readBlob(ref, done));
   }
 
   scrub(): Promise<ScrubReport> {
-    return promised((done) => this.callbackLog.scrub(done));
+    return promiseOf((done) => this.log.scrub(done));
   }
 
   status(): WalStatus {
-    return this.callbackLog.status();
+    return this.log.status();
   }
 
   close(): Promise<void> {
-    return promised((done) => this.appends.whenEmpty(() => this.callbackLog.close(done)));
+    return promiseOf((done) => this.appends.whenEmpty(() => this.log.close(done)));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-function promised<T>(start: (done: Callback<T>) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    start((error, value) => (error === null ? resolve(value) : reject(error)));
-  });
 }

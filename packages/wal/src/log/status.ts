@@ -6,15 +6,15 @@ export interface WalStatus {
   readonly firstLsn: number;
   readonly durableLsn: number;
   readonly nextLsn: number;
-  /** Bytes appended and not yet handed to the disk. */
+  /** Bytes appended and not yet being written. */
   readonly bufferedBytes: number;
   readonly segments: number;
   readonly segmentsReady: number;
-  /** Bytes of sealed segments that are kept. */
+  /** Bytes of the sealed segments in use. */
   readonly sealedBytes: number;
   readonly snapshot: SnapshotEntry | undefined;
   readonly isSnapshotBuilding: boolean;
-  /** Batches written, and so syncs made, since the log was opened. */
+  /** Batches written since the log was opened; each is one sync. */
   readonly batches: number;
   readonly batchBytes: number;
   readonly lastSyncMs: number;

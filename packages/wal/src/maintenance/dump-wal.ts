@@ -1,14 +1,15 @@
-// The log as values that can be printed as JSON, one a record, whichever codec wrote them. Changes nothing, and goes on as far as
-// it can: damage is one of the things it shows.
+// The log as JSON values, one per record, for either codec. Changes nothing. Damage is one of the entries;
+// records after it are read as far as possible.
 
-import { codecOf } from '../format/codecs.js';
+import { codecOf } from '../codec/codec-lookup.js';
+import type { BlobRef } from '../codec/record.js';
 import { positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { segmentName } from '../format/segment-header.js';
 import { readManifest } from '../recovery/check-store.js';
 import { visitBatch } from '../recovery/replay.js';
-import { type ScannedBatch, scanSegment } from '../recovery/segment-scan.js';
-import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
-import { nodeStorage } from '../storage/node-storage.js';
+import { type ScannedBatch, type SegmentTail, scanSegment } from '../recovery/segment-scan.js';
+import { type Coroutine, call, promiseOf, runCoroutine } from '../storage/coroutine.js';
+import { storageOf } from '../storage/node-storage.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 
 export type DumpedEntry =
@@ -23,14 +24,14 @@ export type DumpedEntry =
       /** The payload, if it is JSON text. */
       readonly event?: unknown;
       /** The payload otherwise. */
-      readonly base64?: string;
-      readonly blob?: { readonly sha256: string; readonly bytes: number };
+      readonly base64?: string | undefined;
+      readonly blob?: BlobRef | undefined;
     }
   | { readonly kind: 'damage'; readonly file: string; readonly offset: number; readonly reason: string };
 
 export interface DumpOptions {
-  readonly from?: number;
-  readonly to?: number;
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
 }
 
 export function dumpWal(
@@ -38,10 +39,7 @@ export function dumpWal(
   visit: (entry: DumpedEntry) => void,
   options: DumpOptions = {},
 ): Promise<void> {
-  const storage = typeof dir === 'string' ? nodeStorage(dir) : dir;
-  return new Promise((resolve, reject) => {
-    runCoroutine(dump(storage, visit, options), (error) => (error === null ? resolve() : reject(error)));
-  });
+  return promiseOf((done) => runCoroutine(dump(storageOf(dir), visit, options), done));
 }
 
 export function* dump(
@@ -70,16 +68,16 @@ export function* dump(
 function reportDamage(
   entry: SegmentEntry,
   offset: number,
-  rest: { readonly kind: string; readonly reason?: string },
+  tail: SegmentTail,
   visit: (entry: DumpedEntry) => void,
 ): void {
-  const isBad = rest.kind === 'bad' || (rest.kind === 'zeros' && entry.sealed !== undefined);
-  if (!isBad) return;
+  const isDamage = tail.kind === 'invalid' || (tail.kind === 'zeros' && entry.sealed !== undefined);
+  if (!isDamage) return;
   visit({
     kind: 'damage',
     file: segmentName(entry.seq),
     offset,
-    reason: rest.reason ?? 'zeros where batches are listed',
+    reason: tail.kind === 'invalid' ? tail.reason : 'zeros where batches are listed',
   });
 }
 
@@ -93,7 +91,7 @@ function dumpBatch(
   const where = { segment: segmentName(entry.seq), batch: batchSeq, epoch, codec: codecOf(flags).name };
   visitBatch(entry, batch, range, (lsn, payload, type, blob) => {
     const content = printable(payload);
-    visit({ kind: 'record', lsn, type, ...where, ...content, ...(blob === undefined ? {} : { blob }) });
+    visit({ kind: 'record', lsn, type, ...where, ...content, blob });
   });
 }
 

@@ -1,5 +1,5 @@
-// Makes a refused directory open again, by giving up what cannot be read: explicitly, with the lost range written into the manifest,
-// and with every damaged file kept in quarantine/.
+// Makes a corrupt directory open again by giving up the records that cannot be read. The lost ranges are
+// written into the manifest, and every damaged file is kept in quarantine/.
 
 import {
   batchExtent,
@@ -23,11 +23,11 @@ import { segmentSeqOf } from '../format/segment-header.js';
 import { decodeStoreFile, encodeStoreFile } from '../format/store-file.js';
 import type { WalHost } from '../host/host.js';
 import { nodeHost } from '../host/node-host.js';
-import { prepareSegment } from '../segments/prepare-segment.js';
+import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
-import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
+import { type Coroutine, call, promiseOf, runCoroutine } from '../storage/coroutine.js';
 import { createFile, readFile, replaceFile } from '../storage/file-operations.js';
-import { nodeStorage } from '../storage/node-storage.js';
+import { storageOf } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { WalCorruptError, WalOptionError } from '../wal-error.js';
 import {
@@ -44,25 +44,20 @@ export interface RepairReport {
   /** Ranges of records that are gone. */
   readonly lost: readonly Loss[];
   readonly recordsKept: number;
-  /** Copies in quarantine/ of files that held bytes nobody can vouch for. */
+  /** Damaged files, of which a copy is kept in quarantine/. */
   readonly quarantined: readonly string[];
-  /** False for a rehearsal: nothing was changed. */
+  /** False for a dry run: nothing was changed. */
   readonly applied: boolean;
 }
 
 export interface RepairOptions {
-  /** Without it nothing is changed, and the report says what would be lost. */
+  /** False: a dry run that reports the loss and changes nothing. */
   readonly acceptLoss: boolean;
-  readonly host?: WalHost;
+  readonly host?: WalHost | undefined;
 }
 
 export function repairWal(dir: string | Storage, options: RepairOptions): Promise<RepairReport> {
-  const storage = typeof dir === 'string' ? nodeStorage(dir) : dir;
-  return new Promise((resolve, reject) => {
-    runCoroutine(repair(storage, options), (error, report) =>
-      error === null ? resolve(report) : reject(error),
-    );
-  });
+  return promiseOf((done) => runCoroutine(repair(storageOf(dir), options), done));
 }
 
 export function* repair(storage: Storage, options: RepairOptions): Coroutine<RepairReport> {
@@ -85,7 +80,7 @@ function* repairLocked(storage: Storage, host: WalHost, acceptLoss: boolean): Co
   if (!acceptLoss) return { ...report, applied: false };
 
   for (const name of damagedFiles) yield* copyToQuarantine(storage, name, old.epoch);
-  const segments = yield* rewrite(storage, host, {
+  const segments = yield* rewriteBatches(storage, host, {
     old,
     batches,
     start: plan.start,
@@ -105,7 +100,7 @@ function* repairLocked(storage: Storage, host: WalHost, acceptLoss: boolean): Co
   return { ...report, applied: true };
 }
 
-/** CURRENT if it can be read, else what the files themselves tell. */
+/** CURRENT if it can be read, else a manifest built from the headers of the segments. */
 function* readOrRebuildManifest(storage: Storage, names: readonly string[]): Coroutine<Manifest> {
   const { storeId, entries } = yield* segmentsByHeader(storage, names);
   const store = yield* readable(storage, 'STORE', decodeStoreFile);
@@ -113,8 +108,8 @@ function* readOrRebuildManifest(storage: Storage, names: readonly string[]): Cor
   if (manifest !== undefined) return manifest;
   const known = storeId ?? store?.storeId;
   if (known === undefined)
-    throw new WalOptionError('dir', names.join(' '), 'a directory that holds at least one segment');
-  // An epoch that no lost manifest can have had.
+    throw new WalOptionError('dir', names.join(' '), 'needed a directory with at least one segment');
+  // Higher than the epoch of any lost manifest.
   return { storeId: known, epoch: 2 ** 31, start: ORIGIN, segments: entries, snapshots: [], losses: [] };
 }
 
@@ -145,7 +140,7 @@ interface LossPlan {
   readonly lastLsn: number;
 }
 
-/** Gaps between what was salvaged, as far as no snapshot covers them. */
+/** Gaps between the salvaged batches that no snapshot covers. */
 function planLosses(
   old: Manifest,
   snapshots: readonly SnapshotEntry[],
@@ -163,7 +158,7 @@ function planLosses(
     last = header.firstLsn + header.count - 1;
   }
   const known = lastKnownLsn(old);
-  // The numbers of lost records are not used again.
+  // The LSNs of lost records are not reused.
   if (known > last) lost.push({ from: last + 1, to: known, at });
   const start = {
     batch: old.start.batch,
@@ -173,7 +168,7 @@ function planLosses(
   return { lost, start, lastLsn: Math.max(last, known) };
 }
 
-interface Rewrite {
+interface RewriteInput {
   readonly old: Manifest;
   readonly batches: readonly SalvagedBatch[];
   readonly start: Position;
@@ -181,22 +176,24 @@ interface Rewrite {
   readonly names: readonly string[];
 }
 
-/** The salvaged batches in new segments, with a new chain. */
-function* rewrite(storage: Storage, host: WalHost, work: Rewrite): Coroutine<SegmentEntry[]> {
-  const { old, lastLsn } = work;
+/** Writes the salvaged batches into new segments with a new chain. */
+function* rewriteBatches(storage: Storage, host: WalHost, input: RewriteInput): Coroutine<SegmentEntry[]> {
+  const { old, lastLsn } = input;
   const segments: SegmentEntry[] = [];
-  let seq = work.names.reduce((last, name) => Math.max(last, segmentSeqOf(name) ?? 0), 0);
-  let position = work.start;
-  for (const group of groupBySegment(work.batches, lastLsn)) {
+  let seq = input.names.reduce((last, name) => Math.max(last, segmentSeqOf(name) ?? 0), 0);
+  let position = input.start;
+  for (const group of groupBySegment(input.batches, lastLsn)) {
     seq += 1;
-    const bytes = group.reduce((sum, piece) => sum + batchExtent(piece.bodyLen), PAGE_BYTES);
-    const entry = { seq, bytes, salt: Math.floor(host.random() * 2 ** 32) };
+    const bytes = group.reduce((sum, { bodyLen }) => sum + batchExtent(bodyLen), PAGE_BYTES);
+    const entry = { seq, bytes, salt: randomSalt(host) };
     const content: Buffer[] = [];
-    for (const piece of group) {
+    for (const planned of group) {
       const batch =
-        piece.batch === undefined ? Buffer.alloc(PAGE_BYTES) : yield* readSalvaged(storage, piece.batch);
-      const flags = piece.flags | (content.length === 0 ? FLAG_LINK : 0);
-      const { firstLsn, count, bodyLen } = piece;
+        planned.source === undefined
+          ? Buffer.alloc(PAGE_BYTES)
+          : yield* readSalvaged(storage, planned.source);
+      const flags = planned.flags | (content.length === 0 ? FLAG_LINK : 0);
+      const { firstLsn, count, bodyLen } = planned;
       position = closeBatch(
         batch,
         bodyLen,
@@ -212,33 +209,34 @@ function* rewrite(storage: Storage, host: WalHost, work: Rewrite): Coroutine<Seg
   return segments;
 }
 
-interface RewrittenBatch {
-  readonly batch: SalvagedBatch | undefined;
+interface PlannedBatch {
+  /** Undefined for the empty batch at the end. */
+  readonly source: SalvagedBatch | undefined;
   readonly firstLsn: number;
   readonly count: number;
   readonly bodyLen: number;
   readonly flags: number;
 }
 
-/** Batches that go into one segment each; an empty one ends them if the last records are lost, so that their numbers stay unused. */
-function groupBySegment(batches: readonly SalvagedBatch[], lastLsn: number): RewrittenBatch[][] {
-  const pieces: RewrittenBatch[] = batches.map((batch) => {
+/** Groups the batches by new segment. A last, empty batch keeps the LSNs of lost records unused. */
+function groupBySegment(batches: readonly SalvagedBatch[], lastLsn: number): PlannedBatch[][] {
+  const plan: PlannedBatch[] = batches.map((batch) => {
     const { firstLsn, count, bodyLen, flags } = batch.header;
-    return { batch, firstLsn, count, bodyLen, flags: flags & ~(FLAG_SEAL | FLAG_LINK) };
+    return { source: batch, firstLsn, count, bodyLen, flags: flags & ~(FLAG_SEAL | FLAG_LINK) };
   });
-  const last = pieces.at(-1);
+  const last = plan.at(-1);
   if (last === undefined || last.firstLsn + last.count - 1 < lastLsn) {
-    pieces.push({ batch: undefined, firstLsn: lastLsn + 1, count: 0, bodyLen: 0, flags: FLAG_SEAL });
+    plan.push({ source: undefined, firstLsn: lastLsn + 1, count: 0, bodyLen: 0, flags: FLAG_SEAL });
   }
-  const groups: RewrittenBatch[][] = [];
+  const groups: PlannedBatch[][] = [];
   let room = 0;
-  for (const piece of pieces) {
-    const extent = batchExtent(piece.bodyLen);
+  for (const planned of plan) {
+    const extent = batchExtent(planned.bodyLen);
     if (groups.length === 0 || extent > room) {
       groups.push([]);
       room = SEGMENT_BYTES;
     }
-    groups.at(-1)?.push(piece);
+    groups.at(-1)?.push(planned);
     room -= extent;
   }
   return groups;

@@ -1,4 +1,4 @@
-// Finds every batch that can still be trusted, whatever is wrong around it. Changes nothing.
+// Finds every valid batch in damaged segments. Changes nothing.
 
 import {
   BATCH_HEADER_BYTES,
@@ -22,9 +22,9 @@ export interface SalvagedBatch {
 }
 
 export interface SalvageResult {
-  /** In order of their records; none overlaps another. */
+  /** In the order of their records, without overlaps. */
   readonly batches: readonly SalvagedBatch[];
-  /** Files with bytes that belong to no batch that could be trusted. */
+  /** Files with bytes that belong to no valid batch. */
   readonly damagedFiles: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function* salvageBatches(
     if (found.isDamaged) damagedFiles.push(segmentName(entry.seq));
     for (const batch of found.batches) {
       const { firstLsn, count } = batch.header;
-      // What recovery had copied to a newer segment is there twice when the manifest is gone; once is enough.
+      // Without a manifest, a batch that recovery copied to a newer segment is found twice.
       if (count === 0 || firstLsn <= lastLsn) continue;
       batches.push(batch);
       lastLsn = firstLsn + count - 1;
@@ -57,44 +57,44 @@ function* salvageSegment(
   limit: number,
 ): Coroutine<{ readonly batches: SalvagedBatch[]; readonly isDamaged: boolean }> {
   const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'read', done));
-  const window = new SegmentReadBuffer(storage, file, limit);
+  const buffer = new SegmentReadBuffer(storage, file, limit);
   const batches: SalvagedBatch[] = [];
   let isDamaged = limit < (entry.sealed?.end ?? entry.bytes);
   try {
     let offset = PAGE_BYTES;
     while (offset < limit) {
-      const header = yield* batchAt(window, entry, offset);
+      const header = yield* batchAt(buffer, entry, offset);
       if (header !== undefined) {
         batches.push({ entry, offset, header });
         offset += batchExtent(header.bodyLen);
         continue;
       }
-      const at = offset - window.start;
-      if (!isZero(window.bytes, at, Math.min(at + PAGE_BYTES, window.bytes.length))) isDamaged = true;
+      const at = offset - buffer.start;
+      if (!isZero(buffer.bytes, at, Math.min(at + PAGE_BYTES, buffer.bytes.length))) isDamaged = true;
       offset += PAGE_BYTES;
     }
   } finally {
-    yield* window.finish();
+    yield* buffer.finish();
     yield* call<void>((done) => storage.close(file, done));
   }
   return { batches, isDamaged };
 }
 
 function* batchAt(
-  window: SegmentReadBuffer,
+  buffer: SegmentReadBuffer,
   entry: SegmentEntry,
   offset: number,
 ): Coroutine<BatchHeader | undefined> {
-  if (!window.has(offset, PAGE_BYTES)) yield* window.load(offset, PAGE_BYTES);
-  const header = readBatchHeader(window.bytes, offset - window.start, crcSeed(entry));
+  if (!buffer.has(offset, PAGE_BYTES)) yield* buffer.load(offset, PAGE_BYTES);
+  const header = readBatchHeader(buffer.bytes, offset - buffer.start, crcSeed(entry));
   if (header === undefined) return undefined;
   const extent = batchExtent(header.bodyLen);
-  if (!window.has(offset, extent)) yield* window.load(offset, extent);
-  if (!window.has(offset, extent)) return undefined;
-  return bodyCrc(window.bytes, offset - window.start, header) === undefined ? undefined : header;
+  if (!buffer.has(offset, extent)) yield* buffer.load(offset, extent);
+  if (!buffer.has(offset, extent)) return undefined;
+  return bodyCrc(buffer.bytes, offset - buffer.start, header) === undefined ? undefined : header;
 }
 
-/** The body of a salvaged batch, with room for a header before it and a trailer and padding behind. */
+/** The body of a salvaged batch, with room for header, trailer and padding. */
 export function* readSalvaged(storage: Storage, batch: SalvagedBatch): Coroutine<Buffer> {
   const bytes = Buffer.alloc(batchExtent(batch.header.bodyLen));
   const file = yield* call<StorageFile>((done) => storage.open(segmentName(batch.entry.seq), 'read', done));
@@ -104,7 +104,7 @@ export function* readSalvaged(storage: Storage, batch: SalvagedBatch): Coroutine
   return bytes;
 }
 
-/** What the headers of the segment files themselves say, for when CURRENT cannot be read. */
+/** Segment entries from the headers of the files, for when CURRENT cannot be read. */
 export function* segmentsByHeader(
   storage: Storage,
   names: readonly string[],
@@ -124,7 +124,7 @@ export function* segmentsByHeader(
   return { storeId, entries };
 }
 
-/** The highest LSN the manifest vouches for. */
+/** The highest LSN in the manifest. */
 export function lastKnownLsn(manifest: Manifest): number {
   let last = Math.max(manifest.start.lsn, manifest.snapshots[0]?.lsn ?? 0, manifest.clean?.lsn ?? 0);
   for (const { sealed } of manifest.segments) last = Math.max(last, sealed?.lsn ?? 0);

@@ -1,4 +1,4 @@
-// Reads everything that is at rest, and says what is no longer as it was written, while there are still two generations.
+// Reads all sealed segments, snapshots and blobs, and reports damage while a second copy may exist.
 
 import { isBlobName, readBlob } from '../blob/blob-file.js';
 import { type Manifest, positionBefore } from '../format/manifest.js';
@@ -16,7 +16,7 @@ export interface ScrubReport {
   readonly damage: readonly Damage[];
 }
 
-/** Sealed segments, snapshots and blobs. Never throws for damage: it is the finding. */
+/** Damage is reported, not thrown. */
 export function* scrub(storage: Storage, manifest: Manifest): Coroutine<ScrubReport> {
   const damage: Damage[] = [];
   let files = 0;
@@ -59,7 +59,7 @@ function* collect(damage: Damage[], check: Coroutine<unknown>): Coroutine<void> 
   }
 }
 
-/** The same storage, reading for at most `share` of the time. */
+/** The same storage, which spends at most `share` of the time on reads. */
 export function throttleReads(storage: Storage, host: WalHost, share: number): Storage {
   return new Proxy(storage, {
     get: (target, method: keyof Storage) =>

@@ -1,8 +1,8 @@
-// Whether a directory would open, and whether everything in it is as it was written. Changes nothing.
+// Checks whether a directory would open and whether any file in it is damaged. Changes nothing.
 
 import { checkStore } from '../recovery/check-store.js';
-import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
-import { nodeStorage } from '../storage/node-storage.js';
+import { type Coroutine, promiseOf, runCoroutine } from '../storage/coroutine.js';
+import { storageOf } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type Damage, WalCorruptError } from '../wal-error.js';
 import { scrub } from './scrub.js';
@@ -16,24 +16,21 @@ export interface VerifyReport {
   readonly segments: number;
   readonly snapshotLsn: number | undefined;
   readonly wasClean: boolean;
-  /** Bytes of a batch that was never completed; opening will set them aside. */
+  /** Bytes of a torn batch, which opening moves to quarantine/. */
   readonly tornBytes: number;
   readonly damage: readonly Damage[];
   readonly losses: readonly { readonly from: number; readonly to: number }[];
 }
 
-/** Meant for a directory that no process has open. */
+/** For a directory that no process has open. */
 export function verifyWal(dir: string | Storage): Promise<VerifyReport> {
-  const storage = typeof dir === 'string' ? nodeStorage(dir) : dir;
-  return new Promise((resolve, reject) => {
-    runCoroutine(verify(storage), (error, report) => (error === null ? resolve(report) : reject(error)));
-  });
+  return promiseOf((done) => runCoroutine(verify(storageOf(dir)), done));
 }
 
 export function* verify(storage: Storage): Coroutine<VerifyReport> {
   try {
     const found = yield* checkStore(storage, () => undefined);
-    if (found === undefined) return { ...NOTHING, ok: true };
+    if (found === undefined) return { ...EMPTY_REPORT, ok: true };
     const { manifest, end } = found;
     const { damage } = yield* scrub(storage, manifest);
     return {
@@ -50,11 +47,11 @@ export function* verify(storage: Storage): Coroutine<VerifyReport> {
     };
   } catch (error) {
     if (!(error instanceof WalCorruptError)) throw error;
-    return { ...NOTHING, damage: [error.damage] };
+    return { ...EMPTY_REPORT, damage: [error.damage] };
   }
 }
 
-const NOTHING: VerifyReport = {
+const EMPTY_REPORT: VerifyReport = {
   ok: false,
   firstLsn: 1,
   lastLsn: 0,

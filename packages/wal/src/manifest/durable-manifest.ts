@@ -1,7 +1,7 @@
 import type { Committer } from '../commit/committer.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
 
-/** The manifest as a reader needs it now: only segments that hold durable records, each with the end it has at this moment. */
+/** The manifest for readers: only segments with durable records, each with its present end. */
 export function durableManifest(manifest: Manifest, committer: Committer): Manifest {
   const segments: SegmentEntry[] = [];
   for (const entry of manifest.segments) {

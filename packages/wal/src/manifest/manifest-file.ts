@@ -1,4 +1,4 @@
-// The manifest as this process last published it. Every replacement first makes sure that nobody else has taken over.
+// CURRENT as this process last wrote it. Every replacement first checks that no other process has taken over.
 
 import { decodeManifest, encodeManifest, type Manifest } from '../format/manifest.js';
 import type { Coroutine } from '../storage/coroutine.js';

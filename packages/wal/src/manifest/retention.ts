@@ -1,4 +1,4 @@
-// What may be forgotten, as changes of the manifest. Pure.
+// Which segments and snapshots may be dropped, as changes of the manifest. Pure.
 
 import type { Manifest, SegmentEntry, SnapshotEntry } from '../format/manifest.js';
 import { segmentName } from '../format/segment-header.js';
@@ -6,7 +6,7 @@ import { snapshotName } from '../format/snapshot-file.js';
 
 const GENERATIONS = 2;
 
-/** The new snapshot and the one before it stay, with every segment the older one needs. */
+/** Adds a snapshot. It and its predecessor are kept, with every segment that the older one needs. */
 export function withSnapshot(manifest: Manifest, snapshot: SnapshotEntry): Manifest {
   const snapshots = [snapshot, ...manifest.snapshots].slice(0, GENERATIONS);
   const oldest = snapshots.length < GENERATIONS ? undefined : snapshots.at(-1);
@@ -25,14 +25,14 @@ export function withoutSegments(manifest: Manifest, lsn: number): Manifest {
   return { ...manifest, start, segments: manifest.segments.slice(dropped) };
 }
 
-/** Up to where `trim` may go: never into what the older snapshot needs. */
+/** The last LSN that `trim` may drop: none that the older snapshot needs. */
 export function trimLimit(manifest: Manifest, wanted: number, snapshots: boolean): number {
   if (!snapshots) return wanted;
   if (manifest.snapshots.length < GENERATIONS) return 0;
   return Math.min(wanted, manifest.snapshots.at(-1)?.lsn ?? 0);
 }
 
-/** Files the old manifest lists and the new one does not. */
+/** Files that the old manifest lists and the new one does not. */
 export function droppedFiles(before: Manifest, after: Manifest): string[] {
   const kept = new Set(listedFiles(after));
   return listedFiles(before).filter((name) => !kept.has(name));
@@ -45,8 +45,8 @@ function listedFiles(manifest: Manifest): string[] {
   ];
 }
 
-/** Bytes of log behind the newest snapshot, as far as they are sealed. */
-export function sealedBytesBehind(manifest: Manifest): number {
+/** Sealed bytes after the newest snapshot. */
+export function sealedBytesAfterSnapshot(manifest: Manifest): number {
   const lsn = manifest.snapshots[0]?.lsn ?? manifest.start.lsn;
   let bytes = 0;
   for (const { sealed } of manifest.segments)

@@ -1,4 +1,4 @@
-// Everything that can be found out about a directory without changing it. Opening, verify and dump all begin here.
+// Checks a directory without changing it. Opening and verifying begin here.
 
 import type { Position } from '../format/batch.js';
 import { crcSeed, readBatchHeader } from '../format/batch.js';
@@ -26,11 +26,11 @@ export interface FoundStore {
   readonly names: readonly string[];
   readonly end: LogEnd;
   readonly snapshot: SnapshotEntry | undefined;
-  /** Why the newest snapshot was passed over, if it was. */
+  /** Why the previous snapshot is used instead of the newest, if it is. */
   readonly snapshotFallback: string | undefined;
 }
 
-/** Undefined for a directory in which no log was ever completed. Throws WalCorruptError for one that must not be opened. */
+/** Undefined for a directory without a complete log. Throws WalCorruptError for a damaged log. */
 export function* checkStore(
   storage: Storage,
   onBatch: (batch: ScannedBatch, entry: SegmentEntry) => void,
@@ -43,14 +43,14 @@ export function* checkStore(
   }
   const manifest = yield* readManifest(storage);
   for (const entry of manifest.segments) yield* checkSegment(storage, manifest, entry);
-  const { snapshot, fellBack } = yield* chooseSnapshot(storage, manifest);
+  const { snapshot, fallback } = yield* chooseSnapshot(storage, manifest);
   const end = yield* scanLog(storage, manifest, firstSegmentAfter(manifest, snapshot?.lsn ?? 0), onBatch);
   const found = yield* withUnlistedCopy(storage, manifest, names, end, onBatch);
   yield* assertNothingNewer(storage, found.manifest, names, found.end.position);
-  return { ...found, names, snapshot, snapshotFallback: fellBack };
+  return { ...found, names, snapshot, snapshotFallback: fallback };
 }
 
-/** With the one batch that an opening had copied and not listed, if there is one behind the end. */
+/** Adds the last batch if an interrupted open had copied it to a segment that is not listed. */
 function* withUnlistedCopy(
   storage: Storage,
   manifest: Manifest,
@@ -62,8 +62,8 @@ function* withUnlistedCopy(
   for (const name of names) {
     if ((segmentSeqOf(name) ?? 0) <= lastListed) continue;
     const header = yield* readHeader(storage, name);
-    const rescue = header && (yield* readUnlistedCopy(storage, manifest, end, header, onBatch));
-    if (rescue !== undefined) return rescue;
+    const copy = header && (yield* readUnlistedCopy(storage, manifest, end, header, onBatch));
+    if (copy !== undefined) return copy;
   }
   return { manifest, end };
 }
@@ -79,7 +79,7 @@ export function* readManifest(storage: Storage): Coroutine<Manifest> {
   return manifest;
 }
 
-/** Always sync before reading: what is in the page cache only must not be taken for durable. */
+/** Files are synced before they are read: content that is only in the page cache is not durable. */
 function* syncNamed(storage: Storage, name: string): Coroutine<void> {
   const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
   if (bytes === undefined)
@@ -90,8 +90,8 @@ function* syncNamed(storage: Storage, name: string): Coroutine<void> {
 }
 
 /**
- * Without CURRENT there is no log, unless somebody removed it. Creating one writes STORE first and CURRENT last, so a
- * crash in between leaves at most a segment without batches.
+ * Without CURRENT there is no log, unless the file was removed. Creating a log writes STORE first and CURRENT
+ * last, so a crash in between leaves at most a segment without batches.
  */
 function* assertNeverCompleted(storage: Storage, names: readonly string[]): Coroutine<void> {
   const missing = (reason: string): WalCorruptError =>
@@ -148,17 +148,17 @@ function* readHeader(storage: Storage, name: string): Coroutine<SegmentHeader | 
 function* chooseSnapshot(
   storage: Storage,
   manifest: Manifest,
-): Coroutine<{ snapshot: SnapshotEntry | undefined; fellBack: string | undefined }> {
+): Coroutine<{ snapshot: SnapshotEntry | undefined; fallback: string | undefined }> {
   const [newest, previous] = manifest.snapshots;
-  if (newest === undefined) return { snapshot: undefined, fellBack: undefined };
+  if (newest === undefined) return { snapshot: undefined, fallback: undefined };
   const problem = yield* verifySnapshot(storage, manifest.storeId, newest);
-  if (problem === undefined) return { snapshot: newest, fellBack: undefined };
+  if (problem === undefined) return { snapshot: newest, fallback: undefined };
   if (previous !== undefined) {
     const older = yield* verifySnapshot(storage, manifest.storeId, previous);
     if (older === undefined && previous.lsn >= manifest.start.lsn)
-      return { snapshot: previous, fellBack: problem };
+      return { snapshot: previous, fallback: problem };
   } else if (manifest.start.lsn === 0) {
-    return { snapshot: undefined, fellBack: problem };
+    return { snapshot: undefined, fallback: problem };
   }
   throw new WalCorruptError({
     file: `snap-${newest.lsn}.snap`,
@@ -170,8 +170,8 @@ function* chooseSnapshot(
 }
 
 /**
- * Numbers of segments only go up, so an unlisted one below the last listed one was dropped by a manifest. One above it may be
- * empty or hold a copy (work that was cut short), but nothing newer than the log that is listed.
+ * Segment numbers only go up, so an unlisted segment below the last listed one was dropped by a manifest. One
+ * above it may be empty or contain a copy (of an interrupted open), but no batch newer than the listed log.
  */
 function* assertNothingNewer(
   storage: Storage,
@@ -194,19 +194,19 @@ function* assertNothingNewer(
   }
 }
 
-/** Highest number of a batch whose header is valid in this segment; 0 if there is none. */
+/** Highest number of a batch with a valid header in this segment; 0 if there is none. */
 function* lastBatchIn(storage: Storage, name: string): Coroutine<number> {
   const segment = yield* readHeader(storage, name);
   if (segment === undefined) return 0;
   const seed = crcSeed(segment);
   const file = yield* call<StorageFile>((done) => storage.open(name, 'read', done));
-  const window = new SegmentReadBuffer(storage, file, segment.bytes);
+  const buffer = new SegmentReadBuffer(storage, file, segment.bytes);
   let last = 0;
   for (let offset = PAGE_BYTES; offset < segment.bytes; offset += PAGE_BYTES) {
-    if (!window.has(offset, PAGE_BYTES)) yield* window.load(offset, PAGE_BYTES);
-    last = Math.max(last, readBatchHeader(window.bytes, offset - window.start, seed)?.batchSeq ?? 0);
+    if (!buffer.has(offset, PAGE_BYTES)) yield* buffer.load(offset, PAGE_BYTES);
+    last = Math.max(last, readBatchHeader(buffer.bytes, offset - buffer.start, seed)?.batchSeq ?? 0);
   }
-  yield* window.finish();
+  yield* buffer.finish();
   yield* call<void>((done) => storage.close(file, done));
   return last;
 }

@@ -1,4 +1,4 @@
-// Reads the listed segments in order and decides how the log ends. The table is in docs/wal-format.md.
+// Reads the listed segments in order and decides where the log ends, by the table in docs/wal-format.md.
 
 import type { BatchHeader, Position } from '../format/batch.js';
 import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
@@ -9,7 +9,7 @@ import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
 import { type ScannedBatch, type SegmentScan, scanSegment } from './segment-scan.js';
 
-/** A batch that was being written when the process died, and was never acknowledged (or the stated residual). */
+/** A batch that was being written when the process died. docs/wal-format.md says what may be lost. */
 export interface TornTail {
   readonly file: string;
   readonly offset: number;
@@ -19,9 +19,9 @@ export interface TornTail {
 
 export interface LogEnd {
   readonly position: Position;
-  /** Where each scanned segment ends, by index in the manifest. */
+  /** End of each scanned segment, by index in the manifest. */
   readonly ends: ReadonlyMap<number, { readonly offset: number; readonly position: Position }>;
-  /** The last batch of the log and the segment that holds it; undefined if none was scanned. */
+  /** The last batch of the log and its segment; undefined if no batch was scanned. */
   readonly lastBatch:
     | {
         readonly index: number;
@@ -33,7 +33,7 @@ export interface LogEnd {
   readonly torn: TornTail | undefined;
 }
 
-/** Index of the first segment that can hold a record after `lsn`. */
+/** Index of the first segment that can contain a record after `lsn`. */
 export function firstSegmentAfter(manifest: Manifest, lsn: number): number {
   const index = manifest.segments.findIndex((entry) => entry.sealed === undefined || entry.sealed.lsn > lsn);
   return index < 0 ? manifest.segments.length : index;
@@ -63,7 +63,7 @@ export function* scanLog(
       continue;
     }
     const later = yield* laterWriteIn(storage, manifest, index + 1);
-    if (scan.tail.kind === 'bad') {
+    if (scan.tail.kind === 'invalid') {
       assertTorn(manifest, entry, scan, later);
       const torn = {
         file: segmentName(entry.seq),
@@ -87,7 +87,7 @@ export function* scanLog(
   return { position, ends, lastBatch, torn: undefined };
 }
 
-/** One segment whose end is known: every byte up to it must be what was written. */
+/** Scans a segment with a known end: every batch up to it must be valid. */
 export function* scanSealed(
   storage: Storage,
   manifest: Manifest,
@@ -116,7 +116,8 @@ function assertSealed(entry: SegmentEntry, scan: SegmentScan): void {
     offset: scan.offset,
     firstLsn: position.lsn + 1,
     lastLsn: sealed.lsn,
-    reason: tail.kind === 'bad' ? tail.reason : `the manifest says that batches reach to byte ${sealed.end}`,
+    reason:
+      tail.kind === 'invalid' ? tail.reason : `the manifest says that batches reach to byte ${sealed.end}`,
   });
 }
 
@@ -126,9 +127,9 @@ function assertTorn(
   scan: SegmentScan,
   later: string | undefined,
 ): void {
-  if (scan.tail.kind !== 'bad') return;
+  if (scan.tail.kind !== 'invalid') return;
   const clean = manifest.clean === undefined ? undefined : 'the shutdown was clean';
-  const proof = later ?? scan.tail.laterWrite ?? clean;
+  const proof = later ?? scan.tail.evidence ?? clean;
   if (proof === undefined) return;
   throw new WalCorruptError({
     file: segmentName(entry.seq),
@@ -139,7 +140,7 @@ function assertTorn(
   });
 }
 
-/** Says where, if a listed segment from `index` on has a byte past its header that is not zero. */
+/** Describes the first listed segment from `index` on that has a nonzero byte after its header. */
 function* laterWriteIn(storage: Storage, manifest: Manifest, index: number): Coroutine<string | undefined> {
   for (const entry of manifest.segments.slice(index)) {
     const name = segmentName(entry.seq);

@@ -1,5 +1,5 @@
-// Opening a directory: from what a dead process left behind to a log that can be written to. Each step is safe to be the
-// last one before a crash: nothing that counts changes until CURRENT is replaced, and nothing is removed before that.
+// Recovers a directory for a new process, or creates it. A crash after any step is safe: the log stays as it
+// was until CURRENT is replaced, and no file is removed before that.
 
 import {
   BATCH_HEADER_BYTES,
@@ -15,7 +15,7 @@ import { PAGE_BYTES } from '../format/page.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { encodeStoreFile } from '../format/store-file.js';
 import type { WalHost } from '../host/host.js';
-import { prepareSegment } from '../segments/prepare-segment.js';
+import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { createFile, removeIfThere, replaceFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
@@ -35,7 +35,7 @@ export interface OpenedStore {
   readonly position: Position;
   readonly active: { readonly entry: SegmentEntry; readonly file: StorageFile; readonly offset: number };
   readonly torn: TornTail | undefined;
-  /** The newest snapshot could not be used; its predecessor was. */
+  /** Why the previous snapshot is used instead of the newest, if it is. */
   readonly snapshotFallback: string | undefined;
 }
 
@@ -116,8 +116,8 @@ interface PossiblyUnsyncedBatch {
 }
 
 /**
- * The last batch may be in the page cache only: the dead process may have ended because its sync failed. By W1 no
- * earlier batch can be, and after a clean shutdown not even the last.
+ * The last batch may be in the page cache only: the process may have ended because its sync failed. With one
+ * batch in flight no earlier batch can be, and after a clean shutdown not even the last.
  */
 function* readPossiblyUnsyncedBatch(
   storage: Storage,
@@ -146,14 +146,14 @@ function* quarantine(storage: Storage, epoch: number, torn: TornTail): Coroutine
   yield* call<void>((done) => storage.syncDir('quarantine', done));
 }
 
-/** The rename inside is the moment at which the new log replaces the old one. */
+/** The rename of CURRENT is the moment at which the new log replaces the old one. */
 function* publishAndClean(
   storage: Storage,
   manifest: Manifest,
   at: { readonly names: readonly string[]; readonly position: Position; readonly offset: number },
 ): Coroutine<OpenedStore> {
   yield* replaceFile(storage, 'CURRENT', encodeManifest(manifest));
-  const entry = manifest.segments.at(-1) as SegmentEntry; // every manifest made above ends with a new segment
+  const entry = manifest.segments.at(-1) as SegmentEntry; // every manifest made here ends with a new segment
   yield* removeLeftovers(storage, manifest, at.names);
   const file = yield* call<StorageFile>((done) => storage.open(segmentName(entry.seq), 'durable', done));
   return {
@@ -173,7 +173,7 @@ function* removeLeftovers(storage: Storage, manifest: Manifest, names: readonly 
     if (ours && !listed.has(name)) yield* removeIfThere(storage, name);
   }
   for (const entry of manifest.segments) {
-    // What lies behind the sealed end was never part of the log, or has been copied; its space is given back.
+    // Bytes after the sealed end were never part of the log, or have been copied; their space is freed.
     if (entry.sealed === undefined || !names.includes(segmentName(entry.seq))) continue;
     const bytes = yield* call<number | undefined>((done) => storage.size(segmentName(entry.seq), done));
     const { end } = entry.sealed;
@@ -192,8 +192,4 @@ function nextSeq(listed: readonly SegmentEntry[], names: readonly string[]): num
   for (const entry of listed) last = Math.max(last, entry.seq);
   for (const name of names) last = Math.max(last, segmentSeqOf(name) ?? 0);
   return last + 1;
-}
-
-function randomSalt(host: WalHost): number {
-  return Math.floor(host.random() * 2 ** 32);
 }

@@ -1,8 +1,8 @@
-// Reads durable records back, batch by batch, with every check that recovery makes. Memory is one window, whatever the log's size.
+// Reads durable records batch by batch, with the checks of recovery, in the memory of one read buffer.
 
-import { codecOf } from '../format/codecs.js';
+import { codecOf } from '../codec/codec-lookup.js';
+import { RecordFormatError, type RecordVisitor } from '../codec/record.js';
 import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
-import { RecordFormatError, type RecordVisitor } from '../format/record.js';
 import { segmentName } from '../format/segment-header.js';
 import type { Coroutine } from '../storage/coroutine.js';
 import type { Storage } from '../storage/storage.js';
@@ -10,7 +10,7 @@ import { WalCorruptError, WalTrimmedError } from '../wal-error.js';
 import { firstSegmentAfter, scanSealed } from './log-scan.js';
 import type { ScannedBatch } from './segment-scan.js';
 
-/** Visits records [from, to] of a manifest whose segments all have their ends. */
+/** Visits records [from, to] of a manifest whose segments are all sealed. */
 export function* replaySegments(
   storage: Storage,
   manifest: Manifest,

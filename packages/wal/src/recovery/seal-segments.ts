@@ -3,14 +3,14 @@ import type { Manifest, SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import type { LogEnd } from './log-scan.js';
 
-/** A batch that is copied elsewhere: its segment ends before it. */
+/** A batch that is copied to another segment: its own segment ends before it. */
 export interface MovedBatch {
   readonly index: number;
   readonly offset: number;
   readonly before: Position;
 }
 
-/** Every old segment gets its end written down; those that hold nothing are dropped. */
+/** Records the end of every old segment; empty ones are dropped. */
 export function sealSegments(old: Manifest, end: LogEnd, moved: MovedBatch | undefined): SegmentEntry[] {
   const sealed: SegmentEntry[] = [];
   for (const [index, entry] of old.segments.entries()) {

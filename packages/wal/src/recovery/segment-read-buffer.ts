@@ -1,4 +1,4 @@
-// A moving window over a segment file: what a reader holds in memory, whatever the size of the file.
+// A buffer that moves over a segment file, with one chunk of read-ahead. Memory does not grow with the file.
 
 import { type Call, type Coroutine, call, startCall } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
@@ -6,13 +6,13 @@ import type { Storage, StorageFile } from '../storage/storage.js';
 const CHUNK_BYTES = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** A read under way into the front of the chunk buffer. */
+/** A read in flight into the chunk buffer. */
 interface ReadAhead {
   readonly offset: number;
   readonly read: Call<number>;
 }
 
-/** Both buffers are used again and again: what `bytes` shows is valid until the next `load`. */
+/** Both buffers are reused: `bytes` is valid until the next `load`. */
 export class SegmentReadBuffer {
   bytes: Buffer = EMPTY;
   /** File offset of bytes[0]. */
@@ -35,7 +35,7 @@ export class SegmentReadBuffer {
     return offset >= this.start && offset + bytes <= this.start + this.bytes.length;
   }
 
-  /** Makes [offset, offset + bytes) present and forgets what lies before it; a shorter file leaves it absent. */
+  /** Loads [offset, offset + bytes), less at the end of the file, and drops the bytes before it. */
   *load(offset: number, bytes: number): Coroutine<void> {
     const isBehind = offset < this.start;
     const kept = isBehind ? EMPTY : this.bytes.subarray(Math.min(this.bytes.length, offset - this.start));
@@ -53,21 +53,21 @@ export class SegmentReadBuffer {
     this.bytes = this.buffer.subarray(0, have);
   }
 
-  /** Completes the read that is under way, if any: the file may be closed after that. */
+  /** Waits for the read in flight, if any, so that the file may be closed. */
   *finish(): Coroutine<void> {
     const ahead = this.readAhead;
     this.readAhead = undefined;
     if (ahead !== undefined) yield* call(ahead.read);
   }
 
-  /** What is kept goes to the front of a room of at least so many bytes. */
+  /** Moves the kept bytes to the front of a buffer of at least so many bytes. */
   private makeRoom(kept: Buffer, bytes: number): void {
-    const room = this.buffer.length < bytes ? Buffer.allocUnsafeSlow(bytes) : this.buffer;
-    kept.copy(room);
-    this.buffer = room;
+    const buffer = this.buffer.length < bytes ? Buffer.allocUnsafeSlow(bytes) : this.buffer;
+    kept.copy(buffer);
+    this.buffer = buffer;
   }
 
-  /** Bytes that stand in the chunk buffer now. */
+  /** The number of bytes read into the chunk buffer. */
   private *readChunk(offset: number): Coroutine<number> {
     if (this.readAhead !== undefined && this.readAhead.offset !== offset) yield* this.finish();
     const current = this.readAhead ?? this.startRead(offset);

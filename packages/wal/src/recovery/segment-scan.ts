@@ -1,4 +1,5 @@
-// Reads one segment batch by batch, and where that ends, gathers what is needed to tell tearing from damage.
+// Reads one segment batch by batch. Where the valid batches end, it collects the evidence that tells a torn
+// write from damage.
 
 import {
   BATCH_HEADER_BYTES,
@@ -29,12 +30,12 @@ export interface ScannedBatch {
 
 export interface ScanRules {
   readonly losses: readonly Loss[];
-  /** No batch of a later epoch can be in a log whose manifest has this one. */
+  /** The manifest's epoch: no batch can have a later one. */
   readonly epochMax: number;
 }
 
 export interface SegmentScan {
-  /** Position after the last good batch, and where that batch ends. */
+  /** Position after the last valid batch, and the offset where it ends. */
   readonly position: Position;
   readonly offset: number;
   readonly lastBatch:
@@ -43,19 +44,21 @@ export interface SegmentScan {
   readonly tail: SegmentTail;
 }
 
-/** What lies behind the last good batch. */
+/** The bytes after the last valid batch. */
 export type SegmentTail =
-  | { readonly kind: 'nothing' }
+  | { readonly kind: 'none' }
   | { readonly kind: 'zeros' }
   | {
-      readonly kind: 'bad';
+      readonly kind: 'invalid';
       readonly reason: string;
-      /** Says what proves that a later write had been started; undefined if nothing does. */
-      readonly laterWrite: string | undefined;
+      /** Evidence that a later write had been started; undefined if there is none. */
+      readonly evidence: string | undefined;
       readonly lastLsn: number | undefined;
-      /** Just past the last byte that is not zero. */
+      /** Offset after the last nonzero byte. */
       readonly end: number;
     };
+
+const BODY_CRC_WRONG = 'body crc is wrong';
 
 export function* scanSegment(
   storage: Storage,
@@ -65,12 +68,12 @@ export function* scanSegment(
   rules: ScanRules,
   onBatch: (batch: ScannedBatch) => void,
 ): Coroutine<SegmentScan> {
-  const window = new SegmentReadBuffer(storage, file, entry.sealed?.end ?? entry.bytes);
+  const buffer = new SegmentReadBuffer(storage, file, entry.sealed?.end ?? entry.bytes);
   try {
-    return yield* scanBatches(window, entry, start, rules, onBatch);
+    return yield* scanBatches(buffer, entry, start, rules, onBatch);
   } finally {
-    // A read that is still under way must not outlive the file.
-    yield* window.finish();
+    // A read-ahead in flight must end before the file is closed.
+    yield* buffer.finish();
   }
 }
 
@@ -105,15 +108,15 @@ function* scanBatches(
         offset += extent;
         continue;
       }
-      reason = 'body crc is wrong';
+      reason = BODY_CRC_WRONG;
     }
     const tail = yield* classifyTail(buffer, entry, offset, limit, position.batch + 1, reason ?? '');
     return { position, offset, lastBatch, tail };
   }
-  return { position, offset, lastBatch, tail: { kind: 'nothing' } };
+  return { position, offset, lastBatch, tail: { kind: 'none' } };
 }
 
-/** Why a header that is valid in itself cannot be the batch expected here. */
+/** Why a valid header cannot be the batch expected here. */
 function chainError(
   header: BatchHeader,
   position: Position,
@@ -122,34 +125,34 @@ function chainError(
   rules: ScanRules,
 ): string | undefined {
   if (header.batchSeq !== position.batch + 1)
-    return `batch ${header.batchSeq} where ${position.batch + 1} is due`;
+    return `batch ${header.batchSeq} where ${position.batch + 1} is expected`;
   if (header.prevCrc !== position.crc) return 'the chain to the previous batch is broken';
   if (header.epoch > rules.epochMax)
     return `epoch ${header.epoch} is later than the manifest's ${rules.epochMax}`;
   if (((header.flags & FLAG_LINK) !== 0) !== (offset === PAGE_BYTES))
-    return 'link flag does not fit the place';
-  if (offset + batchExtent(header.bodyLen) > limit) return 'the batch runs beyond its segment';
-  const due = position.lsn + 1;
-  if (header.firstLsn !== due && !isDeclaredLoss(rules.losses, due, header.firstLsn - 1)) {
-    return `lsn ${header.firstLsn} where ${due} is due`;
+    return 'the link flag does not match the position';
+  if (offset + batchExtent(header.bodyLen) > limit) return 'the batch ends beyond its segment';
+  const expected = position.lsn + 1;
+  if (header.firstLsn !== expected && !isDeclaredLoss(rules.losses, expected, header.firstLsn - 1)) {
+    return `lsn ${header.firstLsn} where ${expected} is expected`;
   }
   return undefined;
 }
 
 /**
- * By the rule of one batch in flight, a laterWrite of any later write proves that batch `due` had been synced: then what is
- * wrong here is damage, not tearing.
+ * With one batch in flight, evidence of any later write proves that batch `expected` had been synced: then
+ * the invalid bytes are damage, not a torn write.
  */
 function* classifyTail(
   buffer: SegmentReadBuffer,
   entry: SegmentEntry,
   from: number,
   limit: number,
-  due: number,
+  expected: number,
   reason: string,
 ): Coroutine<SegmentTail> {
   const seed = crcSeed(entry);
-  let laterWrite: string | undefined;
+  let evidence: string | undefined;
   let lastLsn: number | undefined;
   let end = from;
   let ownEnd = Number.POSITIVE_INFINITY;
@@ -160,14 +163,14 @@ function* classifyTail(
     if (at >= stop) break;
     if (isZero(buffer.bytes, at, stop)) continue;
     end = buffer.start + lastNonZero(buffer.bytes, at, stop);
-    if (offset >= ownEnd) laterWrite ??= `bytes were written at ${offset}, beyond batch ${due}`;
+    if (offset >= ownEnd) evidence ??= `bytes were written at ${offset}, beyond batch ${expected}`;
     const header = readBatchHeader(buffer.bytes, at, seed);
-    if (header === undefined || header.batchSeq < due) continue;
+    if (header === undefined || header.batchSeq < expected) continue;
     lastLsn = Math.max(lastLsn ?? 0, header.firstLsn + header.count - 1);
-    if (header.batchSeq > due) laterWrite ??= `batch ${header.batchSeq} was started at ${offset}`;
-    else if (offset !== from || reason !== 'body crc is wrong')
-      laterWrite ??= `the header of batch ${due} is whole, but ${reason}`;
+    if (header.batchSeq > expected) evidence ??= `batch ${header.batchSeq} was started at ${offset}`;
+    else if (offset !== from || reason !== BODY_CRC_WRONG)
+      evidence ??= `the header of batch ${expected} is valid, but ${reason}`;
     else ownEnd = from + batchExtent(header.bodyLen);
   }
-  return end === from ? { kind: 'zeros' } : { kind: 'bad', reason, laterWrite, lastLsn, end };
+  return end === from ? { kind: 'zeros' } : { kind: 'invalid', reason, evidence, lastLsn, end };
 }

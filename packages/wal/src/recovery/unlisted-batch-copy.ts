@@ -1,5 +1,6 @@
-// An opening copies the last batch into a new segment before it lists that one in CURRENT (docs/wal-format.md, step 6). If it is cut short there, and the
-// batch itself was in the page cache only, the copy is all there is of it.
+// An open copies the last batch into a new segment before it lists that segment in CURRENT
+// (docs/wal-format.md, step 6). If the open is interrupted there, and the batch itself was in the page cache
+// only, the copy is all that is left of it.
 
 import { FLAG_LINK, type Position } from '../format/batch.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
@@ -11,12 +12,12 @@ import { sealSegments } from './seal-segments.js';
 import { type ScannedBatch, type SegmentScan, scanSegment } from './segment-scan.js';
 
 export interface UnlistedCopy {
-  /** What that opening would have published. */
+  /** The manifest that the interrupted open would have published. */
   readonly manifest: Manifest;
   readonly end: LogEnd;
 }
 
-/** Undefined if the segment is anything else than the work of an opening that was cut short. */
+/** Undefined if the segment is anything other than the copy of an interrupted open. */
 export function* readUnlistedCopy(
   storage: Storage,
   manifest: Manifest,
@@ -35,7 +36,7 @@ export function* readUnlistedCopy(
     scan.position.batch === end.position.batch + 1 &&
     last.header.epoch === listed.epoch &&
     (last.header.flags & FLAG_LINK) !== 0 &&
-    scan.tail.kind !== 'bad';
+    scan.tail.kind !== 'invalid';
   if (!isCopy) return undefined;
   yield* scanFile(storage, listed, entry, end.position, (batch) => onBatch(batch, entry));
   const index = listed.segments.length - 1;

@@ -1,4 +1,4 @@
-// Files that CURRENT no longer lists. They go once nobody reads them; what cannot be removed now goes at the next open.
+// Files that CURRENT no longer lists. They are removed once no reader pins them, or else at the next open.
 
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { removeIfThere } from '../storage/file-operations.js';
@@ -7,17 +7,17 @@ import type { SpareSegments } from './spare-segments.js';
 
 export class ObsoleteFiles {
   private readonly storage: Storage;
-  private readonly spares: SpareSegments;
+  private readonly spareSegments: SpareSegments;
   private names: string[] = [];
   private pins = 0;
   private isRemoving = false;
 
-  constructor(storage: Storage, spares: SpareSegments) {
+  constructor(storage: Storage, spareSegments: SpareSegments) {
     this.storage = storage;
-    this.spares = spares;
+    this.spareSegments = spareSegments;
   }
 
-  /** Keeps every file until the returned function is called. */
+  /** Keeps all files until the returned function is called. */
   pin(): () => void {
     this.pins += 1;
     let pinned = true;
@@ -29,7 +29,7 @@ export class ObsoleteFiles {
     };
   }
 
-  /** Only for names whose disappearance from CURRENT is durable. */
+  /** Only for names that a durable CURRENT no longer lists. */
   add(names: readonly string[]): void {
     this.names.push(...names);
     this.removeUnpinned();
@@ -40,7 +40,7 @@ export class ObsoleteFiles {
     this.isRemoving = true;
     runCoroutine(this.removeAll(), (error) => {
       this.isRemoving = false;
-      // A file that cannot be removed is only space; the next open tries again.
+      // A file that cannot be removed only takes space; the next open tries again.
       if (error === null) this.removeUnpinned();
     });
   }
@@ -49,7 +49,7 @@ export class ObsoleteFiles {
     const names = this.names;
     this.names = [];
     for (const name of names) {
-      if (!(yield* this.spares.keep(name))) yield* removeIfThere(this.storage, name);
+      if (!(yield* this.spareSegments.keep(name))) yield* removeIfThere(this.storage, name);
     }
   }
 }

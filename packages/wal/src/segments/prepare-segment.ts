@@ -1,8 +1,9 @@
-// Making a segment ready: full size, all zeros behind its header, synced, under its final name. Only then may it be listed.
+// Prepares a segment before it is listed: full size, zeros after the header, synced, final name.
 
 import type { SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import { encodeSegmentHeader, segmentName } from '../format/segment-header.js';
+import type { WalHost } from '../host/host.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { moveIntoPlace, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
@@ -12,9 +13,9 @@ const SYNC_BYTES = 4 * CHUNK_BYTES;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
 export interface SegmentContent {
-  /** Whole batches that stand behind the header from the beginning. */
+  /** Whole batches to write after the header. */
   readonly batches?: Uint8Array | undefined;
-  /** A file of exactly this size that nobody needs any more: overwriting blocks is far cheaper than allocating them. */
+  /** An obsolete file of exactly this size: overwriting blocks is far cheaper than allocating them. */
   readonly spare?: string | undefined;
 }
 
@@ -25,8 +26,8 @@ export function* prepareSegment(
   content: SegmentContent = {},
 ): Coroutine<void> {
   const name = segmentName(entry.seq);
-  const draft = `${name}.tmp`;
-  const file = yield* openDraft(storage, draft, content.spare);
+  const tempName = `${name}.tmp`;
+  const file = yield* openTempFile(storage, tempName, content.spare);
   try {
     const head = Buffer.alloc(Math.min(entry.bytes, CHUNK_BYTES));
     encodeSegmentHeader({ storeId, ...entry }).copy(head);
@@ -38,7 +39,7 @@ export function* prepareSegment(
         ZEROS.subarray(0, Math.min(CHUNK_BYTES, entry.bytes - offset)),
         offset,
       );
-      // In small portions: the writer ahead must not wait behind a segment's worth of dirty pages.
+      // Often, so that a commit does not wait for the dirty pages of a whole segment.
       if (offset % SYNC_BYTES === 0) yield* syncFile(storage, file);
     }
     if (content.batches !== undefined) yield* writeFully(storage, file, content.batches, PAGE_BYTES);
@@ -46,12 +47,21 @@ export function* prepareSegment(
   } finally {
     yield* call<void>((done) => storage.close(file, done));
   }
-  yield* moveIntoPlace(storage, draft, name);
+  yield* moveIntoPlace(storage, tempName, name);
 }
 
-function* openDraft(storage: Storage, draft: string, spare: string | undefined): Coroutine<StorageFile> {
-  yield* removeIfThere(storage, draft);
-  if (spare === undefined) return yield* call<StorageFile>((done) => storage.open(draft, 'create', done));
-  yield* call<void>((done) => storage.rename(spare, draft, done));
-  return yield* call<StorageFile>((done) => storage.open(draft, 'durable', done));
+function* openTempFile(
+  storage: Storage,
+  tempName: string,
+  spare: string | undefined,
+): Coroutine<StorageFile> {
+  yield* removeIfThere(storage, tempName);
+  if (spare === undefined) return yield* call<StorageFile>((done) => storage.open(tempName, 'create', done));
+  yield* call<void>((done) => storage.rename(spare, tempName, done));
+  return yield* call<StorageFile>((done) => storage.open(tempName, 'durable', done));
+}
+
+/** Random, so that a batch left over from another use of the same disk blocks does not validate. */
+export function randomSalt(host: WalHost): number {
+  return Math.floor(host.random() * 2 ** 32);
 }

@@ -1,4 +1,4 @@
-// Keeps one segment ready ahead of the writer, and writes down in CURRENT which ones are full. Off the hot path.
+// Keeps one segment prepared ahead of the committer, and seals full segments in CURRENT. Off the hot path.
 
 import type { Committer, RetiredSegment } from '../commit/committer.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
@@ -9,7 +9,7 @@ import type { ManifestFile } from '../manifest/manifest-file.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import type { DiskSpace } from '../storage/disk-space.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
-import { prepareSegment } from './prepare-segment.js';
+import { prepareSegment, randomSalt } from './prepare-segment.js';
 import type { SpareSegments } from './spare-segments.js';
 
 export class SegmentPreallocator {
@@ -20,27 +20,27 @@ export class SegmentPreallocator {
   private readonly segmentBytes: number;
   private readonly diskSpace: DiskSpace;
   private readonly spareSegments: SpareSegments;
-  /** Prepared and on the disk, but not yet listed: what a failed attempt leaves for the next one. */
+  /** Prepared but not yet listed: a failed attempt leaves it for the next one. */
   private prepared: SegmentEntry | undefined;
 
   constructor(
     storage: Storage,
     host: WalHost,
-    keeper: ManifestFile,
+    manifestFile: ManifestFile,
     options: {
       readonly committer: Committer;
       readonly segmentBytes: number;
-      readonly space: DiskSpace;
-      readonly spares: SpareSegments;
+      readonly diskSpace: DiskSpace;
+      readonly spareSegments: SpareSegments;
     },
   ) {
     this.storage = storage;
     this.host = host;
-    this.manifestFile = keeper;
+    this.manifestFile = manifestFile;
     this.committer = options.committer;
     this.segmentBytes = options.segmentBytes;
-    this.diskSpace = options.space;
-    this.spareSegments = options.spares;
+    this.diskSpace = options.diskSpace;
+    this.spareSegments = options.spareSegments;
   }
 
   get isDue(): boolean {
@@ -64,11 +64,11 @@ export class SegmentPreallocator {
 
   private *prepare(): Coroutine<SegmentEntry> {
     const spare = this.spareSegments.take();
-    // A log that lives on its own spares still has to notice that others fill the disk.
+    // A spare segment needs no space, but other programs may have filled the disk.
     yield* this.diskSpace.check(spare === undefined ? this.segmentBytes : 0);
     const { segments, storeId } = this.manifestFile.manifest;
     const seq = (segments.at(-1)?.seq ?? 0) + 1;
-    const entry = { seq, bytes: this.segmentBytes, salt: Math.floor(this.host.random() * 2 ** 32) };
+    const entry = { seq, bytes: this.segmentBytes, salt: randomSalt(this.host) };
     yield* prepareSegment(this.storage, storeId, entry, { spare });
     return entry;
   }

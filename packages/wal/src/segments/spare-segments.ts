@@ -1,26 +1,33 @@
-// Segments that are no longer needed, kept for their blocks. They are drafts by name, so a crash forgets them.
+// Obsolete segments kept for their disk blocks, to be overwritten as new ones. Their names end in .tmp, so
+// the next open removes them after a crash.
 
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
-import type { LogSettings } from '../log/options.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import type { DiskSpace } from '../storage/disk-space.js';
+import type { Storage } from '../storage/storage.js';
 
-/** Also without snapshots: a log may be trimmed. */
+/** Without snapshots too, since `trim` frees segments. */
 const SPARES_MIN = 2;
 
+export interface SpareSegmentsOptions {
+  readonly storage: Storage;
+  readonly segmentBytes: number;
+  readonly snapshotEveryBytes: number;
+}
+
 export class SpareSegments {
-  private readonly settings: LogSettings;
+  private readonly options: SpareSegmentsOptions;
   private readonly diskSpace: DiskSpace;
   private readonly names: string[] = [];
 
-  constructor(settings: LogSettings, space: DiskSpace) {
-    this.settings = settings;
-    this.diskSpace = space;
+  constructor(options: SpareSegmentsOptions, diskSpace: DiskSpace) {
+    this.options = options;
+    this.diskSpace = diskSpace;
   }
 
-  /** False if the file is of no use here, or its space is wanted elsewhere. */
+  /** False if the file is no segment of the right size, or its space is needed. */
   *keep(name: string): Coroutine<boolean> {
-    const { storage, segmentBytes } = this.settings;
+    const { storage, segmentBytes } = this.options;
     const seq = segmentSeqOf(name);
     if (seq === undefined || this.names.length >= this.countMax || this.diskSpace.low !== undefined)
       return false;
@@ -36,9 +43,9 @@ export class SpareSegments {
     return this.names.shift();
   }
 
-  /** A snapshot lets go of all that was written between two others at one stroke, and before the next one as much is needed again. */
+  /** A snapshot frees the segments of one interval at once, and the next interval needs as many. */
   private get countMax(): number {
-    const { snapshotEveryBytes, segmentBytes } = this.settings;
+    const { snapshotEveryBytes, segmentBytes } = this.options;
     return Math.max(SPARES_MIN, Math.ceil(snapshotEveryBytes / segmentBytes) + 1);
   }
 }

@@ -1,8 +1,8 @@
-// Folds the newest snapshot and the sealed segments behind it into a new snapshot, and reads it back before it counts.
-// Works on files alone, so it can run in any thread while the log goes on.
+// Folds the newest snapshot and the sealed segments after it into a new snapshot, and reads that back. Uses
+// files only, so it can run on any thread while the log is in use.
 
+import type { BlobRef } from '../codec/record.js';
 import { decodeManifest } from '../format/manifest.js';
-import type { BlobRef } from '../format/record.js';
 import { SECTION_STATE, snapshotName } from '../format/snapshot-file.js';
 import { replaySegments } from '../recovery/replay.js';
 import type { Coroutine } from '../storage/coroutine.js';
@@ -18,9 +18,9 @@ export function* buildSnapshot<S>(
   fold: Fold<S>,
   request: BuildRequest,
 ): Coroutine<BuiltSnapshot> {
-  // The folded state is gone before the one that is read back is made: there is memory for one of them.
+  // The folded state is garbage before it is read back: memory for one state is enough.
   const written = yield* writeFolded(storage, fold, request);
-  yield* verifyByLoading(storage, fold, request.draft);
+  yield* verifyByLoading(storage, fold, request.tempName);
   return written;
 }
 
@@ -38,11 +38,11 @@ function* writeFolded<S>(storage: Storage, fold: Fold<S>, request: BuildRequest)
     fold.apply(state, lsn, payload, type, blob);
   });
 
-  // Records of the folded range stay readable for one generation more, so their blobs must stay too.
+  // Records of the folded range stay readable until the next snapshot, so their blobs must stay too.
   const blobs = fold.blobs === undefined ? undefined : [...fold.blobs(state), ...seen.values()];
-  yield* removeIfThere(storage, request.draft);
+  yield* removeIfThere(storage, request.tempName);
   const content = { storeId: manifest.storeId, lsn: request.lsn, state: fold.save(state), blobs };
-  return yield* writeSnapshot(storage, request.draft, content);
+  return yield* writeSnapshot(storage, request.tempName, content);
 }
 
 export function* restoreSnapshot<S>(storage: Storage, fold: Fold<S>, state: S, lsn: number): Coroutine<void> {
@@ -51,13 +51,13 @@ export function* restoreSnapshot<S>(storage: Storage, fold: Fold<S>, state: S, l
   });
 }
 
-function* verifyByLoading<S>(storage: Storage, fold: Fold<S>, draft: string): Coroutine<void> {
+function* verifyByLoading<S>(storage: Storage, fold: Fold<S>, tempName: string): Coroutine<void> {
   const state = fold.empty();
   try {
-    yield* readSnapshot(storage, draft, (kind, payload) => {
+    yield* readSnapshot(storage, tempName, (kind, payload) => {
       if (kind === SECTION_STATE) fold.restore(state, payload);
     });
   } catch (error) {
-    throw new WalSnapshotError(`${draft} cannot be loaded again`, { cause: error });
+    throw new WalSnapshotError(`${tempName} cannot be loaded again`, { cause: error });
   }
 }

@@ -1,7 +1,7 @@
-// State as a fold over records. `apply` must be total, synchronous, and free of clocks, randomness and I/O: the same
-// records give the same state, live and in replay.
+// State as a fold over records. `apply` must be total, synchronous, and free of clocks, randomness and I/O:
+// the same records give the same state, live and in replay.
 
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import type { Callback } from '../storage/storage.js';
 
 export interface Fold<S = unknown> {
@@ -10,13 +10,13 @@ export interface Fold<S = unknown> {
   apply(state: S, lsn: number, payload: Buffer, type: number, blob: BlobRef | undefined): void;
   /** The state as chunks of at most 16 MiB, in an order `restore` understands. */
   save(state: S): Iterable<Uint8Array>;
-  /** Adds one chunk of a saved state, in the order in which they were saved. `chunk` is valid only during the call. */
+  /** Adds one chunk of a saved state, in the order of `save`. `chunk` is valid only during the call. */
   restore(state: S, chunk: Buffer): void;
-  /** Blobs the state still refers to; those that neither it nor the log names are removed. */
+  /** Blobs that the state refers to; those that neither the state nor the log refers to are removed. */
   blobs?(state: S): Iterable<BlobRef>;
 }
 
-/** Where to find a fold: functions do not cross threads, modules do. */
+/** A fold by module and export: a thread cannot receive functions. */
 export interface FoldModule {
   /** A file: URL or an absolute path. */
   readonly module: string;
@@ -27,7 +27,7 @@ export interface BuildRequest {
   /** Records up to this one go into the snapshot. */
   readonly lsn: number;
   /** File to write, which does not exist yet. */
-  readonly draft: string;
+  readonly tempName: string;
 }
 
 export interface BuiltSnapshot {
@@ -35,7 +35,7 @@ export interface BuiltSnapshot {
   readonly sha256: string;
 }
 
-/** Writes a snapshot from what CURRENT lists: the newest snapshot, and the sealed segments behind it. */
+/** Writes a snapshot from the files in CURRENT: the newest snapshot and the sealed segments after it. */
 export interface SnapshotBuilder {
   build(request: BuildRequest, done: Callback<BuiltSnapshot>): void;
 }

@@ -3,7 +3,7 @@ import type { Storage } from '../storage/storage.js';
 import { buildSnapshot } from './build-snapshot.js';
 import type { Fold, SnapshotBuilder } from './fold.js';
 
-/** Runs the fold on the caller's own loop: for simulations, and for states so small that a thread costs more. */
+/** Runs the fold on the caller's thread: for simulations and for small states. */
 export function inlineSnapshotBuilder<S>(storage: Storage, fold: Fold<S>): SnapshotBuilder {
   return { build: (request, done) => runCoroutine(buildSnapshot(storage, fold, request), done) };
 }

@@ -1,5 +1,4 @@
-// The thread's side: finds the fold by module and export, then runs it for one request after the other. No state outlives
-// its answer.
+// Entry of the snapshot thread: imports the fold, then builds one snapshot per request.
 
 import { isAbsolute } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,7 +9,7 @@ import { buildSnapshot } from './build-snapshot.js';
 import type { BuildRequest, Fold, FoldModule } from './fold.js';
 import type { ThreadData, ThreadReply } from './node-snapshot-thread.js';
 
-const { dir, fold: where } = workerData as ThreadData; // what ThreadHandle passes
+const { dir, fold: where } = workerData as ThreadData; // SnapshotThread passes it
 
 try {
   waitForRequest(await importFold(where));
@@ -18,7 +17,7 @@ try {
   reply({ kind: 'failed', reason: error instanceof Error ? (error.stack ?? error.message) : String(error) });
 }
 
-/** It listens only between two requests: at work it ends when nothing is left to do, and a lost call fails its snapshot. */
+/** Listens only between requests: a lost callback lets the thread end, which fails its snapshot. */
 function waitForRequest(fold: Fold): void {
   parentPort?.once('message', (request: BuildRequest) => {
     runCoroutine(buildSnapshot(nodeStorage(dir), fold, request), (error, snapshot) => {

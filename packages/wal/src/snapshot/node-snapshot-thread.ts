@@ -1,4 +1,4 @@
-// The log's side of a thread that folds: one snapshot at a time, each answered once.
+// The log's side of a snapshot thread: one request at a time, one reply each.
 
 import { Worker } from 'node:worker_threads';
 import type { Callback } from '../storage/storage.js';
@@ -57,7 +57,7 @@ export class SnapshotThread {
   private answer(error: Error | null, snapshot: BuiltSnapshot): void {
     const done = this.done;
     this.done = undefined;
-    this.worker.unref(); // Without work it keeps no process alive.
+    this.worker.unref(); // An idle thread does not keep the process alive.
     done?.(error, snapshot);
   }
 }

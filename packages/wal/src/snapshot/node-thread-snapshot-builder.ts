@@ -1,13 +1,13 @@
-// Runs the fold on a thread of its own. One that has built a snapshot stays for a while: under load the next snapshot is
-// not far, and there the fold is compiled already.
+// Builds snapshots on a thread of its own. The thread is kept for a while after a snapshot: under load the
+// next one comes soon, and its fold is compiled already.
 
 import type { Callback } from '../storage/storage.js';
 import type { BuildRequest, BuiltSnapshot, FoldModule, SnapshotBuilder } from './fold.js';
 import { SnapshotThread } from './node-snapshot-thread.js';
 
-/** Without work a thread keeps the memory of its last snapshot, so it waits no longer than a log under load lets it. */
+/** An idle thread keeps the memory of its last snapshot, so it does not stay for long. */
 const IDLE_MS = 10_000;
-/** Behind a large state the next one would be folded before its memory is collected; there is memory for one of them. */
+/** After a larger snapshot the thread ends, which frees the memory of the folded state. */
 const REUSE_BYTES_MAX = 64 * 1024 * 1024;
 
 export class ThreadSnapshotBuilder implements SnapshotBuilder {
@@ -19,25 +19,25 @@ export class ThreadSnapshotBuilder implements SnapshotBuilder {
   private idleTimer: NodeJS.Timeout | undefined;
   private isClosed = false;
 
-  constructor(dir: string, fold: FoldModule, { idleMs = IDLE_MS, stayBytesMax = REUSE_BYTES_MAX } = {}) {
+  constructor(dir: string, fold: FoldModule, { idleMs = IDLE_MS, reuseBytesMax = REUSE_BYTES_MAX } = {}) {
     this.dir = dir;
     this.fold = fold;
     this.idleMs = idleMs;
-    this.reuseBytesMax = stayBytesMax;
+    this.reuseBytesMax = reuseBytesMax;
   }
 
   build(request: BuildRequest, done: Callback<BuiltSnapshot>): void {
-    // A thread at work is not idle, so a second request meanwhile gets one of its own.
+    // A busy thread is not idle, so a concurrent request gets a thread of its own.
     const thread = this.takeIdle() ?? new SnapshotThread(this.dir, this.fold);
     thread.build(request, (error, snapshot) => {
-      // One that failed is in doubt: a state may be half folded and files open.
+      // After a failure the thread may have open files, so it is not reused.
       if (error === null && snapshot.bytes <= this.reuseBytesMax && !this.isClosed) this.keep(thread);
       else thread.terminate();
       done(error, snapshot);
     });
   }
 
-  /** Nobody comes back: a thread without work ends now, one at work with its answer. */
+  /** Ends an idle thread now, and a busy one after its reply. */
   close(): void {
     this.isClosed = true;
     this.takeIdle()?.terminate();

@@ -1,4 +1,4 @@
-// Reads a snapshot section by section, checking every one; and checks a whole file against the digest in CURRENT.
+// Reads a snapshot section by section with all checks, and checks a whole file against the digest in CURRENT.
 
 import { createHash } from 'node:crypto';
 import type { SnapshotEntry } from '../format/manifest.js';
@@ -19,7 +19,7 @@ import { WalCorruptError } from '../wal-error.js';
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** What is wrong with the file, or undefined if it is the one CURRENT lists. */
+/** The problem of the file, or undefined if it is the one in CURRENT. */
 export function* verifySnapshot(
   storage: Storage,
   storeId: string,
@@ -73,7 +73,7 @@ export function* digestFile(
   return { sha256: hash.digest('hex'), head, read: offset };
 }
 
-/** Visits every section but the end mark. */
+/** Visits every section but the last, which marks the end. */
 export function* readSnapshot(
   storage: Storage,
   name: string,

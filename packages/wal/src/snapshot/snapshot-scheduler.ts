@@ -1,5 +1,5 @@
-// When a snapshot is made, and how it comes to count: built beside the log, committed by a rename, and only then is what it
-// replaces removed.
+// Decides when a snapshot is built and commits it: built while the log is in use, listed in CURRENT, and only
+// then are the files that it replaces removed.
 
 import { isBlobName } from '../blob/blob-file.js';
 import type { BlobStore } from '../blob/blob-store.js';
@@ -7,7 +7,12 @@ import type { SnapshotEntry } from '../format/manifest.js';
 import { SECTION_BLOBS, snapshotName } from '../format/snapshot-file.js';
 import type { LogSettings } from '../log/options.js';
 import type { ManifestFile } from '../manifest/manifest-file.js';
-import { droppedFiles, lastSealedLsn, sealedBytesBehind, withSnapshot } from '../manifest/retention.js';
+import {
+  droppedFiles,
+  lastSealedLsn,
+  sealedBytesAfterSnapshot,
+  withSnapshot,
+} from '../manifest/retention.js';
 import type { ObsoleteFiles } from '../segments/obsolete-files.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { moveIntoPlace } from '../storage/file-operations.js';
@@ -18,15 +23,15 @@ import { readSnapshot } from './snapshot-reader.js';
 import { decodeBlobRefs } from './snapshot-writer.js';
 
 export interface SnapshotSchedulerOptions {
-  readonly settings: LogSettings;
+  readonly settings: Pick<LogSettings, 'storage' | 'host' | 'snapshotEveryBytes' | 'onEvent'>;
   readonly builder: SnapshotBuilder;
   readonly manifestFile: ManifestFile;
   readonly tasks: SerialTaskQueue;
   readonly obsoleteFiles: ObsoleteFiles;
   readonly blobs: BlobStore;
-  /** Asks for the segment being written to be closed. */
+  /** Requests that the segment being written be closed. */
   readonly rotate: () => void;
-  /** An error after which nobody knows what is on the disk. */
+  /** An error after which the content of the disk is unknown. */
   readonly onFatal: (error: Error) => void;
 }
 
@@ -36,22 +41,22 @@ export class SnapshotScheduler {
   private isBuildRunning = false;
   private failures = 0;
 
-  constructor(parts: SnapshotSchedulerOptions) {
-    this.options = parts;
+  constructor(options: SnapshotSchedulerOptions) {
+    this.options = options;
   }
 
   get isBuilding(): boolean {
     return this.isBuildRunning;
   }
 
-  /** A snapshot that holds every record up to `lsn`. */
+  /** Makes a snapshot of all records up to `lsn`. */
   make(lsn: number, done: Callback<SnapshotEntry>): void {
     this.requests.push({ lsn, done });
     if (lastSealedLsn(this.options.manifestFile.manifest) < lsn) this.options.rotate();
     this.buildIfDue();
   }
 
-  /** CURRENT has changed: perhaps more is sealed now. */
+  /** To be called whenever CURRENT has changed, since more records may be sealed. */
   buildIfDue(): void {
     if (this.isBuildRunning) return;
     const { settings, manifestFile } = this.options;
@@ -63,11 +68,11 @@ export class SnapshotScheduler {
       return;
     }
     const every = Math.max(settings.snapshotEveryBytes, 2 * (newest?.bytes ?? 0));
-    if (settings.snapshotEveryBytes > 0 && sealedBytesBehind(manifestFile.manifest) > every)
+    if (settings.snapshotEveryBytes > 0 && sealedBytesAfterSnapshot(manifestFile.manifest) > every)
       this.build(sealed);
   }
 
-  /** Space is short: fold what is sealed, whatever its size, so that older segments can go. */
+  /** Space is short: builds a snapshot of any size, so that older segments can be removed. */
   buildToFreeSpace(): void {
     const { manifestFile } = this.options;
     const sealed = lastSealedLsn(manifestFile.manifest);
@@ -81,14 +86,14 @@ export class SnapshotScheduler {
   private build(lsn: number): void {
     const { builder, obsoleteFiles, tasks, settings } = this.options;
     const startedAt = settings.host.now();
-    const draft = `${snapshotName(lsn)}.tmp`;
+    const tempName = `${snapshotName(lsn)}.tmp`;
     const unpin = obsoleteFiles.pin();
     this.isBuildRunning = true;
-    builder.build({ lsn, draft }, (error, built) => {
+    builder.build({ lsn, tempName }, (error, built) => {
       unpin();
       if (error !== null) return this.onFailed(error);
       tasks.add(
-        () => this.commit(lsn, draft, built),
+        () => this.commit(lsn, tempName, built),
         (commitError, entry) => {
           if (commitError !== null) {
             this.onFailed(commitError);
@@ -105,10 +110,10 @@ export class SnapshotScheduler {
     });
   }
 
-  private *commit(lsn: number, draft: string, built: BuiltSnapshot): Coroutine<SnapshotEntry> {
+  private *commit(lsn: number, tempName: string, built: BuiltSnapshot): Coroutine<SnapshotEntry> {
     const { settings, manifestFile, obsoleteFiles, blobs } = this.options;
     yield* manifestFile.assertNotFenced();
-    yield* moveIntoPlace(settings.storage, draft, snapshotName(lsn));
+    yield* moveIntoPlace(settings.storage, tempName, snapshotName(lsn));
     const entry: SnapshotEntry = { lsn, bytes: built.bytes, sha256: built.sha256 };
     const before = manifestFile.manifest;
     const after = yield* manifestFile.publish((manifest) => withSnapshot(manifest, entry));
@@ -122,7 +127,7 @@ export class SnapshotScheduler {
     const { settings, manifestFile } = this.options;
     const stored = (yield* call<string[]>((done) => settings.storage.list('blobs', done))).filter(isBlobName);
     const { snapshots } = manifestFile.manifest;
-    // With one generation the whole log is still there, and any record of it may name a blob.
+    // With one snapshot the whole log is still there, and any record may refer to a blob.
     if (stored.length === 0 || snapshots.length < 2) return [];
     const listed = new Set<string>();
     for (const { lsn } of snapshots) {

@@ -1,7 +1,7 @@
-// Writes a snapshot file section by section, and learns its digest on the way.
+// Writes a snapshot file section by section and computes its digest.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../format/record.js';
+import type { BlobRef } from '../codec/record.js';
 import {
   encodeSectionHead,
   encodeSnapshotHeader,
@@ -30,7 +30,7 @@ export function* writeSnapshot(
     readonly storeId: string;
     readonly lsn: number;
     readonly state: Iterable<Uint8Array>;
-    /** Undefined if it cannot be told which blobs are in use: then none is ever removed. */
+    /** Undefined if the fold does not list its blobs: then none is removed. */
     readonly blobs: readonly BlobRef[] | undefined;
   },
 ): Coroutine<WrittenSnapshot> {

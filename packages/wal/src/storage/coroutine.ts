@@ -1,5 +1,6 @@
-// A procedure is a sequence of storage calls written as a generator. It yields a call, and is resumed with its result
-// or with its error thrown in. No promise and no clock is involved: whoever completes the call decides when it goes on.
+// A sequence of storage calls written as a generator. It yields a call and is resumed with the call's result,
+// or with its error thrown in. No promise and no clock is involved, so a simulator decides when each call
+// completes.
 
 import type { Callback } from './storage.js';
 
@@ -8,7 +9,7 @@ export type Coroutine<T> = Generator<Call<unknown>, T, unknown>;
 
 /** `const n = yield* call((done) => storage.read(file, into, 0, done))` */
 export function* call<T>(start: Call<T>): Coroutine<T> {
-  // The runner passes exactly what this call's own `done` was given.
+  // runCoroutine passes exactly what this call's own `done` was given.
   return (yield start as Call<unknown>) as T;
 }
 
@@ -27,19 +28,26 @@ export function runCoroutine<T>(coroutine: Coroutine<T>, done: Callback<T>): voi
   resume(null, undefined);
 }
 
+/** The promise of a call, for the promise API. */
+export function promiseOf<T>(start: Call<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    start((error, value) => (error === null ? resolve(value) : reject(error)));
+  });
+}
+
 /**
- * Starts a call now and hands back a call that completes with its result, so that a procedure can do other work in
- * between. The result must be awaited.
+ * Starts a call now and returns a call that completes with its result, so that a coroutine can do other work
+ * in between. The result must be awaited.
  */
 export function startCall<T>(start: Call<T>): Call<T> {
-  let settled: { readonly error: Error | null; readonly value: T } | undefined;
+  let result: { readonly error: Error | null; readonly value: T } | undefined;
   let waiting: Callback<T> | undefined;
   start((error, value) => {
-    if (waiting === undefined) settled = { error, value };
+    if (waiting === undefined) result = { error, value };
     else waiting(error, value);
   });
   return (done) => {
-    if (settled === undefined) waiting = done;
-    else done(settled.error, settled.value);
+    if (result === undefined) waiting = done;
+    else done(result.error, result.value);
   };
 }

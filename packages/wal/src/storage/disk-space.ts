@@ -1,19 +1,27 @@
-// Watches free space, and says when the log must stop taking what is not essential. Running out is a state, not an end.
+// Watches free space and decides when only essential appends are accepted.
 
-import type { LogSettings } from '../log/options.js';
+import type { WalEvent } from '../log/event.js';
 import { errnoOf, WalDiskLowError } from '../wal-error.js';
 import { type Coroutine, call } from './coroutine.js';
+import type { Storage } from './storage.js';
 
-/** Off the hot path these mean "not now"; the segment being written was made before and still takes what it holds. */
-const RESOURCE_ERRNOS = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
+/** Free space, as a multiple of `freeBytesSoft`, at which the shortage is over: a margin against flapping. */
 const CLEAR_AT = 1.5;
 
+export interface DiskSpaceOptions {
+  readonly storage: Storage;
+  readonly segmentBytes: number;
+  readonly freeBytesSoft: number;
+  readonly freeBytesHard: number;
+  readonly onEvent: (event: WalEvent) => void;
+}
+
 export class DiskSpace {
-  private readonly settings: LogSettings;
+  private readonly options: DiskSpaceOptions;
   private lowError: WalDiskLowError | undefined;
 
-  constructor(settings: LogSettings) {
-    this.settings = settings;
+  constructor(options: DiskSpaceOptions) {
+    this.options = options;
   }
 
   /** Why appends that are not essential are refused; undefined if they are not. */
@@ -21,14 +29,9 @@ export class DiskSpace {
     return this.lowError;
   }
 
-  static isShortage(error: Error): boolean {
-    const errno = errnoOf(error);
-    return error instanceof WalDiskLowError || (errno !== undefined && RESOURCE_ERRNOS.has(errno));
-  }
-
-  /** Throws WalDiskLowError if not even `wantedBytes` may be taken. */
+  /** Throws WalDiskLowError if taking `wantedBytes` would go below the hard limit. */
   *check(wantedBytes: number): Coroutine<void> {
-    const { storage, freeBytesSoft, freeBytesHard } = this.settings;
+    const { storage, freeBytesSoft, freeBytesHard } = this.options;
     if (freeBytesSoft === 0) return;
     const free = yield* call<number | undefined>((done) => storage.freeBytes(done));
     if (free === undefined) return;
@@ -38,26 +41,26 @@ export class DiskSpace {
     else if (free >= freeBytesSoft * CLEAR_AT) this.clear();
   }
 
-  /** A segment could be prepared. Without watermarks that is how a shortage ends. */
+  /** A segment was prepared. Without limits this is how a shortage ends. */
   segmentPrepared(): void {
-    if (this.settings.freeBytesSoft === 0) this.clear();
+    if (this.options.freeBytesSoft === 0) this.clear();
   }
 
-  /** A call failed for want of space or files. */
+  /** A call failed for lack of space or of file handles. */
   reportShortage(error: Error): void {
     const low =
-      error instanceof WalDiskLowError ? error : new WalDiskLowError(undefined, this.settings.segmentBytes);
+      error instanceof WalDiskLowError ? error : new WalDiskLowError(undefined, this.options.segmentBytes);
     this.mark(low, undefined, errnoOf(error));
   }
 
   private mark(low: WalDiskLowError, freeBytes: number | undefined, errno: string | undefined): void {
-    if (this.lowError === undefined) this.settings.onEvent({ kind: 'disk-low', freeBytes, errno });
+    if (this.lowError === undefined) this.options.onEvent({ kind: 'disk-low', freeBytes, errno });
     this.lowError = low;
   }
 
   private clear(): void {
     if (this.lowError === undefined) return;
     this.lowError = undefined;
-    this.settings.onEvent({ kind: 'disk-ok' });
+    this.options.onEvent({ kind: 'disk-ok' });
   }
 }

@@ -1,4 +1,4 @@
-// Procedures every part of the log is built from: whole files read and written, each write checked for shortness.
+// Reads, writes, replaces, syncs, renames and removes files. Every write is checked for shortness.
 
 import { WalCorruptError, WalIoError } from '../wal-error.js';
 import { type Coroutine, call } from './coroutine.js';
@@ -31,7 +31,7 @@ export function* writeFully(
   }
 }
 
-/** A new file with these bytes, synced and closed. A left-over of the same name is removed first. */
+/** Creates a file with these bytes, synced and closed. A leftover of the same name is removed first. */
 export function* createFile(storage: Storage, name: string, bytes: Uint8Array): Coroutine<void> {
   yield* removeIfThere(storage, name);
   const file = yield* call<StorageFile>((done) => storage.open(name, 'create', done));
@@ -43,13 +43,13 @@ export function* createFile(storage: Storage, name: string, bytes: Uint8Array): 
   }
 }
 
-/** Replaces a file as a whole: after a crash it is the old one or the new one. */
+/** Replaces a file atomically: after a crash it is the old one or the new one. */
 export function* replaceFile(storage: Storage, name: string, bytes: Uint8Array): Coroutine<void> {
   yield* createFile(storage, `${name}.tmp`, bytes);
   yield* moveIntoPlace(storage, `${name}.tmp`, name);
 }
 
-/** After a rename or a sync has failed nobody knows what is on the disk: that is never retried (WalIoError ends the log). */
+/** After a failed sync or rename the disk's content is unknown: no retry, WalIoError ends the log. */
 export function* syncFile(storage: Storage, file: StorageFile): Coroutine<void> {
   try {
     yield* call<void>((done) => storage.sync(file, done));

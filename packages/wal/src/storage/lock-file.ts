@@ -1,15 +1,16 @@
-// Who holds a directory, and whether that holder can still be alive. Pure; the caller looks up the processes.
+// The content of LOCK: the process that owns the directory, and whether it can still be alive. Pure; the
+// caller looks up the processes.
 
 export interface LockOwner {
   readonly pid: number;
-  /** Changes at every boot of the machine; empty where it cannot be told. */
+  /** Changes at every boot of the machine; empty where it is unknown. */
   readonly bootId: string;
-  /** When the process started, in ticks since boot; tells a reused pid from the holder. Empty where it cannot be told. */
+  /** Start of the process in ticks since boot, against reused pids. Empty where it is unknown. */
   readonly startedAt: string;
   readonly nonce: string;
 }
 
-/** `found` is what is running under that pid now; undefined if nothing is. */
+/** `found` is the process that runs under the owner's pid now; undefined if there is none. */
 export function isOwnerAlive(
   owner: LockOwner,
   bootId: string,
@@ -19,7 +20,7 @@ export function isOwnerAlive(
   return owner.startedAt === '' || found.startedAt === '' || owner.startedAt === found.startedAt;
 }
 
-/** Undefined for a file that is no holder: a process died while writing it, so nobody can be relying on it. */
+/** Undefined for any other content: the writer died before it owned the directory. */
 export function parseLockFile(text: string): LockOwner | undefined {
   try {
     const value: unknown = JSON.parse(text);

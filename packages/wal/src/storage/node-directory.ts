@@ -2,7 +2,7 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf, WalDirectoryError } from '../wal-error.js';
 
-/** Makes a folder and those above it. */
+/** Creates a directory and its parents. No error if it exists. */
 export async function makeNodeDirectory(path: string): Promise<void> {
   try {
     await makeWithParents(path);
@@ -11,7 +11,7 @@ export async function makeNodeDirectory(path: string): Promise<void> {
   }
 }
 
-/** What says that this place is the wrong one. A full disk, or too many open files, do not. */
+/** Errors that make this path unusable. A full disk or too many open files do not. */
 const UNUSABLE_ERRNOS = new Set([
   'ENOENT',
   'ENOTDIR',
@@ -23,7 +23,7 @@ const UNUSABLE_ERRNOS = new Set([
   'ENAMETOOLONG',
 ]);
 
-/** The error as it is told to whoever named the folder. */
+/** A WalDirectoryError if the path itself is the problem, else the error as it is. */
 export function directoryError(directory: string, error: unknown): unknown {
   const errno = errnoOf(error);
   return errno !== undefined && UNUSABLE_ERRNOS.has(errno)
@@ -31,7 +31,7 @@ export function directoryError(directory: string, error: unknown): unknown {
     : error;
 }
 
-/** One by one: the recursive mkdir of Node tries forever where the folder above is there and takes nothing, as /proc does. */
+/** Level by level: Node's recursive mkdir never ends where a parent refuses entries, as /proc does. */
 async function makeWithParents(path: string): Promise<void> {
   try {
     await makeOne(path);

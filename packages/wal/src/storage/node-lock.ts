@@ -1,5 +1,6 @@
-// LOCK without flock: an exclusively created file that names its holder, taken over when that holder is gone.
-// Not a cluster lock: what it cannot see (another pid namespace, a network file system), epoch fencing stops.
+// LOCK without flock: an exclusively created file that names its owner, taken over when that process is gone.
+// Not a cluster lock: an owner it cannot see (another pid namespace, a network file system) is stopped by
+// epoch fencing.
 
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -9,7 +10,7 @@ import { isOwnerAlive, type LockOwner, parseLockFile } from './lock-file.js';
 import { directoryError, makeNodeDirectory } from './node-directory.js';
 import type { Callback } from './storage.js';
 
-const FILE = 'LOCK';
+const LOCK = 'LOCK';
 
 export function takeNodeLock(directory: string, done: Callback): void {
   take(directory).then(
@@ -19,11 +20,11 @@ export function takeNodeLock(directory: string, done: Callback): void {
 }
 
 export function releaseNodeLock(directory: string, done: Callback): void {
-  fs.unlink(join(directory, FILE), (error) => done(error?.code === 'ENOENT' ? null : error));
+  fs.unlink(join(directory, LOCK), (error) => done(error?.code === 'ENOENT' ? null : error));
 }
 
 async function take(directory: string): Promise<void> {
-  const path = join(directory, FILE);
+  const path = join(directory, LOCK);
   const own: LockOwner = {
     pid: process.pid,
     bootId: readBootId(),
@@ -34,22 +35,22 @@ async function take(directory: string): Promise<void> {
   if (await createExclusively(path, own)) return;
 
   const text = await fs.promises.readFile(path, 'utf8');
-  const holder = parseLockFile(text);
-  if (holder !== undefined && isAlive(holder, own.bootId)) throw lockedBy(holder);
+  const owner = parseLockFile(text);
+  if (owner !== undefined && isAlive(owner, own.bootId)) throw lockedBy(owner);
   await moveAside(path, text, own);
   if (await createExclusively(path, own)) return;
   throw new WalLockedError('a process that started at the same moment');
 }
 
 /**
- * Two processes may both have judged the same LOCK stale. The one that renames second would move the first one's fresh
- * LOCK away, so what was moved is compared with what was judged, and put back if it is another.
+ * Two processes may both have found the same LOCK stale. The one that renames second would move the first
+ * one's new LOCK away, so the moved content is compared with the stale one, and put back if it differs.
  */
-async function moveAside(path: string, judged: string, own: LockOwner): Promise<void> {
+async function moveAside(path: string, stale: string, own: LockOwner): Promise<void> {
   const aside = `${path}.stale.${own.nonce}`;
   await fs.promises.rename(path, aside);
   const moved = await fs.promises.readFile(aside, 'utf8');
-  if (moved !== judged) {
+  if (moved !== stale) {
     await fs.promises.link(aside, path);
     await fs.promises.unlink(aside);
     throw new WalLockedError('a process that started at the same moment');
@@ -58,34 +59,34 @@ async function moveAside(path: string, judged: string, own: LockOwner): Promise<
 }
 
 async function createExclusively(path: string, own: LockOwner): Promise<boolean> {
-  // Written under another name and linked into place, so that nobody ever reads half a holder.
-  const draft = `${path}.${own.nonce}.tmp`;
-  await fs.promises.writeFile(draft, JSON.stringify(own), { mode: 0o640 }).catch((error: unknown) => {
+  // Written under another name and linked into place, so that no reader sees a partial file.
+  const tempPath = `${path}.${own.nonce}.tmp`;
+  await fs.promises.writeFile(tempPath, JSON.stringify(own), { mode: 0o640 }).catch((error: unknown) => {
     throw directoryError(dirname(path), error);
   });
   try {
-    await fs.promises.link(draft, path);
+    await fs.promises.link(tempPath, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   } finally {
-    await fs.promises.unlink(draft);
+    await fs.promises.unlink(tempPath);
   }
 }
 
-function lockedBy(holder: LockOwner): WalLockedError {
+function lockedBy(owner: LockOwner): WalLockedError {
   return new WalLockedError(
-    holder.pid === process.pid ? `this process (pid ${holder.pid})` : `pid ${holder.pid}`,
+    owner.pid === process.pid ? `this process (pid ${owner.pid})` : `pid ${owner.pid}`,
   );
 }
 
-function isAlive(holder: LockOwner, bootId: string): boolean {
-  const startedAt = processStartedAt(holder.pid);
-  return isOwnerAlive(holder, bootId, startedAt === undefined ? undefined : { startedAt });
+function isAlive(owner: LockOwner, bootId: string): boolean {
+  const startedAt = processStartedAt(owner.pid);
+  return isOwnerAlive(owner, bootId, startedAt === undefined ? undefined : { startedAt });
 }
 
-/** Undefined if no such process runs; empty if one does but its start cannot be told. */
+/** Undefined if no such process runs; empty if one does but its start time is unknown. */
 function processStartedAt(pid: number): string | undefined {
   try {
     process.kill(pid, 0);
@@ -94,7 +95,8 @@ function processStartedAt(pid: number): string | undefined {
   }
   try {
     const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command name is in parentheses and may hold spaces; field 22 is counted from behind it. A zombie holds nothing.
+    // The command name is in parentheses and may contain spaces; field 22 is counted from its end. A zombie
+    // owns no lock.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' ? undefined : (fields[19] ?? '');
   } catch {

@@ -1,4 +1,4 @@
-// With node-folder.ts and node-lock.ts, which it uses, the only file of this package that touches the file system.
+// The storage port on Node's file system.
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -8,13 +8,13 @@ import type { Callback, OpenMode, Storage, StorageFile } from './storage.js';
 
 interface NodeFile extends StorageFile {
   readonly fd: number;
-  /** Every write is synced by the kernel before it returns, so that writeDurable is one trip to the thread pool. */
+  /** The kernel syncs every write before it returns, so writeDurable is one trip to the thread pool. */
   readonly dsync: boolean;
 }
 
-// On macOS O_DSYNC does not reach the platter; there libuv's fsync (F_FULLFSYNC) has to be called.
+// On macOS O_DSYNC does not reach the platter; libuv's fsync (F_FULLFSYNC) does.
 const DSYNC = process.platform === 'linux' ? fs.constants.O_DSYNC : 0;
-/** A disk that took longer for its latest write is not waited for. */
+/** After a durable write that took longer than this, writes do not block the calling thread. */
 const BLOCKING_MS_MAX = 1;
 const FLAGS: Record<OpenMode, number> = {
   read: fs.constants.O_RDONLY,
@@ -22,10 +22,15 @@ const FLAGS: Record<OpenMode, number> = {
   durable: fs.constants.O_RDWR | DSYNC,
 };
 
+/** The storage itself, or that of a directory. */
+export function storageOf(directory: string | Storage): Storage {
+  return typeof directory === 'string' ? nodeStorage(directory) : directory;
+}
+
 export function nodeStorage(directory: string): Storage {
   const path = (name: string): string => join(directory, name);
   const fdOf = (file: StorageFile): number => (file as NodeFile).fd; // Files only come from `open` below.
-  /** How long the latest durable write took. The first one of all is never waited for. */
+  /** Duration of the latest durable write. The first one never blocks. */
   let lastWriteMs = Number.POSITIVE_INFINITY;
 
   return {
@@ -56,7 +61,7 @@ export function nodeStorage(directory: string): Storage {
         else fs.fdatasync(fd, (syncError) => done(syncError, written));
       });
     },
-    // The data, and of the metadata what is needed to read it back; times may be lost.
+    // Data and the metadata needed to read it back; timestamps may be lost.
     sync: (file, done) => fs.fdatasync(fdOf(file), nullOnSuccess(done)),
 
     size(name, done) {
@@ -84,7 +89,7 @@ export function nodeStorage(directory: string): Storage {
   };
 }
 
-/** On the thread of the caller: two changes of threads cost more than a quick disk does. */
+/** On the calling thread: two thread switches cost more than a fast disk does. */
 function writeBlocking(
   fd: number,
   bytes: Uint8Array,
@@ -97,7 +102,7 @@ function writeBlocking(
   }
 }
 
-/** Node calls back with null or with nothing; the port promises null. */
+/** Node passes null or undefined on success; the port promises null. */
 function nullOnSuccess(done: Callback): (error?: NodeJS.ErrnoException | null) => void {
   return (error) => done(error ?? null);
 }
@@ -118,7 +123,7 @@ function readFully(
 }
 
 function syncDirectory(path: string, done: Callback): void {
-  // Windows cannot sync a directory; there is no promise about power loss there.
+  // Windows cannot sync a directory; the log promises nothing about power loss there.
   if (process.platform === 'win32') {
     process.nextTick(done, null);
     return;

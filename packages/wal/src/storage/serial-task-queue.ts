@@ -1,4 +1,4 @@
-// Work beside the hot path, one piece at a time: whatever replaces CURRENT must not overlap with another replacement.
+// Background tasks, one at a time, in order: two replacements of CURRENT must not overlap.
 
 import { WalClosedError } from '../wal-error.js';
 import { type Coroutine, runCoroutine } from './coroutine.js';
@@ -22,13 +22,13 @@ export class SerialTaskQueue {
     this.push(start, done);
   }
 
-  /** One last piece after the one that is running; whatever else waits or comes is refused. */
+  /** Adds the last task, which runs after the current one. Queued tasks and later ones are refused. */
   close<T>(start: () => Coroutine<T>, done: Callback<T>): void {
     this.isClosed = true;
     const refused = this.queue;
     this.queue = [];
     this.push(start, done);
-    for (const chore of refused) chore.refuse(new WalClosedError('closed'));
+    for (const task of refused) task.refuse(new WalClosedError('closed'));
   }
 
   private push<T>(start: () => Coroutine<T>, done: Callback<T>): void {
@@ -46,9 +46,9 @@ export class SerialTaskQueue {
 
   private next(): void {
     if (this.isRunning) return;
-    const chore = this.queue.shift();
-    if (chore === undefined) return;
+    const task = this.queue.shift();
+    if (task === undefined) return;
     this.isRunning = true;
-    chore.start();
+    task.start();
   }
 }

@@ -1,20 +1,23 @@
-// The port through which the log touches a disk. Names are relative to the log's directory ('CURRENT', 'blobs/ab…').
+// The log's port to the disk. Names are relative to its directory ('CURRENT', 'blobs/ab…').
 //
-// Contract: callback style, so that a simulator can make every completion one event of its own; `done` is called
+// Contract: callbacks, so that a simulator can make every completion an event of its own. `done` is called
 // exactly once and never before the call has returned; after a crash it is not called at all.
 
-/** On an error the value is meaningless. */
+/** With an error the value is meaningless. */
 export type Callback<T = void> = (error: Error | null, value: T) => void;
 
 export interface StorageFile {
   readonly name: string;
 }
 
-/** 'read': an existing file. 'create': a new one, read and write, fails if it exists. 'durable': an existing one, for `writeDurable`. */
+/**
+ * 'read': an existing file. 'create': a new file for reading and writing; fails if it exists. 'durable': an
+ * existing file for `writeDurable`.
+ */
 export type OpenMode = 'read' | 'create' | 'durable';
 
 export interface Storage {
-  /** Takes the directory for this process or fails with ERR_WAL_LOCKED. Creates the directory if need be. */
+  /** Locks the directory, which is created if need be, or fails with ERR_WAL_LOCKED. */
   lock(done: Callback): void;
   unlock(done: Callback): void;
 
@@ -25,8 +28,9 @@ export interface Storage {
   /** Bytes written; the caller must compare. */
   write(file: StorageFile, bytes: Uint8Array, position: number, done: Callback<number>): void;
   /**
-   * As write, and what was written is on stable storage when `done` is called without an error. `alone`: a page that nothing else
-   * waits beside, so the call may wait for the disk itself where that is short; `done` follows later all the same.
+   * As write, and the bytes are on stable storage when `done` is called without an error. With `mayBlock` the
+   * call may block the thread where the disk is fast, since no other record waits; `done` is called later all
+   * the same.
    */
   writeDurable(
     file: StorageFile,
@@ -37,17 +41,17 @@ export interface Storage {
   ): void;
   sync(file: StorageFile, done: Callback): void;
 
-  /** Size in bytes, undefined if there is no such file. */
+  /** Size in bytes; undefined if there is no such file. */
   size(name: string, done: Callback<number | undefined>): void;
   truncate(name: string, bytes: number, done: Callback): void;
   rename(from: string, to: string, done: Callback): void;
   unlink(name: string, done: Callback): void;
   /** No error if it exists. */
   mkdir(name: string, done: Callback): void;
-  /** Plain names, in no particular order; empty if the directory is not there. */
+  /** Plain names in no particular order; empty if there is no such directory. */
   list(directory: string, done: Callback<string[]>): void;
   /** Makes entries of the directory durable. */
   syncDir(directory: string, done: Callback): void;
-  /** Bytes free for us; undefined where it cannot be told. */
+  /** Free bytes; undefined where they are unknown. */
   freeBytes(done: Callback<number | undefined>): void;
 }

@@ -1,8 +1,9 @@
-// The storage port on a simulated disk, with a say at every call: let it pass, fail it, cut it short, or end the world there.
+// The storage port on a simulated disk. A test decides at every call: perform it, fail it, cut it short, or
+// crash there.
 
+import type { SeededRandom } from '@troupe/core/testing';
 import type { Callback, OpenMode, Storage, StorageFile } from '../storage/storage.js';
 import { WalLockedError } from '../wal-error.js';
-import type { SeededRandom } from './seeded-random.js';
 import { SimulatedDisk } from './simulated-disk.js';
 import type { SimulatedFile } from './simulated-file.js';
 
@@ -13,27 +14,28 @@ export interface StorageCall {
   readonly index: number;
   readonly operation: StorageOperation;
   readonly name: string;
-  /** Bytes read, written or cut to. */
+  /** Bytes read, written or truncated to. */
   readonly bytes: number;
   readonly position: number;
 }
 
 export type Fault =
   | { readonly kind: 'error'; readonly errno: string }
-  /** A write that takes only this many bytes. */
+  /** A write of only this many bytes. */
   | { readonly kind: 'short'; readonly bytes: number }
-  /** Nothing happens any more, from before or from after this call. */
+  /** No call is performed or completed any more, from before or from after this one. */
   | { readonly kind: 'crash'; readonly when: 'before' | 'after' };
 
 export interface FaultyStorageOptions {
-  readonly disk?: SimulatedDisk;
-  readonly fault?: (call: StorageCall) => Fault | undefined;
-  /** Sees every call after it has changed the disk, and before its caller knows. */
-  readonly afterCall?: (call: StorageCall) => void;
-  /** Calls that are under way together complete in any order, instead of in the order they were made. */
-  readonly shuffle?: SeededRandom;
-  /** When a call completes. Default: in `run()`. */
-  readonly schedule?: (complete: () => void, call: StorageCall) => void;
+  readonly disk?: SimulatedDisk | undefined;
+  /** The fault to inject into a call. */
+  readonly fault?: ((call: StorageCall) => Fault | undefined) | undefined;
+  /** Called after a call has changed the disk and before its callback. */
+  readonly afterCall?: ((call: StorageCall) => void) | undefined;
+  /** Completes concurrent calls in random order instead of the order they were made. */
+  readonly shuffle?: SeededRandom | undefined;
+  /** Schedules the completion of a call. Default: in `run()`. */
+  readonly schedule?: ((complete: () => void, call: StorageCall) => void) | undefined;
 }
 
 interface SimulatedHandle extends StorageFile {
@@ -58,10 +60,10 @@ export class FaultyStorage implements Storage {
     this.schedule = options.schedule ?? ((complete) => this.due.push(complete));
   }
 
-  /** Completes calls until there are none left, or so many were; returns how many. */
-  run(most = Number.POSITIVE_INFINITY): number {
+  /** Completes pending calls, at most `callsMax`; returns their number. */
+  run(callsMax = Number.POSITIVE_INFINITY): number {
     let completed = 0;
-    while (this.due.length > 0 && completed < most && !this.isCrashed) {
+    while (this.due.length > 0 && completed < callsMax && !this.isCrashed) {
       const [complete] = this.due.splice(this.shuffle?.below(this.due.length) ?? 0, 1);
       complete?.();
       completed += 1;
@@ -74,7 +76,7 @@ export class FaultyStorage implements Storage {
     this.due = [];
   }
 
-  /** The process is gone, the machine is not: nobody hears of what was under way, and the lock is free. */
+  /** The process is gone, the machine is not: pending calls never complete, and the lock is free. */
   killProcess(): void {
     this.due = [];
     this.disk.isLocked = false;

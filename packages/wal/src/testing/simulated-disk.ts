@@ -1,6 +1,6 @@
-// A directory tree as a disk sees it: names too are safe only once their directory was synced.
+// A directory tree as a disk sees it: names too are durable only once their directory was synced.
 
-import { SeededRandom } from './seeded-random.js';
+import { SeededRandom } from '@troupe/core/testing';
 import { type PersistenceModel, SimulatedFile } from './simulated-file.js';
 
 interface NameChange {
@@ -11,14 +11,14 @@ interface NameChange {
 }
 
 export class SimulatedDisk {
-  /** Bytes that files may take together. */
+  /** Capacity for all files together. */
   capacityBytes = Number.POSITIVE_INFINITY;
   isLocked = false;
   private readonly names = new Map<string, SimulatedFile>();
   private readonly durableNames = new Map<string, SimulatedFile>();
   private unsynced: NameChange[] = [];
 
-  /** A disk on which everything is safe, holding copies of these files. */
+  /** A disk with durable copies of these files. */
   static withFiles(files: ReadonlyMap<string, Uint8Array>): SimulatedDisk {
     const disk = new SimulatedDisk();
     for (const [name, bytes] of files) {
@@ -29,12 +29,12 @@ export class SimulatedDisk {
     return disk;
   }
 
-  /** Copies of all files as a reader sees them now. */
+  /** Copies of all files with their present content. */
   files(): Map<string, Buffer> {
     return new Map([...this.names].map(([name, file]) => [name, Buffer.from(file.content)]));
   }
 
-  /** Changes the bits of `mask` in one byte, as a disk that rots does: what is read is wrong, and stays wrong. */
+  /** Flips the bits of `mask` in one byte, durably, as bit rot does. */
   flipBits(name: string, offset: number, mask: number): void {
     const file = this.names.get(name);
     if (file === undefined || offset >= file.content.length)
@@ -85,12 +85,12 @@ export class SimulatedDisk {
     this.unsynced = waiting;
   }
 
-  /** The name changes that a power cut may still undo. */
+  /** Name changes that a power cut may still undo. */
   unsyncedNames(): readonly { readonly removed: string | undefined; readonly added: string | undefined }[] {
     return this.unsynced;
   }
 
-  /** What a machine finds after power was cut now. This disk stays as it is. */
+  /** The disk as found after a power cut now. This disk is not changed. */
   afterCrash(model: PersistenceModel, seed: number): SimulatedDisk {
     const random = new SeededRandom(seed);
     const left = new SimulatedDisk();

@@ -1,11 +1,16 @@
-// A file as a disk sees it: bytes that are safe, and writes that are not yet.
+// A file as a disk sees it: durable bytes, and writes that are not synced.
 
-import type { SeededRandom } from './seeded-random.js';
+import type { SeededRandom } from '@troupe/core/testing';
 
 /**
- * What an unclean end does with writes that were not synced.
- * 'drop': none happened. 'keep': all did. 'subset': each one or not. 'reorder': the later ones did, the earlier ones did not.
- * 'tear': a write stopped between two sectors. 'garbage': sectors that were being written hold anything.
+ * The effect of a power cut on writes that were not synced.
+ *
+ * - drop: none is on the disk
+ * - keep: all are
+ * - subset: a random part is
+ * - reorder: later ones are, earlier ones are not
+ * - tear: one write stopped between two sectors
+ * - garbage: sectors that were being written have random content
  */
 export type PersistenceModel = 'drop' | 'keep' | 'subset' | 'reorder' | 'tear' | 'garbage';
 
@@ -25,7 +30,7 @@ type Change =
   | { readonly kind: 'truncate'; readonly bytes: number };
 
 export class SimulatedFile {
-  /** What a reader sees now. */
+  /** The present content for readers. */
   content: Buffer;
   private durable: Buffer;
   private unsynced: Change[] = [];
@@ -56,12 +61,12 @@ export class SimulatedFile {
     this.unsynced = [];
   }
 
-  /** The kernel reports a failed sync once and then calls the pages clean: they can be read, and are on no disk. */
+  /** The kernel reports a failed sync once and then marks the pages clean: readable, but not on the disk. */
   failSync(): void {
     this.unsynced = [];
   }
 
-  /** What is left after power was cut. */
+  /** The file as found after a power cut. */
   afterCrash(model: PersistenceModel, random: SeededRandom): SimulatedFile {
     let left: Buffer = Buffer.from(this.durable);
     const count = this.unsynced.length;
@@ -106,7 +111,7 @@ function survives(
 
 type Write = Extract<Change, { kind: 'write' }>;
 
-/** The sectors of a write that reached the disk, or something else in their place. */
+/** The sectors of a write as they reached the disk. */
 function damaged(
   model: 'reorder' | 'tear' | 'garbage',
   write: Write,
@@ -120,7 +125,7 @@ function damaged(
     const bytes = Buffer.from(write.bytes.subarray(from, from + SECTOR_BYTES));
     const offset = write.offset + from;
     if (model === 'tear' && from + bytes.length > stop) break;
-    // A batch is one write: reordering inside it is what a disk with a cache does.
+    // A disk with a write cache reorders sectors within one write, too.
     if (model === 'reorder' && random.chance(0.3)) continue;
     if (model === 'garbage' && random.chance(0.5)) {
       if (random.chance(0.5) && offset + bytes.length <= fileBytes) continue;

@@ -7,7 +7,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeHost } from '#src/host/node-host.js';
 import { SMALL } from '../log-harness.js';
-import { tempFolder } from '../temp-directory.js';
+import { tempDirectory } from '../temp-directory.js';
 
 const actor = suite('wal actor');
 /** Failures are part of these tests; their log lines are not. */
@@ -16,9 +16,9 @@ const quietHost: Host = { ...coreHost, log: () => undefined };
 actor(
   'appends are answered with their LSN once durable, and are there after a stop and a new start',
   async () => {
-    await using folder = await tempFolder();
+    await using directory = await tempDirectory();
     await using system = createSystem({ name: 'test' });
-    const log = system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 }, { name: 'log' });
+    const log = system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 }, { name: 'log' });
     assert.is(await log.ask.append(Buffer.from('one')), 1);
     assert.is(await log.ask.append({ record: [Buffer.from('two'), Buffer.from('three')], type: 5 }), 3);
     const ref = await log.ask.putBlob(Buffer.alloc(3_000_000, 1));
@@ -29,7 +29,7 @@ actor(
     assert.is(await log.ask.trim(1), 1);
     await system.stop(log);
 
-    const again = system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 });
+    const again = system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 });
     const seen: string[] = [];
     await again.ask.replay({
       visit: (lsn, payload, type) => seen.push(`${lsn} ${type} ${payload.toString()}`),
@@ -39,9 +39,9 @@ actor(
 );
 
 actor('many actors append at once, in groups, each answered in its own order', async () => {
-  await using folder = await tempFolder();
+  await using directory = await tempDirectory();
   await using system = createSystem({ name: 'test' });
-  const log = system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 });
+  const log = system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 });
   const Client = defineActor('client', {
     state: (args: { id: number }) => args,
     handlers: {
@@ -71,10 +71,10 @@ actor('many actors append at once, in groups, each answered in its own order', a
 actor(
   'a log that cannot be opened fails its actor, and when restarts do not help the system says why',
   async () => {
-    await using folder = await tempFolder();
-    await using holder = await openWal({ dir: folder.path, freeBytesSoft: 0 });
+    await using directory = await tempDirectory();
+    await using holder = await openWal({ dir: directory.path, freeBytesSoft: 0 });
     const system = createSystem({ name: 'test', host: quietHost });
-    system.spawn(WalActor, { dir: folder.path, freeBytesSoft: 0 });
+    system.spawn(WalActor, { dir: directory.path, freeBytesSoft: 0 });
     const { cause } = await system.whenStopped;
     assert.match(cause?.message ?? '', /LOCK: the directory is held by this process/);
     assert.is(holder.status().state, 'open');

@@ -8,16 +8,16 @@ import {
 } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { textFold } from '../digest-fold.js';
-import { World } from '../log-harness.js';
+import { digestFold } from '../digest-fold.js';
+import { LogHarness } from '../log-harness.js';
 
 const pieces = suite('blobs in pieces');
 const MIB = 1024 * 1024;
 
-function opened(): { world: World; log: Log } {
-  const world = new World();
-  const snapshotBuilder = inlineSnapshotBuilder(world.storage, textFold);
-  return { world, log: world.open({ snapshotBuilder, snapshotEveryBytes: 0 }) };
+function opened(): { harness: LogHarness; log: Log } {
+  const harness = new LogHarness();
+  const snapshotBuilder = inlineSnapshotBuilder(harness.storage, digestFold);
+  return { harness, log: harness.open({ snapshotBuilder, snapshotEveryBytes: 0 }) };
 }
 
 function writerOf(log: Log): BlobWriter {
@@ -31,17 +31,17 @@ function content(bytes: number): Buffer {
   return Buffer.from(Uint8Array.from({ length: bytes }, (_, i) => (i * 31 + (i >>> 12)) & 0xff));
 }
 
-function store(world: World, log: Log, bytes: Buffer, chunk: number): BlobRef {
+function store(harness: LogHarness, log: Log, bytes: Buffer, chunk: number): BlobRef {
   const writer = writerOf(log);
   for (let at = 0; at < bytes.length; at += chunk)
     writer.write(bytes.subarray(at, at + chunk), (error) => assert.is(error, null));
-  return world.wait<BlobRef>((done) => writer.finish(done));
+  return harness.wait<BlobRef>((done) => writer.finish(done));
 }
 
-function readAll(world: World, reader: BlobReader): Buffer {
+function readAll(harness: LogHarness, reader: BlobReader): Buffer {
   const parts: Uint8Array[] = [];
   for (;;) {
-    const part = world.wait<Uint8Array | null>((done) =>
+    const part = harness.wait<Uint8Array | null>((done) =>
       reader.read(100_000, (error, one) => done(error, one)),
     );
     if (part === null) return Buffer.concat(parts);
@@ -50,50 +50,50 @@ function readAll(world: World, reader: BlobReader): Buffer {
 }
 
 pieces('what is written in pieces of any size is the same blob as what is put whole', () => {
-  const { world, log } = opened();
+  const { harness, log } = opened();
   const bytes = content(3 * MIB + 17);
-  const whole = world.wait<BlobRef>((done) => log.putBlob(bytes, done));
+  const whole = harness.wait<BlobRef>((done) => log.putBlob(bytes, done));
   for (const chunk of [64 * 1024, MIB, 4 * MIB, 777_777]) {
-    assert.equal(store(world, log, bytes, chunk), whole, `pieces of ${chunk} bytes`);
+    assert.equal(store(harness, log, bytes, chunk), whole, `pieces of ${chunk} bytes`);
   }
-  assert.equal(world.storage.disk.list('blobs').length, 1);
-  assert.ok(readAll(world, log.openBlobReader(whole)).equals(bytes));
+  assert.equal(harness.storage.disk.list('blobs').length, 1);
+  assert.ok(readAll(harness, log.openBlobReader(whole)).equals(bytes));
 });
 
 pieces('a writer that is given up leaves nothing', () => {
-  const { world, log } = opened();
+  const { harness, log } = opened();
   const writer = writerOf(log);
   writer.write(content(2 * MIB), () => undefined);
   writer.abort();
-  world.settle();
-  assert.equal(world.storage.disk.list('blobs'), []);
+  harness.settle();
+  assert.equal(harness.storage.disk.list('blobs'), []);
 });
 
 pieces('a chunk waits while two blocks are full, and no longer', () => {
-  const { world, log } = opened();
+  const { harness, log } = opened();
   const writer = writerOf(log);
   const taken: number[] = [];
   for (let i = 0; i < 4; i += 1) writer.write(content(MIB), () => taken.push(i));
   assert.ok(taken.length < 2, `${taken.length} were taken before anything was written`);
-  world.settle();
+  harness.settle();
   assert.equal(taken, [0, 1, 2, 3]);
 });
 
 /** Takes a blob out of memory: from now on it is read from its file. */
-function cool(log: Log, ref: BlobRef): void {
+function evictFromCache(log: Log, ref: BlobRef): void {
   log.openBlobReader(ref).close();
 }
 
 pieces('the last piece of a damaged blob is not given', () => {
-  const { world, log } = opened();
-  const ref = store(world, log, content(2 * MIB), MIB);
-  cool(log, ref);
-  const { disk } = world.storage;
+  const { harness, log } = opened();
+  const ref = store(harness, log, content(2 * MIB), MIB);
+  evictFromCache(log, ref);
+  const { disk } = harness.storage;
   disk.flipBits(`blobs/${ref.sha256}`, 2 * MIB - 5, 1);
   const reader = log.openBlobReader(ref);
   let given = 0;
   const next = (): Uint8Array | null =>
-    world.wait<Uint8Array | null>((done) => reader.read(MIB, (error, one) => done(error, one)));
+    harness.wait<Uint8Array | null>((done) => reader.read(MIB, (error, one) => done(error, one)));
   assert.throws(
     () => {
       for (let part = next(); part !== null; part = next()) given += part.length;
@@ -104,29 +104,29 @@ pieces('the last piece of a damaged blob is not given', () => {
 });
 
 pieces('a blob just written is read from memory, once', () => {
-  const { world, log } = opened();
+  const { harness, log } = opened();
   const bytes = content(3 * MIB + 17);
-  const ref = store(world, log, bytes, MIB);
-  world.storage.disk.flipBits(`blobs/${ref.sha256}`, 5, 1);
-  assert.ok(readAll(world, log.openBlobReader(ref)).equals(bytes));
+  const ref = store(harness, log, bytes, MIB);
+  harness.storage.disk.flipBits(`blobs/${ref.sha256}`, 5, 1);
+  assert.ok(readAll(harness, log.openBlobReader(ref)).equals(bytes));
   assert.throws(
-    () => readAll(world, log.openBlobReader(ref)),
+    () => readAll(harness, log.openBlobReader(ref)),
     (error: unknown) => error instanceof WalBlobError,
   );
 });
 
 pieces('a blob that came back from the disk is the same as the one in memory', () => {
-  const { world, log } = opened();
+  const { harness, log } = opened();
   const bytes = content(2 * MIB + 100);
-  const ref = store(world, log, bytes, 65_536);
-  cool(log, ref);
-  assert.ok(readAll(world, log.openBlobReader(ref)).equals(bytes));
+  const ref = store(harness, log, bytes, 65_536);
+  evictFromCache(log, ref);
+  assert.ok(readAll(harness, log.openBlobReader(ref)).equals(bytes));
 });
 
 pieces('of blobs that nobody reads the latest 64 MiB stay in memory', () => {
-  const { world, log } = opened();
+  const { harness, log } = opened();
   const stored = Array.from({ length: 9 }, (_, i) =>
-    store(world, log, Buffer.alloc(8 * MIB, i + 1), 4 * MIB),
+    store(harness, log, Buffer.alloc(8 * MIB, i + 1), 4 * MIB),
   );
   const isWarm = (ref: BlobRef): boolean => {
     let isThere = false;
@@ -136,7 +136,7 @@ pieces('of blobs that nobody reads the latest 64 MiB stay in memory', () => {
       isThere = true;
     });
     const answer = isThere;
-    world.settle();
+    harness.settle();
     reader.close();
     return answer;
   };
@@ -144,9 +144,9 @@ pieces('of blobs that nobody reads the latest 64 MiB stay in memory', () => {
 });
 
 pieces('a blob larger than the room for it is written all the same, and takes no room', () => {
-  const { world, log } = opened();
-  const large = store(world, log, Buffer.alloc(65 * MIB, 7), 4 * MIB);
-  const small = store(world, log, content(MIB), MIB);
+  const { harness, log } = opened();
+  const large = store(harness, log, Buffer.alloc(65 * MIB, 7), 4 * MIB);
+  const small = store(harness, log, content(MIB), MIB);
   let fromMemory = 0;
   log.openBlobReader(large).read(1, () => {
     fromMemory += 1;
@@ -155,28 +155,28 @@ pieces('a blob larger than the room for it is written all the same, and takes no
     fromMemory += 10;
   });
   assert.is(fromMemory, 10);
-  world.settle();
+  harness.settle();
 });
 
 pieces('memory is used again once its pieces came back, and not before', () => {
-  const { world, log } = opened();
+  const { harness, log } = opened();
   const first = content(MIB);
-  const ref = store(world, log, first, MIB);
+  const ref = store(harness, log, first, MIB);
   const reader = log.openBlobReader(ref);
-  const part = world.wait<Uint8Array | null>((done) => reader.read(MIB, (error, one) => done(error, one)));
+  const part = harness.wait<Uint8Array | null>((done) => reader.read(MIB, (error, one) => done(error, one)));
   if (part === null) throw new Error('there is a first piece');
-  store(world, log, Buffer.alloc(3 * MIB, 9), MIB);
+  store(harness, log, Buffer.alloc(3 * MIB, 9), MIB);
   assert.ok(first.equals(part), 'a piece on its way was overwritten');
   reader.release(part);
   reader.close();
-  store(world, log, Buffer.alloc(3 * MIB, 9), MIB);
+  store(harness, log, Buffer.alloc(3 * MIB, 9), MIB);
   assert.is(part[0], 9, 'released memory was not used again');
 });
 
 pieces('readers that end early give back the room they took', () => {
-  const { world, log } = opened();
+  const { harness, log } = opened();
   for (let i = 0; i < 20; i += 1) {
-    const ref = store(world, log, Buffer.alloc(8 * MIB, i + 1), 4 * MIB);
+    const ref = store(harness, log, Buffer.alloc(8 * MIB, i + 1), 4 * MIB);
     const reader = log.openBlobReader(ref);
     let chunk: Uint8Array | null = null;
     reader.read(100_000, (_error, one) => {
@@ -190,16 +190,16 @@ pieces('readers that end early give back the room they took', () => {
 });
 
 pieces('a blob that was released goes with the second snapshot, one that is still to be named stays', () => {
-  const { world, log } = opened();
-  const released = store(world, log, content(10_000), 4_096);
-  const awaited = store(world, log, content(20_000), 4_096);
+  const { harness, log } = opened();
+  const released = store(harness, log, content(10_000), 4_096);
+  const awaited = store(harness, log, content(20_000), 4_096);
   log.releaseBlob(released);
   for (const text of ['one', 'two', 'three']) {
     log.append(Buffer.from(text));
-    world.wait((done) => log.makeSnapshot(done));
-    world.settle();
+    harness.wait((done) => log.makeSnapshot(done));
+    harness.settle();
   }
-  assert.equal(world.storage.disk.list('blobs'), [awaited.sha256]);
+  assert.equal(harness.storage.disk.list('blobs'), [awaited.sha256]);
 });
 
 pieces.run();

@@ -1,57 +1,61 @@
 import type { Log, Storage, WalOptions } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { World } from '../log-harness.js';
+import { LogHarness } from '../log-harness.js';
 
 const lone = suite('lone page');
 
 /** A log, and what it said of each of its durable writes from now on. */
-function watched(options: WalOptions = {}): { world: World; log: Log; alone: (boolean | undefined)[] } {
-  const world = new World();
-  const log = world.open(options);
+function watched(options: WalOptions = {}): {
+  harness: LogHarness;
+  log: Log;
+  alone: (boolean | undefined)[];
+} {
+  const harness = new LogHarness();
+  const log = harness.open(options);
   const alone: (boolean | undefined)[] = [];
-  const { storage } = world;
+  const { storage } = harness;
   const write = storage.writeDurable.bind(storage);
   const spy: Storage['writeDurable'] = (file, bytes, position, done, how) => {
     alone.push(how?.mayBlock);
     write(file, bytes, position, done);
   };
   storage.writeDurable = spy;
-  return { world, log, alone };
+  return { harness, log, alone };
 }
 
 lone('a record that comes by itself is said to be alone, each time', () => {
-  const { world, log, alone } = watched();
+  const { harness, log, alone } = watched();
   for (const text of ['one', 'two']) {
     log.append(Buffer.from(text));
-    world.settle();
+    harness.settle();
   }
   assert.equal(alone, [true, true]);
 });
 
 lone('records that come together are not', () => {
-  const { world, log, alone } = watched();
+  const { harness, log, alone } = watched();
   log.append(Buffer.from('one'));
   log.append(Buffer.from('two'));
-  world.settle();
+  harness.settle();
   assert.equal(alone, [false]);
 });
 
 lone('a record that came while another was written is not, and is told behind it', () => {
-  const { world, log, alone } = watched();
+  const { harness, log, alone } = watched();
   const told: string[] = [];
   log.append(Buffer.from('one'), () => told.push('one'));
-  world.host.run();
+  harness.host.runDeferred();
   log.append(Buffer.from('two'), () => told.push('two'));
-  world.settle();
+  harness.settle();
   assert.equal(alone, [true, false]);
   assert.equal(told, ['one', 'two']);
 });
 
 lone('a record of more than a page is not', () => {
-  const { world, log, alone } = watched({ inlineBytesMax: 5_000 });
+  const { harness, log, alone } = watched({ inlineBytesMax: 5_000 });
   log.append(Buffer.alloc(4_500));
-  world.settle();
+  harness.settle();
   assert.equal(alone, [false]);
 });
 

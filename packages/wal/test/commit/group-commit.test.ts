@@ -1,31 +1,32 @@
-// B7, B8, B30: one order, one batch in flight, everything that arrives during a sync goes into the next batch.
+// B7, B8, B30: one order, one batch in flight, everything that arrives during a sync goes into the next
+// batch.
 import { FULL, REFUSED, WalRecordTooLargeError } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SMALL, textOf, World } from '../log-harness.js';
+import { LogHarness, SMALL, textOf } from '../log-harness.js';
 
 const commits = suite('group commit');
 
-function writesOf(world: World): number {
-  return world.storage.calls.filter(({ operation, name }) => operation === 'write' && name.endsWith('.seg'))
+function writesOf(harness: LogHarness): number {
+  return harness.storage.calls.filter(({ operation, name }) => operation === 'write' && name.endsWith('.seg'))
     .length;
 }
 
 commits('what arrives while a sync is running goes into the next batch, and into one', () => {
-  const world = new World();
-  const log = world.open();
-  const before = writesOf(world);
+  const harness = new LogHarness();
+  const log = harness.open();
+  const before = writesOf(harness);
   const told: number[] = [];
   const done = (_error: Error | null, lsn: number): void => void told.push(lsn);
   log.append(Buffer.from('first'), done);
-  world.host.run();
-  assert.is(writesOf(world), before + 1, 'the first batch is on its way');
+  harness.host.runDeferred();
+  assert.is(writesOf(harness), before + 1, 'the first batch is on its way');
   for (let index = 0; index < 25; index += 1) log.append(Buffer.from(textOf(index)), done);
-  world.host.run();
-  assert.is(writesOf(world), before + 1, 'no second one beside it');
+  harness.host.runDeferred();
+  assert.is(writesOf(harness), before + 1, 'no second one beside it');
   assert.equal(told, []);
-  world.settle();
-  assert.is(writesOf(world), before + 2);
+  harness.settle();
+  assert.is(writesOf(harness), before + 2);
   assert.equal(
     told,
     Array.from({ length: 26 }, (_, index) => index + 1),
@@ -35,17 +36,17 @@ commits('what arrives while a sync is running goes into the next batch, and into
 });
 
 commits('appends of one moment share a batch, also when nothing is running', () => {
-  const world = new World();
-  const log = world.open();
+  const harness = new LogHarness();
+  const log = harness.open();
   for (let index = 0; index < 20; index += 1) log.append(Buffer.from('x'));
-  world.settle();
+  harness.settle();
   assert.is(log.status().batches, 1);
   assert.is(log.durableLsn, 20);
 });
 
 commits('what a waiter appends is taken, and one that throws keeps nobody waiting', () => {
-  const world = new World();
-  const log = world.open();
+  const harness = new LogHarness();
+  const log = harness.open();
   const told: string[] = [];
   log.append(Buffer.from('a'), () => {
     told.push('a');
@@ -53,17 +54,17 @@ commits('what a waiter appends is taken, and one that throws keeps nobody waitin
     throw new Error('a waiter of its own mind');
   });
   log.append(Buffer.from('b'), () => void told.push('b'));
-  world.settle();
+  harness.settle();
   assert.equal(told, ['a', 'b', 'c']);
   assert.equal(
-    world.events.map(({ kind }) => kind),
+    harness.events.map(({ kind }) => kind),
     ['callback-threw'],
   );
 });
 
 commits('a full buffer takes nothing, says so, and calls when there is room', () => {
-  const world = new World();
-  const log = world.open();
+  const harness = new LogHarness();
+  const log = harness.open();
   const payload = Buffer.alloc(1_000);
   let taken = 0;
   while (log.append(payload) !== FULL) taken += 1;
@@ -76,19 +77,19 @@ commits('a full buffer takes nothing, says so, and calls when there is room', ()
     called += 1;
     assert.ok(log.append(payload) > 0);
   });
-  world.settle();
+  harness.settle();
   assert.is(called, 1);
   assert.is(log.durableLsn, taken + 1);
 });
 
 commits('records appended together are in one batch or refused as too large', () => {
-  const world = new World();
-  const log = world.open();
+  const harness = new LogHarness();
+  const log = harness.open();
   const together = Array.from({ length: 5 }, () => Buffer.alloc(1_000));
   log.append(Buffer.alloc(2_000));
   log.append(Buffer.alloc(2_000));
   assert.is(log.appendAll(together), FULL);
-  world.settle();
+  harness.settle();
   assert.is(log.appendAll(together), 7);
   assert.throws(
     () => log.appendAll([...together, ...together]),
@@ -101,23 +102,23 @@ commits('records appended together are in one batch or refused as too large', ()
 });
 
 commits('a burst is sealed once, a while after its last batch', () => {
-  const world = new World();
-  const log = world.open();
+  const harness = new LogHarness();
+  const log = harness.open();
   log.append(Buffer.from('x'));
-  world.advance(30);
+  harness.advance(30);
   log.append(Buffer.from('y'));
-  world.advance(40);
+  harness.advance(40);
   assert.is(log.status().batches, 2, 'not yet: the burst went on');
-  world.advance(20);
+  harness.advance(20);
   assert.is(log.status().batches, 3);
-  world.advance(1_000);
+  harness.advance(1_000);
   assert.is(log.status().batches, 3, 'and only once');
 });
 
 commits('a sync that takes long is reported, and for very long refuses what is not essential', () => {
   const held: (() => void)[] = [];
   let hold = false;
-  const world = new World({
+  const harness = new LogHarness({
     schedule: (complete) => {
       if (hold) held.push(complete);
       else queue.push(complete);
@@ -127,21 +128,21 @@ commits('a sync that takes long is reported, and for very long refuses what is n
   const pump = (): void => {
     for (;;) {
       const complete = queue.shift();
-      if (complete === undefined && world.host.run() === 0) return;
+      if (complete === undefined && !harness.host.runDeferred()) return;
       complete?.();
     }
   };
-  world.settle = pump;
-  const log = world.open();
+  harness.settle = pump;
+  const log = harness.open();
   hold = true;
   log.append(Buffer.from('x'));
-  world.advance(1_500);
+  harness.advance(1_500);
   assert.equal(
-    world.events.map(({ kind }) => kind),
+    harness.events.map(({ kind }) => kind),
     ['sync-slow'],
   );
   assert.ok(log.append(Buffer.from('y')) > 0);
-  world.advance(31_000);
+  harness.advance(31_000);
   assert.is(log.append(Buffer.from('z')), REFUSED);
   assert.is(log.refusal()?.code, 'ERR_WAL_DISK_SLOW');
   assert.ok(log.append(Buffer.from('z'), undefined, { essential: true }) > 0);

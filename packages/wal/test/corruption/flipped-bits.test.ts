@@ -1,12 +1,19 @@
 // timeout: 240s
-// B11, B21, B22, B27: whatever byte changes and wherever a file is cut, opening gives everything or refuses. The one residual
-// is spelled out: an unclean end, the very last batch, and no seal behind it.
+// B11, B21, B22, B27: whatever byte changes and wherever a file is cut, opening gives everything or refuses.
+// The one residual is spelled out: an unclean end, the very last batch, and no seal behind it.
 //
 // Arguments: --all-bits flips each of the eight bits of every byte instead of one.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Ending, isBlobRefused, isInLastBatch, judge, makeImage, withFile } from './sample-log.js';
+import {
+  type Ending,
+  isBlobDamageReported,
+  isInLastBatch,
+  makeSampleLog,
+  openDamaged,
+  withFile,
+} from './sample-log.js';
 
 const bytes = suite('damage at every byte');
 const MASKS = process.argv.includes('--all-bits') ? [1, 2, 4, 8, 16, 32, 64, 128] : undefined;
@@ -14,7 +21,7 @@ const ENDINGS: readonly Ending[] = ['clean', 'sealed', 'unsealed'];
 
 for (const ending of ENDINGS) {
   bytes(`a flipped bit in any byte is harmless or refused: ${ending} end`, () => {
-    const image = makeImage(ending);
+    const sample = makeSampleLog(ending);
     const seen = {
       'recovered-all': 0,
       refused: 0,
@@ -23,14 +30,14 @@ for (const ending of ENDINGS) {
       'something-else': 0,
     };
     let total = 0;
-    for (const [name, content] of image.files) {
+    for (const [name, content] of sample.files) {
       for (let offset = 0; offset < content.length; offset += 1) {
         for (const mask of MASKS ?? [1 << ((offset * 7 + 3) % 8)]) {
           const damaged = Buffer.from(content);
           damaged[offset] = (damaged[offset] ?? 0) ^ mask;
-          const { verdict, why } = judge(image, withFile(image, name, damaged));
+          const { verdict, why } = openDamaged(sample, withFile(sample, name, damaged));
           const where = `${name} byte ${offset} bit mask ${mask}: ${verdict} ${why}`;
-          if (isInLastBatch(image, name, offset)) assert.not.match(verdict, /silently|else/, where);
+          if (isInLastBatch(sample, name, offset)) assert.not.match(verdict, /silently|else/, where);
           else assert.ok(verdict === 'recovered-all' || verdict === 'refused', where);
           seen[verdict] += 1;
           total += 1;
@@ -45,15 +52,15 @@ for (const ending of ENDINGS) {
 }
 
 bytes('a flipped bit in a blob is noticed by whoever reads it, and by nobody else', () => {
-  const image = makeImage('clean');
-  for (const [name, content] of image.files) {
+  const sample = makeSampleLog('clean');
+  for (const [name, content] of sample.files) {
     if (!name.startsWith('blobs/')) continue;
     for (let offset = 0; offset < content.length; offset += 1) {
       const damaged = Buffer.from(content);
       damaged[offset] = (damaged[offset] ?? 0) ^ 1;
-      const files = withFile(image, name, damaged);
-      assert.is(judge(image, files).verdict, 'recovered-all');
-      assert.ok(isBlobRefused(files, name, content.length), `${name} byte ${offset}`);
+      const files = withFile(sample, name, damaged);
+      assert.is(openDamaged(sample, files).verdict, 'recovered-all');
+      assert.ok(isBlobDamageReported(files, name, content.length), `${name} byte ${offset}`);
     }
   }
 });

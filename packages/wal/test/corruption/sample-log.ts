@@ -1,20 +1,23 @@
-// A small data directory, as bytes, with everything a real one has; and what opening a damaged copy of it must give.
+// A small data directory, as bytes, with everything a real one has; and what opening a damaged copy of it
+// must give.
 
 import { inlineSnapshotBuilder, type Log, WalBlobError, WalCorruptError, WalVersionError } from '@troupe/wal';
 import { SimulatedDisk } from '@troupe/wal/testing';
 import * as assert from 'uvu/assert';
-import { type TextState, textFold } from '../digest-fold.js';
-import { World } from '../log-harness.js';
+import { type DigestState, digestFold } from '../digest-fold.js';
+import { LogHarness } from '../log-harness.js';
 
 /** How the process that wrote it ended. */
 export type Ending = 'clean' | 'sealed' | 'unsealed';
 
-export interface Image {
+export interface SampleLog {
   readonly ending: Ending;
   readonly files: ReadonlyMap<string, Buffer>;
   readonly count: number;
   readonly digest: string;
-  /** Where the last batch lies, as the test itself finds it: the one part whose damage may look like tearing. */
+  /**
+   * Where the last batch lies, as the test itself finds it: the one part whose damage may look like tearing.
+   */
   readonly lastBatch: {
     readonly file: string;
     readonly from: number;
@@ -26,39 +29,42 @@ export interface Image {
 
 const TINY = { segmentBytes: 12_288, firstSegmentBytes: 8_192, batchBytesMax: 8_192, inlineBytesMax: 2_000 };
 
-/** One sealed segment, a snapshot of it, a blob, an open segment with batches, an empty one: three of 8 to 12 KiB. */
-export function makeImage(ending: Ending): Image {
-  const world = new World();
-  const log = openOn(world);
-  world.wait<unknown>((done) => log.putBlob(Buffer.alloc(300, 7), done));
-  append(world, log, ['one', 'two', 'three']);
-  world.wait<unknown>((done) => log.makeSnapshot(done));
-  append(world, log, ['four', 'five']);
+/**
+ * One sealed segment, a snapshot of it, a blob, an open segment with batches, an empty one: three of 8 to 12
+ * KiB.
+ */
+export function makeSampleLog(ending: Ending): SampleLog {
+  const harness = new LogHarness();
+  const log = openOn(harness);
+  harness.wait<unknown>((done) => log.putBlob(Buffer.alloc(300, 7), done));
+  append(harness, log, ['one', 'two', 'three']);
+  harness.wait<unknown>((done) => log.makeSnapshot(done));
+  append(harness, log, ['four', 'five']);
   if (ending === 'unsealed') {
-    const before = restore(world, log);
+    const before = restore(harness, log);
     const from = 8_192;
-    append(world, log, ['six', 'seven']);
-    return describe(world, log, ending, { from, records: 2, digestWithoutLastBatch: before.digest });
+    append(harness, log, ['six', 'seven']);
+    return describe(harness, log, ending, { from, records: 2, digestWithoutLastBatch: before.digest });
   }
-  if (ending === 'sealed') world.advance(60);
-  const whole = restore(world, log);
-  const image = { from: 8_192, records: 0, digestWithoutLastBatch: whole.digest };
-  if (ending === 'sealed') return describe(world, log, ending, image);
-  const state = restore(world, log);
-  world.wait<void>((done) => log.close(done));
-  return { ...describe(world, log, ending, image, state) };
+  if (ending === 'sealed') harness.advance(60);
+  const whole = restore(harness, log);
+  const sample = { from: 8_192, records: 0, digestWithoutLastBatch: whole.digest };
+  if (ending === 'sealed') return describe(harness, log, ending, sample);
+  const state = restore(harness, log);
+  harness.wait<void>((done) => log.close(done));
+  return { ...describe(harness, log, ending, sample, state) };
 }
 
 function describe(
-  world: World,
+  harness: LogHarness,
   log: Log,
   ending: Ending,
   last: { from: number; records: number; digestWithoutLastBatch: string },
-  state: TextState = restore(world, log),
-): Image {
-  const files = world.storage.disk.files();
+  state: DigestState = restore(harness, log),
+): SampleLog {
+  const files = harness.storage.disk.files();
   const file = [...files.keys()].filter((name) => name.endsWith('.seg')).sort()[1];
-  if (file === undefined) throw new Error('the image has no second segment');
+  if (file === undefined) throw new Error('the sample has no second segment');
   const bytes = files.get(file);
   if (bytes === undefined || bytes[last.from] === 0) throw new Error('no batch where the last one should be');
   const lastBatch = { file, from: last.from, to: last.from + 4_096, records: last.records };
@@ -73,72 +79,79 @@ export type Verdict =
   | 'last-batch-cut-silently'
   | 'something-else';
 
-/** What opening these files gives, judged against what the image held. */
-export function judge(
-  image: Image,
+/** What opening these files gives, judged against what the sample held. */
+export function openDamaged(
+  sample: SampleLog,
   files: ReadonlyMap<string, Buffer>,
 ): { readonly verdict: Verdict; readonly why: string } {
-  const world = new World({ disk: SimulatedDisk.withFiles(files), seed: 3 });
-  const opened = world.tryOpen({ ...TINY, snapshotBuilder: inlineSnapshotBuilder(world.storage, textFold) });
+  const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files), seed: 3 });
+  const opened = harness.tryOpen({
+    ...TINY,
+    snapshotBuilder: inlineSnapshotBuilder(harness.storage, digestFold),
+  });
   if (opened instanceof WalCorruptError || opened instanceof WalVersionError) {
     assert.is(opened.exitCode, 65);
     return { verdict: 'refused', why: opened.message };
   }
   if (opened === undefined || opened instanceof Error)
     return { verdict: 'something-else', why: String(opened) };
-  const state = restore(world, opened);
-  if (state.count === image.count && state.digest === image.digest)
+  const state = restore(harness, opened);
+  if (state.count === sample.count && state.digest === sample.digest)
     return { verdict: 'recovered-all', why: '' };
-  const torn = world.events.some(({ kind }) => kind === 'torn-tail');
+  const torn = harness.events.some(({ kind }) => kind === 'torn-tail');
   const cut =
-    state.count === image.count - image.lastBatch.records && state.digest === image.digestWithoutLastBatch;
-  const why = `${state.count} of ${image.count} records, ${torn ? 'reported' : 'silent'}`;
+    state.count === sample.count - sample.lastBatch.records && state.digest === sample.digestWithoutLastBatch;
+  const why = `${state.count} of ${sample.count} records, ${torn ? 'reported' : 'silent'}`;
   if (!cut) return { verdict: 'something-else', why };
   return { verdict: torn ? 'last-batch-cut' : 'last-batch-cut-silently', why };
 }
 
 /** A damaged blob is no reason to refuse the log, but must be noticed by whoever asks for it. */
-export function isBlobRefused(files: ReadonlyMap<string, Buffer>, name: string, bytes: number): boolean {
-  const world = new World({ disk: SimulatedDisk.withFiles(files), seed: 3 });
-  const log = openOn(world);
+export function isBlobDamageReported(
+  files: ReadonlyMap<string, Buffer>,
+  name: string,
+  bytes: number,
+): boolean {
+  const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files), seed: 3 });
+  const log = openOn(harness);
   let refused = false;
   log.readBlob({ sha256: name.slice('blobs/'.length), bytes }, (error) => {
     refused = error instanceof WalBlobError;
   });
-  world.settle();
+  harness.settle();
   return refused;
 }
 
-function openOn(world: World): Log {
-  return world.open({
+function openOn(harness: LogHarness): Log {
+  return harness.open({
     ...TINY,
-    snapshotBuilder: inlineSnapshotBuilder(world.storage, textFold),
+    snapshotBuilder: inlineSnapshotBuilder(harness.storage, digestFold),
     snapshotEveryBytes: 0,
   });
 }
 
-function append(world: World, log: Log, texts: readonly string[]): void {
+function append(harness: LogHarness, log: Log, texts: readonly string[]): void {
   for (const text of texts) assert.ok(log.append(Buffer.from(text)) > 0);
-  world.settle();
+  harness.settle();
 }
 
-function restore(world: World, log: Log): TextState {
-  return world.wait<TextState>((done) => log.restore(textFold, done));
+function restore(harness: LogHarness, log: Log): DigestState {
+  return harness.wait<DigestState>((done) => log.restore(digestFold, done));
 }
 
-export function withFile(image: Image, name: string, content: Buffer | undefined): Map<string, Buffer> {
-  const files = new Map(image.files);
+export function withFile(sample: SampleLog, name: string, content: Buffer | undefined): Map<string, Buffer> {
+  const files = new Map(sample.files);
   if (content === undefined) files.delete(name);
   else files.set(name, content);
   return files;
 }
 
-/** The one part of an image whose damage may look like tearing. */
-export function isInLastBatch(image: Image, name: string, offset: number): boolean {
+/** The one part of an sample whose damage may look like tearing. */
+export function isInLastBatch(sample: SampleLog, name: string, offset: number): boolean {
   return (
-    image.ending === 'unsealed' &&
-    name === image.lastBatch.file &&
-    offset >= image.lastBatch.from &&
-    offset < image.lastBatch.to
+    sample.ending === 'unsealed' &&
+    name === sample.lastBatch.file &&
+    offset >= sample.lastBatch.from &&
+    offset < sample.lastBatch.to
   );
 }

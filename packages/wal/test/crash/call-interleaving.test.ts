@@ -1,11 +1,12 @@
 // timeout: 240s
-// Nothing waits for anything it need not: appends, snapshots, trims and closes overlap, and calls complete in any order.
-// Arguments: --seeds N (default 600).
+// Nothing waits for anything it need not: appends, snapshots, trims and closes overlap, and calls complete in
+// any order. Arguments: --seeds N (default 600).
 
-import { PERSISTENCE_MODELS, type PersistenceModel, SeededRandom } from '@troupe/wal/testing';
+import { SeededRandom } from '@troupe/core/testing';
+import { PERSISTENCE_MODELS, type PersistenceModel } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assertKept, recover } from './recovery-checks.js';
+import { assertNothingLost, recover } from './recovery-checks.js';
 import { Workload } from './workload.js';
 
 const interleavings = suite('interleavings');
@@ -17,7 +18,7 @@ interleavings(`${SEEDS} orders of events end well, and after each the records ar
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const workload = new Workload({ seed, shuffle: new SeededRandom(seed) });
     workload.run(new SeededRandom(seed + 1_000_000));
-    const { exits } = workload.world.host;
+    const { exits } = workload.harness.host;
     assert.equal(exits, [], `seed ${seed}: the log ended`);
     assert.is(
       workload.acknowledged,
@@ -26,7 +27,11 @@ interleavings(`${SEEDS} orders of events end well, and after each the records ar
     );
     const model = PERSISTENCE_MODELS[seed % PERSISTENCE_MODELS.length] as PersistenceModel;
     const known = { digests: workload.digests, acknowledged: workload.acknowledged };
-    assertKept(recover(workload.world.storage.disk.afterCrash(model, seed)).state, known, `seed ${seed}`);
+    assertNothingLost(
+      recover(workload.harness.storage.disk.afterCrash(model, seed)).state,
+      known,
+      `seed ${seed}`,
+    );
     acknowledged += workload.acknowledged;
   }
   assert.ok(acknowledged > SEEDS * 50, `only ${acknowledged} records`);
@@ -40,17 +45,17 @@ interleavings('a log that is closed in any moment opens again', () => {
     for (let round = random.below(12); round >= 0; round -= 1) {
       workload.append(random.below(6));
       if (random.chance(0.2)) workload.snapshot();
-      if (random.chance(0.3)) workload.world.settle();
-      else workload.world.storage.run(random.below(20));
-      workload.world.host.run();
+      if (random.chance(0.3)) workload.harness.settle();
+      else workload.harness.storage.run(random.below(20));
+      workload.harness.host.runDeferred();
     }
     workload.close();
-    workload.world.settle();
+    workload.harness.settle();
     const known = { digests: workload.digests, acknowledged: workload.appended };
-    const recovered = recover(workload.world.storage.disk);
-    assertKept(recovered.state, known, `seed ${seed}`);
+    const recovered = recover(workload.harness.storage.disk);
+    assertNothingLost(recovered.state, known, `seed ${seed}`);
     assert.not.ok(
-      recovered.world.events.some(({ kind }) => kind === 'torn-tail'),
+      recovered.harness.events.some(({ kind }) => kind === 'torn-tail'),
       `seed ${seed}: a clean end leaves nothing torn`,
     );
   }

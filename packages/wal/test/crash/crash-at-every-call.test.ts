@@ -1,6 +1,6 @@
 // timeout: 240s
-// B4, B5, B6, B11, B13, B21: whatever call a crash comes before or after, and whatever the disk did with writes that were
-// not synced, everything acknowledged is there afterwards and nothing else is.
+// B4, B5, B6, B11, B13, B21: whatever call a crash comes before or after, and whatever the disk did with
+// writes that were not synced, everything acknowledged is there afterwards and nothing else is.
 
 import {
   PERSISTENCE_MODELS,
@@ -10,7 +10,7 @@ import {
 } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assertGoesOn, assertKept, type Known, recover } from './recovery-checks.js';
+import { assertAppendable, assertNothingLost, type Expected, recover } from './recovery-checks.js';
 import { Workload } from './workload.js';
 
 const crashes = suite('crash at every call');
@@ -18,7 +18,7 @@ const crashes = suite('crash at every call');
 interface CrashPoint {
   readonly where: string;
   readonly disk: SimulatedDisk;
-  readonly known: Known;
+  readonly expected: Expected;
 }
 
 /** Runs the workload once and calls back with every disk a crash could have left, one at a time. */
@@ -26,13 +26,13 @@ function eachCrash(models: readonly PersistenceModel[], visit: (point: CrashPoin
   let points = 0;
   const capture = (call: StorageCall, when: 'before' | 'after'): void => {
     for (const [index, model] of models.entries()) {
-      const disk = workload.world.storage.disk.afterCrash(
+      const disk = workload.harness.storage.disk.afterCrash(
         model,
         call.index * 64 + index * 2 + (when === 'after' ? 1 : 0),
       );
       const { digests, acknowledged } = workload;
       const where = `crash ${when} call ${call.index} (${call.operation} ${call.name}), model ${model}`;
-      visit({ where, disk, known: { digests, acknowledged } });
+      visit({ where, disk, expected: { digests, acknowledged } });
       points += 1;
     }
   };
@@ -51,10 +51,10 @@ function eachCrash(models: readonly PersistenceModel[], visit: (point: CrashPoin
 for (const model of PERSISTENCE_MODELS) {
   crashes(`nothing acknowledged is lost, nothing else appears: unsynced writes ${model}`, () => {
     let tails = 0;
-    const points = eachCrash([model], ({ where, disk, known }) => {
+    const points = eachCrash([model], ({ where, disk, expected }) => {
       const recovered = recover(disk);
-      assertKept(recovered.state, known, where);
-      if (recovered.world.events.some(({ kind }) => kind === 'torn-tail')) tails += 1;
+      assertNothingLost(recovered.state, expected, where);
+      if (recovered.harness.events.some(({ kind }) => kind === 'torn-tail')) tails += 1;
     });
     assert.ok(points > 1_200, `only ${points} crash points`);
     // The test has power only if the models do leave torn tails behind.
@@ -66,12 +66,12 @@ for (const model of PERSISTENCE_MODELS) {
 
 crashes('a log that was recovered takes records and keeps them over a clean shutdown', () => {
   let turn = 0;
-  eachCrash(PERSISTENCE_MODELS, ({ where, disk, known }) => {
+  eachCrash(PERSISTENCE_MODELS, ({ where, disk, expected }) => {
     turn += 1;
     if (turn % 17 !== 0) return;
     const recovered = recover(disk);
-    assertKept(recovered.state, known, where);
-    assertGoesOn(recovered, where);
+    assertNothingLost(recovered.state, expected, where);
+    assertAppendable(recovered, where);
   });
 });
 

@@ -9,7 +9,7 @@ import {
 } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assertKept, type Known, recover } from './recovery-checks.js';
+import { assertNothingLost, type Expected, recover } from './recovery-checks.js';
 import { Workload } from './workload.js';
 
 const second = suite('second crash');
@@ -17,7 +17,7 @@ const second = suite('second crash');
 interface FirstCrash {
   readonly where: string;
   readonly disk: SimulatedDisk;
-  readonly known: Known;
+  readonly expected: Expected;
 }
 
 /** Every `step`-th call of the workload, each with another model. */
@@ -27,13 +27,13 @@ function firstCrashes(step: number): FirstCrash[] {
     afterCall: (call) => {
       if (call.index % step !== 0) return;
       const model = PERSISTENCE_MODELS[found.length % PERSISTENCE_MODELS.length] as PersistenceModel;
-      const { storage } = workload.world;
+      const { storage } = workload.harness;
       const { digests, acknowledged } = workload;
       const where = `crash after call ${call.index} (${call.operation} ${call.name}), model ${model}`;
       found.push({
         where,
         disk: storage.disk.afterCrash(model, call.index),
-        known: { digests: [...digests], acknowledged },
+        expected: { digests: [...digests], acknowledged },
       });
     },
   });
@@ -47,8 +47,8 @@ second('a crash at every call of the recovery changes nothing', () => {
     const capture = (call: StorageCall, when: string): void => {
       const model = PERSISTENCE_MODELS[(call.index + points) % PERSISTENCE_MODELS.length] as PersistenceModel;
       const where = `${first.where}; then ${when} call ${call.index} (${call.operation} ${call.name}), model ${model}`;
-      const { state } = recover(world().storage.disk.afterCrash(model, call.index + points));
-      assertKept(state, first.known, where);
+      const { state } = recover(harness().storage.disk.afterCrash(model, call.index + points));
+      assertNothingLost(state, first.expected, where);
       points += 1;
     };
     const recovering = {
@@ -59,9 +59,9 @@ second('a crash at every call of the recovery changes nothing', () => {
       performed: (call: StorageCall) => capture(call, 'after'),
     };
     const disk = first.disk;
-    const world = (): { storage: { disk: SimulatedDisk } } => ({ storage: { disk } });
+    const harness = (): { storage: { disk: SimulatedDisk } } => ({ storage: { disk } });
     const { state } = recover(disk, recovering);
-    assertKept(state, first.known, first.where);
+    assertNothingLost(state, first.expected, first.where);
   }
   assert.ok(points > 3_000, `only ${points} second crashes`);
 });
@@ -80,7 +80,7 @@ second('ten crashes in a row, each in the middle of the recovery before it, chan
       });
       disk = left ?? disk.afterCrash('drop', round);
     }
-    assertKept(recover(disk).state, first.known, first.where);
+    assertNothingLost(recover(disk).state, first.expected, first.where);
   }
 });
 

@@ -1,20 +1,21 @@
 // timeout: 240s
-// B28: whatever call fails, once or for ever, nothing is acknowledged that is not on the disk, and a failed sync ends the log.
+// B28: whatever call fails, once or for ever, nothing is acknowledged that is not on the disk, and a failed
+// sync ends the log.
 
 import { type Fault, PERSISTENCE_MODELS, type StorageCall } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assertKept, recover } from './recovery-checks.js';
+import { assertNothingLost, recover } from './recovery-checks.js';
 import { Workload } from './workload.js';
 
 const errors = suite('error at every call');
 
-const CALLS = callsOfAGoodRun();
+const CALLS = callsWithoutFaults();
 
-function callsOfAGoodRun(): readonly StorageCall[] {
+function callsWithoutFaults(): readonly StorageCall[] {
   const workload = new Workload();
   workload.run();
-  return workload.world.storage.calls;
+  return workload.harness.storage.calls;
 }
 
 function runWith(fault: (call: StorageCall) => Fault | undefined): Workload {
@@ -24,15 +25,15 @@ function runWith(fault: (call: StorageCall) => Fault | undefined): Workload {
 }
 
 /** What is on the disk afterwards holds all that was acknowledged, whatever becomes of unsynced writes. */
-function assertNothingLost(workload: Workload, index: number, where: string): void {
+function assertRecoverable(workload: Workload, index: number, where: string): void {
   const model = PERSISTENCE_MODELS[index % PERSISTENCE_MODELS.length] ?? 'drop';
   const { digests, acknowledged } = workload;
-  const { state } = recover(workload.world.storage.disk.afterCrash(model, index));
-  assertKept(state, { digests, acknowledged }, `${where}, then a crash, model ${model}`);
+  const { state } = recover(workload.harness.storage.disk.afterCrash(model, index));
+  assertNothingLost(state, { digests, acknowledged }, `${where}, then a crash, model ${model}`);
 }
 
 /** Calls after whose failure nobody can know what is on the disk. */
-const DECISIVE = new Set(['sync', 'syncDir', 'rename']);
+const FATAL_OPERATIONS = new Set(['sync', 'syncDir', 'rename']);
 
 for (const errno of ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'EROFS']) {
   for (const forever of [false, true]) {
@@ -45,10 +46,10 @@ for (const errno of ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'EROFS']) {
           const workload = runWith((call) =>
             call.index === index || (forever && call.index > index) ? { kind: 'error', errno } : undefined,
           );
-          const { exits } = workload.world.host;
+          const { exits } = workload.harness.host;
           assert.ok(exits.length <= 1 && (exits[0] ?? 74) === 74, `${where}: exits ${exits.join()}`);
           ended += exits.length;
-          assertNothingLost(workload, index, where);
+          assertRecoverable(workload, index, where);
         }
         assert.ok(ended > 50, `the log ended only ${ended} times`);
       },
@@ -59,21 +60,21 @@ for (const errno of ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'EROFS']) {
 errors('a failed sync or rename is never survived: the log ends, or does not open', () => {
   for (const { index, operation, name } of CALLS) {
     // Files that are no longer listed may be put aside or not.
-    if (!DECISIVE.has(operation) || name.includes(' spare-')) continue;
+    if (!FATAL_OPERATIONS.has(operation) || name.includes(' spare-')) continue;
     let opensFailed = 0;
     const workload = new Workload({
       fault: (call) => (call.index === index ? { kind: 'error', errno: 'EIO' } : undefined),
     });
-    const tryOpen = workload.world.tryOpen.bind(workload.world);
-    workload.world.tryOpen = (options) => {
+    const tryOpen = workload.harness.tryOpen.bind(workload.harness);
+    workload.harness.tryOpen = (options) => {
       const opened = tryOpen(options);
       if (opened instanceof Error) opensFailed += 1;
       return opened;
     };
     workload.run();
-    const snapshotFailed = workload.world.events.some(({ kind }) => kind === 'snapshot-failed');
-    const ended = workload.world.host.exits.length + opensFailed;
-    // A draft of a snapshot that cannot be synced is thrown away; nobody relies on it yet.
+    const snapshotFailed = workload.harness.events.some(({ kind }) => kind === 'snapshot-failed');
+    const ended = workload.harness.host.exits.length + opensFailed;
+    // A temporary snapshot file that cannot be synced is removed; no manifest lists it yet.
     assert.ok(
       ended === 1 || snapshotFailed,
       `${operation} ${name} at call ${index} failed and the log went on`,
@@ -87,13 +88,13 @@ for (const bytes of [0, 1, 511, 4_096]) {
       if (operation !== 'write') continue;
       const where = `short write at call ${index} (${name})`;
       const workload = runWith((call) => (call.index === index ? { kind: 'short', bytes } : undefined));
-      assert.equal(workload.world.host.exits, [], `${where}: the second try goes through`);
+      assert.equal(workload.harness.host.exits, [], `${where}: the second try goes through`);
       assert.is(workload.acknowledged, workload.appended, where);
-      assertNothingLost(workload, index, where);
+      assertRecoverable(workload, index, where);
       const stuck = runWith((call) =>
         call.index >= index && call.operation === 'write' ? { kind: 'short', bytes } : undefined,
       );
-      assertNothingLost(stuck, index, `${where}, for ever`);
+      assertRecoverable(stuck, index, `${where}, for ever`);
     }
   });
 }

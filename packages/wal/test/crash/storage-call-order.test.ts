@@ -1,5 +1,6 @@
-// B6, B11: the order of calls itself, read from a trace: no rename of a file that was not synced, nothing removed before its
-// replacement is durable, no acknowledgement before the sync, no batch before the one before it was synced.
+// B6, B11: the order of calls itself, read from a trace: no rename of a file that was not synced, nothing
+// removed before its replacement is durable, no acknowledgement before the sync, no batch before the one
+// before it was synced.
 import type { StorageCall } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,13 +22,16 @@ order(
   'only synced files are renamed into place, and only listed in CURRENT when their names are durable',
   () => {
     let renames = 0;
-    traced((call, { world }) => {
+    traced((call, { harness }) => {
       if (call.operation !== 'rename') return;
       const [from = '', to = ''] = call.name.split(' ');
       if (to.endsWith('.tmp')) return; // a spare changes its name; nobody relies on its content
-      assert.ok(world.storage.disk.file(from)?.isSynced, `${from} is renamed to ${to} before it was synced`);
+      assert.ok(
+        harness.storage.disk.file(from)?.isSynced,
+        `${from} is renamed to ${to} before it was synced`,
+      );
       if (to === 'CURRENT') {
-        const loose = world.storage.disk
+        const loose = harness.storage.disk
           .unsyncedNames()
           .filter(({ added }) => added !== undefined && added !== from && !added.endsWith('.tmp'));
         assert.equal(loose, [], `CURRENT is replaced while names are not durable`);
@@ -40,10 +44,10 @@ order(
 
 order('nothing is removed or cut while the manifest that lets go of it could still be undone', () => {
   let removals = 0;
-  traced((call, { world }) => {
+  traced((call, { harness }) => {
     if (call.operation !== 'unlink' && call.operation !== 'truncate') return;
     if (call.name.endsWith('.tmp')) return;
-    const pending = world.storage.disk.unsyncedNames().some(({ added }) => added === 'CURRENT');
+    const pending = harness.storage.disk.unsyncedNames().some(({ added }) => added === 'CURRENT');
     assert.not.ok(pending, `${call.operation} ${call.name} before CURRENT is durable`);
     removals += 1;
   });

@@ -1,12 +1,13 @@
-// One script that makes a log do everything it can: single and grouped appends, seals, blobs, rotation, snapshots, trim,
-// clean and unclean ends. What was appended and what was acknowledged is written down as it happens.
+// One script that makes a log do everything it can: single and grouped appends, seals, blobs, rotation,
+// snapshots, trim, clean and unclean ends. What was appended and what was acknowledged is written down as it
+// happens.
 
+import type { SeededRandom } from '@troupe/core/testing';
 import { type BlobRef, FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalOptions } from '@troupe/wal';
-import type { SeededRandom } from '@troupe/wal/testing';
-import { digestOf, textFold } from '../digest-fold.js';
-import { textOf, World, type WorldOptions } from '../log-harness.js';
+import { digestFold, digestOf } from '../digest-fold.js';
+import { type HarnessOptions, LogHarness, textOf } from '../log-harness.js';
 
-/** What the outside world knows at some moment. */
+/** What the outside harness knows at some moment. */
 export interface Knowledge {
   /** Digest of the state after n records, for every n that was ever appended. */
   readonly digests: readonly string[];
@@ -14,15 +15,15 @@ export interface Knowledge {
 }
 
 export class Workload {
-  readonly world: World;
+  readonly harness: LogHarness;
   private readonly digestList: string[] = [''];
   private lastAcknowledged = 0;
   private log: Log | undefined;
   private next = 0;
   private blobs = 0;
 
-  constructor(options: WorldOptions = {}) {
-    this.world = new World(options);
+  constructor(options: HarnessOptions = {}) {
+    this.harness = new LogHarness(options);
   }
 
   get knowledge(): Knowledge {
@@ -43,30 +44,30 @@ export class Workload {
   }
 
   /**
-   * Stops early when the log has failed or the world has ended; never throws for that. With `hurry` steps do not wait for
-   * each other, except that a log is closed before it is opened again.
+   * Stops early when the log has failed or the harness has ended; never throws for that. With `hurry` steps
+   * do not wait for each other, except that a log is closed before it is opened again.
    */
-  run(hurry?: SeededRandom): void {
+  run(random?: SeededRandom): void {
     for (const step of STEPS) {
-      if (this.world.storage.isCrashed || this.world.host.exits.length > 0) return;
+      if (this.harness.storage.isCrashed || this.harness.host.exits.length > 0) return;
       step(this);
-      if (hurry === undefined || step === CLOSE) this.world.settle();
-      else this.stumble(hurry);
+      if (random === undefined || step === CLOSE) this.harness.settle();
+      else this.runPartially(random);
     }
-    this.world.settle();
+    this.harness.settle();
   }
 
-  private stumble(random: SeededRandom): void {
+  private runPartially(random: SeededRandom): void {
     for (let turns = random.below(6); turns > 0; turns -= 1) {
-      this.world.storage.run(random.below(8));
-      this.world.host.run();
+      this.harness.storage.run(random.below(8));
+      this.harness.host.runDeferred();
     }
   }
 
   open(codec: 'binary' | 'jsonl' = 'binary', more: WalOptions = {}): void {
-    const { world } = this;
-    const snapshotBuilder = inlineSnapshotBuilder(world.storage, textFold);
-    const opened = world.tryOpen({ codec, snapshotBuilder, snapshotEveryBytes: 0, ...more });
+    const { harness } = this;
+    const snapshotBuilder = inlineSnapshotBuilder(harness.storage, digestFold);
+    const opened = harness.tryOpen({ codec, snapshotBuilder, snapshotEveryBytes: 0, ...more });
     this.log = opened instanceof Error ? undefined : opened;
     // Records that were never acknowledged may be gone; from here on they cannot come back.
     if (this.log !== undefined) this.digestList.length = this.log.durableLsn + 1;
@@ -80,13 +81,13 @@ export class Workload {
         this.log?.append(payload, (error, acked) => this.acknowledge(error, acked), { type: 7 }) ?? REFUSED;
       if (lsn === REFUSED) return;
       if (lsn === FULL) {
-        this.world.settle();
+        this.harness.settle();
         index -= 1;
-        if (this.world.storage.isCrashed || this.world.host.exits.length > 0) return;
+        if (this.harness.storage.isCrashed || this.harness.host.exits.length > 0) return;
         if (this.log?.status().disk === 'low') return;
         continue;
       }
-      this.note(lsn, payload, 7);
+      this.recordDigest(lsn, payload, 7);
     }
   }
 
@@ -96,7 +97,8 @@ export class Workload {
     const last =
       this.log?.appendAll(payloads, (error, acked) => this.acknowledge(error, acked), { type: 7 }) ?? REFUSED;
     if (last > 0)
-      for (const [index, payload] of payloads.entries()) this.note(last - count + 1 + index, payload, 7);
+      for (const [index, payload] of payloads.entries())
+        this.recordDigest(last - count + 1 + index, payload, 7);
   }
 
   /** Whole and in pieces by turns. */
@@ -109,7 +111,7 @@ export class Workload {
       const head = Buffer.from(`blob ${blob.bytes}`);
       const lsn =
         this.log?.append(head, (failed, acked) => this.acknowledge(failed, acked), { type: 7, blob }) ?? 0;
-      if (lsn > 0) this.note(lsn, head, 7, blob);
+      if (lsn > 0) this.recordDigest(lsn, head, 7, blob);
     });
   }
 
@@ -139,13 +141,13 @@ export class Workload {
   }
 
   /** The process is gone, the machine is not: what was written can still be read. */
-  abandon(): void {
-    this.world.storage.killProcess();
-    this.world.host.forget();
+  killProcess(): void {
+    this.harness.storage.killProcess();
+    this.harness.host.killProcess();
     this.log = undefined;
   }
 
-  private note(
+  private recordDigest(
     lsn: number,
     payload: Uint8Array,
     type: number,
@@ -172,7 +174,7 @@ const STEPS: readonly Step[] = [
   (w) => w.append(1),
   (w) => w.append(9),
   (w) => w.appendTogether(3),
-  (w) => w.world.advance(60),
+  (w) => w.harness.advance(60),
   (w) => w.append(20),
   (w) => w.appendBlob(5_000),
   (w) => w.append(30),
@@ -186,10 +188,10 @@ const STEPS: readonly Step[] = [
   (w) => w.open('jsonl'),
   (w) => w.append(10),
   (w) => w.append(1),
-  (w) => w.abandon(),
+  (w) => w.killProcess(),
   (w) => w.open(),
   (w) => w.append(15),
-  (w) => w.world.advance(60),
+  (w) => w.harness.advance(60),
   (w) => w.append(25),
   (w) => w.snapshot(),
   (w) => w.append(2),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { binaryCodec } from '#src/codec/binary-codec.js';
 import {
   BATCH_HEADER_BYTES,
   batchExtent,
@@ -11,7 +12,6 @@ import {
   ORIGIN,
   readBatchHeader,
 } from '#src/format/batch.js';
-import { binaryCodec } from '#src/format/binary-codec.js';
 import { isZero, lastNonZero, padToPage } from '#src/format/page.js';
 import {
   decodeSegmentHeader,

@@ -1,5 +1,6 @@
 // timeout: 60s
-// Data written by every released format version opens in this one, holds the same records, and can be written on.
+// Data written by every released format version opens in this one, holds the same records, and can be written
+// on.
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,9 +8,9 @@ import { openWal, verifyWal, type WalError } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { encodeFramedJson } from '#src/format/framed-json.js';
-import { textFold } from '../digest-fold.js';
+import { digestFold } from '../digest-fold.js';
 import { SMALL } from '../log-harness.js';
-import { tempFolder } from '../temp-directory.js';
+import { tempDirectory } from '../temp-directory.js';
 
 const golden = suite('golden directories');
 const HERE = fileURLToPath(new URL('../../test/golden/', import.meta.url));
@@ -29,16 +30,16 @@ golden('there is one for every version that was released', () => assert.equal(ve
 for (const version of versions) {
   golden(`${version} opens, holds what it held, and goes on`, async () => {
     const expected = JSON.parse(await readFile(join(HERE, version, 'expected.json'), 'utf8')) as Expected;
-    await using folder = await tempFolder();
-    await cp(join(HERE, version), folder.path, { recursive: true });
-    const report = await verifyWal(folder.path);
+    await using directory = await tempDirectory();
+    await cp(join(HERE, version), directory.path, { recursive: true });
+    const report = await verifyWal(directory.path);
     assert.ok(report.ok, JSON.stringify(report.damage));
     assert.is(report.lastLsn, expected.lastLsn);
 
-    const options = { dir: folder.path, ...SMALL };
+    const options = { dir: directory.path, ...SMALL };
     const wal = await openWal(options);
     assert.is(wal.log.snapshot?.lsn, expected.snapshotLsn);
-    const state = await wal.restore(textFold);
+    const state = await wal.restore(digestFold);
     assert.is(state.count, expected.count);
     assert.is(state.digest, expected.digest);
     assert.is((await wal.readBlob(expected.blob)).length, expected.blob.bytes);
@@ -46,23 +47,23 @@ for (const version of versions) {
     await wal.close();
 
     await using again = await openWal(options);
-    assert.is((await again.restore(textFold)).count, expected.count + 1);
+    assert.is((await again.restore(digestFold)).count, expected.count + 1);
   });
 }
 
 golden('a directory of a newer major version is refused and not touched', async () => {
-  await using folder = await tempFolder();
-  await cp(join(HERE, 'v1'), folder.path, { recursive: true });
+  await using directory = await tempDirectory();
+  await cp(join(HERE, 'v1'), directory.path, { recursive: true });
   const store = { major: 2, minor: 0, storeId: 'ab'.repeat(16), createdAt: 0 };
-  await writeFile(join(folder.path, 'STORE'), encodeFramedJson('STORE', store));
-  const before = (await readdir(folder.path)).sort();
-  const refused = await openWal({ dir: folder.path, ...SMALL }).then(
+  await writeFile(join(directory.path, 'STORE'), encodeFramedJson('STORE', store));
+  const before = (await readdir(directory.path)).sort();
+  const refused = await openWal({ dir: directory.path, ...SMALL }).then(
     () => undefined,
     (error: WalError) => error,
   );
   assert.is(refused?.code, 'ERR_WAL_VERSION');
   assert.is(refused?.exitCode, 65);
-  assert.equal((await readdir(folder.path)).sort(), before);
+  assert.equal((await readdir(directory.path)).sort(), before);
 });
 
 golden.run();

@@ -5,16 +5,16 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { inlineSnapshotBuilder, type Log } from '@troupe/wal';
-import { textFold } from '../digest-fold.js';
-import { textOf, World } from '../log-harness.js';
+import { digestFold } from '../digest-fold.js';
+import { LogHarness, textOf } from '../log-harness.js';
 
 const [target = ''] = process.argv.slice(2);
-const world = new World({ seed: 42 });
+const harness = new LogHarness({ seed: 42 });
 
 function open(codec: 'binary' | 'jsonl'): Log {
-  return world.open({
+  return harness.open({
     codec,
-    snapshotBuilder: inlineSnapshotBuilder(world.storage, textFold),
+    snapshotBuilder: inlineSnapshotBuilder(harness.storage, digestFold),
     snapshotEveryBytes: 0,
   });
 }
@@ -22,27 +22,27 @@ function open(codec: 'binary' | 'jsonl'): Log {
 function append(log: Log, from: number, count: number): void {
   for (let index = from; index < from + count; index += 1)
     log.append(Buffer.from(textOf(index)), undefined, { type: index % 9 });
-  world.settle();
+  harness.settle();
 }
 
 const first = open('binary');
 append(first, 0, 10);
-world.wait((done) => first.makeSnapshot(done));
-const blob = world.wait<{ sha256: string; bytes: number }>((done) =>
+harness.wait((done) => first.makeSnapshot(done));
+const blob = harness.wait<{ sha256: string; bytes: number }>((done) =>
   first.putBlob(Buffer.alloc(2_500, 'golden '), done),
 );
 first.append(Buffer.from('with a blob'), undefined, { type: 3, blob });
 append(first, 11, 14);
-world.wait((done) => first.makeSnapshot(done));
+harness.wait((done) => first.makeSnapshot(done));
 append(first, 25, 5);
-world.wait<void>((done) => first.close(done));
+harness.wait<void>((done) => first.close(done));
 
 const second = open('jsonl');
 second.append(Buffer.from('{"type":"enqueue","job":{"id":1}}'), undefined, { type: 1 });
 append(second, 31, 4);
-const state = world.wait<{ count: number; digest: string }>((done) => second.restore(textFold, done));
+const state = harness.wait<{ count: number; digest: string }>((done) => second.restore(digestFold, done));
 
-for (const [name, bytes] of world.storage.disk.files()) {
+for (const [name, bytes] of harness.storage.disk.files()) {
   if (name.endsWith('.tmp')) continue;
   mkdirSync(dirname(join(target, name)), { recursive: true });
   writeFileSync(join(target, name), bytes);

@@ -1,9 +1,10 @@
-// The victim: opens a directory, checks that everything in it is what it should be, then appends until it is killed.
-// Prints "ready <last lsn>" once, and "acked <lsn>" for what is durable, synchronously, so that no line is lost in a pipe.
+// The victim: opens a directory, checks that everything in it is what it should be, then appends until it is
+// killed. Prints "ready <last lsn>" once, and "acked <lsn>" for what is durable, synchronously, so that no
+// line is lost in a pipe.
 
 import { writeSync } from 'node:fs';
 import { openWal } from '@troupe/wal';
-import { countingFold, payloadFor } from './sequence-check-fold.js';
+import { payloadFor, sequenceCheckFold } from './sequence-check-fold.js';
 
 const WINDOW = 64;
 
@@ -14,11 +15,11 @@ const wal = await openWal({
   firstSegmentBytes: 64 * 1024,
   inlineBytesMax: 8_192,
   freeBytesSoft: 0,
-  fold: { module: new URL('./sequence-check-fold.js', import.meta.url).href, export: 'countingFold' },
+  fold: { module: new URL('./sequence-check-fold.js', import.meta.url).href, export: 'sequenceCheckFold' },
   snapshotEveryBytes: 512 * 1024,
 });
 // The fold throws for a record that is missing, doubled or different.
-const state = await wal.restore(countingFold);
+const state = await wal.restore(sequenceCheckFold);
 writeSync(1, `ready ${state.lastLsn}\n`);
 
 let acked = 0;

@@ -1,6 +1,7 @@
 // timeout: 240s
-// A real process on a real file system, killed without warning again and again. After every kill the next process checks every
-// record; the last LSN it finds must not be below what the one before it had acknowledged.
+// A real process on a real file system, killed without warning again and again. After every kill the next
+// process checks every record; the last LSN it finds must not be below what the one before it had
+// acknowledged.
 //
 // Arguments: --kills N (default 50).
 
@@ -10,11 +11,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SeededRandom } from '@troupe/core/testing';
 import { openWal } from '@troupe/wal';
-import { SeededRandom } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { countingFold } from './sequence-check-fold.js';
+import { sequenceCheckFold } from './sequence-check-fold.js';
 
 const kills = suite('kill -9');
 const APPENDER = fileURLToPath(new URL('./append-until-killed.js', import.meta.url));
@@ -73,7 +74,7 @@ kills(`${KILLS} kills lose nothing that was acknowledged`, async () => {
       acknowledged = victim.acked();
     }
     await using wal = await openWal({ dir, freeBytesSoft: 0 });
-    const state = await wal.restore(countingFold);
+    const state = await wal.restore(sequenceCheckFold);
     assert.ok(state.lastLsn >= acknowledged);
     assert.ok(acknowledged > KILLS * 50, `only ${acknowledged} records were written`);
   } finally {

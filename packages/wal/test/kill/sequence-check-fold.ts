@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { BlobRef, Fold } from '@troupe/wal';
 
-export interface CountingState {
+export interface SequenceState {
   lastLsn: number;
   digest: string;
   blob: BlobRef | undefined;
@@ -13,7 +13,7 @@ export function payloadFor(lsn: number): Buffer {
   return Buffer.from(`${lsn}:${'abcdefghij'.repeat((lsn * 31) % 40)}`);
 }
 
-export const countingFold: Fold<CountingState> = {
+export const sequenceCheckFold: Fold<SequenceState> = {
   empty: () => ({ lastLsn: 0, digest: '', blob: undefined }),
   apply(state, lsn, payload, type, blob) {
     if (lsn !== state.lastLsn + 1) throw new Error(`lsn ${lsn} follows ${state.lastLsn}`);

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { type DumpedEntry, dumpWal, openWal, repairWal, verifyWal, type WalError } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tempFolder } from '../temp-directory.js';
+import { tempDirectory } from '../temp-directory.js';
 
 const promises = suite('promises');
 
 promises('records of any size come back in order: inline, grouped, as blobs', async () => {
-  await using folder = await tempFolder();
-  const options = { dir: folder.path, segmentBytes: 1_048_576, inlineBytesMax: 10_000, freeBytesSoft: 0 };
+  await using directory = await tempDirectory();
+  const options = { dir: directory.path, segmentBytes: 1_048_576, inlineBytesMax: 10_000, freeBytesSoft: 0 };
   const wal = await openWal(options);
   const order: number[] = [];
   const large = Buffer.alloc(5_000_000, 3);
@@ -41,9 +41,9 @@ promises('records of any size come back in order: inline, grouped, as blobs', as
 });
 
 promises('more than the buffer holds is taken in order, by waiting', async () => {
-  await using folder = await tempFolder();
+  await using directory = await tempDirectory();
   await using wal = await openWal({
-    dir: folder.path,
+    dir: directory.path,
     segmentBytes: 65_536,
     batchBytesMax: 16_384,
     freeBytesSoft: 0,
@@ -60,8 +60,8 @@ promises('more than the buffer holds is taken in order, by waiting', async () =>
 promises(
   'dump prints both codecs as JSON lines, verify finds nothing wrong, and then finds a flipped bit',
   async () => {
-    await using folder = await tempFolder();
-    const options = { dir: folder.path, segmentBytes: 65_536, freeBytesSoft: 0 };
+    await using directory = await tempDirectory();
+    const options = { dir: directory.path, segmentBytes: 65_536, freeBytesSoft: 0 };
     const events = [
       { type: 'enqueue', job: 1 },
       { type: 'assign', job: 1, attempt: 1 },
@@ -72,7 +72,7 @@ promises(
       await wal.append(Buffer.from([0xff, 0, 1]));
     }
     const dumped: DumpedEntry[] = [];
-    await dumpWal(folder.path, (entry) => dumped.push(entry));
+    await dumpWal(directory.path, (entry) => dumped.push(entry));
     const lines = dumped.map(
       (entry) =>
         JSON.parse(JSON.stringify(entry)) as { lsn: number; codec: string; event?: unknown; base64?: string },
@@ -86,17 +86,17 @@ promises(
       [...events, undefined, ...events, undefined],
     );
     assert.is(lines[5]?.base64, '/wAB');
-    const jsonl = (await readFile(join(folder.path, 'wal-0000000003.seg'))).toString('latin1');
+    const jsonl = (await readFile(join(directory.path, 'wal-0000000003.seg'))).toString('latin1');
     assert.match(jsonl, /\{"lsn":4,"type":4,"event":\{"type":"enqueue","job":1\}\}\n/);
 
-    const sound = await verifyWal(folder.path);
+    const sound = await verifyWal(directory.path);
     assert.ok(sound.ok && sound.wasClean);
     assert.is(sound.lastLsn, 6);
-    const path = join(folder.path, 'wal-0000000003.seg');
+    const path = join(directory.path, 'wal-0000000003.seg');
     const bytes = await readFile(path);
     bytes[4_200] = (bytes[4_200] ?? 0) ^ 1;
     await writeFile(path, bytes);
-    const damaged = await verifyWal(folder.path);
+    const damaged = await verifyWal(directory.path);
     assert.not.ok(damaged.ok);
     assert.is(damaged.damage[0]?.file, 'wal-0000000003.seg');
     const refused = await openWal(options).then(
@@ -104,19 +104,19 @@ promises(
       (error: WalError) => error,
     );
     assert.is(refused?.code, 'ERR_WAL_CORRUPT');
-    assert.is((await repairWal(folder.path, { acceptLoss: true })).applied, true);
+    assert.is((await repairWal(directory.path, { acceptLoss: true })).applied, true);
     await (await openWal(options)).close();
   },
 );
 
 promises('scrub reads what is at rest and tells of damage while the log goes on', async () => {
-  await using folder = await tempFolder();
+  await using directory = await tempDirectory();
   const kinds: string[] = [];
-  const options = { dir: folder.path, segmentBytes: 65_536, firstSegmentBytes: 65_536, freeBytesSoft: 0 };
+  const options = { dir: directory.path, segmentBytes: 65_536, firstSegmentBytes: 65_536, freeBytesSoft: 0 };
   await using wal = await openWal({ ...options, onEvent: ({ kind }) => kinds.push(kind) });
   for (let index = 0; index < 40; index += 1) await wal.append(Buffer.alloc(4_000, index));
   assert.equal((await wal.scrub()).damage, []);
-  const path = join(folder.path, 'wal-0000000001.seg');
+  const path = join(directory.path, 'wal-0000000001.seg');
   const bytes = await readFile(path);
   bytes[9_000] = (bytes[9_000] ?? 0) ^ 1;
   await writeFile(path, bytes);
@@ -126,9 +126,9 @@ promises('scrub reads what is at rest and tells of damage while the log goes on'
 });
 
 promises('a directory is held by one living process, and taken over from a dead one', async () => {
-  await using folder = await tempFolder();
-  const wal = await openWal({ dir: folder.path, freeBytesSoft: 0 });
-  const refused = await openWal({ dir: folder.path, freeBytesSoft: 0 }).then(
+  await using directory = await tempDirectory();
+  const wal = await openWal({ dir: directory.path, freeBytesSoft: 0 });
+  const refused = await openWal({ dir: directory.path, freeBytesSoft: 0 }).then(
     () => undefined,
     (error: WalError) => error,
   );
@@ -146,11 +146,11 @@ promises('a directory is held by one living process, and taken over from a dead 
     'half a hol',
   ];
   for (const holder of holders) {
-    await writeFile(join(folder.path, 'LOCK'), holder);
-    const taken = await openWal({ dir: folder.path, freeBytesSoft: 0 });
+    await writeFile(join(directory.path, 'LOCK'), holder);
+    const taken = await openWal({ dir: directory.path, freeBytesSoft: 0 });
     await taken.close();
   }
-  assert.not.ok((await readdir(folder.path)).some((name) => name.startsWith('LOCK')));
+  assert.not.ok((await readdir(directory.path)).some((name) => name.startsWith('LOCK')));
 });
 
 promises.run();

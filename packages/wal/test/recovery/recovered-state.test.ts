@@ -1,12 +1,13 @@
 // timeout: 120s
-// B2, B15, B16, B23: whatever was done to the log, and however it ended, the state after recovery is the live state.
+// B2, B15, B16, B23: whatever was done to the log, and however it ended, the state after recovery is the live
+// state.
 import { inlineSnapshotBuilder, type Log } from '@troupe/wal';
 import { PERSISTENCE_MODELS, type PersistenceModel } from '@troupe/wal/testing';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type TextState, textFold } from '../digest-fold.js';
-import { World } from '../log-harness.js';
+import { type DigestState, digestFold } from '../digest-fold.js';
+import { LogHarness } from '../log-harness.js';
 
 const equality = suite('replay equality');
 
@@ -48,17 +49,17 @@ const commands: fc.Arbitrary<Command> = fc.oneof(
 );
 
 /** A log with the state its user keeps beside it: applied when durable, by the same function that replays. */
-class Live {
-  world = new World();
+class LiveLog {
+  harness = new LogHarness();
   log: Log;
-  state = textFold.empty();
+  state = digestFold.empty();
 
   constructor() {
     this.log = this.open('binary');
   }
 
   run(command: Command, turn: number): void {
-    const { log, world } = this;
+    const { log, harness } = this;
     if (command.kind === 'append') {
       const payload = Buffer.alloc(command.bytes, turn);
       log.append(payload, (error, lsn) => this.apply(error, lsn, payload));
@@ -68,13 +69,13 @@ class Live {
         for (const [index, payload] of payloads.entries())
           this.apply(error, last - payloads.length + 1 + index, payload);
       });
-    } else if (command.kind === 'settle') world.settle();
-    else if (command.kind === 'wait') world.advance(100);
+    } else if (command.kind === 'settle') harness.settle();
+    else if (command.kind === 'wait') harness.advance(100);
     else if (command.kind === 'snapshot') {
       log.makeSnapshot(() => undefined);
-      world.settle();
+      harness.settle();
     } else if (command.kind === 'reopen') {
-      world.wait<void>((done) => log.close(done));
+      harness.wait<void>((done) => log.close(done));
       this.log = this.open(command.codec);
       this.compare('after a clean shutdown');
     } else this.crash(command.model, turn);
@@ -83,7 +84,7 @@ class Live {
   /** Power is cut now: what was not acknowledged may be there or not, and the user starts from what is. */
   private crash(model: PersistenceModel, turn: number): void {
     const before = this.state;
-    this.world = new World({ disk: this.world.storage.disk.afterCrash(model, turn), seed: turn });
+    this.harness = new LogHarness({ disk: this.harness.storage.disk.afterCrash(model, turn), seed: turn });
     this.log = this.open('binary');
     const recovered = this.recovered();
     assert.ok(recovered.count >= before.count, `${before.count} applied, ${recovered.count} recovered`);
@@ -97,19 +98,19 @@ class Live {
     assert.is(recovered.digest, this.state.digest, when);
   }
 
-  private recovered(): TextState {
-    return this.world.wait<TextState>((done) => this.log.restore(textFold, done));
+  private recovered(): DigestState {
+    return this.harness.wait<DigestState>((done) => this.log.restore(digestFold, done));
   }
 
   private apply(error: Error | null, lsn: number, payload: Buffer): void {
-    if (error === null) textFold.apply(this.state, lsn, payload, 0, undefined);
+    if (error === null) digestFold.apply(this.state, lsn, payload, 0, undefined);
   }
 
   private open(codec: 'binary' | 'jsonl'): Log {
-    const { world } = this;
-    return world.open({
+    const { harness } = this;
+    return harness.open({
       codec,
-      snapshotBuilder: inlineSnapshotBuilder(world.storage, textFold),
+      snapshotBuilder: inlineSnapshotBuilder(harness.storage, digestFold),
       snapshotEveryBytes: 60_000,
     });
   }
@@ -118,7 +119,7 @@ class Live {
 equality('the state after any recovery is the live state', () => {
   fc.assert(
     fc.property(fc.array(commands, { minLength: 5, maxLength: 60 }), (script) => {
-      const live = new Live();
+      const live = new LiveLog();
       for (const [turn, command] of [
         ...script,
         { kind: 'settle' } as const,

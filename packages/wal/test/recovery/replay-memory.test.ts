@@ -7,13 +7,16 @@ import { promisify } from 'node:util';
 import { openWal } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tempFolder } from '../temp-directory.js';
+import { tempDirectory } from '../temp-directory.js';
 
 const memory = suite('memory of a replay');
 
 const MIB = 1024 * 1024;
 const HEAP_MIB = 32;
-/** What buffers of the reader may add to the process beside its heap: a few batches and segment windows, not the log. */
+/**
+ * What buffers of the reader may add to the process beside its heap: a few batches and segment windows, not
+ * the log.
+ */
 const BESIDE_MIB = 64;
 const RECORD_BYTES = 32 * 1024;
 
@@ -23,7 +26,10 @@ interface Replay {
   readonly peakMib: number;
 }
 
-/** In a process whose heap could not hold the log, with the garbage of buffers collected like that of the heap. */
+/**
+ * In a process whose heap could not hold the log, with the garbage of buffers collected like that of the
+ * heap.
+ */
 async function replay(dir: string): Promise<Replay> {
   const replayer = fileURLToPath(new URL('./replay-process.js', import.meta.url));
   const args = [`--max-old-space-size=${HEAP_MIB}`, replayer, dir];
@@ -43,8 +49,8 @@ async function write(dir: string, records: number): Promise<void> {
 }
 
 memory('a log of eight heaps is replayed within one heap and a few buffers', async () => {
-  await using small = await tempFolder();
-  await using large = await tempFolder();
+  await using small = await tempDirectory();
+  await using large = await tempDirectory();
   await write(small.path, 32);
   const records = (8 * HEAP_MIB * MIB) / RECORD_BYTES;
   await write(large.path, records);

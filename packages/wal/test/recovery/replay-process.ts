@@ -1,4 +1,5 @@
-// Opens a directory, reads everything in it and prints what it saw and the most memory it ever had: "<records> <bytes> <MiB>".
+// Opens a directory, reads everything in it and prints what it saw and the most memory it ever had:
+// "<records> <bytes> <MiB>".
 
 import { type Fold, openWal } from '@troupe/wal';
 

@@ -3,6 +3,7 @@ import { WalCorruptError } from '@troupe/wal';
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { binaryCodec } from '#src/codec/binary-codec.js';
 import {
   BATCH_HEADER_BYTES,
   batchExtent,
@@ -12,17 +13,16 @@ import {
   ORIGIN,
   type Position,
 } from '#src/format/batch.js';
-import { binaryCodec } from '#src/format/binary-codec.js';
 import { encodeManifest, type Manifest, type SegmentEntry } from '#src/format/manifest.js';
 import { encodeSegmentHeader, segmentName } from '#src/format/segment-header.js';
 import { encodeStoreFile } from '#src/format/store-file.js';
-import { textOf, World } from '../log-harness.js';
+import { LogHarness, textOf } from '../log-harness.js';
 
 const decision = suite('torn or corrupt');
 const STORE_ID = '0123456789abcdef'.repeat(2);
 const BYTES = 24_576;
 
-class Segment {
+class SegmentImage {
   readonly entry: SegmentEntry;
   readonly bytes: Buffer;
   end = 4_096;
@@ -60,10 +60,10 @@ class Segment {
 }
 
 function open(
-  segments: readonly Segment[],
+  segments: readonly SegmentImage[],
   change: Partial<Manifest> = {},
-  unlisted: readonly Segment[] = [],
-): World & { result: number | string } {
+  unlisted: readonly SegmentImage[] = [],
+): LogHarness & { result: number | string } {
   const manifest: Manifest = {
     storeId: STORE_ID,
     epoch: 1,
@@ -78,19 +78,19 @@ function open(
     ['CURRENT', encodeManifest(manifest)],
   ]);
   for (const { entry, bytes } of [...segments, ...unlisted]) files.set(segmentName(entry.seq), bytes);
-  const world = new World({ disk: SimulatedDisk.withFiles(files) });
-  const opened = world.tryOpen({ segmentBytes: BYTES, firstSegmentBytes: BYTES });
+  const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files) });
+  const opened = harness.tryOpen({ segmentBytes: BYTES, firstSegmentBytes: BYTES });
   let result: number | string;
   if (opened instanceof WalCorruptError)
     result = `${opened.damage.file}@${opened.damage.offset} from ${opened.damage.firstLsn}: ${opened.damage.reason}`;
-  else if (opened instanceof Error || opened === undefined) throw opened ?? new Error('the world ended');
-  else result = world.replay(opened, { from: opened.firstLsn }).length;
-  return Object.assign(world, { result });
+  else if (opened instanceof Error || opened === undefined) throw opened ?? new Error('the harness ended');
+  else result = harness.replay(opened, { from: opened.firstLsn }).length;
+  return Object.assign(harness, { result });
 }
 
 /** Two batches of two and three records. */
-function twoBatches(): { segment: Segment; first: Position; second: Position } {
-  const segment = new Segment(1);
+function twoBatches(): { segment: SegmentImage; first: Position; second: Position } {
+  const segment = new SegmentImage(1);
   const first = segment.add(ORIGIN, ['a', 'b']);
   const second = segment.add(first, ['c', 'd', 'e']);
   return { segment, first, second };
@@ -98,23 +98,23 @@ function twoBatches(): { segment: Segment; first: Position; second: Position } {
 
 decision('whole batches and then zeros: the log ends there', () => {
   const { segment } = twoBatches();
-  const world = open([segment, new Segment(2)]);
-  assert.is(world.result, 5);
-  assert.equal(world.events, []);
+  const harness = open([segment, new SegmentImage(2)]);
+  assert.is(harness.result, 5);
+  assert.equal(harness.events, []);
 });
 
 decision('a bad last batch without a trace behind it is torn: cut, kept, reported', () => {
   const { segment } = twoBatches();
-  const world = open([segment.flip(8_192 + 60), new Segment(2)]);
-  assert.is(world.result, 2);
-  assert.is(world.events[0]?.kind, 'torn-tail');
-  const kept = world.storage.disk.file('quarantine/wal-0000000001.seg@8192.epoch-1');
+  const harness = open([segment.flip(8_192 + 60), new SegmentImage(2)]);
+  assert.is(harness.result, 2);
+  assert.is(harness.events[0]?.kind, 'torn-tail');
+  const kept = harness.storage.disk.file('quarantine/wal-0000000001.seg@8192.epoch-1');
   assert.ok(kept?.content.equals(segment.bytes.subarray(8_192, 8_192 + (kept?.content.length ?? 0))));
 });
 
 decision('(a) a later segment was written to', () => {
   const { segment, second } = twoBatches();
-  const later = new Segment(2);
+  const later = new SegmentImage(2);
   later.add(second, ['f']);
   assert.match(
     String(open([segment.flip(8_192 + 60), later]).result),
@@ -148,7 +148,7 @@ decision('(d) the shutdown was clean', () => {
   const clean = { batch: second.batch, lsn: second.lsn };
   assert.is(open([twoBatches().segment], { clean }).result, 5);
   assert.match(String(open([segment.flip(8_192 + 60)], { clean }).result), /the shutdown was clean/);
-  const shorter = new Segment(1);
+  const shorter = new SegmentImage(1);
   shorter.add(ORIGIN, ['a', 'b']);
   assert.match(
     String(open([shorter], { clean }).result),
@@ -157,16 +157,16 @@ decision('(d) the shutdown was clean', () => {
 });
 
 decision('(e) a whole header that does not continue the chain', () => {
-  const segment = new Segment(1);
+  const segment = new SegmentImage(1);
   const first = segment.add(ORIGIN, ['a']);
   segment.add({ ...first, crc: (first.crc ^ 1) >>> 0 }, ['b']);
   assert.match(String(open([segment]).result), /@8192 from 2: the chain to the previous batch is broken/);
-  const epochs = new Segment(1);
+  const epochs = new SegmentImage(1);
   epochs.add(ORIGIN, ['a'], { epoch: 2 });
   assert.match(String(open([epochs]).result), /epoch 2 is later than the manifest's 1/);
-  const gap = new Segment(1);
+  const gap = new SegmentImage(1);
   gap.add(gap.add(ORIGIN, ['a']), ['b'], { firstLsn: 5 });
-  assert.match(String(open([gap]).result), /lsn 5 where 2 is due/);
+  assert.match(String(open([gap]).result), /lsn 5 where 2 is expected/);
   assert.is(
     open([gap], { losses: [{ from: 2, to: 4, at: 0 }] }).result,
     2,
@@ -176,18 +176,18 @@ decision('(e) a whole header that does not continue the chain', () => {
 
 decision('zeros and a later segment that goes on: so does the log', () => {
   const { segment, second } = twoBatches();
-  const next = new Segment(3);
+  const next = new SegmentImage(3);
   next.add(second, ['f', 'g']);
-  assert.is(open([segment, new Segment(2), next]).result, 7);
-  const skipped = new Segment(3);
+  assert.is(open([segment, new SegmentImage(2), next]).result, 7);
+  const skipped = new SegmentImage(3);
   skipped.add({ ...second, batch: second.batch + 1 }, ['f']);
-  assert.match(String(open([segment, skipped]).result), /batch 4 where 3 is due/);
+  assert.match(String(open([segment, skipped]).result), /batch 4 where 3 is expected/);
 });
 
 decision('a sealed segment holds exactly what the manifest says', () => {
   const { segment, second } = twoBatches();
   const sealed = { ...second, end: 12_288 };
-  const listed = (change: object): Segment =>
+  const listed = (change: object): SegmentImage =>
     Object.assign(Object.create(segment), { entry: { ...segment.entry, sealed: { ...sealed, ...change } } });
   assert.is(open([listed({})]).result, 5);
   for (const change of [{ end: 8_192 }, { end: 16_384 }, { batch: 3 }, { lsn: 6 }, { crc: 1 }]) {
@@ -200,38 +200,38 @@ decision('a sealed segment holds exactly what the manifest says', () => {
 
 decision('an unlisted segment with a higher number may hold a copy, but nothing newer', () => {
   const { segment, first, second } = twoBatches();
-  const copy = new Segment(2);
+  const copy = new SegmentImage(2);
   copy.add(first, ['c', 'd', 'e']);
   assert.is(open([segment], {}, [copy]).result, 5);
-  const newer = new Segment(2);
+  const newer = new SegmentImage(2);
   newer.add(second, ['f']);
   assert.match(String(open([segment], {}, [newer]).result), /CURRENT is older than the data/);
 });
 
 decision('the copy of the last batch that an opening made and could not list any more is that batch', () => {
-  const rescued = (segment: Segment, position: Position): World & { result: number | string } => {
-    const copy = new Segment(2);
+  const rescued = (segment: SegmentImage, position: Position): LogHarness & { result: number | string } => {
+    const copy = new SegmentImage(2);
     copy.add(position, ['c', 'd', 'e'], { epoch: 2 });
     return open([segment], {}, [copy]);
   };
   // It was in the page cache only, and power was cut: nothing is left of it, or a part.
-  const lost = new Segment(1);
+  const lost = new SegmentImage(1);
   const first = lost.add(ORIGIN, ['a', 'b']);
   assert.is(rescued(lost, first).result, 5);
   const { segment } = twoBatches();
-  const world = rescued(segment.flip(8_192 + 60), first);
-  assert.is(world.result, 5);
-  assert.equal(world.events, []);
+  const harness = rescued(segment.flip(8_192 + 60), first);
+  assert.is(harness.result, 5);
+  assert.equal(harness.events, []);
   // It was the first of all.
-  assert.is(rescued(new Segment(1), ORIGIN).result, 3);
+  assert.is(rescued(new SegmentImage(1), ORIGIN).result, 3);
 });
 
 decision('an unlisted segment that holds more than such a copy means that CURRENT is old', () => {
-  const alone = (): { segment: Segment; first: Position } => {
-    const segment = new Segment(1);
+  const alone = (): { segment: SegmentImage; first: Position } => {
+    const segment = new SegmentImage(1);
     return { segment, first: segment.add(ORIGIN, ['a', 'b']) };
   };
-  const table: readonly ((segment: Segment, first: Position) => void)[] = [
+  const table: readonly ((segment: SegmentImage, first: Position) => void)[] = [
     (copy, first) => copy.add(copy.add(first, ['c'], { epoch: 2 }), ['d'], { epoch: 2 }),
     (copy, first) => copy.add(first, ['c'], { epoch: 1 }),
     (copy, first) => copy.add(first, ['c'], { epoch: 3 }),
@@ -240,7 +240,7 @@ decision('an unlisted segment that holds more than such a copy means that CURREN
   ];
   for (const [index, fill] of table.entries()) {
     const { segment, first } = alone();
-    const copy = new Segment(2);
+    const copy = new SegmentImage(2);
     fill(copy, first);
     const { result } = open([segment], {}, [copy]);
     assert.match(String(result), /CURRENT is older than the data/, `row ${index}`);
@@ -248,20 +248,20 @@ decision('an unlisted segment that holds more than such a copy means that CURREN
 });
 
 decision('CURRENT replaced by an older copy of itself is refused, or nothing is lost', () => {
-  const world = new World();
-  const log = world.open();
+  const harness = new LogHarness();
+  const log = harness.open();
   const copies: Buffer[] = [];
   for (let index = 0; index < 60; index += 1) {
     log.append(Buffer.from(textOf(index)));
-    world.settle();
-    const current = world.storage.disk.files().get('CURRENT');
+    harness.settle();
+    const current = harness.storage.disk.files().get('CURRENT');
     if (current !== undefined && !copies.some((copy) => copy.equals(current))) copies.push(current);
   }
   assert.ok(copies.length > 4);
   let refused = 0;
   for (const copy of copies) {
-    const files = world.storage.disk.files().set('CURRENT', copy);
-    const other = new World({ disk: SimulatedDisk.withFiles(files), seed: 5 });
+    const files = harness.storage.disk.files().set('CURRENT', copy);
+    const other = new LogHarness({ disk: SimulatedDisk.withFiles(files), seed: 5 });
     const opened = other.tryOpen();
     if (opened instanceof WalCorruptError) refused += 1;
     else if (opened instanceof Error || opened === undefined) throw opened;

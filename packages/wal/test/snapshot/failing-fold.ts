@@ -2,14 +2,14 @@
 
 import type { Fold } from '@troupe/wal';
 
-export interface ObedientState {
+export interface FailingFoldState {
   lastLsn: number;
   savedHere: number;
 }
 
 let saved = 0;
 
-const DEEDS: Record<string, () => void> = {
+const FAULTS: Record<string, () => void> = {
   // A thread that is not ended would wait for the timer for ever.
   throw: () => {
     setInterval(() => undefined, 1_000);
@@ -23,10 +23,10 @@ const DEEDS: Record<string, () => void> = {
   exit: () => process.exit(3),
 };
 
-export const obedientFold: Fold<ObedientState> = {
+export const failingFold: Fold<FailingFoldState> = {
   empty: () => ({ lastLsn: 0, savedHere: 0 }),
   apply(state, lsn, payload) {
-    DEEDS[payload.toString()]?.();
+    FAULTS[payload.toString()]?.();
     state.lastLsn = lsn;
   },
   *save(state) {

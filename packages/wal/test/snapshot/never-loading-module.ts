@@ -1,3 +1,3 @@
 // Never finishes loading.
 
-export const obedientFold: unknown = await new Promise(() => undefined);
+export const failingFold: unknown = await new Promise(() => undefined);

@@ -3,19 +3,19 @@
 import { openWal } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { countingFold, payloadFor } from '../kill/sequence-check-fold.js';
-import { tempFolder } from '../temp-directory.js';
+import { payloadFor, sequenceCheckFold } from '../kill/sequence-check-fold.js';
+import { tempDirectory } from '../temp-directory.js';
 
 const threads = suite('snapshot thread');
 const FOLD = {
   module: new URL('../kill/sequence-check-fold.js', import.meta.url).href,
-  export: 'countingFold',
+  export: 'sequenceCheckFold',
 };
 
 threads('a snapshot is made while appends go on, and recovery starts from it', async () => {
-  await using folder = await tempFolder();
+  await using directory = await tempDirectory();
   const options = {
-    dir: folder.path,
+    dir: directory.path,
     segmentBytes: 65_536,
     firstSegmentBytes: 65_536,
     freeBytesSoft: 0,
@@ -34,23 +34,23 @@ threads('a snapshot is made while appends go on, and recovery starts from it', a
   await append(500);
   const [entry] = await Promise.all([wal.snapshot(), append(500)]);
   assert.ok(entry.lsn >= 500);
-  const live = await wal.restore(countingFold);
+  const live = await wal.restore(sequenceCheckFold);
   await wal.close();
 
   await using again = await openWal(options);
   assert.is(again.log.snapshot?.lsn, entry.lsn);
-  const state = await again.restore(countingFold);
+  const state = await again.restore(sequenceCheckFold);
   assert.is(state.lastLsn, 1_000);
   assert.is(state.digest, live.digest);
 });
 
 threads('a fold that cannot be found or throws fails the snapshot, not the log', async () => {
-  await using folder = await tempFolder();
+  await using directory = await tempDirectory();
   for (const fold of [
     { ...FOLD, export: 'payloadFor' },
     { ...FOLD, module: 'file:///nowhere.js' },
   ]) {
-    await using wal = await openWal({ dir: folder.path, freeBytesSoft: 0, fold });
+    await using wal = await openWal({ dir: directory.path, freeBytesSoft: 0, fold });
     await wal.append(Buffer.from('not what the fold expects'));
     const failure = await wal.snapshot().then(
       () => undefined,
@@ -59,7 +59,7 @@ threads('a fold that cannot be found or throws fails the snapshot, not the log',
     assert.is((failure as { code?: string } | undefined)?.code, 'ERR_WAL_SNAPSHOT');
     await wal.append(Buffer.from('still here'));
   }
-  await using wal = await openWal({ dir: folder.path, freeBytesSoft: 0, fold: FOLD });
+  await using wal = await openWal({ dir: directory.path, freeBytesSoft: 0, fold: FOLD });
   const failure = await wal.snapshot().then(
     () => undefined,
     (error: Error) => error,

@@ -1,71 +1,72 @@
-// B1, B11, B12, B13, B20, B22: a snapshot is of one position, atomic, verified, kept twice, and replay adds only what it has not.
+// B1, B11, B12, B13, B20, B22: a snapshot is of one position, atomic, verified, kept twice, and replay adds
+// only what it has not.
 import { inlineSnapshotBuilder, type Log, type SnapshotEntry } from '@troupe/wal';
 import { SimulatedDisk } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type TextState, textFold } from '../digest-fold.js';
-import { textOf, World } from '../log-harness.js';
+import { type DigestState, digestFold } from '../digest-fold.js';
+import { LogHarness, textOf } from '../log-harness.js';
 
 const snapshots = suite('snapshots');
 
-function openIn(world: World, every = 0): Log {
-  return world.open({
-    snapshotBuilder: inlineSnapshotBuilder(world.storage, textFold),
+function openIn(harness: LogHarness, every = 0): Log {
+  return harness.open({
+    snapshotBuilder: inlineSnapshotBuilder(harness.storage, digestFold),
     snapshotEveryBytes: every,
   });
 }
 
-function append(world: World, log: Log, from: number, count: number): void {
+function append(harness: LogHarness, log: Log, from: number, count: number): void {
   for (let index = from; index < from + count; index += 1) {
     assert.ok(log.append(Buffer.from(textOf(index))) > 0);
-    if (index % 4 === 0) world.settle();
+    if (index % 4 === 0) harness.settle();
   }
-  world.settle();
+  harness.settle();
 }
 
-function make(world: World, log: Log): SnapshotEntry {
-  return world.wait<SnapshotEntry>((done) => log.makeSnapshot(done));
+function make(harness: LogHarness, log: Log): SnapshotEntry {
+  return harness.wait<SnapshotEntry>((done) => log.makeSnapshot(done));
 }
 
-function restore(world: World, log: Log): TextState {
-  return world.wait<TextState>((done) => log.restore(textFold, done));
+function restore(harness: LogHarness, log: Log): DigestState {
+  return harness.wait<DigestState>((done) => log.restore(digestFold, done));
 }
 
 snapshots('replay adds to a snapshot exactly what it does not hold', () => {
-  const world = new World();
-  const log = openIn(world);
-  append(world, log, 0, 30);
-  const entry = make(world, log);
+  const harness = new LogHarness();
+  const log = openIn(harness);
+  append(harness, log, 0, 30);
+  const entry = make(harness, log);
   assert.is(entry.lsn, 30);
-  append(world, log, 30, 12);
-  const live = world.replay(log, { from: 1 });
-  world.wait<void>((done) => log.close(done));
+  append(harness, log, 30, 12);
+  const live = harness.replay(log, { from: 1 });
+  harness.wait<void>((done) => log.close(done));
 
-  const again = openIn(world);
+  const again = openIn(harness);
   assert.equal(again.snapshot, entry);
   assert.equal(
-    world.replay(again).map(({ lsn }) => lsn),
+    harness.replay(again).map(({ lsn }) => lsn),
     [31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42],
   );
-  const state = restore(world, again);
+  const state = restore(harness, again);
   assert.is(state.count, 42);
-  const folded = textFold.empty();
-  for (const { lsn, text, type } of live) textFold.apply(folded, lsn, Buffer.from(text), type, undefined);
+  const folded = digestFold.empty();
+  for (const { lsn, text, type } of live) digestFold.apply(folded, lsn, Buffer.from(text), type, undefined);
   assert.is(state.digest, folded.digest, 'the state after recovery is the live one');
 });
 
 snapshots(
   'two generations are kept, and the older one with the log behind it takes over when the newer is damaged',
   () => {
-    const world = new World();
-    const log = openIn(world);
+    const harness = new LogHarness();
+    const log = openIn(harness);
     for (let round = 0; round < 4; round += 1) {
-      append(world, log, round * 20, 20);
-      make(world, log);
+      append(harness, log, round * 20, 20);
+      make(harness, log);
     }
-    append(world, log, 80, 5);
-    const whole = restore(world, log);
-    const files = world.storage.disk.files();
+    append(harness, log, 80, 5);
+    const whole = restore(harness, log);
+    const files = harness.storage.disk.files();
     const names = [...files.keys()].filter((name) => name.startsWith('snap-'));
     assert.equal(names.sort(), ['snap-60.snap', 'snap-80.snap']);
     assert.ok(log.firstLsn > 1 && log.firstLsn <= 61, `the log begins at ${log.firstLsn}`);
@@ -73,7 +74,7 @@ snapshots(
     const newest = files.get('snap-80.snap');
     assert.ok(newest !== undefined);
     newest[40] = (newest[40] ?? 0) ^ 1;
-    const other = new World({ disk: SimulatedDisk.withFiles(files) });
+    const other = new LogHarness({ disk: SimulatedDisk.withFiles(files) });
     const fallen = openIn(other);
     assert.is(fallen.snapshot?.lsn, 60);
     assert.is(other.events[0]?.kind, 'snapshot-fallback');
@@ -82,142 +83,142 @@ snapshots(
 );
 
 snapshots('they are made by themselves when the log behind the last one has grown enough', () => {
-  const world = new World();
-  const log = openIn(world, 20_000);
-  append(world, log, 0, 400);
-  const made = world.events.filter(({ kind }) => kind === 'snapshot-made').length;
+  const harness = new LogHarness();
+  const log = openIn(harness, 20_000);
+  append(harness, log, 0, 400);
+  const made = harness.events.filter(({ kind }) => kind === 'snapshot-made').length;
   assert.ok(made >= 2, `${made} snapshots`);
   assert.ok(log.status().sealedBytes < 120_000, `${log.status().sealedBytes} bytes of log are kept`);
-  assert.is(restore(world, log).count >= 1, true);
+  assert.is(restore(harness, log).count >= 1, true);
 });
 
 /** How many segments were made since a number of calls, and how many of them of what an older one left. */
-function segmentsMade(world: World, since: number): { readonly all: number; readonly reused: number } {
-  const renames = world.storage.calls.slice(since).filter(({ operation }) => operation === 'rename');
+function segmentsMade(harness: LogHarness, since: number): { readonly all: number; readonly reused: number } {
+  const renames = harness.storage.calls.slice(since).filter(({ operation }) => operation === 'rename');
   const those = (pattern: RegExp): number => renames.filter(({ name }) => pattern.test(name)).length;
   return { all: those(/^wal-\d+\.seg\.tmp /), reused: those(/^spare-/) };
 }
 
 snapshots('what one snapshot lets go of holds all that is written until the next', () => {
-  const world = new World();
-  const log = openIn(world, 60_000);
-  append(world, log, 0, 1_200);
-  const before = world.storage.calls.length;
-  append(world, log, 1_200, 1_200);
-  const made = world.events.filter(({ kind }) => kind === 'snapshot-made').length;
+  const harness = new LogHarness();
+  const log = openIn(harness, 60_000);
+  append(harness, log, 0, 1_200);
+  const before = harness.storage.calls.length;
+  append(harness, log, 1_200, 1_200);
+  const made = harness.events.filter(({ kind }) => kind === 'snapshot-made').length;
   assert.ok(made >= 4, `${made} snapshots`);
-  const { all, reused } = segmentsMade(world, before);
+  const { all, reused } = segmentsMade(harness, before);
   assert.ok(all >= 12, `${all} segments`);
   assert.is(reused, all);
-  const spares = [...world.storage.disk.files().keys()].filter((name) => name.startsWith('spare-'));
+  const spares = [...harness.storage.disk.files().keys()].filter((name) => name.startsWith('spare-'));
   assert.ok(spares.length <= 5, `${spares.length} spares`);
 });
 
 snapshots('nothing is kept for its blocks while space is short', () => {
-  const world = new World();
-  const log = world.open({
-    snapshotBuilder: inlineSnapshotBuilder(world.storage, textFold),
+  const harness = new LogHarness();
+  const log = harness.open({
+    snapshotBuilder: inlineSnapshotBuilder(harness.storage, digestFold),
     snapshotEveryBytes: 60_000,
     freeBytesSoft: 200_000,
     freeBytesHard: 1_000,
   });
-  append(world, log, 0, 600);
-  world.storage.disk.capacityBytes = world.storage.disk.usedBytes + 100_000;
+  append(harness, log, 0, 600);
+  harness.storage.disk.capacityBytes = harness.storage.disk.usedBytes + 100_000;
   for (let index = 0; index < 400; index += 1) {
     log.append(Buffer.from(textOf(index)), undefined, { essential: true });
-    world.settle();
+    harness.settle();
   }
   assert.is(log.refusal()?.code, 'ERR_WAL_DISK_LOW');
   const before = log.firstLsn;
   for (let round = 0; round < 3; round += 1) {
     log.makeSnapshot(() => undefined);
-    world.advance(20_000);
+    harness.advance(20_000);
   }
   assert.ok(log.firstLsn > before, 'segments were let go of');
   assert.is(log.refusal()?.code, 'ERR_WAL_DISK_LOW');
-  const spares = [...world.storage.disk.files().keys()].filter((name) => name.startsWith('spare-'));
+  const spares = [...harness.storage.disk.files().keys()].filter((name) => name.startsWith('spare-'));
   assert.equal(spares, []);
 });
 
 snapshots('one that fails is reported, changes nothing, and the next one is tried', () => {
   let fail = true;
-  const world = new World();
-  const builder = inlineSnapshotBuilder(world.storage, {
-    ...textFold,
-    save: (state: TextState) => {
+  const harness = new LogHarness();
+  const builder = inlineSnapshotBuilder(harness.storage, {
+    ...digestFold,
+    save: (state: DigestState) => {
       if (fail) throw new Error('no room in the inn');
-      return textFold.save(state);
+      return digestFold.save(state);
     },
   });
-  const log = world.open({ snapshotBuilder: builder, snapshotEveryBytes: 0 });
-  append(world, log, 0, 10);
-  assert.throws(() => make(world, log), /no room in the inn/);
-  assert.throws(() => make(world, log), /no room in the inn/);
+  const log = harness.open({ snapshotBuilder: builder, snapshotEveryBytes: 0 });
+  append(harness, log, 0, 10);
+  assert.throws(() => make(harness, log), /no room in the inn/);
+  assert.throws(() => make(harness, log), /no room in the inn/);
   assert.equal(
-    world.events.map((event) => (event.kind === 'snapshot-failed' ? event.consecutiveFailures : 0)),
+    harness.events.map((event) => (event.kind === 'snapshot-failed' ? event.consecutiveFailures : 0)),
     [1, 2],
   );
   fail = false;
-  assert.is(make(world, log).lsn, 10);
-  assert.equal(world.host.exits, []);
+  assert.is(make(harness, log).lsn, 10);
+  assert.equal(harness.host.exits, []);
 });
 
 snapshots(
   'when the disk is full, what is sealed is folded, and the space of older segments brings the log back',
   () => {
-    const world = new World();
-    const log = openIn(world);
-    append(world, log, 0, 60);
-    make(world, log);
-    append(world, log, 60, 60);
-    world.storage.disk.capacityBytes = world.storage.disk.usedBytes + 3_000;
+    const harness = new LogHarness();
+    const log = openIn(harness);
+    append(harness, log, 0, 60);
+    make(harness, log);
+    append(harness, log, 60, 60);
+    harness.storage.disk.capacityBytes = harness.storage.disk.usedBytes + 3_000;
     for (let index = 0; index < 60 && log.refusal() === undefined; index += 1) {
       log.append(Buffer.alloc(1_900));
-      world.settle();
+      harness.settle();
     }
-    assert.ok(world.events.some(({ kind }) => kind === 'disk-low'));
-    assert.is(world.events.filter(({ kind }) => kind === 'snapshot-made').length, 2);
-    world.advance(6_000);
+    assert.ok(harness.events.some(({ kind }) => kind === 'disk-low'));
+    assert.is(harness.events.filter(({ kind }) => kind === 'snapshot-made').length, 2);
+    harness.advance(6_000);
     assert.is(log.refusal(), undefined, 'nobody had to free space by hand');
     assert.ok(log.append(Buffer.from('again')) > 0);
-    world.settle();
+    harness.settle();
     assert.is(log.durableLsn, log.nextLsn - 1);
-    assert.equal(world.host.exits, []);
+    assert.equal(harness.host.exits, []);
   },
 );
 
 snapshots('without a fold there is nothing to make one of', () => {
-  const world = new World();
-  const log = world.open();
-  assert.throws(() => make(world, log), /no fold was given/);
+  const harness = new LogHarness();
+  const log = harness.open();
+  assert.throws(() => make(harness, log), /no fold was given/);
 });
 
 snapshots('blobs live as long as a kept snapshot or a record names them, and no longer', () => {
-  const world = new World();
-  const log = openIn(world);
+  const harness = new LogHarness();
+  const log = openIn(harness);
   const put = (byte: number): { sha256: string; bytes: number } =>
-    world.wait<{ sha256: string; bytes: number }>((done) => log.putBlob(Buffer.alloc(500, byte), done));
-  const stored = (): string[] => world.storage.disk.list('blobs').sort();
+    harness.wait<{ sha256: string; bytes: number }>((done) => log.putBlob(Buffer.alloc(500, byte), done));
+  const stored = (): string[] => harness.storage.disk.list('blobs').sort();
   const first = put(1);
   log.append(Buffer.from('first'), undefined, { blob: first });
-  world.settle();
-  make(world, log);
+  harness.settle();
+  make(harness, log);
   const second = put(2);
   log.append(Buffer.from('second'), undefined, { blob: second });
-  world.settle();
-  make(world, log);
+  harness.settle();
+  make(harness, log);
   assert.equal(stored(), [first.sha256, second.sha256].sort(), 'the older generation still names the first');
-  append(world, log, 0, 3);
-  make(world, log);
-  append(world, log, 3, 3);
+  append(harness, log, 0, 3);
+  make(harness, log);
+  append(harness, log, 3, 3);
   const third = put(3);
-  make(world, log);
+  make(harness, log);
   assert.equal(
     stored(),
     [second.sha256, third.sha256].sort(),
     'the state names only the second; the third is still to be used',
   );
-  assert.is(world.wait<Buffer>((done) => log.readBlob(second, done)).length, 500);
+  assert.is(harness.wait<Buffer>((done) => log.readBlob(second, done)).length, 500);
 });
 
 snapshots.run();

@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { nodeStorage, WalDirectoryError } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { tempFolder } from '../temp-directory.js';
+import { tempDirectory } from '../temp-directory.js';
 
-const folders = suite('folder');
+const folders = suite('directory');
 
 async function refusal(work: Promise<unknown>): Promise<WalDirectoryError> {
   const error = await work.then(
@@ -17,25 +17,28 @@ async function refusal(work: Promise<unknown>): Promise<WalDirectoryError> {
   return error as WalDirectoryError;
 }
 
-folders('a folder is made with those above it, and may be there already', async () => {
-  await using temp = await tempFolder();
+folders('a directory is made with those above it, and may be there already', async () => {
+  await using temp = await tempDirectory();
   const storage = nodeStorage(join(temp.path, 'a', 'b'));
   await promisify(storage.mkdir)('c');
   await promisify(storage.mkdir)('c');
   assert.ok((await stat(join(temp.path, 'a', 'b', 'c'))).isDirectory());
 });
 
-folders('a folder that cannot be made, or not be written to, is refused at once', async () => {
-  await using temp = await tempFolder();
+folders('a directory that cannot be made, or not be written to, is refused at once', async () => {
+  await using temp = await tempDirectory();
   const file = join(temp.path, 'file');
   await writeFile(file, '');
   const places = [file, join(file, 'below'), join(temp.path, 'x'.repeat(300))];
-  // Where the folder above is there and still takes nothing, nobody may try again for ever.
+  // Where the directory above is there and still takes nothing, nobody may try again for ever.
   if (process.platform === 'linux') places.push('/proc/x', '/proc/x/y', '/proc', '/sys', '/sys/x');
   for (const place of places) {
     const error = await refusal(promisify(nodeStorage(place).lock)());
     assert.equal([error.code, error.exitCode, error.directory], ['ERR_WAL_DIRECTORY', 73, place]);
-    assert.match(error.message, /^folder .*: cannot be made or written to \(E[A-Z]+\); name another, or /);
+    assert.match(
+      error.message,
+      /^directory .*: cannot be created or written to \(E[A-Z]+\); name another, or /,
+    );
   }
   await refusal(promisify(nodeStorage(temp.path).mkdir)('file'));
 });

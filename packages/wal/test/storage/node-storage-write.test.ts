@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 const durable = suite('durable write');
 const PAGE = 4_096;
 
-async function onDisk(use: (file: string, opened: Opened) => Promise<void>): Promise<void> {
+async function withFile(use: (file: string, opened: Opened) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'troupe-wal-'));
   try {
     const path = join(folder, 'pages');
@@ -45,7 +45,7 @@ function write(
 durable(
   'a page that is alone is written whole, and told after the call, whoever waits for the disk',
   async () => {
-    await onDisk(async (path, opened) => {
+    await withFile(async (path, opened) => {
       for (let page = 0; page < 8; page += 1)
         assert.equal(await write(opened, page), { error: null, written: PAGE, early: false });
       const bytes = await readFile(path);
@@ -56,7 +56,7 @@ durable(
 );
 
 durable('an error of the disk is told, not thrown', async () => {
-  await onDisk(async (_path, opened) => {
+  await withFile(async (_path, opened) => {
     for (let page = 0; page < 4; page += 1) await write(opened, page);
     await new Promise<void>((resolve) => opened.storage.close(opened.file, () => resolve()));
     const { error, early } = await write(opened, 5);

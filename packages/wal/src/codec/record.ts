@@ -1,4 +1,4 @@
-// What a record is, whatever codec wrote it.
+// Records and the codec interface.
 
 /** A payload kept in its own file, named after its content. */
 export interface BlobRef {
@@ -6,14 +6,14 @@ export interface BlobRef {
   readonly bytes: number;
 }
 
-/** `payload` is a view that is valid only during the call: copy what you keep. */
+/** `payload` is a view that is valid only during the call: copy it to keep it. */
 export type RecordVisitor = (lsn: number, payload: Buffer, type: number, blob: BlobRef | undefined) => void;
 
 export interface RecordCodec {
   readonly name: 'binary' | 'jsonl';
-  /** Flag that marks a batch whose body this codec wrote. */
+  /** Flag of batches whose body this codec wrote. */
   readonly batchFlag: number;
-  /** No more bytes than this are needed to encode such a record. */
+  /** Upper bound of the encoded size. */
   encodedMax(payloadBytes: number, blob: BlobRef | undefined): number;
   /** Writes one record at `at` and returns the offset after it. */
   encode(
@@ -28,7 +28,7 @@ export interface RecordCodec {
   decode(body: Buffer, from: number, to: number, firstLsn: number, count: number, visit: RecordVisitor): void;
 }
 
-/** The body passed its CRC but is not a list of records: a writer's bug or a newer writer. */
+/** The body passed its CRC but is not a list of records: a bug of the writer, or a newer writer. */
 export class RecordFormatError extends Error {
   readonly lsn: number;
 

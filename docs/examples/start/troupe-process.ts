@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const troupe = fileURLToPath(new URL('../../../../packages/cli/bin/troupe.mjs', import.meta.url));
 
-/** `troupe <verb> …` as a process of its own. */
+/** A `troupe <command> …` in a process of its own. */
 export class TroupeProcess {
   private readonly child: ChildProcess;
   private readonly exited: Promise<void>;
@@ -15,7 +15,7 @@ export class TroupeProcess {
     this.exited = new Promise((resolve) => this.child.once('exit', () => resolve()));
   }
 
-  /** Ready when it says so. */
+  /** Resolves with the first line that the process prints: it is ready then. */
   static async start(...args: readonly string[]): Promise<TroupeProcess & { readonly address: string }> {
     const started = new TroupeProcess(args);
     const line = await new Promise<string>((resolve, reject) => {

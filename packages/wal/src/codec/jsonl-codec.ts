@@ -1,8 +1,8 @@
 // One event a line, readable with any text tool:  <length hex8> <crc hex8> {"lsn":7,"type":0,"event":{…}}\n
-// A payload that is JSON text on one line stands in it byte for byte; anything else is base64.
+// A payload that is JSON text on one line is included byte for byte; anything else is base64.
 
 import { crc32 } from 'node:zlib';
-import { FLAG_JSONL } from './batch.js';
+import { FLAG_JSONL } from '../format/batch.js';
 import { type BlobRef, type RecordCodec, RecordFormatError } from './record.js';
 
 const PREFIX_BYTES = 18;

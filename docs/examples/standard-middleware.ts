@@ -1,4 +1,4 @@
-// The standard middleware together: for a whole system, for a subtree, and for one kind of actor.
+// The standard middleware for a whole system, for a subtree, and for one definition.
 import { strict as assert } from 'node:assert';
 import { defineActor } from '@troupe/core';
 import {
@@ -23,7 +23,7 @@ const Gateway = defineActor('gateway', {
       return `charged ${order.cents}`;
     },
   },
-  // Only what may run twice: the middleware cannot know.
+  // Handlers that may run twice; the middleware cannot know them.
   retryable: ['charge'],
   middleware: [
     idempotency({ key: ({ payload }) => (payload as { id: string }).id }),
@@ -44,6 +44,6 @@ const gateway = system.spawn(Gateway, undefined, { name: 'gateway', middleware: 
 const order = { id: 'o-1', cents: 500, card: '4111' };
 assert.equal(await gateway.ask.charge(order), 'charged 500');
 assert.equal(await gateway.ask.charge(order), 'charged 500');
-assert.equal(limit.consumed, 4, 'three tries and a duplicate');
+assert.equal(limit.consumed, 4, 'three attempts and a duplicate');
 assert.equal(breaker.opened, 0);
 console.log('charged once, after two outages');

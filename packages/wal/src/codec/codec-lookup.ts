@@ -1,4 +1,4 @@
-import { FLAG_JSONL } from './batch.js';
+import { FLAG_JSONL } from '../format/batch.js';
 import { binaryCodec } from './binary-codec.js';
 import { jsonlCodec } from './jsonl-codec.js';
 import type { RecordCodec } from './record.js';
@@ -9,7 +9,7 @@ export function codecNamed(name: CodecName): RecordCodec {
   return name === 'jsonl' ? jsonlCodec : binaryCodec;
 }
 
-/** The codec that wrote a batch with these flags. One log may hold batches of both. */
+/** The codec of a batch with these flags. One log may contain batches of both. */
 export function codecOf(flags: number): RecordCodec {
   return (flags & FLAG_JSONL) === 0 ? binaryCodec : jsonlCodec;
 }

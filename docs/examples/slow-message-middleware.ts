@@ -1,13 +1,13 @@
-// A middleware of one's own, in ten lines: it says which messages take longer than they should.
+// A middleware in ten lines: it reports messages that take too long.
 import { strict as assert } from 'node:assert';
 import { createSystem, defineActor, type Middleware } from '@troupe/core';
 
-function slowMessages(limitMs: number, tell: (line: string) => void): Middleware {
+function slowMessages(limitMs: number, report: (line: string) => void): Middleware {
   return {
     name: 'slow-messages',
     afterMessage(message, outcome) {
       if (outcome.kind !== 'handled' || outcome.ms <= limitMs) return undefined;
-      tell(`${message.actor}.${message.message} took more than ${limitMs} ms`);
+      report(`${message.actor}.${message.message} took more than ${limitMs} ms`);
       return undefined;
     },
   };

@@ -1,9 +1,9 @@
-// How to test a middleware: the rig runs it in the production runtime, in virtual time.
+// A test of a middleware: the rig runs it in the production runtime, in virtual time.
 import { strict as assert } from 'node:assert';
 import type { Middleware } from '@troupe/core';
 import { createMiddlewareRig } from '@troupe/core/testing';
 
-/** Handles messages during the day only; what comes at night waits for the morning. */
+/** Handles messages from 8 to 18 o'clock; messages at other times are held until 8. */
 const officeHours: Middleware = {
   name: 'office-hours',
   beforeMessage({ now }) {
@@ -19,10 +19,10 @@ const officeHours: Middleware = {
 };
 
 await using rig = createMiddlewareRig(officeHours);
-rig.ref.tell.work('letter');
+rig.ref.tell.work('report');
 await rig.settle();
 assert.deepEqual(rig.ran, []);
 assert.deepEqual(rig.suspensions, [{ reason: { user: 'night' }, at: 0 }]);
 await rig.advance(8 * 3_600_000);
-assert.deepEqual(rig.ran, ['letter']);
-console.log('the letter was handled at eight');
+assert.deepEqual(rig.ran, ['report']);
+console.log('the message was handled at eight');

@@ -1,10 +1,11 @@
-// B20, B21: records survive both codecs byte for byte, with their length and checksum; payloads are bytes, not base64 in JSON.
+// B20, B21: records survive both codecs byte for byte, with their length and checksum; payloads are bytes,
+// not base64 in JSON.
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { binaryCodec } from '#src/format/binary-codec.js';
-import { jsonlCodec } from '#src/format/jsonl-codec.js';
-import { type BlobRef, type RecordCodec, RecordFormatError } from '#src/format/record.js';
+import { binaryCodec } from '#src/codec/binary-codec.js';
+import { jsonlCodec } from '#src/codec/jsonl-codec.js';
+import { type BlobRef, type RecordCodec, RecordFormatError } from '#src/codec/record.js';
 
 const codecs = suite('record codecs');
 const BLOB: BlobRef = { sha256: 'ab'.repeat(32), bytes: 77 };

@@ -10,14 +10,14 @@ const isTask = (value: unknown): value is Task =>
   typeof value === 'object' && value !== null && 'path' in value && typeof value.path === 'string';
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** Look at one file of this repository. */
+/** Inspects one file of this repository. */
 export const Inspect = defineJob('repo.inspect', {
   input: schema('task', isTask),
   output: schema('text', isText),
   retry: { baseMs: 50 },
 });
 
-/** A Standard Schema from a predicate; any library of schemas does as well. */
+/** A Standard Schema from a predicate; any schema library works as well. */
 function schema<T>(name: string, accepts: (value: unknown) => value is T): StandardSchemaV1<T, T> {
   const validate = (value: unknown): StandardSchemaV1.Result<T> =>
     accepts(value) ? { value } : { issues: [{ message: `not a ${name}` }] };

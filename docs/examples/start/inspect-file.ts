@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Task } from './jobs.js';
+import type { Task } from './inspect-job.js';
 
-/** What a worker finds out, and what the client compares it with. */
+/** Computed by a worker, and by the client for comparison. */
 export async function inspectFile(root: string, { path, what }: Task): Promise<string> {
   const text = await readFile(join(root, path), 'utf8');
   switch (what) {

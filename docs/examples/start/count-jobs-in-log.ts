@@ -1,18 +1,18 @@
 import { decodeRecords } from '@troupe/jobs';
 import { dumpWal } from '@troupe/wal';
 
-/** What the leader's log says about every job, read from the disk after everything has ended. */
-export interface Evidence {
+/** Counts of jobs in the log of a leader, read from the disk after every process has ended. */
+export interface LoggedJobs {
   readonly accepted: number;
   readonly attempts: number;
   readonly completed: number;
   /** Jobs with more than one accepted result. */
-  readonly doubled: number;
-  /** Jobs that were accepted and have no result. */
-  readonly open: number;
+  readonly duplicated: number;
+  /** Accepted jobs without a result. */
+  readonly unfinished: number;
 }
 
-export async function evidenceIn(folder: string): Promise<Evidence> {
+export async function countJobsInLog(folder: string): Promise<LoggedJobs> {
   const results = new Map<number, number>();
   let attempts = 0;
   await dumpWal(folder, (entry) => {
@@ -28,7 +28,7 @@ export async function evidenceIn(folder: string): Promise<Evidence> {
     accepted: counts.length,
     attempts,
     completed: counts.filter((count) => count > 0).length,
-    doubled: counts.filter((count) => count > 1).length,
-    open: counts.filter((count) => count === 0).length,
+    duplicated: counts.filter((count) => count > 1).length,
+    unfinished: counts.filter((count) => count === 0).length,
   };
 }

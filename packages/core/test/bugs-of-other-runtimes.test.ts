@@ -13,7 +13,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deferred } from './deferred.js';
 
-const knownBugs = suite('known runtime bugs');
+const otherRuntimes = suite('bugs of other runtimes');
 
 const Watcher = defineActor('watcher', {
   state: () => ({ notices: [] as string[] }),
@@ -41,7 +41,7 @@ for (const throws of [boom, boomLater]) {
   const how = throws === boom ? 'throws' : 'rejects';
   for (const hook of ['state', 'started', 'restarting', 'stopping', 'stopped'] as const) {
     if (hook === 'state' && throws === boomLater) continue;
-    knownBugs(
+    otherRuntimes(
       `when ${hook} ${how}, the actor ends, leaves its parent and notifies its watchers once`,
       async () => {
         await using world = createTestSystem();
@@ -84,7 +84,7 @@ for (const throws of [boom, boomLater]) {
   }
 }
 
-knownBugs(
+otherRuntimes(
   'a child that always fails at its start, five levels deep, is given up within the product of the restart limits',
   async () => {
     const world = createTestSystem({ supervise: { restarts: 2, withinMs: 60_000 } });
@@ -114,7 +114,7 @@ knownBugs(
   },
 );
 
-knownBugs('a hook that hangs is ended by its time limit, or at once by a kill', async () => {
+otherRuntimes('a hook that hangs is ended by its time limit, or at once by a kill', async () => {
   for (const hook of ['started', 'restarting', 'stopping', 'stopped'] as const) {
     for (const verb of ['stop', 'kill'] as const) {
       await using world = createTestSystem();
@@ -135,7 +135,7 @@ knownBugs('a hook that hangs is ended by its time limit, or at once by a kill', 
 
 // Bug: a stop during a restart of siblings is lost.
 
-knownBugs('a sibling that is stopping during a one-for-all restart still ends, once', async () => {
+otherRuntimes('a sibling that is stopping during a one-for-all restart still ends, once', async () => {
   await using world = createTestSystem();
   const hook = deferred();
   const Slow = defineActor('slow', { handlers: { ping() {} }, stopping: () => hook.promise });
@@ -164,7 +164,7 @@ knownBugs('a sibling that is stopping during a one-for-all restart still ends, o
 
 // Bug: a directive starts a second handler of a busy actor.
 
-knownBugs('a directive for a busy sibling never makes it run two handlers at once', async () => {
+otherRuntimes('a directive for a busy sibling never makes it run two handlers at once', async () => {
   for (const directive of ['resume', 'restart'] as const) {
     await using world = createTestSystem();
     let running = 0;
@@ -209,7 +209,7 @@ knownBugs('a directive for a busy sibling never makes it run two handlers at onc
 
 // Bug: a resume does not reach descendants that wait for it.
 
-knownBugs('a resume of a parent also resumes the descendants that wait for its decision', async () => {
+otherRuntimes('a resume of a parent also resumes the descendants that wait for its decision', async () => {
   await using world = createTestSystem({ supervise: { decide: () => 'resume' } });
   const Leaf = defineActor('leaf', {
     state: () => ({ n: 0 }),
@@ -239,7 +239,7 @@ knownBugs('a resume of a parent also resumes the descendants that wait for its d
 
 // Bug: the mailbox of a suspended actor grows without bound.
 
-knownBugs('a bounded mailbox stays bounded while its actor is suspended', async () => {
+otherRuntimes('a bounded mailbox stays bounded while its actor is suspended', async () => {
   for (const overflow of ['reject', 'drop-newest', 'drop-oldest'] as const) {
     await using world = createTestSystem();
     const Small = defineActor('small', {
@@ -258,7 +258,7 @@ knownBugs('a bounded mailbox stays bounded while its actor is suspended', async 
   }
 });
 
-knownBugs(
+otherRuntimes(
   'the mailbox of a suspended actor stays bounded under endless sends, and stop and kill work at once',
   async () => {
     for (const verb of ['stop', 'kill'] as const) {
@@ -283,84 +283,90 @@ knownBugs(
 
 // Bug: a termination notice is lost.
 
-knownBugs('a termination notice is not lost to a full mailbox, a suspension or a rate limit', async () => {
-  await using world = createTestSystem();
-  let notices = 0;
-  const hold: Middleware = {
-    name: 'hold',
-    beforeMessage: () => ({ verdict: 'hold', reason: 'rate-limit', resumeOn: { on: 'after', ms: 60_000 } }),
-  };
-  const Full = defineActor('full', {
-    handlers: {
-      watch(ctx, ref: AnyRef) {
-        ctx.watch(ref);
+otherRuntimes(
+  'a termination notice is not lost to a full mailbox, a suspension or a rate limit',
+  async () => {
+    await using world = createTestSystem();
+    let notices = 0;
+    const hold: Middleware = {
+      name: 'hold',
+      beforeMessage: () => ({ verdict: 'hold', reason: 'rate-limit', resumeOn: { on: 'after', ms: 60_000 } }),
+    };
+    const Full = defineActor('full', {
+      handlers: {
+        watch(ctx, ref: AnyRef) {
+          ctx.watch(ref);
+        },
+        take() {},
       },
-      take() {},
-    },
-    terminated() {
-      notices += 1;
-    },
-    mailbox: { capacity: 1, overflow: 'reject' },
-  });
-  const watched = world.system.spawn(Watcher);
-  const full = world.system.spawn(Full);
-  full.tell.watch(watched);
-  await world.settle();
-  const token = world.system.suspend(full);
-  for (let i = 0; i < 100; i += 1) full.tell.take();
-  void world.system.stop(watched);
-  await world.settle();
-  assert.is(notices, 1);
-  token.resume();
-
-  const Throttled = defineActor('throttled', {
-    state: (args: { ref: AnyRef }) => args,
-    handlers: { take() {} },
-    started(ctx) {
-      ctx.watch(ctx.state.ref);
-    },
-    terminated() {
-      notices += 1;
-    },
-    middleware: [hold],
-  });
-  const second = world.system.spawn(Watcher);
-  const throttled = world.system.spawn(Throttled, { ref: second });
-  throttled.tell.take();
-  await world.settle();
-  assert.is(world.system.inspect({ under: throttled }).handled, 0);
-  void world.system.stop(second);
-  await world.settle();
-  assert.is(notices, 2);
-});
-
-knownBugs('a watcher that fails in `terminated` delays neither the end nor the other watchers', async () => {
-  await using world = createTestSystem({ supervise: { decide: () => 'stop' } });
-  const Failing = defineActor('failing', {
-    handlers: {
-      watch(ctx, ref: AnyRef) {
-        ctx.watch(ref);
+      terminated() {
+        notices += 1;
       },
-    },
-    terminated: boom,
-  });
-  const watched = world.system.spawn(Watcher, undefined, { name: 'watched' });
-  const [failing, working] = [world.system.spawn(Failing), world.system.spawn(Watcher)];
-  failing.tell.watch(watched);
-  working.tell.watch(watched);
-  await world.settle();
-  const ended = world.system.stop(watched);
-  await world.settle();
-  assert.is(await ended, 'stopped');
-  const notices = working.ask.notices();
-  await world.settle();
-  assert.equal(await notices, ['/watched stopped']);
-  assert.is(failing.offer.watch(working), 'closed');
-});
+      mailbox: { capacity: 1, overflow: 'reject' },
+    });
+    const watched = world.system.spawn(Watcher);
+    const full = world.system.spawn(Full);
+    full.tell.watch(watched);
+    await world.settle();
+    const token = world.system.suspend(full);
+    for (let i = 0; i < 100; i += 1) full.tell.take();
+    void world.system.stop(watched);
+    await world.settle();
+    assert.is(notices, 1);
+    token.resume();
+
+    const Throttled = defineActor('throttled', {
+      state: (args: { ref: AnyRef }) => args,
+      handlers: { take() {} },
+      started(ctx) {
+        ctx.watch(ctx.state.ref);
+      },
+      terminated() {
+        notices += 1;
+      },
+      middleware: [hold],
+    });
+    const second = world.system.spawn(Watcher);
+    const throttled = world.system.spawn(Throttled, { ref: second });
+    throttled.tell.take();
+    await world.settle();
+    assert.is(world.system.inspect({ under: throttled }).handled, 0);
+    void world.system.stop(second);
+    await world.settle();
+    assert.is(notices, 2);
+  },
+);
+
+otherRuntimes(
+  'a watcher that fails in `terminated` delays neither the end nor the other watchers',
+  async () => {
+    await using world = createTestSystem({ supervise: { decide: () => 'stop' } });
+    const Failing = defineActor('failing', {
+      handlers: {
+        watch(ctx, ref: AnyRef) {
+          ctx.watch(ref);
+        },
+      },
+      terminated: boom,
+    });
+    const watched = world.system.spawn(Watcher, undefined, { name: 'watched' });
+    const [failing, working] = [world.system.spawn(Failing), world.system.spawn(Watcher)];
+    failing.tell.watch(watched);
+    working.tell.watch(watched);
+    await world.settle();
+    const ended = world.system.stop(watched);
+    await world.settle();
+    assert.is(await ended, 'stopped');
+    const notices = working.ask.notices();
+    await world.settle();
+    assert.equal(await notices, ['/watched stopped']);
+    assert.is(failing.offer.watch(working), 'closed');
+  },
+);
 
 // Bug: a message at the end of a turn waits for another message.
 
-knownBugs('a message that arrives at the end of a turn is handled, in every order of turns', async () => {
+otherRuntimes('a message that arrives at the end of a turn is handled, in every order of turns', async () => {
   for (let seed = 0; seed < 50; seed += 1) {
     await using world = createTestSystem({ seed });
     const Relay = defineActor('relay', {
@@ -398,7 +404,7 @@ knownBugs('a message that arrives at the end of a turn is handled, in every orde
 
 // Bug: errors of middleware, listeners and routing functions reach the sender.
 
-knownBugs('errors of middleware, listeners and routing functions never reach the sender', async () => {
+otherRuntimes('errors of middleware, listeners and routing functions never reach the sender', async () => {
   await using world = createTestSystem({ supervise: { decide: () => 'stop' } });
   const Target = defineActor('target', { handlers: { take() {} } });
   for (const hook of ['onSend', 'beforeMessage', 'afterMessage', 'beforeTurn', 'afterTurn'] as const) {
@@ -417,21 +423,24 @@ knownBugs('errors of middleware, listeners and routing functions never reach the
   assert.is(world.system.stats().queued, 0);
 });
 
-knownBugs('an actor whose turn hook always throws is given up, also with the directive resume', async () => {
-  for (const hook of ['beforeTurn', 'afterTurn'] as const) {
-    const world = createTestSystem({ supervise: { restarts: 3, decide: () => 'resume' } });
-    const Target = defineActor('target', { handlers: { take() {} } });
-    world.system.spawn(Target, undefined, { middleware: [{ name: 'bad', [hook]: boom }] }).tell.take();
-    let steps = 0;
-    while (steps < 1_000 && world.step()) steps += 1;
-    assert.ok(steps < 1_000, hook);
-    await world[Symbol.asyncDispose]();
-  }
-});
+otherRuntimes(
+  'an actor whose turn hook always throws is given up, also with the directive resume',
+  async () => {
+    for (const hook of ['beforeTurn', 'afterTurn'] as const) {
+      const world = createTestSystem({ supervise: { restarts: 3, decide: () => 'resume' } });
+      const Target = defineActor('target', { handlers: { take() {} } });
+      world.system.spawn(Target, undefined, { middleware: [{ name: 'bad', [hook]: boom }] }).tell.take();
+      let steps = 0;
+      while (steps < 1_000 && world.step()) steps += 1;
+      assert.ok(steps < 1_000, hook);
+      await world[Symbol.asyncDispose]();
+    }
+  },
+);
 
 // Bug: the context of one message leaks into another.
 
-knownBugs('the context of one message is not visible to another message of the same turn', async () => {
+otherRuntimes('the context of one message is not visible to another message of the same turn', async () => {
   await using world = createTestSystem();
   let current = 'none';
   const seen: string[] = [];
@@ -456,7 +465,7 @@ knownBugs('the context of one message is not visible to another message of the s
 
 // Bug: a watch across systems is never notified.
 
-knownBugs('a watch across systems is notified', async () => {
+otherRuntimes('a watch across systems is notified', async () => {
   await using here = createTestSystem({ name: 'here' });
   await using there = createTestSystem({ name: 'there' });
   const watcher = here.system.spawn(Watcher);
@@ -472,39 +481,42 @@ knownBugs('a watch across systems is notified', async () => {
 
 // Bug: a shutdown under load hangs or loses messages.
 
-knownBugs('a shutdown under load ends in time, and every message is handled or a dead letter', async () => {
-  const system = createSystem({ warn: false });
-  let sent = 0;
-  const Flood = defineActor('flood', {
-    handlers: {
-      flood(ctx, peers: readonly ActorRef<typeof Target>[]) {
-        for (const peer of peers) {
-          peer.tell.take();
+otherRuntimes(
+  'a shutdown under load ends in time, and every message is handled or a dead letter',
+  async () => {
+    const system = createSystem({ warn: false });
+    let sent = 0;
+    const Flood = defineActor('flood', {
+      handlers: {
+        flood(ctx, peers: readonly ActorRef<typeof Target>[]) {
+          for (const peer of peers) {
+            peer.tell.take();
+            sent += 1;
+          }
           sent += 1;
-        }
-        sent += 1;
-        Flood.self(ctx).tell.flood(peers);
+          Flood.self(ctx).tell.flood(peers);
+        },
       },
-    },
-  });
-  const Target = defineActor('target', { handlers: { take() {} } });
-  const peers = Array.from({ length: 50 }, () => system.spawn(Target));
-  for (let i = 0; i < 20; i += 1) {
-    system.spawn(Flood).tell.flood(peers);
-    sent += 1;
-  }
-  await new Promise<void>((resolve) => {
-    setImmediate(resolve);
-  });
-  const startedAt = performance.now();
-  const report = await system.shutdown({ withinMs: 500 });
-  assert.ok(performance.now() - startedAt < 5_000);
-  assert.is(report.handled + report.deadLetters, sent);
-});
+    });
+    const Target = defineActor('target', { handlers: { take() {} } });
+    const peers = Array.from({ length: 50 }, () => system.spawn(Target));
+    for (let i = 0; i < 20; i += 1) {
+      system.spawn(Flood).tell.flood(peers);
+      sent += 1;
+    }
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
+    const startedAt = performance.now();
+    const report = await system.shutdown({ withinMs: 500 });
+    assert.ok(performance.now() - startedAt < 5_000);
+    assert.is(report.handled + report.deadLetters, sent);
+  },
+);
 
 // Bug: a burst loses or repeats messages at a batch limit.
 
-knownBugs('every message of a burst is handled once, at every throughput', async () => {
+otherRuntimes('every message of a burst is handled once, at every throughput', async () => {
   for (const throughput of [1, 2, 7, 300]) {
     await using world = createTestSystem();
     const seen: number[] = [];
@@ -528,7 +540,7 @@ knownBugs('every message of a burst is handled once, at every throughput', async
 
 // Bug: a suspension also stops signals.
 
-knownBugs('between suspend and resume signals are handled and messages are not', async () => {
+otherRuntimes('between suspend and resume signals are handled and messages are not', async () => {
   await using world = createTestSystem();
   const events: RuntimeEvent[] = [];
   world.system.subscribe((event) => events.push(event));
@@ -565,4 +577,4 @@ knownBugs('between suspend and resume signals are handled and messages are not',
   assert.equal(resumed?.kind === 'resumed' && resumed.ms, 1_000);
 });
 
-knownBugs.run();
+otherRuntimes.run();

@@ -1,13 +1,15 @@
 // timeout: 120s
-// A copy taken while the log appends, rotates, takes snapshots and forgets. Arguments: --seeds N (default 160).
+// A copy taken while the log appends, rotates, takes snapshots and forgets. Arguments: --seeds N (default
+// 160).
 
+import { SeededRandom } from '@troupe/core/testing';
 import { copyWal, verifyWal } from '@troupe/wal';
-import { FaultyStorage, SeededRandom } from '@troupe/wal/testing';
+import { FaultyStorage } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type CopyReport, copy } from '#src/maintenance/copy-wal.js';
 import { runCoroutine } from '#src/storage/coroutine.js';
-import { assertGoesOn, assertKept, recover } from '../crash/recovery-checks.js';
+import { assertAppendable, assertNothingLost, recover } from '../crash/recovery-checks.js';
 import { Workload } from '../crash/workload.js';
 
 const copies = suite('copy of a log in use');
@@ -24,21 +26,24 @@ interface Copied {
   readonly acknowledged: number;
 }
 
-/** One of the things a log does, or some calls of the disk. One that forgets makes a copy begin anew, so not all do. */
-function something(workload: Workload, random: SeededRandom, forgets = true): void {
+/**
+ * One of the things a log does, or some calls of the disk. One that forgets makes a copy begin anew, so not
+ * all do.
+ */
+function randomStep(workload: Workload, random: SeededRandom, forgets = true): void {
   const what = random.below(20);
   if (what < 5) workload.append(1 + random.below(8));
   else if (what === 5) workload.appendBlob(2_500 + random.below(1_000));
   else if (what === 6 && forgets) workload.snapshot();
   else if (what === 7 && forgets) workload.trim();
-  workload.world.storage.run(random.below(6));
-  workload.world.host.run();
+  workload.harness.storage.run(random.below(6));
+  workload.harness.host.runDeferred();
 }
 
 /** The copy reads a page at a time, and between two of its reads the log may do nothing or a lot. */
-function copyMeanwhile(workload: Workload, random: SeededRandom, forgets: boolean): Copied {
+function copyDuringWrites(workload: Workload, random: SeededRandom, forgets: boolean): Copied {
   const reads: (() => void)[] = [];
-  const { disk } = workload.world.storage;
+  const { disk } = workload.harness.storage;
   const source = new FaultyStorage({ disk, schedule: (complete) => void reads.push(complete) });
   const target = new FaultyStorage({ schedule: (complete) => complete() });
   const { acknowledged } = workload;
@@ -49,11 +54,11 @@ function copyMeanwhile(workload: Workload, random: SeededRandom, forgets: boolea
   const pause = 1 + random.below(8);
   const busyRounds = forgets ? BUSY_ROUNDS / 5 : BUSY_ROUNDS;
   for (let round = 0; report === undefined && round < busyRounds; round += 1) {
-    for (let i = random.below(pause); i > 0; i -= 1) something(workload, random, forgets);
+    for (let i = random.below(pause); i > 0; i -= 1) randomStep(workload, random, forgets);
     reads.shift()?.();
   }
   for (let read = reads.shift(); read !== undefined; read = reads.shift()) read();
-  workload.world.settle();
+  workload.harness.settle();
   if (report instanceof Error) throw report;
   if (report === undefined) throw new Error('the copy did not end');
   return { target, report, acknowledged };
@@ -68,13 +73,13 @@ copies(`${SEEDS} copies hold everything that was acknowledged when they began, a
     // Short segments end often, long ones have room for batches before and behind the one that is being read.
     const segmentBytes = seed % 2 === 0 ? 16_384 : 131_072;
     workload.open(seed % 3 === 0 ? 'jsonl' : 'binary', { segmentBytes, firstSegmentBytes: segmentBytes });
-    for (let round = random.below(40); round > 0; round -= 1) something(workload, random);
-    const { target, report, acknowledged } = copyMeanwhile(workload, random, seed % 4 < 2);
+    for (let round = random.below(40); round > 0; round -= 1) randomStep(workload, random);
+    const { target, report, acknowledged } = copyDuringWrites(workload, random, seed % 4 < 2);
     const recovered = recover(target.disk);
-    assertKept(recovered.state, { digests: workload.digests, acknowledged }, `seed ${seed}`);
+    assertNothingLost(recovered.state, { digests: workload.digests, acknowledged }, `seed ${seed}`);
     for (const blob of recovered.state.blobs.values())
-      recovered.world.wait<Buffer>((done) => recovered.log.readBlob(blob, done));
-    assertGoesOn(recovered, `seed ${seed}`);
+      recovered.harness.wait<Buffer>((done) => recovered.log.readBlob(blob, done));
+    assertAppendable(recovered, `seed ${seed}`);
     retries += report.retries;
     if (recovered.state.count > acknowledged) beyond += 1;
   }
@@ -87,8 +92,8 @@ copies('a log at rest is copied as it is, and verifies', async () => {
   const workload = new Workload();
   workload.run();
   workload.close();
-  workload.world.settle();
-  const from = new FaultyStorage({ disk: workload.world.storage.disk, schedule: (complete) => complete() });
+  workload.harness.settle();
+  const from = new FaultyStorage({ disk: workload.harness.storage.disk, schedule: (complete) => complete() });
   const to = new FaultyStorage({ schedule: (complete) => complete() });
   const report = await copyWal(from, to);
   assert.is(report.retries, 0);

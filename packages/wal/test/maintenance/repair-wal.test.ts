@@ -5,20 +5,20 @@ import * as assert from 'uvu/assert';
 import { dump } from '#src/maintenance/dump-wal.js';
 import { repair } from '#src/maintenance/repair-wal.js';
 import { runCoroutine } from '#src/storage/coroutine.js';
-import { textOf, World } from '../log-harness.js';
+import { LogHarness, textOf } from '../log-harness.js';
 
 const repairs = suite('repair');
 
 /** A closed log of forty records in small segments, as bytes. */
-function filesOfALog(): Map<string, Buffer> {
-  const world = new World();
-  const log = world.open();
+function filesOfLog(): Map<string, Buffer> {
+  const harness = new LogHarness();
+  const log = harness.open();
   for (let index = 0; index < 40; index += 1) {
     log.append(Buffer.from(textOf(index)));
-    world.settle();
+    harness.settle();
   }
-  world.wait<void>((done) => log.close(done));
-  return world.storage.disk.files();
+  harness.wait<void>((done) => log.close(done));
+  return harness.storage.disk.files();
 }
 
 function flip(files: Map<string, Buffer>, name: string, offset: number): void {
@@ -27,102 +27,102 @@ function flip(files: Map<string, Buffer>, name: string, offset: number): void {
   bytes[offset] = (bytes[offset] ?? 0) ^ 0x10;
 }
 
-function repaired(world: World, acceptLoss: boolean): RepairReport {
-  return world.wait<RepairReport>((done) =>
-    runCoroutine(repair(world.storage, { acceptLoss, host: world.host }), done),
+function repaired(harness: LogHarness, acceptLoss: boolean): RepairReport {
+  return harness.wait<RepairReport>((done) =>
+    runCoroutine(repair(harness.storage, { acceptLoss, host: harness.host }), done),
   );
 }
 
 repairs(
   'a damaged middle is refused, given up only when told so, and the numbers of the lost records stay unused',
   () => {
-    const files = filesOfALog();
+    const files = filesOfLog();
     flip(files, 'wal-0000000002.seg', 4_096 + 60);
-    const world = new World({ disk: SimulatedDisk.withFiles(files) });
-    const refused = world.tryOpen();
+    const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files) });
+    const refused = harness.tryOpen();
     assert.instance(refused, WalCorruptError);
     const { damage } = refused as WalCorruptError;
     assert.is(damage.file, 'wal-0000000002.seg');
     assert.is(damage.offset, 4_096);
 
-    const rehearsal = repaired(world, false);
+    const rehearsal = repaired(harness, false);
     assert.is(rehearsal.applied, false);
-    assert.instance(world.tryOpen(), WalCorruptError, 'a rehearsal changes nothing');
+    assert.instance(harness.tryOpen(), WalCorruptError, 'a rehearsal changes nothing');
     assert.equal(
       rehearsal.lost.map(({ from, to }) => [from, to]),
       [[damage.firstLsn, damage.firstLsn]],
     );
 
-    const report = repaired(world, true);
+    const report = repaired(harness, true);
     assert.is(report.recordsKept, 39);
     assert.equal(report.quarantined, ['wal-0000000002.seg']);
-    const log = world.open();
-    const seen = world.replay(log);
+    const log = harness.open();
+    const seen = harness.replay(log);
     assert.equal(
       seen.map(({ lsn }) => lsn),
       Array.from({ length: 40 }, (_, index) => index + 1).filter((lsn) => lsn !== damage.firstLsn),
     );
     for (const { lsn, text } of seen) assert.is(text, textOf(lsn - 1));
     assert.is(log.nextLsn, 41);
-    assert.ok(world.storage.disk.files().has('quarantine/wal-0000000002.seg.repaired-epoch-1'));
-    world.wait<void>((done) => log.close(done));
-    const again = world.open();
-    assert.is(world.replay(again).length, 39, 'the loss is remembered, not found again');
+    assert.ok(harness.storage.disk.files().has('quarantine/wal-0000000002.seg.repaired-epoch-1'));
+    harness.wait<void>((done) => log.close(done));
+    const again = harness.open();
+    assert.is(harness.replay(again).length, 39, 'the loss is remembered, not found again');
   },
 );
 
 repairs('records lost at the very end are a loss too, and the next one comes behind them', () => {
-  const files = filesOfALog();
+  const files = filesOfLog();
   const segments = [...files.keys()].filter((name) => name.endsWith('.seg')).sort();
   const last = segments.at(-2) ?? '';
   files.delete(last);
-  const world = new World({ disk: SimulatedDisk.withFiles(files) });
-  assert.instance(world.tryOpen(), WalCorruptError);
-  const report = repaired(world, true);
+  const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files) });
+  assert.instance(harness.tryOpen(), WalCorruptError);
+  const report = repaired(harness, true);
   assert.is(report.lost.length, 1);
-  const log = world.open();
+  const log = harness.open();
   const [loss] = report.lost;
   assert.ok(loss !== undefined && loss.from <= loss.to);
-  assert.is(world.replay(log).length, 40 - ((loss?.to ?? 0) - (loss?.from ?? 0) + 1));
+  assert.is(harness.replay(log).length, 40 - ((loss?.to ?? 0) - (loss?.from ?? 0) + 1));
 });
 
 repairs('without a readable CURRENT the segments themselves tell what there is', () => {
-  const files = filesOfALog();
+  const files = filesOfLog();
   flip(files, 'CURRENT', 50);
   flip(files, 'STORE', 50);
-  const world = new World({ disk: SimulatedDisk.withFiles(files) });
-  assert.instance(world.tryOpen(), WalCorruptError);
-  const report = repaired(world, true);
+  const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files) });
+  assert.instance(harness.tryOpen(), WalCorruptError);
+  const report = repaired(harness, true);
   assert.equal(report.lost, []);
-  assert.is(world.replay(world.open()).length, 40);
+  assert.is(harness.replay(harness.open()).length, 40);
 });
 
 repairs('a bit that flips while the log is running is found by its scrubber', () => {
-  const world = new World();
-  const log = world.open();
+  const harness = new LogHarness();
+  const log = harness.open();
   for (let index = 0; index < 30; index += 1) {
     log.append(Buffer.from(textOf(index)));
-    world.settle();
+    harness.settle();
   }
-  world.storage.disk.flipBits('wal-0000000001.seg', 4_150, 0x40);
+  harness.storage.disk.flipBits('wal-0000000001.seg', 4_150, 0x40);
   let damaged = '';
   log.scrub((_error, report) => {
     damaged = report.damage.map(({ file, offset }) => `${file}@${offset}`).join();
   });
-  world.advance(1_000);
+  harness.advance(1_000);
   assert.is(damaged, 'wal-0000000001.seg@4096');
-  assert.ok(world.events.some(({ kind }) => kind === 'scrub-damage'));
+  assert.ok(harness.events.some(({ kind }) => kind === 'scrub-damage'));
   assert.ok(log.append(Buffer.from('goes on')) > 0);
 });
 
 repairs('dump shows the damage and what can be read before it', () => {
-  const files = filesOfALog();
+  const files = filesOfLog();
   flip(files, 'wal-0000000002.seg', 8_192 + 44);
-  const world = new World({ disk: SimulatedDisk.withFiles(files) });
+  const harness = new LogHarness({ disk: SimulatedDisk.withFiles(files) });
   const entries: DumpedEntry[] = [];
-  world.wait<void>((done) =>
+  harness.wait<void>((done) =>
     runCoroutine(
-      dump(world.storage, (entry) => entries.push(entry)),
+      dump(harness.storage, (entry) => entries.push(entry)),
       done,
     ),
   );

@@ -1,0 +1,59 @@
+// Reads durable records while the log is in use.
+
+import type { RecordVisitor } from '../codec/record.js';
+import type { Committer } from '../commit/committer.js';
+import type { SnapshotEntry } from '../format/manifest.js';
+import { durableManifest } from '../manifest/durable-manifest.js';
+import type { ManifestFile } from '../manifest/manifest-file.js';
+import { replaySegments } from '../recovery/replay.js';
+import { restoreSnapshot } from '../snapshot/build-snapshot.js';
+import type { Fold } from '../snapshot/fold.js';
+import type { Coroutine } from '../storage/coroutine.js';
+import type { Storage } from '../storage/storage.js';
+
+export interface ReplayRange {
+  /** First LSN. Default: the first one after the snapshot. */
+  readonly from?: number | undefined;
+  /** Last LSN. Default: the last durable one. */
+  readonly to?: number | undefined;
+}
+
+export class LogReader {
+  private readonly storage: Storage;
+  private readonly manifestFile: ManifestFile;
+  private readonly committer: Committer;
+
+  constructor(storage: Storage, manifestFile: ManifestFile, committer: Committer) {
+    this.storage = storage;
+    this.manifestFile = manifestFile;
+    this.committer = committer;
+  }
+
+  get durableLsn(): number {
+    return this.committer.durable.lsn;
+  }
+
+  get firstLsn(): number {
+    return this.manifestFile.manifest.start.lsn + 1;
+  }
+
+  get snapshot(): SnapshotEntry | undefined {
+    return this.manifestFile.manifest.snapshots[0];
+  }
+
+  *replay(range: ReplayRange, visit: RecordVisitor): Coroutine<void> {
+    const from = range.from ?? (this.snapshot?.lsn ?? this.firstLsn - 1) + 1;
+    const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
+    const manifest = durableManifest(this.manifestFile.manifest, this.committer);
+    yield* replaySegments(this.storage, manifest, { from, to }, visit);
+  }
+
+  *restore<S>(fold: Fold<S>): Coroutine<S> {
+    const state = fold.empty();
+    const lsn = this.snapshot?.lsn ?? 0;
+    if (lsn > 0) yield* restoreSnapshot(this.storage, fold, state, lsn);
+    const from = Math.max(lsn + 1, this.firstLsn);
+    yield* this.replay({ from }, (at, payload, type, blob) => fold.apply(state, at, payload, type, blob));
+    return state;
+  }
+}
