@@ -69,7 +69,9 @@ export class Attempt {
   }
 }
 
-/** Whether another attempt is pointless. A value that does not fit its schema will not fit next time either. */
+/**
+ * Whether another attempt is pointless. A value that does not fit its schema will not fit next time either.
+ */
 export function isFinal(error: unknown): boolean {
   return error instanceof NonRetryableError || error instanceof JobSchemaError;
 }

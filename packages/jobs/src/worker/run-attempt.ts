@@ -11,8 +11,8 @@ export interface AttemptOwner {
 }
 
 /**
- * Runs one attempt: decode → check the input → call the handler → check the output → encode → finish. Returns true if
- * the attempt is still running.
+ * Runs one attempt: decode → check the input → call the handler → check the output → encode → finish. Returns
+ * true if the attempt is still running.
  */
 export function runAttempt(
   attempt: Attempt,
