@@ -1,8 +1,8 @@
 // Hot path: `encode` runs once per job.
 import { checkOption, describe, number, text } from '@troupe/core/option-check';
+import { checkValue } from '../job/check-schema.js';
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
 import { type Payload, payloadOfValue } from '../job/payload.js';
-import { checkValue } from '../job/schema-check.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import { checkOptions, definitionError, YEAR_MS } from '../option-check.js';
 import type { ClientMessage, Refusal } from '../protocol/client-messages.js';

@@ -2,7 +2,7 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { callback, checkOption, rule } from '@troupe/core/option-check';
 import { checkOptions, definitionError, withDefaults } from '../option-check.js';
 import { type JobPolicy, jobName, POLICY_CHECKS } from './job-policy.js';
-import { DEFAULT_RETRY, type RetryPolicy } from './retry.js';
+import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
 
 const DEFAULT_LIMITS: JobPolicy['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };
 const DEFAULT_KEEP: JobPolicy['keep'] = { doneMs: 3_600_000, deadMs: 14 * 24 * 3_600_000 };

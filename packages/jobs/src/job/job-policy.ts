@@ -1,7 +1,7 @@
 import { number, type OptionRule, oneOf, options, rule, wholeNumber } from '@troupe/core/option-check';
 import { isSubject } from '@troupe/transport';
 import { definitionError, YEAR_MS } from '../option-check.js';
-import type { RetryPolicy } from './retry.js';
+import type { RetryPolicy } from './retry-policy.js';
 
 /**
  * The part of a job definition that travels to the leader and is stored there: data only, no schema, no

@@ -12,7 +12,7 @@ export type InlinePayload = string | Uint8Array;
 export type Payload = InlinePayload | StoredPayload;
 
 /** A larger payload is held outside the JavaScript heap. */
-export const TEXT_PAYLOAD_BYTES_MAX = 4_096;
+const TEXT_PAYLOAD_BYTES_MAX = 4_096;
 
 /** Node takes buffers up to this size from a shared pool, which a payload must not pin. */
 const POOLED_BYTES_MAX = 64 * 1024;

@@ -3,7 +3,7 @@
 /**
  * A batch is encoded in slices of about this many payload bytes, with a check of the room left before each.
  */
-export const SLICE_BYTES = 1024 * 1024;
+const SLICE_BYTES = 1024 * 1024;
 
 /**
  * Cuts a batch behind the item with which it reaches the size of a slice. Nearly every batch is one slice.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { JobsHost, JobsTimer } from '../host.js';
 import { BATCH_JOBS_MAX, type RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type { Credit } from '../protocol/worker-messages.js';
-import type { Attempt } from './attempt.js';
+import type { Attempt } from './attempt/attempt.js';
 import type { LoadMeter } from './load-meter.js';
 import type { WorkerSettings } from './worker-options.js';
 

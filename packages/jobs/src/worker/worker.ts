@@ -13,15 +13,15 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
-import { Attempt, attemptKey, failed, released } from './attempt.js';
-import { AttemptQueue, QUEUED_MS_MAX } from './attempt-queue.js';
+import { Attempt, attemptKey, failed, released } from './attempt/attempt.js';
+import { AttemptQueue, QUEUED_MS_MAX } from './attempt/attempt-queue.js';
+import { LazyAttemptContext } from './attempt/lazy-attempt-context.js';
+import { type AttemptOwner, runAttempt } from './attempt/run-attempt.js';
+import { RunTimeLimits } from './attempt/run-time-limits.js';
 import type { HandledJob } from './handler.js';
 import { HandlerSlots } from './handler-slots.js';
-import { LazyAttemptContext } from './lazy-attempt-context.js';
 import type { LoadMeter } from './load-meter.js';
 import { Reporter } from './reporter.js';
-import { type AttemptOwner, runAttempt } from './run-attempt.js';
-import { RunTimeLimits } from './run-time-limits.js';
 import type { AttemptFailure, WorkerSettings } from './worker-options.js';
 
 /** A worker's way to its leader. `open` starts a session; a message without one is lost. */

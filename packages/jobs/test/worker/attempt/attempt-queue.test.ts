@@ -1,8 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Attempt } from '#src/worker/attempt.js';
-import { AttemptQueue, QUEUED_MS_MAX } from '#src/worker/attempt-queue.js';
-import { ManualTime } from '../manual-time.js';
+import { Attempt } from '#src/worker/attempt/attempt.js';
+import { AttemptQueue, QUEUED_MS_MAX } from '#src/worker/attempt/attempt-queue.js';
+import { ManualTime } from '../../manual-time.js';
 
 const queues = suite('attempt queue');
 

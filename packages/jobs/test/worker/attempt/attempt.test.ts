@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Attempt } from '#src/worker/attempt.js';
+import { Attempt } from '#src/worker/attempt/attempt.js';
 
 const attempts = suite('attempt');
 
