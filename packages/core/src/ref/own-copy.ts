@@ -5,15 +5,15 @@
  * learns about them. With five actor types in a process, every send would be compiled for any type at all. A
  * copy, evaluated from the function's own text, keeps a send as fast as in a process with one type.
  *
- *   benchmark    core suite, `megamorphicPingpong`: a ping among 48 actor types is as fast as among two; without
- *                copies every send goes through V8's global stub cache
+ *   benchmark    core suite, `megamorphicPingpong`: a ping among 48 actor types is as fast as among two;
+ *                without copies every send goes through V8's global stub cache
  *   cost         some kilobytes and a tenth of a millisecond per definition
  *
  * Without copies everything works the same, only slower with many types. In doubt the original is used:
  *
  *   - a strict CSP or `--disallow-code-generation-from-strings`: evaluation throws
- *   - a bundler or coverage tool lets the text refer to helpers of its own (`__name` of esbuild's `--keep-names`):
- *     the rehearsal of the first copy throws, and no further copy is made
+ *   - a bundler or coverage tool lets the text refer to helpers of its own (`__name` of esbuild's
+ *     `--keep-names`): the rehearsal of the first copy throws, and no further copy is made
  */
 export class OwnCopies<F extends (...args: never[]) => unknown> {
   private readonly original: F;

@@ -13,8 +13,8 @@ import { RestartWindow } from './restart-window.js';
  * Failure and restart: the rules, in the order in which they happen.
  *
  * In a turn of the child:
- *   1. A handler, a hook, the state function or a middleware throws. The child is marked as failed: no message is
- *      handled until the parent has decided, signals are. (actor-failures.ts)
+ *   1. A handler, a hook, the state function or a middleware throws. The child is marked as failed: no
+ *      message is handled until the parent has decided, signals are. (actor-failures.ts)
  *   2. The parent gets a report as a signal. Without a parent, the system stops with a report.
  *
  * In a turn of the parent:
@@ -32,10 +32,10 @@ import { RestartWindow } from './restart-window.js';
  *   6. Siblings that restart together come to rest in reverse start order and are replaced in start order.
  *      Temporary siblings end instead. (group-restart.ts)
  *
- * A restart is an ending of its own, not a stop (lifecycle/ending.ts). A stop or kill requested meanwhile takes its
- * place; a drain does not: the replacement finishes the backlog. A failure during an ending is logged and changes
- * nothing. A permanent child that ends by itself is reported like a failure (lifecycle/termination.ts) and is
- * restarted in place.
+ * A restart is an ending of its own, not a stop (lifecycle/ending.ts). A stop or kill requested meanwhile takes
+ * its place; a drain does not: the replacement finishes the backlog. A failure during an ending is logged and
+ * changes nothing. A permanent child that ends by itself is reported like a failure (lifecycle/termination.ts)
+ * and is restarted in place.
  */
 export class Supervisor {
   private readonly runtime: Parts<
