@@ -196,7 +196,7 @@ export function toError(value: unknown): Error {
   try {
     if (value instanceof Error && typeof value.message === 'string') return value;
   } catch {
-    return new ThrownValueError('a value that cannot be onClockRead at');
+    return new ThrownValueError('a value that cannot be shown');
   }
   return new ThrownValueError(value);
 }
@@ -280,6 +280,6 @@ export function describe(value: unknown): string {
     if (Array.isArray(value)) return `an array of ${value.length}`;
     return `an object with ${Object.keys(value).slice(0, 5).join(', ').slice(0, SHOWN_MAX) || 'no keys'}`;
   } catch {
-    return 'a value that cannot be onClockRead at';
+    return 'a value that cannot be shown';
   }
 }

@@ -1,5 +1,7 @@
 import { OptionError } from './errors.js';
 
+export { describe } from './errors.js';
+
 /** An option with a value it cannot have. `problem` is a clause: `needed a whole number of at least 1`. */
 export interface OptionProblem {
   readonly option: string;

@@ -1,4 +1,4 @@
-/** Everything this package throws or reports. Match on `code`; docs/errors.md has an entry for each. */
+/** The errors of this package. Match on `code`; docs/errors.md has an entry for each. */
 export abstract class TransportError extends Error {
   abstract readonly code: string;
 
@@ -18,13 +18,13 @@ export class HeaderError extends TransportError {
   }
 }
 
-/** A compressed body that would grow beyond what it declared or what is allowed. Not worth a retry. */
+/** A compressed body that would expand beyond its declared length or the limit. A retry cannot succeed. */
 export class PayloadBombError extends TransportError {
   override readonly code = 'ERR_PAYLOAD_BOMB';
   readonly bytesMax: number;
 
   constructor(compressedBytes: number, bytesMax: number, options?: ErrorOptions) {
-    super(`compressed body of ${compressedBytes} bytes: grows beyond ${bytesMax} bytes, refused`, options);
+    super(`compressed body of ${compressedBytes} bytes: expands beyond ${bytesMax} bytes, refused`, options);
     this.bytesMax = bytesMax;
   }
 }
@@ -48,18 +48,21 @@ export class SecretError extends TransportError {
 export class AccessRuleError extends TransportError {
   override readonly code = 'ERR_ACCESS_RULE';
 
-  constructor(where: string, value: string, needed: string) {
-    super(`access rules of ${where}: ${value.slice(0, 80)} is refused, needed ${needed}`);
+  /** `problem` is a clause: `needed 1 to 200 visible ASCII characters`. */
+  constructor(option: string, value: unknown, problem: string) {
+    super(`access rules: ${option} is ${String(value).slice(0, 80)}, ${problem}`);
   }
 }
 
-/** A body in pieces that will not become whole. `answer` is the code the peer gave or got, 0 for none. */
+/**
+ * A streamed body that will not be completed. `wireCode` is the code of the Error sent or received, 0: none.
+ */
 export class BodyBrokenError extends TransportError {
   override readonly code = 'ERR_BODY_BROKEN';
   readonly wireCode: number;
 
   constructor(what: string, answer: number) {
-    super(`body in pieces: ${what}`);
+    super(`streamed body: ${what}`);
     this.wireCode = answer;
   }
 }
@@ -72,7 +75,9 @@ export class ConnectionStateError extends TransportError {
   }
 }
 
-/** A listener that strangers could reach and use. A command that meets this exits with 78 (configuration). */
+/**
+ * A public address without TLS, authentication or the public profile. The CLI exits with 78 (configuration).
+ */
 export class UnsafeBindError extends TransportError {
   override readonly code = 'ERR_UNSAFE_BIND';
   readonly missing: readonly string[];

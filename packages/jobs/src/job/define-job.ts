@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { JobDefinitionError } from '../jobs-error.js';
-import { checkOptions, isFunction, show, withDefaults } from '../option-check.js';
-import { isJobName, type JobPolicy, POLICY_CHECKS } from './job-policy.js';
+import { callback, checkOption, rule } from '@troupe/core/option-check';
+import { checkOptions, definitionError, withDefaults } from '../option-check.js';
+import { type JobPolicy, jobName, POLICY_CHECKS } from './job-policy.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry.js';
 
 const DEFAULT_LIMITS: JobPolicy['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };
@@ -53,16 +53,15 @@ export type HandlerOutput<D extends JobDefinition> = StandardSchemaV1.InferInput
 /** What the caller gets back: the output after its schema. */
 export type JobOutput<D extends JobDefinition> = StandardSchemaV1.InferOutput<D['output']>;
 
-const KNOWN = { ...POLICY_CHECKS, input: isSchema, output: isSchema, key: isFunction };
+const schema = rule('a Standard Schema', isSchema);
+const KNOWN = { ...POLICY_CHECKS, input: schema, output: schema, key: callback };
 
 export function defineJob<In extends StandardSchemaV1, Out extends StandardSchemaV1>(
   name: string,
   options: JobOptions<In, Out>,
 ): JobDefinition<In, Out> {
-  const subject = `job ${show(name)}`;
-  const problem = isJobName(name);
-  if (problem !== undefined) throw new JobDefinitionError(subject, `its name ${problem}`);
-  checkOptions(subject, options, KNOWN, ['input', 'output']);
+  checkOption('job name', name, jobName, definitionError);
+  checkOptions(`job '${name}'`, options, KNOWN, ['input', 'output']);
   return Object.freeze({
     exec: name,
     policy: policyOf(name, options),
@@ -91,15 +90,10 @@ function policyOf(name: string, options: Knobs): JobPolicy {
 /** Whether it was made by `defineJob`, of this copy of the package or another. */
 export function isDefinition(value: unknown): value is JobDefinition {
   const { exec, policy, input, output } = (value ?? {}) as Partial<JobDefinition>;
-  return (
-    typeof exec === 'string' &&
-    policy?.exec === exec &&
-    isSchema(input) === undefined &&
-    isSchema(output) === undefined
-  );
+  return typeof exec === 'string' && policy?.exec === exec && isSchema(input) && isSchema(output);
 }
 
-function isSchema(value: unknown): string | undefined {
+function isSchema(value: unknown): boolean {
   const standard = (value as { '~standard'?: { validate?: unknown } } | null)?.['~standard'];
-  return typeof standard?.validate === 'function' ? undefined : 'must be a Standard Schema';
+  return typeof standard?.validate === 'function';
 }

@@ -1,10 +1,10 @@
-export type Backoff = 'constant' | 'linear' | 'exponential';
+export type RetryBackoff = 'constant' | 'linear' | 'exponential';
 
 /** When a failed attempt is tried again. */
 export interface RetryPolicy {
   /** Failed attempts before the dead letters. */
   readonly attempts: number;
-  readonly backoff: Backoff;
+  readonly backoff: RetryBackoff;
   readonly baseMs: number;
   readonly capMs: number;
   /** 0.2 means ± 20 %. */

@@ -1,6 +1,7 @@
 import { type ActorRef, type ActorSystem, createSystem, nodeHost } from '@troupe/core';
+import { flag } from '@troupe/core/option-check';
 import { SessionHeartbeat } from '../heartbeat/session-heartbeat.js';
-import { checkOptions, flag, withDefaults } from '../option-check.js';
+import { checkOptions, withDefaults } from '../option-check.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { encodeWorker, encodeWorkerHello, readToWorker } from '../wire/worker-codec.js';
 import type { HandledJob } from '../worker/handler.js';

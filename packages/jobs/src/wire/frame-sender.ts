@@ -152,7 +152,7 @@ export class FrameSender {
           const { lost } = source;
           if (outcome.kind === 'failed' && lost !== undefined) this.options.onLost?.(lost, outcome.error);
           // The receiver would wait for ever for the rest; on a new connection everything is sent again.
-          if (outcome.kind !== 'sent') this.connection.destroy();
+          if (outcome.kind !== 'written') this.connection.destroy();
           this.pumpLarge();
           this.ease();
         },

@@ -13,7 +13,7 @@ function frame(outbox: Outbox, letter: string): void {
   outbox.writer.writeFrame(TYPE, Buffer.from(letter.repeat(50)));
 }
 
-outboxes('what the socket still holds is not written over', () => {
+outboxes('bytes held by the socket are not overwritten', () => {
   const outbox = new Outbox();
   frame(outbox, 'a');
   const first = outbox.takeNext();
@@ -24,7 +24,7 @@ outboxes('what the socket still holds is not written over', () => {
   assert.match(said(second), /b{50}$/);
 });
 
-outboxes('what has left is written over, what was encoded meanwhile is not', () => {
+outboxes('the slab is reused for bytes that have left; bytes encoded later are kept', () => {
   const outbox = new Outbox();
   frame(outbox, 'a');
   const first = outbox.takeNext();
@@ -40,7 +40,7 @@ outboxes('what has left is written over, what was encoded meanwhile is not', () 
   assert.is(again[0]?.byteOffset, first[0]?.byteOffset);
 });
 
-outboxes('more than one write may take leaves in order, and nothing of it is written over before', () => {
+outboxes('bytes above the size of one write leave in order and are not overwritten before', () => {
   const outbox = new Outbox();
   const large = Buffer.alloc(300 * 1024, 'x');
   frame(outbox, 'a');

@@ -76,7 +76,7 @@ def main():
         answer = expect(sock, ECHO)
         assert corr_id(answer) == b"m1"
         text = answer[2 + struct.unpack_from("<H", answer)[0] :].decode()
-        write_frame(sock, BODY, message(b"m2", b"invoice.print", struct.pack("<IQ", 1, size), 128))
+        write_frame(sock, BODY, message(b"m2", b"invoice.print", struct.pack("<IQ", 1, size), 32))
         sent = 0
         while sent < size:
             while credit == 0:

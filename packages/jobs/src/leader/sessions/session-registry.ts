@@ -1,5 +1,5 @@
-import { policyProblem } from '../../job/job-policy.js';
 import { isSubjectPattern } from '@troupe/transport';
+import { policyProblem } from '../../job/job-policy.js';
 import type { SessionRefusalCode } from '../../jobs-error.js';
 import { isPlainName } from '../../option-check.js';
 import type { ClientHello, ClientMessage } from '../../protocol/client-messages.js';

@@ -15,12 +15,12 @@ import {
 import { MemoryNetwork } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { until } from '../net/end-to-end.js';
+import { until } from '../net/real-listener.js';
 
 const tcp = suite('tcp actors');
 
-/** Keeps what connections bring; answers each frame with its body when it is an echo. */
-const Desk = defineActor('desk', {
+/** Records the events of connections; writes each frame back with `echo`. */
+const Recorder = defineActor('recorder', {
   state: (args: { readonly echo: boolean }) => ({
     echo: args.echo,
     bodies: [] as string[],
@@ -49,12 +49,12 @@ const Desk = defineActor('desk', {
   },
 });
 
-type DeskRef = ActorRef<typeof Desk>;
+type RecorderRef = ActorRef<typeof Recorder>;
 
 async function pair() {
   const system = createSystem({ name: 'tcp' });
-  const server = system.spawn(Desk, { echo: true }, { name: 'server' });
-  const client = system.spawn(Desk, { echo: false }, { name: 'client' });
+  const server = system.spawn(Recorder, { echo: true }, { name: 'server' });
+  const client = system.spawn(Recorder, { echo: false }, { name: 'client' });
   const listener = system.spawn(TcpListener, { receiver: server }, { name: 'listener' });
   const address = await listener.ask.address();
   const dialer = system.spawn(
@@ -65,18 +65,18 @@ async function pair() {
   return { system, server, client, listener, dialer, address };
 }
 
-async function connectionOf(desk: DeskRef): Promise<ConnectionRef> {
-  let open = (await desk.ask.seen()).open;
+async function connectionOf(recorder: RecorderRef): Promise<ConnectionRef> {
+  let open = (await recorder.ask.seen()).open;
   for (let i = 0; i < 400 && open.length === 0; i += 1) {
     await new Promise((resolve) => setTimeout(resolve, 5));
-    open = (await desk.ask.seen()).open;
+    open = (await recorder.ask.seen()).open;
   }
   const [connection] = open;
   if (connection === undefined) throw new Error('no connection');
   return connection;
 }
 
-tcp('carry messages between two actors over a socket, in order, all of them', async () => {
+tcp('all frames between two actors arrive in order', async () => {
   const { system, client } = await pair();
   await using _ = system;
   const connection = await connectionOf(client);
@@ -89,7 +89,7 @@ tcp('carry messages between two actors over a socket, in order, all of them', as
   assert.equal(state.bodies, sent);
 });
 
-tcp('hold the sender back while the peer does not keep up, and lose nothing', async () => {
+tcp('a slow receiver mutes the sender, and no frame is lost', async () => {
   const system = createSystem({ name: 'tcp' });
   await using _ = system;
   const Slow = defineActor('slow', {
@@ -107,7 +107,7 @@ tcp('hold the sender back while the peer does not keep up, and lose nothing', as
   });
   const count: number[] = [];
   const slow = system.spawn(Slow, { count });
-  const client = system.spawn(Desk, { echo: false });
+  const client = system.spawn(Recorder, { echo: false });
   const listener = system.spawn(TcpListener, { receiver: slow });
   system.spawn(TcpDialer, { receiver: client, address: await listener.ask.address(), role: 'peer' });
   const connection = await connectionOf(client);
@@ -116,7 +116,7 @@ tcp('hold the sender back while the peer does not keep up, and lose nothing', as
   await until('everything', () => count.length === 2_000, 30_000);
 });
 
-tcp('tell of an end exactly once, and dial again', async () => {
+tcp('a close is delivered once, and the dialer redials', async () => {
   const { system, server, client, listener } = await pair();
   await using _ = system;
   const first = await connectionOf(client);
@@ -130,7 +130,7 @@ tcp('tell of an end exactly once, and dial again', async () => {
   assert.equal((await server.ask.seen()).closed, ['local']);
 });
 
-tcp('stop everything below a listener that stops', async () => {
+tcp('the stop of a listener closes its connections', async () => {
   const { system, client, listener } = await pair();
   await using _ = system;
   await connectionOf(client);
@@ -139,29 +139,29 @@ tcp('stop everything below a listener that stops', async () => {
   await until('the end', () => state.closed.length >= 1);
 });
 
-tcp('a peer that comes while the system stops is turned away', async () => {
-  const world = createTestSystem({ name: 'stopping' });
-  const network = new MemoryNetwork({ clock: world.host });
-  const server = world.system.spawn(Desk, { echo: true });
-  world.system.spawn(TcpListener, {
+tcp('a handshake that ends while the system stops is closed', async () => {
+  const testSystem = createTestSystem({ name: 'stopping' });
+  const network = new MemoryNetwork({ clock: testSystem.host });
+  const server = testSystem.system.spawn(Recorder, { echo: true });
+  testSystem.system.spawn(TcpListener, {
     receiver: server,
     net: network.machine('leader'),
-    clock: world.host,
+    clock: testSystem.host,
     address: { port: 7000 },
   });
-  await world.advance(10);
+  await testSystem.advance(10);
   const lost: string[] = [];
   const dialer = new Dialer({
     net: network.machine('peer'),
-    clock: world.host,
+    clock: testSystem.host,
     address: { host: 'leader', port: 7000 },
     role: 'client',
     onConnection: () => ({ onFrame: () => undefined, onClose: (reason) => lost.push(reason.kind) }),
   });
   // The socket is accepted and its Hello on the way when the system begins to stop.
-  world.host.moveTo(world.host.now() + 1);
-  const stopped = world.system.shutdown();
-  await world.advance(5_000);
+  testSystem.host.moveTo(testSystem.host.now() + 1);
+  const stopped = testSystem.system.shutdown();
+  await testSystem.advance(5_000);
   await stopped;
   assert.is(dialer.connection, null);
   assert.ok(
@@ -171,7 +171,7 @@ tcp('a peer that comes while the system stops is turned away', async () => {
   dialer.close();
 });
 
-tcp('an address in use fails the listener, not the system', async () => {
+tcp('an address in use is a failure of the listener only', async () => {
   const { system, address, server } = await pair();
   await using _ = system;
   const failures: string[] = [];
@@ -184,42 +184,42 @@ tcp('an address in use fails the listener, not the system', async () => {
   assert.is.not(second.path, '');
 });
 
-tcp('run in virtual time on the memory network', async () => {
-  const world = createTestSystem({ name: 'virtual' });
+tcp('actors and the memory network run in virtual time', async () => {
+  const testSystem = createTestSystem({ name: 'virtual' });
   const network = new MemoryNetwork({
-    clock: world.host,
+    clock: testSystem.host,
     chunking: 'random',
     latencyMs: { from: 1, to: 9 },
     seed: 5,
   });
-  const server = world.system.spawn(Desk, { echo: true });
-  const client = world.system.spawn(Desk, { echo: false });
-  world.system.spawn(TcpListener, {
+  const server = testSystem.system.spawn(Recorder, { echo: true });
+  const client = testSystem.system.spawn(Recorder, { echo: false });
+  testSystem.system.spawn(TcpListener, {
     receiver: server,
     net: network.machine('leader'),
-    clock: world.host,
+    clock: testSystem.host,
     address: { port: 7000 },
   });
-  world.system.spawn(TcpDialer, {
+  testSystem.system.spawn(TcpDialer, {
     receiver: client,
     net: network.machine('peer'),
-    clock: world.host,
+    clock: testSystem.host,
     address: { host: 'leader', port: 7000 },
     role: 'client',
   });
-  await world.advance(100);
+  await testSystem.advance(100);
   const asked = client.ask.seen();
-  await world.advance(1);
+  await testSystem.advance(1);
   const state = await asked;
   for (let i = 0; i < 100; i += 1)
     state.open[0]?.tell.write({ type: 64, header: NO_HEADER, body: Buffer.from(`${i}`) });
-  await world.advance(200);
+  await testSystem.advance(200);
   assert.equal(
     state.bodies,
     Array.from({ length: 100 }, (_, i) => `${i}`),
   );
   network.crash('leader');
-  await world.advance(1_000);
+  await testSystem.advance(1_000);
   assert.equal(state.closed, ['socket-error']);
 });
 

@@ -13,25 +13,25 @@ import {
 } from '@troupe/transport';
 import { ManualClock, MemoryNetwork, type MemoryNetworkOptions } from '@troupe/transport/testing';
 
-/** What one end has seen. */
-export class Log implements ConnectionHandler {
+/** Records the events of one end of a connection. */
+export class RecordingHandler implements ConnectionHandler {
   readonly frames: ReceivedFrame[] = [];
   readonly bodies: string[] = [];
   readonly errors: PeerError[] = [];
-  readonly goodbyes: number[] = [];
-  drains = 0;
+  readonly peerDrains: number[] = [];
+  writableCount = 0;
   closed: CloseReason | null = null;
   connection: Connection | null = null;
-  each: ((frame: ReceivedFrame, connection: Connection) => void) | null = null;
+  onEachFrame: ((frame: ReceivedFrame, connection: Connection) => void) | null = null;
 
   onFrame(frame: ReceivedFrame): void {
     this.frames.push(frame.detach());
     this.bodies.push(frame.body.toString('latin1'));
-    if (this.connection !== null) this.each?.(frame, this.connection);
+    if (this.connection !== null) this.onEachFrame?.(frame, this.connection);
   }
 
   onWritable(): void {
-    this.drains += 1;
+    this.writableCount += 1;
   }
 
   onPeerError(error: PeerError): void {
@@ -39,7 +39,7 @@ export class Log implements ConnectionHandler {
   }
 
   onPeerDraining(graceMs: number): void {
-    this.goodbyes.push(graceMs);
+    this.peerDrains.push(graceMs);
   }
 
   onClose(reason: CloseReason): void {
@@ -48,36 +48,36 @@ export class Log implements ConnectionHandler {
   }
 }
 
-export interface World {
+export interface ConnectionRig {
   readonly clock: ManualClock;
   readonly network: MemoryNetwork;
   readonly listener: Listener;
-  /** One log per accepted connection, in order. */
-  readonly accepted: Log[];
+  /** The handler of each accepted connection, in order. */
+  readonly accepted: RecordingHandler[];
   readonly events: ListenerEvent[];
   dial(
     options?: Partial<DialerOptions>,
     machine?: string,
-  ): { log: Log; dialer: Dialer; events: DialerEvent[] };
+  ): { log: RecordingHandler; dialer: Dialer; events: DialerEvent[] };
 }
 
 export const PORT = 7000;
 
-/** A listener on the machine `leader`, in memory and virtual time. */
-export function openWorld(
+/** A listener on the machine `leader`, on the memory network in virtual time. */
+export function openRig(
   listen: Partial<ListenerOptions> = {},
   network: Partial<MemoryNetworkOptions> = {},
-): World {
+): ConnectionRig {
   const clock = new ManualClock(network.seed ?? 1);
   const memory = new MemoryNetwork({ ...network, clock });
-  const accepted: Log[] = [];
+  const accepted: RecordingHandler[] = [];
   const events: ListenerEvent[] = [];
   const listener = new Listener({
     net: memory.machine('leader'),
     clock,
     address: { port: PORT },
     onConnection: (connection) => {
-      const log = new Log();
+      const log = new RecordingHandler();
       log.connection = connection;
       accepted.push(log);
       return log;
@@ -93,7 +93,7 @@ export function openWorld(
     accepted,
     events,
     dial(options = {}, machine = 'peer') {
-      const log = new Log();
+      const log = new RecordingHandler();
       const dialled: DialerEvent[] = [];
       const dialer = new Dialer({
         net: memory.machine(machine),
@@ -112,14 +112,14 @@ export function openWorld(
   };
 }
 
-/** The one connection of a log; a test that asks for it expects it to be there. */
-export function connectionOf(log: Log | undefined): Connection {
+/** The open connection of a handler; throws where there is none. */
+export function connectionOf(log: RecordingHandler | undefined): Connection {
   if (log?.connection == null) throw new Error(`no connection: ${JSON.stringify(log?.closed)}`);
   return log.connection;
 }
 
-export function first(logs: readonly Log[]): Log {
+export function first(logs: readonly RecordingHandler[]): RecordingHandler {
   const [log] = logs;
-  if (log === undefined) throw new Error('nobody was accepted');
+  if (log === undefined) throw new Error('no connection was accepted');
   return log;
 }

@@ -1,4 +1,4 @@
-// One end of a body of many megabytes, in a process with a small heap. Prints what it saw as its last message.
+// One end of a body of many megabytes, in a process with a small heap. Its last message is a report.
 
 import { createHash } from 'node:crypto';
 import { bodyFromFile, Dialer, Listener, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';

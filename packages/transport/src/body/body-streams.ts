@@ -1,26 +1,26 @@
 import type { TransportLimits } from '../access/transport-limits.js';
+import type { Outbox } from '../connection/outbox.js';
+import { WIRE_ERRORS, type WireErrorName } from '../connection/wire-error.js';
 import { BodyBrokenError, TransportError } from '../errors.js';
 import { decompressBody } from '../frame/compression.js';
+import type { FrameHeader } from '../frame/frame-header.js';
 import { FrameType } from '../frame/frame-type.js';
-import type { FrameHeader } from '../frame/header.js';
 import type { Capacity } from '../handshake/hello.js';
 import type { BodySource } from './body-source.js';
 import { IncomingBody } from './incoming-body.js';
-import type { Outbox } from './outbox.js';
 import { OutgoingBody, type OutgoingBodyOptions } from './outgoing-body.js';
-import { WIRE_ERRORS, type WireErrorName } from './wire-error.js';
 
 const CHUNK_HEAD_BYTES = 5;
 const LAST = 1;
 const COMPRESSED = 0x30;
 
-/** What is wrong with a frame about a body. */
+/** A problem of a frame about a body. */
 export interface BodyFault {
   readonly errorName: WireErrorName;
   readonly field: string;
 }
 
-/** The chunk that is arriving in parts; no body: nobody wants the rest of it. */
+/** The chunk that is arriving in fragments; without a body its rest is discarded. */
 interface PartialChunk {
   readonly body: IncomingBody | null;
   readonly last: boolean;
@@ -28,7 +28,7 @@ interface PartialChunk {
 
 const NO_PARTIAL_CHUNK: PartialChunk = { body: null, last: false };
 
-/** The bodies in pieces of one connection, both ways (docs/wire-protocol.md §6). */
+/** The streamed bodies of one connection, in both directions (docs/wire-protocol.md §6). */
 export class BodyStreams {
   private readonly limits: TransportLimits;
   private readonly outbox: Outbox;
@@ -40,10 +40,10 @@ export class BodyStreams {
   private lastOutgoingId = 0;
   private partial: PartialChunk = NO_PARTIAL_CHUNK;
 
-  constructor(limits: TransportLimits, outbox: Outbox, wake: () => void) {
+  constructor(limits: TransportLimits, outbox: Outbox, scheduleFlush: () => void) {
     this.limits = limits;
     this.outbox = outbox;
-    this.scheduleFlush = wake;
+    this.scheduleFlush = scheduleFlush;
   }
 
   get outgoingCount(): number {
@@ -54,7 +54,7 @@ export class BodyStreams {
     return this.incoming.size;
   }
 
-  /** Writes the frame that announces a body; its chunks follow from `pump`. */
+  /** Writes the frame that announces a body; `writeChunks` writes its chunks. */
   begin(
     type: number,
     header: FrameHeader,
@@ -73,12 +73,12 @@ export class BodyStreams {
     return body;
   }
 
-  /** One chunk each in turn, while there is room, so that no body waits for another one to end. */
+  /** One chunk of each body in turn while there is room, so that no body waits for the end of another. */
   writeChunks(hasRoom: () => boolean): void {
     let idle = 0;
     while (idle < this.outgoing.length && hasRoom()) {
       this.nextTurn = this.nextTurn % this.outgoing.length;
-      const body = this.outgoing[this.nextTurn] as OutgoingBody; // turn < length
+      const body = this.outgoing[this.nextTurn] as OutgoingBody; // nextTurn < length
       idle = body.writeNext(this.outbox) ? 0 : idle + 1;
       if (body.isEnded) this.outgoing.splice(this.nextTurn, 1);
       else this.nextTurn += 1;
@@ -104,17 +104,17 @@ export class BodyStreams {
     if (payload.length < CHUNK_HEAD_BYTES) return { errorName: 'MALFORMED', field: 'body' };
     const id = payload.readUInt32LE(0);
     if (type === FrameType.BodyChunk) return this.onChunk(id, payload);
-    const outward = type === FrameType.BodyCredit || type === FrameType.BodyStop;
+    const isOutgoing = type === FrameType.BodyCredit || type === FrameType.BodyStop;
     const bytes = type === FrameType.BodyCredit ? 8 : 6;
-    if (payload.length !== bytes || id > (outward ? this.lastOutgoingId : this.lastIncomingId))
+    if (payload.length !== bytes || id > (isOutgoing ? this.lastOutgoingId : this.lastIncomingId))
       return { errorName: 'MALFORMED', field: 'body' };
     if (type === FrameType.BodyCredit) this.onCredit(id, payload.readUInt32LE(4));
     else if (type === FrameType.BodyStop) this.onStop(id, payload.readUInt16LE(4));
-    else this.fail(id, new BodyBrokenError('given up by its sender', payload.readUInt16LE(4)));
+    else this.fail(id, new BodyBrokenError('aborted by its sender', payload.readUInt16LE(4)));
     return null;
   }
 
-  /** From a body's reader. */
+  /** Grants credit to the sender of a body. */
   credit(bodyId: number, bytes: number): void {
     const payload = Buffer.alloc(8);
     payload.writeUInt32LE(bodyId, 0);
@@ -129,16 +129,16 @@ export class BodyStreams {
     this.scheduleFlush();
   }
 
-  /** The connection is over. */
+  /** The connection is closed. */
   failAll(): void {
-    const error = new BodyBrokenError('the connection ended first', 0);
+    const error = new BodyBrokenError('the connection was closed first', 0);
     for (const body of this.incoming.values()) body.fail(error);
     for (const body of this.outgoing) body.end({ kind: 'failed', error });
     this.incoming.clear();
     this.outgoing = [];
   }
 
-  /** A long chunk may come in parts, unless it must be expanded as a whole. */
+  /** A long chunk may be delivered in fragments, unless it is compressed. */
   static mayFragment(type: number, bytes: Buffer, start: number, end: number): boolean {
     return (
       type === FrameType.BodyChunk &&

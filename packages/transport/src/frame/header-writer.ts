@@ -1,13 +1,12 @@
 // Hot path: a header is measured, then written in place.
 import { isSubject } from '../access/subject-pattern.js';
 import { HeaderError } from '../errors.js';
+import type { FrameHeader } from './frame-header.js';
 import {
   EXTRA_VALUE_BYTES_MAX,
   EXTRAS_MAX,
-  HAS_ATTEMPT,
   HAS_BODY,
   HAS_CORR_ID,
-  HAS_DEADLINE,
   HAS_EXTRAS,
   HAS_MSG_ID,
   HAS_RAW_LEN,
@@ -22,29 +21,6 @@ import {
   U32_MAX,
 } from './header-layout.js';
 
-export type Compression = 'gzip' | 'brotli';
-
-/** What a frame of the full dialect says besides its body (docs/wire-protocol.md §5). */
-export interface FrameHeader {
-  readonly msgId?: string | undefined;
-  readonly corrId?: string | undefined;
-  readonly subject?: string | undefined;
-  readonly attempt?: number | undefined;
-  /** Milliseconds left, counted from arrival: frames never carry instants. */
-  readonly deadlineMs?: number | undefined;
-  /** A W3C traceparent, `00-<32 hex>-<16 hex>-<2 hex>`. */
-  readonly trace?: string | undefined;
-  readonly compression?: Compression | undefined;
-  /** Body length before compression. Present exactly when `compression` is. */
-  readonly rawLen?: number | undefined;
-  readonly bodyId?: number | undefined;
-  /** Length of a body in pieces; absent where it is not known yet. */
-  readonly bodyLength?: number | undefined;
-  readonly extras?: ReadonlyMap<string, string> | undefined;
-}
-
-export const NO_HEADER: FrameHeader = Object.freeze({});
-
 /** Checks every field and returns the size of the encoded header. */
 export function headerBytes(header: FrameHeader): number {
   let bytes = HEADER_FIXED_BYTES;
@@ -55,8 +31,6 @@ export function headerBytes(header: FrameHeader): number {
       throw new HeaderError('subject', header.subject, 'tokens of [A-Za-z0-9_-] joined by dots');
     bytes += 1 + header.subject.length;
   }
-  if (header.attempt !== undefined) bytes += checkU32('attempt', header.attempt);
-  if (header.deadlineMs !== undefined) bytes += checkU32('deadlineMs', header.deadlineMs);
   if (header.trace !== undefined) bytes += checkTrace(header.trace);
   if ((header.compression === undefined) !== (header.rawLen === undefined)) {
     throw new HeaderError('rawLen', header.rawLen, 'rawLen exactly when compression is given');
@@ -82,14 +56,6 @@ export function writeHeader(header: FrameHeader, out: Buffer, from: number): voi
   if (header.subject !== undefined) {
     flags |= HAS_SUBJECT;
     at = writeShortText(out, at, header.subject);
-  }
-  if (header.attempt !== undefined) {
-    flags |= HAS_ATTEMPT;
-    at = out.writeUInt32LE(header.attempt, at);
-  }
-  if (header.deadlineMs !== undefined) {
-    flags |= HAS_DEADLINE;
-    at = out.writeUInt32LE(header.deadlineMs, at);
   }
   if (header.trace !== undefined) {
     flags |= HAS_TRACE;
@@ -126,7 +92,7 @@ function idBytes(field: string, id: string): number {
 
 function checkU32(field: string, value: number): 4 {
   if (!Number.isInteger(value) || value < 0 || value > U32_MAX)
-    throw new HeaderError(field, value, 'an integer of 32 bits');
+    throw new HeaderError(field, value, 'an unsigned integer of 32 bits');
   return 4;
 }
 
@@ -162,7 +128,7 @@ function writeExtras(extras: ReadonlyMap<string, string>, out: Buffer, from: num
 
 function writeShortText(out: Buffer, at: number, text: string): number {
   out[at] = text.length;
-  // A loop beats the call into native code for the lengths ids have.
+  // For texts as short as ids a loop is faster than the call into native code.
   for (let i = 0; i < text.length; i += 1) out[at + 1 + i] = text.charCodeAt(i);
   return at + 1 + text.length;
 }

@@ -1,7 +1,7 @@
-// Welcomes one dialer, sends one whole frame and the beginning of another one, then waits to be killed.
+// Writes a Welcome, one whole frame and a part of another one, then waits for its kill.
 
 import { createServer } from 'node:net';
-import { FrameWriter, LOCAL_IDENTITY } from '@troupe/transport';
+import { FrameWriter } from '@troupe/transport';
 import { encodeWelcome } from '#src/handshake/welcome.js';
 
 const capacity = { payloadBytesMax: 1_000_000, bodyBytesMax: 0, windowBytes: 0, chunkBytesMax: 0 };
@@ -14,7 +14,7 @@ const welcome = encodeWelcome({
   deadMs: 30_000,
   inFlightMax: 1,
   creditMax: 1,
-  identityName: LOCAL_IDENTITY.name,
+  identityName: 'local',
 });
 const writer = new FrameWriter();
 writer.writeFrame(35, welcome);

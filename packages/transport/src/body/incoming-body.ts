@@ -1,12 +1,12 @@
 import { BodyBrokenError } from '../errors.js';
 
-/** Where a body's frames go. */
+/** Frames from the receiver of a body to its sender. */
 export interface BodyFlowControl {
   credit(bodyId: number, bytes: number): void;
   stop(bodyId: number, code: number): void;
 }
 
-/** `chunk` is a view into a read buffer: copy what must outlive the call. */
+/** `chunk` is a view into a read buffer, valid during the call only. */
 export interface BodyReader {
   onChunk(chunk: Buffer): void;
   onEnd(): void;
@@ -14,12 +14,12 @@ export interface BodyReader {
 }
 
 /**
- * A body that arrives in pieces. Nothing beyond the window is ever held: the sender may go on only as far as `consumed` says.
- * Read it by callback (`read` and `consumed`) or with `for await`; without a reader it waits, at most one window long.
+ * A streamed body that is being received. At most one window is held: the sender has credit only for bytes
+ * that were `consumed`. Read it by callback (`read` and `consumed`) or with `for await`.
  */
 export class IncomingBody implements AsyncIterable<Buffer> {
   readonly id: number;
-  /** Undefined where the sender did not know it. */
+  /** Undefined where the sender does not know it. */
   readonly length: number | undefined;
   private readonly flowControl: BodyFlowControl;
   private readonly windowBytes: number;
@@ -46,7 +46,7 @@ export class IncomingBody implements AsyncIterable<Buffer> {
     return this.outcome === 'open';
   }
 
-  /** Sends everything that has come and will come to `reader`. Call `consumed` as it is used up, or the sender stops. */
+  /** Delivers all chunks to `reader`. Without calls of `consumed` the sender runs out of credit. */
   read(reader: BodyReader): void {
     this.reader = reader;
     while (this.unread.length > 0) reader.onChunk(this.unread.shift() as Buffer); // length was checked
@@ -56,21 +56,21 @@ export class IncomingBody implements AsyncIterable<Buffer> {
   consumed(bytes: number): void {
     if (this.outcome !== 'open') return;
     this.ungrantedBytes += bytes;
-    // In quarters: a grant for every chunk would cost as many frames as the body itself.
+    // In quarters of the window: a grant for every chunk would cost as many frames as the body itself.
     if (this.ungrantedBytes * 4 < this.windowBytes) return;
     this.creditBytes += this.ungrantedBytes;
     this.flowControl.credit(this.id, this.ungrantedBytes);
     this.ungrantedBytes = 0;
   }
 
-  /** The rest is not wanted. Code 0: no particular reason. */
+  /** Discards the rest. Code 0: no particular reason. */
   stop(code = 0): void {
     if (this.outcome !== 'open') return;
     this.flowControl.stop(this.id, code);
     this.fail(new BodyBrokenError('stopped by its reader', code));
   }
 
-  /** From the protocol: false when the sender had no credit for this. */
+  /** False where the sender had no credit for the chunk. */
   push(chunk: Buffer): boolean {
     if (chunk.length > this.creditBytes) return false;
     this.creditBytes -= chunk.length;

@@ -11,11 +11,11 @@ import {
   nodeClock,
   nodeNet,
 } from '@troupe/transport';
-import { Log } from '../world.js';
+import { RecordingHandler } from '../connection-rig.js';
 
-/** A listener on a real socket. Disposing of it closes everybody. */
+/** A listener on a real socket. Its disposal closes all connections. */
 export class RealListener implements AsyncDisposable {
-  readonly accepted: Log[] = [];
+  readonly accepted: RecordingHandler[] = [];
   readonly events: ListenerEvent[] = [];
   readonly listener: Listener;
   readonly bound: Promise<Address>;
@@ -33,7 +33,7 @@ export class RealListener implements AsyncDisposable {
       clock: nodeClock,
       onListening: (address) => bound(address),
       onConnection: (connection) => {
-        const log = new Log();
+        const log = new RecordingHandler();
         log.connection = connection;
         this.accepted.push(log);
         return log;
@@ -51,12 +51,12 @@ export class RealListener implements AsyncDisposable {
     return 'port' in address ? address.port : 0;
   }
 
-  /** Resolves with the first connection, or rejects with why there is none. */
+  /** Resolves with the first connection, or rejects with the reason of the failure. */
   async dial(
     options: Partial<DialerOptions> = {},
-  ): Promise<{ connection: Connection; log: Log; events: DialerEvent[] }> {
+  ): Promise<{ connection: Connection; log: RecordingHandler; events: DialerEvent[] }> {
     const address = await this.bound;
-    const log = new Log();
+    const log = new RecordingHandler();
     const events: DialerEvent[] = [];
     return new Promise((resolve, reject) => {
       const dialer = new Dialer({
@@ -87,11 +87,11 @@ export class RealListener implements AsyncDisposable {
   }
 }
 
-/** Waits for something the event loop brings. Fails loudly instead of hanging. */
-export async function until(what: string, condition: () => boolean, withinMs = 20_000): Promise<void> {
+/** Polls a condition; throws where it does not hold in time. */
+export async function until(expected: string, condition: () => boolean, withinMs = 20_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`);
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${expected}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

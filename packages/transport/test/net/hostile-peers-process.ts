@@ -1,4 +1,4 @@
-// The processes of hostile.test.ts: the listener under attack, and a healthy client that measures what it feels of it.
+// The processes of hostile-peers.test.ts: the listener under attack, a healthy client that measures.
 
 import { readdirSync } from 'node:fs';
 import { bodyFromBytes, Dialer, IdentityStore, Listener, nodeClock, nodeNet } from '@troupe/transport';
@@ -15,7 +15,7 @@ if (role === 'listener') {
   const bound: Record<string, number> = {};
   const onConnection: ConstructorParameters<typeof Listener>[0]['onConnection'] = (connection) => ({
     onFrame: (frame) => {
-      // Type 66 asks for a large answer, everything else for an echo.
+      // Type 66 gets a large reply, all others an echo.
       if (frame.type === 66) connection.write(66, { corrId: frame.header.msgId }, Buffer.alloc(100_000));
       else if (frame.incoming !== null)
         frame.incoming.read({
@@ -27,7 +27,7 @@ if (role === 'listener') {
     },
     onClose: () => undefined,
   });
-  const tell = (name: string) => (address: object) => {
+  const reportBound = (name: string) => (address: object) => {
     bound[name] = 'port' in address ? Number(address.port) : 0;
     if (Object.keys(bound).length === 2) process.send?.(bound);
   };
@@ -35,7 +35,7 @@ if (role === 'listener') {
     net: nodeNet,
     clock: nodeClock,
     limits,
-    onListening: tell('open'),
+    onListening: reportBound('open'),
     onConnection,
   });
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
@@ -44,14 +44,14 @@ if (role === 'listener') {
     clock: nodeClock,
     limits,
     auth: { kind: 'hmac', identities },
-    onListening: tell('guarded'),
+    onListening: reportBound('guarded'),
     onConnection,
   });
   process.on('message', () =>
     process.send?.({ ...open.usage, descriptors: descriptors(), rssBytes: process.memoryUsage.rss() }),
   );
 } else {
-  let sentAt = 0;
+  let requestedAt = 0;
   let latencies: number[] = [];
   new Dialer({
     net: nodeNet,
@@ -59,17 +59,17 @@ if (role === 'listener') {
     address: { port: Number(argument) },
     role: 'client',
     onConnection: (connection) => {
-      const ask = (): void => {
-        sentAt = performance.now();
+      const request = (): void => {
+        requestedAt = performance.now();
         connection.write(64, { msgId: 'h' }, Buffer.from('healthy'));
       };
       connection.writeBody(64, { msgId: 'b' }, bodyFromBytes(Buffer.alloc(1_000_000)));
-      ask();
+      request();
       process.send?.('ready');
       return {
         onFrame: () => {
-          latencies.push(performance.now() - sentAt);
-          setTimeout(ask, 2);
+          latencies.push(performance.now() - requestedAt);
+          setTimeout(request, 2);
         },
         onClose: (reason) => process.send?.({ lost: reason }),
       };

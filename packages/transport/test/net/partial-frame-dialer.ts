@@ -1,4 +1,4 @@
-// Says Hello, sends one whole frame and the beginning of another one, then waits to be killed.
+// Writes a Hello, one whole frame and a part of another one, then waits for its kill.
 
 import { connect } from 'node:net';
 import { FrameWriter } from '@troupe/transport';

@@ -1,15 +1,15 @@
 // Hot path: onFrame for messages of the application.
 import type { TransportLimits } from '../access/transport-limits.js';
+import { BodyStreams } from '../body/body-streams.js';
+import type { IncomingBody } from '../body/incoming-body.js';
 import { FrameDecoder, type FrameSink, type FrameViolation } from '../frame/frame-decoder.js';
+import { type FrameHeader, NO_HEADER } from '../frame/frame-header.js';
 import { FrameType, isApplicationType, isHello } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
-import { type FrameHeader, NO_HEADER } from '../frame/header.js';
 import { isHeaderFault, readHeader } from '../frame/header-reader.js';
 import type { HandshakeResult, HandshakeStep } from '../handshake/handshake-result.js';
-import { BodyStreams } from './body-streams.js';
 import type { CloseReason } from './close-reason.js';
 import { ErrorQuota } from './error-quota.js';
-import type { IncomingBody } from './incoming-body.js';
 import type { Liveness } from './liveness.js';
 import { ReceivedFrame } from './received-frame.js';
 import {
@@ -21,22 +21,25 @@ import {
   type WireErrorName,
 } from './wire-error.js';
 
-export type ProtocolState = 'handshake' | 'ready' | 'draining' | 'over';
+export type ProtocolState = 'handshake' | 'ready' | 'draining' | 'closed';
 
-/** Either half of a handshake, seen from the protocol. */
+/** 'close': the outbox is written first; 'destroy': it is dropped. */
+export type CloseMode = 'close' | 'destroy';
+
+/** Either half of the handshake. */
 export interface Handshake {
-  /** At a listener: the peer has shown that it speaks the full dialect. A dialer always talks to one that does. */
+  /** The peer is known to use the full dialect, so it can be sent an Error. Always true at a dialer. */
   readonly helloSeen: boolean;
   receive(type: number, payload: Buffer): HandshakeStep;
 }
 
 export interface ProtocolEvents {
-  onReady(session: HandshakeResult): void;
+  onReady(result: HandshakeResult): void;
   onFrame(frame: ReceivedFrame): void;
   onPeerError(error: PeerError): void;
   onPeerDraining(graceMs: number): void;
-  /** Last. `farewell`: 'close' sends what is written first, 'destroy' does not. */
-  onClosing(reason: CloseReason, farewell: 'close' | 'destroy'): void;
+  /** The last event. */
+  onClosing(reason: CloseReason, mode: CloseMode): void;
 }
 
 export interface ProtocolOptions {
@@ -46,41 +49,36 @@ export interface ProtocolOptions {
   readonly bodies: BodyStreams;
   readonly liveness: Liveness;
   readonly events: ProtocolEvents;
-  /** Says no to a message before the application sees it: rate and authorisation. */
+  /** Quota and authorisation: a frame with an error is not delivered to the application. */
   readonly checkFrame: ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null;
   readonly side: 'listener' | 'dialer';
 }
 
 const PING_BYTES = 8;
-const SUPPORTED_PAYLOAD_MIN = 4096;
+const PEER_PAYLOAD_BYTES_MIN = 4096;
 
-/** One connection as a machine: bytes and times in, events and bytes (in the writer) out. It owns no socket and no clock. */
-export class Protocol implements FrameSink {
+/** A sans-I/O state machine: bytes and times in, events and frames out. Driven by `Connection`. */
+export class ProtocolStateMachine implements FrameSink {
   readonly decoder: FrameDecoder;
   private readonly options: ProtocolOptions;
   private readonly errorQuota = new ErrorQuota();
   private current: ProtocolState = 'handshake';
-  private result: HandshakeResult | null = null;
   private minimal = false;
   private now = 0;
   private pings = 0;
 
-  constructor(parts: ProtocolOptions) {
-    this.options = parts;
-    this.decoder = new FrameDecoder(this, parts.limits.prePayloadBytesMax);
-    if (parts.side === 'listener') this.decoder.acceptsType = isHello;
+  constructor(options: ProtocolOptions) {
+    this.options = options;
+    this.decoder = new FrameDecoder(this, options.limits.handshakePayloadBytesMax);
+    if (options.side === 'listener') this.decoder.acceptsType = isHello;
   }
 
   get state(): ProtocolState {
     return this.current;
   }
 
-  get session(): HandshakeResult | null {
-    return this.result;
-  }
-
   receive(chunk: Buffer, now: number): void {
-    if (this.current === 'over') return;
+    if (this.current === 'closed') return;
     this.now = now;
     this.options.liveness.bytesReceived(now);
     const before = this.decoder.framesDecoded;
@@ -89,9 +87,9 @@ export class Protocol implements FrameSink {
     this.afterReceive(violation, !wasInside || this.decoder.framesDecoded !== before, now);
   }
 
-  /** Goes on with frames that were held back. */
+  /** Delivers the frames that were held while reading was paused. */
   resume(now: number): void {
-    if (this.current === 'over') return;
+    if (this.current === 'closed') return;
     this.now = now;
     this.options.liveness.readingResumed(now);
     this.afterReceive(this.decoder.resume(), true, now);
@@ -99,12 +97,12 @@ export class Protocol implements FrameSink {
 
   /** The peer's stream has ended. */
   peerEnded(): void {
-    this.finish({ kind: 'peer-closed', midFrame: this.decoder.insideFrame }, 'close');
+    this.close({ kind: 'peer-closed', midFrame: this.decoder.insideFrame }, 'close');
   }
 
-  /** Does what is due by now: Ping, or the end. */
+  /** Handles the deadlines that have passed: a Ping, or the end. */
   tick(now: number): void {
-    if (this.current === 'over') return;
+    if (this.current === 'closed') return;
     this.now = now;
     const { liveness } = this.options;
     const { insideFrame, declaredBytes, receivedBytes } = this.decoder;
@@ -115,35 +113,38 @@ export class Protocol implements FrameSink {
       case 'ping':
         return this.writePing();
       case 'SLOW_READER':
-        return this.finish({ kind: 'slow-reader' }, 'destroy');
+        return this.close({ kind: 'slow-reader' }, 'destroy');
       case 'AUTH_TIMEOUT':
         if (!this.options.handshake.helloSeen)
-          return this.finish({ kind: 'unknown-protocol', cause: 'no Hello in time' }, 'destroy');
+          return this.close({ kind: 'unknown-protocol', cause: 'no Hello in time' }, 'destroy');
         return this.refuse('AUTH_TIMEOUT', 'no Welcome in time');
       case 'SLOW_FRAME':
         return this.refuse(verdict, `${receivedBytes} of ${declaredBytes} bytes`);
       case 'STALE':
-        return this.refuse(verdict, 'nothing heard');
+        return this.refuse(verdict, 'no bytes from the peer');
       default:
         return verdict satisfies never;
     }
   }
 
-  /** Answers the peer. What ends the connection by its nature, or by being one too many, ends it. */
+  /** Writes an Error frame; ends the connection where the error does, or where there are too many of them. */
   writeError(name: WireErrorName, detail: WireErrorDetail = {}): void {
-    if (this.current === 'over') return;
-    const ends = WIRE_ERRORS[name].endsConnection || this.errorQuota.exceeds(name, this.now);
-    if (ends) return this.refuse(name, detail.field ?? 'too many of these', detail);
+    if (this.current === 'closed') return;
+    const isLast = WIRE_ERRORS[name].endsConnection || this.errorQuota.exceeds(name, this.now);
+    if (isLast) return this.refuse(name, detail.field ?? 'too many of these errors', detail);
     if (!this.minimal) this.options.writer.writeFrame(FrameType.Error, encodeWireError(name, detail));
   }
 
-  /** Tells the peer why and ends. */
+  /** Writes an Error frame where the peer can read one, and ends the connection. */
   refuse(name: WireErrorName, cause: string, detail: WireErrorDetail = {}): void {
-    if (this.current === 'over') return;
-    const told = !this.minimal && this.options.handshake.helloSeen;
-    if (told)
-      this.options.writer.writeFrame(FrameType.Error, encodeWireError(name, { ...detail, ends: true }));
-    this.finish({ kind: 'refused', errorName: name, cause }, told ? 'close' : 'destroy');
+    if (this.current === 'closed') return;
+    const readsErrors = !this.minimal && this.options.handshake.helloSeen;
+    if (readsErrors)
+      this.options.writer.writeFrame(
+        FrameType.Error,
+        encodeWireError(name, { ...detail, endsConnection: true }),
+      );
+    this.close({ kind: 'refused', errorName: name, cause }, readsErrors ? 'close' : 'destroy');
   }
 
   drain(graceMs: number): void {
@@ -156,12 +157,16 @@ export class Protocol implements FrameSink {
     this.options.writer.writeFrame(FrameType.Drain, payload);
   }
 
-  close(reason: CloseReason, farewell: 'close' | 'destroy'): void {
-    this.finish(reason, farewell);
+  close(reason: CloseReason, mode: CloseMode): void {
+    if (this.current === 'closed') return;
+    this.current = 'closed';
+    this.decoder.halt();
+    this.options.bodies.failAll();
+    this.options.events.onClosing(reason, mode);
   }
 
   onFrame(type: number, bytes: Buffer, start: number, end: number): void {
-    if (this.current === 'over') return;
+    if (this.current === 'closed') return;
     if (this.current === 'handshake') return this.onHandshakeFrame(type, bytes.subarray(start, end));
     if (!isApplicationType(type)) return this.onControlFrame(type, bytes.subarray(start, end));
     if (this.minimal)
@@ -176,7 +181,7 @@ export class Protocol implements FrameSink {
   }
 
   onFragment(bytes: Buffer, start: number, end: number, offset: number, payloadLen: number): void {
-    if (this.current === 'over') return;
+    if (this.current === 'closed') return;
     const fault = this.options.bodies.onFragment(bytes.subarray(start, end), offset, payloadLen);
     if (fault !== null) this.writeError(fault.errorName, { field: fault.field });
   }
@@ -189,7 +194,7 @@ export class Protocol implements FrameSink {
   }
 
   private checkPermission(frame: ReceivedFrame): WireErrorName | null {
-    // A minimal client would not hear the answer: its job is taken as long as the connection is.
+    // A minimal client cannot read the error: its jobs are taken as long as the connection is open.
     if (this.current === 'draining' && frame.type === FrameType.SubmitJob && !this.minimal) return 'DRAINING';
     return this.options.checkFrame === null ? null : this.options.checkFrame(frame, this.now);
   }
@@ -204,36 +209,35 @@ export class Protocol implements FrameSink {
   private onHandshakeFrame(type: number, payload: Buffer): void {
     const error =
       this.options.side === 'dialer' && type === FrameType.Error ? decodeWireError(payload) : null;
-    if (error !== null) return this.finish({ kind: 'peer-error', error }, 'close');
+    if (error !== null) return this.close({ kind: 'peer-error', error }, 'close');
     const step = this.options.handshake.receive(type, payload);
     switch (step.kind) {
       case 'reply':
         this.decoder.acceptsType = null;
         return this.options.writer.writeFrame(step.type, step.payload);
       case 'ready':
-        return this.becomeReady(step.session, step.welcome);
+        return this.becomeReady(step.result, step.welcome);
       case 'refuse':
         return this.refuse(step.errorName, step.cause);
       case 'drop':
-        return this.finish({ kind: 'unknown-protocol', cause: step.cause }, 'destroy');
+        return this.close({ kind: 'unknown-protocol', cause: step.cause }, 'destroy');
       default:
         return step satisfies never;
     }
   }
 
-  private becomeReady(session: HandshakeResult, welcome: Uint8Array | null): void {
+  private becomeReady(result: HandshakeResult, welcome: Uint8Array | null): void {
     const { limits, liveness, writer, events } = this.options;
-    this.result = session;
-    this.minimal = session.dialect === 'minimal';
+    this.minimal = result.dialect === 'minimal';
     this.current = 'ready';
     this.decoder.acceptsType = null;
     this.decoder.payloadBytesMax = this.minimal ? limits.minimalPayloadBytesMax : limits.payloadBytesMax;
     if (!this.minimal) this.decoder.wantsFragments = BodyStreams.mayFragment;
-    liveness.ready(this.minimal ? null : { pingMs: session.pingMs, deadMs: session.deadMs });
+    liveness.ready(this.minimal ? null : { pingMs: result.pingMs, deadMs: result.deadMs });
     if (welcome !== null) writer.writeFrame(FrameType.Welcome, welcome);
-    if (!this.minimal && session.peerCapacity.payloadBytesMax < SUPPORTED_PAYLOAD_MIN)
+    if (!this.minimal && result.peerCapacity.payloadBytesMax < PEER_PAYLOAD_BYTES_MIN)
       return this.refuse('PROTOCOL', 'frameMax too small');
-    events.onReady(session);
+    events.onReady(result);
   }
 
   private onControlFrame(type: number, payload: Buffer): void {
@@ -266,21 +270,21 @@ export class Protocol implements FrameSink {
 
   private onError(error: PeerError | null): void {
     if (error === null) return this.writeError('MALFORMED', { field: 'error' });
-    if (error.ends) return this.finish({ kind: 'peer-error', error }, 'close');
+    if (error.endsConnection) return this.close({ kind: 'peer-error', error }, 'close');
     this.options.events.onPeerError(error);
   }
 
-  private afterReceive(violation: FrameViolation | null, fresh: boolean, now: number): void {
+  private afterReceive(violation: FrameViolation | null, isNewFrame: boolean, now: number): void {
     if (violation !== null) return this.onViolation(violation);
     const { liveness } = this.options;
-    if (!this.decoder.insideFrame) liveness.frameSince(Number.POSITIVE_INFINITY);
-    else if (fresh) liveness.frameSince(now);
+    if (!this.decoder.insideFrame) liveness.frameEnded();
+    else if (isNewFrame) liveness.frameStarted(now);
   }
 
   private onViolation(violation: FrameViolation): void {
     if (this.current !== 'handshake') return this.refuse('FRAME', violation);
     if (this.options.handshake.helloSeen) return this.refuse('PROTOCOL', violation);
-    this.finish({ kind: 'unknown-protocol', cause: violation }, 'destroy');
+    this.close({ kind: 'unknown-protocol', cause: violation }, 'destroy');
   }
 
   private writePing(): void {
@@ -289,13 +293,5 @@ export class Protocol implements FrameSink {
     payload.writeUInt32LE(this.pings, 0);
     this.options.writer.writeFrame(FrameType.Ping, payload);
     this.options.liveness.pingWritten(this.now);
-  }
-
-  private finish(reason: CloseReason, farewell: 'close' | 'destroy'): void {
-    if (this.current === 'over') return;
-    this.current = 'over';
-    this.decoder.halt();
-    this.options.bodies.failAll();
-    this.options.events.onClosing(reason, farewell);
   }
 }

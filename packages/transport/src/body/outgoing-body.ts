@@ -1,15 +1,15 @@
+import type { Outbox } from '../connection/outbox.js';
+import { WIRE_ERRORS } from '../connection/wire-error.js';
 import { BodyBrokenError } from '../errors.js';
 import { compressBody } from '../frame/compression.js';
+import type { Compression } from '../frame/frame-header.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
-import type { Compression } from '../frame/header.js';
 import type { BodySource } from './body-source.js';
-import type { Outbox } from './outbox.js';
-import { WIRE_ERRORS } from './wire-error.js';
 
-/** How an outgoing body ended. 'sent' means handed to the socket, not received. */
+/** How an outgoing body ended. 'written' means queued for the socket, not received by the peer. */
 export type BodyOutcome =
-  | { readonly kind: 'sent'; readonly bytes: number }
+  | { readonly kind: 'written'; readonly bytes: number }
   | { readonly kind: 'stopped'; readonly code: number }
   | { readonly kind: 'failed'; readonly error: Error };
 
@@ -21,7 +21,7 @@ export interface OutgoingBodyOptions {
 const LAST = 1;
 const EMPTY = Buffer.alloc(0);
 
-/** A body on its way out: one chunk read ahead, never more, and only while the peer has granted credit. */
+/** A streamed body that is being written: at most one chunk is read ahead, and only while there is credit. */
 export class OutgoingBody {
   readonly id: number;
   private readonly source: BodySource;
@@ -41,14 +41,14 @@ export class OutgoingBody {
     source: BodySource,
     grant: { readonly windowBytes: number; readonly chunkBytesMax: number },
     options: OutgoingBodyOptions,
-    wake: () => void,
+    onReady: () => void,
   ) {
     this.id = id;
     this.source = source;
     this.creditBytes = grant.windowBytes;
     this.chunkBytesMax = grant.chunkBytesMax;
     this.options = options;
-    this.onReady = wake;
+    this.onReady = onReady;
   }
 
   get isEnded(): boolean {
@@ -59,13 +59,13 @@ export class OutgoingBody {
     this.creditBytes += bytes;
   }
 
-  /** Gives up: the peer is told with the next chunk's turn. */
+  /** The peer gets a BodyAbort in place of the next chunk. */
   cancel(): void {
     this.error ??= new BodyBrokenError('cancelled by its sender', 0);
     this.onReady();
   }
 
-  /** Writes at most one chunk; false when there is none to write now. */
+  /** Writes at most one chunk; false where none is ready. */
   writeNext(outbox: Outbox): boolean {
     if (this.ended) return false;
     if (this.chunk === null && !this.sourceEnded && this.error === null) this.readAhead();
@@ -124,13 +124,13 @@ export class OutgoingBody {
       return this.abort(
         writer,
         new BodyBrokenError(
-          `its source gave ${this.sentBytes} bytes of ${length}`,
+          `its source ended after ${this.sentBytes} bytes of ${length}`,
           WIRE_ERRORS.MALFORMED.code,
         ),
       );
     }
     writer.writeChunk(FrameType.BodyChunk, this.id, LAST, EMPTY);
-    this.end({ kind: 'sent', bytes: this.sentBytes });
+    this.end({ kind: 'written', bytes: this.sentBytes });
     return true;
   }
 

@@ -1,12 +1,13 @@
-// timeout: 120s
-// Valid frames in illegal orders, a part of them from an authenticated but unprivileged peer: nothing gets through that should not.
+// timeout: 120s Valid frames in illegal orders, a part of them from an authenticated but unprivileged peer:
+// nothing gets through that should not.
+import { SeededRandom } from '@troupe/core/testing';
 import { Dialer, FrameType, IdentityStore, Secret } from '@troupe/transport';
-import { Chance, ManualClock, MemoryNetwork } from '@troupe/transport/testing';
+import { ManualClock, MemoryNetwork } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { dialerProof } from '#src/handshake/hmac-proof.js';
+import { openRig, PORT } from '../connection-rig.js';
 import { hello, RawPeer, rawPeer } from '../raw-peer.js';
-import { openWorld, PORT } from '../world.js';
 
 const order = suite('illegal orders');
 const KEY = '11'.repeat(32);
@@ -19,7 +20,7 @@ function body(id: number, flags: number, bytes: number): Buffer {
   return payload;
 }
 
-const MOVES: readonly ((peer: RawPeer, chance: Chance) => void)[] = [
+const MOVES: readonly ((peer: RawPeer, random: SeededRandom) => void)[] = [
   (peer) => peer.frame(9, hello()),
   (peer) => peer.frame(10),
   (peer) => peer.frame(32, hello({ name: '' })),
@@ -33,25 +34,25 @@ const MOVES: readonly ((peer: RawPeer, chance: Chance) => void)[] = [
   (peer) => peer.frame(FrameType.Drain, Buffer.alloc(6)),
   (peer) => peer.message(1, { msgId: 'x', subject: 'secret.job' }, Buffer.from('job')),
   (peer) => peer.message(64, { msgId: 'x', subject: 'secret.job' }, Buffer.from('job')),
-  (peer, chance) => peer.message(64, { subject: 'secret.job', bodyId: chance.between(1, 5) }),
-  (peer, chance) => peer.frame(40, body(chance.between(0, 6), chance.between(0, 1), chance.between(0, 100))),
-  (peer, chance) => peer.frame(41, Buffer.concat([body(chance.between(0, 6), 0, 0), Buffer.alloc(3)])),
-  (peer, chance) => peer.frame(42, Buffer.concat([body(chance.between(0, 6), 0, 0), Buffer.alloc(1)])),
-  (peer, chance) => peer.frame(43, Buffer.concat([body(chance.between(0, 6), 0, 0), Buffer.alloc(1)])),
-  (peer, chance) => peer.frame(chance.between(44, 63)),
+  (peer, random) => peer.message(64, { subject: 'secret.job', bodyId: random.between(1, 5) }),
+  (peer, random) => peer.frame(40, body(random.between(0, 6), random.between(0, 1), random.between(0, 100))),
+  (peer, random) => peer.frame(41, Buffer.concat([body(random.between(0, 6), 0, 0), Buffer.alloc(3)])),
+  (peer, random) => peer.frame(42, Buffer.concat([body(random.between(0, 6), 0, 0), Buffer.alloc(1)])),
+  (peer, random) => peer.frame(43, Buffer.concat([body(random.between(0, 6), 0, 0), Buffer.alloc(1)])),
+  (peer, random) => peer.frame(random.between(44, 63)),
   (peer) => peer.end(),
 ];
 
-/** Proves the key by hand, so that what follows comes from somebody with a name and no rights. */
+/** Authenticates the raw peer as an identity without rights. */
 function authenticate(peer: RawPeer, advance: () => void): void {
-  const said = hello();
-  peer.frame(9, said);
+  const helloPayload = hello();
+  peer.frame(9, helloPayload);
   advance();
   const challenge = peer.frames.at(-1)?.payload ?? Buffer.alloc(0);
   const authWithoutProof = Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1')]);
   const proof = dialerProof(new Secret(KEY), {
     helloType: 9,
-    hello: said,
+    hello: helloPayload,
     challenge,
     authWithoutProof,
     binding: new Uint8Array(0),
@@ -61,36 +62,38 @@ function authenticate(peer: RawPeer, advance: () => void): void {
   assert.is(peer.types.at(-1), FrameType.Welcome);
 }
 
-order('no sequence of frames reaches the application without the right to', () => {
-  const chance = new Chance(4711);
-  const identities = new IdentityStore([{ name: 'nobody', keys: [{ id: 'k1', key: KEY }], deny: ['>'] }]);
+order('no sequence of frames without permission reaches the application', () => {
+  const random = new SeededRandom(4711);
+  const identities = new IdentityStore([
+    { name: 'without-rights', keys: [{ id: 'k1', key: KEY }], deny: ['>'] },
+  ]);
   const actions = new Map([1, 64].map((type) => [type, 'submit'] as const));
   let refused = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const world = openWorld(
-      { auth: { kind: 'hmac', identities }, actions },
-      { seed: round, chunking: 'random' },
-    );
-    const peer = rawPeer(world);
-    if (round % 5 === 0) authenticate(peer, () => world.clock.advance(3));
-    for (let i = chance.between(1, 12); i > 0; i -= 1) {
-      const move = MOVES[chance.between(0, MOVES.length - 1)] as (peer: RawPeer, chance: Chance) => void;
-      if (!peer.closed) move(peer, chance);
-      if (chance.next() < 0.5) world.clock.advance(2);
+    const rig = openRig({ auth: { kind: 'hmac', identities }, actions }, { seed: round, chunking: 'random' });
+    const peer = rawPeer(rig);
+    if (round % 5 === 0) authenticate(peer, () => rig.clock.advance(3));
+    for (let i = random.between(1, 12); i > 0; i -= 1) {
+      const move = MOVES[random.between(0, MOVES.length - 1)] as (
+        peer: RawPeer,
+        random: SeededRandom,
+      ) => void;
+      if (!peer.closed) move(peer, random);
+      if (random.next() < 0.5) rig.clock.advance(2);
     }
-    world.clock.advance(5);
-    for (const log of world.accepted) assert.equal(log.frames, [], `round ${round}`);
+    rig.clock.advance(5);
+    for (const log of rig.accepted) assert.equal(log.frames, [], `round ${round}`);
     refused += peer.errors.length;
     peer.end();
-    world.clock.advance(4_000);
+    rig.clock.advance(4_000);
     assert.is(peer.closed, true, `round ${round}`);
-    assert.equal(world.listener.usage, { connections: 0, unauthenticated: 0 }, `round ${round}`);
+    assert.equal(rig.listener.usage, { connections: 0, unauthenticated: 0 }, `round ${round}`);
   }
   assert.ok(refused > ROUNDS / 10);
 });
 
-order('no listener gets a frame to a dialer with a key without proving it', () => {
-  const chance = new Chance(99);
+order('no listener without a proof of the key gets a frame through to a dialer', () => {
+  const random = new SeededRandom(99);
   for (let round = 0; round < ROUNDS / 5; round += 1) {
     const clock = new ManualClock(round);
     const network = new MemoryNetwork({ clock, seed: round, chunking: 'random' });
@@ -122,10 +125,13 @@ order('no listener gets a frame to a dialer with a key without proving it', () =
     });
     clock.advance(5);
     const [peer] = peers as [RawPeer];
-    for (let i = chance.between(1, 8); i > 0; i -= 1) {
-      const move = MOVES[chance.between(0, MOVES.length - 1)] as (peer: RawPeer, chance: Chance) => void;
-      if (!peer.closed) move(peer, chance);
-      clock.advance(chance.between(0, 3));
+    for (let i = random.between(1, 8); i > 0; i -= 1) {
+      const move = MOVES[random.between(0, MOVES.length - 1)] as (
+        peer: RawPeer,
+        random: SeededRandom,
+      ) => void;
+      if (!peer.closed) move(peer, random);
+      clock.advance(random.between(0, 3));
     }
     clock.advance(4_000);
     assert.equal(reached, [], `round ${round}`);

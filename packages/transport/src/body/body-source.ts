@@ -1,9 +1,9 @@
-/** Where the bytes of an outgoing body come from. Pulled, one read at a time, so that nothing is read ahead of the peer. */
+/** The bytes of an outgoing body, pulled one read at a time: nothing is read ahead of the peer. */
 export interface BodySource {
   readonly length?: number | undefined;
-  /** Calls `done` once, now or later, with at least one byte and at most `bytesMax`, with null at the end, or with an error. */
+  /** Calls `done` once, now or later: with 1 to `bytesMax` bytes, with null at the end, or with an error. */
   read(bytesMax: number, done: (error: Error | null, chunk: Uint8Array | null) => void): void;
-  /** This chunk has left the process: its memory may be used again. Chunks of a connection that breaks off never come back. */
+  /** The chunk has left the process: its memory may be reused. Not called for chunks of a lost connection. */
   release?(chunk: Uint8Array): void;
   /** No further read follows. */
   close(): void;
@@ -55,7 +55,7 @@ export function bodyFromIterable(
     },
     close() {
       const returned = iterator.return?.();
-      // A generator may throw while it is being closed; its body has ended already, there is nobody to tell.
+      // A generator may throw while it is being closed; its body has ended already, so the error is dropped.
       if (returned instanceof Promise) returned.catch(() => undefined);
     },
   };
