@@ -6,12 +6,12 @@ import { ActorType } from './actor-type.js';
 import type { RuntimeParts } from './runtime-parts.js';
 
 /** The actor types of a system: one for each definition with the same middleware. */
-export class ActorTypes {
+export class ActorTypeCache {
   private readonly runtime: RuntimeParts;
   private readonly systemMiddleware: readonly Middleware[];
   /**
-   * Weak: a spawn with middleware of its own makes a list of its own, and a definition may be made for one actor; each
-   * is collected with the last actor that has it.
+   * Weak: a spawn with middleware of its own makes a list of its own, and a definition may be made for one
+   * actor; each is collected with the last actor that has it.
    */
   private readonly types = new WeakMap<readonly Middleware[], WeakMap<AnyDefinition, ActorType>>();
   private last: ActorType | undefined = undefined;

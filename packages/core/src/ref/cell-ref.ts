@@ -11,17 +11,19 @@ export interface TimerTerms {
   readonly key: string | undefined;
 }
 
-/** How an ask is sent: in which actor's name, and with which deadline; `withinMs` undefined means the default. */
+/**
+ * How an ask is sent: in which actor's name, and with which deadline; `withinMs` undefined means the default.
+ */
 export interface AskTerms {
   readonly sender: ActorCell | undefined;
   readonly withinMs: number | undefined;
 }
 
 /**
- * The common part of all ref classes. It holds the cell; a restart puts the next incarnation in its place. The methods
- * here deliver to one target, its cell; a router overrides them and chooses its targets.
+ * The common part of all ref classes. It holds the cell; a restart puts the next incarnation in its place.
+ * The methods here deliver to one target, its cell; a router overrides them and chooses its targets.
  */
-export abstract class RefBase implements AnyRef {
+export abstract class CellRef implements AnyRef {
   cell: ActorCell;
 
   constructor(cell: ActorCell) {
