@@ -1,7 +1,10 @@
-import type { JobsHost, JobsTimer } from '../host.js';
+import type { JobsHost, JobsTimer } from '../../host.js';
 import type { Attempt } from './attempt.js';
 
-/** The run-time limits of all running attempts. One timer, at the earliest deadline; it finds the next when it fires. */
+/**
+ * The run-time limits of all running attempts. One timer, at the earliest deadline; it finds the next when it
+ * fires.
+ */
 export class RunTimeLimits {
   private readonly host: JobsHost;
   private readonly running: ReadonlyMap<number, Attempt>;

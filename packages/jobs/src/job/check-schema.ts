@@ -1,7 +1,9 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { JobSchemaError, type SchemaIssue } from '../jobs-error.js';
 
-/** The value after its schema, at once where the schema is synchronous. Throws or rejects with {@link JobSchemaError}. */
+/**
+ * The value after its schema; synchronous if the schema is. Throws or rejects with {@link JobSchemaError}.
+ */
 export function checkValue<S extends StandardSchemaV1>(
   exec: string,
   side: 'input' | 'output',
@@ -9,7 +11,7 @@ export function checkValue<S extends StandardSchemaV1>(
   value: unknown,
 ): StandardSchemaV1.InferOutput<S> | Promise<StandardSchemaV1.InferOutput<S>> {
   const result = schema['~standard'].validate(value);
-  if (result instanceof Promise) return result.then((settled) => outcome(exec, side, settled));
+  if (result instanceof Promise) return result.then((resolved) => outcome(exec, side, resolved));
   return outcome(exec, side, result);
 }
 

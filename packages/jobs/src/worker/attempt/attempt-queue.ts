@@ -1,8 +1,11 @@
-import { Ring } from '../collections/ring.js';
-import type { JobsHost, JobsTimer } from '../host.js';
+import { Ring } from '../../collections/ring.js';
+import type { JobsHost, JobsTimer } from '../../host.js';
 import type { Attempt } from './attempt.js';
 
-/** Ten times the planned time of a batch: then its jobs are not short, and others should have those that have not begun. */
+/**
+ * Ten times the planned time of a batch: then its jobs are not short, and others should have those that have
+ * not begun.
+ */
 export const QUEUED_MS_MAX = 20;
 
 /** Attempts that wait for a slot, oldest first (ADR 0138). */

@@ -1,6 +1,6 @@
-import { jobId } from '../job/job-id.js';
+import { jobId } from '../../job/job-id.js';
+import type { AttemptContext } from '../handler.js';
 import type { Attempt } from './attempt.js';
-import type { AttemptContext } from './handler.js';
 
 /** Makes id and signal when a handler first reads them; most handlers do not. */
 export class LazyAttemptContext implements AttemptContext {

@@ -22,7 +22,7 @@ retry('constant and linear do what they say', () => {
   );
 });
 
-retry('whatever the count and the chance, the delay is finite and within the jitter of the cap', () => {
+retry('for any count and any jitter the delay is finite and within the jitter of the cap', () => {
   const policies = fc.record({
     attempts: fc.constant(6),
     crashes: fc.constant(5),

@@ -1,7 +1,7 @@
-import { EMPTY_PAYLOAD, type Payload } from '../job/payload.js';
-import type { AbortReason, JobFailure } from '../jobs-error.js';
-import { AttemptAbortedError, JobSchemaError, JobsError, NonRetryableError } from '../jobs-error.js';
-import type { Assignment, AttemptEnd } from '../protocol/worker-messages.js';
+import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
+import type { AbortReason, JobFailure } from '../../jobs-error.js';
+import { AttemptAbortedError, JobSchemaError, JobsError, NonRetryableError } from '../../jobs-error.js';
+import type { Assignment, AttemptEnd } from '../../protocol/worker-messages.js';
 
 const MESSAGE_CHARS_MAX = 4_000;
 
@@ -69,7 +69,9 @@ export class Attempt {
   }
 }
 
-/** Whether another attempt is pointless. A value that does not fit its schema will not fit next time either. */
+/**
+ * Whether another attempt is pointless. A value that does not fit its schema will not fit next time either.
+ */
 export function isFinal(error: unknown): boolean {
   return error instanceof NonRetryableError || error instanceof JobSchemaError;
 }

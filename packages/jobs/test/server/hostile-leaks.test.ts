@@ -1,5 +1,5 @@
 // timeout: 60s
-// The rows of hostile peers that leave traces rather than delay: what they did must be gone when they are, and a healthy client goes on.
+// Hostile peers that leak rather than delay: when they are gone, so are their descriptors and memory.
 import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -9,10 +9,11 @@ import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
-import { leaderRole, type Role, stateFolder, workerRole } from '../remote/role.js';
-import { Echo } from '../remote/trial-jobs.js';
+import { leaderProcess, type RoleProcess, workerProcess } from '../remote/role-process.js';
+import { Echo } from '../remote/sample-jobs.js';
+import { tempFolder } from '../temp-folder.js';
 
-const hostile = suite('hostile table');
+const hostile = suite('hostile leaks');
 
 const MINIMAL_HELLO = Buffer.from('05000000' + '09' + '00000000', 'hex');
 const PING = Buffer.concat([Buffer.from('0d000000' + '25' + '08000000', 'hex'), Buffer.alloc(8)]);
@@ -38,8 +39,8 @@ async function usage(pid: number): Promise<{ readonly fds: number; readonly rssM
   return { fds: (await readdir(`/proc/${pid}/fd`)).length, rssMiB };
 }
 
-/** A full peer that sends one frame with the header it is told to. */
-function send(port: number, header: object, body: Buffer): Promise<void> {
+/** A peer of the full dialect that sends one frame with a given header. */
+function sendFrame(port: number, header: object, body: Buffer): Promise<void> {
   return new Promise((resolve) => {
     const dialer = new Dialer({
       net: nodeNet,
@@ -84,14 +85,14 @@ const rows: Readonly<Record<string, (port: number) => Promise<void>>> = {
     const cut = PING.subarray(0, 11);
     for (let i = 0; i < 100; i += 1) (await dial(port)).end(Buffer.concat([MINIMAL_HELLO, cut]));
   },
-  'bombs: a thousand to one, and lengths that lie': async (port) => {
+  'compression bombs and false lengths': async (port) => {
     const bomb = gzipSync(Buffer.alloc(16 * 1024 * 1024));
     for (const rawLen of [16 * 1024 * 1024, 1, bomb.length * 2])
-      await send(port, { compression: 'gzip', rawLen }, bomb);
+      await sendFrame(port, { compression: 'gzip', rawLen }, bomb);
   },
 };
 
-async function calm(leader: Role, fds: number): Promise<number> {
+async function rssAtRest(leader: RoleProcess, fds: number): Promise<number> {
   for (;;) {
     const now = await usage(leader.pid);
     if (now.fds <= fds) return now.rssMiB;
@@ -100,17 +101,17 @@ async function calm(leader: Role, fds: number): Promise<number> {
 }
 
 if (process.platform === 'linux') {
-  hostile('what hostile peers did is gone when they are: no descriptor, no memory, no delay', async () => {
-    await using folder = await stateFolder();
-    await using leader = await leaderRole(folder.dir);
-    await using _worker = await workerRole(leader.port, 'w');
+  hostile('hostile peers leave no descriptor, no memory and no delay behind', async () => {
+    await using folder = await tempFolder();
+    await using leader = await leaderProcess(folder.path);
+    await using _worker = await workerProcess(leader.port, 'w');
     await using client = await connectClient({ address: { port: leader.port } });
     for (let i = 0; i < 50; i += 1) await client.run(Echo, i);
     const before = await usage(leader.pid);
     for (const [name, row] of Object.entries(rows)) {
       await row(leader.port);
       assert.is(await client.run(Echo, name, { withinMs: 5_000 }), name);
-      const rssMiB = await calm(leader, before.fds + 1);
+      const rssMiB = await rssAtRest(leader, before.fds + 1);
       assert.ok(rssMiB < before.rssMiB + 96, `${name}: ${rssMiB} MiB, ${before.rssMiB} before`);
     }
   });
@@ -125,12 +126,12 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
 
 const fatal = (error: Error): void => assert.unreachable(error.message);
 
-hostile('a flood of wrong keys lets nobody in; whoever has the right one elsewhere goes on', async () => {
-  await using folder = await stateFolder();
+hostile('a flood of wrong keys is refused; a right key from another address goes on', async () => {
+  await using folder = await tempFolder();
   const key = 'a'.repeat(64);
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k', key }], submit: ['>'] }]);
   await using leader = await startLeader({
-    dir: folder.dir,
+    dir: folder.path,
     auth: { kind: 'hmac', identities },
     onFatal: fatal,
   });
@@ -146,12 +147,12 @@ hostile('a flood of wrong keys lets nobody in; whoever has the right one elsewhe
   assert.is(leader.connections, 1);
 });
 
-hostile('a peer that stalls in the TLS handshake is put out in time', async () => {
-  await using folder = await stateFolder();
+hostile('a peer that stalls in the TLS handshake is cut off in time', async () => {
+  await using folder = await tempFolder();
   const authority = new CertificateAuthority('test');
   const { cert, key } = authority.issue({ name: 'leader', hosts: ['localhost'] });
   await using leader = await startLeader({
-    dir: folder.dir,
+    dir: folder.path,
     tls: { cert, key },
     transportLimits: { tlsHandshakeMs: 200 },
     onFatal: fatal,

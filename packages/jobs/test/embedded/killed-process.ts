@@ -1,11 +1,11 @@
 import { defineJob, type EmbeddedJobs, embedded, handle, type JobHandle } from '@troupe/jobs';
 import { aString } from '../plain-schema.js';
 
-/** What the killed process and the one that checks afterwards share. Nobody is to blame for the kills: no quarantine. */
+/** Shared by the killed process and the checking one. Kills must not lead to quarantine. */
 export const slow = defineJob('kill.slow', { input: aString, output: aString, retry: { crashes: 1_000 } });
 export const quick = defineJob('kill.quick', { input: aString, output: aString, retry: { crashes: 1_000 } });
 
-export async function openKilled(dir: string): Promise<EmbeddedJobs> {
+export async function openApp(dir: string): Promise<EmbeddedJobs> {
   const app = await embedded({ dir, limits: { resultsMax: 1_000_000 }, wal: { freeBytesSoft: 0 } });
   app.worker({
     slots: 32,
@@ -20,13 +20,13 @@ export async function openKilled(dir: string): Promise<EmbeddedJobs> {
   return app;
 }
 
-/** Submits without end and says what it was told, one line each, until it is killed. */
+/** Submits without end and prints receipts and results, one line each, until it is killed. */
 async function main(dir: string, round: string): Promise<void> {
-  const app = await openKilled(dir);
+  const app = await openApp(dir);
   const client = app.client();
   process.stdout.write('ready\n');
   let next = 0;
-  const one = async (): Promise<void> => {
+  const lane = async (): Promise<void> => {
     for (;;) {
       next += 1;
       const text = `${round}.${next}`;
@@ -35,7 +35,7 @@ async function main(dir: string, round: string): Promise<void> {
       process.stdout.write(`result ${handled.id} ${await handled.result()}\n`);
     }
   };
-  await Promise.all(Array.from({ length: 48 }, one));
+  await Promise.all(Array.from({ length: 48 }, lane));
 }
 
 if (process.argv[2] !== undefined && process.argv[3] !== undefined)

@@ -1,32 +1,32 @@
 import { defineJob, handle } from '@troupe/jobs';
 import { aNumber, anything } from '../plain-schema.js';
 
-/** Gives back what it got. */
-export const Echo = defineJob('trial.echo', { input: anything, output: anything });
+/** Returns its input. */
+export const Echo = defineJob('sample.echo', { input: anything, output: anything });
 /** Takes so many milliseconds. */
-export const Nap = defineJob('trial.nap', { input: aNumber, output: anything, retry: { baseMs: 10 } });
-/** Runs until its signal says otherwise. */
-export const Endless = defineJob('trial.endless', { input: anything, output: anything });
+export const Nap = defineJob('sample.nap', { input: aNumber, output: anything, retry: { baseMs: 10 } });
+/** Runs until its signal aborts. */
+export const Endless = defineJob('sample.endless', { input: anything, output: anything });
 /** Its first attempt never ends; the others do at once. */
-export const Second = defineJob('trial.second', { input: anything, output: anything });
-/** Fails, and is not tried again often. */
-export const Fail = defineJob('trial.fail', {
+export const Second = defineJob('sample.second', { input: anything, output: anything });
+/** Always fails; two attempts. */
+export const Fail = defineJob('sample.fail', {
   input: anything,
   output: anything,
   retry: { attempts: 2, baseMs: 1, capMs: 1 },
 });
 
-/** Its first attempt holds the event loop for so many milliseconds; the others return at once. */
-export const Spin = defineJob('trial.spin', {
+/** Its first attempt blocks the event loop for so many milliseconds; the others return at once. */
+export const Spin = defineJob('sample.spin', {
   input: aNumber,
   output: anything,
   leaseMs: 2_000,
   retry: { baseMs: 10 },
 });
 /** The same, with a lease that does not end during a test. */
-export const LongSpin = defineJob('trial.long-spin', { input: aNumber, output: anything });
+export const LongSpin = defineJob('sample.long-spin', { input: aNumber, output: anything });
 /** The same, with three seconds to run. */
-export const BriefSpin = defineJob('trial.brief-spin', {
+export const BriefSpin = defineJob('sample.brief-spin', {
   input: aNumber,
   output: anything,
   leaseMs: 2_000,
@@ -34,7 +34,7 @@ export const BriefSpin = defineJob('trial.brief-spin', {
   retry: { baseMs: 10 },
 });
 
-export function trialHandlers(name: string, started: (exec: string, input: unknown) => void) {
+export function sampleHandlers(name: string, started: (exec: string, input: unknown) => void) {
   const spin = (exec: string, ms: number, attempt: number): string => {
     started(exec, ms);
     const until = performance.now() + (attempt === 1 ? ms : 0);

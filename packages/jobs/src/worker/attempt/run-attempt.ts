@@ -1,9 +1,10 @@
 // Hot path: once per attempt; a synchronous handler meets no promise and no closure.
-import { type Payload, payloadOfValue, payloadValue } from '../job/payload.js';
-import { checkValue } from '../job/schema-check.js';
-import type { AttemptEnd } from '../protocol/worker-messages.js';
+
+import { checkValue } from '../../job/check-schema.js';
+import { type Payload, payloadOfValue, payloadValue } from '../../job/payload.js';
+import type { AttemptEnd } from '../../protocol/worker-messages.js';
+import type { AttemptContext, HandledJob } from '../handler.js';
 import { type Attempt, failed, failureOf, isFinal, released } from './attempt.js';
-import type { AttemptContext, HandledJob } from './handler.js';
 
 /** Takes the end of an attempt. Only the first end of each counts. */
 export interface AttemptOwner {
@@ -11,8 +12,8 @@ export interface AttemptOwner {
 }
 
 /**
- * Runs one attempt: decode → check the input → call the handler → check the output → encode → finish. Returns true if
- * the attempt is still running.
+ * Runs one attempt: decode → check the input → call the handler → check the output → encode → finish. Returns
+ * true if the attempt is still running.
  */
 export function runAttempt(
   attempt: Attempt,

@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Attempt } from '#src/worker/attempt.js';
+import { Attempt } from '#src/worker/attempt/attempt.js';
 
 const attempts = suite('attempt');
 
-attempts('the payload goes with the first who takes it; what it counted is still known', () => {
+attempts('the payload is handed out once; its size stays known', () => {
   const assignment = { job: 7, attempt: 2, exec: 'one', client: 'ann', runMs: 50, outputBytes: 10 };
   const attempt = new Attempt({ ...assignment, payload: '"text"' }, 1_000);
   assert.is(attempt.takePayload(), '"text"');
@@ -12,7 +12,7 @@ attempts('the payload goes with the first who takes it; what it counted is still
   assert.is(attempt.payloadBytes, 6);
 });
 
-attempts('its run time counts from when it begins, not from when it came', () => {
+attempts('the run time counts from the beginning, not from the arrival', () => {
   const rest = { exec: 'one', client: 'ann', outputBytes: 10, payload: '1' };
   const attempt = new Attempt({ job: 7, attempt: 2, runMs: 50, ...rest }, 1_000);
   assert.equal([attempt.hasBegun, attempt.since, attempt.deadline], [false, 1_000, Number.POSITIVE_INFINITY]);

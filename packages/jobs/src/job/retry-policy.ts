@@ -1,8 +1,8 @@
 export type RetryBackoff = 'constant' | 'linear' | 'exponential';
 
-/** When a failed attempt is tried again. */
+/** The retries of a failed job. */
 export interface RetryPolicy {
-  /** Failed attempts before the dead letters. */
+  /** Failed attempts before the job becomes a dead letter. */
   readonly attempts: number;
   readonly backoff: RetryBackoff;
   readonly baseMs: number;
@@ -24,8 +24,8 @@ export const DEFAULT_RETRY: RetryPolicy = {
 };
 
 /**
- * How long to wait after the `failures`-th failure. `chance` is from 0 to 1 and decided by the caller, who stores the
- * outcome. Saturates at the cap (the jitter may exceed it), whatever the count.
+ * The delay after the `failures`-th failure. `chance` is from 0 to 1 and chosen by the caller, who stores the
+ * result. Saturates at the cap for any count; the jitter may exceed it.
  */
 export function retryDelayMs(policy: RetryPolicy, failures: number, chance: number): number {
   const plain = Math.min(plainDelay(policy, Math.max(1, failures)), policy.capMs);
@@ -40,7 +40,7 @@ function plainDelay(policy: RetryPolicy, failures: number): number {
     case 'linear':
       return policy.baseMs * failures;
     case 'exponential':
-      // 2^1023 is the last finite power; the cap has long taken over.
+      // 2^1023 is the last finite power; the cap is far below.
       return policy.baseMs * 2 ** Math.min(failures - 1, 1_000);
     default:
       return policy.backoff satisfies never;
