@@ -1,6 +1,6 @@
 // Actors made from a reducer, a class and a generator, and streams into and out of an actor.
 import assert from 'node:assert/strict';
-import { createSystem, fromClass, fromGenerator, fromReducer, openInbox, pipeToActor } from '@troupe/core';
+import { createSystem, fromActor, fromClass, fromGenerator, fromReducer, toActor } from '@troupe/core';
 
 type Change = { readonly kind: 'add'; readonly n: number } | { readonly kind: 'clear' };
 const Total = fromReducer(
@@ -50,8 +50,8 @@ assert.equal(await average.ask.next(8), 6);
 async function* numbers(): AsyncGenerator<number> {
   for (let n = 0; n < 100; n += 1) yield n;
 }
-const inbox = openInbox<number>(system, { capacity: 4 });
-const sending = pipeToActor(numbers(), inbox.ref, 'put').then(() => inbox.ref.send.end());
+const inbox = fromActor<number>(system, { capacity: 4 });
+const sending = toActor(numbers(), inbox.ref, 'put').then(() => inbox.ref.send.end());
 let sum = 0;
 for await (const n of inbox) sum += n; // a slow reader slows the source down
 await sending;

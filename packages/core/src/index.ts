@@ -1,8 +1,8 @@
 export { type ClassOptions, fromClass, type MethodHandlers } from './adapt/from-class.js';
 export { type Dialogue, fromGenerator, type GeneratorHandlers } from './adapt/from-generator.js';
 export { fromReducer, type ReducerHandlers, type ReducerOptions } from './adapt/from-reducer.js';
-export { type Inbox, type InboxHandlers, type InboxOptions, openInbox } from './adapt/inbox.js';
-export { type MessagesFor, type PipeToActorOptions, pipeToActor } from './adapt/pipe-to-actor.js';
+export { type MessagesFor, type ToActorOptions, toActor } from './adapt/pipe-to-actor.js';
+export { fromActor, type Inbox, type InboxHandlers, type InboxOptions } from './adapt/stream-from-actor.js';
 export type { ActorContext, Logger, ResumeOn, SuspensionToken } from './define/actor-context.js';
 export type {
   ActorDefinition,
@@ -46,14 +46,14 @@ export {
   TreeError,
   TroupeError,
   UndeliveredError,
-} from './errors.js';
-export type { EventListener, RuntimeEvent, StopReason } from './events.js';
+} from './errors/error-classes.js';
+export type { EventListener } from './event-stream.js';
 export type { Host, HostTimer, LogEntry, LogLevel } from './host.js';
 export type { ActorView, InspectOptions, StatusWord } from './inspect/actor-view.js';
 export type { WarnLimits } from './inspect/slow-actor-warnings.js';
 export type { Delivered } from './mailbox/delivery.js';
+export type { Level } from './mailbox/levelled-queue.js';
 export type { OverflowPolicy } from './mailbox/overflow-policy.js';
-export type { Level } from './mailbox/priority-levels.js';
 export type { DeadLetter, DeadLetterReason } from './message/dead-letter.js';
 export { Failure, isFailure } from './message/expected-failure.js';
 export type { LaterReply } from './message/later-reply.js';
@@ -75,14 +75,14 @@ export type { PoolOptions, PoolSettings, Spawner } from './routing/pool.js';
 export { spawnPool } from './routing/pool.js';
 export { type GroupRouting, router } from './routing/router.js';
 export type { Gathered, GatherMethods, PoolRef, RouterRef } from './routing/router-ref.js';
-export type { KeyOf, PullOptions, Routing } from './routing/routing.js';
+export type { KeyOf, PullOptions, Routing } from './routing/routing-option.js';
 export type { InvokeResult } from './run-queue/invoke-result.js';
+export type { RuntimeEvent, StopReason } from './runtime-event.js';
 export type { ShutdownOptions, ShutdownPhase, ShutdownTask, Unfinished } from './shutdown.js';
 export type { ActorSystem, StopOptions, SystemReport, SystemStats } from './system.js';
 export { createSystem } from './system.js';
 export type { SystemOptions } from './system-options.js';
 export { diffTrees, type TreeChange } from './tree/diff-trees.js';
-export { printTree } from './tree/print-tree.js';
 export { type RunningTree, startTree } from './tree/start-tree.js';
 export {
   type ChildOptions,
@@ -95,3 +95,4 @@ export {
   supervisor,
   type TreeNode,
 } from './tree/tree-spec.js';
+export { printTree } from './tree/tree-spec-text.js';

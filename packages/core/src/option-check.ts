@@ -1,6 +1,6 @@
-import { OptionError } from './errors.js';
+import { OptionError } from './errors/error-classes.js';
 
-export { describe } from './errors.js';
+export { describe } from './errors/describe-value.js';
 
 /** An option with a value it cannot have. `problem` is a clause: `needed a whole number of at least 1`. */
 export interface OptionProblem {

@@ -1,4 +1,6 @@
-import { messageOf, OptionError, SystemStoppedError, toError } from './errors.js';
+import { messageOf } from './errors/bounded-error.js';
+import { OptionError, SystemStoppedError } from './errors/error-classes.js';
+import { toError } from './errors/thrown-value.js';
 import type { Host } from './host.js';
 
 /**

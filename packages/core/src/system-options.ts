@@ -1,5 +1,5 @@
 import type { ActorCell } from './actor/actor-cell.js';
-import { actorName } from './actor-name.js';
+import { actorName } from './actor-name-rule.js';
 import { type SupervisionPolicy, supervisionPolicy } from './define/supervision-policy.js';
 import type { Executor } from './executor/executor.js';
 import type { Host } from './host.js';

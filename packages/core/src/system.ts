@@ -1,26 +1,29 @@
 import type { ActorCell } from './actor/actor-cell.js';
 import { isOf } from './actor/name-registry.js';
-import { actorPath } from './actor-name.js';
+import { actorPath } from './actor-name-rule.js';
 import type { SuspensionToken } from './define/actor-context.js';
 import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from './define/actor-definition.js';
 import { checkIsDefinition } from './define/check-definition.js';
 import { defineActor } from './define/define-actor.js';
 import type { SpawnOptions } from './define/spawn-options.js';
-import { boundedError, messageOf, OptionError, toError } from './errors.js';
-import type { EventListener, StopReason } from './events.js';
+import { boundedError, messageOf } from './errors/bounded-error.js';
+import { OptionError } from './errors/error-classes.js';
+import { toError } from './errors/thrown-value.js';
+import type { EventListener } from './event-stream.js';
 import { TimeSlice } from './executor/time-slice.js';
 import { WorkerExecutor } from './executor/worker-executor.js';
 import type { Host } from './host.js';
 import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { describeActivity } from './inspect/describe-activity.js';
 import { inspectActor } from './inspect/inspect-actor.js';
-import { textOfTree } from './inspect/live-tree-text.js';
+import { liveTreeText } from './inspect/live-tree-text.js';
 import { nodeHost } from './node-host.js';
 import { callback, checkOption, checkOptionNames } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
-import { cellOfRef } from './ref/cell-of-ref.js';
 import type { CellRef } from './ref/cell-ref.js';
+import { checkRefArgument } from './ref/check-ref-argument.js';
 import { Runtime } from './runtime.js';
+import type { StopReason } from './runtime-event.js';
 import {
   Shutdown,
   type ShutdownOptions,
@@ -155,7 +158,7 @@ class System implements ActorSystem {
   }
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
-    cellOfRef('ask.ref', ref);
+    checkRefArgument('ask.ref', ref);
     return (ref as unknown as CellRef).askAs(undefined, options?.withinMs) as AskMethods<H>;
   }
 
@@ -167,21 +170,21 @@ class System implements ActorSystem {
 
   stop(ref: AnyRef, options: StopOptions = {}): Promise<StopReason> {
     checkTimeLimit('stop', options);
-    return this.end(cellOfRef('stop.ref', ref), (cell) => cell.requestStop(), options.withinMs);
+    return this.end(checkRefArgument('stop.ref', ref), (cell) => cell.requestStop(), options.withinMs);
   }
 
   drain(ref: AnyRef, options: StopOptions = {}): Promise<StopReason> {
     checkTimeLimit('drain', options);
     const { withinMs = DRAIN_WITHIN_MS_DEFAULT } = options;
-    return this.end(cellOfRef('drain.ref', ref), (cell) => cell.requestDrain(), withinMs, false);
+    return this.end(checkRefArgument('drain.ref', ref), (cell) => cell.requestDrain(), withinMs, false);
   }
 
   kill(ref: AnyRef): Promise<StopReason> {
-    return this.end(cellOfRef('kill.ref', ref), (cell) => cell.requestKill(), undefined);
+    return this.end(checkRefArgument('kill.ref', ref), (cell) => cell.requestKill(), undefined);
   }
 
   suspend(ref: AnyRef, reason?: string): SuspensionToken {
-    const cell = cellOfRef('suspend.ref', ref);
+    const cell = checkRefArgument('suspend.ref', ref);
     if (cell.isTerminated) return { active: false, resume: () => undefined };
     const why = reason === undefined ? 'operator' : { user: reason };
     return this.runtime.suspensions.suspend(
@@ -210,7 +213,7 @@ class System implements ActorSystem {
       handled: ready.handledTotal,
       deadLetters: deadLetters.total,
       timers: wheel.live,
-      logsLost: this.runtime.diagnostics.logsLost,
+      logsLost: this.runtime.log.logsLost,
     };
   }
 
@@ -228,7 +231,7 @@ class System implements ActorSystem {
         onChange(found as unknown as ActorRef<D> | undefined);
       } catch (thrown) {
         const error = boundedError(toError(thrown));
-        this.runtime.diagnostics.log('error', `watchName(${path}) threw: ${messageOf(error)}`, {
+        this.runtime.log.write('error', `watchName(${path}) threw: ${messageOf(error)}`, {
           path,
           error,
         });
@@ -241,13 +244,13 @@ class System implements ActorSystem {
     const { under, ...rest } = options;
     return inspectActor(
       this.runtime,
-      under === undefined ? this.runtime.guardian : cellOfRef('inspect.under', under),
+      under === undefined ? this.runtime.guardian : checkRefArgument('inspect.under', under),
       rest,
     );
   }
 
   tree(options: InspectOptions & { readonly under?: AnyRef } = {}): string {
-    return textOfTree(this.inspect(options));
+    return liveTreeText(this.inspect(options));
   }
 
   onShutdown(phase: ShutdownPhase, name: string, run: ShutdownTask): () => void {
@@ -268,10 +271,10 @@ class System implements ActorSystem {
 
   private failedAtRoot(report: FailureReport): void {
     const error = boundedError(report.error);
-    const messageHistory = this.runtime.diagnostics.messageHistoryOf(report.origin.slot);
+    const messageHistory = this.runtime.log.messageHistoryOf(report.origin.slot);
     this.cause = error;
     this.messageHistory = messageHistory;
-    this.runtime.diagnostics.log('error', `system ${this.name} stops: ${messageOf(error)}`, {
+    this.runtime.log.write('error', `system ${this.name} stops: ${messageOf(error)}`, {
       error,
       messageHistory,
     });

@@ -11,9 +11,9 @@ import { type ConnectionFlags, dialOptions, withConnectionOptions } from '../inp
 import { parseAddress } from '../input/leader-address.js';
 import { wholeNumber } from '../input/option-parsers.js';
 import { untypedJob } from '../input/untyped-job.js';
-import { interruption } from '../interruptible-work.js';
-import { silentHost } from '../output/logging-host.js';
+import { silentHost } from '../logging-host.js';
 import { ProgressBar } from '../output/progress-bar.js';
+import { interruption } from '../signal-interruption.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
 
 interface Flags extends JsonFlag, ConnectionFlags {

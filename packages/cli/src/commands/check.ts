@@ -1,7 +1,8 @@
 import type { LeaderOverview } from '@troupe/jobs';
 import type { Command } from 'commander';
+import { withClient } from '../command-client.js';
 import { ExitCode } from '../exit-code.js';
-import { type RequestFlags, withClient, withRequestOptions } from '../input/connection-options.js';
+import { type RequestFlags, withRequestOptions } from '../input/connection-options.js';
 import { wholeNumber } from '../input/option-parsers.js';
 import { type CommandContext, printResult, subcommand } from '../subcommand.js';
 

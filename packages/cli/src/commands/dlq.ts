@@ -1,12 +1,14 @@
 import type { Client } from '@troupe/jobs';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
+import { withClient } from '../command-client.js';
 import { ExitCode } from '../exit-code.js';
-import { type RequestFlags, withClient, withRequestOptions } from '../input/connection-options.js';
+import { type RequestFlags, withRequestOptions } from '../input/connection-options.js';
 import { wholeNumber } from '../input/option-parsers.js';
 import { untypedJob } from '../input/untyped-job.js';
-import { jobLines, shownJob, table } from '../output/job-table.js';
+import { jobLines, shownJob } from '../output/job-text.js';
 import { ProgressBar } from '../output/progress-bar.js';
+import { textTable } from '../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../subcommand.js';
 import { jobsIn } from './jobs.js';
 
@@ -88,5 +90,6 @@ async function list(context: CommandContext, flags: Flags & { max: number }, cli
     else rows.push([job.id, job.exec, job.reason ?? '', job.endedAt ?? '', job.failure?.message ?? '']);
   }
   if (flags.json === true) return;
-  for (const line of table(['ID', 'EXEC', 'REASON', 'ENDED', 'LAST ERROR'], rows)) context.terminal.out(line);
+  for (const line of textTable(['ID', 'EXEC', 'REASON', 'ENDED', 'LAST ERROR'], rows))
+    context.terminal.out(line);
 }

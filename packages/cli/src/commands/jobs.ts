@@ -1,14 +1,11 @@
 import type { Client, JobView } from '@troupe/jobs';
 import { type Command, Option } from 'commander';
-import {
-  type RequestFlags,
-  withClient,
-  withRequestOptions,
-  withWaitingClient,
-} from '../input/connection-options.js';
+import { withClient, withWaitingClient } from '../command-client.js';
+import { type RequestFlags, withRequestOptions } from '../input/connection-options.js';
 import { TIMER_MS_MAX, wholeNumber } from '../input/option-parsers.js';
 import { untypedJob } from '../input/untyped-job.js';
-import { jobLines, shownJob, table } from '../output/job-table.js';
+import { jobLines, shownJob } from '../output/job-text.js';
+import { textTable } from '../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../subcommand.js';
 
 type Flags = RequestFlags;
@@ -93,7 +90,7 @@ async function list(
     job.submittedAt,
     job.reason ?? '',
   ]);
-  for (const line of table(['ID', 'STATE', 'EXEC', 'ATTEMPT', 'SUBMITTED', 'REASON'], rows))
+  for (const line of textTable(['ID', 'STATE', 'EXEC', 'ATTEMPT', 'SUBMITTED', 'REASON'], rows))
     context.terminal.out(line);
 }
 

@@ -3,9 +3,10 @@ import type { Client, JobDefinition, JobHandle, SubmitOptions, WaitOptions } fro
 import type { Net } from '@troupe/transport';
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
+import { withWaitingClient } from '../command-client.js';
 import { ExitCode } from '../exit-code.js';
 import type { CommandDeadline } from '../input/command-deadline.js';
-import { type RequestFlags, withRequestOptions, withWaitingClient } from '../input/connection-options.js';
+import { type RequestFlags, withRequestOptions } from '../input/connection-options.js';
 import { TIMER_MS_MAX, wholeNumber, YEAR_MS } from '../input/option-parsers.js';
 import {
   jsonOfText,

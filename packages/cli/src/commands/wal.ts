@@ -3,7 +3,7 @@ import { type DumpedEntry, dumpWal, type RepairReport, repairWal, verifyWal } fr
 import type { Command } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { mustHoldLog } from '../input/log-folder.js';
+import { mustHoldLog } from '../input/check-log-folder.js';
 import { wholeNumber } from '../input/option-parsers.js';
 import { ProgressBar } from '../output/progress-bar.js';
 import { progressStorage } from '../output/progress-storage.js';

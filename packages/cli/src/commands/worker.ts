@@ -9,10 +9,10 @@ import { ExitCode } from '../exit-code.js';
 import { dialOptions, type LeaderFlags, withLeaderOptions } from '../input/connection-options.js';
 import { share, wholeNumber } from '../input/option-parsers.js';
 import { repeatable } from '../input/repeatable-option.js';
+import { loggingHost } from '../logging-host.js';
 import { ConnectionNotices } from '../output/connection-notices.js';
-import { logLines } from '../output/crash-report.js';
 import { escapeControlCharacters } from '../output/escape-control-characters.js';
-import { loggingHost } from '../output/logging-host.js';
+import { logLines } from '../output/log-lines.js';
 import { untilSignal } from '../process-signals.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
 

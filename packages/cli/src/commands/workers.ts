@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
-import { type RequestFlags, withClient, withRequestOptions } from '../input/connection-options.js';
-import { stateText, table } from '../output/job-table.js';
+import { withClient } from '../command-client.js';
+import { type RequestFlags, withRequestOptions } from '../input/connection-options.js';
+import { stateText } from '../output/job-text.js';
+import { textTable } from '../output/text-table.js';
 import { type CommandContext, printResult, subcommand } from '../subcommand.js';
 
 type Flags = RequestFlags;
@@ -24,7 +26,7 @@ export function addWorkers(program: Command, context: CommandContext): void {
         `${Math.round(cpu * 100)}%`,
         `${Math.round(lagMs)} ms`,
       ]);
-      for (const line of table(['WORKER', 'STATE', 'RUNNING', 'CREDIT', 'CPU', 'LAG'], rows))
+      for (const line of textTable(['WORKER', 'STATE', 'RUNNING', 'CREDIT', 'CPU', 'LAG'], rows))
         context.terminal.out(line);
     }),
   );

@@ -1,17 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { type Client, connectClient, type DialOptions } from '@troupe/jobs';
-import type { DialerAuth, DialTls, Net } from '@troupe/transport';
+import type { DialOptions } from '@troupe/jobs';
+import type { DialerAuth, DialTls } from '@troupe/transport';
 import { type Command, Option } from 'commander';
 import { CliError } from '../cli-error.js';
 import { ExitCode } from '../exit-code.js';
-import { ConnectionNotices } from '../output/connection-notices.js';
-import { silentHost } from '../output/logging-host.js';
-import type { CommandContext, JsonFlag } from '../subcommand.js';
-import { CommandDeadline } from './command-deadline.js';
+import { silentHost } from '../logging-host.js';
+import type { JsonFlag } from '../subcommand.js';
+import { checkTlsFiles } from './check-tls-files.js';
 import { authOf } from './key-file.js';
 import { DEFAULT_PORT, parseAddress } from './leader-address.js';
 import { TIMER_MS_MAX, wholeNumber } from './option-parsers.js';
-import { checkTlsFiles } from './tls-files.js';
 
 /** Flags of every command that connects to a leader. */
 export interface LeaderFlags extends ConnectionFlags {
@@ -86,52 +84,6 @@ export function dialOptions(flags: ConnectionFlags & { readonly leader: string }
     ...(tls === undefined ? {} : { tls }),
     ...(flags.compress === undefined ? {} : { compress: flags.compress }),
   };
-}
-
-/** Runs requests of a leader within the time of the command. */
-export async function withClient<T>(flags: RequestFlags, run: (client: Client) => Promise<T>): Promise<T> {
-  const deadline = new CommandDeadline(flags.timeout);
-  const client = await connectClient({ ...dialOptions(flags), ...connectLimit(flags, deadline), name: NAME });
-  return closing(client, deadline.race(run(client)));
-}
-
-/**
- * The same for a command that may wait for long: it prints when the leader is away, and keeps its own time.
- */
-export async function withWaitingClient<T>(
-  context: CommandContext,
-  flags: RequestFlags,
-  run: (client: Client, deadline: CommandDeadline) => Promise<T>,
-  options: { readonly net?: Net } = {},
-): Promise<T> {
-  const deadline = new CommandDeadline(flags.timeout);
-  const dial = dialOptions(flags);
-  const notices = new ConnectionNotices(context.terminal, dial.address);
-  const client = await connectClient({
-    ...dial,
-    ...connectLimit(flags, deadline),
-    ...(options.net === undefined ? {} : { net: options.net }),
-    name: NAME,
-    ...(flags.json === true ? {} : { onEvent: notices.onEvent }),
-  });
-  return closing(client, run(client, deadline));
-}
-
-const NAME = 'cli';
-
-function connectLimit(
-  { connectWithin }: RequestFlags,
-  deadline: CommandDeadline,
-): { readonly withinMs?: number } {
-  return deadline.left(connectWithin);
-}
-
-async function closing<T>(client: Client, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } finally {
-    client.close();
-  }
 }
 
 /** A key file, else a client certificate, else nothing. */

@@ -176,7 +176,9 @@ jobs('`dlq ls`, `show`, `redrive` and `purge` work on dead letters', async () =>
   assert.match((await troupe(['dlq', 'show', id, ...to])).out, /failure +Error: it never works\n/);
   assert.is((await troupe(['dlq', 'redrive', id, ...to])).out, '1 of 1 queued again\n');
   assert.is((await troupe(['await', id, ...to])).code, 1);
-  assert.equal(lines(await troupe(['dlq', 'purge', '--all', '--json', ...to])), [{ purged: 1, requested: 1 }]);
+  assert.equal(lines(await troupe(['dlq', 'purge', '--all', '--json', ...to])), [
+    { purged: 1, requested: 1 },
+  ]);
   const gone = await troupe(['dlq', 'purge', id, ...to]);
   assert.equal([gone.code, gone.out], [66, '0 of 1 purged\n']);
   const alive = (await troupe(['submit', 'no.worker', '1', ...to])).out.trim();

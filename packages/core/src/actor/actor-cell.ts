@@ -1,18 +1,18 @@
 import type { ActorContext, Logger, ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import type { AnyDefinition, ArgsOf, HandlerMap, SpawnArgs } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
-import { MisuseError, StaleContextError } from '../errors.js';
-import type { StopReason } from '../events.js';
-import { STOP_REASONS } from '../events.js';
+import { MisuseError, StaleContextError } from '../errors/error-classes.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import { Mailbox } from '../mailbox/mailbox.js';
 import { Failure } from '../message/expected-failure.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
-import { cellOfRef } from '../ref/cell-of-ref.js';
 import type { CellRef } from '../ref/cell-ref.js';
+import { checkRefArgument } from '../ref/check-ref-argument.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
+import type { StopReason } from '../runtime-event.js';
+import { STOP_REASONS } from '../runtime-event.js';
 import { link, unlink } from './actor-links.js';
 import type { ActorType } from './actor-type.js';
 import { ColdState } from './cold-state.js';
@@ -136,7 +136,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   get log(): Logger {
-    return this.type.runtime.diagnostics.loggerFor(this);
+    return this.type.runtime.log.loggerFor(this);
   }
 
   now(): number {
@@ -170,25 +170,25 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
 
   watch(ref: AnyRef): void {
     this.checkCurrent('watch');
-    cellOfRef('watch.ref', ref);
+    checkRefArgument('watch.ref', ref);
     this.type.runtime.deathWatch.watch(this, ref as CellRef);
   }
 
   unwatch(ref: AnyRef): void {
     this.checkCurrent('unwatch');
-    cellOfRef('unwatch.ref', ref);
+    checkRefArgument('unwatch.ref', ref);
     this.type.runtime.deathWatch.unwatch(this, ref as CellRef);
   }
 
   link(ref: AnyRef): void {
     this.checkCurrent('link');
-    cellOfRef('link.ref', ref);
+    checkRefArgument('link.ref', ref);
     link(this, ref as CellRef);
   }
 
   unlink(ref: AnyRef): void {
     this.checkCurrent('unlink');
-    cellOfRef('unlink.ref', ref);
+    checkRefArgument('unlink.ref', ref);
     unlink(this, ref as CellRef);
   }
 
@@ -251,14 +251,14 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   /** A continuation of an earlier incarnation must not act in the name of this one. */
   checkCurrent(what: string): void {
     if (this.isCurrent) return;
-    this.type.runtime.diagnostics.reportStaleContext(this, what);
+    this.type.runtime.log.reportStaleContext(this, what);
     throw new StaleContextError(this.path, what);
   }
 
   private mayEnd(ref: AnyRef | undefined, verb: string): ActorCell | undefined {
     this.checkCurrent(verb);
     if (ref === undefined) return this;
-    const cell = cellOfRef(`${verb}.ref`, ref);
+    const cell = checkRefArgument(`${verb}.ref`, ref);
     if (cell.isTerminated || cell === this) return cell === this ? this : undefined;
     if (this.type.runtime.childLists.parentOf(cell.slot) !== this) {
       throw new MisuseError(
@@ -277,7 +277,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   ): TimerMethods<H> {
     const verb = repeat ? 'every' : 'after';
     this.checkCurrent(verb);
-    cellOfRef(`${verb}.ref`, ref);
+    checkRefArgument(`${verb}.ref`, ref);
     const terms = { owner: this, ms, repeat, key: options?.key };
     return (ref as unknown as CellRef).timer(terms) as TimerMethods<H>;
   }

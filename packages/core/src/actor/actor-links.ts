@@ -1,4 +1,4 @@
-import { MisuseError } from '../errors.js';
+import { MisuseError } from '../errors/error-classes.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import type { ActorCell } from './actor-cell.js';
 import type { ColdState } from './cold-state.js';

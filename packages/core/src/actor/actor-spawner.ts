@@ -1,7 +1,7 @@
 import type { AnyDefinition } from '../define/actor-definition.js';
 import { checkIsDefinition } from '../define/check-definition.js';
 import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
-import { SystemStoppedError } from '../errors.js';
+import { SystemStoppedError } from '../errors/error-classes.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { ActorCell } from './actor-cell.js';

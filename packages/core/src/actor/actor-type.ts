@@ -1,8 +1,8 @@
 import type { AnyDefinition, LooseSpec } from '../define/actor-definition.js';
 import type { Delivery } from '../mailbox/delivery.js';
-import type { Handler, MailboxType } from '../mailbox/mailbox-type.js';
+import { LEVELS } from '../mailbox/levelled-queue.js';
+import type { Handler, MailboxSettings } from '../mailbox/mailbox-settings.js';
 import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
-import { LEVELS } from '../mailbox/priority-levels.js';
 import { IDLE, SLOW_PATH } from '../mailbox/status-word.js';
 import type { Pipeline } from '../middleware/pipeline.js';
 import type { ActorCell } from './actor-cell.js';
@@ -15,7 +15,7 @@ const CAPACITY_DEFAULT = 1_000;
 export const STOP_WITHIN_MS_DEFAULT = 5_000;
 
 /** A definition in one system (and, with phases, in one phase): everything that its actors share. */
-export class ActorType implements MailboxType {
+export class ActorType implements MailboxSettings {
   readonly handlers: readonly Handler[];
   readonly delivery: Delivery<ActorCell>;
   readonly capacity: number;
@@ -90,6 +90,8 @@ export class ActorType implements MailboxType {
 
   private handlerFor(name: string): Handler {
     const inPhase = this.phase === undefined ? undefined : this.spec.phases?.[this.phase]?.[name];
-    return (inPhase ?? this.spec.handlers[name] ?? this.runtime.unhandledInPhase.handlerFor(name)) as Handler;
+    return (inPhase ??
+      this.spec.handlers[name] ??
+      this.runtime.missingPhaseHandlers.handlerFor(name)) as Handler;
   }
 }

@@ -1,13 +1,13 @@
 import type { RestartType, SupervisionPolicy } from '../define/supervision-policy.js';
-import type { StopReason } from '../events.js';
-import type { PendingCall } from '../invoker/pending-call.js';
+import type { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import type { DeferredSignals } from '../lifecycle/deferred-signals.js';
-import type { Ending } from '../lifecycle/ending.js';
+import type { Ending } from '../lifecycle/ending-stage.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import type { Suspension } from '../lifecycle/suspensions.js';
 import { NO_SLOT } from '../mailbox/mailbox.js';
 import type { Stash } from '../mailbox/stashes.js';
 import type { Middleware } from '../middleware/middleware.js';
+import type { StopReason } from '../runtime-event.js';
 import type { FailureReport } from '../supervision/failure-report.js';
 import type { GroupRestart } from '../supervision/group-restart.js';
 import type { RestartWindow } from '../supervision/restart-window.js';
@@ -29,9 +29,9 @@ export class ColdState {
   watchers: Map<ActorCell['ref'], ActorCell['ref']> | undefined = undefined;
   watching: Set<ActorCell['ref']> | undefined = undefined;
   suspensions: Suspension[] = [];
-  awaiting: PendingCall | undefined = undefined;
+  awaiting: UnsettledHandler | undefined = undefined;
   /** A settled call, reused by the next handler that awaits. */
-  sparePendingCall: PendingCall | undefined = undefined;
+  spareUnsettledHandler: UnsettledHandler | undefined = undefined;
   timers: CellTimers | undefined = undefined;
   stash: Stash | undefined = undefined;
   abort: AbortController | undefined = undefined;
@@ -61,7 +61,7 @@ export class ColdState {
   endIncarnation(): void {
     this.deferredSignals = undefined;
     this.awaiting = undefined;
-    this.sparePendingCall = undefined;
+    this.spareUnsettledHandler = undefined;
     this.abort = undefined;
     this.ending = undefined;
     this.failure = undefined;

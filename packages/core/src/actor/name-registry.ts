@@ -1,6 +1,6 @@
-import { actorName } from '../actor-name.js';
+import { actorName } from '../actor-name-rule.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
-import { LookupError, NameTakenError } from '../errors.js';
+import { LookupError, NameTakenError } from '../errors/error-classes.js';
 import { checkOption } from '../option-check.js';
 import type { ActorCell } from './actor-cell.js';
 import type { Parts } from './runtime-parts.js';

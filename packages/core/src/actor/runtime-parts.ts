@@ -1,18 +1,19 @@
-import type { EventStream } from '../events.js';
+import type { EventStream } from '../event-stream.js';
 import type { Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
-import type { Diagnostics } from '../inspect/diagnostics.js';
+import type { RuntimeLog } from '../inspect/runtime-log.js';
 import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { ActorLifecycle } from '../lifecycle/actor-lifecycle.js';
+import type { AsyncHandlerParking } from '../lifecycle/async-handler-parking.js';
 import type { LifecycleHooks } from '../lifecycle/lifecycle-hooks.js';
-import type { PendingCalls } from '../lifecycle/pending-calls.js';
 import type { StopSequence } from '../lifecycle/stop-sequence.js';
 import type { Suspensions } from '../lifecycle/suspensions.js';
 import type { Termination } from '../lifecycle/termination.js';
-import type { DeadLetters } from '../mailbox/dead-letters.js';
+import type { DeadLetterPublisher } from '../mailbox/dead-letter-publisher.js';
 import type { Delivery } from '../mailbox/delivery.js';
+import type { MissingPhaseHandlers } from '../mailbox/missing-phase-handlers.js';
 import type { Stashes } from '../mailbox/stashes.js';
-import type { UnhandledInPhase } from '../mailbox/unhandled-in-phase.js';
+import type { DeadLetterHooks } from '../middleware/dead-letter-hooks.js';
 import type { MessageHooks } from '../middleware/message-hooks.js';
 import type { SendHooks } from '../middleware/send-hooks.js';
 import type { AskCycles } from '../ref/ask-cycles.js';
@@ -48,15 +49,16 @@ export interface TimeSource {
 /** Messages on their way, and messages that wait. */
 export interface Messaging {
   readonly delivery: Delivery<ActorCell>;
-  readonly deadLetters: DeadLetters;
+  readonly deadLetters: DeadLetterPublisher;
   readonly asks: Asks;
   readonly askCycles: AskCycles;
   readonly sends: WaitingSends;
   readonly sendHooks: SendHooks;
+  readonly deadLetterHooks: DeadLetterHooks;
   readonly messageHooks: MessageHooks;
   readonly stashes: Stashes;
   readonly suspensions: Suspensions;
-  readonly unhandledInPhase: UnhandledInPhase;
+  readonly missingPhaseHandlers: MissingPhaseHandlers;
 }
 
 /** The tree of actors and their names. */
@@ -71,7 +73,7 @@ export interface ActorTree {
 export interface Lifecycles {
   readonly lifecycle: ActorLifecycle;
   readonly hooks: LifecycleHooks;
-  readonly pendingCalls: PendingCalls;
+  readonly parking: AsyncHandlerParking;
   readonly failures: ActorFailures;
   readonly supervisor: Supervisor;
   readonly restarts: RestartSequence;
@@ -83,7 +85,7 @@ export interface Lifecycles {
 /** Events, log and reports. */
 export interface Observers {
   readonly events: EventStream;
-  readonly diagnostics: Diagnostics;
+  readonly log: RuntimeLog;
 }
 
 /** All parts of one system. `Runtime` wires them. */

@@ -1,7 +1,7 @@
 import type { ActorContext } from '../define/actor-context.js';
 import type { ActorDefinition, ActorSpec, HandlersFor } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
-import { MisuseError } from '../errors.js';
+import { MisuseError } from '../errors/error-classes.js';
 
 type Method<F> = F extends (...payload: infer P) => unknown
   ? P['length'] extends 0 | 1

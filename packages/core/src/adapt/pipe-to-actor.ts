@@ -1,8 +1,8 @@
 import type { HandlerMap, PayloadArgs } from '../define/actor-definition.js';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../errors/error-classes.js';
 import type { RefOf } from '../ref/actor-ref.js';
 
-export interface PipeToActorOptions {
+export interface ToActorOptions {
   /** Ends the transfer. An item that still waits for room is not delivered. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -17,18 +17,18 @@ export type MessagesFor<H extends HandlerMap, T> = {
  * the next item from the source. Resolves with the number of items sent; rejects when the source fails or the
  * actor has stopped, and then closes the source.
  */
-export async function pipeToActor<T, H extends HandlerMap>(
+export async function toActor<T, H extends HandlerMap>(
   source: AsyncIterable<T> | Iterable<T>,
   ref: RefOf<H>,
   message: MessagesFor<H, T>,
-  options: PipeToActorOptions = {},
+  options: ToActorOptions = {},
 ): Promise<number> {
   const { signal } = options;
   // `MessagesFor` has checked that this message takes such an item; a caller without types gets an error
   // here.
   const send = (ref.send as Record<string, (item: T, signal?: AbortSignal) => Promise<void>>)[message];
   if (send === undefined)
-    throw new OptionError('pipeToActor.message', message, `${ref.path} has no such message`);
+    throw new OptionError('toActor.message', message, `${ref.path} has no such message`);
   let sent = 0;
   if (isAborted(signal)) return sent;
   for await (const item of source) {

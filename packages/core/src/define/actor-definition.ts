@@ -1,8 +1,8 @@
-import type { StopReason } from '../events.js';
+import type { Level } from '../mailbox/levelled-queue.js';
 import type { OverflowPolicy } from '../mailbox/overflow-policy.js';
-import type { Level } from '../mailbox/priority-levels.js';
 import type { Middleware } from '../middleware/middleware.js';
 import type { ActorRef, AnyRef, RefClass } from '../ref/actor-ref.js';
+import type { StopReason } from '../runtime-event.js';
 import type { ActorContext } from './actor-context.js';
 import type { SupervisionPolicy } from './supervision-policy.js';
 

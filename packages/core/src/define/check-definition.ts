@@ -1,6 +1,6 @@
-import { MisuseError, OptionError } from '../errors.js';
+import { MisuseError, OptionError } from '../errors/error-classes.js';
+import { LEVELS } from '../mailbox/levelled-queue.js';
 import { OVERFLOW_POLICIES } from '../mailbox/overflow-policy.js';
-import { LEVELS } from '../mailbox/priority-levels.js';
 import { middlewareList } from '../middleware/check-middleware.js';
 import {
   anything,

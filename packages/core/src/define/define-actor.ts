@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import { MisuseError } from '../errors.js';
+import { MisuseError } from '../errors/error-classes.js';
 import type { ActorRef } from '../ref/actor-ref.js';
-import { makeRefClass } from '../ref/ref-class.js';
+import { makeRefClass } from '../ref/make-ref-class.js';
 import type { ActorContext } from './actor-context.js';
 import type {
   ActorDefinition,

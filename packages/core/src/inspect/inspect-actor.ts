@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../errors/error-classes.js';
 import {
   AWAITING,
   DRAINING,

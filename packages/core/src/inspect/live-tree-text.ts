@@ -1,7 +1,7 @@
 import type { ActorView } from './actor-view.js';
 
 /** The live tree as text: one line per actor, with what is out of the ordinary at its end. */
-export function textOfTree(root: ActorView): string {
+export function liveTreeText(root: ActorView): string {
   return linesOf(root, '', '').join('\n');
 }
 

@@ -2,8 +2,8 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { TurnObserver, TurnTiming } from '../executor/turn-observer.js';
 import { handlerOf, NO_MESSAGE } from '../message/envelope.js';
-import { noteSlow } from './note-slow.js';
 import { QueueWaitProbe } from './queue-wait-probe.js';
+import { recordSlowestMessage } from './record-slowest-message.js';
 
 /** When the runtime warns. */
 export interface WarnLimits {
@@ -25,7 +25,7 @@ const SLOW_MS = 1;
  * one. It then has the next turns timed one by one, so that a repeated long turn is named.
  */
 export class SlowActorWarnings implements TurnObserver<ActorCell> {
-  private readonly runtime: Parts<'diagnostics' | 'events' | 'executor' | 'invoker' | 'ready'>;
+  private readonly runtime: Parts<'log' | 'events' | 'executor' | 'invoker' | 'ready'>;
   private readonly limits: WarnLimits;
   private warned = new Map<string, number>();
   private probe: QueueWaitProbe | undefined = undefined;
@@ -36,7 +36,8 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
   }
 
   onClockRead({ mailbox, turns, handled, ms }: TurnTiming<ActorCell>): boolean {
-    if (turns === 1 && ms >= SLOW_MS && handled === 1) noteSlow(mailbox, this.lastMessage(mailbox), ms);
+    if (turns === 1 && ms >= SLOW_MS && handled === 1)
+      recordSlowestMessage(mailbox, this.lastMessage(mailbox), ms);
     this.probeQueue(mailbox);
     if (ms < this.limits.turnMs || handled === 0) return false;
     this.warnOfTurn(mailbox, turns, handled, ms);
@@ -64,17 +65,13 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
     const rounded = Math.round(ms);
     const who = turns === 1 ? `${path}: a turn` : `${turns} turns together, the last of ${path},`;
     const what = handled === 1 ? '' : ` with ${handled} messages`;
-    this.runtime.diagnostics.log(
-      'warn',
-      `${who}${what} took ${rounded} ms; last message ${message ?? 'unknown'}`,
-      {
-        path,
-        message,
-        turns,
-        handled,
-        ms,
-      },
-    );
+    this.runtime.log.write('warn', `${who}${what} took ${rounded} ms; last message ${message ?? 'unknown'}`, {
+      path,
+      message,
+      turns,
+      handled,
+      ms,
+    });
     const { events } = this.runtime;
     if (events.hasListeners) events.publish({ kind: 'long-turn', path, message, turns, handled, ms });
   }
@@ -84,7 +81,7 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
     if (!this.mayWarn(`queue ${path}`)) return;
     const message = this.nextMessage(cell) ?? this.lastMessage(cell);
     const wait = `a message behind ${depth - 1} others has waited ${Math.round(ms)} ms`;
-    this.runtime.diagnostics.log('warn', `${path}: ${wait}; at work on ${message ?? 'an ask'}`, {
+    this.runtime.log.write('warn', `${path}: ${wait}; at work on ${message ?? 'an ask'}`, {
       path,
       message,
       depth,

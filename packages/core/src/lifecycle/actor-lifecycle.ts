@@ -1,18 +1,18 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { noteSlow } from '../inspect/note-slow.js';
+import { recordSlowestMessage } from '../inspect/record-slowest-message.js';
 import type { Lifecycle } from '../invoker/message-invoker.js';
-import { PendingCall } from '../invoker/pending-call.js';
+import { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import type { Stashed } from '../mailbox/stashes.js';
 import {
   AWAITING,
   FAULT,
   FENCED,
-  KILL_ASKED,
+  KILL_REQUESTED,
   SETTLED,
   SIGNALS,
-  STOP_ASKED,
+  STOP_REQUESTED,
   TERMINATED,
 } from '../mailbox/status-word.js';
 import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
@@ -34,7 +34,7 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     | 'failures'
     | 'hooks'
     | 'invoker'
-    | 'pendingCalls'
+    | 'parking'
     | 'ready'
     | 'restarts'
     | 'stashes'
@@ -64,20 +64,20 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     const cold = cell.ensureCold();
     const what = cell.type.definition['~handlerNames'][handler] as string;
     const now = this.runtime.executor.coarseNow;
-    let call = cold.sparePendingCall;
+    let call = cold.spareUnsettledHandler;
     if (call === undefined) {
-      call = new PendingCall(what, handler, envelope, now, this.handlerSettled);
+      call = new UnsettledHandler(what, handler, envelope, now, this.handlerSettled);
     } else {
-      cold.sparePendingCall = undefined;
+      cold.spareUnsettledHandler = undefined;
       call.reuse(what, handler, envelope, now);
     }
     call.stashed = this.runtime.stashes.latestOf(cell);
-    this.runtime.pendingCalls.park(cell, promise, call);
+    this.runtime.parking.park(cell, promise, call);
   }
 
-  private readonly handlerSettled = (cell: ActorCell, call: PendingCall): void => {
+  private readonly handlerSettled = (cell: ActorCell, call: UnsettledHandler): void => {
     const { envelope, error, stashed } = call;
-    noteSlow(cell, call.what, this.runtime.executor.now() - call.startedAt);
+    recordSlowestMessage(cell, call.what, this.runtime.executor.now() - call.startedAt);
     if (error !== undefined) {
       const asked = stashed === undefined ? envelope : this.askOfStashed(cell, stashed);
       this.failed(cell, error.thrown, call.handler, asked);
@@ -119,22 +119,22 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
    * stop.
    */
   handleSignals(cell: ActorCell): void {
-    if ((cell.status & KILL_ASKED) !== 0) this.runtime.stops.kill(cell);
+    if ((cell.status & KILL_REQUESTED) !== 0) this.runtime.stops.kill(cell);
     if ((cell.status & SETTLED) !== 0) this.settled(cell);
     if ((cell.status & SIGNALS) !== 0) this.handleLane(cell);
-    if ((cell.status & STOP_ASKED) !== 0) this.runtime.stops.begin(cell);
+    if ((cell.status & STOP_REQUESTED) !== 0) this.runtime.stops.begin(cell);
   }
 
   private settled(cell: ActorCell): void {
     cell.clearAwaiting();
     const cold = cell.cold as ColdState;
-    const call = cold.awaiting as PendingCall;
+    const call = cold.awaiting as UnsettledHandler;
     cold.awaiting = undefined;
     call.onSettled(cell, call);
     this.messageEnded(cell);
     if (call.onSettled === this.handlerSettled && call.isReusable && cell.isCurrent) {
       call.clear();
-      cold.sparePendingCall = call;
+      cold.spareUnsettledHandler = call;
     }
     this.handleDeferredIn(cell, cold);
     this.runtime.stops.messageSettled(cell);

@@ -1,14 +1,14 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { toError } from '../errors.js';
-import { type Continuation, PendingCall } from '../invoker/pending-call.js';
+import { toError } from '../errors/thrown-value.js';
+import { type Continuation, UnsettledHandler } from '../invoker/unsettled-handler.js';
 
 export type HookName = 'started' | 'stopping' | 'stopped' | 'restarting' | 'terminated' | 'idle';
 type Hook = (ctx: ActorCell, ...rest: unknown[]) => unknown;
 
 /** Calls the hooks of definitions. */
 export class LifecycleHooks {
-  private readonly runtime: Parts<'diagnostics' | 'executor' | 'pendingCalls'>;
+  private readonly runtime: Parts<'log' | 'executor' | 'parking'>;
 
   constructor(runtime: LifecycleHooks['runtime']) {
     this.runtime = runtime;
@@ -19,12 +19,12 @@ export class LifecycleHooks {
    */
   run(cell: ActorCell, name: HookName, rest: unknown[], then: Continuation): void {
     const hook = cell.type.spec[name] as Hook | undefined;
-    const call = new PendingCall(name, -1, undefined, this.runtime.executor.coarseNow, then);
+    const call = new UnsettledHandler(name, -1, undefined, this.runtime.executor.coarseNow, then);
     if (hook !== undefined) {
       try {
         const result = hook(cell, ...rest) as PromiseLike<unknown> | undefined;
         if (typeof result === 'object' && result !== null && typeof result.then === 'function') {
-          this.runtime.pendingCalls.park(cell, result, call);
+          this.runtime.parking.park(cell, result, call);
           return;
         }
       } catch (thrown) {
@@ -35,9 +35,9 @@ export class LifecycleHooks {
   }
 
   /** A hook of an ending cannot stop that ending: its error is logged. */
-  logFailure(cell: ActorCell, hook: HookName, { error }: PendingCall): void {
+  logFailure(cell: ActorCell, hook: HookName, { error }: UnsettledHandler): void {
     if (error === undefined) return;
     const reason = 'ignored: the hook of an end';
-    this.runtime.diagnostics.logIgnoredFailure(cell, hook, toError(error.thrown), reason);
+    this.runtime.log.logIgnoredFailure(cell, hook, toError(error.thrown), reason);
   }
 }

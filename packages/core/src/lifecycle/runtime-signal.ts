@@ -1,6 +1,6 @@
-import type { StopReason } from '../events.js';
 import type { Envelope } from '../message/envelope.js';
 import type { AnyRef } from '../ref/actor-ref.js';
+import type { StopReason } from '../runtime-event.js';
 import type { FailureReport } from '../supervision/failure-report.js';
 
 /** A message of the runtime in an actor's signal lane: always before its user messages, never dropped. */

@@ -1,8 +1,8 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import type { StopReason } from '../events.js';
 import { STOPPING, TERMINATED } from '../mailbox/status-word.js';
-import type { Stop } from './ending.js';
+import type { StopReason } from '../runtime-event.js';
+import type { Stop } from './ending-stage.js';
 
 /**
  * Stop and kill of an actor. Every step runs in a turn of the actor itself, and every step that may take time

@@ -2,10 +2,10 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn, SuspensionToken } from '../define/actor-context.js';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../errors/error-classes.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
-import { cellOfRef } from '../ref/cell-of-ref.js';
 import type { CellRef } from '../ref/cell-ref.js';
+import { checkRefArgument } from '../ref/check-ref-argument.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
 /**
@@ -102,7 +102,7 @@ export class Suspensions {
         return;
       }
       case 'capacity': {
-        const target = cellOfRef('suspend.of', until.of);
+        const target = checkRefArgument('suspend.of', until.of);
         if (target.isFull) {
           this.runtime.ready.backPressure.waitForRoom(target, () => suspension.resume());
         } else {

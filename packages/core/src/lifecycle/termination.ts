@@ -2,9 +2,9 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import { stopLinked } from '../actor/actor-links.js';
 import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { ChildEndedError } from '../errors.js';
-import type { StopReason } from '../events.js';
-import { KILL_ASKED, STOP_ASKED, STOPPING } from '../mailbox/status-word.js';
+import { ChildEndedError } from '../errors/error-classes.js';
+import { KILL_REQUESTED, STOP_REQUESTED, STOPPING } from '../mailbox/status-word.js';
+import type { StopReason } from '../runtime-event.js';
 
 /**
  * The last step of an actor: its messages become dead letters; parent, watchers and linked actors are
@@ -54,7 +54,7 @@ export class Termination {
     const { childLists, executor, failures, timers } = this.runtime;
     const parent = childLists.parentOf(cell.slot);
     if (parent === undefined || cold.released || parent.cold?.ending !== undefined) return false;
-    if ((parent.status & (STOPPING | STOP_ASKED | KILL_ASKED)) !== 0) return false;
+    if ((parent.status & (STOPPING | STOP_REQUESTED | KILL_REQUESTED)) !== 0) return false;
     cold.group?.left(cell.ref);
     cold.ending = undefined;
     timers.cancelAll(cell);

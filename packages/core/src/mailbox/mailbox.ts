@@ -1,6 +1,6 @@
-import type { MailboxType } from './mailbox-type.js';
+import { LevelledQueue } from './levelled-queue.js';
+import type { MailboxSettings } from './mailbox-settings.js';
 import { EMPTY_QUEUE, MessageQueue } from './message-queue.js';
-import { LevelledQueue } from './priority-levels.js';
 import {
   AWAITING,
   CLOSED,
@@ -9,7 +9,7 @@ import {
   FENCED,
   GATED,
   KEPT_OVER_RESTART,
-  KILL_ASKED,
+  KILL_REQUESTED,
   MUTED,
   OVERLOADED,
   SCHEDULED,
@@ -17,7 +17,7 @@ import {
   SIGNALLED,
   SIGNALS,
   SLOW_PATH,
-  STOP_ASKED,
+  STOP_REQUESTED,
   STOPPING,
   SUSPENSION,
   TERMINATED,
@@ -40,12 +40,12 @@ export const NO_SLOT = 0;
  *   any ─ stop, drain, kill requested ─▶ closed ─▶ stopping ─▶ terminated
  */
 export abstract class Mailbox {
-  type: MailboxType;
+  type: MailboxSettings;
   slot: number;
   status: number;
   queue: MessageQueue;
 
-  constructor(type: MailboxType, slot: number) {
+  constructor(type: MailboxSettings, slot: number) {
     this.type = type;
     this.slot = slot;
     this.status = type.idleStatus;
@@ -154,25 +154,25 @@ export abstract class Mailbox {
 
   /** Ends a drain too: the rest of its backlog becomes dead letters. */
   markStopRequested(): void {
-    this.status = (this.status & ~DRAINING) | STOP_ASKED | CLOSED;
+    this.status = (this.status & ~DRAINING) | STOP_REQUESTED | CLOSED;
   }
 
   markDrainRequested(): void {
-    this.status |= STOP_ASKED | CLOSED | DRAINING;
+    this.status |= STOP_REQUESTED | CLOSED | DRAINING;
   }
 
   markKillRequested(): void {
-    this.status |= KILL_ASKED | CLOSED;
+    this.status |= KILL_REQUESTED | CLOSED;
   }
 
   clearStopRequest(): void {
-    this.status &= ~STOP_ASKED;
+    this.status &= ~STOP_REQUESTED;
   }
 
   /** A draining actor requests its stop when its backlog is empty. */
   requestStopIfDrained(): void {
     if ((this.status & (DRAINING | STOPPING | AWAITING)) === DRAINING && this.queue.length === 0)
-      this.status |= STOP_ASKED;
+      this.status |= STOP_REQUESTED;
   }
 
   get isClosed(): boolean {
@@ -191,7 +191,8 @@ export abstract class Mailbox {
 
   /** A kill drops the stop that was requested and the handler that has not settled. */
   beginKill(): void {
-    this.status = (this.status | STOPPING | CLOSED) & ~(KILL_ASKED | STOP_ASKED | AWAITING | SETTLED | FAULT);
+    this.status =
+      (this.status | STOPPING | CLOSED) & ~(KILL_REQUESTED | STOP_REQUESTED | AWAITING | SETTLED | FAULT);
   }
 
   close(): void {
@@ -206,7 +207,7 @@ export abstract class Mailbox {
    * A permanent child has ended and is started again: it takes messages, and waits for its parent's decision.
    */
   reopenAsFailed(): void {
-    this.status = (this.status & ~(STOPPING | CLOSED | DRAINING | STOP_ASKED | KILL_ASKED)) | FAULT;
+    this.status = (this.status & ~(STOPPING | CLOSED | DRAINING | STOP_REQUESTED | KILL_REQUESTED)) | FAULT;
   }
 
   /** Gone. The bits of the suspension count hold `code`, which says how it ended. */
@@ -227,7 +228,7 @@ export abstract class Mailbox {
   takeOver(earlier: Mailbox): void {
     this.queue = earlier.queue;
     this.status |= earlier.status & KEPT_OVER_RESTART;
-    if (this.isDraining) this.status |= STOP_ASKED;
+    if (this.isDraining) this.status |= STOP_REQUESTED;
     earlier.fence();
   }
 

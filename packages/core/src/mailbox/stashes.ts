@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { MisuseError } from '../errors.js';
+import { MisuseError } from '../errors/error-classes.js';
 import { NO_MESSAGE } from '../message/envelope.js';
 
 const STASH_MAX_DEFAULT = 1_000;

@@ -13,8 +13,8 @@
  *   bit  9      DRAINING     finishes its backlog, then stops
  *   bit 10      TERMINATED   gone; its slot is free
  *   bit 11      FENCED       an earlier incarnation; every use of its context is refused
- *   bit 12      STOP_ASKED   a stop waits to be begun (a signal without a payload, so it needs no lane)
- *   bit 13      KILL_ASKED   a kill waits to be begun
+ *   bit 12      STOP_REQUESTED   a stop waits to be begun (a signal without a payload, so it needs no lane)
+ *   bit 13      KILL_REQUESTED   a kill waits to be begun
  *   bit 14      SETTLED      what the actor was awaiting has settled; the result waits to be taken
  *   bits 16…    how many suspensions are open, in units of SUSPENSION
  *
@@ -34,8 +34,8 @@ export const SLOW_PATH = 1 << 8;
 export const DRAINING = 1 << 9;
 export const TERMINATED = 1 << 10;
 export const FENCED = 1 << 11;
-export const STOP_ASKED = 1 << 12;
-export const KILL_ASKED = 1 << 13;
+export const STOP_REQUESTED = 1 << 12;
+export const KILL_REQUESTED = 1 << 13;
 export const SETTLED = 1 << 14;
 export const SUSPENSION = 1 << 16;
 
@@ -46,11 +46,11 @@ export const SUSPENDED = ~(SUSPENSION - 1);
 export const GATED = AWAITING | MUTED | FAULT | STOPPING | TERMINATED | FENCED | SUSPENDED;
 
 /** Runtime business that comes before any message. */
-export const SIGNALLED = SIGNALS | STOP_ASKED | KILL_ASKED | SETTLED;
+export const SIGNALLED = SIGNALS | STOP_REQUESTED | KILL_REQUESTED | SETTLED;
 
 /** Bits that the next incarnation takes over; OVERLOADED too: senders that wait for room wait for it. */
 export const KEPT_OVER_RESTART =
-  SIGNALS | STOP_ASKED | KILL_ASKED | CLOSED | DRAINING | OVERLOADED | SUSPENDED;
+  SIGNALS | STOP_REQUESTED | KILL_REQUESTED | CLOSED | DRAINING | OVERLOADED | SUSPENDED;
 
 /** While any of these is set, a running batch must stop after the current message and look around. */
 export const INTERRUPTED = GATED | SIGNALLED;

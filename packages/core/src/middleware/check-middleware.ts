@@ -1,4 +1,4 @@
-import { OptionError } from '../errors.js';
+import { OptionError } from '../errors/error-classes.js';
 import {
   array,
   callback,

@@ -1,7 +1,8 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { HandlerTimeoutError, toError } from '../errors.js';
-import type { PendingCall } from '../invoker/pending-call.js';
+import { HandlerTimeoutError } from '../errors/error-classes.js';
+import { toError } from '../errors/thrown-value.js';
+import type { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
 /**
@@ -15,7 +16,7 @@ export class HandlerTimeLimit extends TimerNode {
   private readonly runtime: Parts<'host' | 'ready' | 'wheel'>;
   private readonly cell: ActorCell;
   private readonly withinMs: number;
-  private awaiting: PendingCall | undefined = undefined;
+  private awaiting: UnsettledHandler | undefined = undefined;
   private what = '';
   private isOver = false;
 
@@ -26,7 +27,7 @@ export class HandlerTimeLimit extends TimerNode {
     this.withinMs = withinMs;
   }
 
-  begin(awaiting: PendingCall): void {
+  begin(awaiting: UnsettledHandler): void {
     const { host, wheel } = this.runtime;
     this.awaiting = awaiting;
     this.what = awaiting.what;

@@ -1,23 +1,24 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn } from '../define/actor-context.js';
-import { MiddlewareError, toError } from '../errors.js';
-import { PendingCall } from '../invoker/pending-call.js';
+import { MiddlewareError } from '../errors/error-classes.js';
+import { toError } from '../errors/thrown-value.js';
+import { UnsettledHandler } from '../invoker/unsettled-handler.js';
 import type { Stashed } from '../mailbox/stashes.js';
 import { Envelope, enveloped, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { ResumeCondition } from '../message/suspend-reason.js';
+import { type BlockingVerdict, limitOf, runAfterHooks, runBeforeHooks } from './before-after-hooks.js';
+import { CachedHookTime } from './cached-hook-time.js';
 import { HandlerTimeLimit } from './handler-time-limit.js';
-import { HookClock } from './hook-clock.js';
 import { MessageHookContext } from './hook-contexts.js';
 import type { RetryRequest } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
-import { type BlockingVerdict, limitOf, runAfterHooks, runBeforeHooks } from './run-message-hooks.js';
 
 type Run = (context: unknown, payload: unknown) => unknown;
 
 /** Runs messages through an actor's middleware. Hooks that were entered are left again, in reverse. */
 export class MessageHooks {
-  readonly clock: HookClock;
+  readonly clock: CachedHookTime;
   private readonly runtime: Parts<
     | 'asks'
     | 'deadLetters'
@@ -26,11 +27,11 @@ export class MessageHooks {
     | 'host'
     | 'invoker'
     | 'lifecycle'
-    | 'pendingCalls'
+    | 'parking'
     | 'ready'
     | 'stashes'
     | 'suspensions'
-    | 'unhandledInPhase'
+    | 'missingPhaseHandlers'
     | 'wheel'
   >;
   /** How often a message was put back for another try. */
@@ -38,7 +39,7 @@ export class MessageHooks {
 
   constructor(runtime: MessageHooks['runtime']) {
     this.runtime = runtime;
-    this.clock = new HookClock(runtime.host);
+    this.clock = new CachedHookTime(runtime.host);
   }
 
   retriesOf(envelope: Envelope | undefined): number {
@@ -46,13 +47,13 @@ export class MessageHooks {
   }
 
   runNext(cell: ActorCell): void {
-    const { ready, lifecycle, unhandledInPhase } = this.runtime;
+    const { ready, lifecycle, missingPhaseHandlers } = this.runtime;
     ready.queued -= 1;
     const slot = cell.queue.peek();
     const taken = cell.queue.take();
     const envelope = isEnveloped(slot) ? (taken as Envelope) : undefined;
     if (envelope !== undefined && envelope.deadline < 0) return lifecycle.expired(cell, envelope);
-    const isLegal = cell.type.phase === undefined || !unhandledInPhase.has(cell, handlerOf(slot));
+    const isLegal = cell.type.phase === undefined || !missingPhaseHandlers.has(cell, handlerOf(slot));
     if (isLegal && (cell.type.pipeline as Pipeline).isFailureOnly)
       return this.run(cell, slot, taken, undefined);
     const hookContext = this.hookContextOf(cell, slot, taken);
@@ -83,9 +84,9 @@ export class MessageHooks {
     slot: number,
     taken: unknown,
   ): void {
-    const { unhandledInPhase, invoker, stashes, deadLetters } = this.runtime;
-    if (!unhandledInPhase.isStashed(cell)) {
-      const why = unhandledInPhase.reasonFor(cell);
+    const { missingPhaseHandlers, invoker, stashes, deadLetters } = this.runtime;
+    if (!missingPhaseHandlers.isStashed(cell)) {
+      const why = missingPhaseHandlers.reasonFor(cell);
       invoker.discount();
       runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'refused', why });
       deadLetters.undelivered(cell, slot, taken, 'illegal', why);
@@ -234,7 +235,7 @@ export class MessageHooks {
       hookContext.limit === undefined
         ? undefined
         : new HandlerTimeLimit(this.runtime, cell, limitOf(hookContext));
-    const awaiting = new PendingCall(
+    const awaiting = new UnsettledHandler(
       hookContext.message,
       hookContext.handler,
       stashed === undefined ? hookContext.envelope : undefined,
@@ -258,7 +259,7 @@ export class MessageHooks {
         });
       else this.leaveAsHeld(cell, hookContext);
     };
-    this.runtime.pendingCalls.park(cell, promise, awaiting);
+    this.runtime.parking.park(cell, promise, awaiting);
     limit?.begin(awaiting);
     this.runtime.ready.backPressure.releaseIfCaughtUp(cell);
   }

@@ -1,15 +1,15 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { MiddlewareError, toError } from '../errors.js';
-import type { DeadLetterReason } from '../message/dead-letter.js';
+import { MiddlewareError } from '../errors/error-classes.js';
+import { toError } from '../errors/thrown-value.js';
 import type { Envelope } from '../message/envelope.js';
-import { DeadLetterHookContext, SendHookContext, TimerContext } from './hook-contexts.js';
+import { SendHookContext, TimerContext } from './hook-contexts.js';
 import type { Middleware } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
 
-/** Runs `onSend`, which gives messages their contexts, and `onDeadLetter`. */
+/** Runs `onSend`, which gives a message its context, also for messages that a timer sends. */
 export class SendHooks {
-  private readonly runtime: Parts<'delivery' | 'diagnostics' | 'failures' | 'invoker'>;
+  private readonly runtime: Parts<'delivery' | 'failures' | 'invoker'>;
   /** Set while a timer sends. */
   private armedBy: TimerContext | undefined = undefined;
 
@@ -71,24 +71,6 @@ export class SendHooks {
       const failure = new MiddlewareError(middleware.name, 'onSend', toError(error));
       this.runtime.failures.failed(cell, failure, hookContext.handler, undefined);
       return undefined;
-    }
-  }
-
-  /**
-   * The middleware of the context may have something to end. An error is logged: there is no handler to fail.
-   */
-  deadLettered(cell: ActorCell, envelope: Envelope, reason: DeadLetterReason): void {
-    const { pipeline } = cell.type;
-    if (pipeline === undefined || pipeline.deadLetterHooks.length === 0) return;
-    for (const middleware of pipeline.deadLetterHooks) {
-      const context = pipeline.contextOf(envelope.context, middleware);
-      if (context === undefined) continue;
-      try {
-        middleware.onDeadLetter?.(new DeadLetterHookContext(cell, envelope, reason, context));
-      } catch (error) {
-        const { message } = new MiddlewareError(middleware.name, 'onDeadLetter', toError(error));
-        this.runtime.diagnostics.log('error', `${cell.path}: ${message}`, { path: cell.path, error });
-      }
     }
   }
 }

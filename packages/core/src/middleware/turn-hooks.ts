@@ -4,10 +4,10 @@ import type { ResumeOn } from '../define/actor-context.js';
 import type { ResumeCondition } from '../message/suspend-reason.js';
 import type { InvokeCode, InvokeResult } from '../run-queue/invoke-result.js';
 import { COMPLETED, STOPPED, YIELDED } from '../run-queue/invoke-result.js';
+import { failActorForHook } from './fail-actor-for-hook.js';
 import { TurnHookContext } from './hook-contexts.js';
 import type { Middleware } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
-import { reportHookFailure } from './report-hook-failure.js';
 
 const COMPLETED_ALL: InvokeResult = Object.freeze({ kind: 'completed', readyHint: false });
 const COMPLETED_BUT_READY: InvokeResult = Object.freeze({ kind: 'completed', readyHint: true });
@@ -39,7 +39,7 @@ export class TurnHooks {
       try {
         middleware.beforeTurn?.(view);
       } catch (error) {
-        reportHookFailure(this.runtime.failures, cell, middleware, 'beforeTurn', error);
+        failActorForHook(this.runtime.failures, cell, middleware, 'beforeTurn', error);
         return i;
       }
     }
@@ -59,7 +59,7 @@ export class TurnHooks {
       try {
         middleware.afterTurn?.(view, result);
       } catch (error) {
-        reportHookFailure(this.runtime.failures, cell.ref.cell, middleware, 'afterTurn', error);
+        failActorForHook(this.runtime.failures, cell.ref.cell, middleware, 'afterTurn', error);
       }
     }
   }

@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { AskCycleError } from '../errors.js';
+import { AskCycleError } from '../errors/error-classes.js';
 import type { Envelope } from '../message/envelope.js';
 
 /** Refuses asks that would wait for themselves: A asks B, which asks A, and neither can answer. */

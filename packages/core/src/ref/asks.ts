@@ -6,7 +6,7 @@ import {
   OptionError,
   StaleContextError,
   UndeliveredError,
-} from '../errors.js';
+} from '../errors/error-classes.js';
 import { describeActivity } from '../inspect/describe-activity.js';
 import { Envelope, enveloped } from '../message/envelope.js';
 import { LaterReply, type ReplyPort } from '../message/later-reply.js';
@@ -17,15 +17,7 @@ import { LaterReply, type ReplyPort } from '../message/later-reply.js';
  */
 export class Asks implements ReplyPort {
   private readonly runtime: Parts<
-    | 'askCycles'
-    | 'deadLetters'
-    | 'delivery'
-    | 'diagnostics'
-    | 'executor'
-    | 'host'
-    | 'invoker'
-    | 'ready'
-    | 'wheel'
+    'askCycles' | 'deadLetters' | 'delivery' | 'log' | 'executor' | 'host' | 'invoker' | 'ready' | 'wheel'
   >;
   private readonly withinMs: number;
   private readonly onExpire = (envelope: Envelope): void => this.expired(envelope);
@@ -54,7 +46,7 @@ export class Asks implements ReplyPort {
       return Promise.reject(new OptionError('withinMs', withinMs, 'needed a number above 0'));
     }
     if (sender !== undefined && !sender.isCurrent) {
-      this.runtime.diagnostics.reportStaleContext(sender, 'ask');
+      this.runtime.log.reportStaleContext(sender, 'ask');
       return Promise.reject(new StaleContextError(sender.path, 'ask'));
     }
     const cause = sender === undefined ? undefined : this.causeOf(sender);
@@ -64,7 +56,7 @@ export class Asks implements ReplyPort {
   /** `ctx.tell`: like `tell`, in the name of that actor. */
   tellAs(sender: ActorCell, target: ActorCell, handler: number, payload: unknown): void {
     if (!sender.isCurrent) {
-      this.runtime.diagnostics.reportStaleContext(sender, 'tell');
+      this.runtime.log.reportStaleContext(sender, 'tell');
       this.runtime.deadLetters.undelivered(target, handler, payload, 'illegal');
       return;
     }
@@ -137,7 +129,7 @@ export class Asks implements ReplyPort {
   }
 
   /**
-   * The envelope that an actor is handling: the invoker has it while the handler runs, its pending call
+   * The envelope that an actor is handling: the invoker has it while the handler runs, its unsettled handler
    * afterwards.
    */
   private causeOf(sender: ActorCell): Envelope | undefined {

@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { UndeliveredError } from '../errors.js';
+import { UndeliveredError } from '../errors/error-classes.js';
 import type { CellRef } from './cell-ref.js';
 
 /** One send that waits for room. */

@@ -1,4 +1,5 @@
-import { NoRouteeError, toError } from '../errors.js';
+import { NoRouteeError } from '../errors/error-classes.js';
+import { toError } from '../errors/thrown-value.js';
 import type { AskTerms } from '../ref/cell-ref.js';
 import type { RouterBase } from './router-class.js';
 import type { Gathered } from './router-ref.js';

@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
-import { MisuseError } from '../errors.js';
+import { MisuseError } from '../errors/error-classes.js';
 import { checkOption, wholeNumber } from '../option-check.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import type { PoolSettings } from './pool.js';

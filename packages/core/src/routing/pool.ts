@@ -7,12 +7,12 @@ import {
   type SupervisionPolicy,
   supervisionPolicy,
 } from '../define/supervision-policy.js';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../errors/error-classes.js';
 import { anything, checkOptions, oneOf, rule } from '../option-check.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { PoolPlan, poolSize } from './pool-plan.js';
 import type { PoolRef } from './router-ref.js';
-import { type Routing, routingRule } from './routing.js';
+import { type Routing, routingRule } from './routing-option.js';
 
 export interface PoolSettings {
   readonly size: number;

@@ -1,7 +1,7 @@
 import { AWAITING, FAULT, MUTED, SCHEDULED, SUSPENDED } from '../mailbox/status-word.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { HashRing } from './hash-ring.js';
-import type { KeyOf, Routing } from './routing.js';
+import type { KeyOf, Routing } from './routing-option.js';
 
 /** A routee and the number that it keeps for its life in the pool. */
 export interface Member {

@@ -1,18 +1,19 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
-import { NoRouteeError, toError } from '../errors.js';
+import { NoRouteeError } from '../errors/error-classes.js';
+import { toError } from '../errors/thrown-value.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import type { AskOptions } from '../ref/actor-ref.js';
 import { type AskTerms, CellRef, type TimerTerms } from '../ref/cell-ref.js';
-import { makeRefClassOn } from '../ref/ref-class.js';
+import { makeRefClassOn } from '../ref/make-ref-class.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
 import { firstReply, gatherReplies } from './gather-replies.js';
 import type { Member, RouteeSelector } from './routee-selector.js';
 
 /** A ref with several targets. `routerClassOf` adds the methods of a definition's handlers. */
 export abstract class RouterBase extends CellRef {
-  readonly runtime: Parts<'asks' | 'deadLetters' | 'delivery' | 'diagnostics' | 'sends' | 'timers'>;
+  readonly runtime: Parts<'asks' | 'deadLetters' | 'delivery' | 'log' | 'sends' | 'timers'>;
   readonly definition: AnyDefinition;
   /** Undefined: every routee gets every message. */
   selector: RouteeSelector | undefined = undefined;
@@ -50,7 +51,7 @@ export abstract class RouterBase extends CellRef {
     } catch (thrown) {
       const error = toError(thrown);
       const { path } = this;
-      this.runtime.diagnostics.log('error', `${path}.${message}: the routing failed: ${error.message}`, {
+      this.runtime.log.write('error', `${path}.${message}: the routing failed: ${error.message}`, {
         path,
         message,
         error,

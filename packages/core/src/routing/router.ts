@@ -1,14 +1,14 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import { checkIsDefinition } from '../define/check-definition.js';
-import { MisuseError, OptionError } from '../errors.js';
+import { MisuseError, OptionError } from '../errors/error-classes.js';
 import { array, checkOption } from '../option-check.js';
 import type { ActorRef } from '../ref/actor-ref.js';
 import { CellRef } from '../ref/cell-ref.js';
 import { type DirectRouting, selectorFor } from './routee-selector.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
 import type { RouterRef } from './router-ref.js';
-import { type Routing, routingRule } from './routing.js';
+import { type Routing, routingRule } from './routing-option.js';
 
 /** Routings that need no pool behind them. */
 export type GroupRouting = Exclude<Routing, { readonly pull: unknown }>;

@@ -1,13 +1,13 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { SuspensionToken } from '../define/actor-context.js';
-import { ActorFailedError, NoRouteeError, UndeliveredError } from '../errors.js';
+import { ActorFailedError, NoRouteeError, UndeliveredError } from '../errors/error-classes.js';
 import { DRAINING, FENCED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped } from '../message/envelope.js';
 import type { LaterReply } from '../message/later-reply.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import type { Member } from './routee-selector.js';
-import type { PullOptions } from './routing.js';
+import type { PullOptions } from './routing-option.js';
 
 interface Work {
   readonly handler: number;

@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { toError } from '../errors.js';
+import { toError } from '../errors/thrown-value.js';
 import type { Envelope } from '../message/envelope.js';
 import type { FailureCircumstances, FailureReport } from './failure-report.js';
 
@@ -12,7 +12,7 @@ const UNRESUMABLE: readonly string[] = ['state', 'beforeTurn', 'afterTurn'];
 /** The failed actor's side of supervision: the report to its parent, and the directive that comes back. */
 export class ActorFailures {
   private readonly runtime: Parts<
-    'asks' | 'childLists' | 'diagnostics' | 'executor' | 'lifecycle' | 'ready' | 'restarts' | 'stashes'
+    'asks' | 'childLists' | 'log' | 'executor' | 'lifecycle' | 'ready' | 'restarts' | 'stashes'
   >;
   private readonly onGuardianFailed: (report: FailureReport) => void;
 
@@ -36,7 +36,7 @@ export class ActorFailures {
     if (cell.isOverloaded) this.runtime.ready.backPressure.release(cell);
     if (!cell.isCurrent) return;
     if (cell.cold?.ending !== undefined)
-      return this.runtime.diagnostics.logIgnoredFailure(cell, message, error, 'ignored: it is stopping');
+      return this.runtime.log.logIgnoredFailure(cell, message, error, 'ignored: it is stopping');
     const at = this.runtime.executor.coarseNow;
     const unresumable = isCutOff || (hook !== undefined && UNRESUMABLE.includes(hook));
     const report: FailureReport = { child: cell, origin, error, message, at, unresumable };

@@ -1,9 +1,9 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
-import { MisuseError } from '../errors.js';
-import type { StopReason } from '../events.js';
+import { MisuseError } from '../errors/error-classes.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
 import type { CellRef } from '../ref/cell-ref.js';
+import type { StopReason } from '../runtime-event.js';
 
 /**
  * Watches: exactly one `terminated` signal each. Refs, not cells, so that a watch outlives restarts of the

@@ -6,7 +6,9 @@ import {
   type SupervisionPolicy,
   WITHIN_MS_DEFAULT,
 } from '../define/supervision-policy.js';
-import { describe, messageOf, toError } from '../errors.js';
+import { messageOf } from '../errors/bounded-error.js';
+import { describe } from '../errors/describe-value.js';
+import { toError } from '../errors/thrown-value.js';
 import { backoffMs } from './backoff-delay.js';
 
 /** The input of a decision. Time and chance are values, so the same facts always give the same decision. */

@@ -1,5 +1,5 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { StopReason } from '../events.js';
+import type { StopReason } from '../runtime-event.js';
 
 /** A failure on its way to the parent. */
 export interface FailureReport {

@@ -1,11 +1,11 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import { KILL_ASKED, STOP_ASKED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
+import { KILL_REQUESTED, STOP_REQUESTED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import type { ChildLists } from './child-lists.js';
 import type { FailureReport } from './failure-report.js';
 
 /** A sibling with one of these bits ends by itself and is not replaced. */
-const LEAVING = STOPPING | STOP_ASKED | KILL_ASKED | TERMINATED;
+const LEAVING = STOPPING | STOP_REQUESTED | KILL_REQUESTED | TERMINATED;
 
 /**
  * Siblings that restart together. They come to rest one after the other in reverse start order, as in a stop;

@@ -1,9 +1,9 @@
 import { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import type { Restart } from '../lifecycle/ending.js';
+import type { Restart } from '../lifecycle/ending-stage.js';
 import { endsWithIncarnation } from '../lifecycle/runtime-signal.js';
-import { DRAINING, FAULT, KILL_ASKED, STOP_ASKED, STOPPING } from '../mailbox/status-word.js';
+import { DRAINING, FAULT, KILL_REQUESTED, STOP_REQUESTED, STOPPING } from '../mailbox/status-word.js';
 import type { FailureReport } from './failure-report.js';
 
 /**
@@ -131,5 +131,5 @@ export class RestartSequence {
 
 /** A draining actor is restarted all the same: it has a backlog to finish. */
 function isStopRequested({ status }: ActorCell): boolean {
-  return (status & KILL_ASKED) !== 0 || (status & (STOP_ASKED | DRAINING)) === STOP_ASKED;
+  return (status & KILL_REQUESTED) !== 0 || (status & (STOP_REQUESTED | DRAINING)) === STOP_REQUESTED;
 }

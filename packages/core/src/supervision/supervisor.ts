@@ -2,7 +2,7 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { type SupervisionPolicy, WITHIN_MS_DEFAULT } from '../define/supervision-policy.js';
-import { EscalatedError } from '../errors.js';
+import { EscalatedError } from '../errors/error-classes.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { type Decision, decideDirective } from './decide-directive.js';
 import type { FailureReport } from './failure-report.js';
@@ -39,7 +39,7 @@ import { RestartWindow } from './restart-window.js';
  */
 export class Supervisor {
   private readonly runtime: Parts<
-    'childLists' | 'diagnostics' | 'failures' | 'guardian' | 'host' | 'restarts' | 'stops' | 'timers'
+    'childLists' | 'log' | 'failures' | 'guardian' | 'host' | 'restarts' | 'stops' | 'timers'
   >;
   private readonly guardianPolicy: SupervisionPolicy;
 
@@ -51,15 +51,15 @@ export class Supervisor {
   childFailed(parent: ActorCell, report: FailureReport): void {
     const { child } = report;
     if (!child.isCurrent || child.cold?.failure !== report) return;
-    const { diagnostics } = this.runtime;
+    const { log } = this.runtime;
     // A sibling's failure restarts this one already: one decision is enough.
     if (child.cold.group !== undefined)
-      return diagnostics.logIgnoredFailure(child, report.message, report.error, 'restart with its siblings');
+      return log.logIgnoredFailure(child, report.message, report.error, 'restart with its siblings');
     const policy = this.policyOf(parent);
     const decision = this.decide(parent, child.cold, report, policy);
     const directive = decision.directive === 'escalate' ? `escalate (${decision.why})` : decision.directive;
     const { attempt, attemptsMax } = decision;
-    diagnostics.logFailure(child, report.message, report.error, { directive, attempt, attemptsMax });
+    log.logFailure(child, report.message, report.error, { directive, attempt, attemptsMax });
     this.apply(parent, report, decision, policy);
   }
 

@@ -1,10 +1,10 @@
 import { defineActor } from '../define/define-actor.js';
 import type { SupervisionPolicy } from '../define/supervision-policy.js';
-import type { RuntimeEvent } from '../events.js';
 import type { DeadLetter } from '../message/dead-letter.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type { Middleware, Outcome } from '../middleware/middleware.js';
 import type { ActorRef } from '../ref/actor-ref.js';
+import type { RuntimeEvent } from '../runtime-event.js';
 import { createTestSystem, type TestSystem } from './test-system.js';
 
 /** Handles the one message of the actor in a rig; its result is the reply. */

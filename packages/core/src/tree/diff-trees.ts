@@ -1,4 +1,4 @@
-import { describeNode } from './describe-node.js';
+import { describeTreeNode } from './describe-tree-node.js';
 import type { SupervisorSpec, TreeNode } from './tree-spec.js';
 import { type Visited, walkTree } from './walk-tree.js';
 
@@ -41,11 +41,11 @@ function byPath(visited: readonly Visited[]): Map<string, TreeNode> {
 }
 
 function what(node: TreeNode): string {
-  return Object.values(describeNode(node)).join(', ');
+  return Object.values(describeTreeNode(node)).join(', ');
 }
 
 function changesOf(path: string, before: TreeNode, after: TreeNode): readonly TreeChange[] {
-  const [old, now] = [describeNode(before), describeNode(after)];
+  const [old, now] = [describeTreeNode(before), describeTreeNode(after)];
   const properties = [...new Set([...Object.keys(old), ...Object.keys(now)])];
   return properties
     .filter((property) => old[property] !== now[property])

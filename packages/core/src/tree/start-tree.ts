@@ -3,7 +3,7 @@ import type { AnyDefinition } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
 import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
 import { supervisionPolicy } from '../define/supervision-policy.js';
-import { TreeError } from '../errors.js';
+import { TreeError } from '../errors/error-classes.js';
 import { checkOption } from '../option-check.js';
 import type { ActorRef, AnyRef } from '../ref/actor-ref.js';
 import type { CellRef } from '../ref/cell-ref.js';

@@ -1,7 +1,7 @@
-import { isLegalName, NAME_RULE } from '../actor-name.js';
+import { isLegalName, NAME_RULE } from '../actor-name-rule.js';
 import type { AnyDefinition, ArgsOf, SpawnArgs } from '../define/actor-definition.js';
 import type { RestartType, SupervisionPolicy } from '../define/supervision-policy.js';
-import { TreeError } from '../errors.js';
+import { TreeError } from '../errors/error-classes.js';
 import type { PoolOptions } from '../routing/pool.js';
 
 export interface ChildOptions {

@@ -1,5 +1,5 @@
-import { isLegalName, NAME_RULE } from '../actor-name.js';
-import { TreeError } from '../errors.js';
+import { isLegalName, NAME_RULE } from '../actor-name-rule.js';
+import { TreeError } from '../errors/error-classes.js';
 import type { SupervisorSpec, TreeNode } from './tree-spec.js';
 
 const DEPTH_MAX = 1_000;

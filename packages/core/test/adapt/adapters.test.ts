@@ -1,13 +1,13 @@
 import {
   defineActor,
+  fromActor,
   fromClass,
   fromGenerator,
   fromReducer,
   MisuseError,
   OptionError,
-  openInbox,
-  pipeToActor,
   spawnPool,
+  toActor,
   UndeliveredError,
 } from '@troupe/core';
 import { createTestSystem } from '@troupe/core/testing';
@@ -168,7 +168,7 @@ adapt('a source is read no faster than its actor has room', async () => {
   }
   await using world = createTestSystem();
   const slow = world.system.spawn(Slow);
-  const sent = pipeToActor(numbers(), slow, 'take');
+  const sent = toActor(numbers(), slow, 'take');
   await world.settle();
   const atFirst = asked;
   assert.ok(atFirst <= 5, `asked for ${atFirst}`);
@@ -194,14 +194,14 @@ adapt('a source is closed when its actor stops and when the signal fires', async
   }
   await using world = createTestSystem();
   const slow = world.system.spawn(Slow);
-  const broken = pipeToActor(endless('stopped'), slow, 'take').catch((error: unknown) => error);
+  const broken = toActor(endless('stopped'), slow, 'take').catch((error: unknown) => error);
   await world.settle();
   void world.system.kill(slow);
   await world.settle();
   assert.instance(await broken, UndeliveredError);
   const abort = new AbortController();
   const other = world.system.spawn(Slow);
-  const ended = pipeToActor(endless('aborted'), other, 'take', { signal: abort.signal });
+  const ended = toActor(endless('aborted'), other, 'take', { signal: abort.signal });
   await world.settle();
   abort.abort();
   gates.splice(0).forEach((open) => {
@@ -218,7 +218,7 @@ adapt('a source is closed when its actor stops and when the signal fires', async
 
 adapt('an inbox yields messages in order, and its loop ends with the actor', async () => {
   await using world = createTestSystem();
-  const inbox = openInbox<number>(world.system, { name: 'inbox', capacity: 2 });
+  const inbox = fromActor<number>(world.system, { name: 'inbox', capacity: 2 });
   const read: number[] = [];
   const reading = (async () => {
     for await (const n of inbox) read.push(n);
@@ -237,7 +237,7 @@ adapt('an inbox yields messages in order, and its loop ends with the actor', asy
 
 adapt('a slow reader of an inbox holds back its senders', async () => {
   await using world = createTestSystem();
-  const inbox = openInbox<number>(world.system, { capacity: 2 });
+  const inbox = fromActor<number>(world.system, { capacity: 2 });
   const answers: string[] = [];
   for (let n = 0; n < 8; n += 1) {
     answers.push(inbox.ref.offer.put(n));
@@ -251,7 +251,7 @@ adapt('a slow reader of an inbox holds back its senders', async () => {
 
 adapt('leaving the loop of an inbox stops its actor', async () => {
   await using world = createTestSystem();
-  const inbox = openInbox<number>(world.system);
+  const inbox = fromActor<number>(world.system);
   inbox.ref.tell.put(1);
   inbox.ref.tell.put(2);
   await world.settle();
@@ -262,14 +262,14 @@ adapt('leaving the loop of an inbox stops its actor', async () => {
   await world.settle();
   assert.is(inbox.ref.offer.put(3), 'closed');
   assert.throws(
-    () => openInbox(world.system, { capacity: 0 }),
+    () => fromActor(world.system, { capacity: 0 }),
     (error: unknown) => error instanceof OptionError,
   );
 });
 
 adapt('the reader of an inbox gets an error when its actor is killed', async () => {
   await using world = createTestSystem();
-  const inbox = openInbox<number>(world.system);
+  const inbox = fromActor<number>(world.system);
   const next = inbox.next();
   void world.system.kill(inbox.ref);
   await world.settle();
@@ -284,7 +284,7 @@ adapt('a transfer can be aborted while it waits for room', async () => {
   });
   const full = world.system.spawn(Full);
   const abort = new AbortController();
-  const transfer = pipeToActor([1, 2, 3, 4, 5, 6], full, 'take', { signal: abort.signal });
+  const transfer = toActor([1, 2, 3, 4, 5, 6], full, 'take', { signal: abort.signal });
   await world.settle();
   abort.abort();
   assert.is(await transfer, 3);
@@ -300,7 +300,7 @@ adapt(
       await using world = createTestSystem();
       const slow = isPool ? spawnPool(world.system, Slow, { size: 1 }) : world.system.spawn(Slow);
       const abort = new AbortController();
-      const transfer = pipeToActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal: abort.signal });
+      const transfer = toActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal: abort.signal });
       await world.settle();
       abort.abort();
       const sent = await transfer;
@@ -322,7 +322,7 @@ adapt('a transfer with a signal still rejects when its actor stops', async () =>
   await using world = createTestSystem();
   const slow = world.system.spawn(Slow);
   const { signal } = new AbortController();
-  const broken = pipeToActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal }).catch((error: unknown) => error);
+  const broken = toActor([0, 1, 2, 3, 4, 5], slow, 'take', { signal }).catch((error: unknown) => error);
   await world.settle();
   void world.system.kill(slow);
   await world.settle();
@@ -332,7 +332,7 @@ adapt('a transfer with a signal still rejects when its actor stops', async () =>
 adapt('an unknown option of an inbox is refused', async () => {
   await using world = createTestSystem();
   assert.throws(
-    () => openInbox(world.system, { capacty: 4 } as never),
+    () => fromActor(world.system, { capacty: 4 } as never),
     (error: unknown) => error instanceof OptionError,
   );
 });

@@ -3,7 +3,7 @@ import { createTestSystem, SeededRandom } from '@troupe/core/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Mailbox } from '#src/mailbox/mailbox.js';
-import type { MailboxType } from '#src/mailbox/mailbox-type.js';
+import type { MailboxSettings } from '#src/mailbox/mailbox-settings.js';
 import { EMPTY_QUEUE } from '#src/mailbox/message-queue.js';
 import {
   AWAITING,
@@ -12,12 +12,12 @@ import {
   FAULT,
   FENCED,
   IDLE,
-  KILL_ASKED,
+  KILL_REQUESTED,
   OVERLOADED,
   SCHEDULED,
   SETTLED,
   SIGNALS,
-  STOP_ASKED,
+  STOP_REQUESTED,
   STOPPING,
   SUSPENSION,
   TERMINATED,
@@ -29,7 +29,7 @@ const mailboxes = suite('mailbox');
 class PlainMailbox extends Mailbox {}
 
 function mailbox(status = IDLE): Mailbox {
-  const made = new PlainMailbox({ idleStatus: IDLE, capacity: 2, levels: undefined } as MailboxType, 1);
+  const made = new PlainMailbox({ idleStatus: IDLE, capacity: 2, levels: undefined } as MailboxSettings, 1);
   made.status = status;
   return made;
 }
@@ -48,17 +48,17 @@ const transitions: readonly (readonly [keyof Mailbox, before: number, after: num
   ['clearOverloaded', OVERLOADED, IDLE],
   ['openSuspension', SUSPENSION, 2 * SUSPENSION],
   ['closeSuspension', 2 * SUSPENSION, SUSPENSION],
-  ['markStopRequested', DRAINING | STOP_ASKED | CLOSED, STOP_ASKED | CLOSED],
-  ['markDrainRequested', IDLE, STOP_ASKED | CLOSED | DRAINING],
-  ['markKillRequested', AWAITING, AWAITING | KILL_ASKED | CLOSED],
-  ['clearStopRequest', STOP_ASKED | CLOSED, CLOSED],
-  ['requestStopIfDrained', DRAINING, DRAINING | STOP_ASKED],
+  ['markStopRequested', DRAINING | STOP_REQUESTED | CLOSED, STOP_REQUESTED | CLOSED],
+  ['markDrainRequested', IDLE, STOP_REQUESTED | CLOSED | DRAINING],
+  ['markKillRequested', AWAITING, AWAITING | KILL_REQUESTED | CLOSED],
+  ['clearStopRequest', STOP_REQUESTED | CLOSED, CLOSED],
+  ['requestStopIfDrained', DRAINING, DRAINING | STOP_REQUESTED],
   ['requestStopIfDrained', DRAINING | AWAITING, DRAINING | AWAITING],
   ['requestStopIfDrained', IDLE, IDLE],
   ['beginStop', FAULT, STOPPING | CLOSED],
-  ['beginKill', KILL_ASKED | STOP_ASKED | AWAITING | SETTLED | FAULT, STOPPING | CLOSED],
+  ['beginKill', KILL_REQUESTED | STOP_REQUESTED | AWAITING | SETTLED | FAULT, STOPPING | CLOSED],
   ['close', IDLE, CLOSED | STOPPING],
-  ['reopenAsFailed', STOPPING | CLOSED | DRAINING | STOP_ASKED | KILL_ASKED, FAULT],
+  ['reopenAsFailed', STOPPING | CLOSED | DRAINING | STOP_REQUESTED | KILL_REQUESTED, FAULT],
 ];
 
 for (const [name, before, after] of transitions) {
@@ -86,7 +86,7 @@ mailboxes(
     queue.push(0, 'waiting');
     const replacement = mailbox();
     replacement.takeOver(earlier);
-    assert.is(replacement.status, DRAINING | CLOSED | OVERLOADED | SUSPENSION | STOP_ASKED);
+    assert.is(replacement.status, DRAINING | CLOSED | OVERLOADED | SUSPENSION | STOP_REQUESTED);
     assert.is(replacement.queue, queue);
     assert.is(earlier.status, FENCED | CLOSED);
     assert.is(earlier.queue, EMPTY_QUEUE);

@@ -1,4 +1,4 @@
-import { createSystem, defineActor, fromClass, fromGenerator, fromReducer, pipeToActor } from '@troupe/core';
+import { createSystem, defineActor, fromClass, fromGenerator, fromReducer, toActor } from '@troupe/core';
 
 const system = createSystem();
 
@@ -48,10 +48,10 @@ echo.tell.next('x');
 
 const Sink = defineActor('sink', { handlers: { take(_ctx, _n: number) {}, none() {} } });
 const sink = system.spawn(Sink);
-const sent: Promise<number> = pipeToActor([1, 2], sink, 'take');
+const sent: Promise<number> = toActor([1, 2], sink, 'take');
 // @ts-expect-error the items are no numbers
-pipeToActor(['a'], sink, 'take');
+toActor(['a'], sink, 'take');
 // @ts-expect-error there is no such message
-pipeToActor([1], sink, 'give');
+toActor([1], sink, 'give');
 
 void [value, size, reply, sent];

@@ -3,7 +3,7 @@ import { callback, checkOptions, name, numberAbove, oneOf, wholeNumber } from '@
 import { LRUMap } from 'mnemonist';
 import { type MessageScope, messageScope } from '../message-scope.js';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
-import { Circuit, type CircuitRules, type CircuitState, NO_PROBE } from './circuit-state.js';
+import { Circuit, type CircuitRules, type CircuitState, NO_PROBE } from './circuit.js';
 
 export interface CircuitBreakerOptions {
   readonly name?: string | undefined;

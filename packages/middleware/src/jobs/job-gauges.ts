@@ -1,5 +1,5 @@
 import type { Attributes, BatchObservableResult, Meter, ObservableGauge } from '@opentelemetry/api';
-import type { LeaderOverview, LeaderOverviewSource } from './leader-events.js';
+import type { LeaderOverview, LeaderOverviewSource } from './leader-overview.js';
 
 /** Gauges of a leader's fill levels, read whenever metrics are collected. */
 export class JobGauges {

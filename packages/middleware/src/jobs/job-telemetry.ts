@@ -13,8 +13,9 @@ import { findRegisteredSdk, type Warn } from '../telemetry/find-registered-sdk.j
 import { JobGauges } from './job-gauges.js';
 import { JobLabels } from './job-labels.js';
 import { JobMetrics } from './job-metrics.js';
-import { JobSpans } from './job-spans.js';
-import type { JobEvent, LeaderOverviewSource, LogEvent } from './leader-events.js';
+import type { JobEvent, LogEvent } from './leader-events.js';
+import { LeaderJobSpans } from './leader-job-spans.js';
+import type { LeaderOverviewSource } from './leader-overview.js';
 
 export interface JobTelemetryOptions {
   /** Default: the registered one. */
@@ -88,7 +89,7 @@ class LeaderTelemetry implements JobTelemetry {
   readonly hooks: JobHooks;
   readonly logHooks: LogHooks;
   private readonly trackedJobsMax: number;
-  private readonly spans: JobSpans | undefined = undefined;
+  private readonly spans: LeaderJobSpans | undefined = undefined;
   private readonly metrics: JobMetrics | undefined = undefined;
   private readonly gauges: JobGauges | undefined = undefined;
   /** Submit spans of jobs that have not ended, by job; the oldest jobs, as they run next. */
@@ -104,7 +105,7 @@ class LeaderTelemetry implements JobTelemetry {
     meters: MeterProvider | undefined,
   ) {
     this.trackedJobsMax = trackedJobsMax;
-    if (tracers !== undefined) this.spans = new JobSpans(tracers.getTracer(SCOPE), labels);
+    if (tracers !== undefined) this.spans = new LeaderJobSpans(tracers.getTracer(SCOPE), labels);
     if (meters !== undefined) {
       const meter = meters.getMeter(SCOPE);
       this.metrics = new JobMetrics(meter, labels);

@@ -26,21 +26,3 @@ export interface LogEvent {
   readonly ms?: number | undefined;
   readonly bytes?: number | undefined;
 }
-
-/** The fill levels of a leader. */
-export interface LeaderOverview {
-  readonly counts: Readonly<Record<string, number>>;
-  readonly delayed: number;
-  readonly liveBytes: number;
-  readonly keys: number;
-  readonly workers: readonly {
-    readonly liveness: string;
-    readonly running: number;
-    readonly credit: number;
-    readonly slots: number;
-  }[];
-}
-
-export interface LeaderOverviewSource {
-  overview(): Promise<LeaderOverview>;
-}

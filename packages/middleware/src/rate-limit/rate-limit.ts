@@ -2,7 +2,8 @@ import type { MessageView, Middleware, Verdict } from '@troupe/core';
 import { checkOptions, listOf, name, numberAbove, oneOf, wholeNumber } from '@troupe/core/option-check';
 import { type MessageScope, messageScope } from '../message-scope.js';
 import { type Metric, type MetricSource, messageCounter } from '../metric.js';
-import { type NamedLimit, RateLimitRegistry } from './rate-limit-registry.js';
+import type { NamedLimit } from './named-limit.js';
+import { NamedLimits } from './named-limits.js';
 import type { TokenBucket } from './token-bucket.js';
 
 export interface RateLimitOptions {
@@ -32,15 +33,15 @@ export interface RateLimit extends Middleware, MetricSource {
   readonly consumed: number;
 }
 
-const processWide = new RateLimitRegistry();
+const processWide = new NamedLimits();
 
 /**
  * Limits the messages per second that reach a handler. Names are shared within the process, or within the
- * given `registry`. Each message takes one token; a message that is not handled returns its token. A message
+ * given `limits`. Each message takes one token; a message that is not handled returns its token. A message
  * without a token stays at the head of its mailbox, and the actor is suspended for `rate-limit` until the
  * exact time of the next token.
  */
-export function rateLimit(options: RateLimitOptions, registry: RateLimitRegistry = processWide): RateLimit {
+export function rateLimit(options: RateLimitOptions, limits: NamedLimits = processWide): RateLimit {
   const rules = {
     name,
     perSecond: numberAbove(0),
@@ -52,7 +53,7 @@ export function rateLimit(options: RateLimitOptions, registry: RateLimitRegistry
   };
   checkOptions('rateLimit', options, rules, { required: ['name', 'perSecond'] });
   const { perSecond, burst = Math.max(1, Math.floor(perSecond)), keysMax = 10_000 } = options;
-  const limit = registry.limit(options.name, { msPerToken: 1_000 / perSecond, burst }, keysMax);
+  const limit = limits.limit(options.name, { msPerToken: 1_000 / perSecond, burst }, keysMax);
   return new RateLimitMiddleware(options.name, limit, options);
 }
 

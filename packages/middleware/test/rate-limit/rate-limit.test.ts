@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Middleware } from '@troupe/core';
 import { createMiddlewareRig } from '@troupe/core/testing';
-import { RateLimitRegistry, rateLimit } from '@troupe/middleware';
+import { NamedLimits, rateLimit } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -10,7 +10,7 @@ const limits = suite('rate limit');
 
 // One token per message, not per turn.
 limits('a hundred messages in one mailbox take a hundred tokens', async () => {
-  const limit = rateLimit({ name: 'api', perSecond: 100, burst: 10 }, new RateLimitRegistry());
+  const limit = rateLimit({ name: 'api', perSecond: 100, burst: 10 }, new NamedLimits());
   await using rig = createMiddlewareRig(limit);
   for (let i = 0; i < 100; i += 1) rig.ref.tell.work(i);
   await rig.settle();
@@ -23,7 +23,7 @@ limits('a hundred messages in one mailbox take a hundred tokens', async () => {
 });
 
 limits('an actor without a token is suspended until the exact time of the next token', async () => {
-  const limit = rateLimit({ name: 'api', perSecond: 8, burst: 1 }, new RateLimitRegistry());
+  const limit = rateLimit({ name: 'api', perSecond: 8, burst: 1 }, new NamedLimits());
   await using rig = createMiddlewareRig(limit);
   rig.ref.tell.work('first');
   rig.ref.tell.work('second');
@@ -35,7 +35,7 @@ limits('an actor without a token is suspended until the exact time of the next t
 });
 
 limits('a message that another middleware refuses consumes no token', async () => {
-  const limit = rateLimit({ name: 'api', perSecond: 1, burst: 1 }, new RateLimitRegistry());
+  const limit = rateLimit({ name: 'api', perSecond: 1, burst: 1 }, new NamedLimits());
   const refuseNo: Middleware = {
     name: 'no',
     beforeMessage: ({ payload }) => (payload === 'no' ? { verdict: 'refuse', why: 'no' } : undefined),
@@ -49,7 +49,7 @@ limits('a message that another middleware refuses consumes no token', async () =
 });
 
 limits('a held message is counted as triggered at once and as consumed when it is handled', async () => {
-  const limit = rateLimit({ name: 'api', perSecond: 10, burst: 1 }, new RateLimitRegistry());
+  const limit = rateLimit({ name: 'api', perSecond: 10, burst: 1 }, new NamedLimits());
   await using rig = createMiddlewareRig(limit);
   rig.ref.tell.work(1);
   rig.ref.tell.work(2);
@@ -60,7 +60,7 @@ limits('a held message is counted as triggered at once and as consumed when it i
 });
 
 limits('instances with the same name share their tokens', async () => {
-  const shared = new RateLimitRegistry();
+  const shared = new NamedLimits();
   const options = { name: 'api', perSecond: 10, burst: 4 };
   const one = rateLimit(options, shared);
   const two = rateLimit(options, shared);
@@ -78,7 +78,7 @@ limits('instances with the same name share their tokens', async () => {
 });
 
 limits('`per` gives each actor or each key its own bucket', async () => {
-  const perActor = rateLimit({ name: 'a', perSecond: 1, burst: 1, per: 'actor' }, new RateLimitRegistry());
+  const perActor = rateLimit({ name: 'a', perSecond: 1, burst: 1, per: 'actor' }, new NamedLimits());
   await using actors = createMiddlewareRig(perActor);
   actors.ref.tell.work('a');
   actors.spawn('b').tell.work('b');
@@ -92,7 +92,7 @@ limits('`per` gives each actor or each key its own bucket', async () => {
       burst: 1,
       per: ({ payload }) => (payload === 'free' ? undefined : String(payload)),
     },
-    new RateLimitRegistry(),
+    new NamedLimits(),
   );
   await using keys = createMiddlewareRig(perKey);
   for (const key of ['x', 'y', 'free', 'free', 'x']) keys.ref.tell.work(key);
@@ -112,7 +112,7 @@ limits('beyond `keysMax` the least recently used bucket is forgotten', async () 
       keysMax: 2,
       exceeded: 'refuse',
     },
-    new RateLimitRegistry(),
+    new NamedLimits(),
   );
   await using rig = createMiddlewareRig(limit);
   for (const key of ['a', 'a', 'b', 'c', 'a']) rig.ref.tell.work(key);
@@ -123,8 +123,8 @@ limits('beyond `keysMax` the least recently used bucket is forgotten', async () 
 limits(
   '`exceeded: "refuse"` refuses instead of holding, and `messages` limits only those named',
   async () => {
-    const limit = rateLimit({ name: 'r', perSecond: 1, exceeded: 'refuse' }, new RateLimitRegistry());
-    const others = rateLimit({ name: 'o', perSecond: 1, messages: ['other'] }, new RateLimitRegistry());
+    const limit = rateLimit({ name: 'r', perSecond: 1, exceeded: 'refuse' }, new NamedLimits());
+    const others = rateLimit({ name: 'o', perSecond: 1, messages: ['other'] }, new NamedLimits());
     await using rig = createMiddlewareRig([others, limit]);
     for (let i = 0; i < 3; i += 1) rig.ref.tell.work(i);
     await rig.settle();
@@ -136,20 +136,20 @@ limits(
 
 limits('impossible rates and names used with other numbers are refused', () => {
   for (const perSecond of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
-    assert.throws(() => rateLimit({ name: 'x', perSecond }, new RateLimitRegistry()), /perSecond/);
+    assert.throws(() => rateLimit({ name: 'x', perSecond }, new NamedLimits()), /perSecond/);
   for (const burst of [0, 0.5, -1, Number.NaN])
-    assert.throws(() => rateLimit({ name: 'x', perSecond: 1, burst }, new RateLimitRegistry()), /burst/);
-  assert.throws(() => rateLimit({ name: '', perSecond: 1 }, new RateLimitRegistry()), /name/);
+    assert.throws(() => rateLimit({ name: 'x', perSecond: 1, burst }, new NamedLimits()), /burst/);
+  assert.throws(() => rateLimit({ name: '', perSecond: 1 }, new NamedLimits()), /name/);
   const misspelt = { name: 'x', perSecond: 1, brust: 3 };
-  assert.throws(() => rateLimit(misspelt, new RateLimitRegistry()), /no such option/);
-  const shared = new RateLimitRegistry();
+  assert.throws(() => rateLimit(misspelt, new NamedLimits()), /no such option/);
+  const shared = new NamedLimits();
   rateLimit({ name: 'same', perSecond: 1 }, shared);
   assert.not.throws(() => rateLimit({ name: 'same', perSecond: 1 }, shared));
   assert.throws(() => rateLimit({ name: 'same', perSecond: 2 }, shared), /choose another name/);
 });
 
 limits('systems with different clocks can share a name without waiting for each other’s time', async () => {
-  const shared = new RateLimitRegistry();
+  const shared = new NamedLimits();
   const handledAfter = async (ms: number): Promise<number> => {
     await using rig = createMiddlewareRig(rateLimit({ name: 'bank', perSecond: 1, burst: 1 }, shared));
     await rig.advance(ms);
@@ -170,7 +170,7 @@ limits('options that are no object are refused with a typed error', () => {
 limits('an unused name is freed by garbage collection', async () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  const shared = new RateLimitRegistry();
+  const shared = new NamedLimits();
   const rate = { msPerToken: 1, burst: 1 };
   shared.limit('gone', rate, 1);
   const kept = shared.limit('kept', rate, 1);

@@ -9,7 +9,7 @@ import {
   router,
 } from '@troupe/core';
 import { createMiddlewareRig, createTestSystem } from '@troupe/core/testing';
-import { createInstrumentedSystem, RateLimitRegistry, rateLimit, retry, telemetry } from '@troupe/middleware';
+import { createInstrumentedSystem, NamedLimits, rateLimit, retry, telemetry } from '@troupe/middleware';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ancestry, inRequest, namesOf, openInMemorySdk, traceOf, useAsyncContext } from './in-memory-sdk.js';
@@ -397,7 +397,7 @@ tracing('spans that a handler starts are children of its own span, also after an
 // Spans are balanced, whatever another middleware decides.
 tracing('a held message has one span, and the span of a refused message has ended', async () => {
   const sdk = openInMemorySdk();
-  const limit = rateLimit({ name: 'l', perSecond: 10, burst: 1 }, new RateLimitRegistry());
+  const limit = rateLimit({ name: 'l', perSecond: 10, burst: 1 }, new NamedLimits());
   const refuseNo: Middleware = {
     name: 'no',
     beforeMessage: ({ payload }) => (payload === 'no' ? { verdict: 'refuse', why: 'because' } : undefined),

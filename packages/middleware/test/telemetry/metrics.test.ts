@@ -5,7 +5,7 @@ import {
   createInstrumentedSystem,
   deadline,
   idempotency,
-  RateLimitRegistry,
+  NamedLimits,
   rateLimit,
   retry,
   telemetry,
@@ -55,7 +55,7 @@ function total(points: readonly Point[] | undefined, labels: Readonly<Record<str
 
 metrics('every metric of messages, turns, the executor and rate limits is exported', async () => {
   const sdk = openInMemorySdk();
-  const limit = rateLimit({ name: 'api', perSecond: 1_000, burst: 1 }, new RateLimitRegistry());
+  const limit = rateLimit({ name: 'api', perSecond: 1_000, burst: 1 }, new NamedLimits());
   const system = open(sdk, { middleware: [telemetry(providers(sdk)), limit] });
   const ref = system.spawn(Account);
   await Promise.allSettled([ref.ask.deposit(1), ref.ask.deposit(-1)]);
@@ -190,7 +190,7 @@ metrics('definitions and error codes beyond the bound share one label', async ()
 
 metrics('every turn records one duration, whether it completed, failed or was suspended', async () => {
   const sdk = openInMemorySdk();
-  const limit = rateLimit({ name: 'l', perSecond: 1, burst: 2 }, new RateLimitRegistry());
+  const limit = rateLimit({ name: 'l', perSecond: 1, burst: 2 }, new NamedLimits());
   let began = 0;
   const counter = {
     name: 'counter',
@@ -245,8 +245,8 @@ metrics('gauges show the mailbox depth, the ready queue and the busy ratio', asy
 metrics('the metrics of every standard middleware are exported', async () => {
   const sdk = openInMemorySdk();
   const all = [
-    rateLimit({ name: 'one', perSecond: 1 }, new RateLimitRegistry()),
-    rateLimit({ name: 'two', perSecond: 1 }, new RateLimitRegistry()),
+    rateLimit({ name: 'one', perSecond: 1 }, new NamedLimits()),
+    rateLimit({ name: 'two', perSecond: 1 }, new NamedLimits()),
     circuitBreaker(),
     deadline(),
     timeout({ withinMs: 1_000 }),

@@ -1,0 +1,52 @@
+import { type Client, connectClient } from '@troupe/jobs';
+import type { Net } from '@troupe/transport';
+import { CommandDeadline } from './input/command-deadline.js';
+import { dialOptions, type RequestFlags } from './input/connection-options.js';
+import { ConnectionNotices } from './output/connection-notices.js';
+import type { CommandContext } from './subcommand.js';
+
+/** Runs requests of a leader within the time of the command. */
+export async function withClient<T>(flags: RequestFlags, run: (client: Client) => Promise<T>): Promise<T> {
+  const deadline = new CommandDeadline(flags.timeout);
+  const client = await connectClient({ ...dialOptions(flags), ...connectLimit(flags, deadline), name: NAME });
+  return closing(client, deadline.race(run(client)));
+}
+
+/**
+ * The same for a command that may wait for long: it prints when the leader is away, and keeps its own time.
+ */
+export async function withWaitingClient<T>(
+  context: CommandContext,
+  flags: RequestFlags,
+  run: (client: Client, deadline: CommandDeadline) => Promise<T>,
+  options: { readonly net?: Net } = {},
+): Promise<T> {
+  const deadline = new CommandDeadline(flags.timeout);
+  const dial = dialOptions(flags);
+  const notices = new ConnectionNotices(context.terminal, dial.address);
+  const client = await connectClient({
+    ...dial,
+    ...connectLimit(flags, deadline),
+    ...(options.net === undefined ? {} : { net: options.net }),
+    name: NAME,
+    ...(flags.json === true ? {} : { onEvent: notices.onEvent }),
+  });
+  return closing(client, run(client, deadline));
+}
+
+const NAME = 'cli';
+
+function connectLimit(
+  { connectWithin }: RequestFlags,
+  deadline: CommandDeadline,
+): { readonly withinMs?: number } {
+  return deadline.left(connectWithin);
+}
+
+async function closing<T>(client: Client, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } finally {
+    client.close();
+  }
+}

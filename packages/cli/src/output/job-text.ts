@@ -1,0 +1,86 @@
+import type { JobView } from '@troupe/jobs';
+
+/** A job as the command prints it with --json: the public id, times as text. */
+export interface ShownJob {
+  readonly id: string;
+  readonly exec: string;
+  readonly group: string;
+  readonly client: string;
+  readonly state: JobView['state'];
+  readonly attempt: number;
+  readonly failures: number;
+  readonly crashes: number;
+  readonly submittedAt: string;
+  readonly dueAt: string | null;
+  readonly endedAt: string | null;
+  readonly worker: string | null;
+  readonly reason: string | null;
+  readonly failure: JobView['failure'] | null;
+  /** Null once the job is done or cancelled: its payload is no longer kept. */
+  readonly payloadBytes: number | null;
+  /** Liveness of the worker that runs the job; null while none does. */
+  readonly liveness: Liveness | null;
+  /** How long the event loop of that worker has been blocked; 0 unless it is. */
+  readonly blockedMs: number;
+}
+
+type Liveness = NonNullable<JobView['liveness']>;
+
+/** `blocked for 12 s` */
+export function stateText(liveness: Liveness, blockedMs: number): string {
+  return liveness === 'blocked' ? `blocked for ${Math.round(blockedMs / 1_000)} s` : liveness;
+}
+
+export function shownJob(id: string, view: JobView): ShownJob {
+  const { exec, group, client, state, attempt, failures, crashes } = view;
+  const isKept = state !== 'done' && state !== 'cancelled';
+  return {
+    id,
+    exec,
+    group,
+    client,
+    state,
+    attempt,
+    failures,
+    crashes,
+    submittedAt: new Date(view.submittedAt).toISOString(),
+    dueAt: timeOrNull(view.dueAt),
+    endedAt: timeOrNull(view.endedAt),
+    worker: view.worker === '' ? null : view.worker,
+    reason: view.reason === '' ? null : view.reason,
+    failure: view.failure ?? null,
+    payloadBytes: isKept ? view.payloadBytes : null,
+    liveness: view.liveness ?? null,
+    blockedMs: Math.round(view.blockedMs ?? 0),
+  };
+}
+
+export function jobLines(job: ShownJob): string[] {
+  const rows: [string, string | null][] = [
+    ['id', job.id],
+    ['exec', job.exec],
+    ['state', job.state],
+    ['reason', job.reason],
+    ['client', job.client],
+    ['attempt', `${job.attempt} (${job.failures} failed, ${job.crashes} crashed)`],
+    ['submitted', job.submittedAt],
+    ['due', job.dueAt],
+    ['ended', job.endedAt],
+    [
+      'worker',
+      job.liveness === null ? job.worker : `${job.worker} (${stateText(job.liveness, job.blockedMs)})`,
+    ],
+    [
+      'failure',
+      job.failure === null || job.failure === undefined
+        ? null
+        : `${job.failure.name}: ${job.failure.message}`,
+    ],
+    ['payload', job.payloadBytes === null ? null : `${job.payloadBytes} bytes`],
+  ];
+  return rows.filter(([, value]) => value !== null).map(([name, value]) => `${name.padEnd(10)} ${value}`);
+}
+
+function timeOrNull(ms: number): string | null {
+  return ms === 0 ? null : new Date(ms).toISOString();
+}

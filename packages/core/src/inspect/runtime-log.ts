@@ -1,0 +1,97 @@
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { Logger } from '../define/actor-context.js';
+import { boundedError, messageOf } from '../errors/bounded-error.js';
+import { toError } from '../errors/thrown-value.js';
+import type { EventStream } from '../event-stream.js';
+import type { Host, LogLevel } from '../host.js';
+
+/** The decision about a failure, as it is logged. */
+export interface LoggedDecision {
+  readonly directive: string;
+  /** Restart number `attempt` of at most `attemptsMax`; 0 of 0 where the failure does not count. */
+  readonly attempt: number;
+  readonly attemptsMax: number;
+}
+
+/** Log lines and failure events of the runtime. */
+export class RuntimeLog {
+  /** Lines that the host's log threw on. */
+  logsLost = 0;
+  private readonly host: Host;
+  private readonly events: EventStream;
+  readonly messageHistoryOf: (slot: number) => readonly string[];
+
+  constructor(host: Host, events: EventStream, messageHistoryOf: (slot: number) => readonly string[]) {
+    this.host = host;
+    this.events = events;
+    this.messageHistoryOf = messageHistoryOf;
+  }
+
+  /** A log that throws must not fail the actor that logs. */
+  write(level: LogLevel, message: string, fields: Readonly<Record<string, unknown>>): void {
+    try {
+      this.host.log({ level, message, fields });
+    } catch {
+      this.logsLost += 1;
+    }
+  }
+
+  /** The fields of the line are the event. The message history is looked up on first read: that is slow. */
+  logFailure(cell: ActorCell, message: string, failure: Error, decision: LoggedDecision): void {
+    const { path, slot } = cell;
+    const { directive, attempt, attemptsMax } = decision;
+    const count = attemptsMax > 0 ? `, attempt ${attempt} of ${attemptsMax}` : '';
+    const messageHistory = lazy(() => this.messageHistoryOf(slot));
+    const { hasListeners } = this.events;
+    const event = {
+      kind: 'failed' as const,
+      path,
+      message,
+      error: boundedError(failure, hasListeners ? {} : { stack: 'unread' }),
+      directive,
+      attempt,
+      attemptsMax,
+      get messageHistory() {
+        return messageHistory();
+      },
+    };
+    this.write('error', `${path}.${message} failed: ${messageOf(failure)} → ${directive}${count}`, event);
+    if (hasListeners) this.events.publish(event);
+  }
+
+  /** A failure without consequences: the reason stands in place of the directive. */
+  logIgnoredFailure(cell: ActorCell, message: string, failure: Error, reason: string): void {
+    this.logFailure(cell, message, failure, { directive: reason, attempt: 0, attemptsMax: 0 });
+  }
+
+  /** `rejection`: the error of a handler whose result is no longer wanted. */
+  reportStaleContext(cell: ActorCell, what: string, rejection?: { readonly thrown: unknown }): void {
+    const path = cell.path;
+    const text = `${path}: ${what} was refused: the context is from before a restart or stop`;
+    if (rejection === undefined) this.write('warn', text, { path, what });
+    else this.logLateError(text, { path, what }, rejection.thrown);
+    if (this.events.hasListeners) this.events.publish({ kind: 'stale-context', path, what });
+  }
+
+  /** An error that comes too late to be a failure is logged. */
+  logLateError(text: string, fields: Readonly<Record<string, unknown>>, thrown: unknown): void {
+    const error = boundedError(toError(thrown));
+    this.write('warn', `${text}; it had failed: ${messageOf(error)}`, { ...fields, error });
+  }
+
+  loggerFor(cell: ActorCell): Logger {
+    const line = (level: LogLevel) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
+      const path = cell.path;
+      this.write(level, `${path}: ${message}`, { path, ...fields });
+    };
+    return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+  }
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,45 @@
+import type { ActorCell } from '../actor/actor-cell.js';
+import type { Parts } from '../actor/runtime-parts.js';
+import type { DeadLetterReason } from '../message/dead-letter.js';
+import { type Envelope, handlerOf, isEnveloped } from '../message/envelope.js';
+import type { DeadLetterOffice } from './delivery.js';
+
+/** Takes every message that reaches no handler: counts it, and publishes it to listeners. */
+export class DeadLetterPublisher implements DeadLetterOffice<ActorCell> {
+  total = 0;
+  private readonly runtime: Parts<'asks' | 'delivery' | 'events' | 'deadLetterHooks'>;
+
+  constructor(runtime: DeadLetterPublisher['runtime']) {
+    this.runtime = runtime;
+  }
+
+  /** A router is not an actor: it has only a name. */
+  unrouted(to: string, message: string, payload: unknown): void {
+    this.total += 1;
+    const { events, delivery } = this.runtime;
+    if (!events.hasListeners) return;
+    const from = delivery.sender?.path;
+    events.publish({ kind: 'dead-letter', letter: { reason: 'unrouted', to, message, payload, from } });
+  }
+
+  undelivered(cell: ActorCell, slot: number, content: unknown, reason: DeadLetterReason, why?: string): void {
+    const envelope = isEnveloped(slot) ? (content as Envelope) : undefined;
+    this.total += 1;
+    const { events, asks, delivery } = this.runtime;
+    if (events.hasListeners) {
+      const waited = reason === 'left-over' || reason === 'evicted' || reason === 'expired';
+      const from = (envelope?.sender as ActorCell | undefined) ?? (waited ? undefined : delivery.sender);
+      const letter = {
+        reason,
+        to: cell.path,
+        message: cell.type.definition['~handlerNames'][handlerOf(slot)] as string,
+        payload: envelope === undefined ? content : envelope.payload,
+        from: from?.path,
+      };
+      events.publish({ kind: 'dead-letter', letter });
+    }
+    if (envelope === undefined) return;
+    if (envelope.context !== undefined) this.runtime.deadLetterHooks.run(cell, envelope, reason);
+    asks.undelivered(envelope, why ?? reason);
+  }
+}

@@ -1,0 +1,48 @@
+import type { DeadLetter } from './message/dead-letter.js';
+import type { SuspendReason } from './message/suspend-reason.js';
+
+/** Events of the runtime. They have paths, not actors: an event must not keep an actor alive. */
+export type RuntimeEvent =
+  | { readonly kind: 'spawned'; readonly path: string; readonly actor: string }
+  | { readonly kind: 'stopped'; readonly path: string; readonly reason: StopReason }
+  | {
+      readonly kind: 'failed';
+      readonly path: string;
+      readonly message: string;
+      readonly error: Error;
+      readonly directive: string;
+      readonly attempt: number;
+      readonly attemptsMax: number;
+      /**
+       * The sends that led to it, oldest first; empty when the recorder is off. Looked up on first read, so
+       * read it in the listener: later sends push older ones out.
+       */
+      readonly messageHistory: readonly string[];
+    }
+  | { readonly kind: 'restarted'; readonly path: string; readonly restarts: number }
+  | { readonly kind: 'dead-letter'; readonly letter: DeadLetter }
+  | { readonly kind: 'suspended'; readonly path: string; readonly reason: SuspendReason }
+  | { readonly kind: 'resumed'; readonly path: string; readonly reason: SuspendReason; readonly ms: number }
+  | { readonly kind: 'stale-context'; readonly path: string; readonly what: string }
+  /** The last of `turns` turns was this actor's; with one turn, it alone took so long. */
+  | {
+      readonly kind: 'long-turn';
+      readonly path: string;
+      readonly message: string | undefined;
+      readonly turns: number;
+      readonly handled: number;
+      readonly ms: number;
+    }
+  /** At the present rate the last of `depth` messages waits this long. */
+  | {
+      readonly kind: 'queue-delay';
+      readonly path: string;
+      readonly message: string | undefined;
+      readonly depth: number;
+      readonly ms: number;
+    }
+  | { readonly kind: 'system-stopping'; readonly cause: Error | undefined };
+
+export const STOP_REASONS = ['stopped', 'drained', 'killed', 'failed'] as const;
+/** How an actor ended. */
+export type StopReason = (typeof STOP_REASONS)[number];
