@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Job } from '#src/ledger/job.js';
 import { JobTable } from '#src/ledger/job-table.js';
-import { endedJob, PLAIN, traits } from './ended-job.js';
+import { endedJob, PLAIN, traits } from './random-ended-job.js';
 
 const tables = suite('job table');
 

@@ -7,7 +7,7 @@ import { Ledger } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
-import { nextRecord, opening } from './legal-history.js';
+import { firstRecords, nextRecord } from './random-records.js';
 
 const ledgers = suite('ledger');
 const limits = { resultsMax: 5, resultsBytesMax: 100, keyWindowMs: 400 };
@@ -37,7 +37,7 @@ function play(dice: readonly (readonly [number, number, number, number])[]): [Le
       'retention is bounded',
     );
   };
-  opening().forEach(step);
+  firstRecords().forEach(step);
   for (const [wait, ...three] of dice) {
     at += Math.floor(wait * 100);
     const record = nextRecord(live, at, seq, three);
@@ -86,7 +86,7 @@ const corrupt = (error: unknown) => (error as { code?: string }).code === 'ERR_L
 
 function started(...records: LedgerRecord[]): Ledger {
   const ledger = new Ledger(limits);
-  for (const record of [...opening(), ...records]) ledger.apply(record);
+  for (const record of [...firstRecords(), ...records]) ledger.apply(record);
   return ledger;
 }
 

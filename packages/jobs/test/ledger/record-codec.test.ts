@@ -5,7 +5,7 @@ import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { payloadOfBytes } from '#src/job/payload.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
-import { policyOf } from './legal-history.js';
+import { policyOf } from './random-records.js';
 
 const codec = suite('record codec');
 

@@ -5,7 +5,7 @@ import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { Job, type JobEnd } from '#src/ledger/job.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
-import { endedJob, PLAIN, POLICIES, type Traits, traits } from './ended-job.js';
+import { endedJob, PLAIN, POLICIES, type Traits, traits } from './random-ended-job.js';
 
 const codec = suite('snapshot codec');
 

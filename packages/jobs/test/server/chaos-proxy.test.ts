@@ -11,7 +11,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stateFolder } from '../remote/role.js';
 import { Echo, trialHandlers } from '../remote/trial-jobs.js';
-import { ChaosProxy, type Weather } from './chaos-proxy.js';
+import { ChaosProxy, type FaultPlan } from './chaos-proxy.js';
 
 const chaos = suite('chaos proxy');
 
@@ -98,7 +98,10 @@ chaos('a client whose answers are lost submits again, and nothing is taken twice
   assert.is(accepted, next);
 });
 
-for (const weather of [{ kind: 'crumbs' }, { kind: 'delay', ms: 40 }] as const satisfies readonly Weather[]) {
+for (const weather of [
+  { kind: 'crumbs' },
+  { kind: 'delay', ms: 40 },
+] as const satisfies readonly FaultPlan[]) {
   chaos(`${weather.kind}: the same results, only later`, async () => {
     await using c = await cluster();
     c.proxy.weather = weather;

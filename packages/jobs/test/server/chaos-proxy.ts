@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-export type Weather =
+export type FaultPlan =
   /** Bytes pass as they come. */
   | { readonly kind: 'calm' }
   | { readonly kind: 'delay'; readonly ms: number }
@@ -13,7 +13,7 @@ export type Weather =
 
 /** A proxy between a peer and its leader that does what networks do. */
 export class ChaosProxy implements AsyncDisposable {
-  weather: Weather = { kind: 'calm' };
+  weather: FaultPlan = { kind: 'calm' };
   cuts = 0;
   private answers = 0;
   private readonly server: Server;

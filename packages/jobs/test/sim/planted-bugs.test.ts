@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { plantedBugs } from './planted-bugs.js';
-import { SimCluster } from './sim-cluster.js';
+import { SimulatedCluster } from './simulated-cluster.js';
 
 const planted = suite('planted bugs');
 
@@ -18,7 +18,7 @@ for (const bug of plantedBugs) {
       let seed = 0;
       while (found === '' && seed < SEEDS_MAX) {
         seed += 1;
-        const report = await new SimCluster(seed, bug.machine).run();
+        const report = await new SimulatedCluster(seed, bug.machine).run();
         found = report.problems[0] ?? '';
       }
       assert.ok(found !== '', `not found in ${SEEDS_MAX} seeds`);

@@ -18,8 +18,8 @@ import { Ledger } from '#src/ledger/ledger.js';
 import { Producer } from '#src/ledger/producer.js';
 import { HandlerSlots } from '#src/worker/handler-slots.js';
 import { Worker } from '#src/worker/worker.js';
-import type { SimMachine } from './sim-cluster.js';
-import { damageOf } from './sim-disk.js';
+import { damageOf } from './leader-disk.js';
+import type { LeaderFaults } from './simulated-cluster.js';
 
 /** Methods by name, private ones too: a bug is planted from outside, so the product has no switch for it. */
 type Loose = Record<string, (this: never, ...args: never[]) => unknown>;
@@ -28,7 +28,7 @@ export interface PlantedBug {
   readonly name: string;
   /** Plants the bug; returns a function that removes it. */
   plant(): () => void;
-  readonly machine?: SimMachine;
+  readonly machine?: LeaderFaults;
 }
 
 function swap(

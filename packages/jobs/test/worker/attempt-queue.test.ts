@@ -2,12 +2,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Attempt } from '#src/worker/attempt.js';
 import { AttemptQueue, QUEUED_MS_MAX } from '#src/worker/attempt-queue.js';
-import { HandTime } from '../manual-time.js';
+import { ManualTime } from '../manual-time.js';
 
 const lines = suite('queue');
 
 class LineRig {
-  readonly time = new HandTime();
+  readonly time = new ManualTime();
   readonly late: number[] = [];
   readonly queue = new AttemptQueue(this.time.host, (attempt) => this.late.push(attempt.job));
 
@@ -35,7 +35,7 @@ lines('each waits for as long as the others may, counted from when it came', () 
   assert.equal(rig.late, [1]);
   rig.time.advance(5);
   assert.equal(rig.late, [1, 2]);
-  assert.is(rig.time.timersStanding, 0);
+  assert.is(rig.time.armedTimers, 0);
 });
 
 lines('one that was ended where it stood neither begins nor is late', () => {
@@ -54,7 +54,7 @@ lines('a queue that is cleared keeps nobody and no timer', () => {
   const rig = new LineRig();
   rig.join(1);
   rig.queue.clear();
-  assert.equal([rig.queue.shift(), rig.time.timersStanding], [undefined, 0]);
+  assert.equal([rig.queue.shift(), rig.time.armedTimers], [undefined, 0]);
   rig.join(2);
   rig.time.advance(QUEUED_MS_MAX);
   assert.equal(rig.late, [2]);

@@ -3,13 +3,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
 import { HandlerSlots } from '#src/worker/handler-slots.js';
-import { HandTime } from '../manual-time.js';
+import { ManualTime } from '../manual-time.js';
 
 const slots = suite('slots');
 
 /** Time and load by hand. */
 class World {
-  readonly time = new HandTime();
+  readonly time = new ManualTime();
   cpu = 0;
   readonly load = { cpu: () => this.cpu, lagMs: () => 0 };
 }

@@ -5,7 +5,7 @@ import type { Assignment, AttemptEnd, WorkerHello, WorkerMessage } from '#src/pr
 import type { AttemptContext, HandledJob } from '#src/worker/handler.js';
 import { Worker } from '#src/worker/worker.js';
 import { type AttemptFailure, DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
-import { HandTime } from '../manual-time.js';
+import { ManualTime } from '../manual-time.js';
 import { anything } from '../plain-schema.js';
 
 const workers = suite('worker');
@@ -16,7 +16,7 @@ const BASE = { exec: 'some.job', payload: '1', client: 'c', runMs: 1_000, output
 
 /** A worker alone: its leader is played by the test, and time is moved by hand. */
 class WorkerRig {
-  readonly time = new HandTime();
+  readonly time = new ManualTime();
   readonly hellos: WorkerHello[] = [];
   readonly failures: AttemptFailure[] = [];
   readonly worker: Worker;

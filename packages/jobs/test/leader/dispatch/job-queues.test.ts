@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { ExecQueue } from '#src/leader/dispatch/exec-queue.js';
 import { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { Job, StoredPolicy } from '#src/ledger/job.js';
-import { policyOf } from '../../ledger/legal-history.js';
+import { policyOf } from '../../ledger/random-records.js';
 
 const rooms = suite('waiting room');
 

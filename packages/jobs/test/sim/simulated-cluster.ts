@@ -21,11 +21,11 @@ import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
 import type { ToWorker } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
-import { type MakeStorage, SimDisk } from './sim-disk.js';
-import { expected, SimHistory, type SubmitOp, verdicts } from './sim-history.js';
-import { SimNet } from './sim-net.js';
-import { SimRecords } from './sim-records.js';
-import { type SimNode, SimWorld } from './sim-world.js';
+import { expected, ObservedHistory, type SubmitOp, verdicts } from './history-checker.js';
+import { LeaderDisk, type MakeStorage } from './leader-disk.js';
+import { RecordModel } from './record-model.js';
+import { SimulatedNetwork } from './simulated-network.js';
+import { type SimulatedMachine, Simulation } from './simulation.js';
 
 const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
 
@@ -74,7 +74,7 @@ interface Probe {
 }
 
 /** What one seed does: which faults, how often. About half of the classes are off in any one run. */
-interface Weather {
+interface FaultPlan {
   readonly leaderCrash: number;
   readonly workerCrash: number;
   readonly clientCrash: number;
@@ -118,27 +118,27 @@ export interface SimReport {
 }
 
 /** What the leader's process is like, for planted bugs. */
-export interface SimMachine {
+export interface LeaderFaults {
   readonly storage?: MakeStorage;
   /** It goes on when its log has failed. */
   readonly livesOn?: boolean;
 }
 
 /** Leader, three workers, two clients, their network and the leader's disk, under one seed. */
-export class SimCluster {
-  private readonly world: SimWorld;
-  private readonly history = new SimHistory();
-  private readonly leaderNode: SimNode;
-  private readonly workerNodes: SimNode[] = [];
-  private readonly clientNodes: SimNode[] = [];
-  private readonly net: SimNet;
+export class SimulatedCluster {
+  private readonly world: Simulation;
+  private readonly history = new ObservedHistory();
+  private readonly leaderNode: SimulatedMachine;
+  private readonly workerNodes: SimulatedMachine[] = [];
+  private readonly clientNodes: SimulatedMachine[] = [];
+  private readonly net: SimulatedNetwork;
   private readonly random: () => number;
-  private readonly weather: Weather;
-  private readonly records: SimRecords;
+  private readonly weather: FaultPlan;
+  private readonly records: RecordModel;
   private readonly jobs: { readonly main: Jobs; readonly side: Jobs };
   private readonly open = new Set<SubmitOp>();
-  private readonly machine: SimMachine;
-  private readonly disk: SimDisk;
+  private readonly machine: LeaderFaults;
+  private readonly disk: LeaderDisk;
   private leaderRef: ActorRef<typeof LeaderActor> | undefined;
   private leaderCrashes = 0;
   private snapshots = 0;
@@ -147,20 +147,22 @@ export class SimCluster {
   private faulty = true;
   private submitted = 0;
 
-  constructor(seed: number, machine: SimMachine = {}) {
+  constructor(seed: number, machine: LeaderFaults = {}) {
     this.machine = machine;
-    this.world = new SimWorld(seed);
+    this.world = new Simulation(seed);
     this.random = this.world.stream('plan');
     this.weather = this.drawWeather();
     const { limits, keep } = this.weather;
     const { keyWindowMs = KEY_WINDOW_MS, clientRunningMax = Number.POSITIVE_INFINITY } = limits;
-    this.records = new SimRecords({ keyWindowMs, clientRunningMax }, () => this.world.now);
+    this.records = new RecordModel({ keyWindowMs, clientRunningMax }, () => this.world.now);
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
     const { storage = (options) => new FaultyStorage(options) } = machine;
-    this.disk = new SimDisk(this.world, storage, this.weather.diskMs);
+    this.disk = new LeaderDisk(this.world, storage, this.weather.diskMs);
     this.leaderNode = this.world.node('leader');
     const faults = { cut: this.weather.cutMessage, delayMs: 1 + this.random() * 10 };
-    this.net = new SimNet(this.world, this.leaderNode, faults, (message) => this.sent(message as ToWorker));
+    this.net = new SimulatedNetwork(this.world, this.leaderNode, faults, (message) =>
+      this.sent(message as ToWorker),
+    );
   }
 
   async run(): Promise<SimReport> {
@@ -200,7 +202,7 @@ export class SimCluster {
     for (const { job, attempt } of message.items) this.history.handedOut(job, attempt, this.world.now);
   }
 
-  private drawWeather(): Weather {
+  private drawWeather(): FaultPlan {
     const maybe = (most: number): number => (this.random() < 0.5 ? 0 : this.random() * most);
     const disk = this.world.stream('disk weather');
     const often = (most: number): number => (disk() < 0.6 ? 0 : disk() * most);
@@ -319,7 +321,7 @@ export class SimCluster {
       });
   }
 
-  private startWorker(node: SimNode): void {
+  private startWorker(node: SimulatedMachine): void {
     const host = node.boot();
     const { life } = node;
     const peer = {
@@ -344,7 +346,7 @@ export class SimCluster {
     });
   }
 
-  private crashWorker(node: SimNode, downMs: number): void {
+  private crashWorker(node: SimulatedMachine, downMs: number): void {
     if (!node.alive) return;
     node.crash();
     this.net.peerDown(node);
@@ -355,7 +357,7 @@ export class SimCluster {
     kind: Kind,
     input: string,
     context: AttemptContext,
-    node: SimNode,
+    node: SimulatedMachine,
     group: string,
   ): string | Promise<string> {
     const job = Number.parseInt(context.jobId.split('-')[1] ?? '', 36);
@@ -387,13 +389,13 @@ export class SimCluster {
     }
   }
 
-  private sleep(node: SimNode, ms: number, output: string): Promise<string> {
+  private sleep(node: SimulatedMachine, ms: number, output: string): Promise<string> {
     return new Promise((resolve) => {
       this.world.at(this.world.now + ms, node, () => resolve(output));
     });
   }
 
-  private startClient(node: SimNode, name: string): void {
+  private startClient(node: SimulatedMachine, name: string): void {
     const host = node.boot();
     const { life } = node;
     const peer = {
@@ -418,7 +420,7 @@ export class SimCluster {
     }
   }
 
-  private crashClient(node: SimNode): void {
+  private crashClient(node: SimulatedMachine): void {
     node.crash();
     this.net.peerDown(node);
     // Its promises never settle; what it had not heard stays unknown.
@@ -427,7 +429,7 @@ export class SimCluster {
   }
 
   /** All or none: several jobs in one record, watched as one submit. */
-  private async submitAll(client: Client, { name, life }: SimNode): Promise<void> {
+  private async submitAll(client: Client, { name, life }: SimulatedMachine): Promise<void> {
     this.submitted += 1;
     const payload = `all ${this.submitted}`;
     const { quick } = this.jobs.main;
@@ -463,7 +465,7 @@ export class SimCluster {
       throw error;
   }
 
-  private async submit(client: Client, node: SimNode): Promise<void> {
+  private async submit(client: Client, node: SimulatedMachine): Promise<void> {
     if (this.random() < 0.05) return this.submitAll(client, node);
     const { name, life } = node;
     const kind = KINDS[Math.floor(this.random() * KINDS.length)] ?? 'quick';
@@ -541,12 +543,13 @@ export class SimCluster {
         });
       }
     };
-    const someWorker = (): SimNode => this.workerNodes[Math.floor(this.random() * WORKERS)] as SimNode;
+    const someWorker = (): SimulatedMachine =>
+      this.workerNodes[Math.floor(this.random() * WORKERS)] as SimulatedMachine;
     const { weather } = this;
     plan(weather.leaderCrash, () => this.crashLeader(10 + this.random() * 600));
     plan(weather.workerCrash, () => this.crashWorker(someWorker(), 10 + this.random() * 600));
     plan(weather.clientCrash, () =>
-      this.crashClient(this.clientNodes[Math.floor(this.random() * CLIENTS)] as SimNode),
+      this.crashClient(this.clientNodes[Math.floor(this.random() * CLIENTS)] as SimulatedMachine),
     );
     plan(weather.pause, () => this.pause(this.random() < 0.3 ? this.leaderNode : someWorker()));
     plan(weather.diskErrors, () => this.disk.arm());
@@ -562,7 +565,7 @@ export class SimCluster {
     });
   }
 
-  private pause(node: SimNode): void {
+  private pause(node: SimulatedMachine): void {
     node.pausedUntil = Math.max(node.pausedUntil, this.world.now + this.random() * 900);
     // Nothing to do at that moment but to go on.
     this.world.at(node.pausedUntil, undefined, () => undefined);

@@ -6,7 +6,7 @@ import {
   type StorageCall,
   type StorageOperation,
 } from '@troupe/wal/testing';
-import type { SimNode, SimWorld } from './sim-world.js';
+import type { SimulatedMachine, Simulation } from './simulation.js';
 
 type StorageOptions = ConstructorParameters<typeof FaultyStorage>[0];
 export type MakeStorage = (options: StorageOptions) => FaultyStorage;
@@ -43,11 +43,11 @@ const TROUBLES: readonly Trouble[] = [
 ];
 
 /** The leader's disk: what its calls report, what a crash leaves of it, and what rots on it while nobody looks. */
-export class SimDisk {
+export class LeaderDisk {
   errors = 0;
   /** A call of the leader that runs now went wrong, or the bytes it started from are damaged: it may end, and may refuse to start. */
   isExcused = false;
-  private readonly world: SimWorld;
+  private readonly world: Simulation;
   private readonly random: () => number;
   private readonly make: MakeStorage;
   private readonly slowestMs: number;
@@ -57,7 +57,7 @@ export class SimDisk {
   private damage: Damage | undefined = undefined;
   private livesWithDamage = false;
 
-  constructor(world: SimWorld, make: MakeStorage, slowestMs: number) {
+  constructor(world: Simulation, make: MakeStorage, slowestMs: number) {
     this.world = world;
     this.random = world.stream('disk faults');
     this.make = make;
@@ -65,7 +65,7 @@ export class SimDisk {
   }
 
   /** For a leader that starts. */
-  open(node: SimNode): FaultyStorage {
+  open(node: SimulatedMachine): FaultyStorage {
     const latency = this.world.stream(`disk:${node.life}`);
     this.isExcused = this.damage !== undefined || this.livesWithDamage || this.isFull;
     this.storage = this.make({

@@ -5,7 +5,7 @@ import { SeededRandom, StepExecutor } from '@troupe/core/testing';
 interface Event {
   at: number;
   tie: number;
-  readonly node: SimNode | undefined;
+  readonly node: SimulatedMachine | undefined;
   readonly life: number;
   readonly run: () => void;
   cancelled: boolean;
@@ -14,7 +14,7 @@ interface Event {
 }
 
 /** One machine: an actor system of its own on the world's time. A crash ends its life; nothing of that life runs again. */
-export class SimNode {
+export class SimulatedMachine {
   readonly name: string;
   life = 0;
   alive = false;
@@ -24,9 +24,9 @@ export class SimNode {
   executor!: StepExecutor;
   system!: ActorSystem;
   callbacks: (() => void)[] = [];
-  private readonly world: SimWorld;
+  private readonly world: Simulation;
 
-  constructor(world: SimWorld, name: string) {
+  constructor(world: Simulation, name: string) {
     this.world = world;
     this.name = name;
   }
@@ -87,14 +87,14 @@ export class SimNode {
 }
 
 /** Virtual time for several machines. The same seed gives the same run, event by event. */
-export class SimWorld {
+export class Simulation {
   now = 0;
   events = 0;
   /** Changes with everything that happens: two runs of one seed must agree on it. */
   trace = 0;
   readonly problems: string[] = [];
   readonly seed: number;
-  private readonly nodes: SimNode[] = [];
+  private readonly nodes: SimulatedMachine[] = [];
   private heap: Event[] = [];
   private readonly ties: () => number;
 
@@ -111,8 +111,8 @@ export class SimWorld {
     return () => random.next();
   }
 
-  node(name: string): SimNode {
-    const node = new SimNode(this, name);
+  node(name: string): SimulatedMachine {
+    const node = new SimulatedMachine(this, name);
     this.nodes.push(node);
     return node;
   }
@@ -121,7 +121,7 @@ export class SimWorld {
     this.problems.push(`t=${this.now.toFixed(1)} ${text}`);
   }
 
-  at(time: number, node: SimNode | undefined, run: () => void): Event {
+  at(time: number, node: SimulatedMachine | undefined, run: () => void): Event {
     const life = node?.life ?? 0;
     const event: Event = {
       at: Math.max(time, this.now),
@@ -178,7 +178,7 @@ export class SimWorld {
     }
   }
 
-  private stepNode(node: SimNode): boolean {
+  private stepNode(node: SimulatedMachine): boolean {
     if (node.executor.step()) return true;
     if (node.callbacks.length === 0) return false;
     const due = node.callbacks;

@@ -1,13 +1,13 @@
 import { type ActorRef, type AnyRef, defineActor } from '@troupe/core';
 import type { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderForClients, LeaderForWorkers, PeerPort } from '#src/protocol/leader-interface.js';
-import type { SimNode, SimWorld } from './sim-world.js';
+import type { SimulatedMachine, Simulation } from './simulation.js';
 
 /** Stands for the connection inside the leader's system; its end is the connection's end. */
 const Session = defineActor('session', { handlers: {} });
 
 interface Peer {
-  readonly node: SimNode;
+  readonly node: SimulatedMachine;
   readonly life: number;
   lost(): void;
   reconnect(): void;
@@ -36,11 +36,11 @@ export interface NetFaults {
 }
 
 /** The network between one leader and its peers. */
-export class SimNet {
+export class SimulatedNetwork {
   faults: NetFaults;
   cuts = 0;
-  private readonly world: SimWorld;
-  private readonly leaderNode: SimNode;
+  private readonly world: Simulation;
+  private readonly leaderNode: SimulatedMachine;
   private leader: ActorRef<typeof LeaderActor> | undefined;
   private readonly random: () => number;
   private readonly connections = new Set<Connection>();
@@ -48,8 +48,8 @@ export class SimNet {
 
   /** `onSent`: sees what leaves the leader, at that moment. */
   constructor(
-    world: SimWorld,
-    leaderNode: SimNode,
+    world: Simulation,
+    leaderNode: SimulatedMachine,
     faults: NetFaults,
     onSent: (message: unknown) => void = () => undefined,
   ) {
@@ -70,7 +70,7 @@ export class SimNet {
     for (const connection of this.connections) this.break(connection);
   }
 
-  peerDown(node: SimNode): void {
+  peerDown(node: SimulatedMachine): void {
     for (const connection of this.connections) if (connection.peer.node === node) this.break(connection);
   }
 
@@ -138,7 +138,7 @@ export class SimNet {
     });
   }
 
-  private carry(connection: Connection, after: number, node: SimNode, deliver: () => void): number {
+  private carry(connection: Connection, after: number, node: SimulatedMachine, deliver: () => void): number {
     if (this.random() < this.faults.cut) this.goDeaf(connection);
     if (connection.deaf) return after;
     const at = Math.max(after, this.world.now + this.delay());

@@ -16,7 +16,7 @@ export function policyOf(exec: string, keep = { doneMs: 500, deadMs: 2_000 }): J
 }
 
 /** The records every history starts with. */
-export function opening(): LedgerRecord[] {
+export function firstRecords(): LedgerRecord[] {
   return [
     { type: 'genesis', at: 1, tag: 'abcde' },
     { type: 'policy', at: 1, no: 1, policy: policyOf('one') },

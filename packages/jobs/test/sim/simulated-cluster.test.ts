@@ -1,7 +1,7 @@
 // timeout: 300s
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { SimCluster, type SimReport } from './sim-cluster.js';
+import { type SimReport, SimulatedCluster } from './simulated-cluster.js';
 
 const cluster = suite('simulated cluster');
 
@@ -31,11 +31,11 @@ cluster('no seed loses, doubles or contradicts an acknowledged submit', async ()
     events: 0,
   };
   for (const seed of all) {
-    const report = await new SimCluster(seed).run();
+    const report = await new SimulatedCluster(seed).run();
     assert.equal(report.problems, [], explain(report));
     for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += report[key];
     if (seed % 20 !== 1) continue;
-    const again = await new SimCluster(seed).run();
+    const again = await new SimulatedCluster(seed).run();
     assert.is(again.trace, report.trace, `seed ${seed} took another way the second time`);
   }
   process.stdout.write(`${all.length} seeds: ${JSON.stringify(total)}\n`);

@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { Ledger } from '#src/ledger/ledger.js';
-import { opening } from './legal-history.js';
+import { firstRecords } from './random-records.js';
 
 const memory = suite('memory');
 
@@ -21,7 +21,7 @@ function usedBytes(): number {
 memory('a queued job costs at most 500 bytes beside its payload', () => {
   const ledger = new Ledger();
   const room = new JobQueues(1, () => true);
-  for (const record of opening()) ledger.apply(record);
+  for (const record of firstRecords()) ledger.apply(record);
   const before = usedBytes();
   for (let job = 1; job <= JOBS; job += 1) {
     // A text of its own for every job, as one decoded from the log would be.
@@ -55,7 +55,7 @@ memory('a done job costs at most 100 bytes if its result equals that of its neig
 
 function doneBytes(result: () => string): number {
   const ledger = new Ledger({ resultsMax: JOBS, resultsBytesMax: 2 ** 30, keyWindowMs: 1_000 });
-  for (const record of opening()) ledger.apply(record);
+  for (const record of firstRecords()) ledger.apply(record);
   const before = usedBytes();
   for (let job = 1; job <= JOBS; job += 1) {
     const at = 1 + job / JOBS;

@@ -42,7 +42,7 @@ export interface RecordRules {
  * Everything that became durable, in order, over crashes and snapshots; told by a model of its own, so that it does not share the
  * ledger's mistakes. Retention is not in it: a job that the ledger has dropped is still here, with how it ended.
  */
-export class SimRecords {
+export class RecordModel {
   readonly lives = new Map<number, Life>();
   readonly problems: string[] = [];
   private readonly rules: RecordRules;

@@ -1,5 +1,5 @@
 import type { Ledger } from '#src/ledger/ledger.js';
-import type { Fate, Life, SimRecords } from './sim-records.js';
+import type { Fate, Life, RecordModel } from './record-model.js';
 
 /** One submit as its client saw it. `unknown`: no answer before the client went away. */
 export interface SubmitOp {
@@ -30,7 +30,7 @@ interface Run {
 }
 
 /** What a run may do that another may not. */
-export interface Leniency {
+export interface Allowances {
   /** Jobs are dropped during the run: short retention, few results, a clock that is set. */
   readonly forgets: boolean;
   /** The leader was restarted, perhaps with its clock ahead: then a delay may end early. */
@@ -38,7 +38,7 @@ export interface Leniency {
 }
 
 /** What clients were told, what left the leader and what handlers saw. The checker knows nothing else of the inside. */
-export class SimHistory {
+export class ObservedHistory {
   readonly submits: SubmitOp[] = [];
   readonly runs = new Map<number, Run[]>();
   /** When a client first heard that a job is over. */
@@ -87,7 +87,7 @@ export class SimHistory {
    * was paused twice, from 595 to 1348 and from 1145 to 2017; assignment 12.1 lay before it all the while, its lease ran out, attempt 2
    * ended dead elsewhere at 994, and 12.1 ran at 2017, a moment before the abort behind it was read. Its end was fenced.)
    */
-  *handOuts(records: SimRecords): Generator<string> {
+  *handOuts(records: RecordModel): Generator<string> {
     for (const [name, at] of this.handed) {
       const no = Number.parseInt(name, 10);
       const over = this.overAt.get(no) ?? Number.POSITIVE_INFINITY;
@@ -112,10 +112,10 @@ export class SimHistory {
 }
 
 export function* verdicts(
-  history: SimHistory,
-  records: SimRecords,
+  history: ObservedHistory,
+  records: RecordModel,
   ledger: Ledger,
-  leniency: Leniency,
+  leniency: Allowances,
 ): Generator<string> {
   yield* records.problems;
   yield* fates(history, records, ledger, leniency);
@@ -131,10 +131,10 @@ export function* verdicts(
 
 /** I1, I3: every acknowledged submit has exactly one fate, and it is the one its client saw. */
 function* fates(
-  history: SimHistory,
-  records: SimRecords,
+  history: ObservedHistory,
+  records: RecordModel,
   ledger: Ledger,
-  leniency: Leniency,
+  leniency: Allowances,
 ): Generator<string> {
   for (const life of records.lives.values()) yield* oneFate(life, ledger, leniency);
   for (const op of history.submits) {
@@ -149,7 +149,7 @@ function* fates(
 }
 
 /** What the records say and what the ledger says; a job that it has dropped must have ended. */
-function* oneFate(life: Life, ledger: Ledger, leniency: Leniency): Generator<string> {
+function* oneFate(life: Life, ledger: Ledger, leniency: Allowances): Generator<string> {
   const job = ledger.jobs.get(life.no);
   if (!OVER.includes(life.fate)) yield `job ${life.no} is still ${life.fate} after everything healed`;
   if (job === undefined && !leniency.forgets && life.fate !== 'purged') yield `job ${life.no} is gone`;
@@ -159,7 +159,7 @@ function* oneFate(life: Life, ledger: Ledger, leniency: Leniency): Generator<str
 
 const OVER: readonly Fate[] = ['done', 'dead', 'cancelled', 'purged'];
 
-function* asSeen(op: SubmitOp, life: Life, leniency: Leniency): Generator<string> {
+function* asSeen(op: SubmitOp, life: Life, leniency: Allowances): Generator<string> {
   const { no, fate } = life;
   if (life.purgedAt < op.askedAt)
     yield `a submit was answered with job ${no}, which had been purged before it`;
@@ -175,7 +175,7 @@ function* asSeen(op: SubmitOp, life: Life, leniency: Leniency): Generator<string
 }
 
 /** A delay is never shorter than asked for, whatever the wall clock does; record time counts whole milliseconds. */
-function* notEarly(history: SimHistory): Generator<string> {
+function* notEarly(history: ObservedHistory): Generator<string> {
   for (const { jobs, key, askedAt, delayMs } of history.submits) {
     if (key !== '' || delayMs === 0) continue;
     for (const no of jobs) {
@@ -192,7 +192,7 @@ export function expected(op: Pick<SubmitOp, 'payload'>, attempt: number): string
 }
 
 /** I9 (O1): what one client submits is taken in that order, and answered in it. A key may lead to an earlier job, and a batch is made ready first. */
-function* submitsInOrder(history: SimHistory): Generator<string> {
+function* submitsInOrder(history: ObservedHistory): Generator<string> {
   const latest = new Map<string, SubmitOp>();
   for (const op of history.submits) {
     if (op.outcome !== 'ok' || op.key !== '' || op.jobs.length !== 1) continue;
@@ -208,7 +208,7 @@ function* submitsInOrder(history: SimHistory): Generator<string> {
 }
 
 /** I4, I5: no attempt runs twice, none runs that is not recorded, and none where its group is not served. */
-function* runsInOrder(history: SimHistory, records: SimRecords): Generator<string> {
+function* runsInOrder(history: ObservedHistory, records: RecordModel): Generator<string> {
   for (const [no, runs] of history.runs) {
     const life = records.lives.get(no);
     const seen = new Set<number>();
@@ -225,7 +225,7 @@ function* runsInOrder(history: SimHistory, records: SimRecords): Generator<strin
 }
 
 /** I2: one job per submit; what was refused is nowhere. */
-function* noDoubles(history: SimHistory, records: SimRecords, ledger: Ledger): Generator<string> {
+function* noDoubles(history: ObservedHistory, records: RecordModel, ledger: Ledger): Generator<string> {
   const byJob = new Map<number, SubmitOp>();
   for (const op of history.submits) {
     for (const no of op.jobs) {
