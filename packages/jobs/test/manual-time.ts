@@ -1,6 +1,6 @@
 import type { JobsHost } from '#src/host.js';
 
-/** Time that is moved by hand, and a host that knows no other. What is put off until soon or later happens at once. */
+/** A host on manual time. Tasks for `soon` and `later` run at once. */
 export class ManualTime {
   now: number;
   private timers: { readonly at: number; readonly run: () => void }[] = [];

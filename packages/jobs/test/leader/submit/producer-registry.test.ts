@@ -2,19 +2,19 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LeaderHarness } from '../leader-harness.js';
 
-// ADR 0097: a client is remembered from its first submit to its goodbye, or for the window.
-const books = suite('producer book');
+// A client is a producer from its first submit until it closes, or for the key window (ADR 0097).
+const registries = suite('producer registry');
 
-books('a client that only looks is remembered by nobody, and welcome where there is room for none', () => {
+registries('a client that does not submit is no producer, and is welcome when the registry is full', () => {
   const harness = new LeaderHarness({ limits: { producersMax: 1 } });
   harness.client('ann').submit('x');
   assert.is(harness.leader.ledger.producers.size, 1);
-  const looker = harness.client('bob');
-  assert.is(looker.received[0]?.kind, 'welcome');
+  const observer = harness.client('bob');
+  assert.is(observer.received[0]?.kind, 'welcome');
   assert.is(harness.leader.ledger.producers.size, 1);
 });
 
-books('where there is room for no other client a submit is refused for now, and nothing else', () => {
+registries('a submit of one producer too many is refused for now; other requests are not', () => {
   const harness = new LeaderHarness({ limits: { producersMax: 1 } });
   const ann = harness.client('ann');
   ann.submit('x');
@@ -28,8 +28,8 @@ books('where there is room for no other client a submit is refused for now, and 
   assert.equal(bob.submit('y', { seq: 1 })?.jobs, [2]);
 });
 
-books(
-  'a client that said goodbye is forgotten, also after a restart; a day of short visits locks out nobody',
+registries(
+  'a closed client is no producer any more, also after a restart, so short sessions do not fill the registry',
   () => {
     const harness = new LeaderHarness({ limits: { producersMax: 2 } });
     for (let i = 0; i < 50; i += 1) {
@@ -43,14 +43,14 @@ books(
   },
 );
 
-books('nothing that another connection of the client says follows its goodbye into the log', () => {
+registries('no submit of another connection of a client follows its close into the log', () => {
   const harness = new LeaderHarness();
   const [old, fresh] = [harness.client('ann', 't1'), harness.client('ann', 't1')];
   old.submit('x', { key: 'k' });
   harness.heldWrites = [];
   const item = { seq: 2, ref: 1, payload: 'y', key: 'l', delayMs: 0, wantsOutcome: false };
   fresh.write({ kind: 'submit', low: 0, items: [item] });
-  // Waits for the one before it, with the same key.
+  // Waits for the submit before it, which has the same key.
   old.write({ kind: 'submit', low: 0, items: [{ ...item, seq: 3 }] });
   fresh.write({ kind: 'close' });
   old.write({ kind: 'submit', low: 0, items: [{ ...item, seq: 4, key: '' }] });
@@ -62,7 +62,7 @@ books('nothing that another connection of the client says follows its goodbye in
   assert.is(harness.restarted().leader.ledger.accepted, 2);
 });
 
-books('a submit sent again is known while the record of its client is still on the way', () => {
+registries('a submit sent again is known while the record of its producer is not durable yet', () => {
   const harness = new LeaderHarness();
   harness.heldWrites = [];
   harness.client('ann', 't1').submit('x');
@@ -74,9 +74,9 @@ books('a submit sent again is known while the record of its client is still on t
   assert.is(harness.leader.ledger.producers.size, 1);
 });
 
-// Dropped without a word, it left its client waiting for ever (found by the simulation).
-books(
-  'a submit that waits while its client is forgotten is not dropped: the client must say hello again',
+// Dropped without an answer, it left its client waiting for ever (found by the simulation).
+registries(
+  'a submit that waits while its producer expires is not dropped: the client must open a new session',
   () => {
     const harness = new LeaderHarness({ limits: { keyWindowMs: 1_000 } });
     const ann = harness.client('ann');
@@ -96,7 +96,7 @@ books(
   },
 );
 
-books('clients that the ledger has forgotten do not pile up beside it', () => {
+registries('producers that the ledger has dropped do not accumulate in the registry', () => {
   const harness = new LeaderHarness({ limits: { keyWindowMs: 1_000 } });
   for (let i = 0; i < 40; i += 1) {
     for (let j = 0; j < 10; j += 1) {
@@ -105,7 +105,7 @@ books('clients that the ledger has forgotten do not pile up beside it', () => {
       harness.leader.closed(client.session);
     }
     harness.advance(3_000);
-    // Time goes on in the ledger with its records, and it looks at producers once a minute.
+    // The time of the ledger is that of its records, and it checks producers once a minute.
     harness.advance(60_000);
   }
   const { sessions } = harness.leader as unknown as {
@@ -115,4 +115,4 @@ books('clients that the ledger has forgotten do not pile up beside it', () => {
   assert.ok(kept < 120, `${kept} are kept`);
 });
 
-books.run();
+registries.run();

@@ -2,12 +2,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type FakeWorker, LeaderHarness } from '../leader-harness.js';
 
-// ADR 0058: a worker is chosen while the job's own record is still on its way to the disk.
-const flights = suite('flight');
+// A worker is assigned while the job's own record is not durable yet (ADR 0058).
+const uncommitted = suite('uncommitted jobs');
 
 const payloads = (worker: FakeWorker): unknown[] => worker.assigned().map((one) => one.payload);
 
-flights('a job that meets credit waits for the disk twice: before it is sent, before its outcome is', () => {
+uncommitted('a job that meets credit waits for the disk twice: before its assignment and before its outcome', () => {
   const harness = new LeaderHarness();
   const worker = harness.worker();
   const client = harness.client();
@@ -18,7 +18,7 @@ flights('a job that meets credit waits for the disk twice: before it is sent, be
   assert.equal([client.outcomes().length, harness.appends - before], [1, 2]);
 });
 
-flights('nobody hears of it before both records are durable', () => {
+uncommitted('neither worker nor client gets a message before both records are durable', () => {
   const harness = new LeaderHarness();
   const worker = harness.worker();
   const client = harness.client();
@@ -30,7 +30,7 @@ flights('nobody hears of it before both records are durable', () => {
   assert.equal([worker.assigned().length, client.receipts().length], [1, 1]);
 });
 
-flights('what was never written never happened: neither the job nor the credit for it', () => {
+uncommitted('a job whose record was never written does not exist after a restart, and its credit is not spent', () => {
   const harness = new LeaderHarness();
   harness.worker();
   const client = harness.client();
@@ -43,7 +43,7 @@ flights('what was never written never happened: neither the job nor the credit f
   assert.equal(payloads(worker), ['y']);
 });
 
-flights('a worker that is lost meanwhile gives it back uncounted', () => {
+uncommitted('a job of a worker that is lost meanwhile is requeued uncounted', () => {
   const harness = new LeaderHarness();
   const lost = harness.worker({ name: 'lost', slots: 1 });
   const client = harness.client();
@@ -65,7 +65,7 @@ flights('a worker that is lost meanwhile gives it back uncounted', () => {
   assert.equal([job?.failures, job?.crashes], [0, 0]);
 });
 
-flights('the same worker in a new connection did not pay for it, so it is not sent there', () => {
+uncommitted('a job is not sent to a new connection of its worker, which has not spent credit for it', () => {
   const harness = new LeaderHarness();
   const first = harness.worker({ slots: 1 });
   const client = harness.client();
@@ -87,7 +87,7 @@ flights('the same worker in a new connection did not pay for it, so it is not se
   );
 });
 
-flights('jobs of one client keep their order, on the disk or on the way to it', () => {
+uncommitted('jobs of one client keep their order, committed or not', () => {
   const harness = new LeaderHarness();
   // Four slots, one of them free now.
   const held = [7, 8, 9].map((job) => ({ job, attempt: 1 }));
@@ -103,18 +103,18 @@ flights('jobs of one client keep their order, on the disk or on the way to it', 
   assert.equal(payloads(worker), ['running', 'first', 'second', 'third']);
 });
 
-flights('credit in bytes counts what is on the way', () => {
+uncommitted('uncommitted jobs count against the credit in bytes', () => {
   const harness = new LeaderHarness();
   const worker = harness.worker({ slots: 4 });
   const client = harness.client();
   harness.heldWrites = [];
-  // Each is larger than all bytes the worker has granted: one of them runs, alone.
+  // Each is larger than all granted bytes: one of them runs, alone.
   for (const text of ['a', 'b']) client.submit(text.repeat(1_000_001));
   while (harness.heldWrites.length > 0) harness.completeWrite();
   assert.is(worker.assigned().length, 1);
 });
 
-flights('the cap of a client counts what is on the way', () => {
+uncommitted('uncommitted jobs count against the limit of their client', () => {
   const harness = new LeaderHarness({ limits: { clientRunningMax: 1 } });
   const worker = harness.worker({ slots: 4 });
   const [ann, bob] = [harness.client('ann'), harness.client('bob')];
@@ -125,7 +125,7 @@ flights('the cap of a client counts what is on the way', () => {
   assert.equal(payloads(worker), ['a1', 'b1']);
 });
 
-flights('a delayed job is not sent before its time, though there is credit', () => {
+uncommitted('a delayed job is not assigned before it is due, though there is credit', () => {
   const harness = new LeaderHarness();
   const worker = harness.worker();
   harness.client().submit('x', { delayMs: 1_000 });
@@ -134,7 +134,7 @@ flights('a delayed job is not sent before its time, though there is credit', () 
   assert.is(worker.assigned().length, 1);
 });
 
-flights('a submit that is sent again while it flies is one job', () => {
+uncommitted('a submit that is sent again while it is uncommitted is one job', () => {
   const harness = new LeaderHarness();
   const worker = harness.worker({ slots: 4 });
   const client = harness.client();
@@ -149,8 +149,8 @@ flights('a submit that is sent again while it flies is one job', () => {
   assert.equal(
     [client.receipts().length, other.receipts().length],
     [2, 1],
-    'every one of them has its receipt',
+    'each submit has its receipt',
   );
 });
 
-flights.run();
+uncommitted.run();
