@@ -23,7 +23,9 @@ function reload(ledger: Ledger): Ledger {
 }
 
 /** Applies random records; returns the ledger and the records. */
-function applyRandom(random: readonly (readonly [number, number, number, number])[]): [Ledger, LedgerRecord[]] {
+function applyRandom(
+  random: readonly (readonly [number, number, number, number])[],
+): [Ledger, LedgerRecord[]] {
   const live = new Ledger(limits);
   const records: LedgerRecord[] = [];
   let at = 1;

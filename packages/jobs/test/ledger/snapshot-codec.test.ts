@@ -5,7 +5,7 @@ import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { Job, type JobEnd } from '#src/ledger/job.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
-import { endedJob, ORDINARY, POLICIES, type EndedJobFields, randomFields } from './random-ended-job.js';
+import { type EndedJobFields, endedJob, ORDINARY, POLICIES, randomFields } from './random-ended-job.js';
 
 const codec = suite('snapshot codec');
 
@@ -58,24 +58,21 @@ const jobs = fc.array(fc.oneof({ weight: 8, arbitrary: randomFields }, fc.consta
   size: 'max',
 });
 
-codec(
-  'jobs that share a template are decoded unchanged, and encoded again to the same bytes',
-  () => {
-    void fc.assert(
-      fc.property(jobs, (all) => {
-        const ledger = ledgerOf(all);
-        const chunks = chunksOf(ledger);
-        const again = load(chunks);
-        assert.is(textsOf(again).join('\n'), textsOf(ledger).join('\n'));
-        assert.is(Buffer.concat(chunksOf(again)).compare(Buffer.concat(chunks)), 0);
-        assert.equal(again.counts, ledger.counts);
-        assert.is(again.resultBytes, ledger.resultBytes);
-        assert.is(again.ended.size, ledger.ended.size);
-      }),
-      { numRuns: 100 },
-    );
-  },
-);
+codec('jobs that share a template are decoded unchanged, and encoded again to the same bytes', () => {
+  void fc.assert(
+    fc.property(jobs, (all) => {
+      const ledger = ledgerOf(all);
+      const chunks = chunksOf(ledger);
+      const again = load(chunks);
+      assert.is(textsOf(again).join('\n'), textsOf(ledger).join('\n'));
+      assert.is(Buffer.concat(chunksOf(again)).compare(Buffer.concat(chunks)), 0);
+      assert.equal(again.counts, ledger.counts);
+      assert.is(again.resultBytes, ledger.resultBytes);
+      assert.is(again.ended.size, ledger.ended.size);
+    }),
+    { numRuns: 100 },
+  );
+});
 
 codec('a job that shares the template of the one before it takes 18 bytes: its number and two times', () => {
   const bytes = (count: number): number =>

@@ -3,23 +3,23 @@ import type { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderForClients, LeaderForWorkers, PeerPort } from '#src/protocol/leader-interface.js';
 import type { SimulatedMachine, Simulation } from './simulation.js';
 
-/** Stands for the connection inside the leader's system; its end is the connection's end. */
+/** Stands for the connection in the leader's system; its end is the end of the connection. */
 const Session = defineActor('session', { handlers: {} });
 
 interface Peer {
-  readonly node: SimulatedMachine;
-  readonly life: number;
+  readonly machine: SimulatedMachine;
+  readonly incarnation: number;
   lost(): void;
   reconnect(): void;
 }
 
-/** One connection. Ordered both ways; from `deafAt` on nothing arrives any more, and some time later both ends notice. */
+/** One connection, ordered both ways. Once broken it loses every message; some time later both ends notice. */
 class Connection {
   readonly peer: Peer;
-  leaderLife = 0;
+  leaderIncarnation = 0;
   ref: AnyRef | undefined = undefined;
   port: PeerPort<never> | undefined = undefined;
-  deaf = false;
+  broken = false;
   closed = false;
   upAt = 0;
   downAt = 0;
@@ -30,7 +30,7 @@ class Connection {
 }
 
 export interface NetFaults {
-  /** Chance that a connection breaks at a message. */
+  /** The probability that a connection breaks at a message. */
   readonly cut: number;
   readonly delayMs: number;
 }
@@ -39,77 +39,78 @@ export interface NetFaults {
 export class SimulatedNetwork {
   faults: NetFaults;
   cuts = 0;
-  private readonly world: Simulation;
-  private readonly leaderNode: SimulatedMachine;
+  private readonly simulation: Simulation;
+  private readonly leaderMachine: SimulatedMachine;
   private leader: ActorRef<typeof LeaderActor> | undefined;
   private readonly random: () => number;
   private readonly connections = new Set<Connection>();
   private readonly onSent: (message: unknown) => void;
 
-  /** `onSent`: sees what leaves the leader, at that moment. */
+  /** `onSent`: gets every message at the moment it leaves the leader. */
   constructor(
-    world: Simulation,
-    leaderNode: SimulatedMachine,
+    simulation: Simulation,
+    leaderMachine: SimulatedMachine,
     faults: NetFaults,
     onSent: (message: unknown) => void = () => undefined,
   ) {
-    this.world = world;
-    this.leaderNode = leaderNode;
+    this.simulation = simulation;
+    this.leaderMachine = leaderMachine;
     this.faults = faults;
     this.onSent = onSent;
-    this.random = world.stream('net');
+    this.random = simulation.stream('net');
   }
 
   leaderUp(ref: ActorRef<typeof LeaderActor>): void {
     this.leader = ref;
   }
 
-  /** The machine is gone: every connection to it breaks. */
+  /** The leader's machine has crashed: every connection to it breaks. */
   leaderDown(): void {
     this.leader = undefined;
     for (const connection of this.connections) this.break(connection);
   }
 
-  peerDown(node: SimulatedMachine): void {
-    for (const connection of this.connections) if (connection.peer.node === node) this.break(connection);
+  peerDown(machine: SimulatedMachine): void {
+    for (const connection of this.connections)
+      if (connection.peer.machine === machine) this.break(connection);
   }
 
   cutSome(chance: number): void {
     for (const connection of this.connections) if (this.random() < chance) this.break(connection);
   }
 
-  /** What a worker or client on that machine sees of the leader. */
-  face(peer: Peer): LeaderForWorkers & LeaderForClients {
+  /** The leader as a worker or client on that machine reaches it. */
+  leaderFor(peer: Peer): LeaderForWorkers & LeaderForClients {
     let current: Connection | undefined;
-    const hello = (how: 'helloWorker' | 'helloClient', words: unknown, port: PeerPort<never>): void => {
+    const hello = (kind: 'helloWorker' | 'helloClient', message: unknown, port: PeerPort<never>): void => {
       const connection = new Connection(peer);
       current = connection;
-      this.dial(connection, how, words, port);
+      this.dial(connection, kind, message, port);
     };
-    const send = (how: 'fromWorker' | 'fromClient', message: unknown): void => {
+    const write = (kind: 'fromWorker' | 'fromClient', message: unknown): void => {
       const connection = current;
       if (connection === undefined || connection.closed) return;
-      this.up(connection, () => this.tell(connection, how, message));
+      this.up(connection, () => this.deliverToLeader(connection, kind, message));
     };
     return {
       helloWorker: (message) => hello('helloWorker', message.hello, message.port),
       helloClient: (message) => hello('helloClient', message.hello, message.port),
-      fromWorker: (message) => send('fromWorker', message.message),
-      fromClient: (message) => send('fromClient', message.message),
+      fromWorker: (message) => write('fromWorker', message.message),
+      fromClient: (message) => write('fromClient', message.message),
     };
   }
 
   private dial(
     connection: Connection,
-    how: 'helloWorker' | 'helloClient',
-    words: unknown,
+    kind: 'helloWorker' | 'helloClient',
+    hello: unknown,
     port: PeerPort<never>,
   ): void {
     this.connections.add(connection);
-    this.world.at(this.world.now + this.delay(), undefined, () => {
+    this.simulation.at(this.simulation.now + this.delay(), undefined, () => {
       if (this.leader === undefined || connection.closed) return this.break(connection);
-      connection.leaderLife = this.leaderNode.life;
-      connection.ref = this.leaderNode.system.spawn(Session);
+      connection.leaderIncarnation = this.leaderMachine.incarnation;
+      connection.ref = this.leaderMachine.system.spawn(Session);
       connection.port = {
         ref: connection.ref,
         write: (message) => {
@@ -117,56 +118,61 @@ export class SimulatedNetwork {
           this.down(connection, () => port.write(message));
         },
       };
-      this.tell(connection, how, words);
+      this.deliverToLeader(connection, kind, hello);
     });
   }
 
-  private tell(connection: Connection, how: string, body: unknown): void {
-    if (this.leader === undefined || connection.leaderLife !== this.leaderNode.life) return;
-    const name = how.startsWith('hello') ? 'hello' : 'message';
-    const face = this.leader.tell as unknown as Record<string, (payload: unknown) => void>;
-    face[how]?.({ [name]: copyOf(body), port: connection.port });
+  private deliverToLeader(connection: Connection, kind: string, body: unknown): void {
+    if (this.leader === undefined || connection.leaderIncarnation !== this.leaderMachine.incarnation) return;
+    const name = kind.startsWith('hello') ? 'hello' : 'message';
+    const methods = this.leader.tell as unknown as Record<string, (payload: unknown) => void>;
+    methods[kind]?.({ [name]: copyOf(body), port: connection.port });
   }
 
   private up(connection: Connection, deliver: () => void): void {
-    connection.upAt = this.carry(connection, connection.upAt, this.leaderNode, deliver);
+    connection.upAt = this.carry(connection, connection.upAt, this.leaderMachine, deliver);
   }
 
   private down(connection: Connection, deliver: () => void): void {
-    connection.downAt = this.carry(connection, connection.downAt, connection.peer.node, () => {
-      if (connection.peer.node.life === connection.peer.life) deliver();
+    connection.downAt = this.carry(connection, connection.downAt, connection.peer.machine, () => {
+      if (connection.peer.machine.incarnation === connection.peer.incarnation) deliver();
     });
   }
 
-  private carry(connection: Connection, after: number, node: SimulatedMachine, deliver: () => void): number {
-    if (this.random() < this.faults.cut) this.goDeaf(connection);
-    if (connection.deaf) return after;
-    const at = Math.max(after, this.world.now + this.delay());
-    this.world.at(at, node, () => {
-      if (!connection.deaf) deliver();
+  private carry(
+    connection: Connection,
+    after: number,
+    machine: SimulatedMachine,
+    deliver: () => void,
+  ): number {
+    if (this.random() < this.faults.cut) this.breakSilently(connection);
+    if (connection.broken) return after;
+    const at = Math.max(after, this.simulation.now + this.delay());
+    this.simulation.at(at, machine, () => {
+      if (!connection.broken) deliver();
     });
     return at + 0.001;
   }
 
-  /** Half open: messages vanish at once, the ends learn of it later. */
-  private goDeaf(connection: Connection): void {
-    if (connection.deaf) return;
-    connection.deaf = true;
-    this.world.at(this.world.now + this.random() * 150, undefined, () => this.break(connection));
+  /** Half open: messages are lost at once, and the ends notice later. */
+  private breakSilently(connection: Connection): void {
+    if (connection.broken) return;
+    connection.broken = true;
+    this.simulation.at(this.simulation.now + this.random() * 150, undefined, () => this.break(connection));
   }
 
   private break(connection: Connection): void {
     if (connection.closed) return;
     connection.closed = true;
-    connection.deaf = true;
+    connection.broken = true;
     this.cuts += 1;
     this.connections.delete(connection);
     const { peer, ref } = connection;
-    if (ref !== undefined && connection.leaderLife === this.leaderNode.life)
-      void this.leaderNode.system.stop(ref);
-    if (peer.node.life !== peer.life) return;
-    this.world.at(this.world.now + this.random() * 20, peer.node, () => peer.lost());
-    this.world.at(this.world.now + 20 + this.random() * 100, peer.node, () => peer.reconnect());
+    if (ref !== undefined && connection.leaderIncarnation === this.leaderMachine.incarnation)
+      void this.leaderMachine.system.stop(ref);
+    if (peer.machine.incarnation !== peer.incarnation) return;
+    this.simulation.at(this.simulation.now + this.random() * 20, peer.machine, () => peer.lost());
+    this.simulation.at(this.simulation.now + 20 + this.random() * 100, peer.machine, () => peer.reconnect());
   }
 
   private delay(): number {
@@ -174,7 +180,7 @@ export class SimulatedNetwork {
   }
 }
 
-/** What a peer changes in its messages afterwards must not reach the leader. */
+/** Changes that a peer makes to a message afterwards must not reach the leader. */
 function copyOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyOf);
   if (typeof value !== 'object' || value === null) return value;

@@ -8,7 +8,9 @@ const admin = suite('admin api');
 function call(client: FakeClient, request: AdminRequest): AdminAnswer | undefined {
   const number = 1 + client.received.length;
   client.write({ kind: 'call', call: number, request });
-  const answers = client.received.flatMap((one) => (one.kind === 'answer' && one.call === number ? [one] : []));
+  const answers = client.received.flatMap((one) =>
+    one.kind === 'answer' && one.call === number ? [one] : [],
+  );
   return answers[0]?.answer;
 }
 
@@ -40,26 +42,23 @@ function clientWithJobs(harness: LeaderHarness, jobs: number): FakeClient {
   return client;
 }
 
-admin(
-  'a purged dead letter is not listed, nor after a restart; a redriven one is listed once',
-  () => {
-    const harness = new LeaderHarness();
-    const worker = harness.worker({ slots: 9 });
-    const client = harness.client();
-    for (const text of ['1', '2', '3']) client.submit(text);
-    for (const one of worker.assigned()) worker.failFinally(one);
-    assert.equal(listed(client, 'dead'), [1, 2, 3]);
-    assert.equal(call(client, { kind: 'purge', jobs: [1] }), { kind: 'count', count: 1 });
-    assert.equal(call(client, { kind: 'redrive', jobs: [2] }), { kind: 'count', count: 1 });
-    const again = worker.assigned().at(-1);
-    assert.is(again?.job, 2);
-    if (again !== undefined) worker.failFinally(again);
-    for (const one of [client, harness.restarted().client('ops')]) {
-      assert.equal(listed(one, 'dead'), [2, 3]);
-      assert.equal(call(one, { kind: 'purge', jobs: [1, 2, 3] }), { kind: 'count', count: 2 });
-    }
-  },
-);
+admin('a purged dead letter is not listed, nor after a restart; a redriven one is listed once', () => {
+  const harness = new LeaderHarness();
+  const worker = harness.worker({ slots: 9 });
+  const client = harness.client();
+  for (const text of ['1', '2', '3']) client.submit(text);
+  for (const one of worker.assigned()) worker.failFinally(one);
+  assert.equal(listed(client, 'dead'), [1, 2, 3]);
+  assert.equal(call(client, { kind: 'purge', jobs: [1] }), { kind: 'count', count: 1 });
+  assert.equal(call(client, { kind: 'redrive', jobs: [2] }), { kind: 'count', count: 1 });
+  const again = worker.assigned().at(-1);
+  assert.is(again?.job, 2);
+  if (again !== undefined) worker.failFinally(again);
+  for (const one of [client, harness.restarted().client('ops')]) {
+    assert.equal(listed(one, 'dead'), [2, 3]);
+    assert.equal(call(one, { kind: 'purge', jobs: [1, 2, 3] }), { kind: 'count', count: 2 });
+  }
+});
 
 admin('a page of a list starts after the last job of the page before', () => {
   const harness = new LeaderHarness();

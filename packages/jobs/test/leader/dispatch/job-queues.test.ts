@@ -156,7 +156,8 @@ queueTests('after a dispatch no job is left that may run', () => {
         if (what === 'stall') stall(queues);
       }
       taken(takeAll(queues));
-      for (const one of waiting) assert.is(running.get(one.client), runningMax, 'a client whose jobs still wait is at its limit');
+      for (const one of waiting)
+        assert.is(running.get(one.client), runningMax, 'a client whose jobs still wait is at its limit');
     }),
     { numRuns: 500 },
   );

@@ -7,16 +7,19 @@ const uncommitted = suite('uncommitted jobs');
 
 const payloads = (worker: FakeWorker): unknown[] => worker.assigned().map((one) => one.payload);
 
-uncommitted('a job that meets credit waits for the disk twice: before its assignment and before its outcome', () => {
-  const harness = new LeaderHarness();
-  const worker = harness.worker();
-  const client = harness.client();
-  const before = harness.appends;
-  client.submit('x');
-  assert.equal([worker.assigned().length, harness.appends - before], [1, 1]);
-  worker.succeed(worker.assigned()[0] ?? { job: 0, attempt: 0 });
-  assert.equal([client.outcomes().length, harness.appends - before], [1, 2]);
-});
+uncommitted(
+  'a job that meets credit waits for the disk twice: before its assignment and before its outcome',
+  () => {
+    const harness = new LeaderHarness();
+    const worker = harness.worker();
+    const client = harness.client();
+    const before = harness.appends;
+    client.submit('x');
+    assert.equal([worker.assigned().length, harness.appends - before], [1, 1]);
+    worker.succeed(worker.assigned()[0] ?? { job: 0, attempt: 0 });
+    assert.equal([client.outcomes().length, harness.appends - before], [1, 2]);
+  },
+);
 
 uncommitted('neither worker nor client gets a message before both records are durable', () => {
   const harness = new LeaderHarness();
@@ -30,18 +33,21 @@ uncommitted('neither worker nor client gets a message before both records are du
   assert.equal([worker.assigned().length, client.receipts().length], [1, 1]);
 });
 
-uncommitted('a job whose record was never written does not exist after a restart, and its credit is not spent', () => {
-  const harness = new LeaderHarness();
-  harness.worker();
-  const client = harness.client();
-  harness.heldWrites = [];
-  client.submit('x');
-  const next = harness.restarted();
-  assert.is(next.leader.ledger.accepted, 0);
-  const worker = next.worker({ incarnation: '2' });
-  next.client('ann', 't2').submit('y');
-  assert.equal(payloads(worker), ['y']);
-});
+uncommitted(
+  'a job whose record was never written does not exist after a restart, and its credit is not spent',
+  () => {
+    const harness = new LeaderHarness();
+    harness.worker();
+    const client = harness.client();
+    harness.heldWrites = [];
+    client.submit('x');
+    const next = harness.restarted();
+    assert.is(next.leader.ledger.accepted, 0);
+    const worker = next.worker({ incarnation: '2' });
+    next.client('ann', 't2').submit('y');
+    assert.equal(payloads(worker), ['y']);
+  },
+);
 
 uncommitted('a job of a worker that is lost meanwhile is requeued uncounted', () => {
   const harness = new LeaderHarness();
@@ -146,11 +152,7 @@ uncommitted('a submit that is sent again while it is uncommitted is one job', ()
   other.submit('x', { seq: 1 });
   while (harness.heldWrites.length > 0) harness.completeWrite();
   assert.equal([payloads(worker), harness.leader.ledger.accepted], [['x'], 1]);
-  assert.equal(
-    [client.receipts().length, other.receipts().length],
-    [2, 1],
-    'each submit has its receipt',
-  );
+  assert.equal([client.receipts().length, other.receipts().length], [2, 1], 'each submit has its receipt');
 });
 
 uncommitted.run();
