@@ -33,8 +33,8 @@ export function checkOption<T>(
 }
 
 /**
- * Checks an object of options: no unknown names (a misspelt limit must not become no limit), every given value by its
- * rule, every required name present. An option that is `undefined` is not given.
+ * Checks an object of options: no unknown names (a misspelt limit must not become no limit), every given
+ * value by its rule, every required name present. An option that is `undefined` is not given.
  */
 export function checkOptions(
   what: string,

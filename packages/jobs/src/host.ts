@@ -1,4 +1,6 @@
-/** Clock, randomness and timers of a role. A part of the runtime's host, so that a host of the runtime fits. */
+/**
+ * Clock, randomness and timers of a role. A part of the runtime's host, so that a host of the runtime fits.
+ */
 export interface JobsHost {
   /** Monotonic milliseconds: leases, delays, heartbeats. */
   now(): number;

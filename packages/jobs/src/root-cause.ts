@@ -1,6 +1,7 @@
 /**
- * The error at the bottom of a chain of causes, for the caller that starts a leader: it names the folder or the port, where the
- * errors of the runtime name an actor. The chain ends earlier at an error with an exit code for the process.
+ * The error at the bottom of a chain of causes, for the caller that starts a leader: it names the folder or
+ * the port, where the errors of the runtime name an actor. The chain ends earlier at an error with an exit
+ * code for the process.
  */
 export function rootCause(error: unknown): unknown {
   let root = error;

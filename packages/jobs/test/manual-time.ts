@@ -1,6 +1,6 @@
 import type { JobsHost } from '#src/host.js';
 
-/** A host on manual time. Tasks for `soon` and `later` run at once. */
+/** A manual clock with its host. `soon` and `later` run at once. */
 export class ManualTime {
   now: number;
   private timers: { readonly at: number; readonly run: () => void }[] = [];
@@ -24,7 +24,7 @@ export class ManualTime {
     this.now = now;
   }
 
-  get armedTimers(): number {
+  get pendingTimers(): number {
     return this.timers.length;
   }
 

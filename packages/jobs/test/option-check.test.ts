@@ -39,7 +39,7 @@ async function refused(entry: Loose, given: unknown, why: RegExp): Promise<void>
   assert.match(text, why);
 }
 
-options('a leader does not start with a limit or a time it could not keep', async () => {
+options('a leader does not start with a limit or a time out of range', async () => {
   await using folder = await tempFolder();
   const { path: dir } = folder;
   for (const start of [embedded, startLeader] as Loose[]) {
@@ -60,7 +60,7 @@ options('a leader does not start with a limit or a time it could not keep', asyn
   await refused(startLeader as Loose, withCompress, /compress: needed one of gzip, brotli, got "zip"/);
 });
 
-options('a worker and a client need what they cannot do without, and take nothing else', async () => {
+options('a worker and a client refuse missing and unknown options', async () => {
   const start = startWorker as Loose;
   const some = { address, name: 'w', handlers: [echoes] };
   await refused(start, { name: 'w', handlers: [] }, /address: this option is required/);
@@ -75,7 +75,7 @@ options('a worker and a client need what they cannot do without, and take nothin
   await refused(handle as unknown as Loose, undefined, /handle: needs a job made by defineJob/);
 });
 
-options('a mistake beside an embedded leader stays with the one who made it', async () => {
+options('wrong options beside an embedded leader reject only their own call', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const hire: Loose = (given) => app.worker(given);
@@ -88,7 +88,7 @@ options('a mistake beside an embedded leader stays with the one who made it', as
   assert.is(await app.client().run(echo, 'still here'), 'still here');
 });
 
-options('a worker that fails beside an embedded leader comes back; the leader goes on', async () => {
+options('a failed worker beside an embedded leader is restarted; the leader goes on', async () => {
   await using folder = await tempFolder();
   const logged: string[] = [];
   const host = { ...nodeHost, log: ({ message }: { readonly message: string }) => void logged.push(message) };
@@ -102,7 +102,7 @@ options('a worker that fails beside an embedded leader comes back; the leader go
   assert.match(logged.join('\n'), 'a mistake of ours');
 });
 
-options('undefined is not given', async () => {
+options('an option that is undefined has its default', async () => {
   const loose = { retry: { attempts: undefined }, limits: { runMs: undefined }, keep: { doneMs: undefined } };
   const given = { input: aString, output: aString, ...loose } as unknown as JobOptions<
     typeof aString,
@@ -136,14 +136,14 @@ async function mistakesOf(client: Client): Promise<void> {
   assert.is(await client.run(echo, 'and after'), 'and after');
 }
 
-options('what cannot be submitted is the answer to that submit; the client goes on', async () => {
+options('a submit that cannot be encoded is rejected; the client goes on', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   app.worker({ handlers: [echoes] });
   await mistakesOf(app.client());
 });
 
-options('the same over a socket', async () => {
+options('over a socket, too, a submit that cannot be encoded is rejected', async () => {
   await using folder = await tempFolder();
   await using leader = await startLeader({
     dir: folder.path,

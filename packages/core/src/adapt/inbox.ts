@@ -3,7 +3,7 @@ import type { ActorDefinition } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
 import { checkOption, checkOptionNames, wholeNumber } from '../option-check.js';
 import type { RefOf } from '../ref/actor-ref.js';
-import type { RefBase } from '../ref/ref-base.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import type { Spawner } from '../routing/pool.js';
 
 const CAPACITY_DEFAULT = 16;
@@ -26,8 +26,9 @@ export interface Inbox<T> extends AsyncIterableIterator<T>, AsyncDisposable {
 }
 
 /**
- * Messages as an AsyncIterable. The reader takes them one by one; when it is slow the buffer fills, then the mailbox, then
- * `offer` says full and `send` waits. Leaving the loop stops the actor; its end ends the loop, after what is buffered.
+ * Messages as an AsyncIterable. The reader takes them one by one; when it is slow the buffer fills, then the
+ * mailbox, then `offer` says full and `send` waits. Leaving the loop stops the actor; its end ends the loop,
+ * after what is buffered.
  */
 export function openInbox<T>(owner: Spawner, options: InboxOptions = {}): Inbox<T> {
   checkOptionNames('openInbox', options, ['name', 'capacity']);
@@ -36,10 +37,10 @@ export function openInbox<T>(owner: Spawner, options: InboxOptions = {}): Inbox<
   const buffer = new ReadBuffer<T>(capacity);
   const definition = inboxOf(capacity) as ActorDefinition<InboxHandlers<T>, ReadBuffer<T>, ReadBuffer<T>>;
   const ref = owner.spawn(definition, buffer, { name }) as RefOf<InboxHandlers<T>>;
-  const { cell } = ref as unknown as RefBase;
+  const { cell } = ref as unknown as CellRef;
   // Not a hook: a kill runs none.
   cell.ensureCold().onStopped.push(() => buffer.close());
-  const stop = (): void => (ref as unknown as RefBase).cell.requestStop();
+  const stop = (): void => (ref as unknown as CellRef).cell.requestStop();
   return {
     ref,
     next: () => buffer.next(),

@@ -39,17 +39,17 @@ abstract class HandlerHookContext extends HookContext {
 type Allowed = Extract<Verdict, { readonly verdict: 'continue' }>;
 
 /**
- * One message on its way through the hooks. Hooks see it as a MessageView; `context` is that of the hook at work. One per
- * message, and small: no field of it is a fraction, which would be an object of its own.
+ * One message on its way through the hooks. Hooks see it as a MessageView; `context` is that of the running
+ * hook. One per message, and small: no field is a fraction, which would be an object of its own.
  */
 export class MessageHookContext extends HandlerHookContext implements MessageView {
   context: unknown = undefined;
   entered = 0;
   /** The tightest limit that a hook has set for an asynchronous handler. */
   limit: Allowed | undefined = undefined;
-  /** What the handler itself threw, to tell it from what a wrapper around it threw. */
+  /** The error of the handler itself, as opposed to an error of a wrapper around it. */
   thrown: { readonly error: unknown } | undefined = undefined;
-  /** Its handler was given up at its time limit and runs on: another try would run beside it. */
+  /** The handler was given up at its time limit and runs on: another try would run beside it. */
   isCutOff = false;
   readonly envelope: Envelope | undefined;
 
@@ -82,7 +82,7 @@ export class MessageHookContext extends HandlerHookContext implements MessageVie
   }
 }
 
-/** One message on its way into a mailbox. The clock is read only by those who ask. */
+/** One message on its way into a mailbox. The clock is read only if a hook asks. */
 export class SendHookContext extends HandlerHookContext implements SendView {
   cause: unknown = undefined;
   armedBy: unknown = undefined;
@@ -117,7 +117,9 @@ export class DeadLetterHookContext extends HandlerHookContext implements DeadLet
   }
 }
 
-/** The context of the message in whose handling a timer was armed. Its slot is laid out by the pipeline of that actor. */
+/**
+ * The context of the message during which a timer was armed, laid out by the pipeline of the arming actor.
+ */
 export class TimerContext {
   private readonly pipeline: Pipeline;
   private readonly slot: unknown;

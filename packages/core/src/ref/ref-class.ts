@@ -2,41 +2,43 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import { IDLE } from '../mailbox/status-word.js';
 import type { RefClass } from './actor-ref.js';
+import { type AskTerms, CellRef, type TimerTerms } from './cell-ref.js';
 import { OwnCopies } from './own-copy.js';
-import { type AskTerms, RefBase, type TimerTerms } from './ref-base.js';
 import type { ActorTimer } from './timer-methods.js';
 
-type Methods = { readonly '~ref': RefBase };
+type Methods = { readonly '~ref': CellRef };
 type MethodsOn<Terms> = Methods & { readonly '~terms': Terms };
 
 /**
- * Builds the ref class of a definition, with one method per handler for each of `tell`, `offer`, `send`, `ask` and
- * timers. The methods of `tell` are on the ref itself, so a send makes no object; only where a handler has the name of
- * something that a ref has already, they are on an object of their own, as the others are. Such an object is made at
- * every use, so an idle actor holds none. It holds the ref, not the cell: kept over a restart, it still reaches the actor.
- * Its own fields have names that no handler can have.
+ * Builds the ref class of a definition, with one method per handler for each of `tell`, `offer`, `send`,
+ * `ask` and timers. The methods of `tell` are on the ref itself, so a send makes no object; only where a
+ * handler has the name of something that a ref has already, they are on an object of their own, as the others
+ * are. Such an object is made at every use, so an idle actor holds none. It holds the ref, not the cell: kept
+ * over a restart, it still reaches the actor. Its own fields have names that no handler can have.
  *
- * This function is copied from its text for each definition (own-copy.ts), so it must refer to nothing outside itself.
+ * This function is copied from its text for each definition (own-copy.ts), so it must refer to nothing
+ * outside itself.
  */
 function buildRefClass(
-  Base: typeof RefBase,
+  Base: typeof CellRef,
   idle: number,
   handlerNames: readonly string[],
   taken: readonly string[],
 ): RefClass {
-  // Made by a function, not derived from one class: a constructor without `super` is inlined in the sender's own code.
+  // Made by a function, not derived from one class: a constructor without `super` is inlined in the sender's
+  // own code.
   const methods = () =>
     class {
-      readonly '~ref': RefBase;
-      constructor(ref: RefBase) {
+      readonly '~ref': CellRef;
+      constructor(ref: CellRef) {
         this['~ref'] = ref;
       }
     };
   const methodsOn = <Terms>() =>
     class {
-      readonly '~ref': RefBase;
+      readonly '~ref': CellRef;
       readonly '~terms': Terms;
-      constructor(ref: RefBase, terms: Terms) {
+      constructor(ref: CellRef, terms: Terms) {
         this['~ref'] = ref;
         this['~terms'] = terms;
       }
@@ -123,16 +125,19 @@ function buildRefClass(
 
 const copies = new OwnCopies(buildRefClass, rehearse);
 
-/** Beside the names on the prototype: the own field, and names that would make a ref a promise or change its JSON. */
+/**
+ * Beside the names on the prototype: the own field, and names that would make a ref a promise or change its
+ * JSON.
+ */
 const TAKEN: readonly string[] = ['cell', 'then', 'toJSON'];
 
 /** The ref class of a definition. */
 export function makeRefClass(handlerNames: readonly string[]): RefClass {
-  return copies.next()(RefBase, IDLE, handlerNames, TAKEN);
+  return copies.next()(CellRef, IDLE, handlerNames, TAKEN);
 }
 
 /** The same methods for a subclass that has its own targets. Not copied: choosing a target costs more. */
-export function makeRefClassOn(Base: typeof RefBase, handlerNames: readonly string[]): RefClass {
+export function makeRefClassOn(Base: typeof CellRef, handlerNames: readonly string[]): RefClass {
   return buildRefClass(Base, IDLE, handlerNames, TAKEN);
 }
 
@@ -147,7 +152,7 @@ function rehearse(build: typeof buildRefClass): void {
   };
   const cellOf = (status: number) => ({ status, type: { delivery, runtime } }) as unknown as ActorCell;
   for (const name of ['x', 'path']) {
-    const ref = new (build(RefBase, IDLE, [name], TAKEN))(cellOf(IDLE));
+    const ref = new (build(CellRef, IDLE, [name], TAKEN))(cellOf(IDLE));
     const { tell, offer, send, ask } = ref as unknown as Record<string, object>;
     const asOthers = [ref.tellAs(ref.cell), ref.askAs(undefined, 1), ref.timer({} as TimerTerms)];
     for (const status of [IDLE, ~IDLE]) {

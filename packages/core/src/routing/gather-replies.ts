@@ -1,9 +1,12 @@
 import { NoRouteeError, toError } from '../errors.js';
-import type { AskTerms } from '../ref/ref-base.js';
+import type { AskTerms } from '../ref/cell-ref.js';
 import type { RouterBase } from './router-class.js';
 import type { Gathered } from './router-ref.js';
 
-/** Asks every routee. Each ask has its own deadline, so the last answer is there at the deadline at the latest. */
+/**
+ * Asks every routee. Each ask has its own deadline, so the last answer is there at the deadline at the
+ * latest.
+ */
 function askAll(
   router: RouterBase,
   { sender, withinMs }: AskTerms,

@@ -4,14 +4,14 @@ import type { AnyDefinition } from '../define/actor-definition.js';
 import { NoRouteeError, toError } from '../errors.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import type { AskOptions } from '../ref/actor-ref.js';
-import { type AskTerms, RefBase, type TimerTerms } from '../ref/ref-base.js';
+import { type AskTerms, CellRef, type TimerTerms } from '../ref/cell-ref.js';
 import { makeRefClassOn } from '../ref/ref-class.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
 import { firstReply, gatherReplies } from './gather-replies.js';
 import type { Member, RouteeSelector } from './routee-selector.js';
 
 /** A ref with several targets. `routerClassOf` adds the methods of a definition's handlers. */
-export abstract class RouterBase extends RefBase {
+export abstract class RouterBase extends CellRef {
   readonly runtime: Parts<'asks' | 'deadLetters' | 'delivery' | 'diagnostics' | 'sends' | 'timers'>;
   readonly definition: AnyDefinition;
   /** Undefined: every routee gets every message. */
@@ -30,7 +30,7 @@ export abstract class RouterBase extends RefBase {
   }
 
   /** The routees that take messages. */
-  get routees(): readonly RefBase[] {
+  get routees(): readonly CellRef[] {
     return this.members.filter(({ ref }) => !ref.cell.isClosed).map(({ ref }) => ref);
   }
 
@@ -38,8 +38,11 @@ export abstract class RouterBase extends RefBase {
     return this.definition['~handlerNames'][handler] as string;
   }
 
-  /** One routee, or why there is none. The key function is user code: what it throws must not reach the sender. */
-  choose(handler: number, payload: unknown): RefBase | NoRouteeError {
+  /**
+   * One routee, or why there is none. The key function is user code: what it throws must not reach the
+   * sender.
+   */
+  choose(handler: number, payload: unknown): CellRef | NoRouteeError {
     const message = this.messageOf(handler);
     try {
       const routee = this.selector?.select(message, payload) ?? this.routees[0];
@@ -57,13 +60,13 @@ export abstract class RouterBase extends RefBase {
   }
 
   /** All routees, or the chosen one. */
-  targetsOf(handler: number, payload: unknown): readonly RefBase[] {
+  targetsOf(handler: number, payload: unknown): readonly CellRef[] {
     if (this.selector === undefined) return this.routees;
     const routee = this.choose(handler, payload);
     return routee instanceof NoRouteeError ? [] : [routee];
   }
 
-  tellTo(targets: readonly RefBase[], handler: number, payload: unknown): void {
+  tellTo(targets: readonly CellRef[], handler: number, payload: unknown): void {
     if (targets.length === 0) this.runtime.deadLetters.unrouted(this.path, this.messageOf(handler), payload);
     for (const { cell } of targets) cell.type.delivery.tell(cell, handler, payload);
   }
@@ -140,7 +143,7 @@ function makeRouterClass(handlerNames: readonly string[]): RouterClass {
   const First = methodsOf<AskTerms>(handlerNames, firstReply);
   // The class that is built on RouterBase takes the same arguments.
   const WithMethods = makeRefClassOn(
-    RouterBase as unknown as typeof RefBase,
+    RouterBase as unknown as typeof CellRef,
     handlerNames,
   ) as unknown as RouterClass;
 

@@ -2,11 +2,11 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import { AttachedExecutor, type Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
 
-/** What a turn may take in virtual time before the next ones of its kind are made shorter, as in production. */
+/** Virtual time that a turn may take before the next turns of its type become shorter, as in production. */
 const SLICE_MS = 1;
 
 /**
- * Runs one ready actor at a time, when told. With a seed it chooses among the ready ones by chance: every order it
+ * Runs one ready actor per step. With a seed it chooses among the ready ones by chance: every order it
  * takes is one that production could take, and the same seed takes the same order again.
  */
 export class StepExecutor extends AttachedExecutor<ActorCell> implements Executor<ActorCell> {
@@ -43,7 +43,7 @@ export class StepExecutor extends AttachedExecutor<ActorCell> implements Executo
     return this.ready.depth;
   }
 
-  /** One turn of one ready actor; false when nobody was ready. */
+  /** One turn of one ready actor; false when no actor was ready. */
   step(): boolean {
     const { ready, invoker } = this;
     if (ready.isEmpty()) return false;

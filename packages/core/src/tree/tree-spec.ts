@@ -18,26 +18,26 @@ export interface SupervisorOptions extends SupervisionPolicy {
   readonly significant?: boolean | undefined;
 }
 
-interface Place {
+interface NodeSettings {
   readonly name: string;
   readonly restart: RestartType;
   readonly significant: boolean;
 }
 
-export interface ChildSpec<D extends AnyDefinition = AnyDefinition> extends Place {
+export interface ChildSpec<D extends AnyDefinition = AnyDefinition> extends NodeSettings {
   readonly kind: 'child';
   readonly definition: D;
   readonly args: unknown;
 }
 
-export interface PoolSpec<D extends AnyDefinition = AnyDefinition> extends Place {
+export interface PoolSpec<D extends AnyDefinition = AnyDefinition> extends NodeSettings {
   readonly kind: 'pool';
   readonly definition: D;
   readonly options: PoolOptions<D>;
 }
 
-/** D: all definitions below it, so that looking for one that is not there does not compile. */
-export interface SupervisorSpec<D extends AnyDefinition = AnyDefinition> extends Place {
+/** D: all definitions below it, so that a lookup of a missing one does not compile. */
+export interface SupervisorSpec<D extends AnyDefinition = AnyDefinition> extends NodeSettings {
   readonly kind: 'supervisor';
   readonly policy: SupervisionPolicy;
   readonly children: readonly TreeNode[];
@@ -66,13 +66,16 @@ export function child<D extends AnyDefinition>(
   return Object.freeze({ kind: 'child', definition, args, ...place });
 }
 
-/** Several actors of one definition behind one ref. Its `restart` is that of its routees, `permanent` by default. */
+/**
+ * Several actors of one definition behind one ref. Its `restart` is that of its routees, `permanent` by
+ * default.
+ */
 export function pool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolSpec<D> {
   const place = placeOf({ name: options.name ?? definition.name }, definition.name, 'transient');
   return Object.freeze({ kind: 'pool', definition, options, ...place });
 }
 
-/** A supervisor and what it supervises, in the order of their start. Nothing runs yet: the tree is data. */
+/** A supervisor and its children in start order. Nothing runs yet: the tree is data. */
 export function supervisor<const C extends readonly TreeNode[]>(
   name: string,
   options: SupervisorOptions,
@@ -88,7 +91,7 @@ export function supervisor<const C extends readonly TreeNode[]>(
   return Object.freeze({ kind: 'supervisor', policy, children: Object.freeze([...children]), ...place });
 }
 
-function placeOf(options: ChildOptions, name: string, restart: RestartType): Place {
+function placeOf(options: ChildOptions, name: string, restart: RestartType): NodeSettings {
   const place = {
     name: options.name ?? name,
     restart: options.restart ?? restart,

@@ -1,8 +1,8 @@
 // Hot path: `encode` runs once per job.
 import { checkOption, describe, number, text } from '@troupe/core/option-check';
+import { checkValue } from '../job/check-schema.js';
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
 import { type Payload, payloadOfValue } from '../job/payload.js';
-import { checkValue } from '../job/schema-check.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import { checkOptions, definitionError, YEAR_MS } from '../option-check.js';
 import type { ClientMessage, Refusal } from '../protocol/client-messages.js';
@@ -21,7 +21,10 @@ export const SUBMIT_OPTIONS = { key: submitKey, runAfterMs: number(0, YEAR_MS), 
 export const SUBMIT_ALL_OPTIONS = { runAfterMs: SUBMIT_OPTIONS.runAfterMs, ...WAIT_OPTIONS };
 export const NO_OPTIONS: SubmitOptions = {};
 
-/** Turns inputs into submits: checked, encoded, with the reference under which the leader knows their definition. */
+/**
+ * Turns inputs into submits: checked, encoded, with the reference under which the leader knows their
+ * definition.
+ */
 export class SubmitEncoder {
   /** From the leader's last welcome. */
   payloadBytesMax = Number.POSITIVE_INFINITY;
@@ -69,7 +72,9 @@ export class SubmitEncoder {
     if (code === 'ERR_POLICIES_FULL') this.refusedRefs.add(ref);
   }
 
-  /** The raw input travels, and the worker's schema transforms it once. The key is made of the checked value. */
+  /**
+   * The raw input travels, and the worker's schema transforms it once. The key is made of the checked value.
+   */
   private fill(
     draft: SubmitDraft,
     job: JobDefinition,

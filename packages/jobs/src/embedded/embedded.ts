@@ -37,7 +37,10 @@ export interface EmbeddedWorker {
   drain(options?: { readonly withinMs?: number | undefined }): Promise<void>;
 }
 
-/** Leader, workers and clients in this process: the same code and the same files as over the network, and no port. */
+/**
+ * Leader, workers and clients in this process: the same code and the same files as over the network, and no
+ * port.
+ */
 export async function embedded(options: EmbeddedOptions): Promise<EmbeddedJobs> {
   checkOptions('embedded', options, LEADER_OPTION_RULES);
   const host = options.host ?? nodeHost;
@@ -127,7 +130,9 @@ export class EmbeddedJobs implements AsyncDisposable {
     return this.closing;
   }
 
-  /** Releases the folder without draining, as if the process had been killed after its last acknowledgement. */
+  /**
+   * Releases the folder without draining, as if the process had been killed after its last acknowledgement.
+   */
   async abandon(): Promise<void> {
     this.workers.clear();
     await this.close();

@@ -1,14 +1,17 @@
 import { number, type OptionRule, oneOf, options, rule, wholeNumber } from '@troupe/core/option-check';
 import { isSubject } from '@troupe/transport';
 import { definitionError, YEAR_MS } from '../option-check.js';
-import type { RetryPolicy } from './retry.js';
+import type { RetryPolicy } from './retry-policy.js';
 
-/** The part of a job definition that travels to the leader and is stored there: data only, no schema, no function. */
+/**
+ * The part of a job definition that travels to the leader and is stored there: data only, no schema, no
+ * function.
+ */
 export interface JobPolicy {
   readonly exec: string;
   readonly group: string;
   readonly retry: RetryPolicy;
-  /** Silence after which a worker's attempt is taken from it. */
+  /** Silence after which a worker loses its attempt. */
   readonly leaseMs: number;
   readonly limits: {
     /** Run time of one attempt. */

@@ -50,7 +50,10 @@ export interface LeaderServerOptions extends LeaderStartOptions {
 
 /** Settings that a running leader can be given anew. */
 export interface LeaderRenewal {
-  /** Identities and their rights. A session whose key or certificate is not in it, or has other rights now, ends. */
+  /**
+   * Identities and their rights. A session whose key or certificate is not in it, or has other rights now,
+   * ends.
+   */
   readonly identities?: IdentityStore | undefined;
   /** For new connections. */
   readonly tls?: ListenTls | undefined;
@@ -188,9 +191,9 @@ export class LeaderServer implements AsyncDisposable {
   }
 
   /**
-   * Refuses new work, announces the drain to every peer, waits up to `withinMs` for running jobs, makes everything
-   * durable, releases the folder. Jobs that still run then stay leased on the disk: their workers may claim them after
-   * a restart.
+   * Refuses new work, announces the drain to every peer, waits up to `withinMs` for running jobs, makes
+   * everything durable, releases the folder. Jobs that still run then stay leased on the disk: their workers
+   * may claim them after a restart.
    */
   close(options: { readonly withinMs?: number | undefined } = {}): Promise<void> {
     this.closing ??= this.shutDown(options.withinMs ?? 5_000);

@@ -6,8 +6,8 @@ export interface MemoryLog {
 }
 
 /**
- * A journal in memory, for tests of the layers above it. An append is durable when `later` runs its callback, in order. Entries
- * are never lost or torn here; `FaultyStorage` of the log does that.
+ * A journal in memory, for tests of the layers above it. An append is durable when `later` runs its callback,
+ * in order. Entries are never lost or torn here; `FaultyStorage` of the log does that.
  */
 export function memoryJournal(log: MemoryLog, later: (run: () => void) => void): OpenJournal {
   return (reader, done) => {

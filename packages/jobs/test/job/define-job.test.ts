@@ -7,7 +7,7 @@ const definition = suite('job definition');
 
 const coded = (code: string) => (error: unknown) => (error as { code?: string }).code === code;
 
-definition('a definition carries its defaults: six attempts, 1 s × 2 up to 30 s ± 20 %', () => {
+definition('the default retry is six attempts, 1 s × 2 up to 30 s ± 20 %', () => {
   const job = defineJob('mail.send', { input: aString, output: aNumber });
   assert.is(job.policy.group, 'mail');
   assert.equal(job.policy.retry, {
@@ -29,7 +29,7 @@ definition('the types of input and output follow from the schemas', () => {
   assert.equal([input, output, wrong], ['text', 1, 1]);
 });
 
-definition('an unknown option is an error of the compiler and an error at run time', () => {
+definition('an unknown option is a compile-time and a run-time error', () => {
   // @ts-expect-error 'retries' is not an option
   const top = () => defineJob('a', { input: aString, output: aString, retries: 3 });
   // @ts-expect-error 'attempt' is not an option of retry
@@ -39,7 +39,7 @@ definition('an unknown option is an error of the compiler and an error at run ti
   assert.throws(nested, /retry\.attempt: there is no such option/);
 });
 
-definition('a value out of its range names the option, the range and the value', () => {
+definition('the error for a value out of range names the option, the range and the value', () => {
   const make = (extra: object) => () => defineJob('a', { input: aString, output: aString, ...extra });
   assert.throws(make({ leaseMs: -1 }), /leaseMs: needed a whole number from 10 .* got -1/);
   assert.throws(make({ retry: { attempts: 0 } }), /retry\.attempts: needed/);

@@ -1,5 +1,5 @@
 // Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
-import { retryDelayMs } from '../../job/retry.js';
+import { retryDelayMs } from '../../job/retry-policy.js';
 import type { JobFailure } from '../../jobs-error.js';
 import type {
   AssignRecord,

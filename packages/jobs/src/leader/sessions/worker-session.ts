@@ -1,4 +1,4 @@
-import { matchesSubject } from '@troupe/transport';
+import { matchesSubject, subjectTokenOf } from '@troupe/transport';
 import type { Liveness } from '../../protocol/client-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
@@ -140,8 +140,7 @@ export class WorkerSession {
     let serves = this.servedQueues.get(queue);
     if (serves === undefined) {
       const { exec, group } = queue;
-      // In a subject a worker is one token, whatever its name: patterns and rules see the same.
-      const subject = `job.assign.${group}.${this.worker.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
+      const subject = `job.assign.${group}.${subjectTokenOf(this.worker)}`;
       // A worker that names the group of an exec has code for that group alone; otherwise rules about groups would be void.
       serves = this.execs.has(`${group}/${exec}`) || this.execs.has(exec);
       serves &&= this.patterns.some((pattern) => matchesSubject(pattern, subject));
