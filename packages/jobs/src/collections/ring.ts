@@ -1,4 +1,7 @@
-/** A double-ended queue on a circular array. Slots are cleared as they are taken, so nothing taken stays alive. */
+/**
+ * A double-ended queue on a circular array. Slots are cleared as they are taken, so nothing taken stays
+ * alive.
+ */
 export class Ring<T> {
   private slots: (T | undefined)[] = new Array<T | undefined>(8).fill(undefined);
   private head = 0;

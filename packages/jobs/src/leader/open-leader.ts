@@ -70,7 +70,9 @@ export function openLeader(
   });
 }
 
-/** Records that come before the first request: the tag of a new folder, and the limits if they have changed. */
+/**
+ * Records that come before the first request: the tag of a new folder, and the limits if they have changed.
+ */
 function startRecords(ledger: Ledger, limits: LedgerLimits, host: JobsHost): LedgerRecord[] {
   const at = Math.max(ledger.now, host.wallNow());
   const records: LedgerRecord[] = [];

@@ -2,7 +2,10 @@
 import type { Payload } from '../job/payload.js';
 import { Job, type JobEnd, type OwnerState } from './job.js';
 
-/** Whether two done or cancelled jobs differ in nothing but number, times and result, so that one is a template of the other. */
+/**
+ * Whether two done or cancelled jobs differ in nothing but number, times and result, so that one is a
+ * template of the other.
+ */
 export function sharesTemplate(job: Job, template: Job): boolean {
   return (
     job.policy === template.policy &&

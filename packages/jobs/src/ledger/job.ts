@@ -48,8 +48,8 @@ export interface OwnerState {
 }
 
 /**
- * One job. Its fields are the fold of the records, except `pending`, `lease` and `waiters`: these belong to the owner of the
- * ledger, are never stored, and `apply` does not read them.
+ * One job. Its fields are the fold of the records, except `pending`, `lease` and `waiters`: these belong to
+ * the owner of the ledger, are never stored, and `apply` does not read them.
  */
 export class Job<State extends OwnerState = OwnerState> {
   readonly no: number;

@@ -103,7 +103,10 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
   }
 }
 
-/** Visits the records of one journal entry. They follow each other without a length; each ends with its last field. */
+/**
+ * Visits the records of one journal entry. They follow each other without a length; each ends with its last
+ * field.
+ */
 export function decodeRecords(entry: Uint8Array, visit: (record: LedgerRecord) => void): void {
   const read = new LedgerReader(entry);
   while (!read.done) {

@@ -52,7 +52,8 @@ function applyRandom(
 const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const histories = fc.array(fc.tuple(unit, unit, unit, unit), { minLength: 20, maxLength: 150, size: 'max' });
 
-// Replay runs the same `apply`, and accepted = queued + running + done + dead + cancelled + dropped after every record.
+// Replay runs the same `apply`, and accepted = queued + running + done + dead + cancelled + dropped after
+// every record.
 ledgers('replaying the log gives the live state byte for byte, and the counts always add up', () => {
   void fc.assert(
     fc.property(histories, (random) => {

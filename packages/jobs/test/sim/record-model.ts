@@ -39,8 +39,9 @@ export interface RecordRules {
 }
 
 /**
- * All durable records, in order, over crashes and snapshots, folded by a second implementation that does not share the ledger's
- * bugs. It has no retention: a job that the ledger has dropped is still here, with its end.
+ * All durable records, in order, over crashes and snapshots, folded by a second implementation that does not
+ * share the ledger's bugs. It has no retention: a job that the ledger has dropped is still here, with its
+ * end.
  */
 export class RecordModel {
   readonly jobs = new Map<number, JobModel>();

@@ -15,8 +15,8 @@ interface Entry {
 }
 
 /**
- * The policies that submits may refer to. Once there are many, those that no job and no open session refers to are dropped by a
- * record (ADR 0059).
+ * The policies that submits may refer to. Once there are many, those that no job and no open session refers
+ * to are dropped by a record (ADR 0059).
  */
 export class PolicyRegistry {
   private readonly context: LeaderContext;
