@@ -1,5 +1,5 @@
 import type { JobsHost } from '../host.js';
-import type { Job } from '../ledger/job.js';
+import type { Job } from '../ledger/jobs/job.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/record.js';
 import type { OutcomeWaiters } from './commit/outcome-waiters.js';

@@ -5,8 +5,8 @@ import { Ring } from '../../collections/ring.js';
 import { StoredPayload } from '../../job/stored-payload.js';
 import { JournalFailedError } from '../../jobs-error.js';
 import type { Journal } from '../../journal/journal.js';
+import { encodeRecord } from '../../ledger/codec/record-codec.js';
 import type { LedgerRecord } from '../../ledger/record.js';
-import { encodeRecord } from '../../ledger/record-codec.js';
 
 /** Records are packed into journal entries of about this size, small enough to stay inline in any log. */
 const ENTRY_BYTES = 32 * 1024;

@@ -2,7 +2,7 @@
 
 import { Ring } from '../../collections/ring.js';
 import { TimedHeap } from '../../collections/timed-heap.js';
-import type { Job } from '../../ledger/job.js';
+import type { Job } from '../../ledger/jobs/job.js';
 import { ClientLane, ClientQuota, ExecQueue } from './exec-queue.js';
 
 /** Empty lanes are kept for the next job of the same client, up to this many an exec. */

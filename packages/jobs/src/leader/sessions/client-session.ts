@@ -1,4 +1,4 @@
-import type { Job, StoredPolicy } from '../../ledger/job.js';
+import type { Job, StoredPolicy } from '../../ledger/jobs/job.js';
 import type { JobOutcome, Receipt, ToClient } from '../../protocol/client-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { type Numbering, UNNUMBERED } from '../submit/uncommitted-jobs.js';

@@ -1,6 +1,6 @@
-import type { JobPolicy } from '../job/job-policy.js';
-import type { Payload } from '../job/payload.js';
-import type { JobFailure } from '../jobs-error.js';
+import type { JobPolicy } from '../../job/job-policy.js';
+import type { Payload } from '../../job/payload.js';
+import type { JobFailure } from '../../jobs-error.js';
 
 export type JobState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled';
 

@@ -1,5 +1,5 @@
 // Hot path: a job that ends passes through here once.
-import type { Payload } from '../job/payload.js';
+import type { Payload } from '../../job/payload.js';
 import type { Job, OwnerState } from './job.js';
 import { jobFromTemplate, sharesTemplate } from './job-template.js';
 

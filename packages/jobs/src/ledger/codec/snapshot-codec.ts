@@ -1,12 +1,12 @@
-import { ByteWriter } from '../bytes/byte-writer.js';
-import type { JobPolicy } from '../job/job-policy.js';
-import { LedgerCorruptError } from '../jobs-error.js';
-import { StoredPolicy } from './job.js';
-import type { KeyEntry } from './key-window.js';
-import type { Ledger } from './ledger.js';
+import { ByteWriter } from '../../bytes/byte-writer.js';
+import type { JobPolicy } from '../../job/job-policy.js';
+import { LedgerCorruptError } from '../../jobs-error.js';
+import { StoredPolicy } from '../jobs/job.js';
+import type { KeyEntry } from '../key-window.js';
+import type { Ledger } from '../ledger.js';
+import { Producer } from '../producer.js';
 import { LedgerReader } from './ledger-reader.js';
-import { Producer } from './producer.js';
-import { jobDecoder, jobEncoder } from './snapshot-jobs.js';
+import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
 
 const VERSION = 1;
 const CHUNK_BYTES = 256 * 1024;

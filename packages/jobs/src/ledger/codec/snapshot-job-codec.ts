@@ -1,12 +1,12 @@
 // Jobs in a snapshot. A done or cancelled job that shares its template with the one before it is written
 // short (ADR 0134).
 
-import type { ByteWriter } from '../bytes/byte-writer.js';
-import type { Payload } from '../job/payload.js';
-import { LedgerCorruptError } from '../jobs-error.js';
-import { Job, type JobEnd, type JobState } from './job.js';
-import { jobFromTemplate, sharesTemplate } from './job-template.js';
-import type { Ledger } from './ledger.js';
+import type { ByteWriter } from '../../bytes/byte-writer.js';
+import type { Payload } from '../../job/payload.js';
+import { LedgerCorruptError } from '../../jobs-error.js';
+import { Job, type JobEnd, type JobState } from '../jobs/job.js';
+import { jobFromTemplate, sharesTemplate } from '../jobs/job-template.js';
+import type { Ledger } from '../ledger.js';
 import type { LedgerReader } from './ledger-reader.js';
 import { decodeFailure, encodeFailure } from './record-codec.js';
 
