@@ -23,10 +23,10 @@ interleavings(`after ${SEEDS} random orders of calls all acknowledged records ar
     assert.equal(exits, [], `seed ${seed}: the log ended`);
     assert.is(workload.acknowledged, workload.appended, `seed ${seed}: all appends are acknowledged`);
     const model = PERSISTENCE_MODELS[seed % PERSISTENCE_MODELS.length] as PersistenceModel;
-    const known = { digests: workload.digests, acknowledged: workload.acknowledged };
+    const expected = { digests: workload.digests, acknowledged: workload.acknowledged };
     assertNothingLost(
       recover(workload.harness.storage.disk.afterCrash(model, seed)).state,
-      known,
+      expected,
       `seed ${seed}`,
     );
     acknowledged += workload.acknowledged;
@@ -48,9 +48,9 @@ interleavings('a log closed at a random moment opens again', () => {
     }
     workload.close();
     workload.harness.settle();
-    const known = { digests: workload.digests, acknowledged: workload.appended };
+    const expected = { digests: workload.digests, acknowledged: workload.appended };
     const recovered = recover(workload.harness.storage.disk);
-    assertNothingLost(recovered.state, known, `seed ${seed}`);
+    assertNothingLost(recovered.state, expected, `seed ${seed}`);
     assert.not.ok(
       recovered.harness.events.some(({ kind }) => kind === 'torn-tail'),
       `seed ${seed}: a torn batch after a clean shutdown`,

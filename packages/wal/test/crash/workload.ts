@@ -6,13 +6,6 @@ import { type BlobRef, FULL, inlineSnapshotBuilder, type Log, REFUSED, type WalO
 import { digestFold, digestOf } from '../digest-fold.js';
 import { type HarnessOptions, LogHarness, textOf } from '../log-harness.js';
 
-/** The appends and acknowledgements at some moment. */
-export interface Knowledge {
-  /** Digest of the state after n records, for every n that was appended. */
-  readonly digests: readonly string[];
-  readonly acknowledged: number;
-}
-
 export class Workload {
   readonly harness: LogHarness;
   private readonly digestList: string[] = [''];
@@ -23,10 +16,6 @@ export class Workload {
 
   constructor(options: HarnessOptions = {}) {
     this.harness = new LogHarness(options);
-  }
-
-  get knowledge(): Knowledge {
-    return { digests: [...this.digestList], acknowledged: this.lastAcknowledged };
   }
 
   get appended(): number {
