@@ -1,8 +1,8 @@
-// An actor system of your own under the suites:
+// An example of an adapter for your own actor system:
 //   npm run bench -- savina --adapter bench/examples/my-system.mjs --systems troupe,my-system --scale 0.1
 //
-// The upper half is the system to be measured, here a queue and a microtask. The lower half is the adapter: what the
-// runner imports. A system whose actor is one function of a message needs no more than this.
+// The first half is the measured system, here a queue and a microtask. The second half is the adapter that
+// the runner imports. A system whose actor is one function of a message needs no more.
 import { functionActors } from '../dist/adapters/function-actors.js';
 
 class Actor {

@@ -2,17 +2,17 @@ import comedy from 'comedy';
 
 export const name = 'comedy';
 export const note =
-  'in-memory mode; a spawn is asynchronous, so the adapter holds messages until the actor is there';
+  'in-memory mode; a spawn is asynchronous, so the adapter queues messages until the actor exists';
 
 const silent = { debug() {}, info() {}, warn() {}, error: console.error, isDebug: () => false };
 
-/** An address that is usable before comedy has made the actor. */
+/** An address that works before comedy has created the actor. */
 class Ref {
   actor = undefined;
   waiting = [];
   stopped = false;
 
-  arrived(actor) {
+  created(actor) {
     this.actor = actor;
     for (const deliver of this.waiting) deliver(actor);
     this.waiting = [];
@@ -39,7 +39,7 @@ class Ctx {
 export async function open() {
   const own = comedy({ log: silent });
   const root = await own.rootActor();
-  // A parent keeps its children in a list that is copied at every end: groups of a hundred keep that linear.
+  // A parent copies its list of children at every end of a child: groups of a hundred keep the cost linear.
   let group;
   let members = 0;
   const parent = () => {
@@ -62,12 +62,12 @@ export async function open() {
       }
       parent()
         .then((group) => group.createChild(topics))
-        .then((actor) => ref.arrived(actor));
+        .then((actor) => ref.created(actor));
       return ref;
     },
     stop(ref) {
       ref.stopped = true;
-      // Later, because comedy takes far longer to end an actor that is inside a handler.
+      // Deferred, because comedy takes much longer to end an actor inside its handler.
       if (ref.actor !== undefined) queueMicrotask(() => ref.actor.destroy());
     },
     tell(topic) {

@@ -7,14 +7,14 @@ export function open() {
   const system = start();
   let count = 0;
   return functionActors({
-    // A stateful actor: nact handles its messages one at a time, also across an await. The state is ours.
+    // A stateful actor, because nact then handles one message at a time, also across an await.
     spawn(receive) {
       count += 1;
       return spawn(
         system,
         (state, message) => {
-          const answer = receive(message);
-          return answer instanceof Promise ? answer.then(() => state) : state;
+          const reply = receive(message);
+          return reply instanceof Promise ? reply.then(() => state) : state;
         },
         `a${count}`,
         { initialState: system },

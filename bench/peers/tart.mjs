@@ -16,7 +16,7 @@ export function open() {
       actor(message);
     },
     stop() {
-      // tart has no stop: an actor nobody refers to is garbage.
+      // tart has no stop: an unreachable actor is garbage.
     },
   });
 }

@@ -7,7 +7,7 @@ export const note = 'handled synchronously in the caller’s stack; no deadline 
 export function open() {
   return functionActors({
     spawn(receive) {
-      // fromTransition is XState's lightest actor; its machines are some ten times slower.
+      // fromTransition is XState's lightest actor; its machines are about ten times slower.
       const logic = fromTransition((state, event) => {
         receive(event);
         return state;

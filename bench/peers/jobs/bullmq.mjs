@@ -1,4 +1,4 @@
-// BullMQ on Redis with `appendfsync always`. Run as `node bullmq.mjs worker <port>` it is the worker process.
+// BullMQ on Redis with `appendfsync always`. `node bullmq.mjs worker <port>` is the worker process.
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { resultOf } from '../../dist/suites/jobs/payload.js';
@@ -13,11 +13,11 @@ export async function open({ port }) {
   const waiting = new Map();
   const early = new Map();
   events.on('completed', ({ jobId, returnvalue }) => {
-    const settle = waiting.get(jobId);
-    if (settle === undefined) early.set(jobId, returnvalue);
+    const resolve = waiting.get(jobId);
+    if (resolve === undefined) early.set(jobId, returnvalue);
     else {
       waiting.delete(jobId);
-      settle(returnvalue);
+      resolve(returnvalue);
     }
   });
   await events.waitUntilReady();

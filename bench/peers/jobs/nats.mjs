@@ -1,4 +1,4 @@
-// NATS JetStream with file storage and its default sync interval (two minutes): faster than durable.
+// NATS JetStream with file storage and its default sync interval of two minutes, which is not durable.
 import { AckPolicy, connect, StringCodec } from 'nats';
 import { resultOf } from '../../dist/suites/jobs/payload.js';
 

@@ -1,12 +1,12 @@
-// pg-boss on PostgreSQL with synchronous commits. It knows no push: jobs go in and come out in batches, and the worker
-// reports by NOTIFY the results of those that are done: completing a batch stores one output for all of it.
+// pg-boss on PostgreSQL with synchronous commits. It has no push: jobs are inserted and fetched in batches.
+// The worker sends results by NOTIFY, because completing a batch stores a single output for the whole batch.
 import pg from 'pg';
 import PgBoss from 'pg-boss';
 import { resultOf } from '../../dist/suites/jobs/payload.js';
 
 const QUEUE = 'bench';
 const BATCH = 500;
-/** A NOTIFY carries at most 8,000 bytes; an id with its result takes about 80. */
+/** A NOTIFY has at most 8,000 bytes; an id with its result has about 80. */
 const RESULTS_PER_NOTIFY = 90;
 const urlOf = (port) => `postgres://postgres@127.0.0.1:${port}/postgres`;
 

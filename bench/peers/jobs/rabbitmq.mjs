@@ -1,4 +1,4 @@
-// RabbitMQ, quorum queue, publisher confirms. The client sets noDelay, without which every figure is Nagle's.
+// RabbitMQ with a quorum queue and publisher confirms. Without noDelay, Nagle's algorithm would dominate.
 import amqp from 'amqplib';
 import { resultOf } from '../../dist/suites/jobs/payload.js';
 

@@ -28,8 +28,8 @@ export type Tell<Payload = void> = (to: Ref, payload: Payload) => void;
 export type Ask<Payload = void, Reply = unknown> = (to: Ref, payload: Payload) => Promise<Reply>;
 
 /**
- * The interface between workloads and an actor system. `tell` and `ask` are made once per message name, before the
- * clock starts, so that a system can return exactly the call that its users write.
+ * The interface between workloads and an actor system. `tell` and `ask` are made once per message name,
+ * before the clock starts, so that a system can return exactly the call that its users write.
  */
 export interface System {
   define<State, Args>(behaviour: Behaviour<State, Args>): Definition;
@@ -46,6 +46,6 @@ export interface System {
 export interface Adapter {
   readonly name: string;
   /** A difference in semantics that matters to a reader of the table. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   open(): Promise<System> | System;
 }

@@ -36,7 +36,7 @@ async function importAdapter(url: string): Promise<Adapter> {
   if (typeof module.open !== 'function' || typeof module.name !== 'string') {
     throw new TypeError(`${url}: an adapter exports 'name' and 'open'`);
   }
-  return { name: module.name, open: module.open, ...(module.note !== undefined && { note: module.note }) };
+  return { name: module.name, open: module.open, note: module.note };
 }
 
 /** The adapter of a system by its name; a file given by the user takes precedence. */

@@ -2,9 +2,9 @@
 import type { Adapter, Ask, Behaviour, Ctx, Definition, Ref, System, Tell } from './actor-system.js';
 
 /*
- * The floor is the baseline: one ring of (handler, context, payload) and a call through a field. It has no status,
- * bounds, isolation of failures, fairness or yielding. No system that delivers a message after the send returns
- * can do less, so the floor shows the limit of the machine.
+ * The floor is the baseline: one ring of (handler, context, payload) and a call through a field. It has no
+ * status, bounds, isolation of failures, fairness or yielding. No system that delivers a message after the
+ * send returns can do less, so the floor shows the limit of the machine.
  */
 
 type Call = (ctx: FloorActor, payload: unknown) => unknown;

@@ -38,7 +38,10 @@ function systemOf(core: typeof Core, options: TroupeOptions): System {
   };
 }
 
-/** Troupe with its defaults: bounded mailboxes, supervision, dead letters, asks with a deadline of five seconds. */
+/**
+ * Troupe with its defaults: bounded mailboxes, supervision, dead letters, asks with a deadline of five
+ * seconds.
+ */
 export function troupe(options: TroupeOptions = {}): Adapter {
   return {
     name: 'troupe',

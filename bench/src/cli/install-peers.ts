@@ -8,7 +8,7 @@ const peers = fileURLToPath(new URL('../../peers/', import.meta.url));
 
 function run(file: string, args: readonly string[], folder?: string): Promise<number> {
   return new Promise((resolve) => {
-    const child = spawn(file, args, { stdio: 'inherit', ...(folder !== undefined && { cwd: folder }) });
+    const child = spawn(file, args, { stdio: 'inherit', cwd: folder });
     child.on('error', () => resolve(127));
     child.on('close', (code) => resolve(code ?? 1));
   });
@@ -31,7 +31,10 @@ async function installErlang(print: Print): Promise<number> {
   return run('apt-get', install);
 }
 
-/** Installs the server programs of the job systems. The suites start them with temporary folders and free ports. */
+/**
+ * Installs the server programs of the job systems. The suites start them with temporary folders and free
+ * ports.
+ */
 async function installServers(print: Print): Promise<number> {
   const root = process.getuid?.() === 0;
   if (!root || spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).error !== undefined) {
@@ -44,7 +47,10 @@ async function installServers(print: Print): Promise<number> {
   return run('apt-get', ['install', '--yes', '--no-install-recommends', ...names]);
 }
 
-/** Installs the peers into `bench/peers`, outside the workspace: users and tests of Troupe never download them. */
+/**
+ * Installs the peers into `bench/peers`, outside the workspace: users and tests of Troupe never download
+ * them.
+ */
 export async function installPeers(print: Print): Promise<number> {
   // package.json has exact versions; a lock file would contain the URL of a registry.
   const args = ['install', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts'];

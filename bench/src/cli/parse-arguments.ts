@@ -3,10 +3,10 @@ import { UsageError } from '../runner/usage-error.js';
 
 /** Files for the results. */
 export interface Outputs {
-  readonly json?: string;
-  readonly html?: string;
-  readonly md?: string;
-  readonly svg?: string;
+  readonly json?: string | undefined;
+  readonly html?: string | undefined;
+  readonly md?: string | undefined;
+  readonly svg?: string | undefined;
 }
 
 export interface SuiteCommand {
@@ -155,15 +155,11 @@ function runtimesOf(words: ParsedWords): Runtime[] {
 }
 
 function outputsOf(words: ParsedWords): Outputs {
-  const json = last(words, 'json');
-  const html = last(words, 'html');
-  const md = last(words, 'md');
-  const svg = last(words, 'svg');
   return {
-    ...(json !== undefined && { json }),
-    ...(html !== undefined && { html }),
-    ...(md !== undefined && { md }),
-    ...(svg !== undefined && { svg }),
+    json: last(words, 'json'),
+    html: last(words, 'html'),
+    md: last(words, 'md'),
+    svg: last(words, 'svg'),
   };
 }
 

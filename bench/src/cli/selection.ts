@@ -56,8 +56,9 @@ function knownSystems(suite: Suite, adapters: Readonly<Record<string, string>>):
 }
 
 /**
- * The systems to run. A missing npm peer is a usage error if it was named on the command line, and is skipped with
- * its reason if it is in the list of the suite. Erlang, which npm cannot install, is skipped in both cases.
+ * The systems to run. A missing npm peer is a usage error if it was named on the command line, and is skipped
+ * with its reason if it is in the list of the suite. Erlang, which npm cannot install, is skipped in both
+ * cases.
  */
 export async function selectSystems(
   suite: Suite,

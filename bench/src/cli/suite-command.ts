@@ -35,7 +35,7 @@ export async function suiteCommand(command: SuiteCommand, print: Print): Promise
 }
 
 function rowCounts(
-  rows: readonly { readonly oracle?: boolean; readonly benchmark: string }[],
+  rows: readonly { readonly oracle?: boolean | undefined; readonly benchmark: string }[],
   refused: number,
 ): string {
   const benchmarks = new Set(rows.map((row) => row.benchmark)).size;

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 /** A benchmark of another build. */
 export interface RowName {
   readonly benchmark: string;
-  readonly group?: string;
+  readonly group?: string | undefined;
   readonly systems: readonly string[];
 }
 

@@ -96,7 +96,9 @@ export interface CompareOptions {
   started(planned: PlannedProcess, index: number): void;
 }
 
-/** Compares one row in pairs of fresh processes. A slower row runs again, which rules out most false failures. */
+/**
+ * Compares one row in pairs of fresh processes. A slower row runs again, which rules out most false failures.
+ */
 async function compareRow(
   { benchmark, scale }: GateCase,
   { rounds, sides, print }: CompareOptions,

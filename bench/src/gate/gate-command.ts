@@ -19,8 +19,8 @@ const roundsMin = 7;
 const ownRepository = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * Compares a suite of the working tree with the same suite at a base commit, each side in its own build. Exit code
- * 1 if any benchmark is slower beyond noise.
+ * Compares a suite of the working tree with the same suite at a base commit, each side in its own build. Exit
+ * code 1 if any benchmark is slower beyond noise.
  */
 export async function gateCommand(
   command: GateCommand,

@@ -16,8 +16,8 @@ const confidence = 0.99;
 const probabilityMax = 0.01;
 
 /**
- * Slower beyond noise: the whole interval of the paired ratios lies below 1, and the sign test is significant. The
- * gate runs many benchmarks often, and either test alone would give too many false failures.
+ * Slower beyond noise: the whole interval of the paired ratios lies below 1, and the sign test is
+ * significant. The gate runs many benchmarks often, and either test alone would give too many false failures.
  */
 export function verdictOf(benchmark: string, ratios: readonly number[]): Verdict {
   const interval = pairedInterval(ratios, confidence);

@@ -1,6 +1,8 @@
 import { UsageError } from '../runner/usage-error.js';
 
-/** Replaces the text between `<!-- bench:NAME -->` and `<!-- /bench:NAME -->` of a page by a generated table. */
+/**
+ * Replaces the text between `<!-- bench:NAME -->` and `<!-- /bench:NAME -->` of a page by a generated table.
+ */
 export function replaceBlock(page: string, name: string, block: string): string {
   const open = `<!-- bench:${name} -->`;
   const close = `<!-- /bench:${name} -->`;

@@ -8,14 +8,19 @@ export interface Side {
   run(batches: number): Promise<number>;
 }
 
-/** Long enough for the resolution of the CPU clock, short enough that both sides see the same machine load. */
+/**
+ * Long enough for the resolution of the CPU clock, short enough that both sides see the same machine load.
+ */
 const PERIOD_MS = 1.5;
 /** Time for the compilation of both sides. */
 const WARM_UP_MS = 30;
 const PAIRS = 30;
 const PAIRS_MIN = 5;
 const BUDGET_MS = 80;
-/** Other load on the same core slows some periods of either side; this low quantile is stable between processes. */
+/**
+ * Other load on the same core slows some periods of either side; this low quantile is stable between
+ * processes.
+ */
 const UNDISTURBED_QUANTILE = 0.15;
 
 /** The alternating periods of one side. */
@@ -61,8 +66,8 @@ class SidePeriods {
 }
 
 /**
- * Runs two systems alternately, a few milliseconds each, and compares their CPU time: drift of the machine affects
- * both alike. A reference without another side is measured alone.
+ * Runs two systems alternately, a few milliseconds each, and compares their CPU time: drift of the machine
+ * affects both alike. A reference without another side is measured alone.
  */
 export function alternatingTrial(reference: Side, other: Side | undefined, scale: number): Trial {
   const base = new SidePeriods(reference);

@@ -1,5 +1,5 @@
-// Entry point of a benchmark process: runs one benchmark on one system and prints its samples as lines. The gate
-// starts the same file of older checkouts, so path, request fields and line prefixes stay as they are.
+// Entry point of a benchmark process: runs one benchmark on one system and prints its samples as lines. The
+// gate starts the same file of older checkouts, so path, request fields and line prefixes stay as they are.
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { errorPrefix, processPrefix, samplePrefix } from './process-output.js';
 import type { Repeat, RunContext, Trial } from './suite.js';
@@ -42,7 +42,9 @@ function print(prefix: string, value: unknown): void {
   process.stdout.write(`${prefix}${JSON.stringify(value)}\n`);
 }
 
-/** One timer turn, so that timers, sockets and finalisers of the previous run end before the next run starts. */
+/**
+ * One timer turn, so that timers, sockets and finalisers of the previous run end before the next run starts.
+ */
 function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1));
 }

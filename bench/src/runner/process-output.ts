@@ -1,6 +1,8 @@
 import type { Measurement } from './suite.js';
 
-/** The report of one process: its samples, and memory, garbage collection and loop delay of the whole process. */
+/**
+ * The report of one process: its samples, and memory, garbage collection and loop delay of the whole process.
+ */
 export interface ProcessResult {
   readonly samples: readonly Measurement[];
   readonly rssBytes?: number;

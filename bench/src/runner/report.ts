@@ -13,8 +13,8 @@ export interface Row {
   readonly high: number;
   readonly samples: number;
   readonly rounds: number;
-  readonly group?: string;
-  readonly oracle?: boolean;
+  readonly group?: string | undefined;
+  readonly oracle?: boolean | undefined;
   readonly p50?: number;
   readonly p99?: number;
   readonly max?: number;
@@ -25,7 +25,10 @@ export interface Row {
   readonly [extra: string]: number | string | boolean | undefined;
 }
 
-/** A row that is not in the table, with the reason: skipped (cannot run here) or refused (incomplete or wrong). */
+/**
+ * A row that is not in the table, with the reason: skipped (cannot run here) or refused (incomplete or
+ * wrong).
+ */
 export interface MissingRow {
   readonly benchmark: string;
   readonly system: string;

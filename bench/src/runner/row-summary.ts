@@ -82,8 +82,8 @@ export function rowOf(benchmark: Case, system: string, processes: readonly Proce
     ...spread(numbers),
     samples: samples.length,
     rounds: processes.length,
-    ...(benchmark.group !== undefined && { group: benchmark.group }),
-    ...(middle.oracle !== undefined && { oracle: middle.oracle }),
+    group: benchmark.group,
+    oracle: middle.oracle,
   };
 }
 

@@ -17,7 +17,9 @@ export interface Launch {
   readonly suite: string;
   readonly scale: number;
   readonly adapters: Readonly<Record<string, string>>;
-  /** The script of the process: `child.js` of this build unless given. The gate passes that of another build. */
+  /**
+   * The script of the process: `child.js` of this build unless given. The gate passes that of another build.
+   */
   readonly child?: string | undefined;
   /** An abort kills the process. */
   readonly signal?: AbortSignal | undefined;
@@ -93,7 +95,8 @@ export async function runProcess(planned: PlannedProcess, launch: Launch): Promi
     const child = spawn(command.file, command.args, {
       env: { ...process.env, NODE_ENV: 'production', NODE_OPTIONS: '', ...command.env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      ...(launch.signal !== undefined && { signal: launch.signal, killSignal: 'SIGKILL' }),
+      signal: launch.signal,
+      killSignal: 'SIGKILL',
     });
     let errorOutput = '';
     let expired = false;

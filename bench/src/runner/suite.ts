@@ -25,9 +25,9 @@ export interface Measurement {
   /** Bytes of heap per unit. */
   readonly heapBytes?: number;
   /**
-   * Reference system over this one, above 1 if the reference is better, where both alternated in this process. The
-   * ratio of the row is then taken from here: periods of a few milliseconds see the same machine load, two
-   * processes do not.
+   * Reference system over this one, above 1 if the reference is better, where both alternated in this
+   * process. The ratio of the row is then taken from here: periods of a few milliseconds see the same machine
+   * load, two processes do not.
    */
   readonly pairedRatio?: number;
   /** Further numbers for the row. */
@@ -63,9 +63,9 @@ export interface Case {
   /** One operation: `messages`, `records`, `jobs`. */
   readonly unit: string;
   /** A heading in the table and in the report. */
-  readonly group?: string;
+  readonly group?: string | undefined;
   /** A footnote: differences in semantics that matter to a reader. */
-  readonly note?: string;
+  readonly note?: string | undefined;
   readonly headline?: Headline;
   readonly systems: readonly string[];
   readonly repeat?: Partial<Repeat>;

@@ -1,6 +1,6 @@
 /**
- * The one-sided sign test: the probability of at least this many ratios below 1 if both sides were equal. Ties are
- * left out. The test assumes no distribution of the noise.
+ * The one-sided sign test: the probability of at least this many ratios below 1 if both sides were equal.
+ * Ties are left out. The test assumes no distribution of the noise.
  */
 export function signTest(ratios: readonly number[]): number {
   const decided = ratios.filter((ratio) => ratio !== 1);

@@ -3,13 +3,13 @@ import { adapterOf, missingSystem, scriptSystems } from '../adapters/adapter-reg
 import { erlangCommand } from '../adapters/erlang-command.js';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
 import { ask, askConcurrent, asyncHandler } from '../workloads/core/ask.js';
-import { crowd } from '../workloads/core/call-site-warmup.js';
+import { warmUpCallSites } from '../workloads/core/call-site-warmup.js';
 import { countingOf } from '../workloads/core/counting.js';
 import { createOf } from '../workloads/core/create.js';
-import { bare, mingle } from '../workloads/core/floor-workloads.js';
+import { floorWorkloads, warmUpFloorCallSites } from '../workloads/core/floor-workloads.js';
 import { forkjoinOf } from '../workloads/core/forkjoin.js';
 import { echoUnderLoad, throughputUnderLoad, timerUnderLoad } from '../workloads/core/latency-under-load.js';
-import { type HogShape, ringShape } from '../workloads/core/load-generator.js';
+import { type LoadShape, ringLoad } from '../workloads/core/load-generator.js';
 import { type MemoryPart, memory } from '../workloads/core/memory.js';
 import { pingpongOf } from '../workloads/core/pingpong.js';
 import { ringOf } from '../workloads/core/ring.js';
@@ -22,24 +22,25 @@ const ring = ringOf('ring', 1_000_000);
 const forkjoin = forkjoinOf('forkjoin', 100_000);
 const create = createOf('create', 100_000);
 
-const everybody: readonly string[] = [...scriptSystems, 'erlang'];
-/** With a benchmark's own kinds these keep call sites polymorphic; the megamorphic rows have many. */
-const fewKinds = 2;
-const manyKinds = 48;
+const allSystems: readonly string[] = [...scriptSystems, 'erlang'];
+/** Other actor types keep call sites polymorphic; in the megamorphic rows there are many. */
+const fewTypes = 2;
+const manyTypes = 48;
 
-function workloadCase(workload: Workload, systems: readonly string[] = everybody): Case {
+function workloadCase(workload: Workload, systems: readonly string[] = allSystems): Case {
   return {
     benchmark: workload.name,
     unit: workload.unit,
     systems,
-    ...(workload.note !== undefined && { note: workload.note }),
+    note: workload.note,
     prepare(context) {
-      const byHand = context.system === 'floor' ? bare[workload.name]?.(context.scale) : undefined;
-      if (byHand !== undefined) {
-        mingle();
-        return { run: () => timed(byHand) };
+      const floorRun =
+        context.system === 'floor' ? floorWorkloads[workload.name]?.(context.scale) : undefined;
+      if (floorRun !== undefined) {
+        warmUpFloorCallSites();
+        return { run: () => timed(floorRun) };
       }
-      return workloadTrial(workload, context, (system) => crowd(system, fewKinds));
+      return workloadTrial(workload, context, (system) => warmUpCallSites(system, fewTypes));
     },
     command: (context, repeat) => erlangCommand('core_bench', workload.name, context, repeat),
   };
@@ -50,8 +51,9 @@ function megamorphic(workload: Workload): Case {
     benchmark: `megamorphic${workload.name.charAt(0).toUpperCase()}${workload.name.slice(1)}`,
     unit: workload.unit,
     systems: scriptSystems,
-    note: `${manyKinds} other actor kinds have used the runtime in this process before`,
-    prepare: (context) => workloadTrial(workload, context, (system) => crowd(system, manyKinds, 200_000)),
+    note: `${manyTypes} other actor types have used the runtime in this process before`,
+    prepare: (context) =>
+      workloadTrial(workload, context, (system) => warmUpCallSites(system, manyTypes, 200_000)),
   };
 }
 
@@ -71,21 +73,21 @@ function memoryCase(benchmark: string, part: MemoryPart, note: string, systems: 
     headline: 'heapBytes',
     note,
     systems,
-    // A second run in the same process would find the tables already grown and look better than it is.
+    // A second run in the same process would reuse grown tables and show too low a value.
     repeat: { warmups: 0, iterations: 1 },
     prepare: (context) => systemTrial(context, (system) => memory(system, context.scale, part)),
     command: (context, repeat) => erlangCommand('core_bench', benchmark, context, repeat),
   };
 }
 
-const healthRepeat = { warmups: 1, iterations: 2, budgetMs: 12_000 };
-const healthMs = (scale: number): number => Math.min(4_000, Math.max(300, 1_500 * scale));
+const probeRepeat = { warmups: 1, iterations: 2, budgetMs: 12_000 };
+const probeMs = (scale: number): number => Math.min(4_000, Math.max(300, 1_500 * scale));
 
-function healthCase(
+function probeCase(
   benchmark: string,
   headline: 'p50' | 'p99',
   note: string,
-  probe: (system: System | undefined, shape: HogShape, ms: number) => () => Promise<Measurement>,
+  probe: (system: System | undefined, shape: LoadShape, ms: number) => () => Promise<Measurement>,
 ): Case {
   return {
     benchmark,
@@ -93,11 +95,11 @@ function healthCase(
     headline,
     note,
     systems: ['idle', ...scriptSystems],
-    repeat: healthRepeat,
+    repeat: probeRepeat,
     prepare(context) {
-      const ms = healthMs(context.scale);
-      if (context.system === 'idle') return { run: probe(undefined, ringShape, ms) };
-      return systemTrial(context, (system) => probe(system, ringShape, ms));
+      const ms = probeMs(context.scale);
+      if (context.system === 'idle') return { run: probe(undefined, ringLoad, ms) };
+      return systemTrial(context, (system) => probe(system, ringLoad, ms));
     },
   };
 }
@@ -105,16 +107,16 @@ function healthCase(
 const saturated: Case = {
   benchmark: 'saturated',
   unit: 'messages',
-  note: 'a ring of 100 with 50 tokens for ever; `unsliced` is Troupe that yields to the loop only when it is empty',
+  note: 'a ring of 100 actors with 50 tokens without end; `unsliced` is Troupe that yields to the event loop only when its run queue is empty',
   systems: ['unsliced', ...scriptSystems],
-  repeat: healthRepeat,
+  repeat: probeRepeat,
   prepare: (context) =>
-    systemTrial(context, (system) => throughputUnderLoad(system, ringShape, healthMs(context.scale))),
+    systemTrial(context, (system) => throughputUnderLoad(system, ringLoad, probeMs(context.scale))),
 };
 
 export const suite: Suite = {
   name: 'core',
-  title: 'the message path: throughput, wake-up, spawn, ask, memory per actor, health under load',
+  title: 'the message path: throughput, wake-up, spawn, ask, memory per actor, latency under load',
   systems: ['troupe', 'floor', 'erlang', 'xstate', 'nact', 'comedy', 'effect', 'unsliced', 'idle'],
   cases: [
     workloadCase(counting),
@@ -123,32 +125,33 @@ export const suite: Suite = {
     workloadCase(forkjoin),
     workloadCase(create),
     workloadCase(ask),
-    // A thousand answers at once outlive collections until the young heap has grown to hold them: that takes some runs.
+    // A thousand concurrent replies survive collections until the young generation has grown, which takes
+    // some runs.
     { ...workloadCase(askConcurrent), repeat: { warmups: 8 } },
-    memoryCase('memory', 'whole', 'heap per anonymous idle actor, default options, tiny state', everybody),
+    memoryCase('memory', 'whole', 'heap per anonymous idle actor, default options, tiny state', allSystems),
     memoryCase(
       'memoryWithoutState',
       'without-state',
-      'the same minus the state objects of the user',
+      'the same without the state objects of the user',
       scriptSystems,
     ),
     memoryCase(
       'memoryAfterMessage',
       'after-message',
       'the same after each actor has handled one message',
-      everybody,
+      allSystems,
     ),
     saturated,
-    healthCase(
+    probeCase(
       'saturatedTimer',
       'p99',
-      'lateness of a 10 ms timer in ms; `idle` is the empty loop',
+      'lateness of a 10 ms timer in ms; `idle` is the empty event loop',
       timerUnderLoad,
     ),
-    healthCase(
+    probeCase(
       'saturatedEcho',
       'p50',
-      'TCP round trip on the same loop in ms; `idle` is the empty loop',
+      'TCP round trip on the same event loop in ms; `idle` is the empty loop',
       echoUnderLoad,
     ),
     workloadCase(asyncHandler, ['troupe', 'floor', 'nact', '*']),

@@ -3,11 +3,11 @@ import { adapterOf, missingSystem, scriptSystems } from '../adapters/adapter-reg
 import { erlangCommand } from '../adapters/erlang-command.js';
 import type { Case, Headline, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
 import { echoUnderLoad, timerUnderLoad } from '../workloads/core/latency-under-load.js';
-import { type HogShape, loneShape } from '../workloads/core/load-generator.js';
+import { type LoadShape, oneActorLoad } from '../workloads/core/load-generator.js';
 import { memory } from '../workloads/core/memory.js';
 import { leakSlope } from '../workloads/fairness/leak-slope.js';
 import { openLoopAsk } from '../workloads/fairness/open-loop-ask.js';
-import { quietUnderHog } from '../workloads/fairness/quiet-actors.js';
+import { quietActorsUnderLoad } from '../workloads/fairness/quiet-actors.js';
 import { restartStorm } from '../workloads/fairness/restart-storm.js';
 
 const probeMs = (scale: number): number => Math.min(4_000, Math.max(300, 1_500 * scale));
@@ -40,24 +40,34 @@ function probeCase(benchmark: string, headline: Headline, note: string, probe: P
   };
 }
 
-const underHog =
-  (probe: (system: System | undefined, shape: HogShape, ms: number) => () => Promise<Measurement>): Probe =>
+const underOneActorLoad =
+  (probe: (system: System | undefined, shape: LoadShape, ms: number) => () => Promise<Measurement>): Probe =>
   (system, ms) =>
-    probe(system, loneShape, ms);
+    probe(system, oneActorLoad, ms);
 
 export const suite: Suite = {
   name: 'fairness',
   title:
-    'health under load: timers, sockets and quiet actors beside a hog; memory, leaks, restarts, open-loop asks',
+    'latency under load: timers, sockets and quiet actors beside a busy actor; memory, leaks, restarts, open-loop asks',
   systems: ['troupe', 'idle', 'erlang', 'xstate', 'nact', 'comedy', 'effect'],
   cases: [
-    probeCase('hogTimer', 'p99', 'lateness of a 10 ms timer beside one hog, ms', underHog(timerUnderLoad)),
-    probeCase('hogEcho', 'p99', 'TCP round trip on the loop of the hog, ms', underHog(echoUnderLoad)),
+    probeCase(
+      'hogTimer',
+      'p99',
+      'lateness of a 10 ms timer beside one busy actor, ms',
+      underOneActorLoad(timerUnderLoad),
+    ),
+    probeCase(
+      'hogEcho',
+      'p99',
+      'TCP round trip on the event loop of one busy actor, ms',
+      underOneActorLoad(echoUnderLoad),
+    ),
     probeCase(
       'hogQuiet',
       'p99',
-      '999 quiet actors, a message each every 10 ms, from when it was due, ms',
-      quietUnderHog,
+      '999 quiet actors with a message every 10 ms each, lateness from the due time, ms',
+      quietActorsUnderLoad,
     ),
     {
       benchmark: 'idleMemory',
@@ -72,7 +82,7 @@ export const suite: Suite = {
       benchmark: 'leakSlope',
       unit: 'actors',
       headline: 'heapBytes',
-      note: 'bytes of live heap left behind per actor spawned and stopped; 0.1 stands for anything less',
+      note: 'bytes of live heap leaked per spawned and stopped actor; 0.1 is the lower limit',
       systems: scriptSystems,
       repeat: { warmups: 0, iterations: 1 },
       prepare: (context) => systemTrial(context, (system) => leakSlope(system, context.scale)),
@@ -80,7 +90,7 @@ export const suite: Suite = {
     {
       benchmark: 'restartStorm',
       unit: 'restarts',
-      note: 'every message makes its actor throw; in Erlang the parent respawns by hand',
+      note: 'every message makes its actor throw; in Erlang the parent respawns explicitly',
       systems: ['troupe', 'erlang'],
       prepare: restartStorm,
       command: (context, repeat) => erlangCommand('fairness_bench', 'restartStorm', context, repeat),
@@ -89,7 +99,7 @@ export const suite: Suite = {
       benchmark: 'askOpenLoop',
       unit: 'asks',
       headline: 'p99',
-      note: '20,000 asks per second due at fixed times; latency from the due time, ms',
+      note: '20,000 asks per second at fixed times; latency from the due time, ms',
       systems: scriptSystems,
       repeat: probeRepeat,
       prepare: (context) => systemTrial(context, (system) => openLoopAsk(system, probeMs(context.scale))),

@@ -6,7 +6,7 @@ import { runLoop, submitLoop } from './jobs-embedded/throughput.js';
 export const suite: Suite = {
   name: 'jobs-embedded',
   title:
-    'jobs in one process: durable submit → run → durable ack, cost under a backlog, memory, restart (fsync before every answer)',
+    'jobs in one process: durable submit → run → durable ack, cost under a backlog, memory, restart (fsync before every reply)',
   systems: ['troupe', 'floor', 'log'],
   cases: [
     runLoop(100_000, 1_000),

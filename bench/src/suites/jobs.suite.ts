@@ -1,19 +1,19 @@
 import type { Case, Suite, Trial } from '../runner/suite.js';
-import { DURABILITY, missingPeer, openSystem, PEERS, type Shape } from './jobs/job-system.js';
-import { Payloads } from './jobs/payload.js';
+import { DURABILITY, missingPeer, openSystem, PEERS, type Topology } from './jobs/job-system.js';
 import { PayloadFiles } from './jobs/payload-files.js';
-import { drive, type Load } from './jobs/run-load.js';
+import { PayloadSource } from './jobs/payload-source.js';
+import { type Load, runLoad } from './jobs/run-load.js';
 
-const EVERYBODY = ['troupe', ...PEERS];
-/** Samples of one process still rise over the first ones: the engine compiles, and the log gets its size (ADR 0135). */
+const ALL_SYSTEMS = ['troupe', ...PEERS];
+/** The first samples of a process are slower: the engine compiles, and the log allocates its segments. */
 const repeat = { warmups: 3, iterations: 3, budgetMs: 20_000 };
 /**
- * As many 100-byte jobs as lie between two snapshots of a leader: whatever the size of the payloads, a sample of so many has the price of
- * at least one in it, and so is what the leader can go on with (ADR 0137).
+ * The number of 100-byte jobs between two snapshots of a leader. A sample of this size contains at least one
+ * snapshot with any payload size, and so shows a sustained rate.
  */
 const SUSTAINED_JOBS = 2_000_000;
 const timeoutMs = 300_000;
-const CHECKED = 'every job has its own payload, and its own result, which the client checks';
+const UNIQUE = 'every job has a unique payload and a unique result, which the client checks';
 
 function repeatOf(jobs: number): typeof repeat {
   return jobs === SUSTAINED_JOBS ? { ...repeat, budgetMs: 60_000 } : repeat;
@@ -21,10 +21,10 @@ function repeatOf(jobs: number): typeof repeat {
 
 async function trial(system: string, load: Load): Promise<Trial> {
   const opened = await openSystem(system, load);
-  const payloads = new Payloads(load.bytes);
+  const payloads = new PayloadSource(load.bytes);
   return {
     run: () =>
-      drive(
+      runLoad(
         (payload, caller) => opened.run(payload, caller),
         () => payloads.next(),
         load,
@@ -37,25 +37,25 @@ function scaled(jobs: number, scale: number): number {
   return Math.max(10, Math.round(jobs * scale));
 }
 
-/** The same with the payloads of `end-to-end`, in the same run: what a kilobyte costs. */
+/** Troupe with the payloads of `end-to-end` in the same run, which shows the cost of a kilobyte. */
 const HUNDRED_BYTES = '100-byte';
 
 function endToEnd(
   benchmark: string,
-  { own, peers }: { readonly own: number; readonly peers: number },
-  { outstanding, bytes, beside = [] }: Shape & { bytes: number; beside?: readonly string[] },
+  { troupe, peers }: { readonly troupe: number; readonly peers: number },
+  { outstanding, bytes, others = [] }: Topology & { bytes: number; others?: readonly string[] },
 ): Case {
   return {
     benchmark,
     unit: 'jobs',
     group: 'durable submit → assign → run → durable ack → result at the client',
-    note: `${outstanding} outstanding, ${bytes}-byte payloads${beside.length === 0 ? '' : ` (${beside.join()}: troupe with those of end-to-end)`}, one client and one worker process; ${CHECKED}; ${DURABILITY}`,
-    systems: [...EVERYBODY, ...beside],
-    repeat: repeatOf(own),
+    note: `${outstanding} outstanding, ${bytes}-byte payloads${others.length === 0 ? '' : ` (${others.join()}: troupe with the payloads of end-to-end)`}, one client and one worker process; ${UNIQUE}; ${DURABILITY}`,
+    systems: [...ALL_SYSTEMS, ...others],
+    repeat: repeatOf(troupe),
     timeoutMs,
     prepare: ({ system, scale }) =>
       trial(system, {
-        jobs: scaled(PEERS.includes(system) ? peers : own, scale),
+        jobs: scaled(PEERS.includes(system) ? peers : troupe, scale),
         outstanding,
         bytes: system === HUNDRED_BYTES ? 100 : bytes,
       }),
@@ -66,9 +66,9 @@ const latency: Case = {
   benchmark: 'latency',
   unit: 'jobs',
   headline: 'p50',
-  note: `one job at a time, submit → result, after up to 5,000 of them to warm up; 100-byte payloads; ${CHECKED}; ${DURABILITY}`,
-  systems: EVERYBODY,
-  // During the first few thousand jobs a tail is the engine compiling, of every system that runs on it (ADR 0117).
+  note: `one job at a time, submit → result, after a warm-up of up to 5,000 jobs; 100-byte payloads; ${UNIQUE}; ${DURABILITY}`,
+  systems: ALL_SYSTEMS,
+  // During the first thousands of jobs the tail latency is compilation, in all systems on this engine.
   repeat: { warmups: 5, iterations: 5, budgetMs: 20_000 },
   timeoutMs,
   prepare: ({ system, scale }) => trial(system, { jobs: scaled(1_000, scale), outstanding: 1, bytes: 100 }),
@@ -78,14 +78,14 @@ const TEN_MB = 10_000_000;
 const large: Case = {
   benchmark: 'payload-10m',
   unit: 'MB',
-  note: `payloads of 10 MB, 4 outstanding, MB of payload a second; troupe sends them from a file (four of them, each given the id of the job before it is sent), peers from a string; the worker parses them; ${CHECKED}; ${DURABILITY}`,
+  note: `payloads of 10 MB, 4 outstanding, MB of payload per second; troupe streams them from four files, which get the id of each job before its submit, peers send a string; the worker parses them; ${UNIQUE}; ${DURABILITY}`,
   systems: ['troupe', 'bullmq', 'rabbitmq'],
   repeat,
   timeoutMs,
   async prepare({ system, scale }) {
     const load = { jobs: scaled(40, scale), outstanding: 4, bytes: TEN_MB };
     const opened = await openSystem(system, load);
-    const payloads = new Payloads(TEN_MB);
+    const payloads = new PayloadSource(TEN_MB);
     const { runFile } = opened;
     const files = runFile === undefined ? undefined : await PayloadFiles.open(load.outstanding, payloads);
     const run: typeof opened.run =
@@ -94,7 +94,7 @@ const large: Case = {
         : (_, caller) => runFile(files.pathOf(caller));
     return {
       async run() {
-        const measured = await drive(run, (caller) => files?.next(caller) ?? payloads.next(), load);
+        const measured = await runLoad(run, (caller) => files?.next(caller) ?? payloads.next(), load);
         const mb = (jobs: number): number => (jobs * TEN_MB) / 1_000_000;
         return { ...measured, attempted: mb(measured.attempted), completed: mb(measured.completed) };
       },
@@ -109,7 +109,7 @@ const large: Case = {
 const oneSlot: Case = {
   benchmark: 'one-slot',
   unit: 'jobs',
-  note: `one worker that runs one handler at a time, 4000 outstanding, 100-byte payloads; ${CHECKED}; fsync before every acknowledgement`,
+  note: `one worker with one handler slot, 4000 outstanding, 100-byte payloads; ${UNIQUE}; fsync before every acknowledgement`,
   systems: ['troupe'],
   repeat,
   timeoutMs,
@@ -117,25 +117,28 @@ const oneSlot: Case = {
     trial(system, { jobs: scaled(100_000, scale), outstanding: 4_000, bytes: 100, slots: 1 }),
 };
 
-/** A thousand of each, against one of each with the same load (ADR 0142). */
-function fleet(benchmark: string, { burst, how }: { readonly burst: number; readonly how: string }): Case {
+/** A thousand clients and workers, compared with one of each under the same load. */
+function fleet(
+  benchmark: string,
+  { burst, pattern }: { readonly burst: number; readonly pattern: string },
+): Case {
   return {
     benchmark,
     unit: 'jobs',
-    note: `a thousand clients and a thousand workers with 16 slots each, 16,000 jobs outstanding in all, ${how}; against one of each with the same load (pair); all clients in one process, all workers in another; 100-byte payloads; ${CHECKED}; fsync before every acknowledgement`,
+    note: `a thousand clients and a thousand workers with 16 slots each, 16,000 jobs outstanding in all, ${pattern}; compared with one of each under the same load (pair); all clients in one process, all workers in another; 100-byte payloads; ${UNIQUE}; fsync before every acknowledgement`,
     systems: ['troupe', 'pair'],
     repeat: repeatOf(SUSTAINED_JOBS),
     timeoutMs,
     prepare({ system, scale }) {
-      const many = Math.max(2, Math.round(1_000 * Math.min(1, scale)));
-      const connected = system === 'pair' ? 1 : many;
+      const connectionsMax = Math.max(2, Math.round(1_000 * Math.min(1, scale)));
+      const connections = system === 'pair' ? 1 : connectionsMax;
       return trial(system, {
         jobs: scaled(SUSTAINED_JOBS, scale),
-        outstanding: 16 * many,
+        outstanding: 16 * connectionsMax,
         bytes: 100,
         burst,
-        workers: connected,
-        clients: connected,
+        workers: connections,
+        clients: connections,
       });
     },
   };
@@ -144,22 +147,22 @@ function fleet(benchmark: string, { burst, how }: { readonly burst: number; read
 export const suite: Suite = {
   name: 'jobs',
   title: 'jobs over TCP, end to end, beside BullMQ, RabbitMQ, NATS JetStream and pg-boss on real servers',
-  systems: [...EVERYBODY, 'pair', HUNDRED_BYTES],
+  systems: [...ALL_SYSTEMS, 'pair', HUNDRED_BYTES],
   missingIsSkipped: true,
   cases: [
-    // The peers are one or two orders of magnitude slower, and what they do does not change with time.
-    endToEnd('end-to-end', { own: SUSTAINED_JOBS, peers: 20_000 }, { outstanding: 4_000, bytes: 100 }),
-    endToEnd('end-to-end-200', { own: 100_000, peers: 10_000 }, { outstanding: 200, bytes: 100 }),
+    // Peers are one or two orders of magnitude slower, and their rates do not change with time.
+    endToEnd('end-to-end', { troupe: SUSTAINED_JOBS, peers: 20_000 }, { outstanding: 4_000, bytes: 100 }),
+    endToEnd('end-to-end-200', { troupe: 100_000, peers: 10_000 }, { outstanding: 200, bytes: 100 }),
     latency,
     endToEnd(
       'payload-1k',
-      { own: SUSTAINED_JOBS, peers: 20_000 },
-      { outstanding: 4_000, bytes: 1_000, beside: [HUNDRED_BYTES] },
+      { troupe: SUSTAINED_JOBS, peers: 20_000 },
+      { outstanding: 4_000, bytes: 1_000, others: [HUNDRED_BYTES] },
     ),
     large,
     oneSlot,
-    fleet('fleet', { burst: 64, how: 'submitted 64 at a time by clients in turn' }),
-    fleet('fleet-16', { burst: 1, how: '16 by each client at all times' }),
+    fleet('fleet', { burst: 64, pattern: 'submitted 64 at a time by clients in turn' }),
+    fleet('fleet-16', { burst: 1, pattern: '16 by each client at all times' }),
   ],
   missing: missingPeer,
 };

@@ -21,13 +21,13 @@ const Counter = defineActor('counter', {
 });
 
 const BATCH = 500;
-/** No payload is sent twice: to idempotency every message is a new one. */
+/** Payloads are unique, so that the idempotency middleware accepts every message. */
 let lastPayload = 0;
 
-/** Does so many batches of work with one actor; returns how much of it the receiver has counted. */
+/** Runs batches of work with one actor and returns the amount that the receiver counted. */
 type Work = (ref: ActorRef<typeof Counter>, batches: number) => Promise<number>;
 
-/** A burst of tells at a time, as a sender with back-pressure would. */
+/** Bursts of tells, each awaited, like a sender with back-pressure. */
 function tells(message: 'add' | 'addLater'): Work {
   return async (ref, batches) => {
     const before = await ref.ask.seen();
@@ -42,14 +42,14 @@ function tells(message: 'add' | 'addLater'): Work {
   };
 }
 
-/** One question after the other. */
+/** One ask after the other. */
 const asks: Work = async (ref, batches) => {
-  let right = 0;
+  let correct = 0;
   for (let i = 0; i < batches * BATCH; i += 1) {
     lastPayload += 1;
-    if ((await ref.ask.echo(lastPayload)) === lastPayload) right += 1;
+    if ((await ref.ask.echo(lastPayload)) === lastPayload) correct += 1;
   }
-  return right;
+  return correct;
 };
 
 function sideOf(system: ActorSystem, work: Work): Side {
@@ -60,23 +60,24 @@ function sideOf(system: ActorSystem, work: Work): Side {
   };
 }
 
-/** The stack and a system without any, in one process. The reference itself runs alone. */
+/** A system with the stack and one without middleware in one process. The reference runs alone. */
 function trialOf({ system: name, scale, round }: RunContext, work: Work): Trial {
   const withStack = (): ActorSystem | undefined =>
     name === 'troupe' ? undefined : createInstrumentedSystem({ middleware: stacks[name]?.() ?? [] });
-  // Two systems that do the same differ by a few percent, by who was made first: that changes with every round.
+  // Two equal systems differ by a few per cent, depending on their order of creation, which alternates by
+  // round.
   const early = round % 2 === 0 ? undefined : withStack();
-  const bare = createInstrumentedSystem();
+  const reference = createInstrumentedSystem();
   const stacked = early ?? withStack();
   const trial = alternatingTrial(
-    sideOf(bare, work),
+    sideOf(reference, work),
     stacked === undefined ? undefined : sideOf(stacked, work),
     scale,
   );
   return {
     run: (): Promise<Measurement> => trial.run(),
     async close() {
-      await bare.shutdown();
+      await reference.shutdown();
       await stacked?.shutdown();
     },
   };
@@ -88,7 +89,7 @@ function stackCase(benchmark: string, note: string, work: Work): Case {
     unit: 'messages',
     note,
     systems: stackNames,
-    // The first run of a process is not steady yet, however long: it was half as fast again for one side, at random.
+    // The first run of a process is unstable, up to 50 % faster for one side at random, however long it is.
     repeat: { warmups: 2, iterations: 2, budgetMs: 2_000 },
     prepare: (context) => trialOf(context, work),
   };
@@ -96,7 +97,7 @@ function stackCase(benchmark: string, note: string, work: Work): Case {
 
 export const suite: Suite = {
   name: 'middleware',
-  title: 'what each middleware costs: `troupe` has none, a ratio of 1.15 is 15 % more CPU time per message',
+  title: 'cost of each middleware: `troupe` has none, a ratio of 1.15 is 15 % more CPU time per message',
   systems: stackNames,
   rounds: 8,
   cases: [

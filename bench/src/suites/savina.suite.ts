@@ -35,7 +35,7 @@ import { uct } from '../workloads/savina/parallel/uct.js';
 import type { Workload } from '../workloads/workload.js';
 import { workloadTrial } from '../workloads/workload-trial.js';
 
-/** Those with a version in Erlang. */
+/** Benchmarks with an Erlang version. */
 const inErlang: ReadonlySet<string> = new Set([
   ...['pingpong', 'count', 'fjthrput', 'fjcreate', 'threadring', 'chameneos', 'big', 'fib'],
   ...['concdict', 'concsll', 'bndbuffer', 'philosopher', 'barber', 'cigsmok', 'logmap', 'banking'],
@@ -50,7 +50,7 @@ function caseOf(group: string, workload: Workload): Case {
     group,
     unit: workload.unit,
     systems,
-    ...(workload.note !== undefined && { note: workload.note }),
+    note: workload.note,
     repeat: { warmups: 2, iterations: 5, budgetMs: 450 },
     prepare: (context) => workloadTrial(workload, context),
     command: (context, repeat) => erlangCommand('savina', workload.name, context, repeat),

@@ -1,21 +1,22 @@
 import { type BodySource, NO_HEADER } from '@troupe/transport';
 import type { Case, Measurement, RunContext, Suite, Trial } from '../runner/suite.js';
-import { memoryOf, openBare, openTroupe, type TroupeEnd } from './transport/open-connection.js';
-import { BLOCK_BYTES, BODY_BYTES, MESSAGE_BYTES, MemoryWatch, Type } from './transport/peer-messages.js';
+import { MemoryWatch } from './transport/memory-watch.js';
+import { memoryOf, openPlain, openTroupe, type TroupeConnection } from './transport/open-connection.js';
+import { BLOCK_BYTES, BODY_BYTES, MESSAGE_BYTES, Type } from './transport/peer-messages.js';
 
 const MIB = 1024 * 1024;
-/** 9 bytes of frame head and 2 of header length make it a hundred. */
-const SMALL = Buffer.alloc(MESSAGE_BYTES - 11, 0x61);
+/** With 9 bytes of frame head and 2 of header length the frame has 100 bytes. */
+const SMALL_BODY = Buffer.alloc(MESSAGE_BYTES - 11, 0x61);
 
 const oneWay: Case = {
   benchmark: 'one-way',
   unit: 'messages',
   group: 'small messages, two processes on loopback',
-  note: '100-byte frames from an actor to an actor in another process; floor: a bare socket with one write per frame',
+  note: '100-byte frames from an actor to an actor in another process; floor: a plain socket with one write per frame',
   systems: ['troupe', 'troupe-tls', 'floor'],
   async prepare({ system, scale }) {
     const count = Math.max(1_000, Math.round((system === 'floor' ? 200_000 : 2_000_000) * scale));
-    return system === 'floor' ? bareOneWay(Math.ceil(count / 1_000) * 1_000) : troupeOneWay(system, count);
+    return system === 'floor' ? plainOneWay(Math.ceil(count / 1_000) * 1_000) : troupeOneWay(system, count);
   },
 };
 
@@ -23,12 +24,12 @@ const pingPong: Case = {
   benchmark: 'ping-pong',
   unit: 'round trips',
   group: 'small messages, two processes on loopback',
-  note: 'one request at a time, through actors on both sides; floor: a bare socket',
+  note: 'one request at a time, through actors on both sides; floor: a plain socket',
   headline: 'p50',
   systems: ['troupe', 'troupe-tls', 'floor'],
   async prepare({ system, scale }) {
     const count = Math.max(100, Math.round(5_000 * scale));
-    return system === 'floor' ? barePingPong(count) : troupePingPong(system, count);
+    return system === 'floor' ? plainPingPong(count) : troupePingPong(system, count);
   },
 };
 
@@ -36,12 +37,12 @@ const inFlight: Case = {
   benchmark: 'in-flight-1000',
   unit: 'round trips',
   group: 'small messages, two processes on loopback',
-  note: '1,000 requests under way at any time, matched by id',
+  note: '1,000 requests in flight, matched by id',
   systems: ['troupe', 'troupe-tls'],
   async prepare({ system, scale }) {
-    const end = await openTroupe(troupeMode(system));
+    const connection = await openTroupe(troupeMode(system));
     const count = Math.max(2_000, Math.round(300_000 * scale));
-    return { run: () => requests(end, count, 1_000), close: () => end.close() };
+    return { run: () => requests(connection, count, 1_000), close: () => connection.close() };
   },
 };
 
@@ -49,11 +50,11 @@ const body: Case = {
   benchmark: 'body-64mb',
   unit: 'bytes',
   group: 'large bodies',
-  note: '64 MiB in pieces while small requests go to and fro on the same connection (p99: theirs); floor: a bare socket',
+  note: '64 MiB as a streamed body, with small requests on the same connection (p99 is theirs); floor: a plain socket',
   systems: ['troupe', 'troupe-tls', 'floor'],
   repeat: { budgetMs: 3_000 },
   async prepare({ system }) {
-    return system === 'floor' ? bareBody() : troupeBody(system);
+    return system === 'floor' ? plainBody() : troupeBody(system);
   },
 };
 
@@ -69,49 +70,49 @@ function troupeMode(system: RunContext['system']): 'troupe' | 'troupe-tls' {
 }
 
 async function troupeOneWay(system: string, count: number): Promise<Trial> {
-  const end = await openTroupe(troupeMode(system));
-  const message = { type: Type.Count, header: NO_HEADER, body: SMALL };
+  const connection = await openTroupe(troupeMode(system));
+  const message = { type: Type.Count, header: NO_HEADER, body: SMALL_BODY };
   return {
     async run() {
       const started = performance.now();
-      const total = reply(end);
+      const total = nextTotal(connection);
       for (let sent = 0; sent < count; sent += 1) {
-        // Outside an actor nobody can be muted: where the mailbox is full, wait for room.
-        if (end.connection.offer.write(message) !== 'accepted') await end.connection.send.write(message);
+        // Code outside an actor cannot be muted, so it waits while the mailbox is full.
+        if (connection.actor.offer.write(message) !== 'accepted') await connection.actor.send.write(message);
       }
-      await end.connection.send.write({ type: Type.Total, header: NO_HEADER, body: SMALL });
+      await connection.actor.send.write({ type: Type.Total, header: NO_HEADER, body: SMALL_BODY });
       const completed = Number(await total);
       return { attempted: count, completed, seconds: (performance.now() - started) / 1_000 };
     },
-    close: () => end.close(),
+    close: () => connection.close(),
   };
 }
 
-async function bareOneWay(count: number): Promise<Trial> {
-  const end = await openBare('floor-sink');
+async function plainOneWay(count: number): Promise<Trial> {
+  const connection = await openPlain('floor-sink');
   const frame = Buffer.alloc(MESSAGE_BYTES);
   return {
     async run() {
       const started = performance.now();
-      const all = end.received(count / 1_000);
+      const all = connection.received(count / 1_000);
       for (let sent = 0; sent < count; sent += 1) {
-        if (!end.socket.write(frame))
-          await new Promise<void>((resolve) => end.socket.once('drain', () => resolve()));
+        if (!connection.socket.write(frame))
+          await new Promise<void>((resolve) => connection.socket.once('drain', () => resolve()));
       }
       await all;
       return { attempted: count, completed: count, seconds: (performance.now() - started) / 1_000 };
     },
-    close: () => end.close(),
+    close: () => connection.close(),
   };
 }
 
 async function troupePingPong(system: string, count: number): Promise<Trial> {
-  const end = await openTroupe(troupeMode(system));
-  return { run: () => requests(end, count, 1), close: () => end.close() };
+  const connection = await openTroupe(troupeMode(system));
+  return { run: () => requests(connection, count, 1), close: () => connection.close() };
 }
 
-async function barePingPong(count: number): Promise<Trial> {
-  const end = await openBare('floor-echo');
+async function plainPingPong(count: number): Promise<Trial> {
+  const connection = await openPlain('floor-echo');
   const frame = Buffer.alloc(MESSAGE_BYTES);
   return {
     async run() {
@@ -119,61 +120,61 @@ async function barePingPong(count: number): Promise<Trial> {
       const started = performance.now();
       for (let i = 0; i < count; i += 1) {
         const sentAt = performance.now();
-        const back = end.received(MESSAGE_BYTES);
-        await end.write(frame);
+        const back = connection.received(MESSAGE_BYTES);
+        await connection.write(frame);
         await back;
         latencies.push(performance.now() - sentAt);
       }
       return measured(count, latencies, started);
     },
-    close: () => end.close(),
+    close: () => connection.close(),
   };
 }
 
-/** Keeps `window` requests under way until `count` are answered. */
-function requests(end: TroupeEnd, count: number, window: number): Promise<Measurement> {
+/** Keeps `window` requests in flight until `count` replies have arrived. */
+function requests(connection: TroupeConnection, count: number, window: number): Promise<Measurement> {
   const sentAt = new Map<string, number>();
   const latencies: number[] = [];
   const started = performance.now();
   let sent = 0;
-  const ask = (): void => {
+  const request = (): void => {
     sent += 1;
     const msgId = `m${sent}`;
     sentAt.set(msgId, performance.now());
-    end.connection.tell.write({ type: Type.Echo, header: { msgId }, body: SMALL });
+    connection.actor.tell.write({ type: Type.Echo, header: { msgId }, body: SMALL_BODY });
   };
   return new Promise((resolve) => {
-    end.hands.onFrame = (frame) => {
+    connection.callbacks.onFrame = (frame) => {
       const at = sentAt.get(frame.header.corrId ?? '');
       if (at === undefined) return;
       sentAt.delete(frame.header.corrId ?? '');
       latencies.push(performance.now() - at);
-      if (sent < count) ask();
+      if (sent < count) request();
       else if (latencies.length === count) resolve(measured(count, latencies, started));
     };
-    for (let i = 0; i < Math.min(window, count); i += 1) ask();
+    for (let i = 0; i < Math.min(window, count); i += 1) request();
   });
 }
 
 async function troupeBody(system: string): Promise<Trial> {
-  const end = await openTroupe(troupeMode(system));
+  const connection = await openTroupe(troupeMode(system));
   const watch = new MemoryWatch();
   return {
     async run() {
-      const before = { here: watch.take(), there: await memoryOf(end.peer) };
+      const before = { here: watch.read(), there: await memoryOf(connection.peer) };
       const latencies: number[] = [];
       const started = performance.now();
-      const total = reply(end, latencies);
-      end.connection.tell.writeBody({
+      const total = nextTotal(connection, latencies);
+      connection.actor.tell.writeBody({
         type: Type.Body,
         header: { msgId: 'body' },
         source: blocks(BODY_BYTES),
       });
-      const small = trickle(end);
+      const requestTimer = smallRequests(connection);
       const completed = Number(await total);
       const seconds = (performance.now() - started) / 1_000;
-      clearInterval(small);
-      const after = { here: watch.take(), there: await memoryOf(end.peer) };
+      clearInterval(requestTimer);
+      const after = { here: watch.read(), there: await memoryOf(connection.peer) };
       const extraMiB =
         Math.max(after.here.peakBytes - before.here.rssBytes, after.there.peakBytes - before.there.rssBytes) /
         MIB;
@@ -185,26 +186,26 @@ async function troupeBody(system: string): Promise<Trial> {
         extra: { extraMiB, smallMessages: latencies.length },
       };
     },
-    close: () => end.close(),
+    close: () => connection.close(),
   };
 }
 
-async function bareBody(): Promise<Trial> {
-  const end = await openBare('floor-sink', 'body');
+async function plainBody(): Promise<Trial> {
+  const connection = await openPlain('floor-sink', 'body');
   const block = Buffer.alloc(BLOCK_BYTES);
   return {
     async run() {
       const started = performance.now();
-      const all = end.received(1);
-      for (let sent = 0; sent < BODY_BYTES; sent += BLOCK_BYTES) await end.write(block);
+      const all = connection.received(1);
+      for (let sent = 0; sent < BODY_BYTES; sent += BLOCK_BYTES) await connection.write(block);
       await all;
       return { attempted: BODY_BYTES, completed: BODY_BYTES, seconds: (performance.now() - started) / 1_000 };
     },
-    close: () => end.close(),
+    close: () => connection.close(),
   };
 }
 
-/** A body that is never held whole: the same block again and again. */
+/** A body of one repeated block, never whole in memory. */
 function blocks(length: number): BodySource {
   const block = Buffer.alloc(BLOCK_BYTES);
   let left = length;
@@ -219,17 +220,21 @@ function blocks(length: number): BodySource {
   };
 }
 
-/** A small request every millisecond; its id is the time it was sent. */
-function trickle(end: TroupeEnd): NodeJS.Timeout {
+/** Writes a small request every millisecond; its id is the time of the write. */
+function smallRequests(connection: TroupeConnection): NodeJS.Timeout {
   return setInterval(() => {
-    end.connection.tell.write({ type: Type.Echo, header: { msgId: `t${performance.now()}` }, body: SMALL });
+    connection.actor.tell.write({
+      type: Type.Echo,
+      header: { msgId: `t${performance.now()}` },
+      body: SMALL_BODY,
+    });
   }, 1);
 }
 
-/** The text of the next answer that is no echo; echoes of timed requests go to `latencies`. */
-function reply(end: TroupeEnd, latencies: number[] = []): Promise<string> {
+/** The text of the next `Total` reply; latencies of echo replies are added to `latencies`. */
+function nextTotal(connection: TroupeConnection, latencies: number[] = []): Promise<string> {
   return new Promise((resolve) => {
-    end.hands.onFrame = (frame) => {
+    connection.callbacks.onFrame = (frame) => {
       if (frame.type === Type.Total) resolve(frame.body.toString());
       else latencies.push(performance.now() - Number((frame.header.corrId ?? 't0').slice(1)));
     };

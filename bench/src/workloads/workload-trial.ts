@@ -1,19 +1,19 @@
 import type { System } from '../adapters/actor-system.js';
 import { adapterOf } from '../adapters/adapter-registry.js';
 import type { Measurement, RunContext, Trial } from '../runner/suite.js';
-import type { Prepared, Workload } from './workload.js';
+import type { PreparedRun, Workload } from './workload.js';
 
-export async function timed(run: Prepared): Promise<Measurement> {
+export async function timed(run: PreparedRun): Promise<Measurement> {
   const started = performance.now();
   const outcome = await run();
   return { ...outcome, seconds: (performance.now() - started) / 1_000 };
 }
 
-/** Opens the system of this process, lets `before` use it, and times the workload on it. */
+/** Opens the system of this process, runs `warmUp` on it, then times the workload. */
 export async function workloadTrial(
   workload: Workload,
   context: RunContext,
-  before?: (system: System) => Promise<void>,
+  warmUp?: (system: System) => Promise<void>,
 ): Promise<Trial> {
   if (context.system === 'plain') {
     const plain = workload.plain?.(context.scale);
@@ -22,7 +22,7 @@ export async function workloadTrial(
   }
   const adapter = await adapterOf(context);
   const system = await adapter.open();
-  await before?.(system);
+  await warmUp?.(system);
   const run = await workload.prepare(system, context.scale);
   return { run: () => timed(run), close: () => system.close() };
 }

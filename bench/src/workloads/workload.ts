@@ -1,27 +1,27 @@
 import type { System } from '../adapters/actor-system.js';
 
-/** What one run did; the harness times it. */
+/** The result of one run, which the caller times. */
 export interface Outcome {
   readonly attempted: number;
   /** Counted by the receivers. */
   readonly completed: number;
-  /** Whether the result is the right one, where the benchmark has one. */
+  /** True if the result is correct; absent in benchmarks without a result. */
   readonly oracle?: boolean;
   readonly extra?: Readonly<Record<string, number>>;
 }
 
-/** Everything before the clock starts: kinds are defined, inputs are made. The function is one run. */
-export type Prepared = () => Promise<Outcome> | Outcome;
+/** One run. Actors are defined and inputs are made before, outside the measured time. */
+export type PreparedRun = () => Promise<Outcome> | Outcome;
 
-/** A benchmark written once, for every system. */
+/** A benchmark, written once for all systems. */
 export interface Workload {
   readonly name: string;
   readonly unit: string;
   readonly group?: string;
   readonly note?: string;
-  prepare(system: System, scale: number): Prepared | Promise<Prepared>;
+  prepare(system: System, scale: number): PreparedRun | Promise<PreparedRun>;
   /** The same work as one plain function, without actors. */
-  plain?(scale: number): Prepared;
+  plain?(scale: number): PreparedRun;
 }
 
 /** A whole number of at least `least`. */

@@ -33,7 +33,7 @@ args('a suite takes its options in either spelling', () => {
     only: ['pingpong', 'big'],
     scale: 0.1,
     rounds: 5,
-    outputs: { json: 'a.json', html: 'b.html' },
+    outputs: { json: 'a.json', html: 'b.html', md: undefined, svg: undefined },
   });
 });
 
@@ -69,7 +69,7 @@ args('the gate takes a suite, a base, rows, rounds and a scale', () => {
     only: ['latency'],
     rounds: 8,
     scale: 0.5,
-    outputs: {},
+    outputs: { json: undefined, html: undefined, md: undefined, svg: undefined },
   });
 });
 

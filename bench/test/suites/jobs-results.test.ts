@@ -1,23 +1,24 @@
 // timeout: 300s
-// Every job of the `jobs` suites has its own payload and its own result, and a wrong result refuses the row.
+// Every job of the jobs suites has a unique payload and a unique result, and a wrong result refuses the row.
 import { readFile } from 'node:fs/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { refusalReason } from '#src/runner/row-summary.js';
-import { isResultOf, type Payload, Payloads, resultOf } from '#src/suites/jobs/payload.js';
+import { isResultOf, type Payload, resultOf } from '#src/suites/jobs/payload.js';
 import { PayloadFiles } from '#src/suites/jobs/payload-files.js';
-import { drive } from '#src/suites/jobs/run-load.js';
+import { PayloadSource } from '#src/suites/jobs/payload-source.js';
+import { runLoad } from '#src/suites/jobs/run-load.js';
 import { suite as overTcp } from '#src/suites/jobs.suite.js';
-import { windowed } from '#src/suites/jobs-embedded/embedded-setup.js';
+import { runWindow } from '#src/suites/jobs-embedded/embedded-setup.js';
 import { suite as inProcess } from '#src/suites/jobs-embedded.suite.js';
 import { caseWith, processOf } from '../case-builders.js';
 
-const jobs = suite('jobs-payload');
+const jobs = suite('jobs-results');
 const count = 20_000;
 
 for (const bytes of [100, 1_000]) {
-  jobs(`payloads of ${bytes} bytes have that size as JSON, and no two are alike`, () => {
-    const payloads = new Payloads(bytes);
+  jobs(`payloads of ${bytes} bytes have that size as JSON and are unique`, () => {
+    const payloads = new PayloadSource(bytes);
     const texts = new Set<string>();
     const seen = new Set<string>();
     for (let i = 0; i < count; i += 1) {
@@ -31,8 +32,8 @@ for (const bytes of [100, 1_000]) {
   });
 }
 
-jobs('no two results are alike, and each fits its own payload alone', () => {
-  const payloads = new Payloads(100);
+jobs('results are unique, and each matches its own payload only', () => {
+  const payloads = new PayloadSource(100);
   const all = Array.from({ length: count }, () => payloads.next());
   const results = all.map((payload) => JSON.parse(JSON.stringify(resultOf(payload))));
   assert.is(new Set(results.map(({ sum }) => sum)).size > count * 0.999, true);
@@ -46,7 +47,7 @@ jobs('no two results are alike, and each fits its own payload alone', () => {
 });
 
 jobs('a result depends on the text from its first to its last character', () => {
-  const { id, text } = new Payloads(1_000).next();
+  const { id, text } = new PayloadSource(1_000).next();
   const { sum } = resultOf({ id, text });
   assert.is.not(resultOf({ id, text: `~${text.slice(1)}` }).sum, sum);
   assert.is.not(resultOf({ id, text: `${text.slice(0, -1)}~` }).sum, sum);
@@ -57,11 +58,11 @@ const benchmark = caseWith({ unit: 'jobs' });
 for (const burst of [1, 16]) {
   const load = { jobs: 500, bytes: 100, outstanding: 64, burst };
   const driven = (run: (payload: Payload) => Promise<unknown>) => {
-    const payloads = new Payloads(load.bytes);
-    return drive(run, () => payloads.next(), load);
+    const payloads = new PayloadSource(load.bytes);
+    return runLoad(run, () => payloads.next(), load);
   };
 
-  jobs(`right results complete the row (bursts of ${burst})`, async () => {
+  jobs(`correct results complete the row (bursts of ${burst})`, async () => {
     const seen = new Set<string>();
     const measured = await driven(async (payload) => {
       seen.add(JSON.stringify(payload));
@@ -85,19 +86,19 @@ for (const burst of [1, 16]) {
   });
 }
 
-jobs('a wrong result is missing from the rows in one process too', async () => {
-  const right = async (payload: Payload) => resultOf(payload);
-  assert.is(await windowed(100, 10, new Payloads(100), right), 100);
+jobs('a wrong result in an embedded row does not count as completed', async () => {
+  const correct = async (payload: Payload) => resultOf(payload);
+  assert.is(await runWindow(100, 10, new PayloadSource(100), correct), 100);
   let ended = 0;
-  const stale = async (payload: Payload) => {
+  const oneWrong = async (payload: Payload) => {
     ended += 1;
     return ended === 7 ? null : resultOf(payload);
   };
-  assert.is(await windowed(100, 10, new Payloads(100), stale), 99);
+  assert.is(await runWindow(100, 10, new PayloadSource(100), oneWrong), 99);
 });
 
-jobs('a payload file has the id of the job that is about to be submitted', async () => {
-  const files = await PayloadFiles.open(2, new Payloads(5_000));
+jobs('a payload file contains the id of the next job', async () => {
+  const files = await PayloadFiles.open(2, new PayloadSource(5_000));
   const seen = new Set<number>();
   for (const caller of [0, 1, 1, 0]) {
     const payload = files.next(caller);
@@ -110,7 +111,7 @@ jobs('a payload file has the id of the job that is about to be submitted', async
   await files.close();
 });
 
-/** Everything that is quick when it is small. */
+/** Rows that are quick at a small scale. */
 const quick = [
   'latency',
   'payload-1k',
@@ -122,9 +123,9 @@ const quick = [
   'restart',
 ];
 
-for (const of of [overTcp, inProcess]) {
-  for (const one of of.cases.filter((row) => quick.includes(row.benchmark))) {
-    jobs(`${of.name} ${one.benchmark} has right results from Troupe`, async () => {
+for (const tested of [overTcp, inProcess]) {
+  for (const one of tested.cases.filter((row) => quick.includes(row.benchmark))) {
+    jobs(`${tested.name} ${one.benchmark} has correct results from Troupe`, async () => {
       const trial = await one.prepare({ system: 'troupe', scale: 0.002, round: 0, adapters: {} });
       const { attempted, completed } = await trial.run();
       await trial.close?.();

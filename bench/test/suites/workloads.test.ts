@@ -1,5 +1,6 @@
 // timeout: 120s
-// Every actor workload once on Troupe and on the floor, tiny: the oracles hold and all the work is done.
+// Every actor workload at a small scale on Troupe and on the floor: the work is complete and
+// the oracles hold.
 
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -19,42 +20,42 @@ async function runOnce(benchmark: Case, system: string) {
   return measured;
 }
 
-/** Those that need --expose-gc or seconds of probing are left to the runner's own test. */
+/** Cases that need --expose-gc or seconds of probing are excluded. */
 const inProcess = (benchmark: Case): boolean =>
   benchmark.repeat?.warmups !== 0 && benchmark.headline === undefined;
 
-function each(of: Suite, system: string): void {
-  for (const benchmark of of.cases.filter(inProcess)) {
+function testEach(tested: Suite, system: string): void {
+  for (const benchmark of tested.cases.filter(inProcess)) {
     if (!benchmark.systems.includes(system) || benchmark.benchmark === 'saturated') continue;
-    workloads(`${of.name} ${benchmark.benchmark} does all its work on ${system}`, async () => {
+    workloads(`${tested.name} ${benchmark.benchmark} completes its work on ${system}`, async () => {
       const { attempted, completed, seconds, oracle } = await runOnce(benchmark, system);
       assert.is(completed, attempted);
       assert.ok(attempted > 0 && seconds > 0);
-      if (of === savina) assert.is(oracle, true);
+      if (tested === savina) assert.is(oracle, true);
     });
   }
 }
 
-each(core, 'troupe');
-each(core, 'floor');
-each(savina, 'troupe');
-each(savina, 'floor');
-each(savina, 'plain');
-each(fairness, 'troupe');
+testEach(core, 'troupe');
+testEach(core, 'floor');
+testEach(savina, 'troupe');
+testEach(savina, 'floor');
+testEach(savina, 'plain');
+testEach(fairness, 'troupe');
 
-workloads('Savina is complete: thirty benchmarks and chat', () => {
+workloads('the Savina suite has thirty benchmarks and chat', () => {
   const count = (group: string): number => savina.cases.filter((one) => one.group === group).length;
   assert.equal([count('micro'), count('concurrency'), count('parallel'), count('chat')], [8, 8, 14, 1]);
   assert.is(new Set(savina.cases.map((one) => one.benchmark)).size, 31);
 });
 
-workloads('every parallel benchmark has its plain version beside it', () => {
+workloads('every parallel benchmark has a plain version', () => {
   for (const one of savina.cases.filter(({ group }) => group === 'parallel')) {
     assert.ok(one.systems.includes('plain'), one.benchmark);
   }
 });
 
-workloads('the leak slope is that of the line through the values', () => {
+workloads('`slope` is the slope of the least-squares line', () => {
   assert.is(slope([1, 3, 5, 7]), 2);
   assert.is(slope([4, 4, 4]), 0);
 });

@@ -29,7 +29,6 @@ const REFUSALS: Readonly<Record<RefusalCode, number>> = {
 const SESSIONS: Readonly<Record<SessionRefusalCode, number>> = {
   ERR_SESSION_MALFORMED: 64,
   ERR_SESSION_REPLACED: 75,
-  ERR_PRODUCERS_FULL: 75,
 };
 
 failures('every refusal code of a leader has an exit code', () => {

@@ -5,15 +5,15 @@ const ANONYMOUS = /^\$\d+\.\d+$/;
 
 export const NAME_RULE = '1 to 128 letters, digits or _ . : @ -';
 
-/** Names become parts of paths, so they have no slash and nothing that a terminal or a log could trip over. */
+/** Names become parts of paths, so they have no slash and no character that disturbs a terminal or a log. */
 export function isLegalName(name: unknown): name is string {
   return typeof name === 'string' && LEGAL.test(name);
 }
 
 const PATH_RULE = 'names with a / between them';
 
-/** Where a named actor may be found; one above it may have no name but a place of its own. */
-export function isLegalPath(path: unknown): path is string {
+/** The path of a named actor; an actor above it may be anonymous. */
+function isLegalPath(path: unknown): path is string {
   if (typeof path !== 'string') return false;
   const parts = path.startsWith('/') ? path.slice(1) : path;
   return parts.split('/').every((part) => isLegalName(part) || ANONYMOUS.test(part));

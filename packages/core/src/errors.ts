@@ -1,4 +1,6 @@
-/** Every error of this package: match on `code`, never on the text. Each code has its entry in docs/errors.md. */
+/**
+ * Every error of this package: match on `code`, never on the text. Each code has its entry in docs/errors.md.
+ */
 export abstract class TroupeError extends Error {
   abstract readonly code: string;
   override get name(): string {
@@ -37,7 +39,7 @@ export class NameTakenError extends TroupeError {
   }
 }
 
-/** A name was found, but it belongs to another kind of actor. */
+/** A name was found, but its actor has another definition. */
 export class LookupError extends TroupeError {
   readonly code = 'ERR_LOOKUP';
   readonly path: string;
@@ -161,7 +163,7 @@ export class ChildEndedError extends TroupeError {
   }
 }
 
-/** A router had nobody to give the message to. */
+/** A router had no routee for the message. */
 export class NoRouteeError extends TroupeError {
   readonly code = 'ERR_NO_ROUTEE';
   readonly router: string;
@@ -181,7 +183,7 @@ export class TreeError extends TroupeError {
   }
 }
 
-/** What was asked of an actor makes no sense for it, such as watching itself. */
+/** The call makes no sense for this actor, such as watching itself. */
 export class MisuseError extends TroupeError {
   readonly code = 'ERR_MISUSE';
 }
@@ -189,17 +191,17 @@ export class MisuseError extends TroupeError {
 const SHOWN_MAX = 200;
 const MESSAGE_MAX = 10_000;
 
-/** Whatever was thrown or given, as an Error. Never throws, never takes long, never keeps the value alive. */
+/** Any thrown value as an Error. Never throws, never takes long, never keeps the value alive. */
 export function toError(value: unknown): Error {
   try {
     if (value instanceof Error && typeof value.message === 'string') return value;
   } catch {
-    return new ThrownValueError('a value that cannot be onClockRead at');
+    return new ThrownValueError('a value that cannot be shown');
   }
   return new ThrownValueError(value);
 }
 
-/** The text of somebody else's error, which may be huge, or a getter that throws. */
+/** The text of an error of user code, which may be huge, or a getter that throws. */
 export function messageOf(error: Error): string {
   try {
     const { message } = error;
@@ -210,21 +212,23 @@ export function messageOf(error: Error): string {
 }
 
 /**
- * What an error may say where it leaves the runtime (events, log lines, reports), in characters each for text and stack:
- * one of 100 MB would do more harm on its way to a disk or a collector than the failure it tells of.
+ * Longest text and longest stack of an error that leaves the runtime (events, log lines, reports), in
+ * characters: an error of 100 MB would do more harm on its way to a disk or a collector than the failure that
+ * it reports.
  */
 const ERROR_TEXT_MAX = 16_384;
 const CAUSES_MAX = 8;
 
 /**
- * The error itself if it is of ordinary size, with its causes; else a copy, cut, of its name, text, stack, code and causes.
- * A stack is made when it is first read, which takes longer than a restart: `stack: 'unread'` judges by the rest alone.
+ * The error itself if it is of ordinary size, with its causes; else a copy, cut, of its name, text, stack,
+ * code and causes. A stack is made when it is first read, which takes longer than a restart: `stack:
+ * 'unread'` judges by the rest alone.
  */
 export function boundedError(error: Error, look: { readonly stack?: 'unread' } = {}): Error {
   try {
     if (isOrdinary(error, look.stack === 'unread', 0)) return error;
   } catch {
-    // Whatever cannot be onClockRead at is copied as far as it can be.
+    // A value that cannot be inspected is copied as far as it can be.
   }
   return cutCopyOf(error, 0);
 }
@@ -276,6 +280,6 @@ export function describe(value: unknown): string {
     if (Array.isArray(value)) return `an array of ${value.length}`;
     return `an object with ${Object.keys(value).slice(0, 5).join(', ').slice(0, SHOWN_MAX) || 'no keys'}`;
   } catch {
-    return 'a value that cannot be onClockRead at';
+    return 'a value that cannot be shown';
   }
 }

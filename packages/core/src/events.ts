@@ -1,7 +1,7 @@
 import type { DeadLetter } from './message/dead-letter.js';
 import type { SuspendReason } from './message/suspend-reason.js';
 
-/** What the runtime tells about itself. Paths, not actors: an event must not keep anybody alive. */
+/** Events of the runtime. They have paths, not actors: an event must not keep an actor alive. */
 export type RuntimeEvent =
   | { readonly kind: 'spawned'; readonly path: string; readonly actor: string }
   | { readonly kind: 'stopped'; readonly path: string; readonly reason: StopReason }
@@ -14,8 +14,8 @@ export type RuntimeEvent =
       readonly attempt: number;
       readonly attemptsMax: number;
       /**
-       * Who sent what to whom before it, oldest first; empty when the recorder is off. Looked up when it is first read, so read
-       * it while you are told: later sends push older ones out.
+       * The sends that led to it, oldest first; empty when the recorder is off. Looked up on first read, so
+       * read it in the listener: later sends push older ones out.
        */
       readonly messageHistory: readonly string[];
     }
@@ -49,9 +49,11 @@ export type StopReason = (typeof STOP_REASONS)[number];
 
 export type EventListener = (event: RuntimeEvent) => void;
 
-/** Whoever wants to know. With no listener an event is not even made. */
+/** The listeners of a system. Without a listener an event is not even made. */
 export class EventStream {
-  /** One object per subscription: the same function may have two, and each has an end of its own. */
+  /**
+   * One object per subscription: the same function may subscribe twice, and each subscription ends by itself.
+   */
   private subscriptions: readonly { readonly listener: EventListener }[] = [];
   private readonly onListenerError: (error: unknown) => void;
 

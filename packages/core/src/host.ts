@@ -15,11 +15,11 @@ export interface LogEntry {
 }
 
 /**
- * Everything the runtime needs from outside: clocks, randomness, scheduling and a log. The simulator is the production
- * runtime with another host, so nothing else in core may touch time, chance or the event loop.
+ * Everything that the runtime needs from outside: clocks, randomness, scheduling and a log. The simulator is
+ * the production runtime with another host, so nothing else in core may touch time, chance or the event loop.
  */
 export interface Host {
-  /** Monotonic milliseconds, with fractions. Deadlines and time-outs are reckoned in these. */
+  /** Monotonic milliseconds, with fractions. Deadlines and time-outs use these. */
   now(): number;
   /** Milliseconds since 1970. For calendars and log lines only. */
   wallNow(): number;
@@ -28,7 +28,7 @@ export interface Host {
   setTimer(ms: number, run: () => void): HostTimer;
   /** Before anything else happens on the event loop. */
   soon(run: () => void): void;
-  /** After the event loop has onClockRead at its timers and sockets once. */
+  /** After the event loop has served its timers and sockets once. */
   later(run: () => void): void;
   log(entry: LogEntry): void;
 }

@@ -1,7 +1,7 @@
 import type { Host, HostTimer, LogEntry } from './host.js';
 
 const resolved = Promise.resolve();
-/** The global is a getter, which costs a third of what the clock itself does. */
+/** The global is a getter, which costs a third of a clock read. */
 const clock = globalThis.performance;
 
 /** The real clock, event loop and console of this Node process. */

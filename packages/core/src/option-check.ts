@@ -1,5 +1,7 @@
 import { OptionError } from './errors.js';
 
+export { describe } from './errors.js';
+
 /** An option with a value it cannot have. `problem` is a clause: `needed a whole number of at least 1`. */
 export interface OptionProblem {
   readonly option: string;
@@ -31,8 +33,8 @@ export function checkOption<T>(
 }
 
 /**
- * Checks an object of options: no unknown names (a misspelt limit must not become no limit), every given value by its
- * rule, every required name present. An option that is `undefined` is not given.
+ * Checks an object of options: no unknown names (a misspelt limit must not become no limit), every given
+ * value by its rule, every required name present. An option that is `undefined` is not given.
  */
 export function checkOptions(
   what: string,

@@ -1,7 +1,7 @@
 import { ActorCell } from './actor/actor-cell.js';
 import { ActorSpawner } from './actor/actor-spawner.js';
 import { ActorTimers } from './actor/actor-timers.js';
-import { ActorTypes } from './actor/actor-types.js';
+import { ActorTypeCache } from './actor/actor-type-cache.js';
 import { NameRegistry } from './actor/name-registry.js';
 import type { RuntimeParts } from './actor/runtime-parts.js';
 import type { AnyDefinition } from './define/actor-definition.js';
@@ -29,6 +29,7 @@ import { MessageHooks } from './middleware/message-hooks.js';
 import type { Middleware } from './middleware/middleware.js';
 import { SendHooks } from './middleware/send-hooks.js';
 import { TurnHooks } from './middleware/turn-hooks.js';
+import { AskCycles } from './ref/ask-cycles.js';
 import { Asks } from './ref/asks.js';
 import { WaitingSends } from './ref/waiting-sends.js';
 import { ReadyQueueCoordinator } from './run-queue/ready-queue-coordinator.js';
@@ -44,8 +45,8 @@ import { TimerWheel } from './timers/timer-wheel.js';
 const NO_MIDDLEWARE: readonly Middleware[] = [];
 
 /**
- * The composition root: makes the parts of one system and wires them. It has no behaviour of its own. The parts refer
- * to each other in circles, so each gets this object, typed as the parts that it may touch.
+ * The composition root: makes the parts of one system and wires them. It has no behaviour of its own. The
+ * parts refer to each other in circles, so each gets this object, typed as the parts that it may touch.
  */
 export class Runtime implements RuntimeParts {
   readonly host: Host;
@@ -60,6 +61,7 @@ export class Runtime implements RuntimeParts {
   readonly delivery: Delivery<ActorCell>;
   readonly deadLetters = new DeadLetters(this);
   readonly asks: Asks;
+  readonly askCycles = new AskCycles(this);
   readonly sends = new WaitingSends(this);
   readonly sendHooks = new SendHooks(this);
   readonly messageHooks: MessageHooks;
@@ -115,7 +117,7 @@ export class Runtime implements RuntimeParts {
     );
     const warnings = settings.warn === undefined ? undefined : new SlowActorWarnings(this, settings.warn);
     executor.attach(this.ready, this.invoker, () => this.wheel.holdProcess(), warnings);
-    const types = new ActorTypes(this, settings.middleware);
+    const types = new ActorTypeCache(this, settings.middleware);
     this.spawner = new ActorSpawner(this, types, settings);
     const slot = this.ready.slots.reserve();
     this.guardian = new ActorCell(types.of(guardian, NO_MIDDLEWARE), slot, undefined, undefined);

@@ -3,22 +3,22 @@ import type { Host } from './host.js';
 
 /**
  * stop-accepting   close listeners, refuse new work
- * drain            let what is under way finish
+ * drain            let running work finish
  * actors           the actors stop, children before parents
  * resources        close files and connections that actors were using
  */
 export type ShutdownPhase = 'stop-accepting' | 'drain' | 'actors' | 'resources';
-export const SHUTDOWN_PHASES: readonly ShutdownPhase[] = ['stop-accepting', 'drain', 'actors', 'resources'];
+const SHUTDOWN_PHASES: readonly ShutdownPhase[] = ['stop-accepting', 'drain', 'actors', 'resources'];
 
 export interface ShutdownOptions {
   /**
-   * All phases together. Each gets an equal share of what is left; what it does not use goes to the next. Default 10,000;
+   * All phases together. Each gets an equal share of the rest; unused time goes to the next. Default 10,000;
    * more than 2³¹ − 1 (25 days), infinity included, counts as that.
    */
-  readonly withinMs?: number;
+  readonly withinMs?: number | undefined;
 }
 
-/** What a shutdown did not wait for any longer. */
+/** A task or actor that the shutdown did not wait for any longer. */
 export interface Unfinished {
   readonly phase: ShutdownPhase;
   /** Name of the task, or path of the actor. */
@@ -34,17 +34,17 @@ interface Task {
 }
 
 const WITHIN_MS_DEFAULT = 10_000;
-/** The longest time of a host's timer; it takes a longer one for none at all. */
+/** The longest time of a host's timer; it fires a longer one at once. */
 const WITHIN_MS_MAX = 2 ** 31 - 1;
 
-/** How the actors are stopped: begun here, ended by `actorsStopped`. */
+/** Stops the actors; `actorsStopped` is called when they have ended. */
 export interface ActorsPort {
   stop(): void;
-  /** Time is up: ends them now, and says who was still there. */
+  /** Time is up: ends them now, and returns the actors that were left. */
   kill(): readonly Unfinished[];
 }
 
-/** Ends a system phase by phase. Nothing in it waits without a limit, and a task that fails holds nobody up. */
+/** Ends a system phase by phase. Nothing waits without a limit, and a task that fails delays nothing. */
 export class Shutdown {
   readonly unfinished: Unfinished[] = [];
   private readonly system: string;
@@ -157,7 +157,8 @@ export class Shutdown {
   }
 
   private shareOf(phase: ShutdownPhase): number {
-    // Without a limit the actors have the whole time: twice what one that hangs is given, so the others still get theirs.
+    // Without a limit the actors have the whole time: twice the limit of one that hangs, so the others get
+    // theirs.
     if (phase === 'actors' && this.limit === undefined) return WITHIN_MS_DEFAULT;
     const ahead = SHUTDOWN_PHASES.slice(this.phase).filter(
       (later) => later === 'actors' || this.tasksOf(later).length > 0,

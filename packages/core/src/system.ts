@@ -19,7 +19,7 @@ import { cellOfRef } from './mailbox/cell-of-ref.js';
 import { nodeHost } from './node-host.js';
 import { callback, checkOption, checkOptionNames } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
-import type { RefBase } from './ref/ref-class.js';
+import type { CellRef } from './ref/cell-ref.js';
 import { Runtime } from './runtime.js';
 import {
   Shutdown,
@@ -38,23 +38,23 @@ export interface SystemReport {
   readonly system: string;
   /** Undefined when it was shut down; else the failure that reached the guardian. */
   readonly cause: Error | undefined;
-  /** Who sent what to whom before that failure, oldest first; empty without one, or when the recorder is off. */
+  /** The sends before that failure, oldest first; empty without one, or when the recorder is off. */
   readonly messageHistory: readonly string[];
   readonly handled: number;
   readonly deadLetters: number;
-  /** What the shutdown did not wait for any longer. */
+  /** Tasks and actors that the shutdown did not wait for any longer. */
   readonly unfinished: readonly Unfinished[];
 }
 
 export interface StopOptions {
-  /** After so long it is killed. */
-  readonly withinMs?: number;
+  /** The actor is killed after this time. */
+  readonly withinMs?: number | undefined;
 }
 
 /** A tree of actors on this thread, with its scheduler. */
 export interface ActorSystem extends AsyncDisposable {
   readonly name: string;
-  /** Resolves when the system has stopped, by whatever cause. Never rejects. */
+  /** Resolves when the system has stopped, for any cause. Never rejects. */
   readonly whenStopped: Promise<SystemReport>;
   spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D>;
   /** Starts a supervision tree; siblings in order, each supervisor before its children. */
@@ -65,20 +65,23 @@ export interface ActorSystem extends AsyncDisposable {
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined;
   /** Finishes the current message; the rest become dead letters. Resolves when the actor has ended. */
   stop(ref: AnyRef, options?: StopOptions): Promise<StopReason>;
-  /** Finishes the backlog first (30 s unless said otherwise). */
+  /** Finishes the backlog first, within 30 s unless `withinMs` is given. */
   drain(ref: AnyRef, options?: StopOptions): Promise<StopReason>;
   kill(ref: AnyRef): Promise<StopReason>;
   /** Handles no messages of that actor until the token is resumed. */
   suspend(ref: AnyRef, reason?: string): SuspensionToken;
   /** Ends every suspension that waits for this event; returns how many. */
   event(key: string): number;
-  /** Told of what the runtime does; returns the function that ends it. */
+  /** Calls back for every runtime event; returns the function that ends the subscription. */
   subscribe(listener: EventListener): () => void;
-  /** Calls back now and whenever somebody of that definition takes or leaves the name; returns the function that ends it. */
+  /**
+   * Calls back now and whenever an actor of that definition takes or leaves the name; returns the function
+   * that ends it.
+   */
   watchName<D extends AnyDefinition>(
     definition: D,
     path: string,
-    told: (ref: ActorRef<D> | undefined) => void,
+    onChange: (ref: ActorRef<D> | undefined) => void,
   ): () => void;
   stats(): SystemStats;
   /** The live tree, or the part below an actor. */
@@ -87,7 +90,7 @@ export interface ActorSystem extends AsyncDisposable {
   tree(options?: InspectOptions & { readonly under?: AnyRef }): string;
   /** Runs in that phase of a shutdown, within its time; returns the function that takes it back. */
   onShutdown(phase: ShutdownPhase, name: string, run: ShutdownTask): () => void;
-  /** Ends everything, phase by phase, within a time. What did not finish is in the report. */
+  /** Ends everything, phase by phase, within a time. The report names unfinished tasks and actors. */
   shutdown(options?: ShutdownOptions): Promise<SystemReport>;
 }
 
@@ -95,7 +98,7 @@ export interface ActorSystem extends AsyncDisposable {
 export interface SystemStats {
   /** Living actors, the guardian included. */
   readonly actors: number;
-  /** Of these, how many have something to do. */
+  /** Actors that have something to do. */
   readonly ready: number;
   /** Messages in mailboxes and stashes. */
   readonly queued: number;
@@ -107,7 +110,7 @@ export interface SystemStats {
   readonly logsLost: number;
 }
 
-/** Its time to stop is the shutdown's business. */
+/** The shutdown limits the time of its stop. */
 const Guardian = defineActor('guardian', { handlers: {}, stopWithinMs: 2 ** 31 - 1 });
 const UNFINISHED_MAX = 100;
 const DRAIN_WITHIN_MS_DEFAULT = 30_000;
@@ -153,7 +156,7 @@ class System implements ActorSystem {
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
     cellOfRef('ask.ref', ref);
-    return (ref as unknown as RefBase).askAs(undefined, options?.withinMs) as AskMethods<H>;
+    return (ref as unknown as CellRef).askAs(undefined, options?.withinMs) as AskMethods<H>;
   }
 
   lookup<D extends AnyDefinition>(definition: D, path: string): ActorRef<D> | undefined {
@@ -214,15 +217,15 @@ class System implements ActorSystem {
   watchName<D extends AnyDefinition>(
     definition: D,
     path: string,
-    told: (ref: ActorRef<D> | undefined) => void,
+    onChange: (ref: ActorRef<D> | undefined) => void,
   ): () => void {
     checkIsDefinition(definition);
     checkOption('watchName.path', path, actorPath);
-    checkOption('watchName.told', told, callback);
+    checkOption('watchName.onChange', onChange, callback);
     return this.runtime.registry.watch(path, (ref) => {
       const found = ref !== undefined && isOf(definition, ref) ? ref : undefined;
       try {
-        told(found as unknown as ActorRef<D> | undefined);
+        onChange(found as unknown as ActorRef<D> | undefined);
       } catch (thrown) {
         const error = boundedError(toError(thrown));
         this.runtime.diagnostics.log('error', `watchName(${path}) threw: ${messageOf(error)}`, {
@@ -296,7 +299,10 @@ class System implements ActorSystem {
     guardian.requestStop();
   }
 
-  /** Names those that have not ended yet; youngest first, as they stop, so that whoever holds the others up leads. */
+  /**
+   * Returns the actors that have not ended, last started first, as they stop: the one that delays the others
+   * leads.
+   */
   private killActors(): readonly Unfinished[] {
     const { guardian, childLists, host } = this.runtime;
     const left: Unfinished[] = [];

@@ -275,7 +275,7 @@ options('invalid arguments of system methods are refused', async () => {
     ['lookup', [Actor, 42], 'lookup.path'],
     ['subscribe', [5], 'subscribe.listener'],
     ['subscribe', [undefined], 'subscribe.listener'],
-    ['watchName', [Actor, 'x', 5], 'watchName.told'],
+    ['watchName', [Actor, 'x', 5], 'watchName.onChange'],
     ['watchName', [Actor, 'a//b', onChange], 'watchName.path'],
     ['watchName', [Actor, '', onChange], 'watchName.path'],
     ['watchName', [Actor, 'a/', onChange], 'watchName.path'],

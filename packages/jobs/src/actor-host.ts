@@ -1,7 +1,10 @@
 import type { Host } from '@troupe/core';
 import type { JobsHost } from './host.js';
 
-/** Everything a machine puts off comes back as a message of its actor: one thing at a time, failures to the supervisor. */
+/**
+ * A host for the state machine of an actor: timers and deferred tasks run as messages of the actor, under its
+ * supervisor.
+ */
 export function actorHost(host: Host, tell: { run(task: () => void): void }): JobsHost {
   return {
     now: () => host.now(),

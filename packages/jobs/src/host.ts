@@ -1,14 +1,16 @@
-/** What the roles need of their surroundings: a part of the runtime's host, so that one fits the other. */
+/**
+ * Clock, randomness and timers of a role. A part of the runtime's host, so that a host of the runtime fits.
+ */
 export interface JobsHost {
-  /** Monotonic milliseconds: leases, delays, beats. */
+  /** Monotonic milliseconds: leases, delays, heartbeats. */
   now(): number;
-  /** Milliseconds since 1970: what a leader's first record is dated with. */
+  /** Milliseconds since 1970. A leader reads it once, when it starts. */
   wallNow(): number;
   random(): number;
   setTimer(ms: number, run: () => void): JobsTimer;
-  /** Before anything else happens on the event loop. */
+  /** Before any other event of the event loop. */
   soon(run: () => void): void;
-  /** After the event loop has looked at its timers and sockets once. */
+  /** After the event loop has handled its timers and sockets once. */
   later(run: () => void): void;
 }
 

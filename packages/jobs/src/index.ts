@@ -20,8 +20,8 @@ export { defineJob } from './job/define-job.js';
 export { jobId } from './job/job-id.js';
 export type { JobPolicy } from './job/job-policy.js';
 export { type Payload, payloadText } from './job/payload.js';
-export type { Backoff, RetryPolicy } from './job/retry.js';
-export { DEFAULT_RETRY, retryDelayMs } from './job/retry.js';
+export type { RetryBackoff, RetryPolicy } from './job/retry-policy.js';
+export { DEFAULT_RETRY, retryDelayMs } from './job/retry-policy.js';
 export type { AbortReason, JobFailure, RefusalCode, SchemaIssue, SessionRefusalCode } from './jobs-error.js';
 export {
   AttemptAbortedError,

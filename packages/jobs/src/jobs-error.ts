@@ -39,7 +39,7 @@ export class JobSchemaError extends JobsError {
   }
 }
 
-/** Why a leader did not take a submit. Nothing was recorded. */
+/** Why a leader refused a submit. Nothing was recorded. */
 export type RefusalCode =
   | 'ERR_QUEUE_FULL'
   | 'ERR_PAYLOAD_TOO_LARGE'
@@ -69,7 +69,7 @@ export class JobRefusedError extends JobsError {
   }
 }
 
-/** The rules of this identity do not let it. */
+/** The rules of this identity do not allow it. */
 export class ForbiddenError extends JobsError {
   override readonly code = 'ERR_FORBIDDEN';
 
@@ -79,9 +79,9 @@ export class ForbiddenError extends JobsError {
 }
 
 /** Why a leader ends a session. */
-export type SessionRefusalCode = 'ERR_SESSION_MALFORMED' | 'ERR_SESSION_REPLACED' | 'ERR_PRODUCERS_FULL';
+export type SessionRefusalCode = 'ERR_SESSION_MALFORMED' | 'ERR_SESSION_REPLACED';
 
-/** The leader does not take this client or worker, and says why. */
+/** The leader refused the session of this client or worker. */
 export class SessionRefusedError extends JobsError {
   override readonly code: SessionRefusalCode;
   readonly problem: string;
@@ -93,7 +93,7 @@ export class SessionRefusedError extends JobsError {
   }
 }
 
-/** Behind the address is another leader, or the same one with another folder: none of this client's jobs are there. */
+/** The address has another leader, or the same one with another folder: it has none of this client's jobs. */
 export class LeaderChangedError extends JobsError {
   override readonly code = 'ERR_LEADER_CHANGED';
 
@@ -104,14 +104,14 @@ export class LeaderChangedError extends JobsError {
   }
 }
 
-/** What is kept of the error that ended an attempt. */
+/** The error that ended an attempt, as data. */
 export interface JobFailure {
   readonly name: string;
   readonly message: string;
   readonly code?: string;
 }
 
-/** The job ended in the dead letters. */
+/** The job became a dead letter. */
 export class JobFailedError extends JobsError {
   override readonly code = 'ERR_JOB_FAILED';
   readonly jobId: string;
@@ -149,7 +149,7 @@ export class JobUnknownError extends JobsError {
   }
 }
 
-/** The text is no job id, or belongs to another leader's folder. */
+/** The text is no job id, or an id of another leader's folder. */
 export class JobForeignError extends JobsError {
   override readonly code = 'ERR_JOB_FOREIGN';
   readonly jobId: string;
@@ -160,7 +160,7 @@ export class JobForeignError extends JobsError {
   }
 }
 
-/** A wait with a limit ended before the job did. The job goes on. */
+/** A wait limit was reached before the job ended. The job goes on. */
 export class JobWaitError extends JobsError {
   override readonly code = 'ERR_JOB_WAIT';
   readonly jobId: string;
@@ -171,7 +171,10 @@ export class JobWaitError extends JobsError {
   }
 }
 
-/** A submit with a limit had no answer in time. It may or may not be taken; with a key it can be submitted again. */
+/**
+ * A submit had no receipt within its limit. It may or may not be accepted; with a key it can be submitted
+ * again.
+ */
 export class SubmitWaitError extends JobsError {
   override readonly code = 'ERR_SUBMIT_WAIT';
   readonly exec: string;
@@ -190,7 +193,7 @@ export class ClientClosedError extends JobsError {
   }
 }
 
-/** The log holds something that the rules of the ledger forbid: corruption, or a bug of ours. */
+/** The log breaks a rule of the ledger: corruption, or a bug. */
 export class LedgerCorruptError extends JobsError {
   override readonly code = 'ERR_LEDGER_CORRUPT';
 
@@ -208,7 +211,7 @@ export class JournalFailedError extends JobsError {
   }
 }
 
-/** Thrown by a handler to say: do not try again. */
+/** Thrown by a handler: no further attempt. */
 export class NonRetryableError extends JobsError {
   override readonly code: string = 'ERR_NON_RETRYABLE';
 }

@@ -1,13 +1,14 @@
 /**
- * The runtime wraps what failed in where it failed; whoever starts a leader wants to know about the folder or the port. An error
- * that names the exit code of the process says more than what is behind it.
+ * The error at the bottom of a chain of causes, for the caller that starts a leader: it names the folder or
+ * the port, where the errors of the runtime name an actor. The chain ends earlier at an error with an exit
+ * code for the process.
  */
 export function rootCause(error: unknown): unknown {
   let root = error;
-  while (root instanceof Error && !namesExitCode(root) && root.cause instanceof Error) root = root.cause;
+  while (root instanceof Error && !hasExitCode(root) && root.cause instanceof Error) root = root.cause;
   return root;
 }
 
-function namesExitCode(error: Error): boolean {
+function hasExitCode(error: Error): boolean {
   return 'exitCode' in error && typeof error.exitCode === 'number';
 }

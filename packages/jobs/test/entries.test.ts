@@ -36,12 +36,15 @@ for (const entry of ['@troupe/jobs/client', '@troupe/jobs/worker']) {
   });
 }
 
-entries('@troupe/jobs/client loads no worker, @troupe/jobs/worker and @troupe/jobs/leader no client', async () => {
-  assert.equal(inFolder(await loadedBy('@troupe/jobs/client'), /\/jobs\/dist\/(worker|heartbeat)\//), []);
-  const client = /\/jobs\/dist\/client\//;
-  assert.equal(inFolder(await loadedBy('@troupe/jobs/worker'), client), []);
-  assert.equal(inFolder(await loadedBy('@troupe/jobs/leader'), client), []);
-});
+entries(
+  '@troupe/jobs/client loads no worker, @troupe/jobs/worker and @troupe/jobs/leader no client',
+  async () => {
+    assert.equal(inFolder(await loadedBy('@troupe/jobs/client'), /\/jobs\/dist\/(worker|heartbeat)\//), []);
+    const client = /\/jobs\/dist\/client\//;
+    assert.equal(inFolder(await loadedBy('@troupe/jobs/worker'), client), []);
+    assert.equal(inFolder(await loadedBy('@troupe/jobs/leader'), client), []);
+  },
+);
 
 entries('the root entry exports every name of the role entries', async () => {
   const root = await import('@troupe/jobs');

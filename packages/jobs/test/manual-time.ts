@@ -1,7 +1,7 @@
 import type { JobsHost } from '#src/host.js';
 
-/** Time that is moved by hand, and a host that knows no other. What is put off until soon or later happens at once. */
-export class HandTime {
+/** A manual clock with its host. `soon` and `later` run at once. */
+export class ManualTime {
   now: number;
   private timers: { readonly at: number; readonly run: () => void }[] = [];
   readonly host: JobsHost = {
@@ -24,7 +24,7 @@ export class HandTime {
     this.now = now;
   }
 
-  get timersStanding(): number {
+  get pendingTimers(): number {
     return this.timers.length;
   }
 

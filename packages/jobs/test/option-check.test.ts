@@ -39,52 +39,56 @@ async function refused(entry: Loose, given: unknown, why: RegExp): Promise<void>
   assert.match(text, why);
 }
 
-options('a leader does not start with a limit or a time it could not keep', async () => {
+options('a leader does not start with a limit or a time out of range', async () => {
   await using folder = await tempFolder();
   const { path: dir } = folder;
   for (const start of [embedded, startLeader] as Loose[]) {
     const onFatal = (): void => undefined;
-    await refused(start, { dir, onFatal, limits: { jobMax: 5 } }, /'limits'.* unknown option 'jobMax'/);
-    await refused(start, { dir, onFatal, limits: { jobsMax: -1 } }, /'jobsMax' must be .* got -1/);
-    await refused(start, { dir, onFatal, limits: { payloadBytesMax: 0 } }, /'payloadBytesMax' must be/);
-    await refused(start, { dir, onFatal, times: { heartbeatMs: 0 } }, /'heartbeatMs' must be/);
-    await refused(start, { dir, onFatal, limits: 5 }, /'limits' must be an object, got 5/);
-    await refused(start, undefined, /options must be an object/);
+    await refused(start, { dir, onFatal, limits: { jobMax: 5 } }, /limits\.jobMax: there is no such option/);
+    await refused(
+      start,
+      { dir, onFatal, limits: { jobsMax: -1 } },
+      /limits\.jobsMax: needed a whole number of at least 1, got -1/,
+    );
+    await refused(start, { dir, onFatal, limits: { payloadBytesMax: 0 } }, /limits\.payloadBytesMax: needed/);
+    await refused(start, { dir, onFatal, times: { heartbeatMs: 0 } }, /times\.heartbeatMs: needed/);
+    await refused(start, { dir, onFatal, limits: 5 }, /limits: needed an object, got 5/);
+    await refused(start, undefined, /needed an object, got undefined/);
   }
-  await refused(startLeader as Loose, { dir }, /'onFatal' is needed/);
+  await refused(startLeader as Loose, { dir }, /onFatal: this option is required/);
   const withCompress = { dir, onFatal: () => undefined, compress: 'zip' };
-  await refused(startLeader as Loose, withCompress, /'compress' must be one of gzip, brotli, got 'zip'/);
+  await refused(startLeader as Loose, withCompress, /compress: needed one of gzip, brotli, got "zip"/);
 });
 
-options('a worker and a client need what they cannot do without, and take nothing else', async () => {
+options('a worker and a client refuse missing and unknown options', async () => {
   const start = startWorker as Loose;
   const some = { address, name: 'w', handlers: [echoes] };
-  await refused(start, { name: 'w', handlers: [] }, /'address' is needed/);
-  await refused(start, { address, name: 'w' }, /'handlers' is needed/);
-  await refused(start, { ...some, name: 'a b' }, /'name' must be 1 to 100 letters/);
-  await refused(start, { ...some, patterns: ['a..b'] }, /'patterns' has at 0 .* got 'a\.\.b'/);
-  await refused(start, { ...some, handlers: [echo] }, /'handlers' has at 0 .* handle\(job, run\)/);
-  await refused(start, { ...some, compress: 'zip' }, /'compress'/);
+  await refused(start, { name: 'w', handlers: [] }, /address: this option is required/);
+  await refused(start, { address, name: 'w' }, /handlers: this option is required/);
+  await refused(start, { ...some, name: 'a b' }, /name: needed 1 to 100 letters/);
+  await refused(start, { ...some, patterns: ['a..b'] }, /patterns\[0\]: .* got "a\.\.b"/);
+  await refused(start, { ...some, handlers: [echo] }, /handlers\[0\]: .* handle\(job, run\)/);
+  await refused(start, { ...some, compress: 'zip' }, /compress:/);
   const connect = connectClient as Loose;
-  await refused(connect, {}, /'address' is needed/);
-  await refused(connect, { address, name: 'a b' }, /'name'/);
+  await refused(connect, {}, /address: this option is required/);
+  await refused(connect, { address, name: 'a b' }, /name:/);
   await refused(handle as unknown as Loose, undefined, /handle: needs a job made by defineJob/);
 });
 
-options('a mistake beside an embedded leader stays with the one who made it', async () => {
+options('wrong options beside an embedded leader reject only their own call', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const hire: Loose = (given) => app.worker(given);
-  await refused(hire, {}, /'handlers' is needed/);
-  await refused(hire, { handlers: [echoes], slots: -1 }, /'slots'/);
-  await refused(hire, { handlers: [echoes], slotz: 5 }, /unknown option 'slotz'/);
-  await refused(hire, { handlers: [echoes], name: 'a b' }, /'name'/);
-  await refused((given) => app.client(given), { name: 'a b' }, /'name'/);
+  await refused(hire, {}, /handlers: this option is required/);
+  await refused(hire, { handlers: [echoes], slots: -1 }, /slots:/);
+  await refused(hire, { handlers: [echoes], slotz: 5 }, /slotz: there is no such option/);
+  await refused(hire, { handlers: [echoes], name: 'a b' }, /name:/);
+  await refused((given) => app.client(given), { name: 'a b' }, /name:/);
   app.worker({ handlers: [echoes], slots: undefined } as never);
   assert.is(await app.client().run(echo, 'still here'), 'still here');
 });
 
-options('a worker that fails beside an embedded leader comes back; the leader goes on', async () => {
+options('a failed worker beside an embedded leader is restarted; the leader goes on', async () => {
   await using folder = await tempFolder();
   const logged: string[] = [];
   const host = { ...nodeHost, log: ({ message }: { readonly message: string }) => void logged.push(message) };
@@ -98,7 +102,7 @@ options('a worker that fails beside an embedded leader comes back; the leader go
   assert.match(logged.join('\n'), 'a mistake of ours');
 });
 
-options('undefined is not given', async () => {
+options('an option that is undefined has its default', async () => {
   const loose = { retry: { attempts: undefined }, limits: { runMs: undefined }, keep: { doneMs: undefined } };
   const given = { input: aString, output: aString, ...loose } as unknown as JobOptions<
     typeof aString,
@@ -115,12 +119,12 @@ async function mistakesOf(client: Client): Promise<void> {
   const good = client.submit(echo, 'beside it');
   const submit = (job: unknown, input: unknown) => (): unknown => client.submit(job as typeof echo, input);
   const cases: [() => unknown, RegExp][] = [
-    [submit(numbered, 1), /the value of its key function must be a text of 1 to 512 bytes, got 5/],
+    [submit(numbered, 1), /the value of its key function: needed a text of 1 to 512 bytes, got 5/],
     [submit(echo, 5n), /its input cannot be written as JSON: .*BigInt/],
     [submit(echo, circular), /its input cannot be written as JSON: .*circular/],
-    [submit(echo, () => 1), /its input cannot be written as JSON: a function/],
+    [submit(echo, () => 1), /its input cannot be written as JSON: function /],
     [submit(undefined, 1), /submit: needs a job made by defineJob, got undefined/],
-    [submit({ exec: 'x' }, 1), /submit: needs a job made by defineJob, got an object/],
+    [submit({ exec: 'x' }, 1), /submit: needs a job made by defineJob, got an object with exec/],
   ];
   for (const [call, why] of cases) {
     const text = await refusal(call);
@@ -132,14 +136,14 @@ async function mistakesOf(client: Client): Promise<void> {
   assert.is(await client.run(echo, 'and after'), 'and after');
 }
 
-options('what cannot be submitted is the answer to that submit; the client goes on', async () => {
+options('a submit that cannot be encoded is rejected; the client goes on', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   app.worker({ handlers: [echoes] });
   await mistakesOf(app.client());
 });
 
-options('the same over a socket', async () => {
+options('over a socket, too, a submit that cannot be encoded is rejected', async () => {
   await using folder = await tempFolder();
   await using leader = await startLeader({
     dir: folder.path,

@@ -1,4 +1,4 @@
-/** Everything this package throws or reports. Match on `code`; docs/errors.md has an entry for each. */
+/** The errors of this package. Match on `code`; docs/errors.md has an entry for each. */
 export abstract class TransportError extends Error {
   abstract readonly code: string;
 
@@ -18,13 +18,13 @@ export class HeaderError extends TransportError {
   }
 }
 
-/** A compressed body that would grow beyond what it declared or what is allowed. Not worth a retry. */
+/** A compressed body that would expand beyond its declared length or the limit. A retry cannot succeed. */
 export class PayloadBombError extends TransportError {
   override readonly code = 'ERR_PAYLOAD_BOMB';
   readonly bytesMax: number;
 
   constructor(compressedBytes: number, bytesMax: number, options?: ErrorOptions) {
-    super(`compressed body of ${compressedBytes} bytes: grows beyond ${bytesMax} bytes, refused`, options);
+    super(`compressed body of ${compressedBytes} bytes: expands beyond ${bytesMax} bytes, refused`, options);
     this.bytesMax = bytesMax;
   }
 }
@@ -32,8 +32,8 @@ export class PayloadBombError extends TransportError {
 export class BodyCorruptError extends TransportError {
   override readonly code = 'ERR_BODY_CORRUPT';
 
-  constructor(what: string, options?: ErrorOptions) {
-    super(`body: ${what}`, options);
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`body: ${problem}`, options);
   }
 }
 
@@ -48,31 +48,34 @@ export class SecretError extends TransportError {
 export class AccessRuleError extends TransportError {
   override readonly code = 'ERR_ACCESS_RULE';
 
-  constructor(where: string, value: string, needed: string) {
-    super(`access rules of ${where}: ${value.slice(0, 80)} is refused, needed ${needed}`);
+  /** `problem` is a clause: `needed 1 to 200 visible ASCII characters`. */
+  constructor(option: string, problem: string, value?: unknown) {
+    super(
+      `access rules: ${option}: ${problem}${value === undefined ? '' : `, got ${String(value).slice(0, 80)}`}`,
+    );
   }
 }
 
-/** A body in pieces that will not become whole. `answer` is the code the peer gave or got, 0 for none. */
+/** A streamed body that will not be completed. `wireCode` is the code of the Error frame, 0: none. */
 export class BodyBrokenError extends TransportError {
   override readonly code = 'ERR_BODY_BROKEN';
   readonly wireCode: number;
 
-  constructor(what: string, answer: number) {
-    super(`body in pieces: ${what}`);
-    this.wireCode = answer;
+  constructor(problem: string, wireCode: number) {
+    super(`streamed body: ${problem}`);
+    this.wireCode = wireCode;
   }
 }
 
 export class ConnectionStateError extends TransportError {
   override readonly code = 'ERR_CONNECTION_STATE';
 
-  constructor(what: string) {
-    super(`connection: ${what}`);
+  constructor(problem: string) {
+    super(`connection: ${problem}`);
   }
 }
 
-/** A listener that strangers could reach and use. A command that meets this exits with 78 (configuration). */
+/** A public address without TLS, authentication or the public profile. */
 export class UnsafeBindError extends TransportError {
   override readonly code = 'ERR_UNSAFE_BIND';
   readonly missing: readonly string[];
@@ -86,7 +89,7 @@ export class UnsafeBindError extends TransportError {
 export class ListenError extends TransportError {
   override readonly code = 'ERR_LISTEN';
 
-  constructor(address: string, why: string, options?: ErrorOptions) {
-    super(`listen on ${address}: ${why}`, options);
+  constructor(address: string, problem: string, options?: ErrorOptions) {
+    super(`listen on ${address}: ${problem}`, options);
   }
 }

@@ -1,7 +1,7 @@
-export { type Action, Identity, type IdentityRules, LOCAL_IDENTITY, type Role } from './access/identity.js';
+export { type Action, Identity, type IdentityRules, type Role } from './access/identity.js';
 export { type IdentityEntry, IdentityStore, type KeyOwner } from './access/identity-store.js';
 export { Secret } from './access/secret.js';
-export { isSubject, isSubjectPattern, matchesSubject } from './access/subject-pattern.js';
+export { isSubject, isSubjectPattern, matchesSubject, subjectTokenOf } from './access/subject-pattern.js';
 export { type Profile, type TransportLimits, transportLimits } from './access/transport-limits.js';
 export type {
   ConnectionClosed,
@@ -17,12 +17,12 @@ export type {
 export { TcpConnection } from './actors/tcp-connection.js';
 export { TcpDialer, type TcpDialerArgs, type TcpDialerMessages } from './actors/tcp-dialer.js';
 export { TcpListener, type TcpListenerArgs, type TcpListenerMessages } from './actors/tcp-listener.js';
-export { type BodySource, bodyFromBytes, bodyFromIterable } from './connection/body-source.js';
+export { type BodySource, bodyFromBytes, bodyFromIterable } from './body/body-source.js';
+export type { BodyReader, IncomingBody } from './body/incoming-body.js';
+export type { BodyOutcome, OutgoingBody, OutgoingBodyOptions } from './body/outgoing-body.js';
 export { type CloseReason, formatCloseReason } from './connection/close-reason.js';
-export { Connection } from './connection/connection.js';
+export type { Connection } from './connection/connection.js';
 export type { ConnectionHandler, WriteRefusal, WriteResult } from './connection/connection-handler.js';
-export { type BodyReader, IncomingBody } from './connection/incoming-body.js';
-export { type BodyOutcome, OutgoingBody, type OutgoingBodyOptions } from './connection/outgoing-body.js';
 export { ReceivedFrame } from './connection/received-frame.js';
 export {
   type PeerError,
@@ -32,7 +32,7 @@ export {
   type WireErrorName,
 } from './connection/wire-error.js';
 export { Dialer, type DialerEvent, type DialerOptions } from './dialer/dialer.js';
-export { REDIAL_BACKOFF, type RedialBackoff } from './dialer/redial-backoff.js';
+export type { RedialBackoff } from './dialer/redial-backoff.js';
 export {
   AccessRuleError,
   BodyBrokenError,
@@ -46,21 +46,16 @@ export {
   UnsafeBindError,
 } from './errors.js';
 export { compressBody, decompressBody, type EncodedBody } from './frame/compression.js';
-export {
-  FRAME_HEAD_BYTES,
-  FrameDecoder,
-  type FrameSink,
-  type FrameViolation,
-} from './frame/frame-decoder.js';
+export { FrameDecoder, type FrameSink, type FrameViolation } from './frame/frame-decoder.js';
+export { type Compression, type FrameHeader, NO_HEADER } from './frame/frame-header.js';
 export { FrameType } from './frame/frame-type.js';
 export { FrameWriter } from './frame/frame-writer.js';
-export { type Compression, type FrameHeader, NO_HEADER } from './frame/header.js';
 export type { DialerAuth } from './handshake/dialer-handshake.js';
 export type { HandshakeResult } from './handshake/handshake-result.js';
 export type { AuthMethod, Capacity } from './handshake/hello.js';
 export type { ChannelSecurity, ListenerAuth } from './handshake/listener-handshake.js';
 export { Listener, type ListenerEvent, type ListenerOptions } from './listener/listener.js';
-export { formatAddress, isLocal } from './net/address.js';
+export { formatAddress } from './net/address.js';
 export type { Clock } from './net/clock.js';
 export type {
   Address,

@@ -1,9 +1,9 @@
 import { FrameDecoder, type FrameHeader, FrameType, FrameWriter, type NetSocket } from '@troupe/transport';
 import { decodeWireError } from '#src/connection/wire-error.js';
 import { encodeHello, type Hello } from '#src/handshake/hello.js';
-import { PORT, type World } from './world.js';
+import { type ConnectionRig, PORT } from './connection-rig.js';
 
-/** A peer that sends whatever a test wants, right or wrong, and keeps what comes back. */
+/** A peer that writes any bytes, valid or not, and records the frames it receives. */
 export class RawPeer {
   readonly frames: { readonly type: number; readonly payload: Buffer }[] = [];
   closed = false;
@@ -64,9 +64,9 @@ export class RawPeer {
   }
 }
 
-export function rawPeer(world: World, machine = 'stranger'): RawPeer {
+export function rawPeer(rig: ConnectionRig, machine = 'raw'): RawPeer {
   const opened: RawPeer[] = [];
-  world.network.machine(machine).dial(
+  rig.network.machine(machine).dial(
     { address: { host: 'leader', port: PORT }, timeoutMs: 1000 },
     {
       onOpen: (socket) => opened.push(new RawPeer(socket)),
@@ -75,7 +75,7 @@ export function rawPeer(world: World, machine = 'stranger'): RawPeer {
       },
     },
   );
-  world.clock.advance(2);
+  rig.clock.advance(2);
   const [peer] = opened;
   if (peer === undefined) throw new Error('not connected');
   return peer;

@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { SystemOptions } from '@troupe/core';
 
-/** A text of the compiled core, and what stands in its place in the build without the feature. */
+/** A text of the compiled core and its replacement in the build without the feature. */
 interface Cut {
   readonly file: string;
   readonly text: string;
-  readonly instead?: string;
+  readonly replacement?: string;
 }
 
 interface Feature {
@@ -21,19 +21,23 @@ const coordinator = 'run-queue/ready-queue-coordinator.js';
 const delivery = 'mailbox/delivery.js';
 const slots = 'run-queue/slots.js';
 
-/** The same statement stands in two places, which differ in their margin. */
-function lookAtResult(margin: string): Cut {
-  const look = `if (result !== undefined && typeof result === 'object' && result !== null) {
-${margin}    this.lifecycle.returned(mailbox, result, handler, undefined);
-${margin}}
+/** The check of a handler's result. It occurs twice in the source, with different indentation. */
+function resultCheck(indent: string): Cut {
+  const check = `if (result !== undefined && typeof result === 'object' && result !== null) {
+${indent}    this.lifecycle.returned(mailbox, result, handler, undefined);
+${indent}}
 `;
   const call = 'const result = run(mailbox, payload);';
-  return { file: invoker, text: `\n${margin}${call}\n${margin}${look}`, instead: `\n${margin}${call}\n` };
+  return {
+    file: invoker,
+    text: `\n${indent}${call}\n${indent}${check}`,
+    replacement: `\n${indent}${call}\n`,
+  };
 }
 
 /**
- * What is switched off, one at a time. Options where there are any; the rest is always on, so it is cut out of a copy of
- * the compiled core. A cut that no longer fits refuses its row.
+ * The features, each switched off alone: by an option where one exists, else by cutting text out of a copy of
+ * the compiled core. A cut whose text does not occur exactly once refuses its row.
  */
 const features: Readonly<Record<string, Feature>> = {
   'without-recorder': {
@@ -45,8 +49,8 @@ const features: Readonly<Record<string, Feature>> = {
   },
   'without-counts': {
     cuts: [
-      { file: slots, text: 'if (slot === earlier) {', instead: 'if (slot !== 0) {' },
-      { file: invoker, text: 'ready.slots.count(mailbox.slot, handled - 1);', instead: '{ }' },
+      { file: slots, text: 'if (slot === earlier) {', replacement: 'if (slot !== 0) {' },
+      { file: invoker, text: 'ready.slots.count(mailbox.slot, handled - 1);', replacement: '{ }' },
     ],
   },
   'without-bounds': {
@@ -54,7 +58,7 @@ const features: Readonly<Record<string, Feature>> = {
       {
         file: delivery,
         text: 'queue !== SHARED_EMPTY_QUEUE &&\n            queue.length < type.hardCapacity &&\n            ready.queued < ready.queuedMax',
-        instead: 'queue !== SHARED_EMPTY_QUEUE',
+        replacement: 'queue !== SHARED_EMPTY_QUEUE',
       },
       {
         file: delivery,
@@ -67,7 +71,7 @@ const features: Readonly<Record<string, Feature>> = {
       {
         file: invoker,
         text: 'try {\n                if (handler >= 0)',
-        instead: '{\n                if (handler >= 0)',
+        replacement: '{\n                if (handler >= 0)',
       },
       {
         file: invoker,
@@ -76,7 +80,7 @@ const features: Readonly<Record<string, Feature>> = {
       {
         file: invoker,
         text: 'try {\n            if (handler >= 0)',
-        instead: '{\n            if (handler >= 0)',
+        replacement: '{\n            if (handler >= 0)',
       },
       {
         file: invoker,
@@ -85,14 +89,14 @@ const features: Readonly<Record<string, Feature>> = {
     ],
   },
   'without-async': {
-    cuts: [lookAtResult('                    '), lookAtResult('                ')],
+    cuts: [resultCheck('                    '), resultCheck('                ')],
   },
   'without-interruption': {
     cuts: [
       {
         file: invoker,
         text: 'if (handler === WITHOUT_MESSAGE || (mailbox.status & NEEDS_SLOW_PATH) !== 0) {',
-        instead: 'if (handler === WITHOUT_MESSAGE) {',
+        replacement: 'if (handler === WITHOUT_MESSAGE) {',
       },
       { file: invoker, text: 'if ((mailbox.status & ENDS_BATCH) !== 0)\n                break;' },
     ],
@@ -113,7 +117,7 @@ export function optionsWithout(name: string): SystemOptions {
   return features[name]?.options ?? {};
 }
 
-/** A copy of the compiled core, removed again at the end. */
+/** A temporary copy of the compiled core. */
 export interface Build {
   readonly url: string;
   remove(): Promise<void>;
@@ -139,12 +143,12 @@ export async function buildWithout(name: string | undefined): Promise<Build> {
   return build;
 }
 
-async function apply(folder: string, { file, text, instead = '' }: Cut): Promise<void> {
+async function apply(folder: string, { file, text, replacement = '' }: Cut): Promise<void> {
   const path = join(folder, file);
   const source = await readFile(path, 'utf8');
   const parts = source.split(text);
   if (parts.length !== 2) {
-    throw new RangeError(`${file} has ${parts.length - 1} times, not once: ${text.slice(0, 60)}`);
+    throw new RangeError(`${file} contains ${parts.length - 1} times, not once: ${text.slice(0, 60)}`);
   }
-  await writeFile(path, parts.join(instead));
+  await writeFile(path, parts.join(replacement));
 }

@@ -3,20 +3,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, type EmbeddedJobs, embedded, handle } from '@troupe/jobs';
 import { digest, waiting } from '../jobs/job-definitions.js';
-import { isResultOf, type Payload, type Payloads, resultOf } from '../jobs/payload.js';
+import { isResultOf, type Payload, resultOf } from '../jobs/payload.js';
+import type { PayloadSource } from '../jobs/payload-source.js';
 
-/** The same 100 bytes as JSON in every row. */
+/** Bytes of a payload as JSON, the same in every row. */
 export const PAYLOAD_BYTES = 100;
 
-export interface Rig {
+export interface EmbeddedSetup {
   readonly dir: string;
   readonly app: EmbeddedJobs;
   readonly client: Client;
   close(): Promise<void>;
 }
 
-/** Leader, one worker with `slots` slots and one client on a fresh folder. */
-export async function openRig(slots: number, dir?: string): Promise<Rig> {
+/** A leader, a worker with `slots` handler slots (none if 0) and a client, in a new folder unless given. */
+export async function openEmbedded(slots: number, dir?: string): Promise<EmbeddedSetup> {
   const folder = dir ?? (await mkdtemp(join(tmpdir(), 'troupe-bench-')));
   const app = await embedded({ dir: folder, limits: { jobsMax: 4_000_000, outstandingMax: 100_000 } });
   if (slots > 0) app.worker({ slots, handlers: [handle(digest, resultOf)] });
@@ -33,26 +34,26 @@ export async function openRig(slots: number, dir?: string): Promise<Rig> {
   };
 }
 
-/** Keeps `window` jobs going until `count` have settled; returns how many settled with what is `right`. */
-export function windowed(
+/** Keeps `window` jobs outstanding until `count` have ended; returns the number of correct results. */
+export function runWindow(
   count: number,
   window: number,
-  payloads: Payloads,
+  payloads: PayloadSource,
   start: (payload: Payload) => Promise<unknown>,
-  right: (payload: Payload, result: unknown) => boolean = isResultOf,
+  isCorrect: (payload: Payload, result: unknown) => boolean = isResultOf,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
     let started = 0;
-    let settled = 0;
+    let ended = 0;
     let correct = 0;
     const next = (): void => {
       if (started === count) return;
       started += 1;
       const payload = payloads.next();
       start(payload).then((result) => {
-        settled += 1;
-        if (right(payload, result)) correct += 1;
-        if (settled === count) resolve(correct);
+        ended += 1;
+        if (isCorrect(payload, result)) correct += 1;
+        if (ended === count) resolve(correct);
         else next();
       }, reject);
     };
@@ -60,7 +61,8 @@ export function windowed(
   });
 }
 
-export async function fill(client: Client, count: number, payloads: Payloads): Promise<void> {
+/** Submits jobs that no worker serves. */
+export async function submitWaiting(client: Client, count: number, payloads: PayloadSource): Promise<void> {
   const batch = 5_000;
   for (let from = 0; from < count; from += batch) {
     const inputs = Array.from({ length: Math.min(batch, count - from) }, () => payloads.next());
@@ -68,7 +70,7 @@ export async function fill(client: Client, count: number, payloads: Payloads): P
   }
 }
 
-/** Processor time of all threads of this process: what a job costs, however busy the machine is. */
+/** CPU time of all threads of this process, which does not depend on other load on the machine. */
 export function cpuMicros(): number {
   const { user, system } = process.cpuUsage();
   return user + system;

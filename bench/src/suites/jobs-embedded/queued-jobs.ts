@@ -3,67 +3,67 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Case } from '../../runner/suite.js';
 import { waiting } from '../jobs/job-definitions.js';
-import { Payloads } from '../jobs/payload.js';
-import { fill, openRig, PAYLOAD_BYTES } from './embedded-setup.js';
+import { PayloadSource } from '../jobs/payload-source.js';
+import { openEmbedded, PAYLOAD_BYTES, submitWaiting } from './embedded-setup.js';
 
-/** Heap per waiting job, its payload included. */
+/** Heap per queued job with its payload. */
 export function queuedMemory(count: number): Case {
   return {
     benchmark: 'queued-memory',
     unit: 'jobs',
     group: 'jobs that wait',
     headline: 'heapBytes',
-    note: `heap per queued job, its own payload of ${PAYLOAD_BYTES} bytes included`,
+    note: `heap per queued job, with its unique payload of ${PAYLOAD_BYTES} bytes`,
     systems: ['troupe'],
     repeat: { warmups: 0, iterations: 1, budgetMs: 60_000 },
     timeoutMs: 300_000,
     prepare: async ({ scale }) => {
       const jobs = Math.max(1_000, Math.round(count * scale));
-      const rig = await openRig(0);
-      const payloads = new Payloads(PAYLOAD_BYTES);
+      const setup = await openEmbedded(0);
+      const payloads = new PayloadSource(PAYLOAD_BYTES);
       return {
         async run() {
-          const before = used();
+          const before = heapBytesUsed();
           const started = performance.now();
-          await fill(rig.client, jobs, payloads);
+          await submitWaiting(setup.client, jobs, payloads);
           const seconds = (performance.now() - started) / 1_000;
-          const heapBytes = (used() - before) / jobs;
-          const { counts } = await rig.client.overview();
+          const heapBytes = (heapBytesUsed() - before) / jobs;
+          const { counts } = await setup.client.overview();
           return { attempted: jobs, completed: counts.queued, seconds, heapBytes };
         },
-        close: () => rig.close(),
+        close: () => setup.close(),
       };
     },
   };
 }
 
-/** From nothing to the first answer, with so many jobs in the folder. */
+/** Time from opening a folder with queued jobs to the first receipt. */
 export function restart(count: number): Case {
   return {
     benchmark: 'restart',
     unit: 'jobs',
     group: 'jobs that wait',
-    note: 'open the folder, replay, first durable submit answered; the rate is queued jobs per second of that',
+    note: 'open the folder, replay, receipt of the first durable submit; the rate is queued jobs per second of that time',
     systems: ['troupe'],
     repeat: { warmups: 0, iterations: 3, budgetMs: 60_000 },
     timeoutMs: 300_000,
     prepare: async ({ scale }) => {
       const jobs = Math.max(1_000, Math.round(count * scale));
       const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
-      const first = await openRig(0, dir);
-      const payloads = new Payloads(PAYLOAD_BYTES);
-      await fill(first.client, jobs, payloads);
+      const first = await openEmbedded(0, dir);
+      const payloads = new PayloadSource(PAYLOAD_BYTES);
+      await submitWaiting(first.client, jobs, payloads);
       await first.close();
       let added = 0;
       return {
         async run() {
           const started = performance.now();
-          const rig = await openRig(0, dir);
-          await rig.client.submit(waiting, payloads.next());
+          const setup = await openEmbedded(0, dir);
+          await setup.client.submit(waiting, payloads.next());
           const seconds = (performance.now() - started) / 1_000;
           added += 1;
-          const { counts } = await rig.client.overview();
-          await rig.close();
+          const { counts } = await setup.client.overview();
+          await setup.close();
           return { attempted: jobs, completed: counts.queued - added, seconds };
         },
         close: () => rm(dir, { recursive: true, force: true }),
@@ -72,7 +72,7 @@ export function restart(count: number): Case {
   };
 }
 
-function used(): number {
+function heapBytesUsed(): number {
   globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;

@@ -8,54 +8,59 @@ import { nodeHost } from '@troupe/core';
 import { connectClient } from '@troupe/jobs';
 import { digest } from './job-definitions.js';
 import type { Payload } from './payload.js';
-import { type PeerServer, serverMissing, startServer } from './peer-server.js';
+import { missingServer, type PeerServer, startServer } from './peer-server.js';
 
-/** A job system as a client sees it: submit durably, run a handler in another process, have its result back here. */
+/**
+ * The client side of a job system: durable submit, a handler in another process, the result back in this one.
+ */
 export interface JobSystem {
-  /** The same caller, counted from 0, always has the same client. */
+  /** Callers are counted from 0; a caller always uses the same client. */
   run(payload: Payload, caller: number): Promise<unknown>;
-  /** The same with the payload in a file, where the system can read it while it sends. */
+  /** Runs a job with its payload in a file, in systems that stream it. */
   runFile?(path: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
 export const PEERS: readonly string[] = ['bullmq', 'rabbitmq', 'nats', 'pg-boss'];
 
-/** How sure each of them is that a job it took stays. */
+/** The durability of an accepted job in each system. */
 export const DURABILITY =
   'durability: troupe fsync before every acknowledgement; bullmq Redis AOF always; rabbitmq quorum queue with confirms; nats JetStream default, syncs every two minutes (not durable); pg-boss synchronous commit';
 
 const PACKAGES: Readonly<Record<string, string>> = { rabbitmq: 'amqplib' };
 const peersFolder = new URL('../../../peers/', import.meta.url);
 
+/** The reason why a peer cannot run here, `undefined` if it can. */
 export function missingPeer(system: string): string | undefined {
   if (!PEERS.includes(system)) return undefined;
   const name = PACKAGES[system] ?? system;
   if (!existsSync(new URL(`node_modules/${name}/package.json`, peersFolder)))
-    return `${system}: its client ${name} is not installed: npm run bench -- --install-peers`;
-  return serverMissing(system);
+    return `${system}: the client ${name} is not installed: npm run bench -- --install-peers`;
+  return missingServer(system);
 }
 
-export function openSystem(system: string, shape: Shape): Promise<JobSystem> {
-  return PEERS.includes(system) ? openPeer(system) : openTroupe(shape);
+export function openSystem(system: string, topology: Topology): Promise<JobSystem> {
+  return PEERS.includes(system) ? openPeer(system) : openTroupe(topology);
 }
 
-/** What `startWorker` allows. */
+/** The limit of `startWorker`. */
 const SLOTS_MAX = 16_384;
 
-export interface Shape {
+/** Connections and handler slots of Troupe in a row. */
+export interface Topology {
   readonly outstanding: number;
-  /** Connections of each kind; one unless given. */
+  /** Worker connections; one unless given. */
   readonly workers?: number;
+  /** Client connections; one unless given. */
   readonly clients?: number;
-  /** Of each worker; as many as it takes for all that is outstanding unless given. */
+  /** Handler slots of each worker; unless given, enough in all for the outstanding jobs. */
   readonly slots?: number;
 }
 
 async function openPeer(system: string): Promise<JobSystem> {
   const server = await startServer(system);
   try {
-    return await joinPeer(system, server);
+    return await connectPeer(system, server);
   } catch (error) {
     await server.close();
     throw error;
@@ -67,57 +72,58 @@ interface PeerClient {
   close(): Promise<void>;
 }
 
-async function joinPeer(system: string, server: PeerServer): Promise<JobSystem> {
+async function connectPeer(system: string, server: PeerServer): Promise<JobSystem> {
   const module = new URL(`jobs/${system}.mjs`, peersFolder);
   const { open } = (await import(module.href)) as { open(options: { port: number }): Promise<PeerClient> };
-  // Some servers accept before they serve.
-  const client = await patiently(() => open({ port: server.port }));
-  const worker = await started(
+  // Some servers accept connections before they serve requests.
+  const client = await retry(() => open({ port: server.port }));
+  const worker = await untilStarted(
     fork(fileURLToPath(module), ['worker', String(server.port)], { execArgv: [] }),
   );
   return {
     run: (payload) => client.run(payload),
     close: async () => {
       await client.close();
-      await ended(worker);
+      await stopProcess(worker);
       await server.close();
     },
   };
 }
 
-/** A thousand peers in one process hold each other up, and each would warn of it. */
-const silent = { ...nodeHost, log: () => undefined };
+/** A thousand clients in one process delay each other, and each would log a warning. */
+const silentHost = { ...nodeHost, log: () => undefined };
 
-async function openTroupe({ outstanding, workers = 1, clients = 1, slots }: Shape): Promise<JobSystem> {
+async function openTroupe({ outstanding, workers = 1, clients = 1, slots }: Topology): Promise<JobSystem> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
   const program = new URL('./leader-and-worker-process.js', import.meta.url);
   const leader = fork(program, ['leader', dir], { execArgv: [] });
-  const port = Number(await first(leader));
-  const each = slots ?? Math.max(1, Math.min(SLOTS_MAX, Math.ceil(outstanding / workers)));
-  const worker = await started(
-    fork(program, ['worker', String(port), String(workers), String(each)], { execArgv: [] }),
+  const port = Number(await firstMessage(leader));
+  const slotsEach = slots ?? Math.max(1, Math.min(SLOTS_MAX, Math.ceil(outstanding / workers)));
+  const worker = await untilStarted(
+    fork(program, ['worker', String(port), String(workers), String(slotsEach)], { execArgv: [] }),
   );
-  const all = await Promise.all(
+  const connected = await Promise.all(
     Array.from({ length: clients }, (_, i) =>
-      connectClient({ address: { port }, name: `bench-${i}`, withinMs: 60_000, host: silent }),
+      connectClient({ address: { port }, name: `bench-${i}`, withinMs: 60_000, host: silentHost }),
     ),
   );
   return {
-    run: (payload, caller) => (all[caller % all.length] as (typeof all)[number]).run(digest, payload),
+    run: (payload, caller) =>
+      (connected[caller % connected.length] as (typeof connected)[number]).run(digest, payload),
     runFile: async (path) => {
-      const handle = await (all[0] as (typeof all)[number]).submitFile(digest, path);
+      const handle = await (connected[0] as (typeof connected)[number]).submitFile(digest, path);
       return handle.result();
     },
     close: async () => {
-      for (const client of all) client.close();
-      await ended(worker);
-      await ended(leader);
+      for (const client of connected) client.close();
+      await stopProcess(worker);
+      await stopProcess(leader);
       await rm(dir, { recursive: true, force: true });
     },
   };
 }
 
-async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
+async function retry<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = 60; ; left -= 1) {
     try {
       return await attempt();
@@ -128,19 +134,19 @@ async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-function first(child: ChildProcess): Promise<unknown> {
+function firstMessage(child: ChildProcess): Promise<unknown> {
   return new Promise((resolve, reject) => {
     child.once('message', resolve);
-    child.once('exit', (code) => reject(new Error(`a process of the trial ended with ${code}`)));
+    child.once('exit', (code) => reject(new Error(`a process of the trial exited with ${code}`)));
   });
 }
 
-async function started(child: ChildProcess): Promise<ChildProcess> {
-  await first(child);
+async function untilStarted(child: ChildProcess): Promise<ChildProcess> {
+  await firstMessage(child);
   return child;
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return;
   const exited = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGKILL');

@@ -1,4 +1,5 @@
-// Troupe's leader and workers as the processes they are in production: `leader <dir>` or `worker <port> <how many> <slots>`.
+// Troupe's leader and workers as separate processes, as in production. Arguments: `leader <dir>` or
+// `worker <port> <count> <slots>`.
 import { nodeHost } from '@troupe/core';
 import { handle, startLeader, startWorker } from '@troupe/jobs';
 import { digest } from './job-definitions.js';
@@ -27,8 +28,9 @@ if (role === 'leader') {
       slots: slots ?? 1,
       bytesMax: 2 ** 30,
       cpuCap: 1,
-      // A thousand workers in one process hold each other up: each would warn of it, and have a second connection for its pulse.
-      ...((count ?? 1) > 1 ? { host: { ...nodeHost, log: () => undefined } } : {}),
+      // A thousand workers in one process delay each other: no warnings, and no heartbeat thread (custom
+      // host).
+      host: (count ?? 1) > 1 ? { ...nodeHost, log: () => undefined } : undefined,
       handlers: [handle(digest, resultOf)],
     });
   }

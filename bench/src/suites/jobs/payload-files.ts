@@ -2,24 +2,25 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ID_AT, type Payload, type Payloads } from './payload.js';
+import type { Payload } from './payload.js';
+import { ID_OFFSET, type PayloadSource } from './payload-source.js';
 
 /**
- * Large payloads as files, one for each caller and each with another text. Before every job the file gets the
- * id of that job: a caller has one job at a time, so nothing reads the file then.
+ * Large payloads as files, one per caller, each with another text. The id of the next job is written into the
+ * file before its submit; a caller has one job at a time, so that no other reader has the file open then.
  */
 export class PayloadFiles {
   private readonly folder: string;
   private readonly files: readonly { readonly fd: number; readonly path: string; readonly text: string }[];
-  private readonly payloads: Payloads;
+  private readonly payloads: PayloadSource;
 
-  private constructor(folder: string, files: PayloadFiles['files'], payloads: Payloads) {
+  private constructor(folder: string, files: PayloadFiles['files'], payloads: PayloadSource) {
     this.folder = folder;
     this.files = files;
     this.payloads = payloads;
   }
 
-  static async open(callers: number, payloads: Payloads): Promise<PayloadFiles> {
+  static async open(callers: number, payloads: PayloadSource): Promise<PayloadFiles> {
     const folder = await mkdtemp(join(tmpdir(), 'troupe-bench-'));
     const files = [];
     for (let caller = 0; caller < callers; caller += 1) {
@@ -31,11 +32,11 @@ export class PayloadFiles {
     return new PayloadFiles(folder, files, payloads);
   }
 
-  /** The next payload, written into the file of this caller. */
+  /** The next payload, written into the caller's file. */
   next(caller: number): Payload {
     const { fd, text } = this.fileOf(caller);
     const { id } = this.payloads.next();
-    writeSync(fd, String(id), ID_AT);
+    writeSync(fd, String(id), ID_OFFSET);
     return { id, text };
   }
 

@@ -4,18 +4,18 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A server of a peer, on loopback, with a folder and a port of its own. */
+/** The running server of a peer, on loopback with a temporary folder and a free port. */
 export interface PeerServer {
   readonly port: number;
   close(): Promise<void>;
 }
 
-interface Plan {
+interface ServerCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  readonly uid?: number;
-  /** Before the server, in its folder. */
+  readonly uid?: number | undefined;
+  /** Runs before the server starts. */
   prepare?(): Promise<void> | void;
 }
 
@@ -31,47 +31,48 @@ const POSTGRES_FOLDERS = [
   '/usr/lib/postgresql/17/bin',
 ];
 
-export function serverMissing(system: string): string | undefined {
+/** The reason why the server of a peer cannot run here, `undefined` if it can. */
+export function missingServer(system: string): string | undefined {
   const binary = binaryOf(system);
   if (binary === undefined) return undefined;
   if (spawnSync('sh', ['-c', `command -v '${binary}'`], { stdio: 'ignore' }).status === 0) return undefined;
-  return `${system}: its server ${binary} is not installed: npm run bench -- --install-peers (as root, with apt-get)`;
+  return `${system}: the server ${binary} is not installed: npm run bench -- --install-peers (as root, with apt-get)`;
 }
 
 export async function startServer(system: string): Promise<PeerServer> {
   const dir = await mkdtemp(join(tmpdir(), 'troupe-bench-peer-'));
   const port = await freePort();
-  const plan = await planOf(system, dir, port);
-  await plan.prepare?.();
-  const child = spawn(plan.command, plan.args, {
+  const server = await commandFor(system, dir, port);
+  await server.prepare?.();
+  const child = spawn(server.command, server.args, {
     cwd: dir,
-    env: { ...process.env, ...plan.env },
+    env: { ...process.env, ...server.env },
     stdio: 'ignore',
-    // A group of its own: RabbitMQ is a script that starts a virtual machine.
+    // A separate process group: RabbitMQ is a script that starts a virtual machine.
     detached: true,
-    ...(plan.uid === undefined ? {} : { uid: plan.uid }),
+    uid: server.uid,
   });
-  // A trial that is ended for taking too long must not leave its server behind.
+  // A process that is killed at its time limit must not leave its server running.
   process.once('exit', () => {
     if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
       process.kill(-child.pid, 'SIGKILL');
   });
   try {
-    await listening(child, port);
+    await waitUntilListening(child, port);
   } catch (error) {
-    await end(child);
+    await stop(child);
     throw error;
   }
   return {
     port,
     close: async () => {
-      await end(child);
+      await stop(child);
       await rm(dir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
 
-async function planOf(system: string, dir: string, port: number): Promise<Plan> {
+async function commandFor(system: string, dir: string, port: number): Promise<ServerCommand> {
   const command = binaryOf(system) ?? '';
   switch (system) {
     case 'bullmq': {
@@ -83,7 +84,7 @@ async function planOf(system: string, dir: string, port: number): Promise<Plan> 
     case 'rabbitmq':
       return { command, args: [], env: await rabbitEnv(dir, port) };
     case 'pg-boss':
-      return postgresPlan(command, dir, port);
+      return postgresCommand(command, dir, port);
     default:
       throw new RangeError(`no server for ${system}`);
   }
@@ -106,15 +107,15 @@ async function rabbitEnv(dir: string, port: number): Promise<Record<string, stri
   };
 }
 
-/** PostgreSQL refuses to run as root: there it runs as its own user. */
-async function postgresPlan(command: string, dir: string, port: number): Promise<Plan> {
+/** PostgreSQL refuses to run as root, so root starts it as the user postgres. */
+async function postgresCommand(command: string, dir: string, port: number): Promise<ServerCommand> {
   const uid =
     process.getuid?.() === 0 ? Number(spawnSync('id', ['-u', 'postgres']).stdout.toString()) : undefined;
   const data = join(dir, 'data');
   return {
     command,
     args: ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', dir, '-c', 'synchronous_commit=on'],
-    ...(uid === undefined ? {} : { uid }),
+    uid,
     prepare: async () => {
       await chmod(dir, 0o755);
       if (uid !== undefined) await chown(dir, uid, uid);
@@ -123,7 +124,7 @@ async function postgresPlan(command: string, dir: string, port: number): Promise
         ['-D', data, '-A', 'trust', '-U', 'postgres'],
         {
           stdio: 'ignore',
-          ...(uid === undefined ? {} : { uid }),
+          uid,
         },
       );
       if (made.status !== 0) throw new Error(`initdb ended with ${made.status}`);
@@ -139,17 +140,17 @@ function binaryOf(system: string): string | undefined {
   return folder === undefined ? 'postgres' : join(folder, 'postgres');
 }
 
-async function listening(child: ChildProcess, port: number): Promise<void> {
-  const until = performance.now() + 60_000;
-  while (performance.now() < until) {
+async function waitUntilListening(child: ChildProcess, port: number): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (performance.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`);
-    if (await answers(port)) return;
+    if (await accepts(port)) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   throw new Error(`no server on port ${port} after a minute`);
 }
 
-function answers(port: number): Promise<boolean> {
+function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () => {
@@ -160,7 +161,7 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return;
   const exited = new Promise((resolve) => child.once('exit', resolve));
   process.kill(-child.pid, 'SIGTERM');

@@ -1,19 +1,19 @@
 import type { Measurement } from '../../runner/suite.js';
-import type { JobSystem, Shape } from './job-system.js';
+import type { JobSystem, Topology } from './job-system.js';
 import { isResultOf, type Payload } from './payload.js';
 
-export interface Load extends Shape {
+export interface Load extends Topology {
   readonly jobs: number;
   readonly bytes: number;
-  /** A client submits so many at once and awaits all of them, then the next client does. One by default. */
+  /** Jobs that a client submits at once and awaits together, before the next client does. One by default. */
   readonly burst?: number;
 }
 
 /**
- * Keeps `outstanding` jobs going and times each from submit to result. A job whose result is not that of its
- * payload is not completed.
+ * Keeps `outstanding` jobs running and times each from submit to result. A job with a wrong result does not
+ * count as completed.
  */
-export async function drive(
+export async function runLoad(
   run: JobSystem['run'],
   payloadOf: (caller: number) => Payload,
   load: Load,
@@ -28,14 +28,14 @@ export async function drive(
     latencies[i] = performance.now() - at;
     if (isResultOf(payload, result)) completed += 1;
   };
-  // One promise a job, so that the figure is of the system and not of this loop.
-  const steadily = async (_: unknown, no: number): Promise<void> => {
+  // One promise per job, so that the cost of this loop is small.
+  const oneByOne = async (_: unknown, caller: number): Promise<void> => {
     while (next < jobs) {
       const i = next;
       next += 1;
-      const payload = payloadOf(no);
+      const payload = payloadOf(caller);
       const at = performance.now();
-      ended(i, at, payload, await run(payload, no));
+      ended(i, at, payload, await run(payload, caller));
     }
   };
   const inBursts = async (): Promise<void> => {
@@ -45,15 +45,15 @@ export async function drive(
       const caller = bursts;
       bursts += 1;
       const at = performance.now();
-      const one = (_: unknown, i: number): Promise<void> => {
+      const runOne = (_: unknown, i: number): Promise<void> => {
         const payload = payloadOf(caller);
         return run(payload, caller).then((result) => ended(first + i, at, payload, result));
       };
-      await Promise.all(Array.from({ length: next - first }, one));
+      await Promise.all(Array.from({ length: next - first }, runOne));
     }
   };
-  const lanes = Math.ceil(Math.min(load.outstanding, jobs) / burst);
-  await Promise.all(Array.from({ length: lanes }, burst === 1 ? steadily : inBursts));
+  const callers = Math.ceil(Math.min(load.outstanding, jobs) / burst);
+  await Promise.all(Array.from({ length: callers }, burst === 1 ? oneByOne : inBursts));
   const seconds = (performance.now() - startedAt) / 1_000;
   latencies.sort();
   const at = (share: number): number => latencies[Math.floor((jobs - 1) * share)] ?? 0;

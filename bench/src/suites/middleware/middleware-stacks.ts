@@ -11,7 +11,7 @@ import {
   timeout,
 } from '@troupe/middleware';
 
-/** Who is measured against `troupe`, which has no middleware at all. Nothing is ever refused, held or retried. */
+/** Stacks compared with `troupe`, which has no middleware. None ever rejects, delays or retries a message. */
 export const stacks: Readonly<Record<string, () => readonly Middleware[]>> = {
   troupe: () => [],
   'empty-list': () => [],
@@ -40,7 +40,7 @@ export const stacks: Readonly<Record<string, () => readonly Middleware[]>> = {
 
 export const stackNames: readonly string[] = Object.keys(stacks);
 
-/** The least that a middleware can do: what it costs is what the pipeline costs. */
+/** The smallest possible middleware: its cost is that of the pipeline. */
 function idleHook(): Middleware {
   return { name: 'idle', beforeMessage: () => undefined };
 }
@@ -56,10 +56,10 @@ interface SdkModules {
 }
 type Providers = NonNullable<Parameters<typeof telemetry>[0]>;
 
-/** Spans are made and ended, metrics aggregated; nothing is exported: what an exporter costs is its own affair. */
+/** Spans are started and ended and metrics aggregated, without export: exporters are not measured. */
 function recordingProviders(): Required<Pick<Providers, 'tracerProvider' | 'meterProvider'>> {
   const { traces, metrics } = sdk();
-  // Without a reader a provider would not even aggregate.
+  // Without a reader a provider does not aggregate.
   class IdleReader extends metrics.MetricReader {
     protected onShutdown(): Promise<void> {
       return Promise.resolve();
@@ -74,7 +74,7 @@ function recordingProviders(): Required<Pick<Providers, 'tracerProvider' | 'mete
   };
 }
 
-/** The SDK is a development dependency of the middleware, found from there. */
+/** The SDK is a development dependency of the middleware package and is resolved from there. */
 function sdk(): SdkModules {
   const require = createRequire(createRequire(import.meta.url).resolve('@troupe/middleware/package.json'));
   return {
@@ -83,6 +83,7 @@ function sdk(): SdkModules {
   };
 }
 
+/** The reason why a stack cannot run here, `undefined` if it can. */
 export function missingStack(name: string): string | undefined {
   if (!name.endsWith('-with-sdk')) return undefined;
   try {

@@ -9,42 +9,41 @@ import {
   type FrameArrived,
   TcpDialer,
 } from '@troupe/transport';
-import type { Listening, Memory, Mode } from './peer-messages.js';
+import type { MemoryReading } from './memory-watch.js';
+import type { Listening, PeerMode } from './peer-messages.js';
 
-/** Starts the other process and says where it listens. */
-export async function startPeer(
-  mode: Mode,
-  what = '',
-): Promise<{ peer: ChildProcess; listening: Listening }> {
-  const peer = fork(new URL('./peer-process.js', import.meta.url), [mode, what], { execArgv: [] });
+/** Starts the peer process and waits until it listens. */
+async function startPeer(mode: PeerMode, unit = ''): Promise<{ peer: ChildProcess; listening: Listening }> {
+  const peer = fork(new URL('./peer-process.js', import.meta.url), [mode, unit], { execArgv: [] });
   const listening = await new Promise<Listening>((resolve, reject) => {
     peer.once('message', (message) => resolve(message as Listening));
-    peer.once('exit', (code) => reject(new Error(`the peer process ended with ${code}`)));
+    peer.once('exit', (code) => reject(new Error(`the peer process exited with ${code}`)));
   });
   return { peer, listening };
 }
 
-export function memoryOf(peer: ChildProcess): Promise<Memory> {
+/** Requests the memory of the peer process. */
+export function memoryOf(peer: ChildProcess): Promise<MemoryReading> {
   return new Promise((resolve) => {
-    peer.once('message', (message) => resolve(message as Memory));
+    peer.once('message', (message) => resolve(message as MemoryReading));
     peer.send('memory');
   });
 }
 
 type OnFrame = (frame: FrameArrived['frame']) => void;
 
-/** Hands every frame to whatever the trial is doing just now. */
-const Desk = defineActor('desk', {
+/** Passes every frame to the current callback of the trial. */
+const FrameReceiver = defineActor('frame-receiver', {
   state: (args: {
     readonly opened: (connection: ConnectionRef) => void;
-    readonly hands: { onFrame: OnFrame };
+    readonly callbacks: { onFrame: OnFrame };
   }) => args,
   handlers: {
     opened(ctx, { connection }: ConnectionOpened) {
       ctx.state.opened(connection);
     },
     frame(ctx, { frame }: FrameArrived) {
-      ctx.state.hands.onFrame(frame);
+      ctx.state.callbacks.onFrame(frame);
     },
     notice(_ctx, _notice: ConnectionNotice) {},
     closed(_ctx, _closed: ConnectionClosed) {},
@@ -52,29 +51,29 @@ const Desk = defineActor('desk', {
   mailbox: { capacity: 10_000 },
 });
 
-export interface TroupeEnd {
+export interface TroupeConnection {
   readonly system: ActorSystem;
-  readonly connection: ConnectionRef;
-  readonly hands: { onFrame: OnFrame };
+  readonly actor: ConnectionRef;
+  readonly callbacks: { onFrame: OnFrame };
   readonly peer: ChildProcess;
   close(): Promise<void>;
 }
 
-/** A connection actor in this process, to the server actor in the other one. */
-export async function openTroupe(mode: 'troupe' | 'troupe-tls'): Promise<TroupeEnd> {
+/** Opens a connection actor of this process to the server actor of the peer process. */
+export async function openTroupe(mode: 'troupe' | 'troupe-tls'): Promise<TroupeConnection> {
   const { peer, listening } = await startPeer(mode);
   const system = createSystem({ name: 'bench' });
-  const hands: { onFrame: OnFrame } = { onFrame: () => undefined };
-  const connection = await new Promise<ConnectionRef>((opened) => {
-    const receiver = system.spawn(Desk, { opened, hands });
+  const callbacks: { onFrame: OnFrame } = { onFrame: () => undefined };
+  const actor = await new Promise<ConnectionRef>((opened) => {
+    const receiver = system.spawn(FrameReceiver, { opened, callbacks });
     const address = { host: '127.0.0.1', port: listening.port };
     const tls = mode === 'troupe-tls' && listening.ca !== undefined ? { tls: { ca: listening.ca } } : {};
     system.spawn(TcpDialer, { receiver, address, role: 'peer', ...tls });
   });
   return {
     system,
-    connection,
-    hands,
+    actor,
+    callbacks,
     peer,
     async close() {
       await system.shutdown();
@@ -83,34 +82,35 @@ export async function openTroupe(mode: 'troupe' | 'troupe-tls'): Promise<TroupeE
   };
 }
 
-export interface BareEnd {
+export interface PlainConnection {
   readonly socket: Socket;
   readonly peer: ChildProcess;
-  /** Resolves when so many bytes have come back. */
+  /** Resolves after this many more bytes have arrived. */
   received(bytes: number): Promise<void>;
-  /** Writes, and waits where the socket says so. */
+  /** Writes, and waits for `drain` if the socket buffer is full. */
   write(bytes: Uint8Array): Promise<void>;
   close(): void;
 }
 
-export async function openBare(mode: 'floor-sink' | 'floor-echo', what = ''): Promise<BareEnd> {
-  const { peer, listening } = await startPeer(mode, what);
+/** Opens a plain socket to the peer process. */
+export async function openPlain(mode: 'floor-sink' | 'floor-echo', unit = ''): Promise<PlainConnection> {
+  const { peer, listening } = await startPeer(mode, unit);
   const socket = connect(listening.port, '127.0.0.1');
   socket.setNoDelay(true);
   await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
-  let come = 0;
-  let wanted = 0;
+  let arrived = 0;
+  let expected = 0;
   let wake: () => void = () => undefined;
   socket.on('data', (chunk) => {
-    come += chunk.length;
-    if (come >= wanted) wake();
+    arrived += chunk.length;
+    if (arrived >= expected) wake();
   });
   return {
     socket,
     peer,
     received(bytes) {
-      wanted += bytes;
-      return come >= wanted
+      expected += bytes;
+      return arrived >= expected
         ? Promise.resolve()
         : new Promise((resolve) => {
             wake = resolve;

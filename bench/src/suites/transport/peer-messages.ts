@@ -1,53 +1,25 @@
-/** What the two processes of the transport suite say to each other. */
+/** The messages between the two processes of the transport suite. */
 export const MESSAGE_BYTES = 100;
 export const BODY_BYTES = 64 * 1024 * 1024;
 export const BLOCK_BYTES = 256 * 1024;
 
 export const Type = {
-  /** Counted, not answered. */
+  /** Counted, without a reply. */
   Count: 64,
-  /** Answered with how many were counted since the last one. */
+  /** The reply is the number of `Count` messages since the previous `Total`. */
   Total: 65,
-  /** Answered with the same body. */
+  /** The reply has the same body. */
   Echo: 66,
-  /** A body in pieces; answered with its length when it is complete. */
+  /** A streamed body; the reply is its length. */
   Body: 67,
 } as const;
 
-export type Mode = 'troupe' | 'troupe-tls' | 'floor-sink' | 'floor-echo';
+/** The server of the peer process: an actor, or a plain socket for comparison. */
+export type PeerMode = 'troupe' | 'troupe-tls' | 'floor-sink' | 'floor-echo';
 
-/** From the peer process, once it listens. */
+/** The message of the peer process after it listens. */
 export interface Listening {
   readonly port: number;
-  /** The certificate to trust, with TLS. */
+  /** The certificate authority for TLS. */
   readonly ca?: string;
-}
-
-/** From the peer process, whenever it is asked: the most memory it had since the last time, and what it has now. */
-export interface Memory {
-  readonly peakBytes: number;
-  readonly rssBytes: number;
-}
-
-/** Follows the resident memory of this process. */
-export class MemoryWatch {
-  private peakBytes = process.memoryUsage.rss();
-  private readonly timer = setInterval(() => this.look(), 5);
-
-  constructor() {
-    this.timer.unref();
-  }
-
-  take(): Memory {
-    const rssBytes = this.look();
-    const memory = { peakBytes: this.peakBytes, rssBytes };
-    this.peakBytes = rssBytes;
-    return memory;
-  }
-
-  private look(): number {
-    const rssBytes = process.memoryUsage.rss();
-    this.peakBytes = Math.max(this.peakBytes, rssBytes);
-    return rssBytes;
-  }
 }

@@ -1,4 +1,4 @@
-// The other process of the transport suite: a listening actor, or a bare socket for comparison.
+// The peer process of the transport suite: a listening actor, or a plain socket for comparison.
 import { createServer, type Socket } from 'node:net';
 import { createSystem, defineActor } from '@troupe/core';
 import {
@@ -10,7 +10,8 @@ import {
   TcpListener,
 } from '@troupe/transport';
 import { CertificateAuthority } from '@troupe/transport/testing';
-import { BODY_BYTES, MESSAGE_BYTES, MemoryWatch, type Mode, Type } from './peer-messages.js';
+import { MemoryWatch } from './memory-watch.js';
+import { BODY_BYTES, MESSAGE_BYTES, type PeerMode, Type } from './peer-messages.js';
 
 const Server = defineActor('server', {
   state: () => ({ counted: 0 }),
@@ -22,7 +23,7 @@ const Server = defineActor('server', {
           ctx.state.counted += 1;
           break;
         case Type.Total:
-          answer(connection, String(ctx.state.counted), frame.header.msgId);
+          reply(connection, String(ctx.state.counted), frame.header.msgId);
           ctx.state.counted = 0;
           break;
         case Type.Echo:
@@ -33,7 +34,7 @@ const Server = defineActor('server', {
           });
           break;
         default:
-          swallow(connection, frame);
+          readBody(connection, frame);
       }
     },
     notice(_ctx, _notice: ConnectionNotice) {},
@@ -42,11 +43,11 @@ const Server = defineActor('server', {
   mailbox: { capacity: 10_000 },
 });
 
-function answer(connection: ConnectionRef, text: string, corrId: string | undefined): void {
+function reply(connection: ConnectionRef, text: string, corrId: string | undefined): void {
   connection.tell.write({ type: Type.Total, header: { corrId }, body: Buffer.from(text) });
 }
 
-function swallow(connection: ConnectionRef, frame: FrameArrived['frame']): void {
+function readBody(connection: ConnectionRef, frame: FrameArrived['frame']): void {
   const body = frame.incoming;
   let bytes = 0;
   body?.read({
@@ -54,12 +55,12 @@ function swallow(connection: ConnectionRef, frame: FrameArrived['frame']): void 
       bytes += chunk.length;
       body.consumed(chunk.length);
     },
-    onEnd: () => answer(connection, String(bytes), frame.header.msgId),
-    onFail: () => answer(connection, 'failed', frame.header.msgId),
+    onEnd: () => reply(connection, String(bytes), frame.header.msgId),
+    onFail: () => reply(connection, 'failed', frame.header.msgId),
   });
 }
 
-async function listen(mode: Mode): Promise<void> {
+async function listen(mode: PeerMode): Promise<void> {
   const system = createSystem({ name: 'bench-peer' });
   const receiver = system.spawn(Server);
   const authority = new CertificateAuthority('bench root');
@@ -70,8 +71,8 @@ async function listen(mode: Mode): Promise<void> {
   process.send?.({ port: address.port, ca: authority.cert });
 }
 
-/** Sink: one byte back for every 1,000 messages or every body. Echo: everything back. */
-function listenBare(mode: Mode, unit: number): void {
+/** `floor-sink` replies with one byte per 1,000 messages or per body, `floor-echo` with all bytes. */
+function listenPlain(mode: PeerMode, bytesPerReply: number): void {
   const server = createServer((socket: Socket) => {
     socket.setNoDelay(true);
     let bytes = 0;
@@ -82,8 +83,8 @@ function listenBare(mode: Mode, unit: number): void {
         return;
       }
       bytes += chunk.length;
-      while (bytes >= unit) {
-        bytes -= unit;
+      while (bytes >= bytesPerReply) {
+        bytes -= bytesPerReply;
         socket.write('x');
       }
     });
@@ -94,9 +95,9 @@ function listenBare(mode: Mode, unit: number): void {
   });
 }
 
-const mode = process.argv[2] as Mode; // given by transport-rig.ts
+const mode = process.argv[2] as PeerMode; // given by open-connection.ts
 const watch = new MemoryWatch();
-process.on('message', () => process.send?.(watch.take()));
+process.on('message', () => process.send?.(watch.read()));
 process.on('disconnect', () => process.exit());
 if (mode === 'troupe' || mode === 'troupe-tls') await listen(mode);
-else listenBare(mode, process.argv[3] === 'body' ? BODY_BYTES : MESSAGE_BYTES * 1_000);
+else listenPlain(mode, process.argv[3] === 'body' ? BODY_BYTES : MESSAGE_BYTES * 1_000);

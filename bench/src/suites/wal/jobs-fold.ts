@@ -1,4 +1,4 @@
-// A state like that of a job system: a map of jobs with their payloads, saved in chunks.
+// A state like that of a job system: a map of jobs and payloads, saved in chunks.
 import type { Fold } from '@troupe/wal';
 
 export interface Jobs {
@@ -34,11 +34,11 @@ export const jobsFold: Fold<Jobs> = {
     if (end > 0) yield chunk.subarray(0, end);
   },
   restore(state, chunk) {
-    // One copy of the chunk; the payloads are views of it.
-    const kept = Buffer.from(chunk);
-    for (let at = 0; at < kept.length; ) {
-      const end = at + 8 + kept.readUInt32LE(at + 4);
-      state.payloads.set(kept.readUInt32LE(at), kept.subarray(at + 8, end));
+    // One copy of the chunk, of which the payloads are views.
+    const copy = Buffer.from(chunk);
+    for (let at = 0; at < copy.length; ) {
+      const end = at + 8 + copy.readUInt32LE(at + 4);
+      state.payloads.set(copy.readUInt32LE(at), copy.subarray(at + 8, end));
       at = end;
     }
   },

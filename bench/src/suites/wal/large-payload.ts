@@ -1,4 +1,4 @@
-// Payloads too large for a batch, against bare durable writing.
+// A payload too large for a batch, compared with a plain durable write.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openWal } from '@troupe/wal';
@@ -6,14 +6,13 @@ import type { Case, Trial } from '../../runner/suite.js';
 import { RawFile } from './raw-file.js';
 import { tempFolder } from './temp-folder.js';
 
-/** One payload too large for a batch. */
 export function largePayload(mebibytes: number): Case {
   return {
     benchmark: `payload${mebibytes}MiB`,
     unit: 'MiB',
     group: 'append',
     systems: ['troupe', 'floor'],
-    note: 'troupe: appended as a blob, SHA-256 and the record that refers to it included; floor: write + fdatasync of the same bytes to a fresh file',
+    note: 'troupe: appended as a blob, with SHA-256 and the record that refers to it; floor: write + fdatasync of the same bytes to a new file',
     prepare: ({ system }) => (system === 'troupe' ? troupePayload(mebibytes) : rawPayload(mebibytes)),
   };
 }
@@ -22,11 +21,11 @@ async function troupePayload(mebibytes: number): Promise<Trial> {
   const folder = tempFolder();
   const wal = await openWal({ dir: folder.path, freeBytesSoft: 0 });
   const payload = Buffer.alloc(mebibytes * 1_048_576, 65);
-  let turn = 0;
+  let runs = 0;
   return {
     async run() {
-      turn += 1;
-      payload.writeUInt32LE(turn, 0);
+      runs += 1;
+      payload.writeUInt32LE(runs, 0);
       const started = performance.now();
       await wal.append(payload);
       const seconds = (performance.now() - started) / 1_000;

@@ -1,30 +1,32 @@
-// The bare machine without a log: the same bytes written and synced, read and checked, by the shortest loop there is.
+// Durable writes without a log, the lower limit of the machine.
 import { closeSync, constants, fdatasync, fsyncSync, openSync, write, writeSync } from 'node:fs';
 
 const PAGE_BYTES = 4_096;
 const CHUNK = Buffer.alloc(1_048_576);
 
-/** How a durable write is made. `grow` appends to a fresh file, `prewritten` overwrites zeros, `dsync` does so synchronously. */
-export type RawKind = 'grow' | 'prewritten' | 'dsync';
+/**
+ * `grow` appends to a new file, `prewritten` overwrites zeros, `dsync` does so by synchronous O_DSYNC writes.
+ */
+export type WriteMode = 'grow' | 'prewritten' | 'dsync';
 
 export class RawFile {
-  private readonly kind: RawKind;
+  private readonly mode: WriteMode;
   private readonly fd: number;
   private position = 0;
 
-  /** `bytes` is written with zeros first, unless the file is to grow. */
-  constructor(path: string, kind: RawKind, bytes: number) {
-    this.kind = kind;
-    if (kind !== 'grow') prewrite(path, bytes);
-    const sync = kind === 'dsync' ? constants.O_DSYNC : 0;
+  /** Fills the file with `bytes` zeros first, unless it grows. */
+  constructor(path: string, mode: WriteMode, bytes: number) {
+    this.mode = mode;
+    if (mode !== 'grow') prewrite(path, bytes);
+    const sync = mode === 'dsync' ? constants.O_DSYNC : 0;
     this.fd = openSync(path, constants.O_RDWR | constants.O_CREAT | sync, 0o600);
   }
 
-  /** Writes the next bytes durably. */
+  /** Writes the bytes durably at the end. */
   append(bytes: Buffer): Promise<void> {
     const position = this.position;
     this.position += bytes.length;
-    if (this.kind === 'dsync') {
+    if (this.mode === 'dsync') {
       writeSync(this.fd, bytes, 0, bytes.length, position);
       return Promise.resolve();
     }
@@ -51,7 +53,7 @@ function prewrite(path: string, bytes: number): void {
   closeSync(fd);
 }
 
-/** What a batch of so many records takes on the disk, head, checksum and padding included. */
+/** The size of a batch on disk with header, checksum and padding. */
 export function paddedBytes(records: number, recordBytes: number): number {
   return Math.ceil((48 + records * (8 + recordBytes)) / PAGE_BYTES) * PAGE_BYTES;
 }

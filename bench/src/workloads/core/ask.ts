@@ -15,54 +15,54 @@ function defineAdder(system: System): object {
   });
 }
 
-/** One question at a time, each with its deadline armed, the next one only after the answer. */
+/** One ask at a time, each with a deadline; the next one follows the reply. */
 export const ask: Workload = {
   name: 'ask',
   unit: 'asks',
   note: 'tart, xstate, effect and the floor have no deadline to arm; Erlang: plain processes with `receive after`',
   prepare(system, scale) {
-    const questions = scaled(100_000, scale);
+    const asks = scaled(100_000, scale);
     const next = system.ask<number, number>('next');
     const Adder = defineAdder(system);
     return async (): Promise<Outcome> => {
       const adder = system.spawn(Adder);
       let value = 0;
-      for (let count = 0; count < questions; count += 1) value = await next(adder, value);
+      for (let count = 0; count < asks; count += 1) value = await next(adder, value);
       system.stop(adder);
-      return { attempted: questions, completed: value };
+      return { attempted: asks, completed: value };
     };
   },
 };
 
-/** A thousand questions in flight. */
+/** A thousand asks in flight. */
 export const askConcurrent: Workload = {
   name: 'askConcurrent',
   unit: 'asks',
   prepare(system, scale) {
-    const flight = 1_000;
-    const flights = scaled(100, scale);
+    const inFlight = 1_000;
+    const rounds = scaled(100, scale);
     const next = system.ask<number, number>('next');
     const Adder = defineAdder(system);
     return async (): Promise<Outcome> => {
       const adder = system.spawn(Adder);
       let answered = 0;
-      for (let count = 0; count < flights; count += 1) {
-        const asked = new Array<Promise<number>>(flight);
-        for (let index = 0; index < flight; index += 1) asked[index] = next(adder, index);
-        const answers = await Promise.all(asked);
-        for (let index = 0; index < flight; index += 1) if (answers[index] === index + 1) answered += 1;
+      for (let count = 0; count < rounds; count += 1) {
+        const replies = new Array<Promise<number>>(inFlight);
+        for (let index = 0; index < inFlight; index += 1) replies[index] = next(adder, index);
+        const values = await Promise.all(replies);
+        for (let index = 0; index < inFlight; index += 1) if (values[index] === index + 1) answered += 1;
       }
       system.stop(adder);
-      return { attempted: flight * flights, completed: answered };
+      return { attempted: inFlight * rounds, completed: answered };
     };
   },
 };
 
-/** A handler that returns a promise which is already resolved: the price of `async` alone. */
+/** A handler that returns an already resolved promise: the cost of `async` alone. */
 export const asyncHandler: Workload = {
   name: 'asyncHandler',
   unit: 'messages',
-  note: 'only systems that keep one message at a time across an await; the floor is a bare `await` in a loop',
+  note: 'only systems that keep one message at a time across an await; the floor is a plain `await` in a loop',
   prepare(system, scale) {
     const messages = scaled(300_000, scale);
     const step = system.tell<number>('step');
@@ -75,7 +75,7 @@ export const asyncHandler: Workload = {
           const { state } = ctx;
           if (state.busy) state.overlapped = true;
           state.busy = true;
-          await settled;
+          await resolved;
           state.busy = false;
           state.steps += by;
           if (state.steps === messages) resolve(state.overlapped ? -1 : state.steps);
@@ -85,8 +85,8 @@ export const asyncHandler: Workload = {
     });
     return async (): Promise<Outcome> => {
       const stepper = system.spawn(Stepper);
-      const done = new Promise<number>((open) => {
-        resolve = open;
+      const done = new Promise<number>((resolvePromise) => {
+        resolve = resolvePromise;
       });
       for (let count = 0; count < messages; count += 1) step(stepper, 1);
       const completed = await done;
@@ -96,4 +96,4 @@ export const asyncHandler: Workload = {
   },
 };
 
-const settled = Promise.resolve();
+const resolved = Promise.resolve();

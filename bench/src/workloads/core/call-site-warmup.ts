@@ -2,8 +2,8 @@ import type { Ref, System } from '../../adapters/actor-system.js';
 import { Deferred } from '../deferred.js';
 
 /*
- * A process with one handler in it flatters every system: all call sites are monomorphic and inlined. Before a
- * benchmark runs, a crowd of other actor kinds with other state shapes and handlers has used the same runtime.
+ * In a process with a single handler all call sites are monomorphic and inlined, which flatters every system.
+ * Other actor types with other state shapes and handlers therefore use the runtime before a benchmark starts.
  */
 const shapes: readonly ((at: number) => Record<string, unknown>)[] = [
   (at) => ({ at }),
@@ -27,51 +27,51 @@ const payloads: readonly ((at: number) => unknown)[] = [
   () => null,
 ];
 
-interface Extra {
-  noted: number;
+interface MemberState {
+  received: number;
   [name: string]: unknown;
 }
 
-interface Passed {
+interface Token {
   readonly peers: readonly Ref[];
   readonly left: number;
   readonly payload: unknown;
   readonly done: Deferred;
 }
 
-/** Spawns `kinds` different kinds and lets them talk to each other for `hops` messages each. */
-export async function crowd(system: System, kinds: number, hops = 20_000): Promise<void> {
-  const pass = system.tell<Passed>('pass');
+/** Spawns `types` different actor types, which pass a token on for `hops` hops in all. */
+export async function warmUpCallSites(system: System, types: number, hops = 20_000): Promise<void> {
+  const pass = system.tell<Token>('pass');
   const note = system.tell<unknown>('note');
   const actors: Ref[] = [];
-  for (let index = 0; index < kinds; index += 1) {
+  for (let index = 0; index < types; index += 1) {
     const shape = shapes[index % shapes.length];
     const payload = payloads[(index * 3 + 1) % payloads.length];
     if (shape === undefined || payload === undefined) continue;
     const Member = system.define({
-      name: `crowd-${index}`,
-      state: (): Extra => ({ ...shape(index), [`own${index}`]: index, noted: 0 }),
+      name: `warm-up-${index}`,
+      state: (): MemberState => ({ ...shape(index), [`own${index}`]: index, received: 0 }),
       handlers: {
-        pass(_ctx, passed: Passed) {
-          const next = passed.peers[(passed.left * 7 + index) % passed.peers.length];
-          if (next === undefined || passed.left === 0) {
-            passed.done.resolve();
+        pass(_ctx, token: Token) {
+          const next = token.peers[(token.left * 7 + index) % token.peers.length];
+          if (next === undefined || token.left === 0) {
+            token.done.resolve();
             return;
           }
-          note(next, payload(passed.left));
-          pass(next, { ...passed, left: passed.left - 1, payload: payload(passed.left) });
+          note(next, payload(token.left));
+          pass(next, { ...token, left: token.left - 1, payload: payload(token.left) });
         },
-        note(ctx, about: unknown) {
-          if (about !== index) ctx.state.noted += 1;
+        note(ctx, payload: unknown) {
+          if (payload !== index) ctx.state.received += 1;
         },
-        [`only${index}`]: (ctx: { state: Extra }) => ctx.state.noted,
+        [`only${index}`]: (ctx: { state: MemberState }) => ctx.state.received,
       },
     });
     actors.push(system.spawn(Member));
   }
   for (const actor of actors) {
     const done = new Deferred();
-    pass(actor, { peers: actors, left: Math.ceil(hops / kinds), payload: undefined, done });
+    pass(actor, { peers: actors, left: Math.ceil(hops / types), payload: undefined, done });
     await done.promise;
   }
   for (const actor of actors) system.stop(actor);

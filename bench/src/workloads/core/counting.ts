@@ -2,7 +2,7 @@ import type { Ref, System } from '../../adapters/actor-system.js';
 import { Deferred } from '../deferred.js';
 import { type Outcome, scaled, type Workload } from '../workload.js';
 
-/** One producer floods one counter: the mailbox grows to its full length, then is drained. */
+/** One producer fills the mailbox of one counter, which then handles all messages. */
 export function countingOf(name: string, size: number): Workload {
   return { name, unit: 'messages', prepare: (system, scale) => prepare(system, scaled(size, scale)) };
 }

@@ -1,9 +1,10 @@
 // Hot path: no allocation per message.
-import { type Outcome, type Prepared, scaled } from '../workload.js';
+import { type Outcome, type PreparedRun, scaled } from '../workload.js';
 
 /*
- * The floor of the core suite: each benchmark written by hand as a ring and a call through a field, with nothing
- * around it. It is not a system; it is what the machine gives to anything that delivers later than the send.
+ * The floor of the core suite: each benchmark written by hand as a ring and a call through a field. It is no
+ * actor system; it shows the limit of the machine for any system that delivers a message after the send
+ * returns.
  */
 
 type Receive = (payload: unknown) => void;
@@ -11,7 +12,7 @@ type Receive = (payload: unknown) => void;
 const ringSize = 1 << 16;
 const ringMask = ringSize - 1;
 const receivers: (Receive | undefined)[] = new Array(ringSize).fill(undefined);
-// Any value fits and a taken slot is cleared: a ring of numbers would be faster, and no mailbox.
+// The ring holds any value and clears taken slots, as a mailbox must; a ring of numbers would be faster.
 const payloads: unknown[] = new Array(ringSize).fill(undefined);
 let head = 0;
 let tail = 0;
@@ -34,35 +35,35 @@ function drain(): void {
 }
 
 /**
- * The crowd of the floor: as many other receivers as the crowd of a system brings along. With only the two of a benchmark
- * in the process, the compiler puts both into the loop, and what is measured holds no call any more.
+ * Runs four other receivers on the ring, as many as the warm-up of a system has handlers. With only the two
+ * receivers of a benchmark, the compiler inlines both into the loop, and the measured code contains no call.
  */
-export function mingle(hops = 20_000): void {
-  let noted = 0;
-  const passOn: Receive = (left) => {
-    push(note, left);
+export function warmUpFloorCallSites(hops = 20_000): void {
+  let received = 0;
+  const passForward: Receive = (left) => {
+    push(receive, left);
     if (typeof left === 'number' && left > 0) push(passBack, left - 1);
   };
   const passBack: Receive = (left) => {
-    push(noteToo, { left });
-    if (typeof left === 'number' && left > 0) push(passOn, left - 1);
+    push(receiveOther, { left });
+    if (typeof left === 'number' && left > 0) push(passForward, left - 1);
   };
-  const note: Receive = (about) => {
-    if (about !== undefined) noted += 1;
+  const receive: Receive = (payload) => {
+    if (payload !== undefined) received += 1;
   };
-  const noteToo: Receive = (about) => {
-    if (about !== note) noted += 1;
+  const receiveOther: Receive = (payload) => {
+    if (payload !== receive) received += 1;
   };
-  push(passOn, hops);
+  push(passForward, hops);
   drain();
-  if (noted !== hops + 1) throw new Error(`${noted} of ${hops + 1} notes arrived`);
+  if (received !== hops + 1) throw new Error(`${received} of ${hops + 1} messages arrived`);
 }
 
 function mailbox(capacity: number): (number | undefined)[] {
   return new Array<number | undefined>(2 ** Math.ceil(Math.log2(capacity + 1))).fill(undefined);
 }
 
-function counting(scale: number): Prepared {
+function counting(scale: number): PreparedRun {
   const messages = scaled(1_000_000, scale);
   const box = mailbox(messages);
   return () => {
@@ -82,7 +83,7 @@ function counting(scale: number): Prepared {
   };
 }
 
-function pingpong(scale: number): Prepared {
+function pingpong(scale: number): PreparedRun {
   const exchanges = scaled(1_000_000, scale);
   return () => {
     let left = exchanges;
@@ -96,7 +97,7 @@ function pingpong(scale: number): Prepared {
     };
     const ponger = (from: unknown): void => {
       pings += 1;
-      // Only the pinger sends here, and it sends itself.
+      // The only sender is the pinger, with itself as payload.
       push((from as typeof pinger).receive, undefined);
     };
     push(pinger.receive, undefined);
@@ -105,7 +106,7 @@ function pingpong(scale: number): Prepared {
   };
 }
 
-function ring(scale: number): Prepared {
+function ring(scale: number): PreparedRun {
   const size = 100;
   const hops = scaled(1_000_000, scale, size);
   return () => {
@@ -126,7 +127,7 @@ function ring(scale: number): Prepared {
   };
 }
 
-function forkjoin(scale: number): Prepared {
+function forkjoin(scale: number): PreparedRun {
   const count = 60;
   const each = Math.min(100_000, scaled(100_000, scale));
   const rounds = scaled(1, scale);
@@ -158,7 +159,7 @@ function forkOnce(boxes: readonly (number | undefined)[][], each: number): numbe
   return total;
 }
 
-function create(scale: number): Prepared {
+function create(scale: number): PreparedRun {
   const actors = scaled(100_000, scale);
   const wave = ringSize / 2;
   return () => {
@@ -178,48 +179,48 @@ function create(scale: number): Prepared {
   };
 }
 
-function question(value: number): Promise<number> {
+function ringAsk(value: number): Promise<number> {
   return new Promise((resolve) => {
-    push((asked) => resolve(Number(asked) + 1), value);
+    push((payload) => resolve(Number(payload) + 1), value);
   });
 }
 
-function ask(scale: number): Prepared {
-  const questions = scaled(100_000, scale);
+function ask(scale: number): PreparedRun {
+  const asks = scaled(100_000, scale);
   return async (): Promise<Outcome> => {
     let value = 0;
-    for (let count = 0; count < questions; count += 1) {
-      const answer = question(value);
+    for (let count = 0; count < asks; count += 1) {
+      const reply = ringAsk(value);
       drain();
-      value = await answer;
+      value = await reply;
     }
-    return { attempted: questions, completed: value };
+    return { attempted: asks, completed: value };
   };
 }
 
-function askConcurrent(scale: number): Prepared {
-  const flight = 1_000;
-  const flights = scaled(100, scale);
+function askConcurrent(scale: number): PreparedRun {
+  const inFlight = 1_000;
+  const rounds = scaled(100, scale);
   return async (): Promise<Outcome> => {
     let answered = 0;
-    for (let count = 0; count < flights; count += 1) {
-      const asked = new Array<Promise<number>>(flight);
-      for (let index = 0; index < flight; index += 1) asked[index] = question(index);
+    for (let count = 0; count < rounds; count += 1) {
+      const replies = new Array<Promise<number>>(inFlight);
+      for (let index = 0; index < inFlight; index += 1) replies[index] = ringAsk(index);
       drain();
-      const answers = await Promise.all(asked);
-      for (let index = 0; index < flight; index += 1) if (answers[index] === index + 1) answered += 1;
+      const values = await Promise.all(replies);
+      for (let index = 0; index < inFlight; index += 1) if (values[index] === index + 1) answered += 1;
     }
-    return { attempted: flight * flights, completed: answered };
+    return { attempted: inFlight * rounds, completed: answered };
   };
 }
 
-function asyncHandler(scale: number): Prepared {
+function asyncHandler(scale: number): PreparedRun {
   const messages = scaled(300_000, scale);
-  const settled = Promise.resolve();
+  const resolved = Promise.resolve();
   return async (): Promise<Outcome> => {
     let steps = 0;
     const receive = async (by: number): Promise<void> => {
-      await settled;
+      await resolved;
       steps += by;
     };
     for (let count = 0; count < messages; count += 1) await receive(1);
@@ -227,8 +228,8 @@ function asyncHandler(scale: number): Prepared {
   };
 }
 
-/** By the name of the benchmark. */
-export const bare: Readonly<Record<string, (scale: number) => Prepared>> = {
+/** Runs by benchmark name. */
+export const floorWorkloads: Readonly<Record<string, (scale: number) => PreparedRun>> = {
   counting,
   pingpong,
   ring,

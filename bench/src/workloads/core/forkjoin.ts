@@ -5,8 +5,8 @@ import { type Outcome, scaled, type Workload } from '../workload.js';
 const receivers = 60;
 
 /**
- * One producer, sixty receivers, all mailboxes filled side by side. Above its full size it repeats instead of
- * queueing more: a bounded system refuses what exceeds its bound.
+ * One producer fills the mailboxes of sixty receivers in parallel. Above scale 1 the workload repeats instead
+ * of queueing more, since bounded systems refuse messages above their bound.
  */
 export function forkjoinOf(name: string, size: number): Workload {
   return {

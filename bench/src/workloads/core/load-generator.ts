@@ -2,41 +2,41 @@ import type { Ref, System } from '../../adapters/actor-system.js';
 import type { Measurement } from '../../runner/suite.js';
 import { Deferred } from '../deferred.js';
 
-/** Tokens that go round a ring of actors and never rest. */
-export interface HogShape {
+/** Tokens that circulate in a ring of actors without pause. */
+export interface LoadShape {
   readonly members: number;
   readonly tokens: number;
 }
 
-/** A hundred actors share the blame. */
-export const ringShape: HogShape = { members: 100, tokens: 50 };
-/** One actor that always has mail from itself. */
-export const loneShape: HogShape = { members: 1, tokens: 64 };
+/** The load is spread over a hundred actors. */
+export const ringLoad: LoadShape = { members: 100, tokens: 50 };
+/** One actor that always has messages from itself in its mailbox. */
+export const oneActorLoad: LoadShape = { members: 1, tokens: 64 };
 
-const checkEvery = 4_096;
+const messagesPerClockCheck = 4_096;
 
-/** Keeps the loop full for as long as it runs. */
-export class Hog {
+/** Saturates the event loop for a given time. */
+export class LoadGenerator {
   private readonly system: System;
-  private readonly shape: HogShape;
+  private readonly shape: LoadShape;
   private readonly start: () => Ref[];
   private readonly token: (to: Ref, turn: number) => void;
   private refs: Ref[] = [];
   private until = 0;
   private sent = 0;
   private handled = 0;
-  private retired = 0;
+  private endedTokens = 0;
   private ended = new Deferred();
 
-  constructor(system: System, shape: HogShape) {
+  constructor(system: System, shape: LoadShape) {
     this.system = system;
     this.shape = shape;
     const { members } = shape;
     const token = system.tell<number>('token');
     const link = system.tell<Ref>('link');
-    const hog = this;
+    const generator = this;
     const Member = system.define({
-      name: 'hog',
+      name: 'load',
       state: (): { next: Ref | undefined; turns: number } => ({ next: undefined, turns: 0 }),
       handlers: {
         link(ctx, next: Ref) {
@@ -44,7 +44,7 @@ export class Hog {
         },
         token(ctx, turn: number) {
           ctx.state.turns += 1;
-          if (ctx.state.next !== undefined && hog.goesOn()) token(ctx.state.next, turn + 1);
+          if (ctx.state.next !== undefined && generator.continues()) token(ctx.state.next, turn + 1);
         },
       },
     });
@@ -58,26 +58,26 @@ export class Hog {
     };
   }
 
-  /** Ends by its own clock, because on a system that never yields nobody else can end it. */
-  private goesOn(): boolean {
+  /** The generator checks the clock itself: on a system that never yields, no timer could end it. */
+  private continues(): boolean {
     this.handled += 1;
-    if (this.handled % checkEvery === 0 && performance.now() > this.until) this.until = 0;
+    if (this.handled % messagesPerClockCheck === 0 && performance.now() > this.until) this.until = 0;
     if (this.until !== 0) {
       this.sent += 1;
       return true;
     }
-    this.retired += 1;
-    if (this.retired === this.shape.tokens) this.ended.resolve();
+    this.endedTokens += 1;
+    if (this.endedTokens === this.shape.tokens) this.ended.resolve();
     return false;
   }
 
-  /** Saturates the loop for `ms` and says how many messages were sent and handled, and in which time. */
+  /** Saturates the event loop for `ms` and returns the numbers of sent and handled messages. */
   async run(ms: number): Promise<Measurement> {
     const { members, tokens } = this.shape;
     this.ended = new Deferred();
     this.sent = tokens;
     this.handled = 0;
-    this.retired = 0;
+    this.endedTokens = 0;
     const started = performance.now();
     this.until = started + ms;
     this.refs = this.start();

@@ -9,7 +9,7 @@ interface Pinger {
   pongs: number;
 }
 
-/** Two actors, one message under way: the cost of a wake-up. */
+/** Two actors with one message in flight: the cost of a wake-up. */
 export function pingpongOf(name: string, size: number): Workload {
   return { name, unit: 'messages', prepare: (system, scale) => prepare(system, scaled(size, scale)) };
 }
@@ -63,13 +63,13 @@ function prepare(system: System, exchanges: number): () => Promise<Outcome> {
     const ponger = system.spawn(Pong);
     serve(system.spawn(Ping, done), ponger);
     await done.promise;
-    await settle();
-    // Every ping was answered, or the last pong would not have come.
+    await nextLoopTurn();
+    // The last pong arrives only after all pings were answered.
     return { attempted: 2 * exchanges, completed: 2 * pings, oracle: pings === exchanges };
   };
 }
 
-/** Lets what was sent last arrive, in systems that deliver later than the caller resumes. */
-function settle(): Promise<void> {
+/** Time for the delivery of `end` in systems where the caller resumes before it. */
+function nextLoopTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

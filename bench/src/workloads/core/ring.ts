@@ -9,7 +9,7 @@ interface Node {
 
 const size = 100;
 
-/** One token around a hundred actors: no mailbox is ever longer than one. */
+/** One token in a ring of a hundred actors: every mailbox has at most one message. */
 export function ringOf(name: string, hops: number): Workload {
   return { name, unit: 'messages', prepare: (system, scale) => prepare(system, scaled(hops, scale, size)) };
 }

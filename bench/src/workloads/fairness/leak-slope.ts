@@ -1,11 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { System } from '../../adapters/actor-system.js';
 import type { Measurement } from '../../runner/suite.js';
-import { pause } from '../core/latency-under-load.js';
 import { Deferred } from '../deferred.js';
 import { scaled } from '../workload.js';
 
 const cycles = 12;
-/** Below this a slope is the allocator's noise. */
+/** A smaller slope is noise of the allocator. */
 const noiseBytes = 0.1;
 
 /** The slope of the least-squares line through equally spaced values. */
@@ -21,14 +21,14 @@ export function slope(values: readonly number[]): number {
   return above / below;
 }
 
-/** Live heap after each cycle of spawning, messaging and stopping actors; the slope is what each of them leaves behind. */
+/** Live heap after cycles of spawning, messaging and stopping actors; the slope is the leak per actor. */
 export function leakSlope(system: System, scale: number): () => Promise<Measurement> {
   const actors = scaled(20_000, scale, 500);
   const touch = system.tell<number>('touch');
   let done = new Deferred();
   let touched = 0;
-  const Mayfly = system.define({
-    name: 'leak-mayfly',
+  const ShortLived = system.define({
+    name: 'leak-short-lived',
     state: (age: number) => ({ age }),
     handlers: {
       touch(ctx, by: number) {
@@ -43,9 +43,9 @@ export function leakSlope(system: System, scale: number): () => Promise<Measurem
   if (collect === undefined) throw new Error('leakSlope needs --expose-gc');
   const cycle = async (): Promise<number> => {
     done = new Deferred();
-    for (let index = 0; index < actors; index += 1) touch(system.spawn(Mayfly, index), 1);
+    for (let index = 0; index < actors; index += 1) touch(system.spawn(ShortLived, index), 1);
     await done.promise;
-    await pause(20);
+    await sleep(20);
     collect();
     collect();
     const { heapUsed, external } = process.memoryUsage();

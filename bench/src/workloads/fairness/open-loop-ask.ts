@@ -3,12 +3,12 @@ import { lateness } from '../../probes/timer-probe.js';
 import type { Measurement } from '../../runner/suite.js';
 import { Deferred } from '../deferred.js';
 
-/** Asks per second: an amount every system here can serve. */
+/** Asks per second, within the capacity of every compared system. */
 const rate = 20_000;
 
 /**
- * Asks that are due at fixed times, whether or not earlier ones were answered; latency counts from the due time. A
- * closed loop would stop asking while the system stalls, and hide the stall.
+ * Asks at fixed times, independent of earlier replies; latency counts from the due time. A closed loop would
+ * stop asking during a stall and so hide it.
  */
 export function openLoopAsk(system: System, ms: number): () => Promise<Measurement> {
   const next = system.ask<number, number>('next');
@@ -27,27 +27,27 @@ export function openLoopAsk(system: System, ms: number): () => Promise<Measureme
     const adder = system.spawn(Adder);
     const done = new Deferred();
     const late: number[] = [];
-    let right = 0;
+    let correct = 0;
     let sent = 0;
     const started = performance.now();
     const send = (index: number): void => {
       const due = started + (index * 1_000) / rate;
-      void next(adder, index).then((answer) => {
+      void next(adder, index).then((reply) => {
         late.push(Math.max(0, performance.now() - due));
-        if (answer === index + 1) right += 1;
+        if (reply === index + 1) correct += 1;
         if (late.length === total) done.resolve();
       });
     };
-    const turn = (): void => {
+    const sendDue = (): void => {
       const due = Math.min(total, Math.floor(((performance.now() - started) * rate) / 1_000));
       for (; sent < due; sent += 1) send(sent);
-      if (sent < total) setImmediate(turn);
+      if (sent < total) setImmediate(sendDue);
     };
-    turn();
+    sendDue();
     await done.promise;
     const seconds = (performance.now() - started) / 1_000;
     system.stop(adder);
     const { p50, p99, max } = lateness(late);
-    return { attempted: total, completed: right, seconds, p50, p99, max };
+    return { attempted: total, completed: correct, seconds, p50, p99, max };
   };
 }

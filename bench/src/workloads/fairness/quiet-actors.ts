@@ -1,18 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { System } from '../../adapters/actor-system.js';
 import { lateness } from '../../probes/timer-probe.js';
 import type { Measurement } from '../../runner/suite.js';
-import { health, pause } from '../core/latency-under-load.js';
-import { Hog, loneShape } from '../core/load-generator.js';
+import { probeMeasurement } from '../core/latency-under-load.js';
+import { LoadGenerator, oneActorLoad } from '../core/load-generator.js';
 
-const quiet = 999;
+const quietCount = 999;
 const everyMs = 10;
 
 /**
- * How late 999 quiet actors handle a message each, every 10 ms, while one hog always has mail. Lateness counts from
- * when the message was due, so that a loop that could not even send it does not look healthy.
+ * Lateness of 999 quiet actors that receive a message every 10 ms, while one busy actor always has messages.
+ * It counts from the due time of the message, so that a loop too blocked to send it does not look healthy.
  */
-export function quietUnderHog(system: System | undefined, ms: number): () => Promise<Measurement> {
-  if (system === undefined) return () => idle(ms);
+export function quietActorsUnderLoad(system: System | undefined, ms: number): () => Promise<Measurement> {
+  if (system === undefined) return () => idleLoop(ms);
   const tick = system.tell<number>('tick');
   let late: number[] = [];
   const Quiet = system.define({
@@ -25,10 +26,10 @@ export function quietUnderHog(system: System | undefined, ms: number): () => Pro
       },
     },
   });
-  const hog = new Hog(system, loneShape);
+  const generator = new LoadGenerator(system, oneActorLoad);
   return async () => {
     late = [];
-    const actors = Array.from({ length: quiet }, () => system.spawn(Quiet));
+    const actors = Array.from({ length: quietCount }, () => system.spawn(Quiet));
     const started = performance.now();
     let rounds = 0;
     const sendDue = (): void => {
@@ -38,26 +39,26 @@ export function quietUnderHog(system: System | undefined, ms: number): () => Pro
       }
     };
     const timer = setInterval(sendDue, everyMs);
-    const work = await hog.run(ms);
+    const work = await generator.run(ms);
     sendDue();
     clearInterval(timer);
-    while (late.length < rounds * quiet) await pause(1);
+    while (late.length < rounds * quietCount) await sleep(1);
     for (const actor of actors) system.stop(actor);
-    return health(work, lateness(late), ms);
+    return probeMeasurement(work, lateness(late), ms);
   };
 }
 
-/** The same messages as plain calls on an empty loop. */
-async function idle(ms: number): Promise<Measurement> {
+/** The same messages as plain calls on an idle event loop. */
+async function idleLoop(ms: number): Promise<Measurement> {
   const late: number[] = [];
   const started = performance.now();
   let rounds = 0;
   const timer = setInterval(() => {
     rounds += 1;
     const due = started + rounds * everyMs;
-    for (let index = 0; index < quiet; index += 1) late.push(Math.max(0, performance.now() - due));
+    for (let index = 0; index < quietCount; index += 1) late.push(Math.max(0, performance.now() - due));
   }, everyMs);
-  await pause(ms);
+  await sleep(ms);
   clearInterval(timer);
-  return health(undefined, lateness(late), ms);
+  return probeMeasurement(undefined, lateness(late), ms);
 }

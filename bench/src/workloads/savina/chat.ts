@@ -28,24 +28,24 @@ function chooseAction(random: SeededRandom): Action {
   return roll(invitePercent) ? 'invite' : 'none';
 }
 
-/** Counts what a turn still owes; opens when all is paid. */
+/** Counts the outstanding messages of a turn and resolves at zero. */
 class Turn {
   readonly ended = new Deferred();
-  private open: number;
+  private outstanding: number;
   handled = 0;
 
   constructor(clients: number) {
-    this.open = clients;
+    this.outstanding = clients;
   }
 
-  expect(more: number): void {
-    this.open += more;
+  add(more: number): void {
+    this.outstanding += more;
   }
 
-  settle(): void {
-    this.open -= 1;
+  handledOne(): void {
+    this.outstanding -= 1;
     this.handled += 1;
-    if (this.open === 0) this.ended.resolve();
+    if (this.outstanding === 0) this.ended.resolve();
   }
 }
 
@@ -73,7 +73,7 @@ interface Chat {
   posts: number;
 }
 
-/** Friendships are drawn before the clock starts: every pair once, with the same chance. */
+/** Random friendships, drawn before the clock starts: every pair once, with the same probability. */
 function friendships(clients: number): readonly (readonly number[])[] {
   const random = new SeededRandom(seed);
   const friends = Array.from({ length: clients }, (): number[] => []);
@@ -87,7 +87,7 @@ function friendships(clients: number): readonly (readonly number[])[] {
   return friends;
 }
 
-/** A chat application in turns: clients compute, post, leave and invite by the roll of dice. */
+/** A chat application in turns: clients compute, post, leave and invite at random. */
 export const chat: Workload = {
   name: 'chat',
   unit: 'messages',
@@ -95,7 +95,7 @@ export const chat: Workload = {
   prepare(system, scale) {
     const clients = scaled(1_024, scale, 16);
     const friends = friendships(clients);
-    const poke = system.tell<Turn>('poke');
+    const startTurn = system.tell<Turn>('startTurn');
     const act = system.tell<Turn>('act');
     const post = system.tell<Post>('post');
     const read = system.tell<Post>('read');
@@ -109,18 +109,18 @@ export const chat: Workload = {
       handlers: {
         post(ctx, message: Post) {
           ctx.state.posts += 1;
-          message.turn.expect(ctx.state.members.length);
+          message.turn.add(ctx.state.members.length);
           for (const member of ctx.state.members) read(member, message);
-          message.turn.settle();
+          message.turn.handledOne();
         },
         join(ctx, { member, turn }: Membership) {
           ctx.state.members.push(member);
-          turn.settle();
+          turn.handledOne();
         },
         leave(ctx, { member, turn }: Membership) {
           const at = ctx.state.members.indexOf(member);
           if (at !== -1) ctx.state.members.splice(at, 1);
-          turn.settle();
+          turn.handledOne();
         },
       },
     });
@@ -128,11 +128,11 @@ export const chat: Workload = {
       const room = system.spawn(Room);
       rooms.push(room);
       state.chats.push(room);
-      const guests = state.friends.filter(() => state.random.below(100) < invitePercent);
-      turn.expect(1 + guests.length);
+      const invitedFriends = state.friends.filter(() => state.random.below(100) < invitePercent);
+      turn.add(1 + invitedFriends.length);
       join(room, { member: self, turn });
-      for (const guest of guests) invited(guest, { chat: room, turn });
-      turn.settle();
+      for (const friend of invitedFriends) invited(friend, { chat: room, turn });
+      turn.handledOne();
     };
     const perform = (state: Client, self: Ref, turn: Turn): void => {
       const action = chooseAction(state.random);
@@ -144,7 +144,7 @@ export const chat: Workload = {
         leave(room, { member: self, turn });
       } else {
         if (action === 'compute') state.computed += fibonacci(computeDepth);
-        turn.settle();
+        turn.handledOne();
       }
     };
     const ClientActor = system.define({
@@ -154,7 +154,7 @@ export const chat: Workload = {
         return {
           index,
           random: new SeededRandom(seed * 1_000 + index),
-          // Resolved late, because the later clients do not exist yet.
+          // Evaluated later, because not all clients are spawned yet.
           get friends() {
             known ??= friends[index]?.flatMap((friend) => all[friend] ?? []) ?? [];
             return known;
@@ -170,7 +170,7 @@ export const chat: Workload = {
         },
         read(ctx, message: Post) {
           ctx.state.read += 1;
-          message.turn.settle();
+          message.turn.handledOne();
         },
         invited(ctx, { chat: room, turn }: { chat: Ref; turn: Turn }) {
           ctx.state.chats.push(room);
@@ -182,7 +182,7 @@ export const chat: Workload = {
       name: 'directory',
       state: (members: readonly Ref[]) => ({ members }),
       handlers: {
-        poke(ctx, turn: Turn) {
+        startTurn(ctx, turn: Turn) {
           for (const member of ctx.state.members) act(member, turn);
         },
       },
@@ -191,7 +191,7 @@ export const chat: Workload = {
       rooms = [];
       const all: Ref[] = [];
       for (let index = 0; index < clients; index += 1) all.push(system.spawn(ClientActor, { index, all }));
-      const lists = Array.from({ length: directories }, (_, at) =>
+      const directoryRefs = Array.from({ length: directories }, (_, at) =>
         system.spawn(
           Directory,
           all.filter((_, index) => index % directories === at),
@@ -203,13 +203,13 @@ export const chat: Workload = {
       for (let count = 0; count < turns; count += 1) {
         const turn = new Turn(clients);
         const began = performance.now();
-        for (const list of lists) poke(list, turn);
+        for (const directory of directoryRefs) startTurn(directory, turn);
         await turn.ended.promise;
         times.push(performance.now() - began);
         attempted += turn.handled;
         completed += turn.handled;
       }
-      for (const ref of [...all, ...lists, ...rooms]) system.stop(ref);
+      for (const ref of [...all, ...directoryRefs, ...rooms]) system.stop(ref);
       const deviation = quantile(times, 0.9) - quantile(times, 0.1);
       return {
         attempted,

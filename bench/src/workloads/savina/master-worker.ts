@@ -1,14 +1,14 @@
 import type { Ref, System } from '../../adapters/actor-system.js';
 import { Deferred } from '../deferred.js';
 
-/** Work that a master hands to workers in turn; a worker may find more of it. */
-export interface Crew<Item, Result> {
+/** Work that a master distributes to its workers; a work item may create further items. */
+export interface MasterWorkerTask<Item, Result> {
   readonly workers: number;
   work(item: Item, more: (item: Item) => void): Result;
   collect(result: Result): void;
 }
 
-interface Master<Item> {
+interface MasterState<Item> {
   readonly workers: readonly Ref[];
   readonly done: Deferred<number>;
   next: number;
@@ -17,24 +17,28 @@ interface Master<Item> {
   first: readonly Item[];
 }
 
-/** Master and workers as actors. The run resolves with the number of items done, when nothing is left. */
-export function assembleCrew<Item, Result>(
+/** Master and workers as actors. A run resolves with the number of items after the last one. */
+export function masterWorker<Item, Result>(
   system: System,
-  crew: Crew<Item, Result>,
+  task: MasterWorkerTask<Item, Result>,
 ): (first: readonly Item[]) => Promise<number> {
   const begin = system.tell('begin');
   const more = system.tell<Item>('more');
   const work = system.tell<{ master: Ref; item: Item }>('work');
   const finished = system.tell<Result>('finished');
-  const hand = (state: Master<Item>, master: Ref, item: Item): void => {
+  const assign = (state: MasterState<Item>, master: Ref, item: Item): void => {
     const worker = state.workers[state.next];
     state.next = (state.next + 1) % state.workers.length;
     state.open += 1;
     if (worker !== undefined) work(worker, { master, item });
   };
-  const CrewMaster = system.define({
+  const Master = system.define({
     name: 'master',
-    state: ({ workers, done, first }: Pick<Master<Item>, 'workers' | 'done' | 'first'>): Master<Item> => ({
+    state: ({
+      workers,
+      done,
+      first,
+    }: Pick<MasterState<Item>, 'workers' | 'done' | 'first'>): MasterState<Item> => ({
       workers,
       done,
       first,
@@ -44,14 +48,14 @@ export function assembleCrew<Item, Result>(
     }),
     handlers: {
       begin(ctx) {
-        for (const item of ctx.state.first) hand(ctx.state, ctx.self, item);
+        for (const item of ctx.state.first) assign(ctx.state, ctx.self, item);
       },
       more(ctx, item: Item) {
-        hand(ctx.state, ctx.self, item);
+        assign(ctx.state, ctx.self, item);
       },
       finished(ctx, result: Result) {
         const { state } = ctx;
-        crew.collect(result);
+        task.collect(result);
         state.open -= 1;
         state.finished += 1;
         if (state.open > 0) return;
@@ -60,22 +64,22 @@ export function assembleCrew<Item, Result>(
       },
     },
   });
-  const CrewWorker = system.define({
-    name: 'crew-worker',
+  const Worker = system.define({
+    name: 'worker',
     state: () => ({ items: 0 }),
     handlers: {
       work(ctx, { master, item }: { master: Ref; item: Item }) {
         ctx.state.items += 1;
-        // What is found goes out before the word that this item is finished, so that the master never sees zero early.
-        const result = crew.work(item, (found) => more(master, found));
+        // Further items are sent before `finished`, so that the master does not count down to zero too early.
+        const result = task.work(item, (found) => more(master, found));
         finished(master, result);
       },
     },
   });
   return async (first) => {
-    const workers = Array.from({ length: crew.workers }, () => system.spawn(CrewWorker));
+    const workers = Array.from({ length: task.workers }, () => system.spawn(Worker));
     const done = new Deferred<number>();
-    begin(system.spawn(CrewMaster, { workers, done, first }));
+    begin(system.spawn(Master, { workers, done, first }));
     const count = await done.promise;
     for (const worker of workers) system.stop(worker);
     return count;
@@ -83,11 +87,14 @@ export function assembleCrew<Item, Result>(
 }
 
 /** The same work in one loop, without actors. */
-export function workAlone<Item, Result>(crew: Crew<Item, Result>, first: readonly Item[]): number {
+export function runWithoutActors<Item, Result>(
+  task: MasterWorkerTask<Item, Result>,
+  first: readonly Item[],
+): number {
   const open = [...first];
   let count = 0;
   for (let item = open.pop(); item !== undefined; item = open.pop()) {
-    crew.collect(crew.work(item, (found) => open.push(found)));
+    task.collect(task.work(item, (found) => open.push(found)));
     count += 1;
   }
   return count;

@@ -3,7 +3,7 @@ import type { Definition, Ref, System, Tell } from '../../adapters/actor-system.
 import { Deferred } from '../deferred.js';
 import type { Outcome } from '../workload.js';
 
-/** A stage takes one value and passes on any number of them, in order. */
+/** A stage receives one value and passes any number of values on, in order. */
 export interface Stage {
   take(value: number, pass: (value: number) => void): void;
 }
@@ -13,7 +13,7 @@ export function seededValues(count: number, below: number): number[] {
   return Array.from({ length: count }, () => Math.floor(random.next() * below));
 }
 
-/** Whether the values come out in order and are those that went in. */
+/** Checks that the output is ordered and has the checksum of the input. */
 class Validation {
   count = 0;
   ordered = true;
@@ -33,7 +33,7 @@ class Validation {
   }
 }
 
-interface Joint {
+interface StageState {
   readonly stage: Stage;
   readonly pass: (value: number) => void;
 }
@@ -41,7 +41,7 @@ interface Joint {
 function defineStage(system: System, value: Tell<number>): Definition {
   return system.define({
     name: 'stage',
-    state: ({ stage, next }: { stage: Stage; next: Ref }): Joint => ({
+    state: ({ stage, next }: { stage: Stage; next: Ref }): StageState => ({
       stage,
       pass: (passed) => value(next, passed),
     }),
@@ -53,8 +53,8 @@ function defineStage(system: System, value: Tell<number>): Definition {
   });
 }
 
-/** A chain of actors, one value per message; the sink checks what arrives. */
-export function assemblePipeline(
+/** A chain of actors with one value per message; the sink validates the output. */
+export function actorPipeline(
   system: System,
   stages: () => readonly Stage[],
   input: readonly number[],
@@ -96,8 +96,8 @@ export function assemblePipeline(
   };
 }
 
-/** The same stages as nested calls. */
-export function runPipelineAlone(stages: () => readonly Stage[], input: readonly number[]): Outcome {
+/** The same stages as nested calls, without actors. */
+export function runPipelineWithoutActors(stages: () => readonly Stage[], input: readonly number[]): Outcome {
   const validation = new Validation();
   let pass = (value: number): void => validation.take(value);
   for (const stage of [...stages()].reverse()) {

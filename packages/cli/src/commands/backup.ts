@@ -82,6 +82,6 @@ async function isEmpty(folder: string): Promise<boolean> {
   throw new CliError(
     'ERR_CLI_NOT_EMPTY',
     ExitCode.cannotCreate,
-    `${folder}: not empty; name a folder that is that does not exist yet`,
+    `${folder}: not empty; name a folder that does not exist yet`,
   );
 }

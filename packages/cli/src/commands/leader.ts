@@ -181,7 +181,7 @@ function printPeerEvent(terminal: Terminal, event: ListenerEvent): void {
         `leader: ${event.remote} ${event.identityName ?? ''} ${formatCloseReason(event.reason)}`,
       ),
     );
-  else if (event.kind === 'refused') terminal.err(`leader: ${event.remote} refused: ${event.why}`);
+  else if (event.kind === 'refused') terminal.err(`leader: ${event.remote} refused: ${event.cause}`);
   else if (event.kind === 'tls-failed')
     terminal.err(`leader: ${event.remote} TLS handshake failed: ${event.error.message}`);
 }

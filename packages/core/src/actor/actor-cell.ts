@@ -11,25 +11,25 @@ import { Failure } from '../message/expected-failure.js';
 import { LaterReply } from '../message/later-reply.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf, TellMethods } from '../ref/actor-ref.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import type { TimerMethods, TimerOptions } from '../ref/timer-methods.js';
 import { link, unlink } from './actor-links.js';
 import type { ActorType } from './actor-type.js';
 import { ColdState } from './cold-state.js';
 
 /**
- * One incarnation of an actor: its mailbox, its state, and the context its handlers get, in one object of eight
- * fields. A restart makes a new cell that takes over slot, mailbox and cold; the old one is FENCED for good, so a
- * continuation that still holds it is refused without any bookkeeping (ADR 0012).
+ * One incarnation of an actor: its mailbox, its state, and the context its handlers get, in one object of
+ * eight fields. A restart makes a new cell that takes over slot, mailbox and cold state; the old one is
+ * fenced for good, so a continuation that still holds it is refused without any bookkeeping.
  */
 export class ActorCell extends Mailbox implements ActorContext<unknown> {
   declare type: ActorType;
   state: unknown;
   args: unknown;
-  ref: RefBase;
+  ref: CellRef;
   cold: ColdState | undefined;
 
-  constructor(type: ActorType, slot: number, args: unknown, ref: RefBase | undefined) {
+  constructor(type: ActorType, slot: number, args: unknown, ref: CellRef | undefined) {
     super(type, slot);
     this.state = undefined;
     this.args = args;
@@ -42,7 +42,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     return this.cold;
   }
 
-  /** Puts a signal in its lane and makes sure that it will be onClockRead at. */
+  /** Puts a signal into the signal lane and schedules the actor. */
   signal(signal: Signal): void {
     if (!this.isCurrent) return;
     this.ensureCold().signals.push(signal);
@@ -50,9 +50,10 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     this.type.runtime.ready.registerReady(this);
   }
 
-  // Nothing is asked of one that is gone: its slot may be somebody else's, who would then stand in the ring twice.
+  // A terminated cell takes no requests: its slot may belong to another actor, which would then be in the
+  // ring twice.
 
-  /** Also of one that drains: what is left of its backlog becomes dead letters then. */
+  /** Ends a drain too: the rest of its backlog becomes dead letters. */
   requestStop(): void {
     if (!this.isCurrent) return;
     this.markStopRequested();
@@ -71,13 +72,13 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     this.type.runtime.ready.registerReady(this);
   }
 
-  /** Its parent ends it for good. */
+  /** The parent ends it for good. */
   release(): void {
     this.markReleased();
     this.requestStop();
   }
 
-  /** From here on also a permanent child stays ended. Without cold it is not permanent. */
+  /** From now on a permanent child stays ended too. Without cold state it is not permanent. */
   markReleased(): void {
     if (this.cold !== undefined) this.cold.released = true;
   }
@@ -94,10 +95,11 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   }
 
   /**
-   * The slot will soon belong to another actor. Three facts that a report may still want take the place of fields that
-   * are no longer needed: the generation stands in the state, the parent in the arguments, the reason in the status.
+   * The slot will soon belong to another actor. Three facts that a report may still want take the place of
+   * fields that are no longer needed: the generation stands in the state, the parent in the arguments, the
+   * reason in the status.
    */
-  terminate(reason: StopReason, parent: RefBase | undefined): void {
+  terminate(reason: StopReason, parent: CellRef | undefined): void {
     this.markTerminated(STOP_REASONS.indexOf(reason));
     this.state = this.type.runtime.ready.slots.generationOf(this.slot);
     this.args = parent;
@@ -107,9 +109,9 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     return STOP_REASONS[this.terminationCode] as StopReason;
   }
 
-  /** Undefined for the guardian; also known of an actor that is gone. */
-  get parentRef(): RefBase | undefined {
-    if (this.isTerminated) return this.args as RefBase | undefined;
+  /** Undefined for the guardian. Known of a terminated actor too. */
+  get parentRef(): CellRef | undefined {
+    if (this.isTerminated) return this.args as CellRef | undefined;
     return this.type.runtime.childLists.parentOf(this.slot)?.ref;
   }
 
@@ -169,41 +171,41 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
   watch(ref: AnyRef): void {
     this.checkCurrent('watch');
     cellOfRef('watch.ref', ref);
-    this.type.runtime.deathWatch.watch(this, ref as RefBase);
+    this.type.runtime.deathWatch.watch(this, ref as CellRef);
   }
 
   unwatch(ref: AnyRef): void {
     this.checkCurrent('unwatch');
     cellOfRef('unwatch.ref', ref);
-    this.type.runtime.deathWatch.unwatch(this, ref as RefBase);
+    this.type.runtime.deathWatch.unwatch(this, ref as CellRef);
   }
 
   link(ref: AnyRef): void {
     this.checkCurrent('link');
     cellOfRef('link.ref', ref);
-    link(this, ref as RefBase);
+    link(this, ref as CellRef);
   }
 
   unlink(ref: AnyRef): void {
     this.checkCurrent('unlink');
     cellOfRef('unlink.ref', ref);
-    unlink(this, ref as RefBase);
+    unlink(this, ref as CellRef);
   }
 
   tell<H extends HandlerMap>(ref: RefOf<H>): TellMethods<H> {
-    return (ref as unknown as RefBase).tellAs(this) as TellMethods<H>;
+    return (ref as unknown as CellRef).tellAs(this) as TellMethods<H>;
   }
 
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H> {
-    return (ref as unknown as RefBase).askAs(this, options?.withinMs) as AskMethods<H>;
+    return (ref as unknown as CellRef).askAs(this, options?.withinMs) as AskMethods<H>;
   }
 
   after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H> {
-    return this.timerFace(ms, ref, options, false);
+    return this.timerMethods(ms, ref, options, false);
   }
 
   every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H> {
-    return this.timerFace(ms, ref, options, true);
+    return this.timerMethods(ms, ref, options, true);
   }
 
   cancel(key: string): boolean {
@@ -267,7 +269,7 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     return cell;
   }
 
-  private timerFace<H extends HandlerMap>(
+  private timerMethods<H extends HandlerMap>(
     ms: number,
     ref: RefOf<H>,
     options: TimerOptions | undefined,
@@ -277,6 +279,6 @@ export class ActorCell extends Mailbox implements ActorContext<unknown> {
     this.checkCurrent(verb);
     cellOfRef(`${verb}.ref`, ref);
     const terms = { owner: this, ms, repeat, key: options?.key };
-    return (ref as unknown as RefBase).timer(terms) as TimerMethods<H>;
+    return (ref as unknown as CellRef).timer(terms) as TimerMethods<H>;
   }
 }

@@ -1,13 +1,13 @@
 import { MisuseError } from '../errors.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import type { ActorCell } from './actor-cell.js';
 import type { ColdState } from './cold-state.js';
 
 /**
- * Actors that end together: when one of two linked actors has ended, for whatever reason, the other is stopped. A restart
- * is no end, so links outlive it.
+ * Actors that end together: when one of two linked actors has ended, for any reason, the other is stopped. A
+ * restart is not an end, so links outlive it.
  */
-export function link(cell: ActorCell, to: RefBase): void {
+export function link(cell: ActorCell, to: CellRef): void {
   const other = to.cell.ref;
   if (other === cell.ref) throw new MisuseError(`${cell.path}: link: an actor cannot be linked to itself`);
   if (other.cell.isTerminated) {
@@ -18,14 +18,14 @@ export function link(cell: ActorCell, to: RefBase): void {
   linksOf(other.cell).add(cell.ref);
 }
 
-export function unlink(cell: ActorCell, from: RefBase): void {
+export function unlink(cell: ActorCell, from: CellRef): void {
   const other = from.cell.ref;
   cell.cold?.links?.delete(other);
   other.cell.cold?.links?.delete(cell.ref);
 }
 
-/** One of them has ended. */
-export function stopLinked(ref: RefBase, cold: ColdState): void {
+/** The actor has ended: the actors linked to it are stopped. */
+export function stopLinked(ref: CellRef, cold: ColdState): void {
   for (const other of cold.links ?? []) {
     other.cell.cold?.links?.delete(ref);
     other.cell.requestStop();
@@ -33,7 +33,7 @@ export function stopLinked(ref: RefBase, cold: ColdState): void {
   cold.links = undefined;
 }
 
-function linksOf(cell: ActorCell): Set<RefBase> {
+function linksOf(cell: ActorCell): Set<CellRef> {
   const cold = cell.ensureCold();
   cold.links ??= new Set();
   return cold.links;

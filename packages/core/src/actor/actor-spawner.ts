@@ -3,30 +3,32 @@ import { checkIsDefinition } from '../define/check-definition.js';
 import { checkSpawnOptions, type SpawnOptions } from '../define/spawn-options.js';
 import { SystemStoppedError } from '../errors.js';
 import type { Middleware } from '../middleware/middleware.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import { ActorCell } from './actor-cell.js';
-import type { ActorTypes } from './actor-types.js';
+import type { ActorTypeCache } from './actor-type-cache.js';
 import type { Parts } from './runtime-parts.js';
 
 /** Makes actors. */
 export class ActorSpawner {
   private readonly runtime: Parts<'childLists' | 'events' | 'ready' | 'registry' | 'restarts'>;
-  private readonly types: ActorTypes;
+  private readonly types: ActorTypeCache;
   private readonly system: { readonly name: string; readonly middleware: readonly Middleware[] };
 
-  constructor(runtime: ActorSpawner['runtime'], types: ActorTypes, system: ActorSpawner['system']) {
+  constructor(runtime: ActorSpawner['runtime'], types: ActorTypeCache, system: ActorSpawner['system']) {
     this.runtime = runtime;
     this.types = types;
     this.system = system;
   }
 
-  /** `ref`: the ref that the place of the actor in a tree has already; it outlives the actors at this place. */
+  /**
+   * `ref`: the ref that the place of the actor in a tree has already; it outlives the actors at this place.
+   */
   spawn(
     parent: ActorCell,
     definition: AnyDefinition,
     args: unknown,
     options: SpawnOptions | undefined,
-    ref?: RefBase,
+    ref?: CellRef,
   ): ActorCell {
     checkIsDefinition(definition);
     const { childLists, events, ready, registry, restarts } = this.runtime;

@@ -1,7 +1,7 @@
 import { OptionError } from '../errors.js';
 import { AWAITING, FAULT } from '../mailbox/status-word.js';
 import type { TimerContext } from '../middleware/hook-contexts.js';
-import type { RefBase, TimerTerms } from '../ref/ref-class.js';
+import type { CellRef, TimerTerms } from '../ref/cell-ref.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 import type { ActorCell } from './actor-cell.js';
@@ -25,18 +25,18 @@ export class CellTimers {
   }
 }
 
-/** A message that is sent when its time has come. */
+/** A message that is sent when the timer fires. */
 class CellTimer extends TimerNode implements ActorTimer {
   previous: CellTimer | undefined = undefined;
   next: CellTimer | undefined = undefined;
   readonly terms: TimerTerms;
-  readonly target: RefBase;
+  readonly target: CellRef;
   readonly handler: number;
   readonly payload: unknown;
   readonly timerContext: TimerContext | undefined;
   private readonly timers: ActorTimers;
 
-  constructor(timers: ActorTimers, terms: TimerTerms, target: RefBase, handler: number, payload: unknown) {
+  constructor(timers: ActorTimers, terms: TimerTerms, target: CellRef, handler: number, payload: unknown) {
     super();
     this.timers = timers;
     this.terms = terms;
@@ -72,7 +72,10 @@ class Callback extends TimerNode {
   }
 }
 
-/** Fires when an actor has handled nothing for `ms`. Looks at the last message only when it fires, so messages pay nothing. */
+/**
+ * Fires when an actor has handled nothing for `ms`. Compares times only when it fires, so messages pay
+ * nothing.
+ */
 class ReceiveTimeout extends TimerNode {
   lastMessageAt: number;
   readonly ms: number;
@@ -87,7 +90,7 @@ class ReceiveTimeout extends TimerNode {
     this.lastMessageAt = now;
   }
 
-  /** Whoever still handles a message, or waits for its parent, is not idle: its time begins when that is over. */
+  /** An actor that awaits or has failed is not idle: its time begins when that is over. */
   override expire(): void {
     const { host, wheel } = this.timers.runtime;
     const now = host.now();
@@ -100,7 +103,7 @@ class ReceiveTimeout extends TimerNode {
   }
 }
 
-/** All timers of a system's actors, on its one wheel. They end with the incarnation that armed them. */
+/** The timers of all actors of a system, on one wheel. They end with the incarnation that armed them. */
 export class ActorTimers {
   readonly runtime: Parts<'executor' | 'host' | 'sendHooks' | 'wheel'>;
 
@@ -108,7 +111,7 @@ export class ActorTimers {
     this.runtime = runtime;
   }
 
-  arm(terms: TimerTerms, target: RefBase, handler: number, payload: unknown): ActorTimer {
+  arm(terms: TimerTerms, target: CellRef, handler: number, payload: unknown): ActorTimer {
     const { owner, ms, key } = terms;
     owner.checkCurrent(terms.repeat ? 'every' : 'after');
     if (!(ms >= 0 && ms <= MS_MAX))
@@ -144,7 +147,7 @@ export class ActorTimers {
     (owner.cold as { timers: CellTimers | undefined }).timers = undefined;
   }
 
-  /** A restart ends all timers of the actor but the one that limits a stop or drain which has been asked for. */
+  /** A restart ends all timers of the actor except the time limit of a requested stop or drain. */
   endIncarnation(owner: ActorCell): void {
     const killer = owner.cold?.timers?.killer;
     if (killer !== undefined) (owner.cold?.timers as CellTimers).killer = undefined;
@@ -175,8 +178,8 @@ export class ActorTimers {
   }
 
   /**
-   * After so long the actor is killed, unless it has ended by then. The earlier of two limits holds; one that whoever
-   * stopped the actor has chosen (`explicit`) holds in any case.
+   * Kills the actor after this time, unless it has ended by then. The earlier of two limits holds; an
+   * `explicit` limit, given with the stop, holds in any case.
    */
   killAfter(cell: ActorCell, ms: number | undefined, explicit = false): void {
     const { ref } = cell;

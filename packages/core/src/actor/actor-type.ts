@@ -8,13 +8,13 @@ import type { Pipeline } from '../middleware/pipeline.js';
 import type { ActorCell } from './actor-cell.js';
 import type { RuntimeParts } from './runtime-parts.js';
 
-export const THROUGHPUT_DEFAULT = 300;
-/** A type that nobody has seen at work yet gets so many messages in a turn. */
+const THROUGHPUT_DEFAULT = 300;
+/** Messages in a turn of a type whose speed is not known yet. */
 const TURN_FIRST = 16;
-export const CAPACITY_DEFAULT = 1_000;
+const CAPACITY_DEFAULT = 1_000;
 export const STOP_WITHIN_MS_DEFAULT = 5_000;
 
-/** A definition as it runs in one system (and, with phases, in one phase): all that its actors share. */
+/** A definition in one system (and, with phases, in one phase): everything that its actors share. */
 export class ActorType implements MailboxType {
   readonly handlers: readonly Handler[];
   readonly delivery: Delivery<ActorCell>;

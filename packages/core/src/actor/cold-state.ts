@@ -15,8 +15,8 @@ import type { ActorCell } from './actor-cell.js';
 import type { CellTimers } from './actor-timers.js';
 
 /**
- * What most actors never need, kept out of the cell so that an idle actor stays small. It goes over to the next
- * incarnation at a restart; what belongs to one incarnation only is reset by `endIncarnation`.
+ * State that most actors never need, kept out of the cell so that an idle actor stays small. A restart hands
+ * it to the next incarnation; `endIncarnation` resets the fields that belong to one incarnation.
  */
 export class ColdState {
   name: string | undefined = undefined;
@@ -25,18 +25,18 @@ export class ColdState {
   deferredSignals: DeferredSignals | undefined = undefined;
   firstChild = NO_SLOT;
   lastChild = NO_SLOT;
-  /** Who watches it, and by which of its refs. */
+  /** Watcher → the ref by which it watches. */
   watchers: Map<ActorCell['ref'], ActorCell['ref']> | undefined = undefined;
   watching: Set<ActorCell['ref']> | undefined = undefined;
   suspensions: Suspension[] = [];
   awaiting: PendingCall | undefined = undefined;
-  /** One that has settled, for the next handler that awaits. */
+  /** A settled call, reused by the next handler that awaits. */
   sparePendingCall: PendingCall | undefined = undefined;
   timers: CellTimers | undefined = undefined;
   stash: Stash | undefined = undefined;
   abort: AbortController | undefined = undefined;
   ending: Ending | undefined = undefined;
-  /** The failure its parent has not decided about yet. */
+  /** The failure that its parent has not decided about yet. */
   failure: FailureReport | undefined = undefined;
   onStopped: ((reason: StopReason) => void)[] = [];
   middleware: readonly Middleware[] | undefined = undefined;
@@ -44,7 +44,7 @@ export class ColdState {
   significant = false;
   /** Its policy for its own children, where that is not the definition's. */
   policy: SupervisionPolicy | undefined = undefined;
-  /** Its parent has ended it: also a permanent child is not started again. */
+  /** The parent has ended it: even a permanent child is not started again. */
   released = false;
   /** The restart of several siblings that it is part of, from the decision until its next incarnation. */
   group: GroupRestart | undefined = undefined;
@@ -57,7 +57,7 @@ export class ColdState {
   consecutiveFailures = 0;
   lastFailureAt = 0;
 
-  /** What the old incarnation had set going ends with it; name, watchers, limits and the mailbox stay. */
+  /** Name, watchers and restart limits stay. */
   endIncarnation(): void {
     this.deferredSignals = undefined;
     this.awaiting = undefined;

@@ -5,7 +5,10 @@ import { checkOption } from '../option-check.js';
 import type { ActorCell } from './actor-cell.js';
 import type { Parts } from './runtime-parts.js';
 
-/** Names of living actors. A path is unique among the living; an anonymous actor's path is its slot and generation. */
+/**
+ * Names of living actors. A path is unique among the living; an anonymous actor's path is its slot and
+ * generation.
+ */
 export class NameRegistry {
   private readonly named = new Map<string, ActorCell['ref']>();
   private readonly watchers = new Map<string, Set<(ref: ActorCell['ref'] | undefined) => void>>();
@@ -46,7 +49,9 @@ export class NameRegistry {
     return ref;
   }
 
-  /** Calls back now and whenever somebody takes or leaves the name. Returns the function that ends it. */
+  /**
+   * Calls back now and whenever an actor takes or leaves the name. Returns the function that ends the watch.
+   */
   watch(path: string, onChange: (ref: ActorCell['ref'] | undefined) => void): () => void {
     const absolute = path.startsWith('/') ? path : `/${path}`;
     const all = this.watchers.get(absolute) ?? new Set();
@@ -54,14 +59,14 @@ export class NameRegistry {
     all.add(onChange);
     onChange(this.named.get(absolute));
     return () => {
-      // A second call must not end those who have come since.
+      // A second call must not end watches that began since.
       if (all.delete(onChange) && all.size === 0) this.watchers.delete(absolute);
     };
   }
 
   pathOf(cell: ActorCell): string {
     if (cell === this.runtime.guardian) return '/';
-    // An earlier incarnation has handed its name over to the present one.
+    // An earlier incarnation has handed its name to the present one.
     const present = cell.ref.cell;
     const own = present.cold?.name ?? `$${present.id}`;
     const parent = present.parentRef;
@@ -72,7 +77,7 @@ export class NameRegistry {
     return parent === this.runtime.guardian ? `/${name}` : `${this.pathOf(parent)}/${name}`;
   }
 
-  /** Who has the name by then: one who is onChange may give it to somebody else, or begin or end a watch. */
+  /** Reads the name for each callback: an earlier one may have given it away, or begun or ended a watch. */
   private notify(path: string): void {
     const all = this.watchers.get(path);
     for (const onChange of [...(all ?? [])]) if (all?.has(onChange) === true) onChange(this.named.get(path));

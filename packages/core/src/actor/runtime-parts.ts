@@ -15,6 +15,7 @@ import type { Suspensions } from '../mailbox/suspensions.js';
 import type { UnhandledInPhase } from '../mailbox/unhandled-in-phase.js';
 import type { MessageHooks } from '../middleware/message-hooks.js';
 import type { SendHooks } from '../middleware/send-hooks.js';
+import type { AskCycles } from '../ref/ask-cycles.js';
 import type { Asks } from '../ref/asks.js';
 import type { WaitingSends } from '../ref/waiting-sends.js';
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
@@ -49,6 +50,7 @@ export interface Messaging {
   readonly delivery: Delivery<ActorCell>;
   readonly deadLetters: DeadLetters;
   readonly asks: Asks;
+  readonly askCycles: AskCycles;
   readonly sends: WaitingSends;
   readonly sendHooks: SendHooks;
   readonly messageHooks: MessageHooks;

@@ -25,8 +25,8 @@ export type ClassOptions<T, A> = Omit<
 >;
 
 /**
- * A class as an actor: a restart makes a new object, each method of at most one parameter is a message. Nobody else may
- * hold the object: what goes around the mailbox is not one at a time.
+ * A class as an actor: a restart makes a new object, each method of at most one parameter is a message. Only
+ * the actor may hold the object: a call around the mailbox is not one at a time.
  */
 export function fromClass<T extends object, A = void>(
   name: string,
@@ -51,7 +51,7 @@ export function fromClass<T extends object, A = void>(
   >;
 }
 
-/** Also those it inherits; what is declared lower in the chain counts. */
+/** Inherited methods too; the lowest declaration in the chain counts. */
 function methodsOf(prototype: object): string[] {
   const found = new Set<string>();
   for (let at = prototype; at !== Object.prototype && at !== null; at = Object.getPrototypeOf(at) as object) {

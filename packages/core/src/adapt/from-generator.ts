@@ -2,7 +2,7 @@ import type { ActorContext } from '../define/actor-context.js';
 import type { ActorDefinition } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
 
-/** What it yields is the reply to the message that it was resumed with. */
+/** A yielded value is the reply to the message that the generator was resumed with. */
 export type Dialogue<M, R> = AsyncGenerator<R, void, M>;
 
 export type GeneratorHandlers<M, R> = {
@@ -11,9 +11,9 @@ export type GeneratorHandlers<M, R> = {
 };
 
 /**
- * An async generator as an actor: it runs up to its first `yield` when it starts (what it yields there is nobody's reply),
- * each message is what a `yield` returns, and what it yields next is the reply. Its local variables are the state.
- * Returning stops the actor, throwing is a failure; a stop runs its `finally`.
+ * An async generator as an actor: it runs up to its first `yield` when it starts (that value is dropped),
+ * each message is the value of a `yield`, and the next yielded value is the reply. Its local variables are
+ * the state. Returning stops the actor, throwing is a failure; a stop runs its `finally`.
  */
 export function fromGenerator<M, R, A = void>(
   name: string,
@@ -31,11 +31,11 @@ export function fromGenerator<M, R, A = void>(
     state: make,
     handlers,
     async started(ctx) {
-      // A generator ignores what its first `next` is given: there is no `yield` yet that could return it.
+      // A generator ignores the argument of its first `next`: there is no `yield` yet that could return it.
       const step = await ctx.state.next(undefined as M);
       if (step.done === true) ctx.stop();
     },
-    // Not awaited: a restart must not wait for a generator that is stuck; its context is fenced anyway.
+    // Not awaited: a restart must not wait for a generator that is stuck; its context is fenced.
     restarting(ctx) {
       ctx.state
         .return()

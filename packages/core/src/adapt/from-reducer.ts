@@ -2,14 +2,14 @@ import type { ActorContext } from '../define/actor-context.js';
 import type { ActorDefinition, MailboxOptions } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
 
-/** What a reducer's actor offers: messages in, the present value out. */
+/** The messages of a reducer's actor: messages in, the present value out. */
 export type ReducerHandlers<S, M> = {
   readonly dispatch: (ctx: ActorContext<{ value: S }>, message: M) => void;
   readonly get: (ctx: ActorContext<{ value: S }>) => S;
 };
 
 export interface ReducerOptions {
-  readonly mailbox?: MailboxOptions<'dispatch' | 'get'>;
+  readonly mailbox?: MailboxOptions<'dispatch' | 'get'> | undefined;
 }
 
 /** A function `(state, message) => state` as an actor: `dispatch` feeds it, `get` asks for the state. */

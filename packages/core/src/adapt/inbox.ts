@@ -3,15 +3,15 @@ import type { ActorDefinition } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
 import { checkOption, checkOptionNames, wholeNumber } from '../option-check.js';
 import type { RefOf } from '../ref/actor-ref.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import type { Spawner } from '../routing/pool.js';
 
 const CAPACITY_DEFAULT = 16;
 
 export interface InboxOptions {
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Items that wait for the reader, and as many again in the mailbox. Default 16. */
-  readonly capacity?: number;
+  readonly capacity?: number | undefined;
 }
 
 export type InboxHandlers<T> = {
@@ -26,8 +26,9 @@ export interface Inbox<T> extends AsyncIterableIterator<T>, AsyncDisposable {
 }
 
 /**
- * Messages as an AsyncIterable. The reader takes them one by one; when it is slow the buffer fills, then the mailbox, then
- * `offer` says full and `send` waits. Leaving the loop stops the actor; its end ends the loop, after what is buffered.
+ * Messages as an AsyncIterable. The reader takes them one by one; when it is slow the buffer fills, then the
+ * mailbox, then `offer` says full and `send` waits. Leaving the loop stops the actor; its end ends the loop,
+ * after what is buffered.
  */
 export function openInbox<T>(owner: Spawner, options: InboxOptions = {}): Inbox<T> {
   checkOptionNames('openInbox', options, ['name', 'capacity']);
@@ -35,11 +36,11 @@ export function openInbox<T>(owner: Spawner, options: InboxOptions = {}): Inbox<
   const capacity = checkOption('openInbox.capacity', options.capacity ?? CAPACITY_DEFAULT, wholeNumber(1));
   const buffer = new ReadBuffer<T>(capacity);
   const definition = inboxOf(capacity) as ActorDefinition<InboxHandlers<T>, ReadBuffer<T>, ReadBuffer<T>>;
-  const ref = owner.spawn(definition, buffer, name === undefined ? {} : { name }) as RefOf<InboxHandlers<T>>;
-  const { cell } = ref as unknown as RefBase;
+  const ref = owner.spawn(definition, buffer, { name }) as RefOf<InboxHandlers<T>>;
+  const { cell } = ref as unknown as CellRef;
   // Not a hook: a kill runs none.
   cell.ensureCold().onStopped.push(() => buffer.close());
-  const stop = (): void => (ref as unknown as RefBase).cell.requestStop();
+  const stop = (): void => (ref as unknown as CellRef).cell.requestStop();
   return {
     ref,
     next: () => buffer.next(),

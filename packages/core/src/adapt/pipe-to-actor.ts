@@ -3,8 +3,8 @@ import { OptionError } from '../errors.js';
 import type { RefOf } from '../ref/actor-ref.js';
 
 export interface PipeToActorOptions {
-  /** Ends the transfer. An item that waits for room by then is not delivered. */
-  readonly signal?: AbortSignal;
+  /** Ends the transfer. An item that still waits for room is not delivered. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Messages that take one payload of this type. */
@@ -13,9 +13,9 @@ export type MessagesFor<H extends HandlerMap, T> = {
 }[keyof H];
 
 /**
- * WaitingSends everything a source gives to an actor, one item at a time, and waits for room in its mailbox: the source is not
- * asked for the next item before. Resolves with the number of items sent; rejects when the source fails or the actor has
- * stopped, and then closes the source.
+ * Sends the items of a source to an actor, one at a time, and waits for room in its mailbox before it takes
+ * the next item from the source. Resolves with the number of items sent; rejects when the source fails or the
+ * actor has stopped, and then closes the source.
  */
 export async function pipeToActor<T, H extends HandlerMap>(
   source: AsyncIterable<T> | Iterable<T>,
@@ -24,7 +24,8 @@ export async function pipeToActor<T, H extends HandlerMap>(
   options: PipeToActorOptions = {},
 ): Promise<number> {
   const { signal } = options;
-  // `MessagesFor` has checked that this message takes such an item; whoever has no types is told here.
+  // `MessagesFor` has checked that this message takes such an item; a caller without types gets an error
+  // here.
   const send = (ref.send as Record<string, (item: T, signal?: AbortSignal) => Promise<void>>)[message];
   if (send === undefined)
     throw new OptionError('pipeToActor.message', message, `${ref.path} has no such message`);

@@ -12,7 +12,10 @@ export interface SuspensionToken {
   resume(): void;
 }
 
-/** When a suspension ends: by an event of that key, after a time, when a mailbox has room, or when a promise settles. */
+/**
+ * When a suspension ends: by an event of that key, after a time, when a mailbox has room, or when a promise
+ * settles.
+ */
 export type ResumeOn =
   | Extract<ResumeCondition, { readonly on: 'event' | 'after' }>
   | { readonly on: 'capacity'; readonly of: AnyRef }
@@ -26,9 +29,9 @@ export interface Logger {
 }
 
 /**
- * What a handler may do. Valid until the actor is restarted or stopped; what is tried with it afterwards is refused
- * and reported. Nothing here is global: time, chance and log come from the system's host.
- * `Phase`: the names that `become` takes.
+ * The API of a handler. Valid until the actor is restarted or stopped; a later use is refused and reported.
+ * Nothing here is global: time, chance and log come from the system's host. `Phase`: the names that `become`
+ * takes.
  */
 export interface ActorContext<S = unknown, Phase extends string = string> {
   state: S;
@@ -37,7 +40,10 @@ export interface ActorContext<S = unknown, Phase extends string = string> {
   /** Undefined for actors spawned by the system itself. */
   readonly parent: AnyRef | undefined;
   readonly children: readonly AnyRef[];
-  /** Fires when the actor is asked to stop, is killed or restarted. A listener that throws is an uncaught exception. */
+  /**
+   * Fires when the actor is asked to stop, is killed or restarted. A listener that throws is an uncaught
+   * exception.
+   */
   readonly abort: AbortSignal;
   readonly log: Logger;
   /** Monotonic milliseconds. */
@@ -45,33 +51,36 @@ export interface ActorContext<S = unknown, Phase extends string = string> {
   random(): number;
 
   spawn<D extends AnyDefinition>(definition: D, ...rest: SpawnArgs<ArgsOf<D>, SpawnOptions>): ActorRef<D>;
-  /** StopSequence itself, or one of its children: the current message is finished, the rest become dead letters. */
+  /** Stops itself, or one of its children: the current message is finished, the rest become dead letters. */
   stop(ref?: AnyRef): void;
   /** Like `stop`, after the backlog is handled. */
   drain(ref?: AnyRef): void;
   /** Now: nothing is waited for. */
   kill(ref?: AnyRef): void;
-  /** `terminated` will be called exactly once when that actor has stopped, also when it already has. Ends with this incarnation. */
+  /**
+   * `terminated` will be called exactly once when that actor has stopped, also when it already has. Ends with
+   * this incarnation.
+   */
   watch(ref: AnyRef): void;
   unwatch(ref: AnyRef): void;
-  /** From now on the two end together: when one has ended, the other is stopped. */
+  /** From now on both end together: when one has ended, the other is stopped. */
   link(ref: AnyRef): void;
   unlink(ref: AnyRef): void;
 
-  /** WaitingSends in this actor's name; needed after an `await`, where the runtime cannot know who is running. */
+  /** Sends in this actor's name; needed after an `await`, where the runtime cannot know which actor runs. */
   tell<H extends HandlerMap>(ref: RefOf<H>): TellMethods<H>;
   ask<H extends HandlerMap>(ref: RefOf<H>, options?: AskOptions): AskMethods<H>;
 
-  /** WaitingSends the message once, `ms` from now. Ends with this incarnation of the actor. */
+  /** Sends the message once, `ms` from now. Ends with this incarnation of the actor. */
   after<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H>;
   every<H extends HandlerMap>(ms: number, ref: RefOf<H>, options?: TimerOptions): TimerMethods<H>;
   cancel(key: string): boolean;
   /** Calls the `idle` hook when no message came for so long; undefined ends it. */
   receiveTimeout(ms: number | undefined): void;
 
-  /** Puts the message being handled aside. Bounded: see `stashMax`. */
+  /** Stashes the message being handled. Bounded: see `stashMax`. */
   stash(): void;
-  /** Puts everything set aside back before the other messages, oldest first. */
+  /** Puts all stashed messages back before the other messages, oldest first. */
   unstash(): void;
   /** Handles messages as that phase says, from the next one on. */
   become(phase: Phase): void;

@@ -6,26 +6,29 @@ import type { ActorRef, AnyRef, RefClass } from '../ref/actor-ref.js';
 import type { ActorContext } from './actor-context.js';
 import type { SupervisionPolicy } from './supervision-policy.js';
 
-/** Handlers by name, as seen from outside: what they take and return. */
+/** Handlers by name, as seen from outside: payload and result. */
 export type HandlerMap = Readonly<Record<string, (ctx: never, payload: never) => unknown>>;
 
-/** What a send of this handler takes: nothing, or its payload. */
+/** The arguments of a send of this handler: none, or its payload. */
 export type PayloadArgs<F> = F extends (ctx: never, ...payload: infer P) => unknown ? P : never;
 
-/** Handlers as they are written for a state S. A payload's type is the annotation of the handler's second parameter. */
+/**
+ * Handlers as they are written for a state S. A payload's type is the annotation of the handler's second
+ * parameter.
+ */
 export type HandlersFor<S, Phase extends string = string> = Readonly<
   Record<string, (ctx: ActorContext<S, Phase>, payload: never) => unknown>
 >;
 
 export interface MailboxOptions<K extends string = string> {
   /** Messages waiting before the overflow policy acts. Default 1,000. */
-  readonly capacity?: number;
-  readonly overflow?: OverflowPolicy;
+  readonly capacity?: number | undefined;
+  readonly overflow?: OverflowPolicy | undefined;
   /** Handlers served before or after the others; all not named are `normal`. */
-  readonly levels?: Readonly<Partial<Record<K, Level>>>;
+  readonly levels?: Readonly<Partial<Record<K, Level>>> | undefined;
 }
 
-/** Who stopped, and how. */
+/** The actor that stopped, and the reason. */
 export interface Terminated {
   readonly ref: AnyRef;
   readonly reason: StopReason;
@@ -36,7 +39,7 @@ type Hook<S, Phase extends string, Rest extends readonly unknown[] = []> = (
   ...rest: Rest
 ) => unknown;
 
-/** Everything about a kind of actor. Hooks may be asynchronous: messages wait for them. */
+/** The behaviour of an actor. Hooks may be asynchronous: messages wait for them. */
 export interface ActorSpec<
   S,
   A,
@@ -45,37 +48,40 @@ export interface ActorSpec<
   Phase extends string = string,
 > {
   /** Makes the state: once at the start and again at every restart. */
-  readonly state?: (args: A) => S;
+  readonly state?: ((args: A) => S) | undefined;
   readonly handlers: H;
   /** Handlers that exist only in a phase; `ctx.become` moves between phases, the first is where it starts. */
-  // The intersection gives the handlers in it their context type, and the names to `become`; P alone is its empty default
-  // until it is inferred.
-  readonly phases?: P & PhasesFor<S, Phase>;
-  /** A message that is not legal in the present phase: a dead letter (default), or stashed until the next `become`. */
-  readonly illegal?: 'dead-letter' | 'stash';
-  readonly started?: Hook<S, Phase>;
+  // The intersection gives the handlers in it their context type, and the names to `become`; P alone is its
+  // empty default until it is inferred.
+  readonly phases?: (P & PhasesFor<S, Phase>) | undefined;
+  /**
+   * A message that is not legal in the present phase: a dead letter (default), or stashed until the next
+   * `become`.
+   */
+  readonly illegal?: 'dead-letter' | 'stash' | undefined;
+  readonly started?: Hook<S, Phase> | undefined;
   /** Before its children are stopped. */
-  readonly stopping?: Hook<S, Phase>;
+  readonly stopping?: Hook<S, Phase> | undefined;
   /** After its children have stopped: the last thing it does. */
-  readonly stopped?: Hook<S, Phase>;
+  readonly stopped?: Hook<S, Phase> | undefined;
   /** With the old state, before a restart. */
-  readonly restarting?: Hook<S, Phase, [error: Error]>;
+  readonly restarting?: Hook<S, Phase, [error: Error]> | undefined;
   /** An actor that it watches has stopped. */
-  readonly terminated?: Hook<S, Phase, [terminated: Terminated]>;
+  readonly terminated?: Hook<S, Phase, [terminated: Terminated]> | undefined;
   /** No message came for `ctx.receiveTimeout`. */
-  readonly idle?: Hook<S, Phase>;
-  readonly mailbox?: MailboxOptions<Extract<keyof H, string>>;
+  readonly idle?: Hook<S, Phase> | undefined;
+  readonly mailbox?: MailboxOptions<Extract<keyof H, string>> | undefined;
   /** Its policy for its own children. */
-  readonly supervise?: SupervisionPolicy;
+  readonly supervise?: SupervisionPolicy | undefined;
   /** Messages handled per turn before others get theirs. Default 300. */
-  readonly throughput?: number;
+  readonly throughput?: number | undefined;
   /** How long it may take to stop before it is killed. Default 5,000. */
-  readonly stopWithinMs?: number;
-  /** Messages set aside at most. Default 1,000. */
-  readonly stashMax?: number;
+  readonly stopWithinMs?: number | undefined;
+  /** Stashed messages at most. Default 1,000. */
+  readonly stashMax?: number | undefined;
   /** Handlers that may be run again after a failure, when a middleware asks for it. */
-  readonly retryable?: readonly Extract<keyof H, string>[];
-  readonly middleware?: readonly Middleware[];
+  readonly retryable?: readonly Extract<keyof H, string>[] | undefined;
+  readonly middleware?: readonly Middleware[] | undefined;
 }
 
 export type PhasesFor<S, Phase extends string = string> = {
@@ -101,18 +107,18 @@ export interface AnyDefinition {
   /** Type carriers: never present at run time. */
   readonly '~handlers'?: HandlerMap;
   readonly '~args'?: (args: never) => void;
-  /** What the runtime needs; not for use outside it. */
+  /** For the runtime only. */
   readonly '~spec': LooseSpec;
   readonly '~refClass': RefClass;
   readonly '~handlerNames': readonly string[];
-  /** Of a pool: the kind of actor it stands for. */
+  /** Of a pool: the definition of its routees. */
   readonly '~routees'?: AnyDefinition;
 }
 
-/** A kind of actor: the contract that refs, spawns and tests share. Made by `defineActor`. */
+/** The contract that refs, spawns and tests of an actor share. Made by `defineActor`. */
 export interface ActorDefinition<H extends HandlerMap = HandlerMap, S = never, A = never>
   extends AnyDefinition {
-  /** The typed ref of an actor of this kind, from inside one of its handlers. */
+  /** The typed ref of the actor, from inside one of its handlers. */
   self(ctx: ActorContext<S>): ActorRef<this>;
   readonly '~handlers'?: H;
   readonly '~args'?: (args: A) => void;

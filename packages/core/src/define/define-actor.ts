@@ -14,8 +14,8 @@ import type {
 import { checkDefinition } from './check-definition.js';
 
 /**
- * Defines a kind of actor. The definition is the contract: names, payloads and replies are inferred from the handlers,
- * and a ref offers exactly those.
+ * Defines an actor. The definition is the contract: names, payloads and replies are inferred from the
+ * handlers, and a ref has exactly these methods.
  */
 export function defineActor<
   const H extends HandlersFor<S, Phase>,

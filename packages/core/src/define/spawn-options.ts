@@ -11,7 +11,7 @@ import {
 export interface SpawnOptions {
   /** Unique among living siblings; letters, digits and `_ . : @ -`. Without one the actor is anonymous. */
   readonly name?: string | undefined;
-  /** What its parent does when it ends; default `transient`. */
+  /** Whether its parent starts it again when it ends; default `transient`. */
   readonly restart?: RestartType | undefined;
   /** When it stops for good, its supervisor stops too. */
   readonly significant?: boolean | undefined;

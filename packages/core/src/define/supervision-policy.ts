@@ -1,6 +1,6 @@
 import { callback, number, type OptionRule, oneOf, options, wholeNumber } from '../option-check.js';
 
-/** What a parent does with a child that failed. */
+/** A parent's decision about a child that failed. */
 export type Directive = 'resume' | 'restart' | 'stop' | 'escalate';
 export const DIRECTIVES: readonly Directive[] = ['resume', 'restart', 'stop', 'escalate'];
 
@@ -18,7 +18,7 @@ export type Strategy = 'one-for-one' | 'one-for-all' | 'rest-for-one';
  */
 export type RestartType = 'permanent' | 'transient' | 'temporary';
 
-export const STRATEGIES: readonly Strategy[] = ['one-for-one', 'one-for-all', 'rest-for-one'];
+const STRATEGIES: readonly Strategy[] = ['one-for-one', 'one-for-all', 'rest-for-one'];
 
 export const RESTART_TYPES: readonly RestartType[] = ['permanent', 'transient', 'temporary'];
 

@@ -3,20 +3,40 @@ import type { Mailbox } from '../mailbox/mailbox.js';
 import type { ReadyQueueCoordinator, Waker } from '../run-queue/ready-queue-coordinator.js';
 import type { TurnObserver } from './turn-observer.js';
 
-/** Whoever runs the ready actors: the pump in production, one chosen step at a time in tests. */
+/** Runs the ready actors: the pump in production, one chosen step at a time in tests. */
 export interface Executor<M extends Mailbox> extends Waker {
-  /** The time of the last look at the clock. */
+  /** The time of the last clock read. */
   readonly coarseNow: number;
   /** The time now, at most one slice old. */
   now(): number;
-  /** `watch` is told whenever the executor looks at the clock. */
+  /** `observer` is notified of every clock read. */
   attach(
     ready: ReadyQueueCoordinator<M>,
     invoker: MessageInvoker<M>,
     onTurnEnd: () => void,
-    watch?: TurnObserver<M>,
+    observer?: TurnObserver<M>,
   ): void;
-  /** Registers a mailbox from the bottom of the stack, where nobody's turn is under way: it may run at once. */
+  /** Registers a mailbox from the bottom of the stack, where no turn is under way: it may run at once. */
   resume(mailbox: M): void;
   stop(): void;
+}
+
+/** The part that executors share: what `attach` has given them. */
+export abstract class AttachedExecutor<M extends Mailbox> {
+  protected ready!: ReadyQueueCoordinator<M>;
+  protected invoker!: MessageInvoker<M>;
+  protected onTurnEnd!: () => void;
+  protected observer: TurnObserver<M> | undefined = undefined;
+
+  attach(
+    ready: ReadyQueueCoordinator<M>,
+    invoker: MessageInvoker<M>,
+    onTurnEnd: () => void,
+    observer?: TurnObserver<M>,
+  ): void {
+    this.ready = ready;
+    this.invoker = invoker;
+    this.onTurnEnd = onTurnEnd;
+    this.observer = observer;
+  }
 }

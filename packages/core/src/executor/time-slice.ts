@@ -1,6 +1,6 @@
 /**
- * How long the pump may hold the event loop, within bounds. When the loop comes back at once, nobody else needs it and
- * the slice grows; when it comes back late, others are busy and the slice shrinks.
+ * The time that the pump may hold the event loop, within bounds. When the loop comes back at once, no other
+ * code needs it and the slice grows; when it comes back late, other code is busy and the slice shrinks.
  */
 export class TimeSlice {
   ms: number;

@@ -1,18 +1,17 @@
 import type { Mailbox } from '../mailbox/mailbox.js';
 
-/** What an executor knows whenever it looks at the clock. Reused: the same object every time. */
+/** The work between two clock reads of an executor. */
 export interface TurnTiming<M extends Mailbox> {
-  /** Who ran last before the look. */
+  /** The mailbox that had the last turn. */
   mailbox: M;
-  /** Turns and messages since the look before. */
   turns: number;
+  /** Messages handled. */
   handled: number;
-  /** Milliseconds since the look before. */
   ms: number;
 }
 
-/** Told of every look at the clock: never more often than the executor looks anyway. */
+/** Notified of every clock read: never more often than the executor reads the clock anyway. */
 export interface TurnObserver<M extends Mailbox> {
-  /** True when the turns to come should be onClockRead at one by one for a while: somebody among many took long. */
-  onClockRead(look: TurnTiming<M>): boolean;
+  /** True when the next turns should be timed one by one for a while: one turn among many took long. */
+  onClockRead(timing: TurnTiming<M>): boolean;
 }

@@ -1,18 +1,19 @@
 // Hot path: no promise, closure or macrotask per message while the pump is running.
 import type { Host } from '../host.js';
-import type { MessageInvoker } from '../invoker/message-invoker.js';
 import type { Mailbox } from '../mailbox/mailbox.js';
-import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
-import type { Executor } from './executor.js';
+import { AttachedExecutor, type Executor } from './executor.js';
 import type { TimeSlice } from './time-slice.js';
-import type { TurnObserver } from './turn-observer.js';
 
-/** How often the pump asks whether its slice is spent, in messages; a clock read costs as much as a message. */
+/**
+ * How often the pump asks whether its slice is spent, in messages; a clock read costs as much as a message.
+ */
 const CHECK_EVERY_MAX = 512;
-/** In every turn of the event loop the first look is near and each further one at most twice as far. */
+/**
+ * In every turn of the event loop the first clock read comes early, each further one at most twice as late.
+ */
 const CHECK_EVERY_FIRST = 32;
 const ARMS_PER_CHECK = 16;
-/** Turns that are onClockRead at one by one after a long time that several turns shared. */
+/** Turns that are timed one by one after several turns together took long. */
 const PER_TURN_READS = 4096;
 
 export type ExecutorState = 'running' | 'stopped';
@@ -20,28 +21,24 @@ export type ExecutorState = 'running' | 'stopped';
 /**
  * The pump: take a ready actor, give it a turn, report the result; over and over in bounded slices.
  *
- * From idle it is armed once per burst by a microtask, so an ask costs no macrotask. When the slice of this turn of
- * the event loop is spent, it goes on after the loop has onClockRead at its timers and sockets.
+ * From idle it is armed once per burst by a microtask, so an ask costs no macrotask. When the slice of this
+ * turn of the event loop is spent, it goes on after the loop has served its timers and sockets.
  */
-export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> {
-  /** Set when a slice starts, refreshed as the pump goes: deadlines are reckoned from it without reading a clock. */
+export class WorkerExecutor<M extends Mailbox = Mailbox> extends AttachedExecutor<M> implements Executor<M> {
+  /** Set when a slice starts, refreshed by the pump: deadlines are computed from it without a clock read. */
   coarseNow: number;
   state: ExecutorState = 'running';
   readonly slice: TimeSlice;
   private readonly host: Host;
-  private ready!: ReadyQueueCoordinator<M>;
-  private invoker!: MessageInvoker<M>;
-  private onTurnEnd!: () => void;
-  private watch: TurnObserver<M> | undefined = undefined;
   private turnOpen = false;
   private turnStart = 0;
   private arms = 0;
   private checkEvery = CHECK_EVERY_FIRST;
   private readonly pumpNow = () => this.pump();
-  /** Turns and messages together since the last look at the clock. */
-  private doneUnseen = 0;
-  /** Entries of the ready ring that were taken before the last look. */
-  private takenSeen = 0;
+  /** Turns and messages together since the last clock read. */
+  private doneSinceRead = 0;
+  /** Entries of the ready ring that were taken before the last clock read. */
+  private takenAtRead = 0;
   private perTurnReadsLeft = 0;
   private readonly closeTurn = () => {
     this.turnOpen = false;
@@ -50,21 +47,10 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
   };
 
   constructor(host: Host, slice: TimeSlice) {
+    super();
     this.host = host;
     this.slice = slice;
     this.coarseNow = host.now();
-  }
-
-  attach(
-    ready: ReadyQueueCoordinator<M>,
-    invoker: MessageInvoker<M>,
-    onTurnEnd: () => void,
-    watch?: TurnObserver<M>,
-  ): void {
-    this.watch = watch;
-    this.ready = ready;
-    this.invoker = invoker;
-    this.onTurnEnd = onTurnEnd;
   }
 
   /** The time now, at most one slice old. */
@@ -92,7 +78,9 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     else this.yieldToLoop();
   }
 
-  /** Bursts may follow each other without end in one turn of the event loop: now and then the clock is asked. */
+  /**
+   * Bursts may follow each other without end in one turn of the event loop: now and then the clock is read.
+   */
   private mayPump(): boolean {
     if (!this.turnOpen) {
       this.openTurn();
@@ -123,20 +111,20 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
       let spent = false;
       while (!spent && !ready.isEmpty()) {
         const left = invoker.serve(this.checkEvery);
-        this.doneUnseen += this.checkEvery - left;
+        this.doneSinceRead += this.checkEvery - left;
         if (left <= 0 || invoker.isClockReadDue) spent = this.checkSlice();
       }
     } finally {
-      // Also when the host's clock throws: whoever is ready must not wait for ever.
+      // Also when the host's clock throws: a ready actor must not wait for ever.
       if (ready.isEmpty() || this.state === 'stopped') ready.awake = false;
       else this.yieldToLoop();
     }
   }
 
-  /** Reads the clock, and sets the distance to the next read so that slow handlers are onClockRead at more often. */
+  /** Reads the clock, and sets the distance to the next read, so that slow handlers are timed more often. */
   private checkSlice(): boolean {
     const before = this.coarseNow;
-    const done = this.doneUnseen;
+    const done = this.doneSinceRead;
     const now = this.host.now();
     this.coarseNow = now;
     this.invoker.adjustTurnMax(now - before, this.slice.ms);
@@ -148,9 +136,9 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
     return now - this.turnStart >= this.slice.ms;
   }
 
-  /** A turn that was too short for a look of its own may still have taken long. */
+  /** A turn of the event loop without a clock read may still have taken long. */
   private reportUntimed(): void {
-    if (this.doneUnseen === 0) return;
+    if (this.doneSinceRead === 0) return;
     const before = this.coarseNow;
     this.coarseNow = this.host.now();
     this.report(this.coarseNow - before);
@@ -158,15 +146,15 @@ export class WorkerExecutor<M extends Mailbox = Mailbox> implements Executor<M> 
 
   private report(ms: number): void {
     const { lastRun } = this.invoker;
-    const turns = this.ready.taken - this.takenSeen;
-    const handled = this.doneUnseen - turns;
-    this.doneUnseen = 0;
-    this.takenSeen = this.ready.taken;
+    const turns = this.ready.taken - this.takenAtRead;
+    const handled = this.doneSinceRead - turns;
+    this.doneSinceRead = 0;
+    this.takenAtRead = this.ready.taken;
     if (this.perTurnReadsLeft > 0) this.perTurnReadsLeft -= 1;
     if (lastRun === undefined) return;
-    if (this.watch?.onClockRead({ mailbox: lastRun, turns, handled, ms }) !== true) return;
+    if (this.observer?.onClockRead({ mailbox: lastRun, turns, handled, ms }) !== true) return;
     this.perTurnReadsLeft = PER_TURN_READS;
-    // Also after a burst too short for a look in between: the next one may be as short.
+    // Also after a burst without a clock read: the next one may be as short.
     this.checkEvery = 1;
   }
 

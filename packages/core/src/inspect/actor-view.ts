@@ -1,4 +1,4 @@
-/** What an actor is, in one or more words; an actor that only waits for messages is `idle`. */
+/** State of an actor in one or more words; an actor that only waits for messages is `idle`. */
 export type StatusWord =
   | 'idle'
   | 'ready'
@@ -11,7 +11,7 @@ export type StatusWord =
   | 'stopping'
   | 'terminated';
 
-/** One actor, as it was at the moment of the look. */
+/** One actor at the moment of the inspection. */
 export interface ActorView {
   readonly path: string;
   readonly id: string;
@@ -19,21 +19,23 @@ export interface ActorView {
   readonly actor: string;
   readonly phase: string | undefined;
   readonly status: readonly StatusWord[];
-  /** What it is doing, for people. */
+  /** Its present activity, for people. */
   readonly activity: string;
   /** Why it handles no messages, and for how long already (undefined where the runtime does not know). */
   readonly notRunning: { readonly why: string; readonly forMs: number | undefined } | undefined;
   /** Messages in its mailbox. */
   readonly depth: number;
   readonly stashed: number;
-  /** 0 of an actor that is gone: its place may be somebody else's by now. */
+  /** 0 of a terminated actor: its slot may belong to another actor. */
   readonly handled: number;
   readonly restarts: number;
   readonly timers: number;
   readonly watchers: number;
-  /** What the runtime holds for it, roughly, messages by their places only; its own state is not counted. */
+  /** Memory that the runtime holds for it, roughly; payloads and its own state are not counted. */
   readonly bytes: number;
-  /** The slowest message that the runtime happened to time: all asynchronous ones, of the others those that took a millisecond. */
+  /**
+   * The slowest timed message: all asynchronous ones are timed, of the others those that took a millisecond.
+   */
   readonly slowest: { readonly message: string; readonly ms: number } | undefined;
   readonly children: readonly ActorView[];
   /** Children that were left out by `levels` or `childrenMax`. */
@@ -42,7 +44,7 @@ export interface ActorView {
 
 export interface InspectOptions {
   /** Levels below the first. Default: 32. */
-  readonly levels?: number;
+  readonly levels?: number | undefined;
   /** Children shown of each actor. Default: 1,000. */
-  readonly childrenMax?: number;
+  readonly childrenMax?: number | undefined;
 }

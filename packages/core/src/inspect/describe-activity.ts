@@ -3,20 +3,20 @@ import { AWAITING, FAULT, MUTED, STOPPING, SUSPENDED, TERMINATED } from '../mail
 import type { Envelope } from '../message/envelope.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
 
-/** Where a mailbox is longer, a question is not onClockRead for in it: all of them may run out of time together. */
-const LOOKED_THROUGH_MAX = 10_000;
+/** A longer mailbox is not searched for an ask: all its asks may time out together. */
+const SEARCHED_MAX = 10_000;
 
-/** What an actor is doing, for people: the end of an ask's time-out message, and of a line in the tree. */
+/** The activity of an actor, for people: the end of an ask's time-out message, and of a line in the tree. */
 export function describeActivity(cell: ActorCell, now: number, asked?: Envelope): string {
-  const doing = whatItDoes(cell, now);
+  const doing = activityOf(cell, now);
   if (asked === undefined) return doing;
   const { length } = cell.queue;
-  if (length > LOOKED_THROUGH_MAX) return `${doing}; ${length} messages are in its mailbox`;
-  const place = cell.queue.placeOf(asked);
+  if (length > SEARCHED_MAX) return `${doing}; ${length} messages are in its mailbox`;
+  const place = cell.queue.indexOf(asked);
   return place < 0 ? doing : `${doing}; this message is number ${place + 1} of ${length} in its mailbox`;
 }
 
-function whatItDoes(cell: ActorCell, now: number): string {
+function activityOf(cell: ActorCell, now: number): string {
   const { status, cold } = cell;
   if ((status & TERMINATED) !== 0) return 'stopped';
   if ((status & AWAITING) !== 0 && cold?.awaiting !== undefined) {

@@ -35,7 +35,7 @@ export class Diagnostics {
     }
   }
 
-  /** The fields of the line are the event. The message history is looked up on first read: it takes longer than a restart. */
+  /** The fields of the line are the event. The message history is looked up on first read: that is slow. */
   logFailure(cell: ActorCell, message: string, failure: Error, decision: LoggedDecision): void {
     const { path, slot } = cell;
     const { directive, attempt, attemptsMax } = decision;

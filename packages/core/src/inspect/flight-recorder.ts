@@ -7,7 +7,7 @@ const NOTES_KEPT = 4096;
 const NOTE_FIELDS = 4;
 const RELEASES_KEPT = 1024;
 
-/** One send, as it was recorded. The slot of a sender that has gone since is negative. */
+/** One recorded send. The slot of a sender that was released since is negative. */
 export interface RecordedSend {
   readonly sequence: number;
   readonly sender: number;
@@ -16,11 +16,12 @@ export interface RecordedSend {
 }
 
 /**
- * Who sent what to whom, the last few thousand times, so that a failure can be told with what led to it. It stays on
- * because it costs next to nothing: a message that inlineMessages in a ready entry is recorded by the entry itself, a repeated
- * send into a mailbox that is already waiting is noted once, and only the rest is noted here, as integers in a ring.
+ * The last few thousand sends (sender, receiver, handler), so that a failure report can show the messages
+ * before it. It stays on because it costs next to nothing: an inline message is recorded by its ready entry,
+ * a repeated send into a mailbox that is already waiting is noted once, and only the rest is noted here, as
+ * integers in a ring.
  *
- * A slot may have been given to another actor since; the last releases say from when on it means somebody else.
+ * A slot may have been given to another actor since; `releases` has the sequence number of the last releases.
  */
 export class FlightRecorder {
   private readonly notes = new Float64Array(NOTE_FIELDS * NOTES_KEPT);
@@ -44,15 +45,15 @@ export class FlightRecorder {
     this.released += 1;
   }
 
-  /** What led to the present state of an actor: sends to it, to those who sent to it, and so on; oldest first. */
+  /** The sends before the present state of an actor: to it, to its senders, and so on; oldest first. */
   messageHistoryOf(ready: ReadyQueueCoordinator<Mailbox>, slot: number, most: number): RecordedSend[] {
     const concerned = new Set([slot]);
     const messageHistory: RecordedSend[] = [];
     for (const send of this.newestFirst(ready)) {
       if (messageHistory.length === most) break;
       const { sender, receiver, sequence } = send;
-      if (!concerned.has(receiver) || this.isGone(receiver, sequence)) continue;
-      messageHistory.push(this.isGone(sender, sequence) ? { ...send, sender: -sender } : send);
+      if (!concerned.has(receiver) || this.wasReleased(receiver, sequence)) continue;
+      messageHistory.push(this.wasReleased(sender, sequence) ? { ...send, sender: -sender } : send);
       if (sender !== NO_SLOT) concerned.add(sender);
     }
     return messageHistory.reverse();
@@ -74,7 +75,7 @@ export class FlightRecorder {
     return sends.sort((a, b) => b.sequence - a.sequence);
   }
 
-  private isGone(slot: number, sequence: number): boolean {
+  private wasReleased(slot: number, sequence: number): boolean {
     for (let i = 0; i < Math.min(this.released, RELEASES_KEPT); i += 1) {
       if (this.releases[2 * i] === slot && (this.releases[2 * i + 1] as number) > sequence) return true;
     }

@@ -32,7 +32,7 @@ const WORDS: readonly (readonly [number, StatusWord])[] = [
 
 type InspectedParts = Parts<'childLists' | 'host' | 'ready'>;
 
-/** An actor and those below it, at this moment. Costs only those who look. */
+/** An actor and the actors below it, at this moment. Costs nothing while it is not called. */
 export function inspectActor(
   runtime: InspectedParts,
   cell: ActorCell,
@@ -75,13 +75,13 @@ function viewOf(runtime: InspectedParts, cell: ActorCell, levels: number, childr
 }
 
 function wordsOf(status: number): readonly StatusWord[] {
-  // The other bits of one that is gone have another meaning, see `ActorCell.markTerminated`.
+  // The other bits of a terminated mailbox have another meaning, see `Mailbox.markTerminated`.
   if ((status & TERMINATED) !== 0) return ['terminated'];
   const words = WORDS.filter(([bit]) => (status & bit) !== 0).map(([, word]) => word);
   return words.length === 0 ? ['idle'] : words;
 }
 
-/** Since the first of its reasons: the oldest is the one to look into. */
+/** Since the oldest of its reasons. */
 function gatedFor({ status, cold }: ActorCell, now: number): number | undefined {
   const starts: number[] = [];
   if ((status & AWAITING) !== 0 && cold?.awaiting !== undefined) starts.push(cold.awaiting.startedAt);

@@ -5,8 +5,9 @@ import type { FlightRecorder } from './flight-recorder.js';
 const SENDS_MAX = 20;
 
 /**
- * What led to the present state of the actor in a slot, as lines for people: `sender → receiver.message`, oldest first. By
- * its slot: whoever keeps an event to read its history later keeps no actor alive.
+ * The sends before the present state of the actor in a slot, as lines for people: `sender →
+ * receiver.message`, oldest first. By slot: an event that is kept to read its history later keeps no actor
+ * alive.
  */
 export function messageHistoryOf(
   recorder: FlightRecorder | undefined,

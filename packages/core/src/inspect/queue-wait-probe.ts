@@ -2,8 +2,8 @@ import type { ActorCell } from '../actor/actor-cell.js';
 import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 
 /**
- * Measures how long the last message of one mailbox waits: from a clock read to the turn that has handled it. One mailbox
- * at a time, and nothing per message: only the number of handled messages is compared.
+ * Measures how long the last message of one mailbox waits: from a clock read to the turn that has handled it.
+ * One mailbox at a time, and nothing per message: only the number of handled messages is compared.
  */
 export class QueueWaitProbe {
   readonly cell: ActorCell;

@@ -7,22 +7,22 @@ import { QueueWaitProbe } from './queue-wait-probe.js';
 
 /** When the runtime warns. */
 export interface WarnLimits {
-  /** A turn that held the event loop for so long. Default 100. */
+  /** A turn that held the event loop for this long. Default 100. */
   readonly turnMs: number;
-  /** A message that has waited in its mailbox for so long. Default 5,000. */
+  /** A message that has waited in its mailbox for this long. Default 5,000. */
   readonly queueMs: number;
 }
 
 /** At most one warning of a kind per actor in this time. */
 const QUIET_MS = 10_000;
 const REMEMBERED_MAX = 1_000;
-/** Below this a turn is not worth remembering as an actor's slowest. */
+/** A shorter turn is not kept as an actor's slowest. */
 const SLOW_MS = 1;
 
 /**
- * Warns of long turns and long queues, by name. It works with the clock readings that the executor makes for itself, so
- * it costs nothing per message; the price is that among many quick turns it can only say who ran last. It then asks for
- * a closer look, so that whoever does it again is named.
+ * Warns of long turns and long queues, by name. It works with the clock reads that the executor makes for
+ * itself, so it costs nothing per message; the price is that among many quick turns it can only name the last
+ * one. It then has the next turns timed one by one, so that a repeated long turn is named.
  */
 export class SlowActorWarnings implements TurnObserver<ActorCell> {
   private readonly runtime: Parts<'diagnostics' | 'events' | 'executor' | 'invoker' | 'ready'>;
@@ -43,7 +43,7 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
     return turns > 1;
   }
 
-  /** A mailbox that evicts never gets to its last message in order, and one that may not run is no slow one. */
+  /** Not for a mailbox that evicts, whose last message may never be handled, nor for one that may not run. */
   private probeQueue(mailbox: ActorCell): void {
     const now = this.runtime.executor.coarseNow;
     const { probe } = this;
@@ -98,7 +98,7 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
     return cell.queue.length === 0 ? undefined : nameOf(cell, cell.queue.peek());
   }
 
-  /** The message that the turn ended with, where the ready entry or the message in hand says so. */
+  /** The last message of the turn, as far as the ready entry or the invoker knows it. */
   private lastMessage(cell: ActorCell): string | undefined {
     const { lastInlineHandler } = this.runtime.ready;
     return nameOf(

@@ -18,7 +18,8 @@ import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator
 
 type Run = (context: unknown, payload: unknown) => unknown;
 
-// Constants of this module are part of the compiled loop; imported ones would be loaded and checked at every use.
+// Constants of this module are part of the compiled loop; imported ones would be loaded and checked at every
+// use.
 const IS_IDLE = IDLE;
 const ENDS_BATCH = INTERRUPTED;
 const IS_SCHEDULED = SCHEDULED;
@@ -55,11 +56,13 @@ export interface TurnPipeline<M extends Mailbox> {
 }
 
 /**
- * Runs a bounded batch of messages of one mailbox. Handlers of actors without middleware are called and caught here;
- * `MessageHooks` does the same for the others.
+ * Runs a bounded batch of messages of one mailbox. Handlers of actors without middleware are called and
+ * caught here; `MessageHooks` does the same for the others.
  */
 export class MessageInvoker<M extends Mailbox = Mailbox> {
-  /** Messages handled in the turn; 1 between turns, so that the most frequent one need not be written down. */
+  /**
+   * Messages handled in the turn; 1 between turns, so that the most frequent one need not be written down.
+   */
   handled = 1;
   /** The last turn was as long as its type allows: the executor reads the clock and calls `adjustTurnMax`. */
   isClockReadDue = false;
@@ -95,10 +98,11 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   }
 
   /**
-   * Gives ready actors their turns until the allowance (turns and messages together) is used up or no actor is ready,
-   * and returns the rest of the allowance; earlier when a clock read is due. A turn is the inline message of the ready
-   * entry, then up to `turnMax` messages of the mailbox. The most frequent turn, a plain message to an actor with nothing
-   * else to do, is all in this loop: the compiler does not inline a function that has itself grown large by inlining.
+   * Gives ready actors their turns until the allowance (turns and messages together) is used up or no actor
+   * is ready, and returns the rest of the allowance; earlier when a clock read is due. A turn is the inline
+   * message of the ready entry, then up to `turnMax` messages of the mailbox. The most frequent turn, a plain
+   * message to an actor with nothing else to do, is all in this loop: the compiler does not inline a function
+   * that has itself grown large by inlining.
    */
   serve(allowance: number): number {
     const { ready } = this;
@@ -214,8 +218,8 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   }
 
   /**
-   * Takes no more messages than were there when the batch began: an actor that sends to itself would otherwise run
-   * hundreds of times per message of its neighbours.
+   * Takes no more messages than were there when the batch began: an actor that sends to itself would
+   * otherwise run hundreds of times per message of its neighbours.
    */
   private runBatch(mailbox: M): InvokeCode {
     const queue = mailbox.queue;

@@ -16,16 +16,17 @@ import {
   TERMINATED,
 } from '../mailbox/status-word.js';
 import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import { DeferredSignals } from './deferred-signals.js';
 import { endsWithIncarnation, type Signal } from './runtime-signal.js';
 
 /**
- * The actor's side of a turn: the result of a handler (a value, a promise or an error), and the signals. Start and restart
- * are in `RestartSequence`, stop and kill in `StopSequence`.
+ * The actor's side of a turn: the result of a handler (a value, a promise or an error), and the signals.
+ * Start and restart are in `RestartSequence`, stop and kill in `StopSequence`.
  */
 export class ActorLifecycle implements Lifecycle<ActorCell> {
   private readonly runtime: Parts<
+    | 'askCycles'
     | 'asks'
     | 'deadLetters'
     | 'deathWatch'
@@ -113,7 +114,10 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
     if (timeout !== undefined) timeout.lastMessageAt = this.runtime.executor.coarseNow;
   }
 
-  /** Kill first, then a settlement, then the lane in order, then stop: earlier decisions are made before a stop. */
+  /**
+   * Kill first, then a settlement, then the lane in order, then stop: earlier decisions are made before a
+   * stop.
+   */
   handleSignals(cell: ActorCell): void {
     if ((cell.status & KILL_ASKED) !== 0) this.runtime.stops.kill(cell);
     if ((cell.status & SETTLED) !== 0) this.settled(cell);
@@ -190,16 +194,16 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
       case 'child-failed':
         return this.runtime.supervisor.childFailed(cell, signal.report);
       case 'child-stopped':
-        return this.runtime.supervisor.childStopped(cell, signal.child as RefBase);
+        return this.runtime.supervisor.childStopped(cell, signal.child as CellRef);
       case 'directive':
         return this.runtime.failures.directed(cell, signal.directive, signal.report);
       case 'replace':
         return this.runtime.restarts.replaceInGroup(cell);
       case 'terminated':
-        this.runtime.deathWatch.notified(cell, signal.ref as RefBase);
+        this.runtime.deathWatch.notified(cell, signal.ref as CellRef);
         return this.runNotificationHook(cell, 'terminated', [{ ref: signal.ref, reason: signal.reason }]);
       case 'self-asked':
-        return this.runtime.asks.selfAsked(cell, signal.envelope);
+        return this.runtime.askCycles.selfAsked(cell, signal.envelope);
       case 'idle':
         return this.runNotificationHook(cell, 'idle', []);
       default:

@@ -1,6 +1,9 @@
 import type { Signal } from './runtime-signal.js';
 
-/** Signals that wait until user code can run again, in their order. Taking one costs the same however many wait. */
+/**
+ * Signals that wait until user code can run again, in their order. Taking one costs the same however many
+ * wait.
+ */
 export class DeferredSignals {
   private signals: (Signal | undefined)[] = [];
   private head = 0;

@@ -14,7 +14,9 @@ export class LifecycleHooks {
     this.runtime = runtime;
   }
 
-  /** Calls a hook if there is one; `then` follows at once, or in a later turn when the hook is asynchronous. */
+  /**
+   * Calls a hook if there is one; `then` follows at once, or in a later turn when the hook is asynchronous.
+   */
   run(cell: ActorCell, name: HookName, rest: unknown[], then: Continuation): void {
     const hook = cell.type.spec[name] as Hook | undefined;
     const call = new PendingCall(name, -1, undefined, this.runtime.executor.coarseNow, then);

@@ -6,12 +6,12 @@ import type { PendingCall, SettlementListeners } from '../invoker/pending-call.j
 const nativeThen = Promise.prototype.then;
 
 /**
- * Parks actors whose handler or hook has returned a promise. A parked actor handles no message, signals are handled. The
- * settlement only marks the result and schedules the actor; the continuation runs in the actor's turn, so every
- * resumption passes through the scheduler.
+ * Parks actors whose handler or hook has returned a promise. A parked actor handles no message, signals are
+ * handled. The settlement only marks the result and schedules the actor; the continuation runs in the actor's
+ * turn, so every resumption passes through the scheduler.
  */
 export class PendingCalls {
-  private readonly runtime: Parts<'asks' | 'diagnostics' | 'executor' | 'ready'>;
+  private readonly runtime: Parts<'askCycles' | 'diagnostics' | 'executor' | 'ready'>;
 
   constructor(runtime: PendingCalls['runtime']) {
     this.runtime = runtime;
@@ -21,7 +21,7 @@ export class PendingCalls {
   park(cell: ActorCell, promise: PromiseLike<unknown>, call: PendingCall): void {
     cell.ensureCold().awaiting = call;
     cell.markAwaiting();
-    call.asked = this.runtime.asks.takeLatest(cell);
+    call.asked = this.runtime.askCycles.takeLatest(cell);
     if (promise instanceof Promise) {
       call.listeners ??= this.listenersOf(cell, call);
       nativeThen.call(promise, call.listeners.fulfilled, call.listeners.rejected);

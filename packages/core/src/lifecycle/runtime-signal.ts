@@ -16,7 +16,10 @@ export type Signal =
   | { readonly kind: 'self-asked'; readonly envelope: Envelope }
   | { readonly kind: 'idle' };
 
-/** Runs user code at the request of this incarnation: deferred while that code cannot run, dropped at a restart. */
+/**
+ * Runs user code at the request of this incarnation: deferred while that code cannot run, dropped at a
+ * restart.
+ */
 export function endsWithIncarnation(signal: Signal): boolean {
   return signal.kind === 'terminated' || signal.kind === 'idle';
 }

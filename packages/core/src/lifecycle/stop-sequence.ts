@@ -5,8 +5,8 @@ import { STOPPING, TERMINATED } from '../mailbox/status-word.js';
 import type { Stop } from './ending.js';
 
 /**
- * Stop and kill of an actor. Every step runs in a turn of the actor itself, and every step that may take time (a hook, a
- * child) ends in another turn, so nothing ever blocks.
+ * Stop and kill of an actor. Every step runs in a turn of the actor itself, and every step that may take time
+ * (a hook, a child) ends in another turn, so nothing ever blocks.
  *
  *   current message → `stopping` → children, last started first → `stopped` → terminated
  */
@@ -23,7 +23,10 @@ export class StopSequence {
     this.stopBecause(cell, cell.isDraining ? 'drained' : 'stopped');
   }
 
-  /** A draining actor that cannot run (suspended, say) keeps its backlog: only a kill or its time limit ends it. */
+  /**
+   * A draining actor that cannot run (suspended, say) keeps its backlog: only a kill or its time limit ends
+   * it.
+   */
   private hasBacklog(cell: ActorCell): boolean {
     return cell.queue.length > 0 || cell.isAwaiting;
   }

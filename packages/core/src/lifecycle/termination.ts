@@ -6,7 +6,10 @@ import { ChildEndedError } from '../errors.js';
 import type { StopReason } from '../events.js';
 import { KILL_ASKED, STOP_ASKED, STOPPING } from '../mailbox/status-word.js';
 
-/** The last step of an actor: its messages become dead letters; parent, watchers and linked actors are notified. */
+/**
+ * The last step of an actor: its messages become dead letters; parent, watchers and linked actors are
+ * notified.
+ */
 export class Termination {
   private readonly runtime: Parts<
     | 'childLists'
@@ -44,8 +47,8 @@ export class Termination {
   }
 
   /**
-   * A permanent child that ends by itself, while its parent wants it, is restarted in place: its parent decides as for a
-   * failure, and ref, name, watchers and waiting messages stay.
+   * A permanent child that ends by itself, while its parent wants it, is restarted in place: its parent
+   * decides as for a failure, and ref, name, watchers and waiting messages stay.
    */
   private startsAgain(cell: ActorCell, cold: ColdState, reason: StopReason): boolean {
     const { childLists, executor, failures, timers } = this.runtime;

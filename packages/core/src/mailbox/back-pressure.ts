@@ -2,17 +2,18 @@ import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator
 import type { Mailbox } from './mailbox.js';
 import { CLOSED, GATED, MUTED, OVERLOADED, TERMINATED } from './status-word.js';
 
-/** Who waits for an overloaded mailbox to catch up. */
+/** Actors and callbacks that wait for an overloaded mailbox to catch up. */
 interface Waiters {
   readonly muted: number[];
   readonly retries: (() => void)[];
 }
 
 /**
- * Back-pressure between actors, by muting (ADR 0013). An actor that sends to an overloaded mailbox is not run again
- * until that one has caught up. It cannot deadlock: an actor that is itself overloaded is never muted, and it stays
- * overloaded until it has released everybody it muted, so the last edge that would close a circle of mutes cannot be
- * drawn. A mailbox that cannot make progress by itself (awaiting, suspended, failed) mutes nobody.
+ * Back-pressure between actors, by muting. An actor that sends to an overloaded mailbox is not run again
+ * until that mailbox has caught up. It cannot deadlock: an overloaded actor is never muted, and it stays
+ * overloaded until it has released all actors that it muted, so the last edge that would close a cycle of
+ * mutes cannot be drawn. A mailbox that cannot make progress by itself (awaiting, suspended, failed) mutes no
+ * sender.
  */
 export class BackPressure<M extends Mailbox = Mailbox> {
   private readonly waiting = new Map<number, Waiters>();
@@ -33,7 +34,7 @@ export class BackPressure<M extends Mailbox = Mailbox> {
     this.of(receiver).muted.push(sender.slot);
   }
 
-  /** Calls back when there is room, or when there will never be any: the caller looks again. */
+  /** Calls back when there is room, or when there will never be any: the caller tries again. */
   waitForRoom(receiver: M, retry: () => void): void {
     receiver.markOverloaded();
     this.of(receiver).retries.push(retry);

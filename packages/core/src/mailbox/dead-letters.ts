@@ -4,7 +4,7 @@ import type { DeadLetterReason } from '../message/dead-letter.js';
 import { type Envelope, handlerOf, isEnveloped } from '../message/envelope.js';
 import type { DeadLetterOffice } from './delivery.js';
 
-/** The end of every message that reaches no handler: counted always, published when somebody listens. */
+/** Takes every message that reaches no handler: counts it, and publishes it to listeners. */
 export class DeadLetters implements DeadLetterOffice<ActorCell> {
   total = 0;
   private readonly runtime: Parts<'asks' | 'delivery' | 'events' | 'sendHooks'>;
@@ -13,7 +13,7 @@ export class DeadLetters implements DeadLetterOffice<ActorCell> {
     this.runtime = runtime;
   }
 
-  /** A router is no actor: it has only a name to be remembered by. */
+  /** A router is not an actor: it has only a name. */
   unrouted(to: string, message: string, payload: unknown): void {
     this.total += 1;
     const { events, delivery } = this.runtime;

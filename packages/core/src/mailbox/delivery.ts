@@ -13,7 +13,8 @@ import { CLOSED, DRAINING, IDLE, SCHEDULED, SLOW_PATH } from './status-word.js';
 /** A sender beyond the capacity is muted at the first such message, and then looked at every 64 messages. */
 const MUTE_CHECK_MASK = 63;
 
-// Constants of this module are part of the compiled send; imported ones would be loaded and checked at every use.
+// Constants of this module are part of the compiled send; imported ones would be loaded and checked at every
+// use.
 const IS_SCHEDULED = SCHEDULED;
 const FAST_PATH_MASK = SCHEDULED | CLOSED | SLOW_PATH;
 const SHARED_EMPTY_QUEUE = EMPTY_QUEUE;
@@ -31,12 +32,14 @@ export interface SendHook<M extends Mailbox> {
 }
 
 /**
- * From a sender to a mailbox. Two fast paths: the first message to an idle actor travels inline in its ready entry
- * (`wakeWith`), a message to a busy actor with room goes into its queue (`post`). Everything else is `postSlow`.
+ * From a sender to a mailbox. Two fast paths: the first message to an idle actor travels inline in its ready
+ * entry (`wakeWith`), a message to a busy actor with room goes into its queue (`post`). Everything else is
+ * `postSlow`.
  *
- * The methods of a ref decide between the two fast paths themselves (ref/ref-class.ts) and never call `tell`: each
- * definition has its own copy of them, so the compiler knows the type of the receiver there, and a function as large
- * as `tell` with both paths inlined is not inlined again into the sender's handler. All other senders call `tell`.
+ * The methods of a ref decide between the two fast paths themselves (ref/ref-class.ts) and never call `tell`:
+ * each definition has its own copy of them, so the compiler knows the type of the receiver there, and a
+ * function as large as `tell` with both paths inlined is not inlined again into the sender's handler. All
+ * other senders call `tell`.
  */
 export class Delivery<M extends Mailbox = Mailbox> {
   private readonly ready: ReadyQueueCoordinator<M>;

@@ -1,13 +1,18 @@
 import type { OverflowPolicy } from './overflow-policy.js';
 
-/** A message handler as the scheduler calls it. Types are checked where it was defined and where it is sent to. */
+/**
+ * A message handler as the scheduler calls it. Types are checked where it was defined and where it is sent
+ * to.
+ */
 export type Handler = (context: never, payload: never) => unknown;
 
-/** What all mailboxes of one type of actor share. Reached from each mailbox by one pointer. */
+/** The settings that all mailboxes of one actor type share. Reached from each mailbox by one pointer. */
 export interface MailboxType {
   readonly handlers: readonly Handler[];
   readonly capacity: number;
-  /** Where the mailbox refuses or evicts: its capacity, or never for the policies that accept and press back. */
+  /**
+   * Length at which the mailbox refuses or evicts; infinite for the policies that accept and mute, or grow.
+   */
   readonly hardCapacity: number;
   /** An overloaded mailbox has caught up when no more than this many messages are left. */
   readonly lowWater: number;
@@ -16,7 +21,7 @@ export interface MailboxType {
   readonly levels: readonly number[] | undefined;
   /** Messages of one actor in a turn, at most. */
   readonly throughput: number;
-  /** Messages in a turn as far as they are known to fit into a slice of time; up to `throughput` (ADR 0029). */
+  /** Messages in a turn that are known to fit into a time slice; up to `throughput`. */
   turnMax: number;
   /** Status of an idle actor of this type: SLOW_PATH when its messages must take the complete path. */
   readonly idleStatus: number;

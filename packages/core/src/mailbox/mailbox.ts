@@ -27,11 +27,12 @@ import {
 export const NO_SLOT = 0;
 
 /**
- * An actor as the scheduler sees it: a slot number, the status word and the user lane. The rest of the actor is in the
- * cell that extends this class (one object, so that an idle actor stays small).
+ * An actor as the scheduler sees it: a slot number, the status word and the user lane. The rest of the actor
+ * is in the cell that extends this class (one object, so that an idle actor stays small).
  *
- * Every transition of the status word is a method here. Two files write the word themselves, because they run per
- * message: `Delivery` (idle → scheduled) and `MessageInvoker` (scheduled → idle). `tidy` refuses a write elsewhere.
+ * Every transition of the status word is a method here. Two files write the word themselves, because they run
+ * per message: `Delivery` (idle → scheduled) and `MessageInvoker` (scheduled → idle). `tidy` refuses a write
+ * elsewhere.
  *
  *   idle ─ message, signal ─▶ scheduled ─ turn ─▶ idle
  *   scheduled ─ promise ─▶ awaiting ─ settled ─▶ scheduled
@@ -201,7 +202,9 @@ export abstract class Mailbox {
     return (this.status & STOPPING) !== 0;
   }
 
-  /** A permanent child has ended and is started again: it takes messages, and waits for its parent's decision. */
+  /**
+   * A permanent child has ended and is started again: it takes messages, and waits for its parent's decision.
+   */
   reopenAsFailed(): void {
     this.status = (this.status & ~(STOPPING | CLOSED | DRAINING | STOP_ASKED | KILL_ASKED)) | FAULT;
   }

@@ -5,10 +5,10 @@
  *
  *   [ payload, payload, payload, …, next ]        read: where `head` takes from, write: where `tail` puts
  *
- * Neighbours mostly have the same handler, so handlers are kept as runs of messages: the one that is being read, the one
- * that is being written (often the same), and between them pairs of (where it begins, handler) in `runs`. A deep queue
- * then costs one word per message, and segments that are reset when they run empty keep a queue that is drained in step
- * with its producer in the same few cache lines.
+ * Neighbours mostly have the same handler, so handlers are kept as runs of messages: the one that is being
+ * read, the one that is being written (often the same), and between them pairs of (where it begins, handler)
+ * in `runs`. A deep queue then costs one word per message, and segments that are reset when they run empty
+ * keep a queue that is drained in step with its producer in the same few cache lines.
  *
  * A payload's place is cleared when it is taken: a delivered message must not be kept alive by its mailbox.
  */
@@ -18,8 +18,8 @@ const PLACES_FIRST = 4;
 const PLACES_MAX = 1024;
 const POOLED_MAX = 1024;
 const RUNS_COMPACT = 1024;
-/** Messages are numbered around this circle: far more than are ever in a queue at once. */
-const CIRCLE = 0x3fff_ffff;
+/** Messages are numbered modulo this: far more than are ever in a queue at once. */
+const NUMBERS_MASK = 0x3fff_ffff;
 const NO_RUN = -1;
 
 /** Has no room at all, so that the first push goes through `extend`. Never written to. */
@@ -72,7 +72,7 @@ export class MessageQueue {
       this.reset();
       return payload;
     }
-    const oldest = (this.oldest + 1) & CIRCLE;
+    const oldest = (this.oldest + 1) & NUMBERS_MASK;
     this.oldest = oldest;
     if (oldest === this.nextRunAt) this.endRun();
     if (head + 2 === read.length) this.advance();
@@ -80,14 +80,14 @@ export class MessageQueue {
     return payload;
   }
 
-  /** Puts a message before all others: one that was held back, or that came with a ready entry. */
+  /** Puts a message before all others: a held message, or the inline message of a ready entry. */
   unshift(handler: number, payload: unknown): void {
     if (this.length === 0) {
       this.push(handler, payload);
       return;
     }
     if (handler !== this.reading) this.putRunFirst(handler);
-    this.oldest = (this.oldest - 1) & CIRCLE;
+    this.oldest = (this.oldest - 1) & NUMBERS_MASK;
     if (this.head > 0) {
       this.head -= 1;
       this.read[this.head] = payload;
@@ -98,7 +98,7 @@ export class MessageQueue {
   }
 
   /** How many messages are before the one with this payload, or -1. Walks the queue: for reports only. */
-  placeOf(payload: unknown): number {
+  indexOf(payload: unknown): number {
     let segment = this.read;
     let at = this.head;
     for (let place = 0; place < this.length; place += 1) {
@@ -119,7 +119,7 @@ export class MessageQueue {
       return;
     }
     const { runs, runsTail } = this;
-    const start = (this.oldest + this.length) & CIRCLE;
+    const start = (this.oldest + this.length) & NUMBERS_MASK;
     if (runsTail === runs.length) {
       runs.push(start, handler);
     } else {
@@ -196,7 +196,10 @@ export class MessageQueue {
   }
 }
 
-/** Stands in every mailbox that never had two messages at once; whoever wants to push puts a queue of its own there. */
+/**
+ * Shared by all mailboxes that never had two messages at once. Never pushed to: `Mailbox.ownQueue` replaces
+ * it.
+ */
 export const EMPTY_QUEUE: MessageQueue = new MessageQueue();
 
 function newSegment(places: number): Segment {

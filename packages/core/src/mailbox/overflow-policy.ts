@@ -1,5 +1,5 @@
 /**
- * What a full mailbox does. The table of policy × verb × sender is in ADR 0013.
+ * Behaviour of a full mailbox.
  *
  *   mute-sender   accepts, and does not run the sending actor again until the receiver has caught up
  *   reject        refuses the new message
@@ -17,10 +17,13 @@ export const OVERFLOW_POLICIES: readonly OverflowPolicy[] = [
   'grow',
 ];
 
-/** What to do with a message that finds its mailbox full. */
+/** The fate of a message to a full mailbox. */
 export type FullAnswer = 'accept' | 'accept-and-mute' | 'evict-oldest' | 'refuse';
 
-/** Pure: the whole policy in one place. Senders that can wait (`offer`, `send`) want to be told rather than be muted. */
+/**
+ * Pure: the whole policy in one place. Senders that can wait (`offer`, `send`) want to be told rather than be
+ * muted.
+ */
 export function whenFull(policy: OverflowPolicy, canWait: boolean): FullAnswer {
   switch (policy) {
     case 'mute-sender':

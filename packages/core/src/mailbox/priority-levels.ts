@@ -6,8 +6,8 @@ export type Level = 'high' | 'normal' | 'low';
 export const LEVELS: readonly Level[] = ['high', 'normal', 'low'];
 
 /**
- * A user lane with a fixed set of levels: the highest non-empty level first, first in first out within one. What was put
- * back is before all of them: its turn had come already.
+ * A user lane with a fixed set of levels: the highest non-empty level first, first in first out within one. A
+ * message that was put back is before all of them: its turn had come already.
  */
 export class LevelledQueue extends MessageQueue {
   private readonly putBack = new MessageQueue();
@@ -38,10 +38,10 @@ export class LevelledQueue extends MessageQueue {
     return this.first().take();
   }
 
-  override placeOf(payload: unknown): number {
+  override indexOf(payload: unknown): number {
     let before = 0;
     for (const lane of this.lanes) {
-      const place = lane.placeOf(payload);
+      const place = lane.indexOf(payload);
       if (place >= 0) return before + place;
       before += lane.length;
     }

@@ -3,9 +3,9 @@ import type { Parts } from '../actor/runtime-parts.js';
 import { MisuseError } from '../errors.js';
 import { NO_MESSAGE } from '../message/envelope.js';
 
-export const STASH_MAX_DEFAULT = 1_000;
+const STASH_MAX_DEFAULT = 1_000;
 
-/** A message put aside. */
+/** A stashed message. */
 export interface Stashed {
   readonly handler: number;
   readonly payload: unknown;
@@ -15,13 +15,13 @@ export interface Stashed {
 export type Stash = Stashed[];
 
 /**
- * Sets messages aside and puts them back. What is stashed is not lost: a restart puts it back, a stop buries it. A message
- * whose handler stashes it and then fails was handled all the same, and is taken out again.
+ * Messages that handlers have stashed. A restart puts them back, a stop makes dead letters of them. A message
+ * whose handler stashes it and then fails counts as handled, and is taken out again.
  */
 export class Stashes {
-  /** Messages set aside in all actors together. */
+  /** Stashed messages of all actors together. */
   held = 0;
-  /** What the handler at work has set aside, until its message has ended. */
+  /** The message that the running handler has stashed, until it has ended. */
   private latest: { readonly cell: ActorCell; readonly message: Stashed } | undefined = undefined;
   private readonly runtime: Parts<'deadLetters' | 'delivery' | 'invoker' | 'ready'>;
 
@@ -57,7 +57,7 @@ export class Stashes {
     this.latest = undefined;
   }
 
-  /** Its handler has failed, so it counts as handled. False when it stands in the mailbox again. */
+  /** Its handler has failed, so it counts as handled. False when it is in the mailbox again. */
   takeOut(cell: ActorCell, message: Stashed): boolean {
     const stash = cell.cold?.stash;
     const place = stash?.lastIndexOf(message) ?? -1;
@@ -73,7 +73,7 @@ export class Stashes {
     cold.stash ??= [];
     const max = cell.type.spec.stashMax ?? STASH_MAX_DEFAULT;
     if (cold.stash.length >= max) {
-      throw new MisuseError(`${cell.path}: stash: ${max} messages are set aside already (stashMax)`);
+      throw new MisuseError(`${cell.path}: stash: ${max} messages are stashed already (stashMax)`);
     }
     const message = { handler, payload };
     cold.stash.push(message);

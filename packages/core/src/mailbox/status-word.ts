@@ -3,22 +3,23 @@
  *
  *   bit  0      SCHEDULED    in the ready ring, or running now
  *   bit  1      SIGNALS      the signal lane is not empty
- *   bit  2      CLOSED       takes no more messages; what is sent becomes a dead letter
+ *   bit  2      CLOSED       takes no more messages; a message sent now becomes a dead letter
  *   bit  3      AWAITING     an asynchronous handler or hook has not settled
- *   bit  4      MUTED        sent to an overloaded receiver; waits until that one has caught up
+ *   bit  4      MUTED        sent to an overloaded receiver; waits until it has caught up
  *   bit  5      FAULT        failed; waits for the parent's decision
  *   bit  6      STOPPING     the stop sequence has begun; no further message is handled
  *   bit  7      OVERLOADED   reached its capacity and has not yet caught up
  *   bit  8      SLOW_PATH      has hooks, levels or an exact policy: sends to it take the complete path
  *   bit  9      DRAINING     finishes its backlog, then stops
  *   bit 10      TERMINATED   gone; its slot is free
- *   bit 11      FENCED       an earlier incarnation; whoever still holds its context is refused
+ *   bit 11      FENCED       an earlier incarnation; every use of its context is refused
  *   bit 12      STOP_ASKED   a stop waits to be begun (a signal without a payload, so it needs no lane)
  *   bit 13      KILL_ASKED   a kill waits to be begun
  *   bit 14      SETTLED      what the actor was awaiting has settled; the result waits to be taken
  *   bits 16…    how many suspensions are open, in units of SUSPENSION
  *
- * Invariant: a slot stands in the ready ring at most once, exactly while SCHEDULED is set and the actor is not running.
+ * Invariant: a slot stands in the ready ring at most once, exactly while SCHEDULED is set and the actor is
+ * not running.
  */
 export const IDLE = 0;
 export const SCHEDULED = 1 << 0;

@@ -4,11 +4,13 @@ import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import { OptionError } from '../errors.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 import { cellOfRef } from './cell-of-ref.js';
 
-/** One reason why an actor handles no messages. Ends once: by its token, its condition, or the actor's end. */
+/**
+ * One reason why an actor handles no messages. Ends once: by its token, its condition, or the actor's end.
+ */
 export class Suspension extends TimerNode implements SuspensionToken {
   active = true;
   readonly reason: SuspendReason;
@@ -44,10 +46,10 @@ export class Suspension extends TimerNode implements SuspensionToken {
   }
 }
 
-/** Opens and ends suspensions, and knows who waits for which event. */
+/** Opens and ends suspensions, and keeps those that wait for an event. */
 export class Suspensions {
   private readonly runtime: Parts<'events' | 'executor' | 'host' | 'ready' | 'wheel'>;
-  /** Several may wait for one key (E28). */
+  /** Several may wait for one key. */
   private readonly byKey = new Map<string, Set<Suspension>>();
 
   constructor(runtime: Suspensions['runtime']) {
@@ -75,7 +77,7 @@ export class Suspensions {
     return waiting.length;
   }
 
-  /** At a restart: what the old incarnation suspended itself for is over; what an operator wants stays. */
+  /** At a restart: suspensions by the actor itself end, those by an operator stay. */
   endOwn(cell: ActorCell): void {
     for (const suspension of [...(cell.cold?.suspensions ?? [])])
       if (!suspension.byOperator) suspension.resume();
@@ -125,7 +127,7 @@ export class Suspensions {
     }
   }
 
-  private end(ref: RefBase, suspension: Suspension): void {
+  private end(ref: CellRef, suspension: Suspension): void {
     const { runtime } = this;
     runtime.wheel.cancel(suspension);
     if (suspension.until.on === 'event') this.forgetKey(suspension.until.key, suspension);

@@ -3,7 +3,10 @@ import type { Parts } from '../actor/runtime-parts.js';
 import { enveloped } from '../message/envelope.js';
 import type { Handler } from './mailbox-type.js';
 
-/** Messages without a handler in the present phase of their actor: dead letters, or set aside until the next phase. */
+/**
+ * Messages without a handler in the present phase of their actor: dead letters, or stashed until the next
+ * phase.
+ */
 export class UnhandledInPhase {
   private readonly runtime: Parts<'deadLetters' | 'invoker' | 'stashes'>;
   private readonly placeholders = new WeakSet<Handler>();
@@ -12,7 +15,7 @@ export class UnhandledInPhase {
     this.runtime = runtime;
   }
 
-  /** What stands in the place of the handler that is missing. Only actors without middleware come to call it. */
+  /** Stands in the place of a missing handler. Called for actors without middleware only. */
   handlerFor(name: string): Handler {
     const placeholder = ((cell: ActorCell, payload: unknown) =>
       this.handleMissing(cell, name, payload)) as unknown as Handler;
@@ -25,7 +28,7 @@ export class UnhandledInPhase {
     return this.placeholders.has(cell.type.handlers[handler] as Handler);
   }
 
-  isSetAside(cell: ActorCell): boolean {
+  isStashed(cell: ActorCell): boolean {
     return cell.type.spec.illegal === 'stash';
   }
 
@@ -39,7 +42,7 @@ export class UnhandledInPhase {
     const handler = cell.type.definition['~handlerNames'].indexOf(name);
     const slot = envelope === undefined ? handler : enveloped(handler);
     const content = envelope ?? payload;
-    if (this.isSetAside(cell)) {
+    if (this.isStashed(cell)) {
       stashes.put(cell, slot, content);
       // Only the reply to an envelope has to wait, and only after an envelope does the invoker look.
       invoker.stashed = envelope !== undefined;

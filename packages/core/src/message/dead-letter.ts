@@ -9,7 +9,7 @@ export type DeadLetterReason =
   | 'overloaded' // the whole system holds queuedMax messages
   | 'refused' // a middleware refused it
   | 'expired' // its ask had timed out before it was handled
-  | 'unrouted' // a router had nobody to give it to
+  | 'unrouted' // a router had no routee for it
   | 'illegal'; // not legal in the actor's present phase, or sent with a stale context
 
 /** A message that reached no handler: nothing is lost without one of these. */

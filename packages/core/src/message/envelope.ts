@@ -2,8 +2,8 @@ import type { Mailbox } from '../mailbox/mailbox.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
 /**
- * In place of a handler number where messages wait: the payload is an Envelope for that handler. The sign tells it from a
- * plain message, and the number still says which handler, so that nobody has to look into the envelope for it.
+ * In place of a handler number where messages wait: the payload is an Envelope for that handler. The sign
+ * tells it from a plain message, and the number still has the handler, without a look into the envelope.
  */
 export function enveloped(handler: number): number {
   return ~handler;
@@ -24,20 +24,20 @@ export function handlerOf(handler: number): number {
 export type Resolve = (value: unknown) => void;
 export type Reject = (error: Error) => void;
 
-/** What happens when nobody answered in time; set once by the part of the system that asks. */
+/** Called at the deadline; set by the part of the runtime that asks. */
 export type OnExpire = (envelope: Envelope) => void;
 
 /**
- * A message that carries more than its payload: somebody waits for the reply, it has a deadline, or a middleware gave
- * it context. A plain `tell` has none of these and travels as two array entries instead.
+ * A message that carries more than its payload: a reply is awaited, it has a deadline, or a middleware gave
+ * it a context. A plain `tell` has none of these and travels as two array entries instead.
  */
 export class Envelope extends TimerNode {
   readonly handler: number;
   readonly payload: unknown;
   readonly target: Mailbox;
-  /** The actor that sent it, if one did. */
+  /** The sending actor, if there is one. */
   readonly sender: Mailbox | undefined;
-  /** What the sender was handling when it sent this: together they form the call chain. */
+  /** The envelope that the sender was handling when it sent this: together they form the call chain. */
   cause: Envelope | undefined;
   /** In whole milliseconds, as the deadline is: a fraction would be a number on the heap. */
   readonly sentAt: number;
@@ -68,8 +68,8 @@ export class Envelope extends TimerNode {
   }
 
   /**
-   * Monotonic milliseconds after which nobody wants the reply, below 0 once it has passed; infinite for a tell without one.
-   * It is when the timer is due: one field for both.
+   * Monotonic milliseconds after which the reply is not wanted, below 0 once it has passed; infinite for a
+   * tell without one. The timer is due at the same time: one field for both.
    */
   get deadline(): number {
     return this.due;

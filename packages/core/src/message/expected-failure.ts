@@ -1,4 +1,4 @@
-/** An expected failure: a value that a handler replies with, made by `ctx.fail`. Nobody is restarted for it. */
+/** An expected failure: a value that a handler replies with, made by `ctx.fail`. It causes no restart. */
 export class Failure<Code extends string = string, Detail = unknown> {
   readonly failed = true;
   readonly code: Code;

@@ -1,14 +1,14 @@
 import type { Envelope } from './envelope.js';
 
-/** How a later reply reaches whoever asked. */
+/** The way of a later reply to its asker. */
 export interface ReplyPort {
   reply(envelope: Envelope, value: unknown): void;
   refuse(envelope: Envelope, error: Error): void;
 }
 
 /**
- * A reply that comes later than the handler's return: the handler returns it and goes on with other messages; whoever
- * holds it replies once. Made by `ctx.later`.
+ * A reply that comes later than the handler's return: the handler returns it and goes on with other messages;
+ * its holder replies once. Made by `ctx.later`.
  */
 export class LaterReply<T> {
   private envelope: Envelope | undefined = undefined;
@@ -32,7 +32,7 @@ export class LaterReply<T> {
     if (this.envelope !== undefined) this.port.refuse(this.envelope, error);
   }
 
-  /** Is this a reply for later? Asked about whatever a handler returned, so also about proxies that throw. */
+  /** For any value that a handler returned, also for proxies that throw. */
   static is(value: unknown): value is LaterReply<unknown> {
     try {
       return value instanceof LaterReply;

@@ -7,7 +7,7 @@ export type SuspendReason =
   | 'operator'
   | { readonly user: string };
 
-/** What ends a suspension. */
+/** The condition that ends a suspension. */
 export type ResumeCondition =
   | { readonly on: 'event'; readonly key: string }
   | { readonly on: 'after'; readonly ms: number }

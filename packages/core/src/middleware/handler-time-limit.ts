@@ -5,12 +5,12 @@ import type { PendingCall } from '../invoker/pending-call.js';
 import { TimerNode } from '../timers/timer-wheel.js';
 
 /**
- * The time that an asynchronous handler has. When it is over the handler's signal is aborted, and it has failed: as soon
- * as it settles, or, when it takes no notice, after one turn of the event loop. One that took no notice runs on, so
- * nothing else may run on the state it has (ADR 0114).
+ * The time limit of an asynchronous handler. At the limit its signal is aborted and it has failed: as soon as
+ * it settles, or, when it ignores the signal, after one turn of the event loop. A handler that ignored it
+ * runs on, so nothing else may run on its state (ADR 0114).
  */
 export class HandlerTimeLimit extends TimerNode {
-  /** It was given up while it was running. */
+  /** The handler was given up while it was running. */
   isCutOff = false;
   private readonly runtime: Parts<'host' | 'ready' | 'wheel'>;
   private readonly cell: ActorCell;
@@ -37,11 +37,14 @@ export class HandlerTimeLimit extends TimerNode {
     const { cold } = this.cell;
     this.runtime.wheel.cancel(this);
     this.awaiting = undefined;
-    // The next message gets a signal of its own; one that was given up is to see the old one.
+    // The next message gets a signal of its own; a handler that was given up keeps the old one.
     if (this.isOver && !this.isCutOff && cold !== undefined) cold.abort = undefined;
   }
 
-  /** What a handler past its time has failed with: what it settled with is at most the cause. Undefined for one in time. */
+  /**
+   * The failure of a handler past its time; its own rejection is at most the cause. Undefined for one in
+   * time.
+   */
   failureOf(
     rejection: { readonly thrown: unknown } | undefined,
   ): { readonly thrown: HandlerTimeoutError } | undefined {

@@ -1,6 +1,8 @@
 import type { Host } from '../host.js';
 
-/** The time that hooks see: read once for all of them before a handler and once after it, if one of them asks. */
+/**
+ * The time that hooks see: one clock read for all hooks before a handler and one after it, if a hook asks.
+ */
 export class HookClock {
   private readonly host: Host;
   private time = 0;
@@ -18,8 +20,8 @@ export class HookClock {
     return this.time;
   }
 
-  /** Whoever asks from here on gets another time. */
-  moveOn(): void {
+  /** The next read gets a new time. */
+  expire(): void {
     this.isRead = false;
   }
 }

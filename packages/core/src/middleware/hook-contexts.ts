@@ -4,30 +4,57 @@ import type { Envelope } from '../message/envelope.js';
 import type { DeadLetterView, MessageView, Middleware, SendView, TurnView, Verdict } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
 
+/** The actor that a hook is called for. */
+abstract class HookContext {
+  readonly cell: ActorCell;
+
+  constructor(cell: ActorCell) {
+    this.cell = cell;
+  }
+
+  get path(): string {
+    return this.cell.path;
+  }
+  get actor(): string {
+    return this.cell.type.name;
+  }
+}
+
+/** The message that a hook is called for. */
+abstract class HandlerHookContext extends HookContext {
+  readonly handler: number;
+  readonly payload: unknown;
+
+  constructor(cell: ActorCell, handler: number, payload: unknown) {
+    super(cell);
+    this.handler = handler;
+    this.payload = payload;
+  }
+
+  get message(): string {
+    return this.cell.type.definition['~handlerNames'][this.handler] as string;
+  }
+}
+
 type Allowed = Extract<Verdict, { readonly verdict: 'continue' }>;
 
 /**
- * One message on its way through the hooks. Hooks see it as a MessageView; `context` is that of the hook at work. One per
- * message, and small: no field of it is a fraction, which would be an object of its own.
+ * One message on its way through the hooks. Hooks see it as a MessageView; `context` is that of the running
+ * hook. One per message, and small: no field is a fraction, which would be an object of its own.
  */
-export class MessageHookContext implements MessageView {
+export class MessageHookContext extends HandlerHookContext implements MessageView {
   context: unknown = undefined;
   entered = 0;
   /** The tightest limit that a hook has set for an asynchronous handler. */
   limit: Allowed | undefined = undefined;
-  /** What the handler itself threw, to tell it from what a wrapper around it threw. */
+  /** The error of the handler itself, as opposed to an error of a wrapper around it. */
   thrown: { readonly error: unknown } | undefined = undefined;
-  /** Its handler was given up at its time limit and runs on: another try would run beside it. */
+  /** The handler was given up at its time limit and runs on: another try would run beside it. */
   isCutOff = false;
-  readonly cell: ActorCell;
-  readonly handler: number;
-  readonly payload: unknown;
   readonly envelope: Envelope | undefined;
 
   constructor(cell: ActorCell, handler: number, payload: unknown, envelope: Envelope | undefined) {
-    this.cell = cell;
-    this.handler = handler;
-    this.payload = payload;
+    super(cell, handler, payload);
     this.envelope = envelope;
   }
 
@@ -36,15 +63,6 @@ export class MessageHookContext implements MessageView {
   }
   get coarseNow(): number {
     return this.cell.type.runtime.executor.coarseNow;
-  }
-  get path(): string {
-    return this.cell.path;
-  }
-  get actor(): string {
-    return this.cell.type.name;
-  }
-  get message(): string {
-    return this.cell.type.definition['~handlerNames'][this.handler] as string;
   }
   get from(): string | undefined {
     return (this.envelope?.sender as ActorCell | undefined)?.path;
@@ -64,31 +82,17 @@ export class MessageHookContext implements MessageView {
   }
 }
 
-/** One message on its way into a mailbox. The clock is read only by those who ask. */
-export class SendHookContext implements SendView {
+/** One message on its way into a mailbox. The clock is read only if a hook asks. */
+export class SendHookContext extends HandlerHookContext implements SendView {
   cause: unknown = undefined;
   armedBy: unknown = undefined;
-  readonly payload: unknown;
-  private readonly cell: ActorCell;
-  readonly handler: number;
   readonly sender: ActorCell | undefined;
 
   constructor(cell: ActorCell, handler: number, payload: unknown, sender: ActorCell | undefined) {
-    this.cell = cell;
-    this.handler = handler;
-    this.payload = payload;
+    super(cell, handler, payload);
     this.sender = sender;
   }
 
-  get path(): string {
-    return this.cell.path;
-  }
-  get actor(): string {
-    return this.cell.type.name;
-  }
-  get message(): string {
-    return this.cell.type.definition['~handlerNames'][this.handler] as string;
-  }
   get from(): string | undefined {
     return this.sender?.path;
   }
@@ -98,37 +102,24 @@ export class SendHookContext implements SendView {
 }
 
 /** One message with a context that has become a dead letter. */
-export class DeadLetterHookContext implements DeadLetterView {
+export class DeadLetterHookContext extends HandlerHookContext implements DeadLetterView {
   readonly reason: DeadLetterReason;
   readonly context: unknown;
-  private readonly cell: ActorCell;
-  private readonly envelope: Envelope;
 
   constructor(cell: ActorCell, envelope: Envelope, reason: DeadLetterReason, context: unknown) {
-    this.cell = cell;
-    this.envelope = envelope;
+    super(cell, envelope.handler, envelope.payload);
     this.reason = reason;
     this.context = context;
   }
 
-  get path(): string {
-    return this.cell.path;
-  }
-  get actor(): string {
-    return this.cell.type.name;
-  }
-  get message(): string {
-    return this.cell.type.definition['~handlerNames'][this.envelope.handler] as string;
-  }
-  get payload(): unknown {
-    return this.envelope.payload;
-  }
   get now(): number {
     return this.cell.type.runtime.host.now();
   }
 }
 
-/** The context of the message in whose handling a timer was armed. Its slot is laid out by the pipeline of that actor. */
+/**
+ * The context of the message during which a timer was armed, laid out by the pipeline of the arming actor.
+ */
 export class TimerContext {
   private readonly pipeline: Pipeline;
   private readonly slot: unknown;
@@ -144,24 +135,16 @@ export class TimerContext {
 }
 
 /** One turn as hooks see it. */
-export class TurnHookContext implements TurnView {
+export class TurnHookContext extends HookContext implements TurnView {
   endedAt: number;
   handled = 0;
   readonly depth: number;
   readonly startedAt: number;
-  private readonly cell: ActorCell;
 
   constructor(cell: ActorCell, now: number) {
-    this.cell = cell;
+    super(cell);
     this.depth = cell.queue.length;
     this.startedAt = now;
     this.endedAt = now;
-  }
-
-  get path(): string {
-    return this.cell.path;
-  }
-  get actor(): string {
-    return this.cell.type.name;
   }
 }

@@ -63,20 +63,20 @@ export class MessageHooks {
   }
 
   private hookContextOf(cell: ActorCell, slot: number, taken: unknown): MessageHookContext {
-    this.clock.moveOn();
+    this.clock.expire();
     if (!isEnveloped(slot)) return new MessageHookContext(cell, slot, taken, undefined);
     const envelope = taken as Envelope;
     return new MessageHookContext(cell, envelope.handler, envelope.payload, envelope);
   }
 
-  /** Where no hook is called before a handler or after one that went well, only the other messages need a hookContext. */
+  /** Without a hook before handlers or after successful ones, only failures need a context. */
   private failureHookContextOf(cell: ActorCell, slot: number, taken: unknown): MessageHookContext {
     const hookContext = this.hookContextOf(cell, slot, taken);
     hookContext.entered = (cell.type.pipeline as Pipeline).messages.length;
     return hookContext;
   }
 
-  /** It has no handler in the present phase: set aside, or a dead letter. Nothing was handled. */
+  /** Without a handler in the present phase: stashed, or a dead letter. Nothing was handled. */
   private rejectInPhase(
     cell: ActorCell,
     hookContext: MessageHookContext,
@@ -84,7 +84,7 @@ export class MessageHooks {
     taken: unknown,
   ): void {
     const { unhandledInPhase, invoker, stashes, deadLetters } = this.runtime;
-    if (!unhandledInPhase.isSetAside(cell)) {
+    if (!unhandledInPhase.isStashed(cell)) {
       const why = unhandledInPhase.reasonFor(cell);
       invoker.discount();
       runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'refused', why });
@@ -136,7 +136,7 @@ export class MessageHooks {
     }
   }
 
-  /** Without a hookContext in a quiet pipeline, where only a message that does not go well needs one. */
+  /** Without a context in a failure-only pipeline, where only a message that fails needs one. */
   private run(cell: ActorCell, slot: number, taken: unknown, entered: MessageHookContext | undefined): void {
     const { runtime } = this;
     const { handlers, pipeline } = cell.type;
@@ -159,11 +159,11 @@ export class MessageHooks {
       this.failed(cell, hookContext, error, this.timeSince(startedAt));
       return;
     }
-    const isSetAside = this.end(cell);
-    if (isSetAside || promise !== undefined) {
+    const isStashed = this.end(cell);
+    if (isStashed || promise !== undefined) {
       const hookContext = entered ?? this.failureHookContextOf(cell, slot, taken);
-      const stashed = isSetAside ? runtime.stashes.latestOf(cell) : undefined;
-      if (promise === undefined) this.setAside(cell, hookContext);
+      const stashed = isStashed ? runtime.stashes.latestOf(cell) : undefined;
+      if (promise === undefined) this.leaveAsHeld(cell, hookContext);
       else this.await(cell, hookContext, promise, startedAt, stashed);
     } else if (wantsHandled) {
       this.handled(cell, entered as MessageHookContext, result, this.timeSince(startedAt));
@@ -172,21 +172,21 @@ export class MessageHooks {
     }
   }
 
-  private setAside(cell: ActorCell, hookContext: MessageHookContext): void {
-    this.clock.moveOn();
+  private leaveAsHeld(cell: ActorCell, hookContext: MessageHookContext): void {
+    this.clock.expire();
     runAfterHooks(this.runtime.failures, cell, hookContext, { kind: 'held' });
   }
 
   private begin(cell: ActorCell, slot: number, taken: unknown, envelope: Envelope | undefined): void {
     const { invoker } = this.runtime;
     invoker.envelope = envelope;
-    // Only a stash asks which message is being handled.
+    // Only a stash needs the message that is being handled.
     if (cell.type.spec.stashMax === undefined) return;
     invoker.currentHandler = slot;
     invoker.currentPayload = taken;
   }
 
-  /** True when the handler put its message aside. */
+  /** True when the handler stashed its message. */
   private end(cell: ActorCell): boolean {
     const { invoker } = this.runtime;
     if (cell.type.spec.stashMax !== undefined) return invoker.endMessage();
@@ -194,9 +194,11 @@ export class MessageHooks {
     return false;
   }
 
-  /** What the hooks after the handler see as `now` is also where its time ends. NaN where handlers are not timed. */
+  /**
+   * The `now` of the hooks after the handler is also the end of its time. NaN where handlers are not timed.
+   */
   private timeSince(startedAt: number): number {
-    this.clock.moveOn();
+    this.clock.expire();
     return Number.isNaN(startedAt) ? startedAt : this.clock.now - startedAt;
   }
 
@@ -218,7 +220,7 @@ export class MessageHooks {
     }
   }
 
-  /** `stashed`: what the handler has set aside before it awaited, its own message. */
+  /** `stashed`: its own message, if the handler stashed it before it awaited. */
   private await(
     cell: ActorCell,
     hookContext: MessageHookContext,
@@ -226,7 +228,7 @@ export class MessageHooks {
     calledAt: number,
     stashed: Stashed | undefined,
   ): void {
-    // A handler that takes its time is timed in any case.
+    // An asynchronous handler is timed in any case.
     const startedAt = Number.isNaN(calledAt) ? this.runtime.executor.coarseNow : calledAt;
     const limit =
       hookContext.limit === undefined
@@ -243,7 +245,7 @@ export class MessageHooks {
         hookContext.isCutOff = limit?.isCutOff ?? false;
         const failure = limit?.failureOf(error) ?? error;
         if (failure !== undefined) this.failedLate(settled, hookContext, failure.thrown, ms, stashed);
-        else if (stashed !== undefined) this.setAside(settled, hookContext);
+        else if (stashed !== undefined) this.leaveAsHeld(settled, hookContext);
         else this.handled(settled, hookContext, value, ms);
       },
     );
@@ -254,7 +256,7 @@ export class MessageHooks {
           kind: 'abandoned',
           ms: this.timeSince(startedAt),
         });
-      else this.setAside(cell, hookContext);
+      else this.leaveAsHeld(cell, hookContext);
     };
     this.runtime.pendingCalls.park(cell, promise, awaiting);
     limit?.begin(awaiting);
@@ -267,7 +269,7 @@ export class MessageHooks {
     if (hookContext.envelope !== undefined) this.runtime.asks.answer(hookContext.envelope, reply);
   }
 
-  /** What was set aside and stands in the mailbox again will be handled: its failure is the actor's alone. */
+  /** A stashed message that is in the mailbox again will be handled: the failure is the actor's alone. */
   private failedLate(
     cell: ActorCell,
     hookContext: MessageHookContext,
@@ -278,7 +280,7 @@ export class MessageHooks {
     const { failures, stashes } = this.runtime;
     if (stashed === undefined || stashes.takeOut(cell, stashed))
       return this.failed(cell, hookContext, thrown, ms);
-    this.setAside(cell, hookContext);
+    this.leaveAsHeld(cell, hookContext);
     const { handler, isCutOff } = hookContext;
     failures.failed(cell, toError(thrown), handler, undefined, { isCutOff });
   }
@@ -292,8 +294,8 @@ export class MessageHooks {
   }
 
   /**
-   * The message goes back to the head and nothing overtakes it: order is kept. From here on it travels as an envelope,
-   * so that its count stands by the message itself, whatever becomes of it.
+   * The message goes back to the head of the mailbox, so order is kept. From now on it travels as an
+   * envelope, which carries its count of tries.
    */
   private tryAgain(cell: ActorCell, hookContext: MessageHookContext, retry: RetryRequest): void {
     const envelope = hookContext.envelope ?? this.envelopeOf(cell, hookContext);
@@ -315,7 +317,10 @@ function promiseOf(result: object): PromiseLike<unknown> | undefined {
     : undefined;
 }
 
-/** A held message waits for a time or an event; the other two conditions mean the actor's own mailbox and promise. */
+/**
+ * A held message waits for a time or an event; the other two conditions mean the actor's own mailbox and
+ * promise.
+ */
 function resumeOf(cell: ActorCell, condition: ResumeCondition): ResumeOn {
   if (condition.on === 'capacity') return { on: 'capacity', of: cell.ref };
   return condition.on === 'settled' ? { on: 'after', ms: 0 } : condition;

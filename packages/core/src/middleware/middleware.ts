@@ -2,7 +2,7 @@ import type { DeadLetterReason } from '../message/dead-letter.js';
 import type { ResumeCondition, SuspendReason } from '../message/suspend-reason.js';
 import type { InvokeResult } from '../run-queue/invoke-result.js';
 
-/** The message a hook is looking at. The same object before and after, so hooks may keep notes by it. */
+/** The message of a hook call. The same object before and after the handler, so hooks may use it as a key. */
 export interface MessageView {
   /** Path of the receiving actor. */
   readonly path: string;
@@ -12,23 +12,26 @@ export interface MessageView {
   readonly payload: unknown;
   /** Path of the sender, where it is known. */
   readonly from: string | undefined;
-  /** True when somebody waits for the reply. */
+  /** True when a reply is awaited. */
   readonly asked: boolean;
-  /** Milliseconds until nobody wants the reply any more; infinite without a deadline. */
+  /** Milliseconds until the reply is no longer wanted; infinite without a deadline. */
   readonly remainingMs: number;
-  /** What this middleware's own `onSend` returned. */
+  /** The value that this middleware's own `onSend` returned. */
   readonly context: unknown;
-  /** True when the handler is declared `retryable`; false for one that was given up at its time limit and runs on. */
+  /**
+   * True when the handler is declared `retryable`; false for one that was given up at its time limit and runs
+   * on.
+   */
   readonly retryable: boolean;
   /** How often this message was put back for another try. */
   readonly retries: number;
   /** Monotonic milliseconds at which the hook runs. Reading it costs as much as some handlers do. */
   readonly now: number;
-  /** A time not later than `now`, and free: when the executor last onClockRead at the clock. */
+  /** The time of the executor's last clock read: not later than `now`, and free. */
   readonly coarseNow: number;
 }
 
-/** What is being sent, before it is in the mailbox. */
+/** A message that is being sent, before it is in the mailbox. */
 export interface SendView {
   readonly path: string;
   readonly actor: string;
@@ -37,7 +40,9 @@ export interface SendView {
   readonly from: string | undefined;
   /** Context of the message the sender is handling, so that one trace shows the whole chain. */
   readonly cause: unknown;
-  /** Of a message that a timer sends: context of the message that was being handled when the timer was armed. */
+  /**
+   * Of a message that a timer sends: context of the message that was being handled when the timer was armed.
+   */
   readonly armedBy: unknown;
   /** Monotonic milliseconds at which the hook runs. */
   readonly now: number;
@@ -50,13 +55,13 @@ export interface DeadLetterView {
   readonly message: string;
   readonly payload: unknown;
   readonly reason: DeadLetterReason;
-  /** What this middleware's own `onSend` returned. */
+  /** The value that this middleware's own `onSend` returned. */
   readonly context: unknown;
   /** Monotonic milliseconds at which the hook runs. */
   readonly now: number;
 }
 
-/** One turn of one actor. The same object before and after, so hooks may keep notes by it. */
+/** One turn of one actor. The same object before and after, so hooks may use it as a key. */
 export interface TurnView {
   readonly path: string;
   readonly actor: string;
@@ -70,13 +75,16 @@ export interface TurnView {
 }
 
 export type Verdict =
-  /** With `withinMs`: an asynchronous handler that has not settled by then is aborted and has failed (ADR 0114). */
+  /**
+   * With `withinMs`: an asynchronous handler that has not settled by then is aborted and has failed (ADR
+   * 0114).
+   */
   | { readonly verdict: 'continue'; readonly withinMs?: number }
   /** The message stays at the head of its mailbox; the actor is suspended until the condition is met. */
   | { readonly verdict: 'hold'; readonly reason: SuspendReason; readonly resumeOn: ResumeCondition }
   /** The message becomes a dead letter and its ask fails. */
   | { readonly verdict: 'refuse'; readonly why: string }
-  /** The handler is not run; whoever asked gets this reply. */
+  /** The handler is not run; the asker gets this reply. */
   | { readonly verdict: 'answer'; readonly reply: unknown };
 
 /** `ms` is the time the handler took. */
@@ -84,12 +92,12 @@ export type Outcome =
   | { readonly kind: 'handled'; readonly reply: unknown; readonly ms: number }
   | { readonly kind: 'failed'; readonly error: Error; readonly ms: number }
   /**
-   * A later middleware or the actor's phase did not let it through, or its handler put it aside: nothing was handled, and
-   * what was counted must be given back.
+   * A later middleware or the actor's phase did not let it through, or its handler stashed it: nothing was
+   * handled, and a count or permit that was taken must be given back.
    */
   | { readonly kind: 'held' }
   | { readonly kind: 'refused'; readonly why: string }
-  /** The actor was killed or restarted while its handler was awaiting: how it would have ended is not known. */
+  /** The actor was killed or restarted while its handler was awaiting: its result is not known. */
   | { readonly kind: 'abandoned'; readonly ms: number };
 
 /** Asks for another try of a `retryable` handler that failed. */
@@ -98,29 +106,36 @@ export interface RetryRequest {
 }
 
 /**
- * Looks at turns and messages of the actors it is installed for. Hooks are called in the order of installation before,
- * and in reverse after; only those that were entered are left. A hook that throws is that actor's failure.
+ * Hooks around the turns and messages of the actors that it is installed for. Hooks before are called in the
+ * order of installation, hooks after in reverse, and only those of middleware that was entered. A hook that
+ * throws is a failure of that actor.
  */
 export interface Middleware {
   readonly name: string;
-  readonly beforeTurn?: (turn: TurnView) => void;
-  readonly afterTurn?: (turn: TurnView, result: InvokeResult) => void;
+  readonly beforeTurn?: ((turn: TurnView) => void) | undefined;
+  readonly afterTurn?: ((turn: TurnView, result: InvokeResult) => void) | undefined;
   readonly beforeMessage?: (message: MessageView) => Verdict | undefined;
   readonly afterMessage?: (message: MessageView, outcome: Outcome) => RetryRequest | undefined;
-  /** Outcomes that `afterMessage` is called for. Default all; one that can do without `handled` spares every message. */
-  readonly outcomes?: readonly Outcome['kind'][];
   /**
-   * False: its `afterMessage` never reads `Outcome.ms`. Where all say so, handlers are not timed, which may be most of
-   * what a small handler costs; `ms` is then NaN. Default true.
+   * Outcomes that `afterMessage` is called for. Default all; without `handled`, successful messages cost
+   * nothing.
    */
-  readonly timesHandlers?: boolean;
+  readonly outcomes?: readonly Outcome['kind'][] | undefined;
   /**
-   * Calls `run`, once, and returns what it returned: for what must surround the handler itself, such as an ambient
-   * context. Everything else is cheaper and simpler in `beforeMessage` and `afterMessage`.
+   * False: its `afterMessage` never reads `Outcome.ms`. If all middleware says so, handlers are not timed,
+   * which may be most of the cost of a small handler; `ms` is then NaN. Default true.
    */
-  readonly around?: (message: MessageView, run: () => unknown) => unknown;
+  readonly timesHandlers?: boolean | undefined;
+  /**
+   * Calls `run` once and returns its result: for code that must surround the handler itself, such as an
+   * ambient context. Everything else is cheaper and simpler in `beforeMessage` and `afterMessage`.
+   */
+  readonly around?: ((message: MessageView, run: () => unknown) => unknown) | undefined;
   /** Its value travels with the message as `MessageView.context`. */
-  readonly onSend?: (send: SendView) => unknown;
-  /** Only with `onSend`: a message with its context has become a dead letter. What it throws is logged, no more. */
-  readonly onDeadLetter?: (lost: DeadLetterView) => void;
+  readonly onSend?: ((send: SendView) => unknown) | undefined;
+  /**
+   * Only with `onSend`: a message with its context has become a dead letter. An error that it throws is only
+   * logged.
+   */
+  readonly onDeadLetter?: ((lost: DeadLetterView) => void) | undefined;
 }

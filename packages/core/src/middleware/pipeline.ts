@@ -1,21 +1,24 @@
 import { OptionError } from '../errors.js';
 import type { Middleware, Outcome, Verdict } from './middleware.js';
 
-/** The middleware of one kind of actor, sorted by hook once, so that a message meets only those that want it. */
+/**
+ * The middleware of one actor type, sorted by hook once, so that a message meets only the hooks that it
+ * needs.
+ */
 export class Pipeline {
   readonly turns: readonly Middleware[];
   readonly messages: readonly Middleware[];
   readonly senders: readonly Middleware[];
   readonly wrappers: readonly Middleware[];
-  /** Those of `senders` that want to know what was lost. */
+  /** The middleware of `senders` with `onDeadLetter`. */
   readonly deadLetterHooks: readonly Middleware[];
-  /** Whether a message that was handled well has anything to do with `Middleware.afterMessage`. */
+  /** Whether `afterMessage` of any middleware is called for a successful message. */
   readonly wantsHandled: boolean;
-  /** Nothing is done with a message before its handler, nor after one that went well. */
+  /** No hook before a handler, nor after a successful one. */
   readonly isFailureOnly: boolean;
-  /** Whether somebody wants to know how long handlers take. */
+  /** Whether handlers are timed. */
   readonly isTimed: boolean;
-  /** By place in `messages`: the place in `senders`, or -1. */
+  /** By index in `messages`: the index in `senders`, or -1. */
   private readonly senderOfMessage: readonly number[];
 
   constructor(middleware: readonly Middleware[]) {
@@ -32,7 +35,7 @@ export class Pipeline {
     this.senderOfMessage = this.messages.map((m) => this.senders.indexOf(m));
   }
 
-  /** Undefined without a hook: then nobody pays for it. */
+  /** Undefined without a hook, so that actors without hooks take the fast path. */
   static of(middleware: readonly Middleware[]): Pipeline | undefined {
     const pipeline = new Pipeline(middleware);
     const { turns, messages, senders, wrappers } = pipeline;
@@ -46,16 +49,16 @@ export class Pipeline {
   /** The envelope has one slot for context: a single sender's own value, or one value per sender. */
   contextOf(slot: unknown, middleware: Middleware): unknown {
     if (slot === undefined || this.senders.length === 0) return undefined;
-    return this.atPlace(slot, this.senders.indexOf(middleware));
+    return this.contextAtIndex(slot, this.senders.indexOf(middleware));
   }
 
-  /** The same for one of `messages`, by its place there. */
-  contextAt(slot: unknown, place: number): unknown {
+  /** The same for one of `messages`, by its index there. */
+  contextAt(slot: unknown, index: number): unknown {
     if (slot === undefined || this.senders.length === 0) return undefined;
-    return this.atPlace(slot, this.senderOfMessage[place] as number);
+    return this.contextAtIndex(slot, this.senderOfMessage[index] as number);
   }
 
-  private atPlace(slot: unknown, index: number): unknown {
+  private contextAtIndex(slot: unknown, index: number): unknown {
     if (index < 0) return undefined;
     return this.senders.length === 1 ? slot : (slot as readonly unknown[])[index];
   }
@@ -66,7 +69,7 @@ export function wants(middleware: Middleware, kind: Outcome['kind']): boolean {
   return middleware.outcomes === undefined || middleware.outcomes.includes(kind);
 }
 
-/** A verdict that cannot be carried out is its author's mistake; found later it would stop the pump. */
+/** A verdict that cannot be carried out is the middleware's mistake; found later it would stop the pump. */
 export function checkVerdict(verdict: Verdict): void {
   switch (verdict.verdict) {
     case 'continue':

@@ -5,10 +5,10 @@ import type { Middleware, Outcome, RetryRequest, Verdict } from './middleware.js
 import { checkDelay, checkVerdict, type Pipeline, wants } from './pipeline.js';
 import { reportHookFailure } from './report-hook-failure.js';
 
-/** What keeps a message from its handler. */
+/** A verdict that keeps a message from its handler. */
 export type BlockingVerdict = Exclude<Verdict, { readonly verdict: 'continue' }>;
 
-/** Into the hooks, in order. Undefined when every hook lets the message through. */
+/** Runs `beforeMessage`, in order. Undefined when every hook lets the message through. */
 export function runBeforeHooks(
   failures: ActorFailures,
   cell: ActorCell,
@@ -37,7 +37,7 @@ export function runBeforeHooks(
   return undefined;
 }
 
-/** Out of the hooks again, in reverse, and only those that were entered. */
+/** Runs `afterMessage` of the middleware that was entered, in reverse. */
 export function runAfterHooks(
   failures: ActorFailures,
   cell: ActorCell,
@@ -65,7 +65,7 @@ export function runAfterHooks(
   return retry;
 }
 
-/** How long an asynchronous handler may take. */
+/** The time limit of an asynchronous handler. */
 export function limitOf(hookContext: MessageHookContext): number {
   return hookContext.limit?.withinMs ?? Number.POSITIVE_INFINITY;
 }

@@ -7,7 +7,7 @@ import { DeadLetterHookContext, SendHookContext, TimerContext } from './hook-con
 import type { Middleware } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
 
-/** Gives messages the contexts that middleware asks for, where they are sent; takes leave of those that are lost. */
+/** Runs `onSend`, which gives messages their contexts, and `onDeadLetter`. */
 export class SendHooks {
   private readonly runtime: Parts<'delivery' | 'diagnostics' | 'failures' | 'invoker'>;
   /** Set while a timer sends. */
@@ -17,7 +17,7 @@ export class SendHooks {
     this.runtime = runtime;
   }
 
-  /** What a timer remembers of the message in whose handling it is armed; undefined when nobody gave it a context. */
+  /** For a timer: the context of the message during which it is armed, if that message has one. */
   timerContextFor(owner: ActorCell): TimerContext | undefined {
     const { pipeline } = owner.type;
     if (pipeline === undefined || !pipeline.hasSendHook) return undefined;
@@ -28,7 +28,7 @@ export class SendHooks {
     return new TimerContext(pipeline, envelope.context);
   }
 
-  /** Runs the send of a timer, so that the send hooks see what it goes back to. */
+  /** Runs the send of a timer, so that the send hooks see the context of its arming. */
   sendForTimer(timerContext: TimerContext, send: () => void): void {
     this.armedBy = timerContext;
     try {
@@ -38,10 +38,13 @@ export class SendHooks {
     }
   }
 
-  /** A send hook that throws must not reach the sender: the message goes without its context, the actor has failed. */
+  /**
+   * A send hook that throws must not reach the sender: the message goes without its context, the actor has
+   * failed.
+   */
   contextFor(cell: ActorCell, envelope: Envelope): unknown {
     const { senders } = cell.type.pipeline as Pipeline;
-    // An ask after an await knows both; a tell is made where they are known.
+    // An ask after an await carries both; a tell is made while its sender runs.
     const sender = (envelope.sender as ActorCell | undefined) ?? this.runtime.delivery.sender;
     const cause = (envelope.cause ?? this.runtime.invoker.envelope)?.context;
     const hookContext = new SendHookContext(cell, envelope.handler, envelope.payload, sender);
@@ -71,7 +74,9 @@ export class SendHooks {
     }
   }
 
-  /** Whoever gave the message a context may have something to end. It is nobody's failure: there is no handler to fail. */
+  /**
+   * The middleware of the context may have something to end. An error is logged: there is no handler to fail.
+   */
   deadLettered(cell: ActorCell, envelope: Envelope, reason: DeadLetterReason): void {
     const { pipeline } = cell.type;
     if (pipeline === undefined || pipeline.deadLetterHooks.length === 0) return;

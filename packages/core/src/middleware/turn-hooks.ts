@@ -3,7 +3,7 @@ import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn } from '../define/actor-context.js';
 import type { ResumeCondition } from '../message/suspend-reason.js';
 import type { InvokeCode, InvokeResult } from '../run-queue/invoke-result.js';
-import { COMPLETED, FAILED, STOPPED, YIELDED } from '../run-queue/invoke-result.js';
+import { COMPLETED, STOPPED, YIELDED } from '../run-queue/invoke-result.js';
 import { TurnHookContext } from './hook-contexts.js';
 import type { Middleware } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
@@ -70,9 +70,7 @@ export class TurnHooks {
     if (code === YIELDED) return HAS_YIELDED;
     if (code === STOPPED) return HAS_STOPPED;
     const failure = cell.cold?.failure;
-    if (code === FAILED || (cell.isFailed && failure !== undefined)) {
-      return { kind: 'failed', error: failure?.error };
-    }
+    if (cell.isFailed && failure !== undefined) return { kind: 'failed', error: failure.error };
     const open = cell.cold?.suspensions.at(-1);
     if (open !== undefined)
       return { kind: 'suspended', reason: open.reason, resumeOn: conditionOf(open.until) };

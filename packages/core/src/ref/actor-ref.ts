@@ -1,13 +1,12 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition, HandlerMap, HandlersOf, PayloadArgs } from '../define/actor-definition.js';
 import type { Delivered } from '../mailbox/delivery.js';
-import type { Failure } from '../message/expected-failure.js';
 import type { LaterReply } from '../message/later-reply.js';
-import type { RefBase } from './ref-class.js';
+import type { CellRef } from './cell-ref.js';
 
 export interface AskOptions {
   /** Milliseconds until the ask fails. Never longer than what is left to the message being handled. */
-  readonly withinMs?: number;
+  readonly withinMs?: number | undefined;
 }
 
 export type TellMethods<H extends HandlerMap> = {
@@ -34,7 +33,7 @@ type HasReply<F> = F extends (ctx: never, payload: never) => infer R
 type ReplyOf<F> = F extends (ctx: never, payload: never) => infer R ? Unwrapped<Awaited<R>> : never;
 type Unwrapped<R> = R extends LaterReply<infer T> ? T : R;
 
-/** What every ref has, whatever it points to. */
+/** The common part of all refs. */
 export interface AnyRef {
   readonly path: string;
   /** Unique in its system for ever: a slot and its generation. */
@@ -43,24 +42,21 @@ export interface AnyRef {
 }
 
 /**
- * The address of an actor: stays valid over restarts, and after the actor's end (sends then become dead letters).
- * Offers exactly the handlers of its definition, as methods.
+ * The address of an actor: stays valid over restarts, and after the actor's end (sends then become dead
+ * letters). Has the handlers of its definition as methods.
  */
 export interface RefOf<H extends HandlerMap> extends AnyRef {
-  /** WaitingSends and forgets: never throws, never waits. */
+  /** Sends and forgets: never throws, never waits. */
   readonly tell: TellMethods<H>;
-  /** Says whether it was accepted. */
+  /** Returns whether it was accepted. */
   readonly offer: OfferMethods<H>;
   /** Waits until there is room. */
   readonly send: SendMethods<H>;
-  /** WaitingSends and awaits the reply, with a deadline (5 s unless set otherwise). */
+  /** Sends and awaits the reply, with a deadline (5 s unless set otherwise). */
   readonly ask: AskMethods<H>;
 }
 
 export type ActorRef<D extends AnyDefinition> = RefOf<HandlersOf<D>>;
 
-/** An expected failure in the reply of a handler. */
-export type FailureOf<T> = Extract<T, Failure>;
-
-/** How the runtime makes a ref; the class belongs to the definition. */
-export type RefClass = new (cell: ActorCell) => RefBase;
+/** The class of a definition's refs. */
+export type RefClass = new (cell: ActorCell) => CellRef;

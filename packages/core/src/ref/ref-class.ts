@@ -1,87 +1,55 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Delivered } from '../mailbox/delivery.js';
 import { IDLE } from '../mailbox/status-word.js';
-import type { AnyRef, RefClass } from './actor-ref.js';
+import type { RefClass } from './actor-ref.js';
+import { type AskTerms, CellRef, type TimerTerms } from './cell-ref.js';
+import { OwnCopies } from './own-copy.js';
 import type { ActorTimer } from './timer-methods.js';
 
-/** How a timer sends: in whose name, when, and under which key. */
-export interface TimerTerms {
-  readonly owner: ActorCell;
-  readonly ms: number;
-  readonly repeat: boolean;
-  readonly key: string | undefined;
-}
-
-/** The common part of all ref classes. It holds the cell; a restart puts the next incarnation in its place. */
-export abstract class RefBase implements AnyRef {
-  cell: ActorCell;
-
-  constructor(cell: ActorCell) {
-    this.cell = cell;
-  }
-
-  get path(): string {
-    return this.cell.path;
-  }
-
-  get id(): string {
-    return this.cell.id;
-  }
-
-  toString(): string {
-    return `ref(${this.cell.path})`;
-  }
-
-  /** `tell` in the name of an actor. */
-  abstract tellAs(sender: ActorCell): object;
-  /** `ask` in the name of an actor, or with a deadline of its own; `withinMs` undefined means the default. */
-  abstract askAs(sender: ActorCell | undefined, withinMs: number | undefined): object;
-  abstract timer(terms: TimerTerms): object;
-}
-
-type Faced = { readonly '~ref': RefBase };
-type FacedAs<Terms> = Faced & { readonly '~terms': Terms };
-type AskTerms = { readonly sender: ActorCell | undefined; readonly withinMs: number | undefined };
+type Methods = { readonly '~ref': CellRef };
+type MethodsOn<Terms> = Methods & { readonly '~terms': Terms };
 
 /**
- * Builds the ref class of a definition: one method per handler on each face, made once, here. The face of `tell` is the ref
- * itself, so a send makes no object (ADR 0027); only where a handler has the name of something that a ref has already, it
- * is an object of its own, as the other faces are. A face is made anew at every use, and an idle actor holds none. It holds
- * the ref, not the cell: one that was kept over a restart still reaches the actor. What it holds has names that no
- * handler can have.
+ * Builds the ref class of a definition, with one method per handler for each of `tell`, `offer`, `send`,
+ * `ask` and timers. The methods of `tell` are on the ref itself, so a send makes no object; only where a
+ * handler has the name of something that a ref has already, they are on an object of their own, as the others
+ * are. Such an object is made at every use, so an idle actor holds none. It holds the ref, not the cell: kept
+ * over a restart, it still reaches the actor. Its own fields have names that no handler can have.
  *
- * It is evaluated anew for each definition (see `ownCopyOf`), so it must refer to nothing outside itself.
+ * This function is copied from its text for each definition (own-copy.ts), so it must refer to nothing
+ * outside itself.
  */
 function buildRefClass(
-  Base: typeof RefBase,
+  Base: typeof CellRef,
   idle: number,
   handlerNames: readonly string[],
   taken: readonly string[],
 ): RefClass {
-  // Made by a function, not derived from one class: a constructor without `super` is inlined in the sender's own code.
-  const face = () =>
-    class Face {
-      readonly '~ref': RefBase;
-      constructor(ref: RefBase) {
+  // Made by a function, not derived from one class: a constructor without `super` is inlined in the sender's
+  // own code.
+  const methods = () =>
+    class {
+      readonly '~ref': CellRef;
+      constructor(ref: CellRef) {
         this['~ref'] = ref;
       }
     };
-  const faceAs = <Terms>() =>
-    class FaceAs {
-      readonly '~ref': RefBase;
+  const methodsOn = <Terms>() =>
+    class {
+      readonly '~ref': CellRef;
       readonly '~terms': Terms;
-      constructor(ref: RefBase, terms: Terms) {
+      constructor(ref: CellRef, terms: Terms) {
         this['~ref'] = ref;
         this['~terms'] = terms;
       }
     };
-  const Tell = face();
-  const Offer = face();
-  const Send = face();
-  const Ask = face();
-  const TellAs = faceAs<ActorCell>();
-  const AskAs = faceAs<AskTerms>();
-  const TimerAs = faceAs<TimerTerms>();
+  const Tell = methods();
+  const Offer = methods();
+  const Send = methods();
+  const Ask = methods();
+  const TellAs = methodsOn<ActorCell>();
+  const AskAs = methodsOn<AskTerms>();
+  const Timer = methodsOn<TimerTerms>();
 
   class Ref extends Base {
     get '~ref'(): this {
@@ -106,7 +74,7 @@ function buildRefClass(
       return new AskAs(this, { sender, withinMs });
     }
     override timer(terms: TimerTerms): object {
-      return new TimerAs(this, terms);
+      return new Timer(this, terms);
     }
   }
   class RefBesideTell extends Ref {
@@ -115,70 +83,82 @@ function buildRefClass(
     }
   }
   const clashes = handlerNames.some((name) => name in Ref.prototype || taken.includes(name));
-  const TellMethods = clashes ? Tell : Ref;
 
   const method = (
-    face: { readonly prototype: object },
+    owner: { readonly prototype: object },
     name: string,
     body: (payload?: unknown, signal?: AbortSignal) => unknown,
   ) => {
-    Object.defineProperty(face.prototype, name, { value: body, writable: true, configurable: true });
+    Object.defineProperty(owner.prototype, name, { value: body, writable: true, configurable: true });
   };
 
   handlerNames.forEach((name, handler) => {
-    method(TellMethods, name, function (this: Faced, payload?: unknown): void {
+    method(clashes ? Tell : Ref, name, function (this: Methods, payload?: unknown): void {
       const cell = this['~ref'].cell;
       // Not `delivery.tell`: the comment of `Delivery` says why.
       if (cell.status === idle) cell.type.delivery.wakeWith(cell, handler, payload);
       else cell.type.delivery.post(cell, handler, payload);
     });
-    method(Offer, name, function (this: Faced, payload?: unknown): Delivered {
-      const cell = this['~ref'].cell;
-      return cell.type.delivery.offer(cell, handler, payload);
-    });
-    method(Send, name, function (this: Faced, payload?: unknown, signal?: AbortSignal): Promise<void> {
-      return this['~ref'].cell.type.runtime.sends.send(this['~ref'], handler, payload, signal);
-    });
-    method(Ask, name, function (this: Faced, payload?: unknown): Promise<unknown> {
+    method(Ask, name, function (this: Methods, payload?: unknown): Promise<unknown> {
       const cell = this['~ref'].cell;
       return cell.type.runtime.asks.ask(cell, handler, payload);
     });
-    method(TellAs, name, function (this: FacedAs<ActorCell>, payload?: unknown): void {
-      this['~ref'].cell.type.runtime.asks.tellAs(this['~terms'], this['~ref'].cell, handler, payload);
+    method(Offer, name, function (this: Methods, payload?: unknown): Delivered {
+      return this['~ref'].offerTo(handler, payload);
     });
-    method(AskAs, name, function (this: FacedAs<AskTerms>, payload?: unknown): Promise<unknown> {
-      const { sender, withinMs } = this['~terms'];
-      return this['~ref'].cell.type.runtime.asks.askAs(sender, this['~ref'].cell, handler, payload, withinMs);
+    method(Send, name, function (this: Methods, payload?: unknown, signal?: AbortSignal): Promise<void> {
+      return this['~ref'].sendTo(handler, payload, signal);
     });
-    method(TimerAs, name, function (this: FacedAs<TimerTerms>, payload?: unknown): ActorTimer {
-      return this['~ref'].cell.type.runtime.timers.arm(this['~terms'], this['~ref'], handler, payload);
+    method(TellAs, name, function (this: MethodsOn<ActorCell>, payload?: unknown): void {
+      this['~ref'].tellFrom(this['~terms'], handler, payload);
+    });
+    method(AskAs, name, function (this: MethodsOn<AskTerms>, payload?: unknown): Promise<unknown> {
+      return this['~ref'].askFrom(this['~terms'], handler, payload);
+    });
+    method(Timer, name, function (this: MethodsOn<TimerTerms>, payload?: unknown): ActorTimer {
+      return this['~ref'].armTimer(this['~terms'], handler, payload);
     });
   });
 
   return clashes ? RefBesideTell : Ref;
 }
 
-let copies = 0;
+const copies = new OwnCopies(buildRefClass, rehearse);
 
 /**
- * The same function with type feedback of its own. All functions made at one place in a source share what the compiler
- * learns about them: with five actor types in a process every send would be compiled for any kind at all (ADR 0026).
- * Where code may not be made from strings, the function itself will do.
+ * Beside the names on the prototype: the own field, and names that would make a ref a promise or change its
+ * JSON.
  */
-function ownCopyOf<F extends (...args: never[]) => unknown>(build: F): F {
-  copies += 1;
-  try {
-    // The number keeps the compiler from taking the text for one that it has seen before.
-    return new Function(`return ${build};\n//# sourceURL=troupe-ref-${copies}`)() as F;
-  } catch (error) {
-    if (error instanceof EvalError) return build;
-    throw error;
-  }
-}
-
-/** Beside what stands on the prototype: its own field, and what would make a promise of a ref, or send when it is printed. */
 const TAKEN: readonly string[] = ['cell', 'then', 'toJSON'];
 
+/** The ref class of a definition. */
 export function makeRefClass(handlerNames: readonly string[]): RefClass {
-  return ownCopyOf(buildRefClass)(RefBase, IDLE, handlerNames, TAKEN);
+  return copies.next()(CellRef, IDLE, handlerNames, TAKEN);
+}
+
+/** The same methods for a subclass that has its own targets. Not copied: choosing a target costs more. */
+export function makeRefClassOn(Base: typeof CellRef, handlerNames: readonly string[]): RefClass {
+  return buildRefClass(Base, IDLE, handlerNames, TAKEN);
+}
+
+/** Runs each method of a ref class once, with a cell that does nothing. */
+function rehearse(build: typeof buildRefClass): void {
+  const nothing = (): undefined => undefined;
+  const delivery = { wakeWith: nothing, post: nothing, offer: nothing };
+  const runtime = {
+    asks: { ask: nothing, askAs: nothing, tellAs: nothing },
+    sends: { send: nothing },
+    timers: { arm: nothing },
+  };
+  const cellOf = (status: number) => ({ status, type: { delivery, runtime } }) as unknown as ActorCell;
+  for (const name of ['x', 'path']) {
+    const ref = new (build(CellRef, IDLE, [name], TAKEN))(cellOf(IDLE));
+    const { tell, offer, send, ask } = ref as unknown as Record<string, object>;
+    const asOthers = [ref.tellAs(ref.cell), ref.askAs(undefined, 1), ref.timer({} as TimerTerms)];
+    for (const status of [IDLE, ~IDLE]) {
+      ref.cell = cellOf(status);
+      for (const methods of [tell, offer, send, ask, ...asOthers])
+        (methods as Record<string, () => unknown>)[name]?.();
+    }
+  }
 }

@@ -2,7 +2,7 @@ import type { HandlerMap, PayloadArgs } from '../define/actor-definition.js';
 
 export interface TimerOptions {
   /** A timer with the same key of the same actor is replaced. */
-  readonly key?: string;
+  readonly key?: string | undefined;
 }
 
 /** An armed timer. */

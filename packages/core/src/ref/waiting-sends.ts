@@ -1,107 +1,110 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { UndeliveredError } from '../errors.js';
-import type { RefBase } from './ref-class.js';
+import type { CellRef } from './cell-ref.js';
 
-/** Of one who waits for room. */
-class Place {
-  next: Place | undefined = undefined;
+/** One send that waits for room. */
+class WaitingSend {
+  next: WaitingSend | undefined = undefined;
   hasLeft = false;
   wake: () => void = () => undefined;
 }
 
-/** Those who wait for room in one mailbox, in the order in which they came. */
-class Line {
-  first: Place | undefined = undefined;
-  private last: Place | undefined = undefined;
+/** The sends that wait for room in one mailbox, in their order. */
+class SendQueue {
+  first: WaitingSend | undefined = undefined;
+  private last: WaitingSend | undefined = undefined;
 
-  add(place: Place): void {
-    if (this.last === undefined) this.first = place;
-    else this.last.next = place;
-    this.last = place;
+  add(send: WaitingSend): void {
+    if (this.last === undefined) this.first = send;
+    else this.last.next = send;
+    this.last = send;
   }
 
-  leave(place: Place): void {
-    place.hasLeft = true;
+  leave(send: WaitingSend): void {
+    send.hasLeft = true;
     while (this.first?.hasLeft === true) this.first = this.first.next;
     if (this.first === undefined) this.last = undefined;
   }
 
   wakeAll(): void {
-    for (let place = this.first; place !== undefined; place = place.next) place.wake();
+    for (let send = this.first; send !== undefined; send = send.next) send.wake();
   }
 }
 
 type Answer = 'accepted' | 'full' | Error;
 
 /**
- * WaitingSends that wait for room. Whoever waits for the same actor stands in one line, and whoever comes later stands behind
- * them, also when there is room again: nobody is overtaken. All are woken together, and each sends by itself, so that
- * what it sends belongs to whatever it is part of.
+ * Sends that wait for room. Sends to the same actor wait in one queue, and a later send joins its end even
+ * when there is room again: none overtakes another. All are woken together, and each continues in its own
+ * asynchronous context.
  */
 export class WaitingSends {
   private readonly runtime: Parts<'delivery' | 'ready'>;
-  private readonly lines = new Map<RefBase, Line>();
+  private readonly queues = new Map<CellRef, SendQueue>();
 
   constructor(runtime: WaitingSends['runtime']) {
     this.runtime = runtime;
   }
 
-  /** `ref.send`: resolves when the mailbox has taken the message, rejects when it never will, or when the signal fires. */
-  send(ref: RefBase, handler: number, payload: unknown, signal?: AbortSignal): Promise<void> {
+  /**
+   * `ref.send`: resolves when the mailbox has taken the message, rejects when it never will, or when the
+   * signal fires.
+   */
+  send(ref: CellRef, handler: number, payload: unknown, signal?: AbortSignal): Promise<void> {
     if (signal?.aborted === true) return Promise.reject(signal.reason);
-    const line = this.lines.get(ref);
-    const answer = line === undefined ? this.offer(ref.cell, handler, payload) : 'full';
+    const queue = this.queues.get(ref);
+    const answer = queue === undefined ? this.offer(ref.cell, handler, payload) : 'full';
     if (answer === 'accepted') return Promise.resolve();
     if (answer !== 'full') return Promise.reject(answer);
-    return this.wait(ref, line ?? this.openLine(ref), handler, payload, signal);
+    return this.wait(ref, queue ?? this.openQueue(ref), handler, payload, signal);
   }
 
   private async wait(
-    ref: RefBase,
-    line: Line,
+    ref: CellRef,
+    queue: SendQueue,
     handler: number,
     payload: unknown,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    const place = new Place();
-    const wake = (): void => place.wake();
-    line.add(place);
+    const waiting = new WaitingSend();
+    const wake = (): void => waiting.wake();
+    queue.add(waiting);
     signal?.addEventListener('abort', wake);
     try {
       for (;;) {
         await new Promise<void>((woken) => {
-          place.wake = woken;
+          waiting.wake = woken;
         });
         signal?.throwIfAborted();
-        if (line.first !== place) continue;
+        if (queue.first !== waiting) continue;
         const answer = this.offer(ref.cell, handler, payload);
         if (answer === 'accepted') return;
         if (answer !== 'full') throw answer;
-        this.awaitRoom(ref, line);
+        this.awaitRoom(ref, queue);
       }
     } finally {
       signal?.removeEventListener('abort', wake);
-      this.leave(ref, line, place);
+      this.leave(ref, queue, waiting);
     }
   }
 
-  private openLine(ref: RefBase): Line {
-    const line = new Line();
-    this.lines.set(ref, line);
-    this.awaitRoom(ref, line);
-    return line;
+  private openQueue(ref: CellRef): SendQueue {
+    const queue = new SendQueue();
+    this.queues.set(ref, queue);
+    this.awaitRoom(ref, queue);
+    return queue;
   }
 
-  private awaitRoom(ref: RefBase, line: Line): void {
-    this.runtime.ready.backPressure.waitForRoom(ref.cell, () => line.wakeAll());
+  private awaitRoom(ref: CellRef, queue: SendQueue): void {
+    this.runtime.ready.backPressure.waitForRoom(ref.cell, () => queue.wakeAll());
   }
 
-  /** The next one may have come after the others were woken. */
-  private leave(ref: RefBase, line: Line, place: Place): void {
-    line.leave(place);
-    if (line.first !== undefined) line.first.wake();
-    else if (this.lines.get(ref) === line) this.lines.delete(ref);
+  /** The next send may have joined after the others were woken. */
+  private leave(ref: CellRef, queue: SendQueue, waiting: WaitingSend): void {
+    queue.leave(waiting);
+    if (queue.first !== undefined) queue.first.wake();
+    else if (this.queues.get(ref) === queue) this.queues.delete(ref);
   }
 
   private offer(cell: ActorCell, handler: number, payload: unknown): Answer {

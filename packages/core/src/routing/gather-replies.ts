@@ -1,15 +1,17 @@
-import type { ActorCell } from '../actor/actor-cell.js';
 import { NoRouteeError, toError } from '../errors.js';
+import type { AskTerms } from '../ref/cell-ref.js';
 import type { RouterBase } from './router-class.js';
 import type { Gathered } from './router-ref.js';
 
-/** Asks every routee. Each ask has its own deadline, so the answer is there when the last one is, or at the deadline. */
+/**
+ * Asks every routee. Each ask has its own deadline, so the last answer is there at the deadline at the
+ * latest.
+ */
 function askAll(
   router: RouterBase,
-  sender: ActorCell | undefined,
+  { sender, withinMs }: AskTerms,
   handler: number,
   payload: unknown,
-  withinMs: number | undefined,
 ): { readonly routee: string; readonly answer: Promise<unknown> }[] {
   return router.routees.map((routee) => ({
     routee: routee.path,
@@ -19,13 +21,12 @@ function askAll(
 
 export async function gatherReplies(
   router: RouterBase,
-  sender: ActorCell | undefined,
+  terms: AskTerms,
   handler: number,
   payload: unknown,
-  withinMs: number | undefined,
 ): Promise<readonly Gathered<unknown>[]> {
-  const asked = askAll(router, sender, handler, payload, withinMs);
-  if (asked.length === 0) throw nobody(router, handler);
+  const asked = askAll(router, terms, handler, payload);
+  if (asked.length === 0) throw noRouteeError(router, handler);
   return Promise.all(
     asked.map(({ routee, answer }) =>
       answer.then(
@@ -39,13 +40,12 @@ export async function gatherReplies(
 /** The first reply; when all have failed, an error that has the last failure as its cause. */
 export async function firstReply(
   router: RouterBase,
-  sender: ActorCell | undefined,
+  terms: AskTerms,
   handler: number,
   payload: unknown,
-  withinMs: number | undefined,
 ): Promise<unknown> {
-  const asked = askAll(router, sender, handler, payload, withinMs);
-  if (asked.length === 0) throw nobody(router, handler);
+  const asked = askAll(router, terms, handler, payload);
+  if (asked.length === 0) throw noRouteeError(router, handler);
   try {
     return await Promise.any(asked.map(({ answer }) => answer));
   } catch (thrown) {
@@ -54,6 +54,6 @@ export async function firstReply(
   }
 }
 
-function nobody(router: RouterBase, handler: number): NoRouteeError {
-  return new NoRouteeError(router.path, router.messageOf(handler), 'none of them takes messages');
+function noRouteeError(router: RouterBase, handler: number): NoRouteeError {
+  return new NoRouteeError(router.path, router.messageOf(handler), 'no routee takes messages');
 }

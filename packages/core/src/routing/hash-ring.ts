@@ -1,8 +1,8 @@
 const POINTS_PER_MEMBER = 64;
 
 /**
- * Consistent hashing: every member stands at 64 points of a ring, a key belongs to the first point after its own. When
- * a member comes or goes, only the keys next to its points change hands.
+ * Consistent hashing: every member stands at 64 points of a ring, a key belongs to the first point after its
+ * own. When a member comes or goes, only the keys next to its points move.
  */
 export class HashRing {
   private readonly points: Uint32Array;
@@ -18,7 +18,7 @@ export class HashRing {
     this.owners = Uint32Array.from(marks, ({ index }) => index);
   }
 
-  /** The members in the order in which they are responsible for the key: the first, then who stands in for it. */
+  /** The members in the order in which they are responsible for the key: the first, then its substitutes. */
   *order(key: string | number): Generator<number> {
     const seen = new Set<number>();
     const first = this.placeOf(hash(String(key)));
@@ -42,7 +42,7 @@ export class HashRing {
   }
 }
 
-/** FNV-1a, stirred at the end: neighbouring keys must not be neighbours on the ring. */
+/** FNV-1a, mixed at the end: neighbouring keys must not be neighbours on the ring. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

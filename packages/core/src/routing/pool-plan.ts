@@ -3,27 +3,27 @@ import type { AnyDefinition } from '../define/actor-definition.js';
 import type { SpawnOptions } from '../define/spawn-options.js';
 import { MisuseError } from '../errors.js';
 import { checkOption, wholeNumber } from '../option-check.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import type { PoolSettings } from './pool.js';
 import type { PoolRouter } from './pool-router.js';
 import { poolSupervisorOf } from './pool-supervisor.js';
 import { type DirectRouting, type RouteeSelector, selectorFor } from './routee-selector.js';
 import { WorkQueue } from './work-queue.js';
 
-/** How long a routee that is not wanted any more, or a pool that is stopped, may take. */
+/** Time limit of a routee that is no longer wanted, and of a pool that is stopped. */
 const RETIRE_WITHIN_MS = 30_000;
 const POOL_SIZE_MAX = 65_536;
 
 export const poolSize = wholeNumber(1, POOL_SIZE_MAX);
 
-/** Where a routee stands, for the life of the pool: also the next supervisor's routee there gets these. */
-interface Place {
+/** The place of a routee, for the life of the pool: the routee of the next supervisor gets the same. */
+interface RouteePlace {
   readonly serial: number;
   readonly args: unknown;
-  ref: RefBase | undefined;
+  ref: CellRef | undefined;
 }
 
-/** What a pool is, over all restarts of its supervisor: its routees' places and the router in front of them. */
+/** A pool over all restarts of its supervisor: the places of its routees and the router in front of them. */
 export class PoolPlan {
   readonly supervisor: AnyDefinition;
   readonly work: WorkQueue | undefined;
@@ -31,7 +31,7 @@ export class PoolPlan {
   supervisorRef: PoolRouter | undefined = undefined;
   private readonly definition: AnyDefinition;
   private readonly options: PoolSettings & { readonly args?: ((index: number) => unknown) | undefined };
-  private readonly places: Place[] = [];
+  private readonly places: RouteePlace[] = [];
   private serials = 0;
 
   constructor(
@@ -56,7 +56,7 @@ export class PoolPlan {
     return { name, supervise };
   }
 
-  /** Fills the pool, for a supervisor that has just been spawned. One that cannot be filled is not left behind. */
+  /** Fills the pool for a supervisor that has just been spawned, and kills it when that fails. */
   open(supervisor: ActorCell): PoolRouter {
     try {
       this.fill(supervisor);
@@ -68,13 +68,16 @@ export class PoolPlan {
     return this.supervisorRef as PoolRouter;
   }
 
-  /** Starts those that are missing: all of them at the beginning and after a restart, the new ones after a resize. */
+  /**
+   * Starts the missing routees: all of them at the beginning and after a restart, the new ones after a
+   * resize.
+   */
   fill(supervisor: ActorCell): void {
-    const present = new Set<RefBase>(supervisor.children as readonly RefBase[]);
+    const present = new Set<CellRef>(supervisor.children as readonly CellRef[]);
     for (const place of this.places) {
       if (place.ref === undefined || !present.has(place.ref)) place.ref = this.start(supervisor, place);
     }
-    const members = this.places.map(({ serial, ref }) => ({ serial, ref: ref as RefBase }));
+    const members = this.places.map(({ serial, ref }) => ({ serial, ref: ref as CellRef }));
     this.supervisorRef?.setMembers(members);
     this.work?.setMembers(supervisor, members);
   }
@@ -86,20 +89,20 @@ export class PoolPlan {
     if (supervisor.isClosed)
       throw new MisuseError(`${supervisor.path}: resize: the pool is stopping or has stopped`);
     const more = this.newPlaces(size - this.places.length);
-    for (const { ref } of this.places.splice(size)) retire((ref as RefBase).cell);
+    for (const { ref } of this.places.splice(size)) retire((ref as CellRef).cell);
     this.places.push(...more);
     this.fill(supervisor);
   }
 
-  /** The supervisor ends. A drain lets everybody finish first, for as long as whoever drains it allows. */
+  /** The supervisor ends. A drain lets all routees finish first, within the limit of the drain. */
   finish(supervisor: ActorCell): Promise<void> | undefined {
     const isDrained = supervisor.isDraining;
     if (!isDrained) supervisor.type.runtime.timers.killAfter(supervisor, RETIRE_WITHIN_MS);
     if (this.work !== undefined) return this.work.finish(supervisor);
-    return isDrained ? allDrained(supervisor.children as readonly RefBase[]) : undefined;
+    return isDrained ? allDrained(supervisor.children as readonly CellRef[]) : undefined;
   }
 
-  selectorFor(supervisor: RefBase): RouteeSelector | undefined {
+  selectorFor(supervisor: CellRef): RouteeSelector | undefined {
     const { routing = 'round-robin' } = this.options;
     const { work } = this;
     if (routing === 'broadcast') return undefined;
@@ -112,8 +115,8 @@ export class PoolPlan {
     return selectorFor(routing as DirectRouting, () => host.random());
   }
 
-  private newPlaces(count: number): Place[] {
-    const places: Place[] = [];
+  private newPlaces(count: number): RouteePlace[] {
+    const places: RouteePlace[] = [];
     for (let serial = this.serials; places.length < count; serial += 1) {
       places.push({ serial, args: this.options.args?.(serial), ref: undefined });
     }
@@ -121,13 +124,13 @@ export class PoolPlan {
     return places;
   }
 
-  private start(supervisor: ActorCell, { serial, args, ref }: Place): RefBase {
+  private start(supervisor: ActorCell, { serial, args, ref }: RouteePlace): CellRef {
     const options = { name: String(serial), restart: this.options.restart ?? ('permanent' as const) };
     return supervisor.type.runtime.spawner.spawn(supervisor, this.definition, args, options, ref).ref;
   }
 }
 
-/** One that has ended by itself keeps no timer. */
+/** A routee that has ended by itself gets no timer. */
 function retire(cell: ActorCell): void {
   if (!cell.isCurrent) return;
   cell.markReleased();
@@ -135,8 +138,8 @@ function retire(cell: ActorCell): void {
   cell.requestDrain();
 }
 
-/** Settles when everybody has finished its backlog and ended. */
-async function allDrained(refs: readonly RefBase[]): Promise<void> {
+/** Settles when all have finished their backlog and ended. */
+async function allDrained(refs: readonly CellRef[]): Promise<void> {
   const ends = refs.map(
     ({ cell }) =>
       new Promise((resolve) => {

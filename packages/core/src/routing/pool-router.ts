@@ -4,7 +4,7 @@ import type { RefClass } from '../ref/actor-ref.js';
 import type { PoolPlan } from './pool-plan.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
 
-/** The ref of a pool's supervisor, and so the pool itself as its users see it: what they watch, stop and look up. */
+/** The ref of a pool's supervisor: the pool as its users watch, stop and look it up. */
 export interface PoolRouter extends RouterBase {
   readonly size: number;
   resize(size: number): void;

@@ -5,13 +5,19 @@ import type { PoolPlan } from './pool-plan.js';
 import { poolRouterClassOf } from './pool-router.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** Its plan knows what time it has. */
+/** The plan has a time limit of its own. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
-/** One per routee's definition and mailbox: one per pool would be compiled anew, with its refs, for every pool. */
+/**
+ * One per routee's definition and mailbox: one per pool would be compiled anew, with its refs, for every
+ * pool.
+ */
 const supervisors = new WeakMap<AnyDefinition, Map<string, AnyDefinition>>();
 
-/** The actor that supervises the routees of a pool. With a mailbox it is that of a pull pool, in which work waits. */
+/**
+ * The actor that supervises the routees of a pool. With a mailbox it is that of a pull pool, in which work
+ * waits.
+ */
 export function poolSupervisorOf(
   definition: AnyDefinition,
   mailbox: MailboxOptions | undefined,
@@ -28,12 +34,15 @@ function keyOf({ capacity, overflow, levels }: MailboxOptions): string {
   return JSON.stringify([capacity, overflow, Object.entries(levels ?? {}).sort()]);
 }
 
-/** The routees are started with it, and again when it is restarted, under the same refs. Its own ref is the router. */
+/**
+ * The routees are started with it, and again when it is restarted, under the same refs. Its own ref is the
+ * router.
+ */
 function definePoolSupervisor(definition: AnyDefinition, mailbox: MailboxOptions | undefined): AnyDefinition {
   const supervisor = defineActor(mailbox === undefined ? 'pool' : `pool of ${definition.name}`, {
     state: (plan: PoolPlan) => plan,
     handlers: mailbox === undefined ? {} : pullHandlersOf(definition),
-    ...(mailbox === undefined ? {} : { mailbox }),
+    mailbox,
     started: (ctx) => ctx.state.fill(ctx as unknown as ActorCell),
     stopping: (ctx) => ctx.state.finish(ctx as unknown as ActorCell),
     stopWithinMs: NO_LIMIT_MS,

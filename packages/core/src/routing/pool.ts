@@ -9,7 +9,7 @@ import {
 } from '../define/supervision-policy.js';
 import { OptionError } from '../errors.js';
 import { anything, checkOptions, oneOf, rule } from '../option-check.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import { PoolPlan, poolSize } from './pool-plan.js';
 import type { PoolRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing.js';
@@ -20,7 +20,7 @@ export interface PoolSettings {
   readonly routing?: Routing | undefined;
   /** Unique among its siblings; without one the pool is anonymous. */
   readonly name?: string | undefined;
-  /** What the pool does when a routee ends; default `permanent`. */
+  /** Whether a routee that ends is started again; default `permanent`. */
   readonly restart?: RestartType | undefined;
   /** The pool's policy for its routees. */
   readonly supervise?: SupervisionPolicy | undefined;
@@ -28,13 +28,15 @@ export interface PoolSettings {
   readonly mailbox?: MailboxOptions | undefined;
 }
 
-/** Each routee gets its arguments by its number in the pool; needed exactly when the definition takes some. */
+/**
+ * Each routee gets its arguments by its number in the pool; needed exactly when the definition takes some.
+ */
 export type PoolOptions<D extends AnyDefinition> = PoolSettings &
   ([ArgsOf<D>] extends [void]
     ? { readonly args?: undefined }
     : { readonly args: (index: number) => ArgsOf<D> });
 
-/** Whoever can spawn: a system, or an actor through its context. */
+/** A system, or an actor through its context. */
 export interface Spawner {
   spawn: ActorContext['spawn'];
 }
@@ -53,7 +55,7 @@ export function spawnPool<D extends AnyDefinition>(
     plan.supervisor,
     plan as never,
     plan.supervisorOptions(),
-  ) as unknown as RefBase;
+  ) as unknown as CellRef;
   return plan.open(supervisor.cell) as unknown as PoolRef<D>;
 }
 

@@ -1,17 +1,17 @@
 import { AWAITING, FAULT, MUTED, SCHEDULED, SUSPENDED } from '../mailbox/status-word.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import { HashRing } from './hash-ring.js';
 import type { KeyOf, Routing } from './routing.js';
 
 /** A routee and the number that it keeps for its life in the pool. */
 export interface Member {
-  readonly ref: RefBase;
+  readonly ref: CellRef;
   readonly serial: number;
 }
 
-/** Chooses a routee that takes messages, or nobody when there is none. */
+/** Chooses a routee that takes messages, or undefined when there is none. */
 export interface RouteeSelector {
-  select(message: string, payload: unknown): RefBase | undefined;
+  select(message: string, payload: unknown): CellRef | undefined;
   /** The routees have changed. */
   setMembers(members: readonly Member[]): void;
 }
@@ -32,11 +32,11 @@ export function selectorFor(routing: DirectRouting, random: () => number): Route
   }
 }
 
-function isOpen(ref: RefBase): boolean {
+function isOpen(ref: CellRef): boolean {
   return !ref.cell.isClosed;
 }
 
-/** Starts at a place chosen by `next` and takes the first from there on that is open. */
+/** Takes the first open routee from an index chosen by `next`. */
 class Rotation implements RouteeSelector {
   private members: readonly Member[] = [];
   private turn = -1;
@@ -50,7 +50,7 @@ class Rotation implements RouteeSelector {
     this.members = members;
   }
 
-  select(): RefBase | undefined {
+  select(): CellRef | undefined {
     const { members } = this;
     const count = members.length;
     if (count === 0) return undefined;
@@ -66,8 +66,8 @@ class Rotation implements RouteeSelector {
   }
 }
 
-/** Someone who cannot run just now has as much to do as this many messages. */
-const STUCK = 1_000_000;
+/** The load of a routee that cannot run now. */
+const BLOCKED_LOAD = 1_000_000;
 
 class LeastLoaded implements RouteeSelector {
   private members: readonly Member[] = [];
@@ -77,11 +77,11 @@ class LeastLoaded implements RouteeSelector {
     this.members = members;
   }
 
-  /** Starts one place further every time, so that equals take turns. */
-  select(): RefBase | undefined {
+  /** Starts one index further every time, so that equally loaded routees take turns. */
+  select(): CellRef | undefined {
     const { members } = this;
     const count = members.length;
-    let best: RefBase | undefined;
+    let best: CellRef | undefined;
     let least = Number.POSITIVE_INFINITY;
     this.turn += 1;
     for (let i = 0; i < count; i += 1) {
@@ -97,10 +97,10 @@ class LeastLoaded implements RouteeSelector {
   }
 }
 
-function loadOf({ cell }: RefBase): number {
+function loadOf({ cell }: CellRef): number {
   const { status } = cell;
   const busy = (status & (SCHEDULED | AWAITING)) === 0 ? 0 : 1;
-  return cell.queue.length + busy + ((status & (FAULT | MUTED | SUSPENDED)) === 0 ? 0 : STUCK);
+  return cell.queue.length + busy + ((status & (FAULT | MUTED | SUSPENDED)) === 0 ? 0 : BLOCKED_LOAD);
 }
 
 class ByKey implements RouteeSelector {
@@ -117,7 +117,7 @@ class ByKey implements RouteeSelector {
     this.ring = new HashRing(members.map(({ serial }) => serial));
   }
 
-  select(message: string, payload: unknown): RefBase | undefined {
+  select(message: string, payload: unknown): CellRef | undefined {
     for (const index of this.ring.order(this.keyOf(message, payload))) {
       const { ref } = this.members[index] as Member;
       if (isOpen(ref)) return ref;

@@ -3,16 +3,18 @@ import type { Parts } from '../actor/runtime-parts.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import { NoRouteeError, toError } from '../errors.js';
 import type { Delivered } from '../mailbox/delivery.js';
-import { RefBase, type TimerTerms } from '../ref/ref-class.js';
+import type { AskOptions } from '../ref/actor-ref.js';
+import { type AskTerms, CellRef, type TimerTerms } from '../ref/cell-ref.js';
+import { makeRefClassOn } from '../ref/ref-class.js';
 import type { ActorTimer } from '../ref/timer-methods.js';
 import { firstReply, gatherReplies } from './gather-replies.js';
 import type { Member, RouteeSelector } from './routee-selector.js';
 
-/** What all routers of a definition have in common. The faces are in the class that `routerClassOf` makes. */
-export abstract class RouterBase extends RefBase {
+/** A ref with several targets. `routerClassOf` adds the methods of a definition's handlers. */
+export abstract class RouterBase extends CellRef {
   readonly runtime: Parts<'asks' | 'deadLetters' | 'delivery' | 'diagnostics' | 'sends' | 'timers'>;
   readonly definition: AnyDefinition;
-  /** Undefined: everyone gets everything. */
+  /** Undefined: every routee gets every message. */
   selector: RouteeSelector | undefined = undefined;
   private members: readonly Member[] = [];
 
@@ -27,8 +29,8 @@ export abstract class RouterBase extends RefBase {
     this.selector?.setMembers(members);
   }
 
-  /** Those that take messages. */
-  get routees(): readonly RefBase[] {
+  /** The routees that take messages. */
+  get routees(): readonly CellRef[] {
     return this.members.filter(({ ref }) => !ref.cell.isClosed).map(({ ref }) => ref);
   }
 
@@ -36,12 +38,15 @@ export abstract class RouterBase extends RefBase {
     return this.definition['~handlerNames'][handler] as string;
   }
 
-  /** One routee, or why there is none. The key function is user code: what it throws must not reach the sender. */
-  choose(handler: number, payload: unknown): RefBase | NoRouteeError {
+  /**
+   * One routee, or why there is none. The key function is user code: what it throws must not reach the
+   * sender.
+   */
+  choose(handler: number, payload: unknown): CellRef | NoRouteeError {
     const message = this.messageOf(handler);
     try {
       const routee = this.selector?.select(message, payload) ?? this.routees[0];
-      return routee ?? new NoRouteeError(this.path, message, 'none of them takes messages');
+      return routee ?? new NoRouteeError(this.path, message, 'no routee takes messages');
     } catch (thrown) {
       const error = toError(thrown);
       const { path } = this;
@@ -54,77 +59,70 @@ export abstract class RouterBase extends RefBase {
     }
   }
 
-  /** To everyone, or to the one who is chosen. */
-  targetsOf(handler: number, payload: unknown): readonly RefBase[] {
+  /** All routees, or the chosen one. */
+  targetsOf(handler: number, payload: unknown): readonly CellRef[] {
     if (this.selector === undefined) return this.routees;
     const routee = this.choose(handler, payload);
     return routee instanceof NoRouteeError ? [] : [routee];
   }
 
-  tellTo(targets: readonly RefBase[], handler: number, payload: unknown): void {
+  tellTo(targets: readonly CellRef[], handler: number, payload: unknown): void {
     if (targets.length === 0) this.runtime.deadLetters.unrouted(this.path, this.messageOf(handler), payload);
     for (const { cell } of targets) cell.type.delivery.tell(cell, handler, payload);
   }
 
-  offerTo(targets: readonly RefBase[], handler: number, payload: unknown): Delivered {
+  override tellFrom(sender: ActorCell, handler: number, payload: unknown): void {
+    const targets = this.targetsOf(handler, payload);
+    if (targets.length === 0) this.tellTo(targets, handler, payload);
+    for (const { cell } of targets) this.runtime.asks.tellAs(sender, cell, handler, payload);
+  }
+
+  override offerTo(handler: number, payload: unknown): Delivered {
+    const targets = this.targetsOf(handler, payload);
     const answers = targets.map(({ cell }) => cell.type.delivery.offer(cell, handler, payload));
     if (answers.includes('accepted')) return 'accepted';
     return answers.includes('full') ? 'full' : 'closed';
   }
 
-  async sendTo(handler: number, payload: unknown, signal: AbortSignal | undefined): Promise<void> {
+  override async sendTo(handler: number, payload: unknown, signal: AbortSignal | undefined): Promise<void> {
     const targets = this.targetsOf(handler, payload);
     if (targets.length === 0)
-      throw new NoRouteeError(this.path, this.messageOf(handler), 'none takes messages');
+      throw new NoRouteeError(this.path, this.messageOf(handler), 'no routee takes messages');
     await Promise.all(targets.map((target) => this.runtime.sends.send(target, handler, payload, signal)));
   }
 
-  askOne(
-    sender: ActorCell | undefined,
-    handler: number,
-    payload: unknown,
-    withinMs: number | undefined,
-  ): Promise<unknown> {
-    if (this.selector === undefined) return firstReply(this, sender, handler, payload, withinMs);
+  override askFrom(terms: AskTerms, handler: number, payload: unknown): Promise<unknown> {
+    if (this.selector === undefined) return firstReply(this, terms, handler, payload);
     const routee = this.choose(handler, payload);
     if (routee instanceof NoRouteeError) return Promise.reject(routee);
+    const { sender, withinMs } = terms;
     return this.runtime.asks.askAs(sender, routee.cell, handler, payload, withinMs);
   }
-}
 
-interface AskTerms {
-  readonly sender: ActorCell | undefined;
-  readonly withinMs: number | undefined;
-}
+  override armTimer(terms: TimerTerms, handler: number, payload: unknown): ActorTimer {
+    const routee = this.choose(handler, payload);
+    if (routee instanceof NoRouteeError) throw routee;
+    return this.runtime.timers.arm(terms, routee, handler, payload);
+  }
 
-/** What a face holds has names that no handler can have. */
-class Face {
-  readonly '~router': RouterBase;
-  constructor(router: RouterBase) {
-    this['~router'] = router;
+  /** An ask is attributed to the actor whose handler is running. */
+  termsOf(options: AskOptions | undefined): AskTerms {
+    return { sender: this.runtime.delivery.sender, withinMs: options?.withinMs };
   }
 }
 
-class FaceAs<Terms> extends Face {
-  readonly '~terms': Terms;
-  constructor(router: RouterBase, terms: Terms) {
-    super(router);
-    this['~terms'] = terms;
-  }
-}
-
-/** A router with its faces. */
-export interface FacedRouter extends RouterBase {
+/** A router with the methods of a definition's handlers. */
+export interface RouterWithMethods extends RouterBase {
   tellAs(sender: ActorCell): object;
   askAs(sender: ActorCell | undefined, withinMs: number | undefined): object;
   timer(terms: TimerTerms): object;
 }
 
-export type RouterClass = new (cell: ActorCell, definition: AnyDefinition) => FacedRouter;
+export type RouterClass = new (cell: ActorCell, definition: AnyDefinition) => RouterWithMethods;
 
 const classes = new WeakMap<AnyDefinition, RouterClass>();
 
-/** One method per handler on each face, made once per definition; no `Proxy`, as with refs. */
+/** One class per definition; no `Proxy`, as with refs. */
 export function routerClassOf(definition: AnyDefinition): RouterClass {
   const known = classes.get(definition);
   if (known !== undefined) return known;
@@ -133,90 +131,62 @@ export function routerClassOf(definition: AnyDefinition): RouterClass {
   return made;
 }
 
+/** The methods of a ref with the targets of a router, and those that only a router has. */
 function makeRouterClass(handlerNames: readonly string[]): RouterClass {
-  class Tell extends Face {}
-  class Offer extends Face {}
-  class Send extends Face {}
-  class All extends Face {}
-  class TellAs extends FaceAs<ActorCell> {}
-  class AskAs extends FaceAs<AskTerms> {}
-  class Gather extends FaceAs<AskTerms> {}
-  class First extends FaceAs<AskTerms> {}
-  class TimerAs extends FaceAs<TimerTerms> {}
+  const Tell = methodsOf<undefined>(handlerNames, (router, _, handler, payload) =>
+    router.tellTo(router.targetsOf(handler, payload), handler, payload),
+  );
+  const All = methodsOf<undefined>(handlerNames, (router, _, handler, payload) =>
+    router.tellTo(router.routees, handler, payload),
+  );
+  const Gather = methodsOf<AskTerms>(handlerNames, gatherReplies);
+  const First = methodsOf<AskTerms>(handlerNames, firstReply);
+  // The class that is built on RouterBase takes the same arguments.
+  const WithMethods = makeRefClassOn(
+    RouterBase as unknown as typeof CellRef,
+    handlerNames,
+  ) as unknown as RouterClass;
 
-  handlerNames.forEach((name, handler) => {
-    method(Tell, name, function (this: Tell, payload?: unknown): void {
-      this['~router'].tellTo(this['~router'].targetsOf(handler, payload), handler, payload);
-    });
-    method(All, name, function (this: All, payload?: unknown): void {
-      this['~router'].tellTo(this['~router'].routees, handler, payload);
-    });
-    method(Offer, name, function (this: Offer, payload?: unknown): Delivered {
-      return this['~router'].offerTo(this['~router'].targetsOf(handler, payload), handler, payload);
-    });
-    method(Send, name, function (this: Send, payload?: unknown, signal?: AbortSignal): Promise<void> {
-      return this['~router'].sendTo(handler, payload, signal);
-    });
-    method(TellAs, name, function (this: TellAs, payload?: unknown): void {
-      const { '~router': router, '~terms': terms } = this;
-      const targets = router.targetsOf(handler, payload);
-      if (targets.length === 0) router.tellTo(targets, handler, payload);
-      for (const { cell } of targets) router.runtime.asks.tellAs(terms, cell, handler, payload);
-    });
-    method(AskAs, name, function (this: AskAs, payload?: unknown): Promise<unknown> {
-      return this['~router'].askOne(this['~terms'].sender, handler, payload, this['~terms'].withinMs);
-    });
-    method(Gather, name, function (this: Gather, payload?: unknown): Promise<unknown> {
-      return gatherReplies(this['~router'], this['~terms'].sender, handler, payload, this['~terms'].withinMs);
-    });
-    method(First, name, function (this: First, payload?: unknown): Promise<unknown> {
-      return firstReply(this['~router'], this['~terms'].sender, handler, payload, this['~terms'].withinMs);
-    });
-    method(TimerAs, name, function (this: TimerAs, payload?: unknown): ActorTimer {
-      const routee = this['~router'].choose(handler, payload);
-      if (routee instanceof NoRouteeError) throw routee;
-      return this['~router'].runtime.timers.arm(this['~terms'], routee, handler, payload);
-    });
-  });
-
-  return class Router extends RouterBase {
-    get tell(): Tell {
-      return new Tell(this);
+  return class Router extends WithMethods {
+    get tell(): object {
+      return new Tell(this, undefined);
     }
-    get offer(): Offer {
-      return new Offer(this);
-    }
-    get send(): Send {
-      return new Send(this);
-    }
-    get ask(): AskAs {
+    get ask(): object {
       return this.askAs(this.runtime.delivery.sender, undefined);
     }
-    get all(): All {
-      return new All(this);
+    get all(): object {
+      return new All(this, undefined);
     }
-    gather(options?: { readonly withinMs?: number }): Gather {
-      return new Gather(this, { sender: this.runtime.delivery.sender, withinMs: options?.withinMs });
+    gather(options?: AskOptions): object {
+      return new Gather(this, this.termsOf(options));
     }
-    first(options?: { readonly withinMs?: number }): First {
-      return new First(this, { sender: this.runtime.delivery.sender, withinMs: options?.withinMs });
-    }
-    override tellAs(sender: ActorCell): TellAs {
-      return new TellAs(this, sender);
-    }
-    override askAs(sender: ActorCell | undefined, withinMs: number | undefined): AskAs {
-      return new AskAs(this, { sender, withinMs });
-    }
-    override timer(terms: TimerTerms): TimerAs {
-      return new TimerAs(this, terms);
+    first(options?: AskOptions): object {
+      return new First(this, this.termsOf(options));
     }
   };
 }
 
-function method(
-  face: { readonly prototype: object },
-  name: string,
-  body: (payload?: unknown, signal?: AbortSignal) => unknown,
-): void {
-  Object.defineProperty(face.prototype, name, { value: body, writable: true, configurable: true });
+/** A class of objects with one method per handler. Their own fields have names that no handler can have. */
+function methodsOf<Terms>(
+  handlerNames: readonly string[],
+  call: (router: RouterBase, terms: Terms, handler: number, payload: unknown) => unknown,
+): new (
+  router: RouterBase,
+  terms: Terms,
+) => object {
+  class Methods {
+    readonly '~router': RouterBase;
+    readonly '~terms': Terms;
+    constructor(router: RouterBase, terms: Terms) {
+      this['~router'] = router;
+      this['~terms'] = terms;
+    }
+  }
+  handlerNames.forEach((name, handler) => {
+    const value = function (this: Methods, payload?: unknown): unknown {
+      return call(this['~router'], this['~terms'], handler, payload);
+    };
+    Object.defineProperty(Methods.prototype, name, { value, writable: true, configurable: true });
+  });
+  return Methods;
 }

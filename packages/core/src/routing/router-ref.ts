@@ -6,7 +6,7 @@ export type Gathered<Reply> =
   | { readonly routee: string; readonly reply: Reply }
   | { readonly routee: string; readonly error: Error };
 
-/** Asks everyone: what each of them answered within the deadline. */
+/** Asks every routee: its answer within the deadline, or its error. */
 export type GatherMethods<A> = {
   readonly [K in keyof A]: A[K] extends (...payload: infer P) => Promise<infer Reply>
     ? (...payload: P) => Promise<readonly Gathered<Reply>[]>
@@ -14,24 +14,24 @@ export type GatherMethods<A> = {
 };
 
 /**
- * Several actors of one definition behind one address. It is used like the ref of one of them, also as the target of
- * `ctx.tell`, `ctx.ask` and timers; which of them gets the message is the routing's business.
+ * Several actors of one definition behind one address. It is used like the ref of one of them, also as the
+ * target of `ctx.tell`, `ctx.ask` and timers; the routing chooses the routee.
  */
 export interface RouterRef<D extends AnyDefinition> extends RefOf<HandlersOf<D>> {
   /** The routees that take messages at present. */
   readonly routees: readonly ActorRef<D>[];
-  /** WaitingSends to everyone, whatever the routing. */
+  /** Sends to every routee, whatever the routing. */
   readonly all: TellMethods<HandlersOf<D>>;
-  /** Asks everyone and waits for all answers, or for the deadline. */
+  /** Asks every routee and waits for all answers, or for the deadline. */
   gather(options?: AskOptions): GatherMethods<AskMethods<HandlersOf<D>>>;
-  /** Asks everyone and takes the first reply; fails when all have failed. */
+  /** Asks every routee and takes the first reply; fails when all have failed. */
   first(options?: AskOptions): AskMethods<HandlersOf<D>>;
 }
 
 /** A router that owns its routees: it starts, supervises and counts them. */
 export interface PoolRef<D extends AnyDefinition> extends RouterRef<D> {
-  /** How many routees it wants to have. */
+  /** The number of routees it should have. */
   readonly size: number;
-  /** More are started at once; those too many finish their backlog first. */
+  /** Additional routees are started at once; surplus routees finish their backlog first. */
   resize(size: number): void;
 }

@@ -4,7 +4,7 @@ import { checkIsDefinition } from '../define/check-definition.js';
 import { MisuseError, OptionError } from '../errors.js';
 import { array, checkOption } from '../option-check.js';
 import type { ActorRef } from '../ref/actor-ref.js';
-import { RefBase } from '../ref/ref-class.js';
+import { CellRef } from '../ref/cell-ref.js';
 import { type DirectRouting, selectorFor } from './routee-selector.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
 import type { RouterRef } from './router-ref.js';
@@ -14,8 +14,8 @@ import { type Routing, routingRule } from './routing.js';
 export type GroupRouting = Exclude<Routing, { readonly pull: unknown }>;
 
 /**
- * One address for actors that exist already. It owns none of them and is no actor itself: it cannot be watched or
- * stopped. Those that have ended are passed over.
+ * One address for actors that exist already. It owns none of them and is not an actor itself: it cannot be
+ * watched or stopped. Routees that have ended are skipped.
  */
 export function router<D extends AnyDefinition>(
   definition: D,
@@ -27,7 +27,7 @@ export function router<D extends AnyDefinition>(
   checkOption('router.routing', routing, routingRule);
   if (typeof routing === 'object' && 'pull' in routing)
     throw new OptionError('router.routing', routing, 'needed a routing without pull, which needs a pool');
-  const refs = routees as unknown as readonly RefBase[];
+  const refs = routees as unknown as readonly CellRef[];
   const [first] = refs;
   if (first === undefined) throw new OptionError('router.routees', routees, 'needed at least one routee');
   const names = definition['~handlerNames'];
@@ -57,10 +57,10 @@ function makeGroupClass(definition: AnyDefinition): GroupClass {
       super(cell, of);
       this.title = `router of ${size} ${of.name}`;
       const title = this.title;
-      // In the place of the field of every ref: whoever treats it as an actor is told.
+      // In place of the field of every ref: any use as an actor is an error.
       Object.defineProperty(this, 'cell', {
         get(): ActorCell {
-          throw new MisuseError(`${title}: is no actor; watch, suspend or stop its routees`);
+          throw new MisuseError(`${title}: is not an actor; watch, suspend or stop its routees`);
         },
       });
     }
@@ -80,8 +80,8 @@ function makeGroupClass(definition: AnyDefinition): GroupClass {
 }
 
 /** Messages travel as numbers: a routee must have the same messages in the same order. */
-function checkMessages(names: readonly string[], ref: RefBase): void {
-  if (!(ref instanceof RefBase)) throw new OptionError('router.routees', ref, 'needed refs of actors');
+function checkMessages(names: readonly string[], ref: CellRef): void {
+  if (!(ref instanceof CellRef)) throw new OptionError('router.routees', ref, 'needed refs of actors');
   const own = ref.cell.type.definition['~handlerNames'];
   if (names.length === own.length && names.every((name, at) => own[at] === name)) return;
   throw new OptionError('router.routees', ref.path, `needed an actor with the messages ${names.join(', ')}`);

@@ -4,21 +4,24 @@ import { type OptionRule, options, rule, wholeNumber } from '../option-check.js'
 export type KeyOf = (message: string, payload: unknown) => string | number;
 
 export interface PullOptions {
-  /** Messages that one worker has at a time: the one it works on and those that wait at its door. Default 1. */
+  /** Messages that one worker has at a time: the running one and those in its mailbox. Default 1. */
   readonly window?: number | undefined;
-  /** How often a message whose handler failed is given out before the failure counts. Default 1: no second try. */
+  /**
+   * How often a message whose handler failed is given out before the failure counts. Default 1: no second
+   * try.
+   */
   readonly attempts?: number | undefined;
 }
 
 /**
- * Who gets a message.
+ * The choice of a routee.
  *
- *   round-robin    one after the other
- *   random         anyone
- *   least-loaded   whoever has the fewest messages waiting
- *   broadcast      everyone; an ask is answered by the first reply
- *   { hash }       the one that is responsible for the key (consistent hashing)
- *   { pull }       whoever is free: work waits in the pool, not at a busy worker's door
+ *   round-robin    each in turn
+ *   random         any routee
+ *   least-loaded   the routee with the fewest waiting messages
+ *   broadcast      every routee; an ask is answered by the first reply
+ *   { hash }       the routee that is responsible for the key (consistent hashing)
+ *   { pull }       a free routee: work waits in the pool, not in the mailbox of a busy worker
  */
 export type Routing =
   | 'round-robin'

@@ -5,7 +5,7 @@ import { DRAINING, FENCED, STOPPING, TERMINATED } from '../mailbox/status-word.j
 import type { DeadLetterReason } from '../message/dead-letter.js';
 import { Envelope, enveloped } from '../message/envelope.js';
 import type { LaterReply } from '../message/later-reply.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import type { Member } from './routee-selector.js';
 import type { PullOptions } from './routing.js';
 
@@ -22,22 +22,22 @@ interface Work {
 const ENDED: readonly string[] = ['stopped', 'draining', 'left-over'] satisfies DeadLetterReason[];
 const ENDING = STOPPING | TERMINATED | FENCED;
 
-/** Only its condition to end it: the pool itself resumes when somebody is free. */
+/** A condition that no event meets: the pool itself resumes when a worker is free. */
 const UNTIL_FREE = {
   on: 'event',
   key: 'troupe: a worker of this pool is free, which no event says',
 } as const;
 
 /**
- * Work on its way through a pull pool. A worker has at most `window` messages; while nobody has room the pool's own
- * mailbox is suspended, so that work waits there, where it is bounded and where no dying worker can take it along.
- * What a worker had when it ended comes back and is given out before anything newer. When the last worker has ended for
- * good, what is left is given up.
+ * Work on its way through a pull pool. A worker has at most `window` messages; while no worker has room the
+ * pool's own mailbox is suspended, so that work waits there, where it is bounded and where no ending worker
+ * takes it along. The work of a worker that ended comes back and is given out before anything newer. When the
+ * last worker has ended for good, the rest is given up.
  */
 export class WorkQueue {
   private readonly window: number;
   private readonly attemptsMax: number;
-  private readonly out = new Map<RefBase, number>();
+  private readonly out = new Map<CellRef, number>();
   private readonly watched = new WeakSet<object>();
   private returned: Work[] = [];
   private members: readonly Member[] = [];
@@ -59,7 +59,7 @@ export class WorkQueue {
     this.giveOut(supervisor.ref);
   }
 
-  /** Somebody works, or will: the workers of a supervisor that is restarted come back with it. */
+  /** Whether a worker lives, or will: the workers of a supervisor that is restarted come back with it. */
   hasWorkers(supervisor: ActorCell): boolean {
     if (supervisor.isTerminated) return false;
     if (supervisor.isFailed || supervisor.cold?.ending?.kind === 'restart') return true;
@@ -67,10 +67,10 @@ export class WorkQueue {
   }
 
   /**
-   * Looks again when a worker or the supervisor has ended. A worker that was stopping is open again when it begins anew:
-   * then somebody has to give out what waited for it.
+   * Gives out work again when a worker or the supervisor has ended. A permanent worker is open again after
+   * its end, and work may have waited for it.
    */
-  private watchEnd(supervisor: RefBase, ending: RefBase): void {
+  private watchEnd(supervisor: CellRef, ending: CellRef): void {
     const cold = ending.cell.ensureCold();
     if (this.watched.has(cold)) return;
     this.watched.add(cold);
@@ -81,7 +81,7 @@ export class WorkQueue {
     });
   }
 
-  /** A message of the pool. Its reply comes from whoever does the work. */
+  /** A message of the pool. Its reply comes from the worker. */
   take(supervisor: ActorCell, handler: number, payload: unknown): LaterReply<unknown> | undefined {
     const source = supervisor.type.runtime.invoker.envelope;
     const work: Work = { handler, payload, source, later: supervisor.later<unknown>(), attempts: 0 };
@@ -90,7 +90,7 @@ export class WorkQueue {
     return source === undefined ? undefined : work.later;
   }
 
-  /** A drain waits until everything given out is done. A stop gives up what nobody has begun. */
+  /** A drain waits until everything given out is done. A stop gives up the work that has not begun. */
   finish(supervisor: ActorCell): Promise<void> | undefined {
     if (!supervisor.isDraining) {
       this.giveUp(
@@ -113,8 +113,8 @@ export class WorkQueue {
     }
   }
 
-  private giveOut(supervisor: RefBase): void {
-    // What cannot be given comes back at once: the same loop goes on with it.
+  private giveOut(supervisor: CellRef): void {
+    // Work that cannot be delivered comes back at once: the same loop goes on with it.
     if (this.isGivingOut) return;
     this.isGivingOut = true;
     while (this.returned.length > 0) {
@@ -131,8 +131,8 @@ export class WorkQueue {
   }
 
   /**
-   * Opens again only when half of the places are free: opening for each single message would cost more than the work. Open
-   * too when there is nobody left, so that what waits is given up.
+   * Opens again only when half of the places are free: opening for each single message would cost more than
+   * the work. Open also without any worker, so that waiting work is given up.
    */
   private openOrClose(supervisor: ActorCell): void {
     const free = this.hasWorkers(supervisor) ? this.freePlaces() : this.window;
@@ -143,7 +143,7 @@ export class WorkQueue {
     }
   }
 
-  private give(supervisor: RefBase, worker: RefBase, work: Work): void {
+  private give(supervisor: CellRef, worker: CellRef, work: Work): void {
     const { runtime } = supervisor.cell.type;
     const { source } = work;
     if (hasExpired(source)) {
@@ -166,10 +166,10 @@ export class WorkQueue {
     runtime.delivery.tell(cell, enveloped(work.handler), envelope);
   }
 
-  private failed(supervisor: RefBase, worker: RefBase, work: Work, error: Error): void {
+  private failed(supervisor: CellRef, worker: CellRef, work: Work, error: Error): void {
     const again = error instanceof ActorFailedError ? work.attempts < this.attemptsMax : isLost(error);
     if (again && !hasExpired(work.source) && !isStopping(supervisor.cell)) {
-      // It had its turn and was taken from it: not an attempt of its own.
+      // The worker ended with it: that is no attempt of the work.
       if (isLost(error)) work.attempts -= 1;
       this.returned.unshift(work);
       this.done(supervisor, worker, () => undefined);
@@ -178,7 +178,7 @@ export class WorkQueue {
     }
   }
 
-  private done(supervisor: RefBase, worker: RefBase, answer: () => void): void {
+  private done(supervisor: CellRef, worker: CellRef, answer: () => void): void {
     this.outstanding -= 1;
     const left = (this.out.get(worker) ?? 1) - 1;
     if (left === 0) this.out.delete(worker);
@@ -187,8 +187,8 @@ export class WorkQueue {
     this.giveOut(supervisor);
   }
 
-  private freest(): RefBase | undefined {
-    let best: RefBase | undefined;
+  private freest(): CellRef | undefined {
+    let best: CellRef | undefined;
     let least = this.window;
     for (const { ref } of this.members) {
       const out = this.out.get(ref) ?? 0;
@@ -209,22 +209,24 @@ export class WorkQueue {
   }
 }
 
-/** The worker ended with the work, in its hands or at its door. One that lives and refuses it would do so again and again. */
+/** The worker ended with the work, begun or not. A living worker that refuses it would refuse it again. */
 function isLost(error: Error): boolean {
   return error instanceof UndeliveredError && ENDED.includes(error.reason);
 }
 
-/** Nobody waits for the reply any more. */
+/** The asker has given up. */
 function hasExpired(source: Envelope | undefined): boolean {
   return source !== undefined && source.deadline < 0;
 }
 
-/** At the worker's door it is not begun any more; one that is being worked on goes on. The asker hears from its own deadline. */
+/**
+ * Work in a worker's mailbox is no longer begun; work that has begun goes on. The asker has its own deadline.
+ */
 function letExpire(envelope: Envelope): void {
   envelope.due = -1;
 }
 
-/** One that drains finishes what it has, whoever has to do it. */
+/** A draining pool finishes its work, with any worker. */
 function isStopping({ status }: ActorCell): boolean {
   return (status & STOPPING) !== 0 && (status & DRAINING) === 0;
 }

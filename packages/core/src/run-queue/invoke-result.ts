@@ -9,9 +9,8 @@ export type InvokeResult =
   | { readonly kind: 'stopped' };
 
 /** The same on the hot path: one small integer. */
-export type InvokeCode = 0 | 1 | 2 | 3 | 4;
+export type InvokeCode = 0 | 1 | 2 | 3;
 export const COMPLETED = 0;
 export const YIELDED = 1;
 export const BLOCKED = 2;
-export const FAILED = 3;
-export const STOPPED = 4;
+export const STOPPED = 3;

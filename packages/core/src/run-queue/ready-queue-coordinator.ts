@@ -12,7 +12,7 @@ import { Slots } from './slots.js';
 
 const ENTRIES_FIRST = 1024;
 
-/** Whoever empties the ready ring. Called once when it is no longer empty. */
+/** Starts the executor. Called once when the ready ring is no longer empty. */
 export interface Waker {
   wake(): void;
 }
@@ -24,17 +24,18 @@ export interface Waker {
  *   payloads:  … |        payload        |        payload        | …
  *                  ↑ head                                          ↑ tail
  *
- * The first message to an idle actor inlineMessages in its ready entry, so an actor that has one message at a time never needs
- * a queue. A ride is older than everything in the mailbox: it must be handled first, or put back before the rest.
- * Entries are not cleared when they are taken: the flight recorder reads the last sends from them.
+ * The first message to an idle actor travels inline in its ready entry, so an actor with one message at a
+ * time never needs a queue. An inline message is older than everything in the mailbox: it must be handled
+ * first, or put back before the rest. Entries are not cleared when they are taken: the flight recorder reads
+ * the last sends from them.
  */
 export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   readonly slots = new Slots<M>();
   readonly backPressure: BackPressure<M>;
-  /** Messages in mailboxes, inlineMessages not counted; bounded by `queuedMax`. */
+  /** Messages in mailboxes, without inline messages; bounded by `queuedMax`. */
   queued = 0;
   readonly queuedMax: number;
-  /** The slot of the actor whose handler runs right now: what it sends is attributed to it. */
+  /** The slot of the actor whose handler is running: messages that it sends are attributed to it. */
   running = NO_SLOT;
   awake = false;
 
@@ -66,7 +67,7 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     return (this.tail - this.head) & this.mask;
   }
 
-  /** Messages that ride in ready entries. Walks the ring: for reports only. */
+  /** Inline messages in ready entries. Walks the ring: for reports only. */
   get inlineMessages(): number {
     let inlineMessages = 0;
     for (let i = this.head; i !== this.tail; i = (i + 1) & this.mask) {
@@ -90,14 +91,19 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     if (!this.awake) this.waker.wake();
   }
 
-  /** Schedules a mailbox that has something to do; does nothing when it is scheduled already or may not run. */
+  /**
+   * Schedules a mailbox that has something to do; does nothing when it is scheduled already or may not run.
+   */
   registerReady(mailbox: M): void {
     if ((mailbox.status & SCHEDULED) !== 0 || !mailbox.hasWork) return;
     mailbox.markScheduled();
     this.registerWithMessage(mailbox.slot, NO_MESSAGE, undefined);
   }
 
-  /** Position in the order of all entries; drawn from the ring itself, so that counting costs nothing per send. */
+  /**
+   * Position in the order of all entries; drawn from the ring itself, so that counting costs nothing per
+   * send.
+   */
   get sequence(): number {
     return this.taken + this.depth;
   }
@@ -107,13 +113,13 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     return this.lapped + this.head;
   }
 
-  /** The handler of the message that rode with the entry taken last, NO_MESSAGE when there was none or it is not known. */
+  /** The handler of the inline message of the last taken entry; NO_MESSAGE without one. */
   get lastInlineHandler(): number {
     const at = ((this.head - 1) & this.mask) << 2;
     return this.entries[at] === NO_SLOT ? NO_MESSAGE : (this.entries[at + 1] as number);
   }
 
-  /** The last sends that rode in ready entries, newest first; stops when `visit` says so. */
+  /** The last sends with inline messages, newest first; ends when `visit` returns false. */
   visitInlineSends(
     visit: (sequence: number, sender: number, receiver: number, handler: number) => boolean,
   ): void {
@@ -130,7 +136,10 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     return this.head === this.tail;
   }
 
-  /** What inlineMessages on the next entry: a handler number, that of an envelope, or NO_MESSAGE. Only while not empty. */
+  /**
+   * The inline message of the next entry: a handler number, that of an envelope, or NO_MESSAGE. Only while
+   * not empty.
+   */
   get nextHandler(): number {
     return this.entries[(this.head << 2) + 1] as number;
   }
@@ -139,7 +148,7 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     return this.payloads[this.head];
   }
 
-  /** Takes the next entry; what inlineMessages on it must have been read before. Only while not empty. */
+  /** Takes the next entry; its inline message must have been read before. Only while not empty. */
   take(): M {
     const head = this.head;
     this.payloads[head] = undefined;
@@ -150,8 +159,8 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   }
 
   /**
-   * Counts one message for each entry that was taken, many at once: cheaper than an addition in every turn. What a turn had more
-   * or less is added when it ends.
+   * Counts one message for each taken entry, many at once: cheaper than an addition in every turn. The
+   * difference of a turn with more or fewer messages is added when it ends.
    */
   private tally(): void {
     const { entries, slots, head, tallied, mask } = this;
@@ -164,13 +173,16 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
     this.tallied = head;
   }
 
-  /** Messages that whoever has the slot has handled before the present turn. */
+  /** Messages that the actor in the slot has handled before the present turn. */
   handledBy(slot: number): number {
     this.tally();
     return this.slots.handledBy(slot) - (slot === this.running ? 1 : 0);
   }
 
-  /** Messages handled by all actors there ever were, but not those of the present turn. Walks the slots: for reports only. */
+  /**
+   * Messages handled by all actors there ever were, but not those of the present turn. Walks the slots: for
+   * reports only.
+   */
   get handledTotal(): number {
     this.tally();
     return this.slots.handledTotal - (this.running === NO_SLOT ? 0 : 1);
@@ -192,8 +204,8 @@ export class ReadyQueueCoordinator<M extends Mailbox = Mailbox> {
   }
 
   /**
-   * Decides what becomes of a mailbox after its turn: requeue, park or remove. SCHEDULED is cleared first and the
-   * mailbox onClockRead at again, so what arrived during the turn is never left behind (E2).
+   * Decides what becomes of a mailbox after its turn: requeue, park or remove. SCHEDULED is cleared first and
+   * the mailbox checked again, so a message that arrived during the turn is never left behind.
    */
   handleInvokeResult(mailbox: M, code: InvokeCode): void {
     mailbox.markUnscheduled();

@@ -2,17 +2,19 @@ import { type Mailbox, NO_SLOT } from '../mailbox/mailbox.js';
 
 const SLOTS_FIRST = 64;
 const GENERATION_MAX = 0x7fff_fffe;
-/** So many may be counted until full counts are onClockRead for: none of them can overflow meanwhile. */
+/** Messages counted between two searches for full counts: no count can overflow meanwhile. */
 const COUNTED_MAX = 2 ** 30;
 const HANDLED_FULL = 2 ** 29;
 
 /**
- * Slot number ↔ mailbox. Numbers instead of objects let the ready ring and the family tree live in integer arrays,
- * which need no write barrier. A slot is given back only when no ready entry names it; its generation then moves on,
- * so that (slot, generation) never means two actors. A slot whose generation would wrap is retired.
+ * Slot number ↔ mailbox. Numbers instead of objects let the ready ring and the child lists live in integer
+ * arrays, which need no write barrier. A slot is given back only when no ready entry names it; its generation
+ * then moves on, so that (slot, generation) never means two actors. A slot whose generation would wrap is
+ * retired.
  *
- * What is kept per slot counts into the memory of every idle actor, so it is as little as possible: generations begin
- * with the first slot that is given back, and counts of messages are small integers that spill over when they are full.
+ * Data per slot is memory of every idle actor, so it is as little as possible: generations begin with the
+ * first slot that is given back, and counts of messages are small integers that spill over when they are
+ * full.
  */
 export class Slots<M extends Mailbox> {
   readonly mailboxes: (M | undefined)[] = [undefined];
@@ -48,7 +50,7 @@ export class Slots<M extends Mailbox> {
     if (generation <= GENERATION_MAX) this.free.push(slot);
   }
 
-  /** The mailbox of exactly this generation, or undefined when that actor is gone. */
+  /** The mailbox of exactly this generation, or undefined when that actor has terminated. */
   find(slot: number, generation: number): M | undefined {
     return this.generationOf(slot) === generation ? this.mailboxes[slot] : undefined;
   }
@@ -57,15 +59,15 @@ export class Slots<M extends Mailbox> {
     return this.generations[slot] ?? 0;
   }
 
-  /** Whoever has the slot has handled so many more. */
+  /** Adds to the handled messages of the actor in the slot. */
   count(slot: number, messages: number): void {
     this.handled[slot] = (this.handled[slot] as number) + messages;
     this.counted(messages);
   }
 
   /**
-   * One more for each of these entries of the ready ring. Actors in conversation alternate, and adding to the same two places
-   * over and over again would wait for itself: two of them are added up here first.
+   * One more for each of these entries of the ready ring. Two actors often alternate, and adding to the same
+   * two elements again and again would wait for the store before: two counts are added up here first.
    */
   countEntries(entries: Int32Array, from: number, until: number): void {
     const { handled } = this;
@@ -97,7 +99,7 @@ export class Slots<M extends Mailbox> {
     return this.spilled.size === 0 ? counted : counted + (this.spilled.get(slot) ?? 0);
   }
 
-  /** Messages counted for all actors there ever were. */
+  /** Messages counted for all actors, terminated ones included. */
   get handledTotal(): number {
     let total = this.handledByGone;
     for (let slot = 0; slot < this.mailboxes.length; slot += 1) total += this.handledBy(slot);

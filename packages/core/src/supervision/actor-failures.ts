@@ -4,7 +4,9 @@ import { toError } from '../errors.js';
 import type { Envelope } from '../message/envelope.js';
 import type { FailureCircumstances, FailureReport } from './failure-report.js';
 
-/** A failure of one of these would repeat at once after a resume: there is no state, or no turn gets through. */
+/**
+ * A failure of one of these would repeat at once after a resume: there is no state, or no turn gets through.
+ */
 const UNRESUMABLE: readonly string[] = ['state', 'beforeTurn', 'afterTurn'];
 
 /** The failed actor's side of supervision: the report to its parent, and the directive that comes back. */

@@ -4,8 +4,8 @@ import { NO_SLOT } from '../mailbox/mailbox.js';
 import { grown } from '../run-queue/slots.js';
 
 /**
- * Who is whose child, in order of birth: a doubly linked list per parent, in integer arrays indexed by slot. A parent
- * outlives its children, so a slot number is enough to find it.
+ * The children of each actor in start order: a doubly linked list per parent, in integer arrays indexed by
+ * slot. A parent outlives its children, so a slot number is enough to find it.
  */
 export class ChildLists {
   private parents = new Int32Array(64);
@@ -36,12 +36,12 @@ export class ChildLists {
     const parent = this.parentOf(child);
     if (parent === undefined) return;
     const cold = parent.cold as ColdState;
-    const elder = this.previousSiblings[child] as number;
-    const younger = this.nextSiblings[child] as number;
-    if (elder === NO_SLOT) cold.firstChild = younger;
-    else this.nextSiblings[elder] = younger;
-    if (younger === NO_SLOT) cold.lastChild = elder;
-    else this.previousSiblings[younger] = elder;
+    const previous = this.previousSiblings[child] as number;
+    const next = this.nextSiblings[child] as number;
+    if (previous === NO_SLOT) cold.firstChild = next;
+    else this.nextSiblings[previous] = next;
+    if (next === NO_SLOT) cold.lastChild = previous;
+    else this.previousSiblings[next] = previous;
     this.parents[child] = NO_SLOT;
   }
 
@@ -49,12 +49,12 @@ export class ChildLists {
     return this.cellAt(this.parents[child] as number);
   }
 
-  /** The last born living child, or undefined. */
+  /** The living child that was started last, or undefined. */
   lastStartedOf(parent: ActorCell): ActorCell | undefined {
     return parent.cold === undefined ? undefined : this.cellAt(parent.cold.lastChild);
   }
 
-  /** In order of birth. */
+  /** In start order. */
   childrenOf(parent: ActorCell): ActorCell[] {
     const children: ActorCell[] = [];
     let slot = parent.cold?.firstChild ?? NO_SLOT;

@@ -3,15 +3,15 @@ import type { ColdState } from '../actor/cold-state.js';
 import { MisuseError } from '../errors.js';
 import type { StopReason } from '../events.js';
 import type { Signal } from '../lifecycle/runtime-signal.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 
 /**
- * Who is told when whom stops: exactly one `terminated` per watch. Refs, not cells, so that a watch outlives restarts
- * of the watched; what the watcher watches ends with its own incarnation. An actor may have a second ref (that of a
- * pool): a watch is kept under the actor's own, and told by the one that was watched.
+ * Watches: exactly one `terminated` signal each. Refs, not cells, so that a watch outlives restarts of the
+ * watched actor; it ends with the incarnation of the watcher. An actor may have a second ref (that of a
+ * pool): a watch is kept under the actor's own ref, and its signal has the ref that was watched.
  */
 export class DeathWatch {
-  watch(watcher: ActorCell, watched: RefBase): void {
+  watch(watcher: ActorCell, watched: CellRef): void {
     const cell = watched.cell;
     if (cell.ref === watcher.ref)
       throw new MisuseError(`${watcher.path}: watch: an actor cannot watch itself`);
@@ -27,20 +27,20 @@ export class DeathWatch {
     own.watching.add(cell.ref);
   }
 
-  /** It watches until it is told, unless somebody else has the place in a tree by then and is watched too. */
-  notified(watcher: ActorCell, watched: RefBase): void {
+  /** The signal ends the watch, unless the watcher watches the next actor at the same place of a tree. */
+  notified(watcher: ActorCell, watched: CellRef): void {
     const { cell } = watched;
     if (cell.cold?.watchers?.has(watcher.ref) !== true) watcher.cold?.watching?.delete(cell.ref);
   }
 
-  unwatch(watcher: ActorCell, watched: RefBase): void {
+  unwatch(watcher: ActorCell, watched: CellRef): void {
     watched.cell.cold?.watchers?.delete(watcher.ref);
     const own = watcher.cold;
     if (own === undefined) return;
     own.watching?.delete(watched.cell.ref);
-    // Also one that has been told already and waits for an asynchronous handler.
+    // Also a signal that is deferred until an asynchronous handler has settled.
     const others = (signal: Signal): boolean =>
-      signal.kind !== 'terminated' || (signal.ref as RefBase).cell.ref !== watched.cell.ref;
+      signal.kind !== 'terminated' || (signal.ref as CellRef).cell.ref !== watched.cell.ref;
     own.signals = own.signals.filter(others);
     own.deferredSignals?.keepOnly(others);
   }

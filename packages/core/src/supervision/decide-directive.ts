@@ -9,18 +9,18 @@ import {
 import { describe, messageOf, toError } from '../errors.js';
 import { backoffMs } from './backoff-delay.js';
 
-/** All a decision depends on. Time and chance are values, so the same facts always give the same decision. */
+/** The input of a decision. Time and chance are values, so the same facts always give the same decision. */
 export interface FailureFacts {
   readonly error: Error;
   readonly policy: SupervisionPolicy;
   readonly restartType: RestartType;
-  /** RestartSequence of this child, and of all children together, within the window. */
+  /** Restarts of this child, and of all children together, within the window. */
   readonly childRestarts: number;
   readonly allRestarts: number;
   /** Consecutive failures without a quiet time in between, this one included. */
   readonly consecutive: number;
   readonly random: number;
-  /** It did not fail but end, and is permanent. */
+  /** A permanent child that has ended without a failure. */
   readonly ended: boolean;
   /** Resuming would meet the same failure at once, so it is restarted instead, within the limits. */
   readonly unresumable: boolean;
@@ -35,7 +35,7 @@ export interface Decision {
   readonly why: string;
 }
 
-/** Pure: what becomes of a failed child. */
+/** Pure: the directive for a failed child. */
 export function decideDirective(facts: FailureFacts): Decision {
   const { policy } = facts;
   const attemptsMax = policy.restarts ?? RESTARTS_DEFAULT;

@@ -11,16 +11,16 @@ export interface FailureReport {
   readonly message: string;
   readonly at: number;
   /** Set for a permanent child that has ended without a failure and is started again. */
-  readonly ended?: StopReason;
+  readonly ended?: StopReason | undefined;
   /** Resuming would meet the same failure at once: no state could be made, or a turn hook fails. */
   readonly unresumable: boolean;
 }
 
 /** Place of a failure outside a handler that has run to its end. */
 export interface FailureCircumstances {
-  readonly hook?: string;
+  readonly hook?: string | undefined;
   /** The actor that failed first, when the failure was escalated. */
-  readonly origin?: ActorCell;
+  readonly origin?: ActorCell | undefined;
   /** The handler may still be running, so its state cannot be used any more. */
-  readonly isCutOff?: boolean;
+  readonly isCutOff?: boolean | undefined;
 }

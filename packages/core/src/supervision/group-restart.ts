@@ -1,6 +1,6 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import { KILL_ASKED, STOP_ASKED, STOPPING, TERMINATED } from '../mailbox/status-word.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import type { ChildLists } from './child-lists.js';
 import type { FailureReport } from './failure-report.js';
 
@@ -8,25 +8,25 @@ import type { FailureReport } from './failure-report.js';
 const LEAVING = STOPPING | STOP_ASKED | KILL_ASKED | TERMINATED;
 
 /**
- * Siblings that restart together. They come to rest one after the other in reverse start order, as in a stop; when all
- * rest, they are replaced in start order. So a sibling that was started later never sees an earlier one half restarted.
- * A sibling that ends meanwhile is no longer waited for.
+ * Siblings that restart together. They come to rest one after the other in reverse start order, as in a stop;
+ * when all rest, they are replaced in start order. So a sibling that was started later never sees an earlier
+ * one half restarted. A sibling that ends meanwhile is no longer waited for.
  */
 export class GroupRestart {
   private readonly report: FailureReport;
   private readonly childLists: ChildLists;
   /** In start order; members that have left or were replaced stay in the list. */
-  private members: readonly RefBase[];
+  private members: readonly CellRef[];
   /** Members that are still to be replaced. */
-  private readonly open: Set<RefBase>;
-  private readonly resting = new Set<RefBase>();
+  private readonly open: Set<CellRef>;
+  private readonly resting = new Set<CellRef>();
   /** Every member behind this index rests or has left. */
   private lastToRest: number;
   /** Every member before this index was replaced or has left. */
   private firstToReplace = 0;
   private begun = false;
   /** The member whose turn it is: to come to rest, or once all rest, to be replaced. */
-  private awaited: RefBase | undefined = undefined;
+  private awaited: CellRef | undefined = undefined;
   private replacing = false;
 
   /** `members` in start order. */
@@ -48,7 +48,9 @@ export class GroupRestart {
     return this.begun;
   }
 
-  /** Siblings of a further failure, in start order; some may be members already, or members of other groups. */
+  /**
+   * Siblings of a further failure, in start order; some may be members already, or members of other groups.
+   */
   join(cells: readonly ActorCell[], others: readonly GroupRestart[]): void {
     const { childLists } = this;
     for (const other of others) this.absorb(other);
@@ -81,13 +83,16 @@ export class GroupRestart {
     if (this.begun) this.next();
   }
 
-  left(ref: RefBase): void {
+  left(ref: CellRef): void {
     if (!this.open.has(ref)) return;
     this.dismiss(ref);
     if (this.begun) this.next();
   }
 
-  /** The member was replaced, or never will be: the next one's turn. After another failure it has to join again. */
+  /**
+   * The member was replaced, or never will be: the next one's turn. After another failure it has to join
+   * again.
+   */
   passed(cell: ActorCell): void {
     this.dismiss(cell.ref);
     this.next();
@@ -104,9 +109,9 @@ export class GroupRestart {
     else toRest.cell.signal({ kind: 'directive', directive: 'restart', report: this.report });
   }
 
-  private nextToRest(): RefBase | undefined {
+  private nextToRest(): CellRef | undefined {
     for (; this.lastToRest >= 0; this.lastToRest -= 1) {
-      const member = this.members[this.lastToRest] as RefBase;
+      const member = this.members[this.lastToRest] as CellRef;
       if (!this.open.has(member) || this.resting.has(member)) continue;
       const isOnItsWay = member === this.awaited && !this.replacing;
       if (isOnItsWay || (member.cell.status & LEAVING) === 0) return member;
@@ -115,14 +120,14 @@ export class GroupRestart {
     return undefined;
   }
 
-  private nextToReplace(): RefBase | undefined {
+  private nextToReplace(): CellRef | undefined {
     const { members } = this;
-    while (this.firstToReplace < members.length && !this.open.has(members[this.firstToReplace] as RefBase))
+    while (this.firstToReplace < members.length && !this.open.has(members[this.firstToReplace] as CellRef))
       this.firstToReplace += 1;
     return members[this.firstToReplace];
   }
 
-  private dismiss(ref: RefBase): void {
+  private dismiss(ref: CellRef): void {
     this.open.delete(ref);
     this.resting.delete(ref);
     if (ref.cell.cold !== undefined) ref.cell.cold.group = undefined;

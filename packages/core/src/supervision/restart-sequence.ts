@@ -7,7 +7,8 @@ import { DRAINING, FAULT, KILL_ASKED, STOP_ASKED, STOPPING } from '../mailbox/st
 import type { FailureReport } from './failure-report.js';
 
 /**
- * Start and restart of an actor. At a restart a new cell with a new state takes place, mailbox and ref of the old one.
+ * Start and restart of an actor. At a restart a new cell with a new state takes place, mailbox and ref of the
+ * old one.
  *
  *   children, last started first → `restarting` → new state → `started` → messages again
  */

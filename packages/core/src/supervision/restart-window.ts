@@ -1,4 +1,6 @@
-/** When restarts happened, as far as the window reaches. Adding and counting cost the same however many there were. */
+/**
+ * The times of restarts within the window. The cost of adding and counting does not depend on their number.
+ */
 export class RestartWindow {
   private times: number[] = [];
   private first = 0;
@@ -7,7 +9,7 @@ export class RestartWindow {
     this.times.push(now);
   }
 
-  /** How many restarts are younger than `withinMs`; the others are forgotten. Time must not go back. */
+  /** Restarts within the last `withinMs`; older ones are dropped. Time must not go back. */
   count(now: number, withinMs: number): number {
     const { times } = this;
     while (this.first < times.length && now - (times[this.first] as number) >= withinMs) this.first += 1;

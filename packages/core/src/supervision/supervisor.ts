@@ -3,7 +3,7 @@ import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
 import { type SupervisionPolicy, WITHIN_MS_DEFAULT } from '../define/supervision-policy.js';
 import { EscalatedError } from '../errors.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import { type Decision, decideDirective } from './decide-directive.js';
 import type { FailureReport } from './failure-report.js';
 import { GroupRestart } from './group-restart.js';
@@ -12,24 +12,30 @@ import { RestartWindow } from './restart-window.js';
 /**
  * Failure and restart: the rules, in the order in which they happen.
  *
- *   child's turn    1. A handler, a hook, the state function or a middleware throws. The child is marked as failed: no
- *                      message is handled until the parent has decided, signals are. (actor-failures.ts)
- *                   2. The parent gets a report as a signal. Without a parent, the system stops with a report.
- *   parent's turn   3. The parent decides by its policy, from facts only: error, restarts within the window, restart type,
- *                      consecutive failures. (this file, decide-directive.ts, restart-window.ts)
- *                   4. The strategy says which children are concerned: the failed one, all, or it and those started later.
- *                      resume    the child goes on with its state; so do children whose failure it had escalated
- *                      stop      the concerned end for good, in reverse start order
- *                      escalate  the parent fails itself, with the child's error as cause; its own parent decides
- *                      restart   each concerned child gets a directive, after the back-off (backoff-delay.ts)
- *   child's turns   5. Restart: its children stop, last started first; `restarting`; a new cell with a new state takes slot,
- *                      mailbox and ref of the old one, which is fenced; `started`; messages again. (restart-sequence.ts)
- *                   6. Siblings that restart together come to rest in reverse start order and are replaced in start order.
- *                      Temporary siblings end instead. (group-restart.ts)
+ * In a turn of the child:
+ *   1. A handler, a hook, the state function or a middleware throws. The child is marked as failed: no
+ *      message is handled until the parent has decided, signals are. (actor-failures.ts)
+ *   2. The parent gets a report as a signal. Without a parent, the system stops with a report.
  *
- * A restart is an ending of its own, not a stop (lifecycle/ending.ts). A stop or kill requested meanwhile takes its place;
- * a drain does not: the replacement finishes the backlog. A failure during an ending is logged and changes nothing. A
- * permanent child that ends by itself is reported like a failure (lifecycle/termination.ts) and restarted in place.
+ * In a turn of the parent:
+ *   3. The parent decides by its policy, from facts only: error, restart type, restarts within the window,
+ *      consecutive failures. (this file, decide-directive.ts, restart-window.ts)
+ *   4. The strategy says which children are concerned: the failed one, all, or it and those started later.
+ *        resume    the child goes on with its state; so do children whose failure it had escalated
+ *        stop      the concerned children end for good, in reverse start order
+ *        escalate  the parent fails itself, with the child's error as cause; its own parent decides
+ *        restart   each concerned child gets a directive, after the back-off (backoff-delay.ts)
+ *
+ * In turns of the child again:
+ *   5. Restart: its children stop, last started first; `restarting`; a new cell with a new state takes slot,
+ *      mailbox and ref of the old one, which is fenced; `started`; messages again. (restart-sequence.ts)
+ *   6. Siblings that restart together come to rest in reverse start order and are replaced in start order.
+ *      Temporary siblings end instead. (group-restart.ts)
+ *
+ * A restart is an ending of its own, not a stop (lifecycle/ending.ts). A stop or kill requested meanwhile
+ * takes its place; a drain does not: the replacement finishes the backlog. A failure during an ending is logged
+ * and changes nothing. A permanent child that ends by itself is reported like a failure
+ * (lifecycle/termination.ts) and is restarted in place.
  */
 export class Supervisor {
   private readonly runtime: Parts<
@@ -58,7 +64,7 @@ export class Supervisor {
   }
 
   /** An ending goes on when its children have ended. Otherwise a significant child takes its parent along. */
-  childStopped(parent: ActorCell, child: RefBase): void {
+  childStopped(parent: ActorCell, child: CellRef): void {
     const ending = parent.cold?.ending;
     if (ending === undefined) {
       if (child.cell.cold?.significant === true) parent.requestStop();
@@ -149,7 +155,9 @@ export class Supervisor {
     return strategy === 'one-for-all' ? children : children.slice(children.indexOf(child));
   }
 
-  /** From the decision on, no concerned actor handles a message. Returns the function that begins the restart. */
+  /**
+   * From the decision on, no concerned actor handles a message. Returns the function that begins the restart.
+   */
   private restartOf(concerned: readonly ActorCell[], report: FailureReport): () => void {
     const [alone] = concerned;
     if (concerned.length === 1 && alone !== undefined) {

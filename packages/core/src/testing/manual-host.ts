@@ -7,7 +7,7 @@ interface Armed {
   readonly run: () => void;
 }
 
-/** A host whose time moves only when told, whose chance has a seed, and whose log is a list. */
+/** A host with a manual clock, seeded chance, and a log in memory. */
 export class ManualHost implements Host {
   readonly logged: LogEntry[] = [];
   private time = 0;
@@ -17,7 +17,7 @@ export class ManualHost implements Host {
   private readonly chance: SeededRandom;
   private readonly wallStart: number;
 
-  constructor(options: { readonly seed?: number; readonly wallStart?: number } = {}) {
+  constructor(options: { readonly seed?: number | undefined; readonly wallStart?: number | undefined } = {}) {
     this.chance = new SeededRandom(options.seed ?? 1);
     this.wallStart = options.wallStart ?? 1_750_000_000_000;
   }
@@ -53,7 +53,7 @@ export class ManualHost implements Host {
     this.logged.push(entry);
   }
 
-  /** Runs what was put off; false when there was nothing. */
+  /** Runs the callbacks of `soon` and `later`; false when there were none. */
   runCallbacks(): boolean {
     if (this.callbacks.length === 0) return false;
     const due = this.callbacks;

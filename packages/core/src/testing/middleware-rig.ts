@@ -7,7 +7,7 @@ import type { Middleware, Outcome } from '../middleware/middleware.js';
 import type { ActorRef } from '../ref/actor-ref.js';
 import { createTestSystem, type TestSystem } from './test-system.js';
 
-/** Handles the one message of the actor in a rig; what it returns is the reply. */
+/** Handles the one message of the actor in a rig; its result is the reply. */
 export type RigHandler = (payload: unknown, abort: AbortSignal) => unknown;
 
 const Rigged = defineActor('rigged', {
@@ -17,21 +17,21 @@ const Rigged = defineActor('rigged', {
 });
 
 export interface MiddlewareRigOptions {
-  /** What the handler does with a payload. Default: returns it. */
-  readonly handle?: RigHandler;
-  readonly supervise?: SupervisionPolicy;
-  readonly seed?: number;
+  /** The handler. Default: returns its payload. */
+  readonly handle?: RigHandler | undefined;
+  readonly supervise?: SupervisionPolicy | undefined;
+  readonly seed?: number | undefined;
 }
 
 /**
- * One actor with one retryable message, `work`, behind the middleware under test: the production runtime in virtual
- * time, so that what holds here holds there. Everything the middleware did to the messages is recorded.
+ * One actor with one retryable message, `work`, behind the middleware under test: the production runtime in
+ * virtual time. Everything that the middleware does to the messages is recorded.
  */
 export interface MiddlewareRig extends TestSystem {
   readonly ref: ActorRef<typeof Rigged>;
   /** Payloads that reached the handler, in order; one that is run again is here again. */
   readonly ran: readonly unknown[];
-  /** What became of each hookContext, as a middleware in front of the one under test sees it. */
+  /** The outcome of each message, as a middleware in front of the one under test sees it. */
   readonly outcomes: readonly Outcome[];
   readonly deadLetters: readonly DeadLetter[];
   readonly suspensions: readonly { readonly reason: SuspendReason; readonly at: number }[];
@@ -60,7 +60,7 @@ export function createMiddlewareRig(
     name: 'rig',
     supervise: options.supervise ?? { restarts: 1_000_000, restartsTotal: 1_000_000 },
     middleware: [front, ...(Array.isArray(middleware) ? middleware : [middleware as Middleware])],
-    ...(options.seed !== undefined && { seed: options.seed }),
+    seed: options.seed,
   });
   test.system.subscribe((event: RuntimeEvent) => {
     if (event.kind === 'dead-letter') deadLetters.push(event.letter);

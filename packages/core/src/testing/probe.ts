@@ -8,13 +8,13 @@ export interface Recorded {
   readonly payload: unknown;
 }
 
-/** Stands in for an actor of some definition and records what it is sent. */
+/** Replaces an actor of some definition and records its messages. */
 export interface Probe<D extends AnyDefinition> {
   readonly ref: ActorRef<D>;
   readonly received: readonly Recorded[];
   /** The payloads of one message, in order. */
   payloadsOf(message: string): readonly unknown[];
-  /** What an ask of this message is answered with from now on. */
+  /** Sets the reply to asks of this message. */
   answer(message: string, reply: unknown): void;
 }
 
@@ -33,7 +33,7 @@ export function spawnProbe<D extends AnyDefinition>(
     };
   }
   const Recorder = defineActor(`probe of ${definition.name}`, { handlers });
-  const ref = system.spawn(Recorder, undefined, name === undefined ? {} : { name });
+  const ref = system.spawn(Recorder, undefined, { name });
   return {
     ref: ref as unknown as ActorRef<D>,
     received,

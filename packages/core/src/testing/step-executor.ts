@@ -1,42 +1,24 @@
 import type { ActorCell } from '../actor/actor-cell.js';
-import type { Executor } from '../executor/executor.js';
-import type { TurnObserver } from '../executor/turn-observer.js';
+import { AttachedExecutor, type Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
-import type { MessageInvoker } from '../invoker/message-invoker.js';
-import type { ReadyQueueCoordinator } from '../run-queue/ready-queue-coordinator.js';
 
-/** What a turn may take in virtual time before the next ones of its kind are made shorter, as in production. */
+/** Virtual time that a turn may take before the next turns of its type become shorter, as in production. */
 const SLICE_MS = 1;
 
 /**
- * Runs one ready actor at a time, when told. With a seed it chooses among the ready ones by chance: every order it
+ * Runs one ready actor per step. With a seed it chooses among the ready ones by chance: every order it
  * takes is one that production could take, and the same seed takes the same order again.
  */
-export class StepExecutor implements Executor<ActorCell> {
+export class StepExecutor extends AttachedExecutor<ActorCell> implements Executor<ActorCell> {
   coarseNow: number;
   private readonly host: Host;
   private readonly choose: (() => number) | undefined;
-  private ready!: ReadyQueueCoordinator<ActorCell>;
-  private invoker!: MessageInvoker<ActorCell>;
-  private onTurnEnd!: () => void;
-  private watch: TurnObserver<ActorCell> | undefined = undefined;
 
   constructor(host: Host, choose: (() => number) | undefined) {
+    super();
     this.host = host;
     this.choose = choose;
     this.coarseNow = host.now();
-  }
-
-  attach(
-    ready: ReadyQueueCoordinator<ActorCell>,
-    invoker: MessageInvoker<ActorCell>,
-    onTurnEnd: () => void,
-    watch?: TurnObserver<ActorCell>,
-  ): void {
-    this.watch = watch;
-    this.ready = ready;
-    this.invoker = invoker;
-    this.onTurnEnd = onTurnEnd;
   }
 
   now(): number {
@@ -61,7 +43,7 @@ export class StepExecutor implements Executor<ActorCell> {
     return this.ready.depth;
   }
 
-  /** One turn of one ready actor; false when nobody was ready. */
+  /** One turn of one ready actor; false when no actor was ready. */
   step(): boolean {
     const { ready, invoker } = this;
     if (ready.isEmpty()) return false;
@@ -71,7 +53,7 @@ export class StepExecutor implements Executor<ActorCell> {
     const ms = this.now() - startedAt;
     invoker.adjustTurnMax(ms, SLICE_MS);
     const { lastRun } = invoker;
-    if (lastRun !== undefined) this.watch?.onClockRead({ mailbox: lastRun, turns: 1, handled: -left, ms });
+    if (lastRun !== undefined) this.observer?.onClockRead({ mailbox: lastRun, turns: 1, handled: -left, ms });
     return true;
   }
 }

@@ -10,23 +10,26 @@ const STEPS_MAX = 10_000_000;
 export interface TestSystem extends AsyncDisposable {
   readonly system: ActorSystem;
   readonly host: ManualHost;
-  /** One turn of one ready actor; false when nobody was ready. */
+  /** One turn of one ready actor; false when no actor was ready. */
   step(): boolean;
-  /** Runs until nobody is ready and no promise that is already on its way brings anybody back. Time stands still. */
+  /** Runs until no actor is ready and no settled promise makes one ready. Time stands still. */
   settle(): Promise<void>;
   /** Settles, moves time by `ms` from timer to timer, and settles after each and at the end. */
   advance(ms: number): Promise<void>;
 }
 
 export interface TestSystemOptions extends Omit<SystemOptions, 'host' | 'executor'> {
-  /** Chooses the order of ready actors and feeds `ctx.random`. Without one, actors run first come, first served. */
-  readonly seed?: number;
-  readonly host?: ManualHost;
+  /**
+   * Chooses the order of ready actors and feeds `ctx.random`. Without one, actors run first come, first
+   * served.
+   */
+  readonly seed?: number | undefined;
+  readonly host?: ManualHost | undefined;
 }
 
 export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
   const { seed, host: given, ...rest } = options;
-  const host = given ?? new ManualHost(seed === undefined ? {} : { seed });
+  const host = given ?? new ManualHost({ seed });
   const order = seed === undefined ? undefined : new SeededRandom(seed ^ 0x5eed);
   const executor = new StepExecutor(host, order && (() => order.next()));
   const system = createSystem({ ...rest, host, executor: () => executor });
@@ -38,7 +41,7 @@ export function createTestSystem(options: TestSystemOptions = {}): TestSystem {
         if (steps > STEPS_MAX)
           throw new Error(`still not settled after ${STEPS_MAX} turns: something keeps itself busy`);
       }
-      // What was put off comes after all that promises bring about, as on a real event loop.
+      // Callbacks of the host come after all microtasks, as on a real event loop.
       await microtasksDone();
       if (executor.readyCount === 0 && !host.runCallbacks()) return;
     }

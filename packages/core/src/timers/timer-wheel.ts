@@ -4,7 +4,7 @@ import type { Host, HostTimer } from '../host.js';
 const BUCKETS = 2048;
 const MASK = BUCKETS - 1;
 
-/** Something that is due at a time. Subclasses say what happens then. One object, linked into its bucket itself. */
+/** An entry of the wheel, linked into its bucket itself. Subclasses define `expire`. */
 export abstract class TimerNode {
   due = 0;
   /** The bucket it stands in, or -1 while it is not armed. */
@@ -16,12 +16,12 @@ export abstract class TimerNode {
 }
 
 /**
- * A hashed wheel of one-millisecond buckets: timerContext and cancelling are a few pointer writes. A node due later than one
- * revolution stays in its bucket and is passed over until its time. Nothing fires early; what is due together fires in
- * the order of its due time, then of its timerContext.
+ * A hashed wheel of one-millisecond buckets: arming and cancelling are a few pointer writes. A node due later
+ * than one revolution stays in its bucket and is skipped until its time. Nothing fires early; nodes that are
+ * due together fire in the order of their due time, then of their arming.
  *
- * One host timer is armed for the earliest bucket in use. Cancelling leaves it armed: a wake-up with nothing due costs
- * less than moving a host timer for every ask.
+ * One host timer is armed for the earliest bucket in use. Cancelling leaves it armed: a wake-up with nothing
+ * due costs less than moving a host timer for every ask.
  */
 export class TimerWheel {
   live = 0;
@@ -88,7 +88,9 @@ export class TimerWheel {
     if (this.live > 0 && this.hostTimer === undefined) this.armHost(this.nextTick());
   }
 
-  /** A wheel with nothing armed must not keep the process alive; onClockRead at between turns, not at every cancel. */
+  /**
+   * A wheel with nothing armed must not keep the process alive. Called between turns, not at every cancel.
+   */
   holdProcess(): void {
     const hold = this.live > 0;
     if (hold === this.held || this.hostTimer === undefined) return;
@@ -96,7 +98,7 @@ export class TimerWheel {
     this.hostTimer.hold(hold);
   }
 
-  /** Time ends: whatever still waits is told at once, so that nobody waits for ever. */
+  /** The end of time: every armed node expires at once, so that nothing waits for ever. */
   close(): void {
     this.hostTimer?.cancel();
     this.hostTimer = undefined;
@@ -127,7 +129,7 @@ export class TimerWheel {
     this.hostTimer?.cancel();
     this.hostTick = tick;
     this.held = true;
-    // No longer than one revolution: what is due later is onClockRead at again then, and a host's timers have a limit.
+    // At most one revolution: later nodes are checked again then, and a host's timers have a limit.
     const ms = Math.min(Math.max(0, tick - this.host.now()), BUCKETS);
     this.hostTimer = this.host.setTimer(ms, this.onWake);
   }

@@ -7,7 +7,7 @@ import {
 import { nameOfRouting } from '../routing/routing.js';
 import type { TreeNode } from './tree-spec.js';
 
-/** What there is to say about a place in a tree, besides its name and what is below it: one entry per fact. */
+/** A place in a tree without its name and the places below it: one entry per property. */
 export type NodeDescription = Readonly<Record<string, string>>;
 
 export function describeNode(node: TreeNode): NodeDescription {

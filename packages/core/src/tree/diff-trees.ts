@@ -9,11 +9,11 @@ export type TreeChange =
   | {
       readonly kind: 'changed';
       readonly path: string;
-      readonly fact: string;
+      readonly property: string;
       readonly before: string | undefined;
       readonly after: string | undefined;
     }
-  /** The order of siblings says who restarts with whom, and who stops first. */
+  /** The order of siblings decides which restart together, and which stops first. */
   | {
       readonly kind: 'reordered';
       readonly path: string;
@@ -21,7 +21,7 @@ export type TreeChange =
       readonly after: readonly string[];
     };
 
-/** What one must do to `before` to get `after`. Arguments and functions are not compared. */
+/** The changes from `before` to `after`. Arguments and functions are not compared. */
 export function diffTrees(before: SupervisorSpec, after: SupervisorSpec): readonly TreeChange[] {
   const old = byPath(walkTree(before));
   const now = byPath(walkTree(after));
@@ -46,13 +46,13 @@ function what(node: TreeNode): string {
 
 function changesOf(path: string, before: TreeNode, after: TreeNode): readonly TreeChange[] {
   const [old, now] = [describeNode(before), describeNode(after)];
-  const facts = [...new Set([...Object.keys(old), ...Object.keys(now)])];
-  return facts
-    .filter((fact) => old[fact] !== now[fact])
-    .map((fact) => ({ kind: 'changed', path, fact, before: old[fact], after: now[fact] }));
+  const properties = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  return properties
+    .filter((property) => old[property] !== now[property])
+    .map((property) => ({ kind: 'changed', path, property, before: old[property], after: now[property] }));
 }
 
-/** Only siblings that both trees have; who came or went is said elsewhere. */
+/** Only siblings that both trees have; others are added or removed. */
 function reorderOf(path: string, before: TreeNode, after: TreeNode): readonly TreeChange[] {
   if (before.kind !== 'supervisor' || after.kind !== 'supervisor') return [];
   const names = (node: typeof before, other: typeof before): string[] =>

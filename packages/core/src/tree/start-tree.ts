@@ -6,19 +6,19 @@ import { supervisionPolicy } from '../define/supervision-policy.js';
 import { TreeError } from '../errors.js';
 import { checkOption } from '../option-check.js';
 import type { ActorRef, AnyRef } from '../ref/actor-ref.js';
-import type { RefBase } from '../ref/ref-class.js';
+import type { CellRef } from '../ref/cell-ref.js';
 import { checkPool, type Spawner } from '../routing/pool.js';
 import { PoolPlan } from '../routing/pool-plan.js';
 import type { PoolRef } from '../routing/router-ref.js';
 import type { ChildSpec, PoolSpec, SupervisorSpec, TreeNode } from './tree-spec.js';
 import { walkTree } from './walk-tree.js';
 
-/** A started tree. Refs from it stay valid as long as the tree runs, whoever is restarted meanwhile. */
+/** A started tree. Its refs stay valid as long as the tree runs, over all restarts. */
 export interface RunningTree<D extends AnyDefinition = AnyDefinition> {
   readonly spec: SupervisorSpec<D>;
   /** The supervisor at the root: stop it to stop the tree. */
   readonly ref: AnyRef;
-  /** The child of that definition; with several of them, or of that name, say which: `jobs/wal`. */
+  /** The child of that definition; `path` chooses among several: `jobs/wal`. */
   get<K extends D>(definition: K, path?: string): ActorRef<K>;
   pool<K extends D>(definition: K, path?: string): PoolRef<K>;
 }
@@ -27,7 +27,7 @@ export interface RunningTree<D extends AnyDefinition = AnyDefinition> {
 export function startTree<D extends AnyDefinition>(owner: Spawner, tree: SupervisorSpec<D>): RunningTree<D> {
   for (const { node } of walkTree(tree)) checkOptions(node);
   const branch = new Branch(tree);
-  const ref = owner.spawn(Supervisor, branch, branch.options()) as unknown as RefBase;
+  const ref = owner.spawn(Supervisor, branch, branch.options()) as unknown as CellRef;
   fillOrKill(branch, ref.cell);
   return new Running(tree, ref, branch) as unknown as RunningTree<D>;
 }
@@ -39,7 +39,7 @@ function checkOptions(node: TreeNode): void {
   if (node.kind === 'pool') checkPool(node.definition, node.options);
 }
 
-/** A tree that cannot be filled after all is not left behind. */
+/** A tree that cannot be filled is killed. */
 function fillOrKill(branch: Branch, root: ActorCell): void {
   try {
     branch.fill(root);
@@ -58,15 +58,15 @@ const Supervisor = defineActor('supervisor', {
 });
 
 /**
- * A supervisor of the tree and who stands at the places below it, over all its restarts. Everything that runs user code is
- * made with it, before anybody is started: the arguments of pools.
+ * A supervisor of the tree and the actors at the places below it, over all its restarts. User code runs when
+ * it is made, before any actor is started: the arguments of pools.
  */
 class Branch {
   readonly spec: SupervisorSpec;
-  readonly refs = new Map<TreeNode, RefBase>();
+  readonly refs = new Map<TreeNode, CellRef>();
   readonly branches = new Map<TreeNode, Branch>();
   readonly pools = new Map<TreeNode, PoolPlan>();
-  /** The incarnation that was filled last. */
+  /** The last incarnation that was filled. */
   private filled: unknown = undefined;
 
   constructor(spec: SupervisorSpec) {
@@ -89,7 +89,7 @@ class Branch {
     for (const node of this.spec.children) this.refs.set(node, this.start(cell, node));
   }
 
-  private start(parent: ActorCell, node: TreeNode): RefBase {
+  private start(parent: ActorCell, node: TreeNode): CellRef {
     switch (node.kind) {
       case 'child':
         return this.startChild(parent, node);
@@ -102,14 +102,14 @@ class Branch {
     }
   }
 
-  private startChild(parent: ActorCell, node: ChildSpec): RefBase {
+  private startChild(parent: ActorCell, node: ChildSpec): CellRef {
     const { name, restart, significant, definition, args } = node;
     const options = { name, restart, significant };
     return parent.type.runtime.spawner.spawn(parent, definition, args, options, this.refs.get(node)).ref;
   }
 
-  /** What is given out is the pool's router; behind it stands the supervisor. */
-  private startPool(parent: ActorCell, node: PoolSpec): RefBase {
+  /** The ref of a pool is its router; behind it is the pool's supervisor. */
+  private startPool(parent: ActorCell, node: PoolSpec): CellRef {
     const plan = this.pools.get(node) as PoolPlan;
     return plan.open(
       parent.type.runtime.spawner.spawn(
@@ -122,7 +122,7 @@ class Branch {
     );
   }
 
-  private startBranch(parent: ActorCell, node: SupervisorSpec): RefBase {
+  private startBranch(parent: ActorCell, node: SupervisorSpec): CellRef {
     const branch = this.branches.get(node) as Branch;
     const cell = parent.type.runtime.spawner.spawn(
       parent,
@@ -138,7 +138,7 @@ class Branch {
   /** All places below, with their paths from the root. */
   *places(
     path: string,
-  ): Generator<{ readonly path: string; readonly node: TreeNode; readonly ref: RefBase }> {
+  ): Generator<{ readonly path: string; readonly node: TreeNode; readonly ref: CellRef }> {
     for (const [node, ref] of this.refs) {
       const place = `${path}/${node.name}`;
       yield { path: place, node, ref };
@@ -159,15 +159,15 @@ class Running {
     this.branch = branch;
   }
 
-  get(definition: AnyDefinition, path?: string): RefBase {
+  get(definition: AnyDefinition, path?: string): CellRef {
     return this.find('child', definition, path);
   }
 
-  pool(definition: AnyDefinition, path?: string): RefBase {
+  pool(definition: AnyDefinition, path?: string): CellRef {
     return this.find('pool', definition, path);
   }
 
-  private find(kind: 'child' | 'pool', definition: AnyDefinition, path: string | undefined): RefBase {
+  private find(kind: 'child' | 'pool', definition: AnyDefinition, path: string | undefined): CellRef {
     const found = [...this.branch.places(this.spec.name)].filter(
       ({ node, path: place }) =>
         node.kind === kind && node.definition === definition && (path === undefined || isAt(place, path)),

@@ -6,38 +6,38 @@ import type { PoolOptions } from '../routing/pool.js';
 
 export interface ChildOptions {
   /** Default: the name of the definition. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** Default `transient`. */
-  readonly restart?: RestartType;
+  readonly restart?: RestartType | undefined;
   /** When it ends for good, its supervisor ends too. */
-  readonly significant?: boolean;
+  readonly significant?: boolean | undefined;
 }
 
 export interface SupervisorOptions extends SupervisionPolicy {
-  readonly restart?: RestartType;
-  readonly significant?: boolean;
+  readonly restart?: RestartType | undefined;
+  readonly significant?: boolean | undefined;
 }
 
-interface Place {
+interface NodeSettings {
   readonly name: string;
   readonly restart: RestartType;
   readonly significant: boolean;
 }
 
-export interface ChildSpec<D extends AnyDefinition = AnyDefinition> extends Place {
+export interface ChildSpec<D extends AnyDefinition = AnyDefinition> extends NodeSettings {
   readonly kind: 'child';
   readonly definition: D;
   readonly args: unknown;
 }
 
-export interface PoolSpec<D extends AnyDefinition = AnyDefinition> extends Place {
+export interface PoolSpec<D extends AnyDefinition = AnyDefinition> extends NodeSettings {
   readonly kind: 'pool';
   readonly definition: D;
   readonly options: PoolOptions<D>;
 }
 
-/** D: all definitions below it, so that looking for one that is not there does not compile. */
-export interface SupervisorSpec<D extends AnyDefinition = AnyDefinition> extends Place {
+/** D: all definitions below it, so that a lookup of a missing one does not compile. */
+export interface SupervisorSpec<D extends AnyDefinition = AnyDefinition> extends NodeSettings {
   readonly kind: 'supervisor';
   readonly policy: SupervisionPolicy;
   readonly children: readonly TreeNode[];
@@ -66,20 +66,23 @@ export function child<D extends AnyDefinition>(
   return Object.freeze({ kind: 'child', definition, args, ...place });
 }
 
-/** Several actors of one definition behind one ref. Its `restart` is that of its routees, `permanent` by default. */
+/**
+ * Several actors of one definition behind one ref. Its `restart` is that of its routees, `permanent` by
+ * default.
+ */
 export function pool<D extends AnyDefinition>(definition: D, options: PoolOptions<D>): PoolSpec<D> {
   const place = placeOf({ name: options.name ?? definition.name }, definition.name, 'transient');
   return Object.freeze({ kind: 'pool', definition, options, ...place });
 }
 
-/** A supervisor and what it supervises, in the order of their start. Nothing runs yet: the tree is data. */
+/** A supervisor and its children in start order. Nothing runs yet: the tree is data. */
 export function supervisor<const C extends readonly TreeNode[]>(
   name: string,
   options: SupervisorOptions,
   children: C,
 ): SupervisorSpec<DefinitionsIn<C[number]>> {
   const { restart, significant, ...policy } = options;
-  const place = placeOf({ name, ...definedOf({ restart, significant }) }, name, 'transient');
+  const place = placeOf({ name, restart, significant }, name, 'transient');
   const taken = new Set<string>();
   for (const node of children) {
     if (taken.has(node.name)) throw new TreeError(`${name}/${node.name}`, 'two siblings have this name');
@@ -88,7 +91,7 @@ export function supervisor<const C extends readonly TreeNode[]>(
   return Object.freeze({ kind: 'supervisor', policy, children: Object.freeze([...children]), ...place });
 }
 
-function placeOf(options: ChildOptions, name: string, restart: RestartType): Place {
+function placeOf(options: ChildOptions, name: string, restart: RestartType): NodeSettings {
   const place = {
     name: options.name ?? name,
     restart: options.restart ?? restart,
@@ -97,14 +100,4 @@ function placeOf(options: ChildOptions, name: string, restart: RestartType): Pla
   if (!isLegalName(place.name))
     throw new TreeError(String(place.name).slice(0, 200), `the name is not legal: needed ${NAME_RULE}`);
   return place;
-}
-
-function definedOf(options: {
-  restart: RestartType | undefined;
-  significant: boolean | undefined;
-}): ChildOptions {
-  return {
-    ...(options.restart === undefined ? {} : { restart: options.restart }),
-    ...(options.significant === undefined ? {} : { significant: options.significant }),
-  };
 }

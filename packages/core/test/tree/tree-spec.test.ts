@@ -61,7 +61,7 @@ tree('a difference has the path, the property and both values', () => {
     {
       kind: 'changed',
       path: 'app',
-      fact: 'limit',
+      property: 'limit',
       before: '3 restarts in 1000 ms',
       after: '5 restarts in 1000 ms',
     },
@@ -74,7 +74,7 @@ tree('a difference has the path, the property and both values', () => {
     {
       kind: 'changed',
       path: 'app/workers/worker',
-      fact: 'kind',
+      property: 'kind',
       before: 'pool of 4 worker',
       after: 'pool of 8 worker',
     },

@@ -1,8 +1,8 @@
 import { type InlinePayload, payloadOfPart } from '../job/payload.js';
 
 /**
- * Reads the values that {@link ByteWriter} wrote, never beyond the end of the bytes. A subclass knows where they came
- * from and which error a short or damaged value is.
+ * Reads the values that {@link ByteWriter} wrote, never beyond the end of the bytes. A subclass knows where
+ * they came from and which error a short or damaged value is.
  */
 export abstract class ByteReader {
   protected readonly buffer: Buffer;

@@ -54,7 +54,10 @@ export class ByteWriter {
     this.at += this.buffer.write(value, this.at, bytes, 'utf8');
   }
 
-  /** Short ASCII, mostly names: cheaper by hand than with two calls into the runtime. False if it is not ASCII. */
+  /**
+   * Short ASCII, mostly names: cheaper by hand than with two calls into the runtime. False if it is not
+   * ASCII.
+   */
   private shortText(value: string): boolean {
     const { length } = value;
     this.room(length + 1);

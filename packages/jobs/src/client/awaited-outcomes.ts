@@ -1,6 +1,6 @@
+import { checkValue } from '../job/check-schema.js';
 import type { JobDefinition } from '../job/define-job.js';
 import { type Payload, payloadValue } from '../job/payload.js';
-import { checkValue } from '../job/schema-check.js';
 import { JobCancelledError, JobFailedError, JobUnknownError, JobWaitError } from '../jobs-error.js';
 import type { JobOutcome } from '../protocol/client-messages.js';
 import { Deferred } from './deferred.js';

@@ -40,7 +40,10 @@ export interface ListOptions {
   readonly max?: number | undefined;
 }
 
-/** The client as a state machine without I/O, with promises for its callers. Submits of one turn leave in one message. */
+/**
+ * The client as a state machine without I/O, with promises for its callers. Submits of one turn leave in one
+ * message.
+ */
 export class Client implements JobOperations, AsyncDisposable {
   private readonly setup: ClientSetup;
   private readonly encoder = new SubmitEncoder((message) => this.write(message));
@@ -71,8 +74,8 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 
   /**
-   * The file holds the input as JSON. A large one is read while it is sent, and again if the connection is lost
-   * meanwhile: it must not change before the promise settles. Only the worker checks the input.
+   * The file holds the input as JSON. A large one is read while it is sent, and again if the connection is
+   * lost meanwhile: it must not change before the promise settles. Only the worker checks the input.
    */
   async submitFile<D extends JobDefinition>(
     job: D,
@@ -260,7 +263,7 @@ export class Client implements JobOperations, AsyncDisposable {
     this.isConnected = false;
     if (message.code === 'ERR_SESSION_MALFORMED')
       return this.end(new SessionRefusedError(message.code, message.problem));
-    this.setup.host.setTimer(message.code === 'ERR_SESSION_REPLACED' ? 0 : 1_000, () => {
+    this.setup.host.setTimer(0, () => {
       if (this.closedBy === undefined) this.connect();
     });
   }
@@ -276,7 +279,8 @@ export class Client implements JobOperations, AsyncDisposable {
   }
 
   private welcomed(message: ToClient & { kind: 'welcome' }): void {
-    // The same numbers are other jobs there, and a submit that the last leader may have taken must not be taken twice.
+    // The same numbers are other jobs there, and a submit that the last leader may have taken must not be
+    // taken twice.
     if (this.tag !== '' && this.tag !== message.tag)
       return this.end(new LeaderChangedError(this.tag, message.tag));
     this.isConnected = true;

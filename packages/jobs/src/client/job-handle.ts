@@ -38,7 +38,10 @@ export class JobHandle<D extends JobDefinition> {
     return this.operations.idOf(this.job);
   }
 
-  /** The output, once there is one. Rejects with JobFailedError, JobCancelledError, JobUnknownError or JobWaitError. */
+  /**
+   * The output, once there is one. Rejects with JobFailedError, JobCancelledError, JobUnknownError or
+   * JobWaitError.
+   */
   async result(options: WaitOptions = {}): Promise<JobOutput<D>> {
     checkOptions('result', options, WAIT_OPTIONS);
     // The output schema of this definition has checked the value.

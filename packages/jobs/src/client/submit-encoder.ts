@@ -1,9 +1,10 @@
 // Hot path: `encode` runs once per job.
+import { checkOption, describe, number, text } from '@troupe/core/option-check';
+import { checkValue } from '../job/check-schema.js';
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
 import { type Payload, payloadOfValue } from '../job/payload.js';
-import { checkValue } from '../job/schema-check.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
-import { checkOptions, numberWithin, show, text, YEAR_MS } from '../option-check.js';
+import { checkOptions, definitionError, YEAR_MS } from '../option-check.js';
 import type { ClientMessage, Refusal } from '../protocol/client-messages.js';
 import type { SubmitDraft } from './pending-calls.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
@@ -15,12 +16,15 @@ export interface SubmitOptions extends WaitOptions {
   readonly runAfterMs?: number | undefined;
 }
 
-const isKey = text(512);
-export const SUBMIT_OPTIONS = { key: isKey, runAfterMs: numberWithin(0, YEAR_MS), ...WAIT_OPTIONS };
+const submitKey = text(512);
+export const SUBMIT_OPTIONS = { key: submitKey, runAfterMs: number(0, YEAR_MS), ...WAIT_OPTIONS };
 export const SUBMIT_ALL_OPTIONS = { runAfterMs: SUBMIT_OPTIONS.runAfterMs, ...WAIT_OPTIONS };
 export const NO_OPTIONS: SubmitOptions = {};
 
-/** Turns inputs into submits: checked, encoded, with the reference under which the leader knows their definition. */
+/**
+ * Turns inputs into submits: checked, encoded, with the reference under which the leader knows their
+ * definition.
+ */
 export class SubmitEncoder {
   /** From the leader's last welcome. */
   payloadBytesMax = Number.POSITIVE_INFINITY;
@@ -68,7 +72,9 @@ export class SubmitEncoder {
     if (code === 'ERR_POLICIES_FULL') this.refusedRefs.add(ref);
   }
 
-  /** The raw input travels, and the worker's schema transforms it once. The key is made of the checked value. */
+  /**
+   * The raw input travels, and the worker's schema transforms it once. The key is made of the checked value.
+   */
   private fill(
     draft: SubmitDraft,
     job: JobDefinition,
@@ -93,7 +99,7 @@ export class SubmitEncoder {
     let ref = this.refs.get(job);
     if (ref === undefined) {
       if (!isDefinition(job))
-        throw new JobDefinitionError('submit', `needs a job made by defineJob, got ${show(job)}`);
+        throw new JobDefinitionError('submit', `needs a job made by defineJob, got ${describe(job)}`);
       ref = this.refs.size + 1;
       this.refs.set(job, ref);
       this.write({ kind: 'define', ref, policy: job.policy });
@@ -107,9 +113,7 @@ export class SubmitEncoder {
 /** The key travels to the leader and is kept there, so it must be a text. */
 function keyOf(job: JobDefinition, checked: unknown): string {
   const key: unknown = job.key?.(checked);
-  const problem = isKey(key);
-  if (problem !== undefined)
-    throw new JobDefinitionError(`job '${job.exec}'`, `the value of its key function ${problem}`);
+  checkOption(`job '${job.exec}': the value of its key function`, key, submitKey, definitionError);
   return key as string;
 }
 
@@ -122,5 +126,8 @@ function encodeInput(job: JobDefinition, input: unknown): Payload {
     throw new JobDefinitionError(`job '${job.exec}'`, `its input cannot be written as JSON: ${reason}`);
   }
   if (payload !== undefined) return payload;
-  throw new JobDefinitionError(`job '${job.exec}'`, `its input cannot be written as JSON: ${show(input)}`);
+  throw new JobDefinitionError(
+    `job '${job.exec}'`,
+    `its input cannot be written as JSON: ${describe(input)}`,
+  );
 }

@@ -14,8 +14,8 @@ export interface SubmitWindowEvents {
 }
 
 /**
- * The submits that have no receipt yet, bounded. Numbers them and keeps each until it is answered. After a reconnect
- * every unanswered one is sent again under its old number, so nothing is lost and nothing doubled.
+ * The submits that have no receipt yet, bounded. Numbers them and keeps each until it is answered. After a
+ * reconnect every unanswered one is sent again under its old number, so nothing is lost and nothing doubled.
  */
 export class SubmitWindow {
   outstandingMax = DEFAULT_OUTSTANDING_MAX;

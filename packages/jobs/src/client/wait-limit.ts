@@ -1,5 +1,5 @@
+import { number, rule } from '@troupe/core/option-check';
 import type { JobsHost, JobsTimer } from '../host.js';
-import { type Check, numberWithin } from '../option-check.js';
 
 /** Limits of a wait. The job goes on without its caller. */
 export interface WaitOptions {
@@ -12,9 +12,9 @@ export interface WaitOptions {
 /** The longest delay of a timer. */
 const WITHIN_MS_MAX = 2 ** 31 - 1;
 
-const isSignal: Check = (value) => (value instanceof AbortSignal ? undefined : 'must be an AbortSignal');
+const abortSignal = rule('an AbortSignal', (value) => value instanceof AbortSignal);
 
-export const WAIT_OPTIONS = { withinMs: numberWithin(0, WITHIN_MS_MAX), signal: isSignal };
+export const WAIT_OPTIONS = { withinMs: number(0, WITHIN_MS_MAX), signal: abortSignal };
 
 /** Calls `abandon` when the time is over or the signal aborts, unless the promise is settled by then. */
 export function limitWait(

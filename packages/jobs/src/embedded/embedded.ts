@@ -1,13 +1,9 @@
-import { type ActorRef, type ActorSystem, createSystem, type Host, nodeHost } from '@troupe/core';
-import type { WalOptions } from '@troupe/wal';
+import { type ActorRef, type ActorSystem, type Host, nodeHost } from '@troupe/core';
 import type { Client } from '../client/client.js';
 import { spawnClient } from '../client/client-actor.js';
-import type { OpenJournal } from '../journal/journal.js';
-import { walJournal } from '../journal/wal-journal.js';
-import type { JobsObserver } from '../leader/jobs-event.js';
-import { LeaderActor } from '../leader/leader-actor.js';
-import { LEADER_CHECKS } from '../leader/leader-checks.js';
-import type { LeaderLimits, LeaderTimes } from '../leader/leader-limits.js';
+import type { LeaderActor } from '../leader/leader-actor.js';
+import { LEADER_OPTION_RULES } from '../leader/leader-option-rules.js';
+import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, plainName, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';
 import { rootCause } from '../root-cause.js';
@@ -22,17 +18,9 @@ import {
 } from '../worker/worker-options.js';
 import { RolesSupervisor } from './roles-supervisor.js';
 
-export interface EmbeddedOptions {
-  /** The folder of the log. One leader at a time: a second one is refused. */
-  readonly dir?: string | undefined;
-  /** Another log in place of the folder. */
-  readonly journal?: OpenJournal | undefined;
-  readonly limits?: Partial<LeaderLimits> | undefined;
-  readonly times?: Partial<LeaderTimes> | undefined;
-  readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
+export interface EmbeddedOptions extends LeaderStartOptions {
   /** Called first when the log fails. The process then exits with 74: its state may not be on the disk. */
   readonly onFatal?: ((error: Error) => void) | undefined;
-  readonly observe?: JobsObserver | undefined;
   readonly host?: Host | undefined;
 }
 
@@ -49,9 +37,12 @@ export interface EmbeddedWorker {
   drain(options?: { readonly withinMs?: number | undefined }): Promise<void>;
 }
 
-/** Leader, workers and clients in this process: the same code and the same files as over the network, and no port. */
+/**
+ * Leader, workers and clients in this process: the same code and the same files as over the network, and no
+ * port.
+ */
 export async function embedded(options: EmbeddedOptions): Promise<EmbeddedJobs> {
-  checkOptions('embedded', options, LEADER_CHECKS);
+  checkOptions('embedded', options, LEADER_OPTION_RULES);
   const host = options.host ?? nodeHost;
   const jobs = new EmbeddedJobs(options, host);
   await jobs.ready();
@@ -71,23 +62,7 @@ export class EmbeddedJobs implements AsyncDisposable {
   constructor(options: EmbeddedOptions, host: Host) {
     this.host = host;
     const onFatal = options.onFatal ?? (() => undefined);
-    // The leader is never restarted in place: its state must come from the disk, which this process has locked.
-    this.system = createSystem({ name: 'jobs', host, supervise: { decide: () => 'escalate' } });
-    const wal = { ...options.wal, onFatal };
-    const openJournal = options.journal ?? walJournal({ ...wal, dir: options.dir });
-    const { limits, times, observe } = options;
-    this.leader = this.system.spawn(
-      LeaderActor,
-      {
-        host,
-        openJournal,
-        onFatal,
-        ...(limits === undefined ? {} : { limits }),
-        ...(times === undefined ? {} : { times }),
-        ...(observe === undefined ? {} : { observe }),
-      },
-      { name: 'leader' },
-    );
+    ({ system: this.system, leader: this.leader } = spawnLeader('jobs', options, host, onFatal));
     void this.system.whenStopped.then((report) => {
       if (report.cause !== undefined && this.closing === undefined) onFatal(report.cause);
     });
@@ -155,7 +130,9 @@ export class EmbeddedJobs implements AsyncDisposable {
     return this.closing;
   }
 
-  /** Releases the folder without draining, as if the process had been killed after its last acknowledgement. */
+  /**
+   * Releases the folder without draining, as if the process had been killed after its last acknowledgement.
+   */
   async abandon(): Promise<void> {
     this.workers.clear();
     await this.close();
@@ -167,7 +144,7 @@ export class EmbeddedJobs implements AsyncDisposable {
 
   private async shutDown(withinMs: number): Promise<void> {
     try {
-      this.leader.tell.quiesce();
+      this.leader.tell.drain();
       await Promise.all([...this.workers].map((ref) => this.drainWorker(ref, withinMs)));
       const error = await this.system.ask(this.leader, { withinMs: 60_000 }).close();
       if (error instanceof Error) throw error;

@@ -8,8 +8,8 @@ export interface RolesSupervisorArgs {
 const none = {};
 
 /**
- * The parent of the workers and clients beside an embedded leader. A failed one is restarted: a worker as a new
- * incarnation, a client with everything it still waits for. The leader goes on.
+ * The parent of the workers and clients beside an embedded leader. A failed one is restarted: a worker as a
+ * new incarnation, a client with everything it still waits for. The leader goes on.
  */
 export const RolesSupervisor: ActorDefinition<typeof none, RolesSupervisorArgs, RolesSupervisorArgs> =
   defineActor('roles', {

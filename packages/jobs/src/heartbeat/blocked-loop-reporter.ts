@@ -18,13 +18,17 @@ const codec: RoleCodec<HeartbeatHello, LoopBlocked, ToWorker> = {
   answer: readToWorker,
 };
 
-/** After so many heartbeats without a tick the loop is reported: before the leader draws a conclusion from the silence. */
+/**
+ * After so many heartbeats without a tick the loop is reported: before the leader draws a conclusion from the
+ * silence.
+ */
 const BLOCKED_HEARTBEATS = 1.5;
 const CHECKS_PER_HEARTBEAT = 4;
 
 /**
- * Watches the main loop from another thread through a counter which that loop raises. While the loop is blocked, it
- * has a connection of its own to the leader and reports the blocked time there once a heartbeat (ADR 0057).
+ * Watches the main loop from another thread through a counter which that loop raises. While the loop is
+ * blocked, it has a connection of its own to the leader and reports the blocked time there once a heartbeat
+ * (ADR 0057).
  */
 export class BlockedLoopReporter {
   private readonly watched: WatchedWorker;
@@ -68,7 +72,8 @@ export class BlockedLoopReporter {
   private check(now: number): void {
     const { heartbeatMs } = this.watched;
     const tick = Atomics.load(this.ticks, 0);
-    // Time in which this thread stood still as well says nothing about the other: the whole process was stopped.
+    // Time in which this thread stood still as well says nothing about the other: the whole process was
+    // stopped.
     const ownStallMs = Math.max(0, now - this.checkedAt - 2 * this.checkMs);
     this.checkedAt = now;
     this.tickedAt += ownStallMs;
@@ -93,7 +98,8 @@ export class BlockedLoopReporter {
     const { dial, hello } = this.watched;
     const connection = new LeaderConnection(dial, hello.worker, codec, {
       onUp: () => {
-        // No answer is needed here: a refused connection is cut, and dialled again while there is a reason to.
+        // No answer is needed here: a refused connection is cut, and dialled again while there is a reason
+        // to.
         const port = { ref: undefined as never, write: () => undefined };
         connection.open(hello, port);
         this.write = (blockedMs) => connection.write({ blockedMs }, port);

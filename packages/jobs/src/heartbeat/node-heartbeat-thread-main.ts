@@ -1,5 +1,5 @@
-// The program of the heartbeat thread, which reports for workers whose event loop is blocked. It holds counters and,
-// rarely, a connection.
+// The program of the heartbeat thread, which reports for workers whose event loop is blocked. It holds
+// counters and, rarely, a connection.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { nodeHost } from '@troupe/core';

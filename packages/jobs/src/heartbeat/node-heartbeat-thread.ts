@@ -1,4 +1,5 @@
-// The main loop's side of the heartbeat thread: one for all workers of this process, running while there are workers.
+// The main loop's side of the heartbeat thread: one for all workers of this process, running while there are
+// workers.
 
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';

@@ -2,7 +2,10 @@ import type { WorkerHello } from '../protocol/worker-messages.js';
 import type { WatchedWorker } from './blocked-loop-reporter.js';
 import { type HeartbeatRegistration, registerWorker } from './node-heartbeat-thread.js';
 
-/** Ties the sessions of one worker to the heartbeat thread: each hello has its token, each welcome starts a watch. */
+/**
+ * Ties the sessions of one worker to the heartbeat thread: each hello has its token, each welcome starts a
+ * watch.
+ */
 export class SessionHeartbeat {
   private readonly dial: WatchedWorker['dial'];
   private readonly registration: HeartbeatRegistration = registerWorker();

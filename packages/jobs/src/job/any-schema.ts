@@ -1,4 +1,4 @@
-/** Takes every value as it is: where the values are somebody else's to check. */
+/** Accepts every value: for values that are checked elsewhere. */
 export const ANY = {
   '~standard': { version: 1, vendor: 'troupe', validate: (value: unknown) => ({ value }) },
 } as const;

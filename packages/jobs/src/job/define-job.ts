@@ -1,8 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { JobDefinitionError } from '../jobs-error.js';
-import { checkOptions, isFunction, show, withDefaults } from '../option-check.js';
-import { isJobName, type JobPolicy, POLICY_CHECKS } from './job-policy.js';
-import { DEFAULT_RETRY, type RetryPolicy } from './retry.js';
+import { callback, checkOption, rule } from '@troupe/core/option-check';
+import { checkOptions, definitionError, withDefaults } from '../option-check.js';
+import { type JobPolicy, jobName, POLICY_CHECKS } from './job-policy.js';
+import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
 
 const DEFAULT_LIMITS: JobPolicy['limits'] = { runMs: 600_000, outputBytes: 1_048_576 };
 const DEFAULT_KEEP: JobPolicy['keep'] = { doneMs: 3_600_000, deadMs: 14 * 24 * 3_600_000 };
@@ -13,18 +13,18 @@ export interface JobOptions<In extends StandardSchemaV1, Out extends StandardSch
   readonly input: In;
   readonly output: Out;
   readonly retry?: Partial<RetryPolicy>;
-  /** Silence of a worker after which its attempt is taken from it. 30 s; never less than three beats of the leader. */
+  /** Silence of a worker after which it loses its attempt. 30 s; at least three heartbeats of the leader. */
   readonly leaseMs?: number;
   readonly limits?: {
-    /** One attempt's run time; 10 min. Then its signal aborts, then the attempt is ended. */
+    /** Run time of one attempt; 10 min. Then its signal aborts and the attempt ends. */
     readonly runMs?: number;
-    /** Encoded output; 1 MiB, at most 11. More is a failure that is not tried again. */
+    /** Bytes of the encoded output; 1 MiB, at most 11. More is a final failure. */
     readonly outputBytes?: number;
   };
   readonly keep?: {
-    /** How long a result can be read; 1 h. Less if the leader has more results than it keeps, those that go first first. */
+    /** Retention of a result; 1 h. Less if the leader has more results than it keeps. */
     readonly doneMs?: number;
-    /** How long a dead letter is kept; 14 days. */
+    /** Retention of a dead letter; 14 days. */
     readonly deadMs?: number;
   };
   /** The idempotency key of an input, unless a submit names its own. */
@@ -44,25 +44,24 @@ export interface JobDefinition<
   key?(input: StandardSchemaV1.InferOutput<In>): string;
 }
 
-/** What a caller passes. */
+/** The argument of a caller. */
 export type JobInput<D extends JobDefinition> = StandardSchemaV1.InferInput<D['input']>;
-/** What the handler receives: the input after its schema. */
+/** The handler's input: after its schema. */
 export type HandlerInput<D extends JobDefinition> = StandardSchemaV1.InferOutput<D['input']>;
-/** What the handler returns. */
+/** The handler's return value. */
 export type HandlerOutput<D extends JobDefinition> = StandardSchemaV1.InferInput<D['output']>;
-/** What the caller gets back: the output after its schema. */
+/** The caller's result: the output after its schema. */
 export type JobOutput<D extends JobDefinition> = StandardSchemaV1.InferOutput<D['output']>;
 
-const KNOWN = { ...POLICY_CHECKS, input: isSchema, output: isSchema, key: isFunction };
+const schema = rule('a Standard Schema', isSchema);
+const KNOWN = { ...POLICY_CHECKS, input: schema, output: schema, key: callback };
 
 export function defineJob<In extends StandardSchemaV1, Out extends StandardSchemaV1>(
   name: string,
   options: JobOptions<In, Out>,
 ): JobDefinition<In, Out> {
-  const subject = `job ${show(name)}`;
-  const problem = isJobName(name);
-  if (problem !== undefined) throw new JobDefinitionError(subject, `its name ${problem}`);
-  checkOptions(subject, options, KNOWN, ['input', 'output']);
+  checkOption('job name', name, jobName, definitionError);
+  checkOptions(`job '${name}'`, options, KNOWN, ['input', 'output']);
   return Object.freeze({
     exec: name,
     policy: policyOf(name, options),
@@ -88,18 +87,13 @@ function policyOf(name: string, options: Knobs): JobPolicy {
   });
 }
 
-/** Whether it was made by `defineJob`, of this copy of the package or another. */
+/** Whether it was made by `defineJob`, in this copy of the package or another. */
 export function isDefinition(value: unknown): value is JobDefinition {
   const { exec, policy, input, output } = (value ?? {}) as Partial<JobDefinition>;
-  return (
-    typeof exec === 'string' &&
-    policy?.exec === exec &&
-    isSchema(input) === undefined &&
-    isSchema(output) === undefined
-  );
+  return typeof exec === 'string' && policy?.exec === exec && isSchema(input) && isSchema(output);
 }
 
-function isSchema(value: unknown): string | undefined {
+function isSchema(value: unknown): boolean {
   const standard = (value as { '~standard'?: { validate?: unknown } } | null)?.['~standard'];
-  return typeof standard?.validate === 'function' ? undefined : 'must be a Standard Schema';
+  return typeof standard?.validate === 'function';
 }

@@ -1,6 +1,6 @@
 import { JobForeignError } from '../jobs-error.js';
 
-/** The id for people of a job that an event knows by its number. The tag of the folder says whose number it is: `overview()` has it. */
+/** The id of a job for people. The tag identifies the leader's folder; `overview()` returns it. */
 export function jobId(tag: string, job: number): string {
   return `${tag}-${job.toString(36)}`;
 }

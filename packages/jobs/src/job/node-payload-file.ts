@@ -8,14 +8,14 @@ import { bodyFromFile } from '@troupe/transport';
 import { type Payload, payloadOfBytes } from './payload.js';
 import { FilePayload, STORED_BYTES_MIN } from './stored-payload.js';
 
-/** The content of a file as a payload: small ones are read now, large ones while they are sent, where that is possible. */
+/** The content of a file: read now if it is small or cannot be streamed, else while it is sent. */
 export async function payloadOfFile(path: string, streams: boolean): Promise<Payload> {
   const { size } = await stat(path);
   if (!streams || size < STORED_BYTES_MIN) return payloadOfBytes(await readFile(path));
   return new FilePayload(size, () => bodyFromFile(path));
 }
 
-/** What can be read only once, in a file from which it can be sent again. `use` has it for as long as it runs. */
+/** Writes a stream to a temporary file, from which it can be sent again. The file exists while `use` runs. */
 export async function withSpooled<T>(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   use: (path: string) => Promise<T>,

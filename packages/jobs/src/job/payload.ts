@@ -3,15 +3,16 @@ import { isAscii } from 'node:buffer';
 import { StoredPayload } from './stored-payload.js';
 
 /**
- * The bytes of a JSON text. A short ASCII one is a string, one byte a character: 16 bytes of overhead, and it pins
- * nothing, where a typed array costs two hundred bytes or pins a slab. Any other is a byte array of its own, or stays
- * on the disk. Invariant: a string here is ASCII; its maker has checked it, so no reader checks again.
+ * The bytes of a JSON text. A short ASCII one is a string, one byte a character: 16 bytes of overhead, and it
+ * pins nothing, where a typed array costs two hundred bytes or pins a slab. Any other is a byte array of its
+ * own, or stays on the disk. Invariant: a string here is ASCII; its maker has checked it, so no reader checks
+ * again.
  */
 export type InlinePayload = string | Uint8Array;
 export type Payload = InlinePayload | StoredPayload;
 
 /** A larger payload is held outside the JavaScript heap. */
-export const TEXT_PAYLOAD_BYTES_MAX = 4_096;
+const TEXT_PAYLOAD_BYTES_MAX = 4_096;
 
 /** Node takes buffers up to this size from a shared pool, which a payload must not pin. */
 const POOLED_BYTES_MAX = 64 * 1024;
@@ -25,8 +26,8 @@ export const EMPTY_PAYLOAD: Payload = '';
 const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 
 /**
- * The value as JSON; undefined for a value that JSON cannot hold. To match a plain string takes a third of the time
- * `JSON.stringify` takes to write it.
+ * The value as JSON; undefined for a value that JSON cannot hold. To match a plain string takes a third of
+ * the time `JSON.stringify` takes to write it.
  */
 export function payloadOfValue(value: unknown): InlinePayload | undefined {
   if (typeof value === 'string' && value.length <= PLAIN_CHARS_MAX && PLAIN_TEXT.test(value))
@@ -47,7 +48,9 @@ export function payloadOfText(text: string): InlinePayload {
   return bytes.length > POOLED_BYTES_MAX ? bytes : payloadOfBytes(bytes);
 }
 
-/** Only ASCII takes one byte a character; counting bytes is several times as fast as a look at each character. */
+/**
+ * Only ASCII takes one byte a character; counting bytes is several times as fast as a look at each character.
+ */
 function isShortAscii(text: string): boolean {
   return text.length <= TEXT_PAYLOAD_BYTES_MAX && Buffer.byteLength(text) === text.length;
 }
@@ -71,7 +74,8 @@ export function payloadText(payload: Payload): string {
   if (typeof payload === 'string') return payload;
   mustBeHere(payload);
   const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-  // Two vectorised passes are faster than one that looks at every byte, and a long text stays outside the heap.
+  // Two vectorised passes are faster than one that looks at every byte, and a long text stays outside the
+  // heap.
   return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
 }
 

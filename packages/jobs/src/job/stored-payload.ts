@@ -1,6 +1,6 @@
 import type { BodySource } from '@troupe/transport';
 
-/** From this size on a payload that comes over the network is a file beside the log, never in memory as a whole (ADR 0085). */
+/** A payload of this size from the network is a file beside the log, never whole in memory (ADR 0085). */
 export const STORED_BYTES_MIN = 1024 * 1024;
 
 /** A payload in the log's folder, named by its digest. Durable before any record names it. */
@@ -13,13 +13,13 @@ export class StoredPayload {
     this.length = length;
   }
 
-  /** 53 bits of the digest: what a key remembers of its payload. */
+  /** 53 bits of the digest, which an idempotency key keeps of its payload. */
   get hash(): number {
     return Number.parseInt(this.sha256.slice(0, 13), 16);
   }
 }
 
-/** A payload in a file of the client's. It is read while it is sent, and read again if it has to be sent again. */
+/** A payload in a file of the client. It is read while it is sent, and again if it is sent again. */
 export class FilePayload extends StoredPayload {
   readonly open: () => BodySource;
 
@@ -29,19 +29,19 @@ export class FilePayload extends StoredPayload {
   }
 }
 
-/** Takes the bytes of one payload. */
+/** Writes one payload to the store. */
 export interface PayloadWriter {
-  /** Copies the chunk; `done` when the next may come. Several may wait, they keep their order. */
+  /** Copies the chunk; `done` when the next may follow. Waiting chunks keep their order. */
   write(chunk: Uint8Array, done: (error: Error | null) => void): void;
   finish(done: (error: Error | null, payload: StoredPayload) => void): void;
   abandon(): void;
 }
 
-/** Where a leader keeps large payloads. */
+/** The large payloads of a leader. */
 export interface PayloadStore {
-  /** Undefined while nothing can be taken. */
+  /** Undefined while the store takes no payload. */
   write(): PayloadWriter | undefined;
-  /** In pieces; the last of them comes only if all of it is what was stored. */
+  /** In pieces; the last one comes only if the digest of all is right. */
   open(payload: StoredPayload): BodySource;
   /** No record will name it. */
   release(payload: StoredPayload): void;

@@ -1,31 +1,30 @@
 import type { PayloadStore, StoredPayload } from '../job/stored-payload.js';
 
 /**
- * What a leader needs of its log. One implementation is a file log; a replicated log is another. Nothing here knows what an
- * entry means.
+ * The log of a leader. One implementation is a file log; a replicated log is another. It does not know what an entry means.
  */
 export interface Journal {
   /**
-   * Appends the entries in order. `done` comes once all of them are durable, with the position of the first; positions of one
-   * call are consecutive. An error is the end: nothing of this call may be acted on, and the leader stops. `stored`: what an entry
-   * refers to, by its place among the entries; at most one each.
+   * Appends the entries in order. `done` runs once all of them are durable, with the position of the first; the positions of
+   * one call are consecutive. An error is final: no entry of this call may be acted on, and the leader stops.
+   * `stored`: the stored payload that an entry refers to, by the index of the entry; at most one each.
    */
   append(
     entries: readonly Uint8Array[],
-    done: (error: Error | undefined, firstLsn: number) => void,
+    done: (error: Error | null, firstLsn: number) => void,
     stored?: ReadonlyMap<number, StoredPayload>,
   ): void;
-  /** Where it keeps payloads that are too large for an entry, if it can. */
+  /** The store of payloads that are too large for an entry, where the journal has one. */
   readonly payloads?: PayloadStore | undefined;
-  /** Whether new work should be refused because space is running out. */
-  readonly low: boolean;
-  /** Puts a snapshot in the place of the entries up to now, off the caller's loop. A log does so by itself as it grows. */
-  snapshot(done: (error: Error | undefined, lsn: number) => void): void;
-  /** Makes everything durable and lets go of the log. */
-  close(done: (error: Error | undefined) => void): void;
+  /** New work should be refused, because disk space is running out. */
+  readonly diskLow: boolean;
+  /** Replaces the entries up to now by a snapshot, off the event loop. A log also does so by itself as it grows. */
+  snapshot(done: (error: Error | null, lsn: number) => void): void;
+  /** Makes all entries durable and releases the log. */
+  close(done: (error: Error | null) => void): void;
 }
 
-/** What a journal found when it was opened, to be folded before the first request is taken. */
+/** Receives the contents of a journal while it is opened, before the first request is taken. */
 export interface JournalReader {
   /** One chunk of the snapshot, in order. Valid only during the call. */
   snapshot(chunk: Uint8Array, lastLsn: number): void;
@@ -33,8 +32,8 @@ export interface JournalReader {
   entry(bytes: Uint8Array, lsn: number): void;
 }
 
-/** Opens a journal and reads it to its end. */
+/** Opens a journal and reads it to its end. `journal` is there unless there is an error. */
 export type OpenJournal = (
   reader: JournalReader,
-  done: (error: Error | undefined, journal?: Journal) => void,
+  done: (error: Error | null, journal?: Journal) => void,
 ) => void;

@@ -12,32 +12,32 @@ import { type PayloadStore, type PayloadWriter, StoredPayload } from '../job/sto
 import { JournalFailedError } from '../jobs-error.js';
 import type { Journal, JournalReader, OpenJournal } from './journal.js';
 
-/** Above any entry a leader writes: a payload at its limit, or a whole batch, with its framing. */
+/** More than any entry of a leader: a payload at its limit, or a whole batch, with its framing. */
 const ENTRY_BYTES_MAX = 12 * 1024 * 1024 - 4_096;
 
-interface Append {
+interface PendingAppend {
   readonly entries: readonly Uint8Array[];
-  readonly done: Appended;
+  readonly done: AppendDone;
   readonly stored: ReadonlyMap<number, StoredPayload>;
 }
 
-type Appended = (error: Error | undefined, firstLsn: number) => void;
+type AppendDone = (error: Error | null, firstLsn: number) => void;
 
-/** The journal on a log in files. `onFatal` of the options is the leader's to give. */
+/** A journal on a log in files. */
 export function walJournal(options: WalOptions): OpenJournal {
   return (reader, done) => {
     const fold = { module: new URL('../ledger/ledger-fold.js', import.meta.url).href, export: 'ledgerFold' };
     openLog({ inlineBytesMax: ENTRY_BYTES_MAX, fold, ...options }, (error, log) => {
       if (error !== null) return done(error);
       log.restore(foldInto(reader, log), (problem) => {
-        if (problem === null) done(undefined, new WalJournal(log));
+        if (problem === null) done(null, new WalJournal(log));
         else log.close(() => done(problem));
       });
     });
   };
 }
 
-/** Recovery folds into whatever the reader is; the log keeps nothing of it. */
+/** Recovery passes every chunk and entry on to the reader; the log itself keeps no state. */
 function foldInto(reader: JournalReader, log: Log): Fold<undefined> {
   return {
     empty: () => undefined,
@@ -49,8 +49,8 @@ function foldInto(reader: JournalReader, log: Log): Fold<undefined> {
 
 class WalJournal implements Journal {
   private readonly log: Log;
-  /** Appends that found the log's buffer full; the first may be half done. */
-  private readonly waiting: Append[] = [];
+  /** Appends that found the log's buffer full; the first may be appended in part. */
+  private readonly waiting: PendingAppend[] = [];
   readonly payloads: PayloadStore;
 
   constructor(log: Log) {
@@ -58,50 +58,50 @@ class WalJournal implements Journal {
     this.payloads = payloadStore(log);
   }
 
-  get low(): boolean {
+  get diskLow(): boolean {
     return this.log.refusal() !== undefined;
   }
 
   append(
     entries: readonly Uint8Array[],
-    done: Appended,
-    stored: ReadonlyMap<number, StoredPayload> = NONE,
+    done: AppendDone,
+    stored: ReadonlyMap<number, StoredPayload> = NO_PAYLOADS,
   ): void {
     const append = { entries, done, stored };
-    // What waits for room goes first.
+    // Appends that wait for room go first.
     if (this.waiting.length > 0) this.waiting.push(append);
     else this.appendFrom(append, 0, this.log.nextLsn);
   }
 
-  snapshot(done: (error: Error | undefined, lsn: number) => void): void {
-    this.log.makeSnapshot((error, entry) => done(error ?? undefined, error === null ? entry.lsn : 0));
+  snapshot(done: (error: Error | null, lsn: number) => void): void {
+    this.log.makeSnapshot((error, entry) => done(error, error === null ? entry.lsn : 0));
   }
 
-  close(done: (error: Error | undefined) => void): void {
-    this.log.close((error) => done(error ?? undefined));
+  close(done: (error: Error | null) => void): void {
+    this.log.close(done);
   }
 
   private resume(from: number, firstLsn: number): void {
-    const half = this.waiting.shift();
-    if (half === undefined) return;
-    this.appendFrom(half, from, firstLsn);
+    const partial = this.waiting.shift();
+    if (partial === undefined) return;
+    this.appendFrom(partial, from, firstLsn);
     while (this.waiting.length > 0) {
-      const held = this.waiting.length;
-      this.appendFrom(this.waiting.shift() as Append, 0, this.log.nextLsn);
-      // Full again: what did not fit stands at the head once more.
-      if (this.waiting.length >= held) return;
+      const waiting = this.waiting.length;
+      this.appendFrom(this.waiting.shift() as PendingAppend, 0, this.log.nextLsn);
+      // Full again: the append that did not fit is at the head once more.
+      if (this.waiting.length >= waiting) return;
     }
   }
 
-  /** Nothing comes between two parts of one append: others wait behind it. */
-  private appendFrom(append: Append, from: number, firstLsn: number): void {
+  /** No other append comes between two parts of one: others wait behind it. */
+  private appendFrom(append: PendingAppend, from: number, firstLsn: number): void {
     const { entries, done, stored } = append;
     for (let i = from; i < entries.length; i += 1) {
-      const last = i === entries.length - 1;
-      const durable = last ? (error: Error | null) => done(error ?? undefined, firstLsn) : undefined;
-      // Refusing submits when space is short is the leader's business; what it has decided to write must be written.
-      const named = stored.get(i);
-      const options = named === undefined ? ESSENTIAL : { ...ESSENTIAL, blob: blobOf(named) };
+      const isLast = i === entries.length - 1;
+      const durable = isLast ? (error: Error | null) => done(error, firstLsn) : undefined;
+      // The leader refuses submits when space is short; records that it has decided to write must be written.
+      const payload = stored.get(i);
+      const options = payload === undefined ? ESSENTIAL : { ...ESSENTIAL, blob: blobOf(payload) };
       const lsn = this.log.append(entries[i] as Uint8Array, durable, options);
       if (lsn === FULL) {
         this.waiting.unshift(append);
@@ -109,7 +109,7 @@ class WalJournal implements Journal {
         return;
       }
       if (lsn === REFUSED) {
-        done(this.log.refusal(ESSENTIAL) ?? new JournalFailedError('the log takes nothing'), 0);
+        done(this.log.refusal(ESSENTIAL) ?? new JournalFailedError('the log refuses entries'), 0);
         return;
       }
     }
@@ -117,13 +117,13 @@ class WalJournal implements Journal {
 }
 
 const ESSENTIAL = { essential: true };
-const NONE: ReadonlyMap<number, StoredPayload> = new Map();
+const NO_PAYLOADS: ReadonlyMap<number, StoredPayload> = new Map();
 
 function blobOf({ sha256, length }: StoredPayload): BlobRef {
   return { sha256, bytes: length };
 }
 
-/** Large payloads are blobs of the log: it keeps them as long as a record or a snapshot names them. */
+/** Large payloads are blobs of the log, which keeps them as long as a record or a snapshot names them. */
 function payloadStore(log: Log): PayloadStore {
   return {
     write() {
@@ -141,10 +141,10 @@ function payloadWriter(writer: BlobWriter): PayloadWriter {
     finish: (done) =>
       writer.finish((error, ref) => {
         if (error === null) done(null, new StoredPayload(ref.sha256, ref.bytes));
-        else done(error, NOTHING);
+        else done(error, NO_PAYLOAD);
       }),
     abandon: () => writer.abort(),
   };
 }
 
-const NOTHING = new StoredPayload('', 0);
+const NO_PAYLOAD = new StoredPayload('', 0);

@@ -1,7 +1,7 @@
 import type { RefusalCode } from '../jobs-error.js';
 import type { DeadReason, RequeueType } from '../ledger/record.js';
 
-/** What a leader shows of its work. Made only while somebody listens. */
+/** An event of a leader. Created only where there is an observer. */
 export type JobsEvent =
   | { readonly kind: 'durable'; readonly records: number; readonly tookMs: number; readonly lsn: number }
   | { readonly kind: 'accepted'; readonly job: number; readonly exec: string }

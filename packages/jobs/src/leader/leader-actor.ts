@@ -24,31 +24,39 @@ export interface LeaderArgs extends Omit<LeaderOptions, 'host'> {
 
 type AnyPort = PeerPort<ToClient> | PeerPort<ToWorker>;
 
-export class LeaderState {
+export class LeaderActorState {
   readonly args: LeaderArgs;
   readonly sessions = new Map<AnyPort, Session | HeartbeatSession>();
-  leader: Leader | undefined = undefined;
+  private opened: Leader | undefined = undefined;
 
   constructor(args: LeaderArgs) {
     this.args = args;
   }
 
-  /** There is one whenever a message is handled: messages wait for `started`. */
-  get lead(): Leader {
-    return this.leader as Leader;
+  get isOpen(): boolean {
+    return this.opened !== undefined;
   }
 
-  /** Whoever says hello again, through whatever port, has lost the earlier session; so has an actor that ended. */
-  part(ref: AnyRef): void {
+  /** There is one whenever a message is handled: messages wait for `started`. */
+  get leader(): Leader {
+    return this.opened as Leader;
+  }
+
+  set leader(leader: Leader) {
+    this.opened = leader;
+  }
+
+  /** Ends every session of this actor: it has ended itself, or it opens a new session through another port. */
+  closeSessionsOf(ref: AnyRef): void {
     for (const [port, session] of this.sessions) {
       if (port.ref !== ref) continue;
       this.sessions.delete(port);
-      this.lead.closed(session);
+      this.leader.closed(session);
     }
   }
 }
 
-type Context = ActorContext<LeaderState>;
+type Context = ActorContext<LeaderActorState>;
 
 const handlers = {
   run(_ctx: Context, task: () => void) {
@@ -58,8 +66,8 @@ const handlers = {
     ctx: Context,
     { hello, port }: { readonly hello: ClientHello; readonly port: PeerPort<ToClient> },
   ) {
-    ctx.state.part(port.ref);
-    ctx.state.sessions.set(port, ctx.state.lead.openClient(hello, port));
+    ctx.state.closeSessionsOf(port.ref);
+    ctx.state.sessions.set(port, ctx.state.leader.openClient(hello, port));
     ctx.watch(port.ref);
   },
   fromClient(
@@ -67,19 +75,19 @@ const handlers = {
     { message, port }: { readonly message: ClientMessage; readonly port: PeerPort<ToClient> },
   ) {
     const session = ctx.state.sessions.get(port);
-    if (session !== undefined) ctx.state.lead.fromClient(session as ClientSession, message);
+    if (session !== undefined) ctx.state.leader.fromClient(session as ClientSession, message);
   },
   helloWorker(
     ctx: Context,
     { hello, port }: { readonly hello: WorkerHello; readonly port: PeerPort<ToWorker> },
   ) {
-    ctx.state.part(port.ref);
-    const { payloads } = ctx.state.lead;
-    // Only a connection of the full dialect reads from the disk while it sends.
-    const isWhole = port.streams !== true && payloads !== undefined;
-    const lost: PayloadLost = (lostOne) => LeaderActor.self(ctx).tell.payloadLost({ ...lostOne, port });
-    const outlet = isWhole ? new InlinePayloadPort(port, payloads, lost) : port;
-    ctx.state.sessions.set(port, ctx.state.lead.openWorker(hello, outlet));
+    ctx.state.closeSessionsOf(port.ref);
+    const { payloads } = ctx.state.leader;
+    // Only a connection of the full dialect reads from the disk while it writes.
+    const needsInline = port.streams !== true && payloads !== undefined;
+    const lost: PayloadLost = (payload) => LeaderActor.self(ctx).tell.payloadLost({ ...payload, port });
+    const workerPort = needsInline ? new InlinePayloadPort(port, payloads, lost) : port;
+    ctx.state.sessions.set(port, ctx.state.leader.openWorker(hello, workerPort));
     ctx.watch(port.ref);
   },
   fromWorker(
@@ -87,14 +95,14 @@ const handlers = {
     { message, port }: { readonly message: WorkerMessage; readonly port: PeerPort<ToWorker> },
   ) {
     const session = ctx.state.sessions.get(port);
-    if (session?.kind === 'worker') ctx.state.lead.fromWorker(session, message);
+    if (session?.kind === 'worker') ctx.state.leader.fromWorker(session, message);
   },
   helloHeartbeat(
     ctx: Context,
     { hello, port }: { readonly hello: HeartbeatHello; readonly port: PeerPort<ToWorker> },
   ) {
-    ctx.state.part(port.ref);
-    ctx.state.sessions.set(port, ctx.state.lead.openHeartbeat(hello, port));
+    ctx.state.closeSessionsOf(port.ref);
+    ctx.state.sessions.set(port, ctx.state.leader.openHeartbeat(hello, port));
     ctx.watch(port.ref);
   },
   fromHeartbeat(
@@ -102,74 +110,84 @@ const handlers = {
     { report, port }: { readonly report: LoopBlocked; readonly port: PeerPort<ToWorker> },
   ) {
     const session = ctx.state.sessions.get(port);
-    // Which of its two hellos a connection said last decides what it is believed.
-    if (session?.kind === 'heartbeat') ctx.state.lead.fromHeartbeat(session, report);
+    // The latest hello of a connection decides whether it is a worker or the heartbeat of one.
+    if (session?.kind === 'heartbeat') ctx.state.leader.fromHeartbeat(session, report);
   },
-  /** The payload of a job that was to be sent is damaged or missing. */
+  /** The payload of a job that was to be written to a worker is damaged or missing. */
   payloadLost(ctx: Context, { port, ...lost }: LostPayload & { readonly port: AnyPort }) {
     const session = ctx.state.sessions.get(port);
-    if (session?.kind === 'worker') ctx.state.lead.payloadLost(session, lost);
+    if (session?.kind === 'worker') ctx.state.leader.payloadLost(session, lost);
   },
-  payloads: (ctx: Context): PayloadStore | undefined => ctx.state.lead.payloads,
-  /** The connection behind a port is gone. */
+  payloads: (ctx: Context): PayloadStore | undefined => ctx.state.leader.payloads,
+  /** The connection behind a port is lost. */
   lost(ctx: Context, port: AnyPort) {
     const session = ctx.state.sessions.get(port);
     ctx.state.sessions.delete(port);
-    if (session !== undefined) ctx.state.lead.closed(session);
+    if (session !== undefined) ctx.state.leader.closed(session);
   },
-  overview: (ctx: Context): LeaderOverview => ctx.state.lead.overview(),
+  overview: (ctx: Context): LeaderOverview => ctx.state.leader.overview(),
   /** Refuses new work from now on. */
-  quiesce(ctx: Context) {
-    ctx.state.lead.drain();
+  drain(ctx: Context) {
+    ctx.state.leader.drain();
   },
-  /** Answers once everything in flight is durable and the journal is closed. */
+  /** Answers once every staged record is durable and the journal is closed. */
   close(ctx: Context) {
-    const closed = ctx.later<Error | undefined>();
-    ctx.state.lead.stop((error) => closed.reply(error));
+    const closed = ctx.later<Error | null>();
+    ctx.state.leader.stop((error) => closed.reply(error));
     return closed;
   },
 };
 
-/** The leader's machine as an actor. The journal's callbacks and the timers are messages like all others. */
-export const LeaderActor: ActorDefinition<typeof handlers, LeaderState, LeaderArgs> = defineActor('leader', {
-  state: (args: LeaderArgs) => new LeaderState(args),
-  handlers,
-  // What waits here is bounded by credit and by the submits a client may have unanswered.
-  mailbox: { capacity: 65_536, overflow: 'grow' },
-  started(ctx) {
-    const { args } = ctx.state;
-    const tell = LeaderActor.self(ctx).tell;
-    return new Promise<void>((resolve, reject) => {
-      const openJournal: OpenJournal = (reader, done) => {
-        args.openJournal(reader, (error, journal) => {
-          if (journal === undefined) return done(error);
-          done(
-            undefined,
-            opened(journal, () => ctx.state.leader !== undefined, tell),
-          );
-        });
-      };
-      openLeader({ ...args, host: actorHost(args.host, tell), openJournal }, (error, leader) => {
-        if (leader === undefined) return reject(error);
-        ctx.state.leader = leader;
-        resolve();
+/** The actor around the leader's state machine. Callbacks of the journal and of timers are messages like all others. */
+export const LeaderActor: ActorDefinition<typeof handlers, LeaderActorState, LeaderArgs> = defineActor(
+  'leader',
+  {
+    state: (args: LeaderArgs) => new LeaderActorState(args),
+    handlers,
+    // Bounded by the credit of workers and by the submits a client may have unanswered.
+    mailbox: { capacity: 65_536, overflow: 'grow' },
+    started(ctx) {
+      const { state } = ctx;
+      const tell = LeaderActor.self(ctx).tell;
+      return new Promise<void>((resolve, reject) => {
+        const openJournal: OpenJournal = (reader, done) => {
+          state.args.openJournal(reader, (error, journal) => {
+            if (journal === undefined) done(error);
+            else done(null, actorJournal(journal, state, tell));
+          });
+        };
+        openLeader(
+          { ...state.args, host: actorHost(state.args.host, tell), openJournal },
+          (error, leader) => {
+            if (leader === undefined) return reject(error);
+            state.leader = leader;
+            resolve();
+          },
+        );
       });
-    });
+    },
+    terminated(ctx, { ref }) {
+      ctx.state.closeSessionsOf(ref);
+    },
   },
-  terminated(ctx, { ref }) {
-    ctx.state.part(ref);
-  },
-});
+);
 
-/** During recovery the mailbox waits, so the first append must not come back through it. */
-function opened(journal: Journal, isServing: () => boolean, tell: { run(task: () => void): void }): Journal {
+/**
+ * The journal with its callbacks as messages of the actor. During recovery the mailbox is closed, so the callback of the first
+ * append runs directly.
+ */
+function actorJournal(
+  journal: Journal,
+  state: LeaderActorState,
+  tell: { run(task: () => void): void },
+): Journal {
   return {
-    get low() {
-      return journal.low;
+    get diskLow() {
+      return journal.diskLow;
     },
     append: (entries, done, stored) => {
-      const appended = (error: Error | undefined, lsn: number): void => {
-        if (isServing()) tell.run(() => done(error, lsn));
+      const appended = (error: Error | null, lsn: number): void => {
+        if (state.isOpen) tell.run(() => done(error, lsn));
         else done(error, lsn);
       };
       journal.append(entries, appended, stored);

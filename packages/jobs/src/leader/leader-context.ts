@@ -1,8 +1,11 @@
 import type { JobsHost } from '../host.js';
+import type { Job } from '../ledger/job.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/record.js';
+import type { OutcomeWaiters } from './commit/outcome-waiters.js';
 import type { Fleet } from './dispatch/fleet.js';
 import type { JobQueues } from './dispatch/job-queues.js';
+import type { Lease } from './dispatch/lease.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
 import type { ClientSession } from './sessions/client-session.js';
@@ -11,9 +14,18 @@ import type { UncommittedJobs } from './submit/uncommitted-jobs.js';
 
 export type Session = ClientSession | WorkerSession;
 
-/** What the parts of a leader share. Only `stage` leads to a change of the ledger, and only once the record is durable. */
+/** The state of a leader that hangs on a job: it is never stored, and `apply` does not read it. */
+export interface LeaderState {
+  readonly lease: Lease;
+  readonly waiters: OutcomeWaiters;
+}
+
+export type LeaderJob = Job<LeaderState>;
+export type LeaderLedger = Ledger<LeaderState>;
+
+/** Shared by the parts of a leader. Only `stage` leads to a change of the ledger, and only once the record is durable. */
 export interface LeaderContext {
-  readonly ledger: Ledger;
+  readonly ledger: LeaderLedger;
   readonly queues: JobQueues;
   readonly fleet: Fleet;
   readonly uncommitted: UncommittedJobs;
@@ -21,16 +33,17 @@ export interface LeaderContext {
   readonly times: LeaderTimes;
   readonly host: JobsHost;
   readonly observe: JobsObserver | undefined;
-  /** The time of records: the wall clock's when the leader started, from then on at the pace of the monotonic clock. Never goes back. */
-  at(): number;
-  /** The leader's own monotonic time. A stall of the leader counts as one tick of it. */
-  readonly time: number;
+  /** Read once a turn. The wall clock's time when the leader started, from then on by the monotonic clock. Never goes back. */
+  readonly recordTime: number;
+  /** The leader's own monotonic time, for leases and liveness. A stall of the leader counts as two ticks of it at most. */
+  readonly leaseTime: number;
   readonly draining: boolean;
-  readonly journalLow: boolean;
+  readonly diskLow: boolean;
   readonly lsn: number;
+  /** `from` and `tag` come back with the record once it is durable and applied. */
   stage(record: LedgerRecord, from?: Session, tag?: number): void;
-  /** Runs once everything staged so far has been applied: for a command that met something in flight. */
+  /** Runs once every record staged so far has been applied: for a command about a job whose record is not durable yet. */
   whenApplied(run: () => void): void;
-  /** What the session has to say leaves at the end of this turn. */
+  /** The session has messages; they leave at the end of this turn. */
   markDirty(session: Session): void;
 }

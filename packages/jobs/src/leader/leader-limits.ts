@@ -1,11 +1,11 @@
 import { OUTPUT_BYTES_MAX } from '../job/job-policy.js';
 import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../ledger/ledger-limits.js';
 
-/** Every bound of a leader. Reaching one gives a named refusal, never growth. */
+/** Every bound of a leader. A submit beyond one gets a named refusal. */
 export interface LeaderLimits extends LedgerLimits {
   /** Queued and running jobs. */
   readonly jobsMax: number;
-  /** Their payloads together. */
+  /** The payloads of these jobs together. */
   readonly jobBytesMax: number;
   readonly payloadBytesMax: number;
   readonly keysMax: number;
@@ -33,7 +33,7 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
   batchMax: 10_000,
 };
 
-/** The most a payload may have, streamed to the disk: with what stands around it, a body that every peer takes. */
+/** The most a payload that is streamed to the disk may have. With its framing it is a body that every peer accepts. */
 export const PAYLOAD_BYTES_MAX = 255 * 1024 * 1024;
 
 /** The most one record may carry. */
@@ -41,14 +41,14 @@ export const RECORD_BYTES_MAX = OUTPUT_BYTES_MAX;
 
 /** Times of a leader, in milliseconds of its monotonic clock. */
 export interface LeaderTimes {
-  /** How often leases, delays and retention are looked at. */
+  /** How often leases, delays and retention are checked. */
   readonly tickMs: number;
   readonly heartbeatMs: number;
-  /** How long a worker whose connection was lost keeps its attempts. */
+  /** How long a worker keeps its attempts after its connection was lost. */
   readonly resumeGraceMs: number;
-  /** The same after the leader itself was restarted. */
+  /** The same after a restart of the leader. */
   readonly reclaimMs: number;
-  /** How long after the run-time limit the leader ends an attempt that its worker did not. */
+  /** How long after the run-time limit the leader ends an attempt that its worker did not end. */
   readonly runGraceMs: number;
 }
 

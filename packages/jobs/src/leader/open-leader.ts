@@ -10,6 +10,7 @@ import { loadChunk } from '../ledger/snapshot-codec.js';
 import { withDefaults } from '../option-check.js';
 import type { JobsObserver } from './jobs-event.js';
 import { Leader } from './leader.js';
+import type { LeaderState } from './leader-context.js';
 import {
   DEFAULT_LEADER_LIMITS,
   DEFAULT_LEADER_TIMES,
@@ -20,21 +21,21 @@ import {
 export interface LeaderOptions {
   readonly host: JobsHost;
   readonly openJournal: OpenJournal;
-  readonly limits?: Partial<LeaderLimits>;
-  readonly times?: Partial<LeaderTimes>;
-  readonly observe?: JobsObserver;
-  /** The journal failed: nothing more is acknowledged. The process should end. */
+  readonly limits?: Partial<LeaderLimits> | undefined;
+  readonly times?: Partial<LeaderTimes> | undefined;
+  readonly observe?: JobsObserver | undefined;
+  /** The journal failed: no further request is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** Reads the journal to its end, then starts: recovery is over before the first request is taken (B10). */
+/** Reads the journal to its end, then starts: recovery is over before the first request is taken. */
 export function openLeader(
   options: LeaderOptions,
-  done: (error: Error | undefined, leader?: Leader) => void,
+  done: (error: Error | null, leader?: Leader) => void,
 ): void {
   const limits = withDefaults(DEFAULT_LEADER_LIMITS, options.limits);
   const times = withDefaults(DEFAULT_LEADER_TIMES, options.times);
-  const ledger = new Ledger();
+  const ledger = new Ledger<LeaderState>();
   let lastLsn = 0;
   const reader = {
     snapshot(chunk: Uint8Array, lsn: number): void {
@@ -47,44 +48,42 @@ export function openLeader(
     },
   };
   const { host, observe, onFatal } = options;
-  const start = (journal: Journal): void => {
-    const setup = { ledger, journal, lsn: lastLsn, host, limits, times, onFatal };
-    done(undefined, new Leader(observe === undefined ? setup : { ...setup, observe }));
-  };
+  const start = (journal: Journal): void =>
+    done(null, new Leader({ ledger, journal, lsn: lastLsn, host, limits, times, observe, onFatal }));
   options.openJournal(reader, (error, journal) => {
-    if (error !== undefined || journal === undefined) return done(error);
+    if (journal === undefined) return done(error);
     if (!ledger.balanced) {
       return journal.close((failed) =>
         done(failed ?? new LedgerCorruptError('the jobs of the folder do not add up')),
       );
     }
-    const news = newsOf(ledger, limits, host);
-    if (news.length === 0) return start(journal);
+    const records = startRecords(ledger, limits, host);
+    if (records.length === 0) return start(journal);
     const out = new ByteWriter(256);
-    for (const record of news) encodeRecord(record, out);
+    for (const record of records) encodeRecord(record, out);
     journal.append([out.take()], (failed, lsn) => {
-      if (failed !== undefined) return done(failed);
-      for (const record of news) ledger.apply(record);
+      if (failed !== null) return done(failed);
+      for (const record of records) ledger.apply(record);
       lastLsn = lsn;
       start(journal);
     });
   });
 }
 
-/** What the folder must know before anybody is served: its tag, decided once, and the limits if they have changed. */
-function newsOf(ledger: Ledger, limits: LedgerLimits, host: JobsHost): LedgerRecord[] {
+/** Records that come before the first request: the tag of a new folder, and the limits if they have changed. */
+function startRecords(ledger: Ledger, limits: LedgerLimits, host: JobsHost): LedgerRecord[] {
   const at = Math.max(ledger.now, host.wallNow());
-  const news: LedgerRecord[] = [];
+  const records: LedgerRecord[] = [];
   const isNew = ledger.tag === '';
   if (isNew) {
     const tag = Math.floor(36 ** 4 + host.random() * (36 ** 5 - 36 ** 4)).toString(36);
-    news.push({ type: 'genesis', at, tag });
+    records.push({ type: 'genesis', at, tag });
   }
   const { resultsMax, resultsBytesMax, keyWindowMs } = limits;
-  const same =
+  const isSame =
     ledger.limits.resultsMax === resultsMax &&
     ledger.limits.resultsBytesMax === resultsBytesMax &&
     ledger.limits.keyWindowMs === keyWindowMs;
-  if (isNew || !same) news.push({ type: 'limits', at, resultsMax, resultsBytesMax, keyWindowMs });
-  return news;
+  if (isNew || !isSame) records.push({ type: 'limits', at, resultsMax, resultsBytesMax, keyWindowMs });
+  return records;
 }

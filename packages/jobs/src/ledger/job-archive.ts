@@ -1,59 +1,59 @@
 // Hot path: a job that ends passes through here once.
 import type { Payload } from '../job/payload.js';
-import type { Job } from './job.js';
+import type { Job, OwnerState } from './job.js';
 import { jobFromTemplate, sharesTemplate } from './job-template.js';
 
 /**
- * Jobs that are done or cancelled. Most of them are looked at never again and are like their neighbours but for times and result, so
- * that is all that is kept of each; a quarter of a million objects would cost the collector more than the jobs cost the leader (ADR 0132). A job
- * is put together when it is asked for: nothing about it changes any more, so nobody misses the object that it was.
+ * A page of jobs that are done or cancelled. Most of them are never read again and share a template with their neighbours, so only
+ * times and result are kept of each: a quarter of a million objects would cost the garbage collector more than the jobs
+ * cost the leader (ADR 0132). A job is rebuilt when it is read; it does not change any more, so the object may be another.
  */
-export class JobArchive {
-  /** A job that it is like, by place; undefined where there is none any more. */
-  private readonly models: (Job | undefined)[];
+export class JobArchive<State extends OwnerState = OwnerState> {
+  /** The template of each job by index; undefined where the job was removed. */
+  private readonly templates: (Job<State> | undefined)[];
   private readonly times: readonly number[];
   private readonly endTimes: readonly number[];
   private readonly results: (Payload | undefined)[];
   private readonly firstNo: number;
 
-  /** `firstNo` is the number of the first place. Every job has ended. */
-  constructor(firstNo: number, jobs: readonly (Job | undefined)[]) {
+  /** `firstNo` is the number of the job at index 0. Every job has ended. */
+  constructor(firstNo: number, jobs: readonly (Job<State> | undefined)[]) {
     this.firstNo = firstNo;
-    let model: Job | undefined;
-    this.models = jobs.map((job) => {
-      if (model === undefined || (job !== undefined && !sharesTemplate(job, model))) model = job;
-      return job === undefined ? undefined : model;
+    let template: Job<State> | undefined;
+    this.templates = jobs.map((job) => {
+      if (template === undefined || (job !== undefined && !sharesTemplate(job, template))) template = job;
+      return job === undefined ? undefined : template;
     });
     this.times = jobs.map((job) => job?.at ?? 0);
     this.endTimes = jobs.map((job) => job?.end?.at ?? 0);
-    this.results = jobs.map((job, place) => {
-      const same = this.models[place]?.end?.result;
-      // Equal texts are one text.
-      return job?.end?.result === same ? same : job?.end?.result;
+    this.results = jobs.map((job, index) => {
+      const shared = this.templates[index]?.end?.result;
+      // Equal strings are kept once.
+      return job?.end?.result === shared ? shared : job?.end?.result;
     });
   }
 
-  get(place: number): Job | undefined {
-    const model = this.models[place];
-    if (model === undefined) return undefined;
-    return jobFromTemplate(model, {
-      no: this.firstNo + place,
-      at: this.times[place] as number,
-      endAt: this.endTimes[place] as number,
-      result: this.results[place],
+  get(index: number): Job<State> | undefined {
+    const template = this.templates[index];
+    if (template === undefined) return undefined;
+    return jobFromTemplate(template, {
+      no: this.firstNo + index,
+      at: this.times[index] as number,
+      endAt: this.endTimes[index] as number,
+      result: this.results[index],
     });
   }
 
-  like(place: number): Job | undefined {
-    return this.models[place];
+  templateOf(index: number): Job<State> | undefined {
+    return this.templates[index];
   }
 
-  resultOf(place: number): Payload | undefined {
-    return this.results[place];
+  resultOf(index: number): Payload | undefined {
+    return this.results[index];
   }
 
-  remove(place: number): void {
-    this.models[place] = undefined;
-    this.results[place] = undefined;
+  remove(index: number): void {
+    this.templates[index] = undefined;
+    this.results[index] = undefined;
   }
 }

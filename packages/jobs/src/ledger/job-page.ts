@@ -1,63 +1,64 @@
 import type { Payload } from '../job/payload.js';
-import type { Job } from './job.js';
+import type { Job, OwnerState } from './job.js';
 import { JobArchive } from './job-archive.js';
 
 const PAGE_BITS = 7;
 export const PAGE_JOBS = 1 << PAGE_BITS;
 
-/** Jobs with consecutive numbers. Once the last of them has ended they are kept as {@link JobArchive}. */
-export class JobPage {
-  live = 0;
+/** Jobs with consecutive numbers. Once all of them are done or cancelled they are archived. */
+export class JobPage<State extends OwnerState = OwnerState> {
+  /** Jobs that were not removed. */
+  size = 0;
   private endedCount = 0;
-  private jobs: (Job | undefined)[] = new Array<Job | undefined>(PAGE_JOBS).fill(undefined);
-  private ended: JobArchive | undefined = undefined;
+  private jobs: (Job<State> | undefined)[] = new Array<Job<State> | undefined>(PAGE_JOBS).fill(undefined);
+  private archive: JobArchive<State> | undefined = undefined;
 
-  get(no: number): Job | undefined {
-    return this.at(placeOf(no));
+  get(no: number): Job<State> | undefined {
+    return this.at(indexOf(no));
   }
 
-  at(place: number): Job | undefined {
-    return this.ended === undefined ? this.jobs[place] : this.ended.get(place);
+  at(index: number): Job<State> | undefined {
+    return this.archive === undefined ? this.jobs[index] : this.archive.get(index);
   }
 
-  templateOf(no: number): Job | undefined {
-    return this.ended === undefined ? this.jobs[placeOf(no)] : this.ended.like(placeOf(no));
+  templateOf(no: number): Job<State> | undefined {
+    return this.archive === undefined ? this.jobs[indexOf(no)] : this.archive.templateOf(indexOf(no));
   }
 
   resultOf(no: number): Payload | undefined {
-    return this.ended === undefined ? this.jobs[placeOf(no)]?.end?.result : this.ended.resultOf(placeOf(no));
+    if (this.archive === undefined) return this.jobs[indexOf(no)]?.end?.result;
+    return this.archive.resultOf(indexOf(no));
   }
 
-  add(job: Job): void {
-    this.jobs[placeOf(job.no)] = job;
-    this.live += 1;
+  add(job: Job<State>): void {
+    this.jobs[indexOf(job.no)] = job;
+    this.size += 1;
   }
 
   remove(no: number): void {
-    if (this.ended === undefined) this.jobs[placeOf(no)] = undefined;
-    else this.ended.remove(placeOf(no));
-    this.live -= 1;
+    if (this.archive === undefined) this.jobs[indexOf(no)] = undefined;
+    else this.archive.remove(indexOf(no));
+    this.size -= 1;
   }
 
-  /** A job is done or cancelled: for good, unlike one that is dead. */
+  /** A job is done or cancelled, which is final; a dead one may be redriven. */
   jobEnded(no: number): void {
     this.endedCount += 1;
     if (this.endedCount < PAGE_JOBS) return;
-    this.ended = new JobArchive(no - placeOf(no), this.jobs);
+    this.archive = new JobArchive(no - indexOf(no), this.jobs);
     this.jobs = [];
   }
 
-  /** All of them are done or cancelled. */
-  get isEnded(): boolean {
-    return this.ended !== undefined;
+  get isArchived(): boolean {
+    return this.archive !== undefined;
   }
 }
 
-/** Division, not a shift: numbers go beyond 32 bits. The low seven bits are exact either way. */
+/** Division, not a shift, beyond 32 bits. The low seven bits are exact either way. */
 export function pageNo(no: number): number {
   return no < 0x8000_0000 ? no >>> PAGE_BITS : Math.floor(no / PAGE_JOBS);
 }
 
-function placeOf(no: number): number {
+function indexOf(no: number): number {
   return no & (PAGE_JOBS - 1);
 }

@@ -1,39 +1,42 @@
-// Hot path: jobs that have ended are compared when their page is closed and when a snapshot is written.
+// Hot path: ended jobs are compared when their page is archived and when a snapshot is written.
 import type { Payload } from '../job/payload.js';
-import { Job, type JobEnd } from './job.js';
+import { Job, type JobEnd, type OwnerState } from './job.js';
 
-/** Of two jobs that are done or cancelled: the same in everything but number, times and result. */
-export function sharesTemplate(job: Job, model: Job): boolean {
+/** Whether two done or cancelled jobs differ in nothing but number, times and result, so that one is a template of the other. */
+export function sharesTemplate(job: Job, template: Job): boolean {
   return (
-    job.policy === model.policy &&
-    job.client === model.client &&
-    job.key === model.key &&
-    job.dueAt === model.dueAt &&
-    job.state === model.state &&
-    job.attempt === model.attempt &&
-    job.failures === model.failures &&
-    job.crashes === model.crashes &&
-    job.end?.reason === model.end?.reason &&
-    job.end?.failure === model.end?.failure
+    job.policy === template.policy &&
+    job.client === template.client &&
+    job.key === template.key &&
+    job.dueAt === template.dueAt &&
+    job.state === template.state &&
+    job.attempt === template.attempt &&
+    job.failures === template.failures &&
+    job.crashes === template.crashes &&
+    job.end?.reason === template.end?.reason &&
+    job.end?.failure === template.end?.failure
   );
 }
 
-/** What it has of its own. */
-export interface OwnFacts {
+/** The fields that a template does not give. */
+export interface OwnFields {
   readonly no: number;
   readonly at: number;
   readonly endAt: number;
   readonly result: Payload | undefined;
 }
 
-/** A job that is like `model`, which has ended. */
-export function jobFromTemplate(model: Job, { no, at, endAt, result }: OwnFacts): Job {
-  const job = new Job(no, model.policy, model.client, at, model.key, model.payload, model.dueAt);
-  job.state = model.state;
-  job.attempt = model.attempt;
-  job.failures = model.failures;
-  job.crashes = model.crashes;
-  const { reason, failure } = model.end as JobEnd; // it has ended
+export function jobFromTemplate<State extends OwnerState>(
+  template: Job<State>,
+  { no, at, endAt, result }: OwnFields,
+): Job<State> {
+  const { policy, client, key, payload, dueAt } = template;
+  const job = new Job<State>(no, policy, client, at, key, payload, dueAt);
+  job.state = template.state;
+  job.attempt = template.attempt;
+  job.failures = template.failures;
+  job.crashes = template.crashes;
+  const { reason, failure } = template.end as JobEnd; // a template has ended
   job.end = { at: endAt, result, reason, failure };
   return job;
 }

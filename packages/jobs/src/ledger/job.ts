@@ -4,7 +4,7 @@ import type { JobFailure } from '../jobs-error.js';
 
 export type JobState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled';
 
-/** A policy with the number under which the records know it. */
+/** A policy with the number under which the records refer to it. */
 export class StoredPolicy implements JobPolicy {
   readonly no: number;
   readonly exec: string;
@@ -13,7 +13,7 @@ export class StoredPolicy implements JobPolicy {
   readonly leaseMs: number;
   readonly limits: JobPolicy['limits'];
   readonly keep: JobPolicy['keep'];
-  /** How many jobs of the ledger refer to it, ended ones included. */
+  /** The number of jobs in the ledger that refer to it, ended ones included. */
   jobs = 0;
 
   constructor(no: number, { exec, group, retry, leaseMs, limits, keep }: JobPolicy) {
@@ -41,11 +41,17 @@ export interface JobEnd {
   readonly failure: JobFailure | undefined;
 }
 
+/** State that the owner of a ledger keeps on its jobs. */
+export interface OwnerState {
+  readonly lease: unknown;
+  readonly waiters: unknown;
+}
+
 /**
- * One job. Everything but `pending`, `lease` and `waiters` is the fold of the records; those belong to the leader that
- * has the job in hand, are never stored, and `apply` does not read them.
+ * One job. Its fields are the fold of the records, except `pending`, `lease` and `waiters`: these belong to the owner of the
+ * ledger, are never stored, and `apply` does not read them.
  */
-export class Job {
+export class Job<State extends OwnerState = OwnerState> {
   readonly no: number;
   readonly policy: StoredPolicy;
   readonly client: string;
@@ -63,8 +69,8 @@ export class Job {
   end: JobEnd | undefined = undefined;
   /** A record about this job is on its way to the disk. */
   pending = false;
-  lease: unknown = undefined;
-  waiters: unknown = undefined;
+  lease: State['lease'] | undefined = undefined;
+  waiters: State['waiters'] | undefined = undefined;
 
   constructor(
     no: number,

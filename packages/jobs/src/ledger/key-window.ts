@@ -1,6 +1,6 @@
 import { Ring } from '../collections/ring.js';
 
-/** What an idempotency key stands for. */
+/** The job of an idempotency key. */
 export interface KeyEntry {
   readonly key: string;
   readonly job: number;
@@ -9,18 +9,18 @@ export interface KeyEntry {
 }
 
 /**
- * Keys of different execs do not meet, nor do those of different identities. The identity that a handshake has proved stands before
- * the last slash of the client's name (ADR 0082); names without one share their keys.
+ * The scope of a key: keys of different execs are independent, and so are keys of different identities. The identity that a
+ * handshake has proved stands before the last slash of the client's name (ADR 0082); names without one share their keys.
  */
 export function windowKey(client: string, exec: string, key: string): string {
   const slash = client.lastIndexOf('/');
   return slash < 0 ? `${exec}/${key}` : `${client.slice(0, slash)}\n${exec}/${key}`;
 }
 
-/** Freed keys leave entries behind; up to this many beyond the living nobody minds. */
+/** Freed keys leave entries behind, at most as many as there are keys and this many. */
 const FREED_MAX = 64;
 
-/** Idempotency keys for a fixed time. Bounded by its user, who refuses when it is full; it forgets by age, or when it is told to. */
+/** Idempotency keys, each kept for the same time unless it is freed. The caller bounds their number. */
 export class KeyWindow {
   private readonly byKey = new Map<string, KeyEntry>();
   private readonly byAge = new Ring<KeyEntry>();
@@ -29,7 +29,7 @@ export class KeyWindow {
     return this.byKey.size;
   }
 
-  /** When the oldest key goes, or Infinity. */
+  /** When the oldest key expires, or Infinity. */
   get nextAt(): number {
     return this.byAge.peek()?.expiresAt ?? Number.POSITIVE_INFINITY;
   }
@@ -43,7 +43,7 @@ export class KeyWindow {
     this.byAge.push(entry);
   }
 
-  /** The key stands for nothing any more, unless it stands for another job by now. */
+  /** Frees the key of this job, unless it belongs to another job by now. */
   free(key: string, job: number): void {
     if (this.byKey.get(key)?.job !== job) return;
     this.byKey.delete(key);
@@ -51,7 +51,7 @@ export class KeyWindow {
       this.byAge.keep((entry) => this.byKey.get(entry.key) === entry);
   }
 
-  /** Ages are in order because the window is the same for all and the ledger's time never goes back. */
+  /** Entries are in the order of their age: the window is the same for all, and the ledger's time never goes back. */
   expire(now: number): void {
     for (;;) {
       const oldest = this.byAge.peek();

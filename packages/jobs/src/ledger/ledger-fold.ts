@@ -4,7 +4,7 @@ import { Ledger } from './ledger.js';
 import { decodeRecords } from './record-codec.js';
 import { encodeSnapshot, loadChunk } from './snapshot-codec.js';
 
-/** The ledger as the log's snapshot thread builds it: the same `apply`, from the same bytes. */
+/** Builds the ledger in the log's snapshot thread: the same `apply`, from the same bytes. */
 export const ledgerFold: Fold<Ledger> = {
   empty: () => new Ledger(),
   apply: (ledger, _lsn, payload) => decodeRecords(payload, (record) => ledger.apply(record)),
@@ -13,7 +13,7 @@ export const ledgerFold: Fold<Ledger> = {
   blobs: (ledger) => storedPayloads(ledger),
 };
 
-/** What any job of the ledger, waiting, running or dead, still needs. */
+/** Stored payloads that a queued, running or dead job still needs. */
 function* storedPayloads(ledger: Ledger): Generator<BlobRef> {
   for (const { payload } of ledger.jobs.unended()) {
     if (payload instanceof StoredPayload) yield { sha256: payload.sha256, bytes: payload.length };

@@ -1,7 +1,7 @@
 import { TimedHeap } from '../collections/timed-heap.js';
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import { Job, type JobEnd, type JobState, StoredPolicy } from './job.js';
+import { Job, type JobEnd, type JobState, type OwnerState, StoredPolicy } from './job.js';
 import { JobTable } from './job-table.js';
 import { KeyWindow, windowKey } from './key-window.js';
 import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
@@ -18,53 +18,54 @@ import type {
   Submission,
 } from './record.js';
 
-const PRODUCER_SWEEP_MS = 60_000;
+const PRODUCER_CHECK_MS = 60_000;
 
 /**
- * All facts about jobs, as the fold of the records. No clock, no chance, no I/O: the time is the records' time. A transition
- * that the life cycle forbids throws {@link LedgerCorruptError}: the log is damaged or the leader that wrote it is wrong.
+ * All facts about jobs, as the fold of the records. No clock, no randomness, no I/O: the time is that of the records. A transition
+ * that the life cycle forbids throws {@link LedgerCorruptError}: the log is damaged, or its leader has a bug.
  */
-export class Ledger {
+export class Ledger<State extends OwnerState = OwnerState> {
   tag = '';
   /** The latest time any record carried. Never goes back. */
   now = 0;
   nextJob = 1;
   nextPolicy = 1;
   nextProducer = 1;
-  /** Everything ever taken; equals the sum of `counts` and `dropped`. */
+  /** All jobs ever accepted; equals the sum of `counts` and `dropped`. */
   accepted = 0;
   dropped = 0;
   /** Payload bytes of queued and running jobs. */
   liveBytes = 0;
   resultBytes = 0;
-  producerSweepAt = 0;
+  producerCheckAt = 0;
   limits: LedgerLimits;
-  readonly jobs = new JobTable();
+  readonly jobs = new JobTable<State>();
   readonly policies = new Map<number, StoredPolicy>();
   readonly producers = new Map<number, Producer>();
   readonly keys = new KeyWindow();
   readonly counts: Record<JobState, number> = { queued: 0, running: 0, done: 0, dead: 0, cancelled: 0 };
-  /** Numbers of ended jobs but for the dead, soonest to go first. */
+  /** Numbers of done and cancelled jobs, by the end of their retention. */
   readonly ended = new TimedHeap<number>();
-  readonly dead = new TimedHeap<Job>();
+  /** Dead jobs by the end of their retention; redriven and purged ones stay until they are swept. */
+  readonly dead = new TimedHeap<Job<State>>();
 
   constructor(limits: LedgerLimits = DEFAULT_LEDGER_LIMITS) {
     this.limits = limits;
   }
 
-  /** Returns the one job the record is about, also where retention has dropped it by the same record. */
-  apply(record: LedgerRecord): Job | undefined {
+  /** Returns the job of a record about one job, even if retention has dropped it by the same record. */
+  apply(record: LedgerRecord): Job<State> | undefined {
     this.advance(record.at);
     switch (record.type) {
       case 'enqueue':
-        return this.take(record, record.producer, record.seq, record.low, record.at);
+        return this.enqueue(record, record.producer, record.seq, record.low, record.at);
       case 'assign':
         return this.assign(record);
       case 'ack':
         return this.ack(record);
       case 'enqueue_all':
-        for (const job of record.jobs) this.take(job, record.producer, 0, 0, record.at);
-        this.producer(record.producer).taken(record.seq, record.jobs[0]?.job ?? 0, record.low, record.at);
+        for (const job of record.jobs) this.enqueue(job, record.producer, 0, 0, record.at);
+        this.producer(record.producer).addSubmit(record.seq, record.jobs[0]?.job ?? 0, record.low, record.at);
         return undefined;
       case 'retry':
       case 'timeout_requeue':
@@ -72,7 +73,7 @@ export class Ledger {
       case 'release':
         return this.requeue(record);
       case 'dlq':
-        return this.die(record);
+        return this.deadLetter(record);
       case 'cancel':
         return this.cancel(record);
       case 'redrive':
@@ -90,7 +91,7 @@ export class Ledger {
         this.nextPolicy = Math.max(this.nextPolicy, record.no + 1);
         return undefined;
       case 'policy_drop':
-        // A job may have come to refer to one between the wish and the record.
+        // A job may have come to refer to one after the record was staged.
         for (const no of record.policies) if (this.policies.get(no)?.jobs === 0) this.policies.delete(no);
         return undefined;
       case 'producer':
@@ -105,7 +106,7 @@ export class Ledger {
         return undefined;
       case 'limits':
         this.limits = record;
-        this.trim();
+        this.trimResults();
         return undefined;
       case 'tick':
         return undefined;
@@ -120,69 +121,77 @@ export class Ledger {
     return this.accepted === queued + running + done + dead + cancelled + this.dropped;
   }
 
-  private take(from: Submission, producerNo: number, seq: number, low: number, at: number): Job {
-    const policy = this.policies.get(from.policy);
-    if (policy === undefined)
-      throw new LedgerCorruptError(`job ${from.job} refers to policy ${from.policy}, unknown`);
-    if (from.job < this.nextJob) throw new LedgerCorruptError(`job ${from.job} is enqueued twice`);
+  private enqueue(
+    { job: no, policy: policyNo, key, payload, dueAt }: Submission,
+    producerNo: number,
+    seq: number,
+    low: number,
+    at: number,
+  ): Job<State> {
+    const policy = this.policies.get(policyNo);
+    if (policy === undefined) throw new LedgerCorruptError(`job ${no} refers to policy ${policyNo}, unknown`);
+    if (no < this.nextJob) throw new LedgerCorruptError(`job ${no} is enqueued twice`);
     const producer = this.producer(producerNo);
-    const job = new Job(from.job, policy, producer.client, at, from.key, from.payload, from.dueAt);
-    this.nextJob = from.job + 1;
+    const job = new Job<State>(no, policy, producer.client, at, key, payload, dueAt);
+    this.nextJob = no + 1;
     this.jobs.add(job);
     policy.jobs += 1;
     this.accepted += 1;
     this.counts.queued += 1;
-    this.liveBytes += job.payload.length;
-    if (seq !== 0) producer.taken(seq, from.job, low, at);
-    if (from.key === '') return job;
-    const hash = payloadHash('', from.payload);
-    const key = windowKey(job.client, policy.exec, from.key);
-    this.keys.add({ key, job: from.job, hash, expiresAt: this.now + this.limits.keyWindowMs });
+    this.liveBytes += payload.length;
+    if (seq !== 0) producer.addSubmit(seq, no, low, at);
+    if (key === '') return job;
+    this.keys.add({
+      key: windowKey(job.client, policy.exec, key),
+      job: no,
+      hash: payloadHash('', payload),
+      expiresAt: this.now + this.limits.keyWindowMs,
+    });
     return job;
   }
 
-  private assign(record: AssignRecord): Job {
+  private assign(record: AssignRecord): Job<State> {
     const job = this.expect(record.job, 'queued', record.type);
     if (record.attempt !== job.attempt + 1) {
       throw new LedgerCorruptError(`job ${job.no}: attempt ${record.attempt} assigned after ${job.attempt}`);
     }
-    this.move(job, 'running');
+    this.setState(job, 'running');
     job.attempt = record.attempt;
     job.worker = record.worker;
     return job;
   }
 
-  private ack(record: AckRecord): Job {
+  private ack(record: AckRecord): Job<State> {
     const job = this.expectAttempt(record);
     this.finish(job, 'done', { at: record.at, result: record.result, reason: '', failure: undefined });
     return job;
   }
 
-  private requeue(record: RequeueRecord): Job {
+  private requeue(record: RequeueRecord): Job<State> {
     const job = this.expectAttempt(record);
     if (record.type === 'worker_down_requeue') job.crashes += 1;
     else if (record.type !== 'release') job.failures += 1;
     if (record.failure !== undefined) job.failure = record.failure;
     job.worker = '';
     job.dueAt = record.dueAt;
-    this.move(job, 'queued');
+    this.setState(job, 'queued');
     return job;
   }
 
-  private die(record: DeadRecord): Job {
+  private deadLetter(record: DeadRecord): Job<State> {
     const job = this.expectAttempt(record);
     if (record.reason === 'quarantined') job.crashes += 1;
     else job.failures += 1;
     job.failure = record.failure ?? job.failure;
     job.worker = '';
-    this.move(job, 'dead');
-    // The payload stays: a dead job can be driven again.
+    this.setState(job, 'dead');
+    // The payload stays: a dead job can be redriven.
     this.liveBytes -= job.payload.length;
-    this.settle(job, { at: record.at, result: undefined, reason: record.reason, failure: job.failure });
+    this.recordEnd(job, { at: record.at, result: undefined, reason: record.reason, failure: job.failure });
     return job;
   }
 
-  private cancel(record: CancelRecord): Job {
+  private cancel(record: CancelRecord): Job<State> {
     const job = this.jobs.get(record.job);
     if (job === undefined || (job.state !== 'queued' && job.state !== 'running')) {
       throw new LedgerCorruptError(`job ${record.job}: cancelled while ${job?.state ?? 'unknown'}`);
@@ -196,7 +205,7 @@ export class Ledger {
     return job;
   }
 
-  /** A dead job may have gone between the wish and the record; then there is nothing to drive. */
+  /** A job that was dropped after the record was staged is skipped. */
   private redrive(record: RedriveRecord): void {
     for (const no of record.jobs) {
       const job = this.jobs.get(no);
@@ -206,42 +215,41 @@ export class Ledger {
       job.crashes = 0;
       job.dueAt = 0;
       this.liveBytes += job.payload.length;
-      this.move(job, 'queued');
+      this.setState(job, 'queued');
     }
-    this.sweepDead();
+    this.compactDead();
   }
 
   private purge(record: PurgeRecord): void {
     for (const no of record.jobs) {
       const job = this.jobs.get(no);
-      if (job?.state === 'dead') this.forget(job.no, job);
+      if (job?.state === 'dead') this.drop(job.no, job);
     }
-    this.sweepDead();
+    this.compactDead();
   }
 
-  /** Redriven and purged jobs leave entries behind; they must not outnumber the dead. */
-  private sweepDead(): void {
+  /** Redriven and purged jobs leave entries behind, which must not outnumber the dead ones. */
+  private compactDead(): void {
     if (this.dead.size <= 2 * this.counts.dead + 64) return;
     this.dead.keep((job) => this.isDead(job));
   }
 
-  /** And has not gone. */
-  private isDead(job: Job): boolean {
+  private isDead(job: Job<State>): boolean {
     return job.state === 'dead' && this.jobs.get(job.no) === job;
   }
 
-  private finish(job: Job, state: 'done' | 'cancelled', end: JobEnd): void {
-    this.move(job, state);
+  private finish(job: Job<State>, state: 'done' | 'cancelled', end: JobEnd): void {
+    this.setState(job, state);
     this.liveBytes -= job.payload.length;
     job.payload = '';
     job.failure = undefined;
     job.worker = '';
-    this.settle(job, end);
-    this.trim();
+    this.recordEnd(job, end);
+    this.trimResults();
   }
 
-  /** Also the way in for a snapshot's ended jobs. */
-  settle(job: Job, end: JobEnd): void {
+  /** Starts the retention of a job that has ended. Also for ended jobs from a snapshot. */
+  recordEnd(job: Job<State>, end: JobEnd): void {
     job.end = end;
     const { keep } = job.policy;
     if (job.state === 'dead') {
@@ -258,19 +266,19 @@ export class Ledger {
     this.now = at;
     while (this.ended.nextAt <= at) this.dropEnded();
     while (this.dead.nextAt <= at) {
-      const job = this.dead.pop() as Job;
-      // A job driven again and dead again stands here twice; only its latest end counts.
-      if (this.isDead(job) && (job.end?.at ?? 0) + job.policy.keep.deadMs <= at) this.forget(job.no, job);
+      const job = this.dead.pop() as Job<State>;
+      // A job that was redriven and died again has two entries; only its latest end counts.
+      if (this.isDead(job) && (job.end?.at ?? 0) + job.policy.keep.deadMs <= at) this.drop(job.no, job);
     }
     this.keys.expire(at);
-    if (at < this.producerSweepAt) return;
-    this.producerSweepAt = at + PRODUCER_SWEEP_MS;
+    if (at < this.producerCheckAt) return;
+    this.producerCheckAt = at + PRODUCER_CHECK_MS;
     for (const producer of this.producers.values()) {
       if (producer.lastAt + this.limits.keyWindowMs <= at) this.producers.delete(producer.no);
     }
   }
 
-  private trim(): void {
+  private trimResults(): void {
     while (this.ended.size > this.limits.resultsMax || this.resultBytes > this.limits.resultsBytesMax) {
       this.dropEnded();
     }
@@ -278,23 +286,23 @@ export class Ledger {
 
   private dropEnded(): void {
     const no = this.ended.pop() as number;
-    const like = this.jobs.templateOf(no);
-    if (like === undefined) return;
+    const template = this.jobs.templateOf(no);
+    if (template === undefined) return;
     this.resultBytes -= this.jobs.resultOf(no)?.length ?? 0;
-    this.forget(no, like);
+    this.drop(no, template);
   }
 
-  /** The job of this number, which is like the one given. */
-  private forget(no: number, { policy, state, client, key }: Job): void {
+  /** Drops the job of this number, which shares its template with the one given. */
+  private drop(no: number, { policy, state, client, key }: Job<State>): void {
     this.jobs.remove(no);
     policy.jobs -= 1;
     this.counts[state] -= 1;
     this.dropped += 1;
-    // What was done is not done again while its key is remembered; what came to nothing may be asked for anew (ADR 0096).
+    // The key of a done job stays, so that it is not done again; a job without a result may be submitted anew (ADR 0096).
     if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.exec, key), no);
   }
 
-  private move(job: Job, to: JobState): void {
+  private setState(job: Job<State>, to: JobState): void {
     this.counts[job.state] -= 1;
     this.counts[to] += 1;
     job.state = to;
@@ -306,14 +314,14 @@ export class Ledger {
     return producer;
   }
 
-  private expect(no: number, state: JobState, what: string): Job {
+  private expect(no: number, state: JobState, transition: string): Job<State> {
     const job = this.jobs.get(no);
     if (job?.state !== state)
-      throw new LedgerCorruptError(`job ${no}: ${what} while ${job?.state ?? 'unknown'}`);
+      throw new LedgerCorruptError(`job ${no}: ${transition} while ${job?.state ?? 'unknown'}`);
     return job;
   }
 
-  private expectAttempt(record: AckRecord | RequeueRecord | DeadRecord): Job {
+  private expectAttempt(record: AckRecord | RequeueRecord | DeadRecord): Job<State> {
     const job = this.expect(record.job, 'running', record.type);
     if (job.attempt !== record.attempt) {
       throw new LedgerCorruptError(

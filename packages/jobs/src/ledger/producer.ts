@@ -1,8 +1,8 @@
 import { Ring } from '../collections/ring.js';
 
 /**
- * One client session that numbers its submits. Keeps the job of every number above `low`, the mark up to which the client
- * has its answers: a number sent again finds its job. Zero stands for a number that was never taken.
+ * One client that numbers its submits. Keeps the job of every number above `low`, the mark up to which the client has its
+ * receipts: a submit that is sent again finds its job. Zero stands for a number that was not accepted.
  */
 export class Producer {
   readonly no: number;
@@ -19,13 +19,13 @@ export class Producer {
     this.lastAt = at;
   }
 
-  /** The (first) job of a number; 0: never taken; -1: answered and received, so nobody may send it again. */
+  /** The (first) job of a number; 0: not accepted; -1: its receipt has arrived, so it is not sent again. */
   jobOf(seq: number): number {
     if (seq <= this.low) return -1;
     return this.jobs.at(seq - this.low - 1) ?? 0;
   }
 
-  taken(seq: number, job: number, low: number, at: number): void {
+  addSubmit(seq: number, job: number, low: number, at: number): void {
     this.lastAt = at;
     this.advance(Math.min(low, seq - 1));
     const index = seq - this.low - 1;

@@ -6,7 +6,7 @@ import { type JobFailure, LedgerCorruptError } from '../jobs-error.js';
 import { LedgerReader } from './ledger-reader.js';
 import type { DeadReason, LedgerRecord, Submission } from './record.js';
 
-/** The first byte of a record. Numbers are never reused. */
+/** The type of a record is its first byte: the index here, from 1. */
 const TYPES = [
   'genesis',
   'policy',
@@ -103,13 +103,13 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
   }
 }
 
-/** Visits the records of one journal entry: they stand one after another, each ends where its fields end. */
+/** Visits the records of one journal entry. They follow each other without a length; each ends with its last field. */
 export function decodeRecords(entry: Uint8Array, visit: (record: LedgerRecord) => void): void {
   const read = new LedgerReader(entry);
   while (!read.done) {
     const number = read.byte();
     const type = TYPES[number - 1];
-    if (type === undefined) throw new LedgerCorruptError(`record type ${number} is unknown to this version`);
+    if (type === undefined) throw new LedgerCorruptError(`record type ${number} is unknown`);
     visit(decodeFields(type, read.double(), read));
   }
 }
@@ -157,7 +157,7 @@ function decodeFields(type: (typeof TYPES)[number], at: number, read: LedgerRead
     case 'genesis':
       return { type, at, tag: read.text() };
     case 'policy':
-      // The text was made from a JobPolicy by this codec; the log's checksums vouch for the bytes.
+      // This codec wrote the text from a JobPolicy; the checksums of the log guarantee the bytes.
       return { type, at, no: read.int(), policy: JSON.parse(read.text()) as JobPolicy };
     case 'producer':
       return { type, at, producer: read.int(), client: read.text(), token: read.text() };
@@ -178,7 +178,7 @@ function encodeSubmission(job: Submission, out: ByteWriter): void {
   out.payload(job.payload);
 }
 
-/** Field by field: spreading a half-made object costs more than all the reading. */
+/** Field by field: spreading an object costs more than reading all fields. */
 function decodeSubmission(read: LedgerReader): Submission {
   const job = read.int();
   const policy = read.int();

@@ -16,7 +16,7 @@ export interface PolicyRecord {
   readonly policy: JobPolicy;
 }
 
-/** Nobody refers to these any more. Those that a job refers to when this is applied stay. */
+/** Policies that no session refers to any more. One that a job refers to when this is applied stays. */
 export interface PolicyDropRecord {
   readonly type: 'policy_drop';
   readonly at: number;
@@ -31,7 +31,7 @@ export interface ProducerRecord {
   readonly token: string;
 }
 
-/** These clients are closed: none of their numbers will be sent again. */
+/** Producers whose clients have closed: none of their numbers will be sent again. */
 export interface ProducerDropRecord {
   readonly type: 'producer_drop';
   readonly at: number;
@@ -47,7 +47,7 @@ export interface Submission {
   readonly payload: Payload;
 }
 
-/** `low`: the producer has received every answer up to this number. */
+/** `low`: the producer has received every receipt up to this number. */
 export interface EnqueueRecord extends Submission {
   readonly type: 'enqueue';
   readonly at: number;
@@ -123,7 +123,7 @@ export interface PurgeRecord {
   readonly jobs: readonly number[];
 }
 
-/** What retention and windows obey from here on. In the log, because what `apply` forgets must not depend on who replays. */
+/** The bounds of retention and of the key window from here on. In the log, so that every replay drops the same jobs. */
 export interface LimitsRecord {
   readonly type: 'limits';
   readonly at: number;
@@ -137,7 +137,7 @@ export interface TickRecord {
   readonly at: number;
 }
 
-/** A fact. Everything the ledger knows is the fold of these, in order. */
+/** A fact. The ledger is the fold of all records, in order. */
 export type LedgerRecord =
   | GenesisRecord
   | PolicyRecord

@@ -11,15 +11,15 @@ import { jobDecoder, jobEncoder } from './snapshot-jobs.js';
 const VERSION = 1;
 const CHUNK_BYTES = 256 * 1024;
 
-/** What a chunk holds. Each can be read on its own, in the order in which they were written. */
+/** The kind of a chunk, its first byte. Each chunk can be read on its own, in the order in which they were written. */
 const HEAD = 1;
 const PRODUCERS = 2;
 const KEYS = 3;
 const JOBS = 4;
 
 /**
- * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not: the leader that
- * wrote its record may refer to it in any later one, until it writes that it will not.
+ * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not: the leader may refer
+ * to it in any later record, until it writes a `policy_drop`.
  */
 export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   const out = new ByteWriter();
@@ -56,7 +56,7 @@ export function loadChunk(ledger: Ledger, chunk: Uint8Array): void {
     return;
   }
   const decode = decoderOf(kind);
-  if (decode === undefined) throw new LedgerCorruptError(`a snapshot chunk of kind ${kind}`);
+  if (decode === undefined) throw new LedgerCorruptError(`snapshot: chunk kind ${kind} is unknown`);
   while (!read.done) decode(ledger, read);
 }
 
@@ -77,7 +77,7 @@ function encodeHead(ledger: Ledger, out: ByteWriter): void {
   out.byte(VERSION);
   out.text(ledger.tag);
   out.double(ledger.now);
-  out.double(ledger.producerSweepAt);
+  out.double(ledger.producerCheckAt);
   out.int(ledger.limits.resultsMax);
   out.int(ledger.limits.resultsBytesMax);
   out.int(ledger.limits.keyWindowMs);
@@ -95,10 +95,10 @@ function encodeHead(ledger: Ledger, out: ByteWriter): void {
 function decodeHead(ledger: Ledger, read: LedgerReader): void {
   const version = read.byte();
   if (version !== VERSION)
-    throw new LedgerCorruptError(`a snapshot of version ${version}, this program reads ${VERSION}`);
+    throw new LedgerCorruptError(`snapshot: version ${version}, this program reads ${VERSION}`);
   ledger.tag = read.text();
   ledger.now = read.double();
-  ledger.producerSweepAt = read.double();
+  ledger.producerCheckAt = read.double();
   ledger.limits = { resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };
   ledger.nextJob = read.int();
   ledger.nextPolicy = read.int();
@@ -140,7 +140,7 @@ function decodeProducer(ledger: Ledger, read: LedgerReader): void {
   const producer = new Producer(read.int(), read.text(), read.text(), read.double());
   producer.advance(read.int());
   for (let entries = read.int(); entries > 0; entries -= 1) {
-    producer.taken(read.int(), read.int(), producer.low, producer.lastAt);
+    producer.addSubmit(read.int(), read.int(), producer.low, producer.lastAt);
   }
   ledger.producers.set(producer.no, producer);
 }

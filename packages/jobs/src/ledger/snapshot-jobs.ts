@@ -1,4 +1,4 @@
-// Jobs in a snapshot. A job that is over and like the one before it says so (ADR 0134).
+// Jobs in a snapshot. A done or cancelled job that shares its template with the one before it is written short (ADR 0134).
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import type { Payload } from '../job/payload.js';
@@ -10,63 +10,69 @@ import type { LedgerReader } from './ledger-reader.js';
 import { decodeFailure, encodeFailure } from './record-codec.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
-/** A chunk with its kind and nothing else. */
+/** The size of a chunk that has its kind and no job. */
 const EMPTY_CHUNK_BYTES = 1;
 
-/** Stands before a job: how much of it follows. */
+/** The form of a job, in its first byte. */
 const WHOLE = 0;
-/** It is like the last one before it that is done or cancelled, in everything but number, times and result. */
-const LIKE_LAST = 1;
-/** And has the same result. */
+/** Number, times and result; the other fields are those of the last done or cancelled job before it, its template. */
+const FROM_TEMPLATE = 1;
+/** The same without the result, which is the template's too. */
 const SAME_RESULT = 2;
 
-/** Of one snapshot. A chunk can be read on its own, so the first job of each is whole. */
+/** The encoder of one snapshot. A chunk can be read on its own, so its first job is whole. */
 export function jobEncoder(): (job: Job, out: ByteWriter) => void {
   let last: Job | undefined;
   return (job, out) => {
-    const model = out.length === EMPTY_CHUNK_BYTES ? undefined : last;
-    if (isOver(job)) last = job;
-    if (model !== undefined && sharesTemplate(job, model)) return encodeLike(job, model, out);
+    const template = out.length === EMPTY_CHUNK_BYTES ? undefined : last;
+    if (isFinal(job)) last = job;
+    if (template !== undefined && sharesTemplate(job, template))
+      return encodeFromTemplate(job, template, out);
     out.byte(WHOLE);
     encodeJob(job, out);
   };
 }
 
-/** Of one chunk. */
+/** The decoder of one chunk. */
 export function jobDecoder(): (ledger: Ledger, read: LedgerReader) => void {
   let last: Job | undefined;
   return (ledger, read) => {
     const form = read.byte();
-    const job = form === WHOLE ? decodeJob(ledger, read) : decodeLike(ledger, read, form, last);
-    if (isOver(job)) last = job;
+    const job = form === WHOLE ? decodeJob(ledger, read) : decodeFromTemplate(ledger, read, form, last);
+    if (isFinal(job)) last = job;
   };
 }
 
-/** For good: a job that is dead may be driven again. */
-function isOver({ state }: Job): boolean {
+/** Ended for good: a dead job may be redriven. */
+function isFinal({ state }: Job): boolean {
   return state === 'done' || state === 'cancelled';
 }
 
-function encodeLike(job: Job, model: Job, out: ByteWriter): void {
-  const end = job.end as JobEnd; // it is over
-  const isSame = end.result === model.end?.result;
-  out.byte(isSame ? SAME_RESULT : LIKE_LAST);
-  out.int(job.no - model.no);
+function encodeFromTemplate(job: Job, template: Job, out: ByteWriter): void {
+  const end = job.end as JobEnd; // it has ended
+  const isSame = end.result === template.end?.result;
+  out.byte(isSame ? SAME_RESULT : FROM_TEMPLATE);
+  out.int(job.no - template.no);
   out.double(job.at);
   out.double(end.at);
   if (!isSame) encodeResult(end.result, out);
 }
 
-function decodeLike(ledger: Ledger, read: LedgerReader, form: number, model: Job | undefined): Job {
-  if (model?.end === undefined || (form !== LIKE_LAST && form !== SAME_RESULT))
-    throw new LedgerCorruptError(`a job of form ${form} in a snapshot is like no other`);
-  const no = model.no + read.int();
+function decodeFromTemplate(
+  ledger: Ledger,
+  read: LedgerReader,
+  form: number,
+  template: Job | undefined,
+): Job {
+  if (template?.end === undefined || (form !== FROM_TEMPLATE && form !== SAME_RESULT))
+    throw new LedgerCorruptError(`snapshot: job form ${form} has no preceding template`);
+  const no = template.no + read.int();
   const at = read.double();
   const endAt = read.double();
-  const result = form === SAME_RESULT ? model.end.result : decodeResult(read);
-  const job = jobFromTemplate(model, { no, at, endAt, result });
-  admit(ledger, job);
-  ledger.settle(job, job.end as JobEnd); // as its model
+  const result = form === SAME_RESULT ? template.end.result : decodeResult(read);
+  const job = jobFromTemplate(template, { no, at, endAt, result });
+  addToLedger(ledger, job);
+  ledger.recordEnd(job, job.end as JobEnd); // as its template
   return job;
 }
 
@@ -104,7 +110,7 @@ function decodeJob(ledger: Ledger, read: LedgerReader): Job {
   const policy = ledger.policies.get(read.int());
   const state = STATES[read.byte()];
   if (policy === undefined || state === undefined)
-    throw new LedgerCorruptError(`job ${no} in a snapshot is damaged`);
+    throw new LedgerCorruptError(`snapshot: job ${no} is damaged`);
   const client = read.text();
   const at = read.double();
   const key = read.text();
@@ -113,13 +119,13 @@ function decodeJob(ledger: Ledger, read: LedgerReader): Job {
   const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
   job.failure = decodeFailure(read);
   job.state = state;
-  admit(ledger, job);
+  addToLedger(ledger, job);
   if (state === 'queued' || state === 'running') ledger.liveBytes += job.payload.length;
-  else ledger.settle(job, decodeEnd(read));
+  else ledger.recordEnd(job, decodeEnd(read));
   return job;
 }
 
-function admit(ledger: Ledger, job: Job): void {
+function addToLedger(ledger: Ledger, job: Job): void {
   ledger.jobs.add(job);
   job.policy.jobs += 1;
   ledger.counts[job.state] += 1;

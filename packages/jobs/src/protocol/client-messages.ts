@@ -4,13 +4,13 @@ import type { JobFailure, RefusalCode } from '../jobs-error.js';
 import type { JobState } from '../ledger/job.js';
 import type { SessionMessage } from './session-messages.js';
 
-/** The first word of a client. `token` is chosen once per client object and stays over reconnects: it numbers submits. */
+/** A client's first message. `token` identifies the client object and stays over reconnects. */
 export interface ClientHello {
   readonly client: string;
   readonly token: string;
 }
 
-/** One submit. `seq` counts from 1; sent again with the same number it is the same submit. */
+/** One submit. `seq` counts from 1; repeated under the same number it is the same submit. */
 export interface SubmitItem {
   readonly seq: number;
   /** A policy announced before with `define`. */
@@ -18,13 +18,15 @@ export interface SubmitItem {
   readonly payload: Payload;
   readonly key: string;
   readonly delayMs: number;
-  /** The receipt comes once the submit is durable; with this flag the outcome follows when the job has ended. */
+  /**
+   * The receipt comes once the submit is durable; with this flag the outcome follows when the job has ended.
+   */
   readonly wantsOutcome: boolean;
 }
 
 export type ClientMessage =
   | { readonly kind: 'define'; readonly ref: number; readonly policy: JobPolicy }
-  /** `low`: every answer up to this number has arrived. */
+  /** `low`: every receipt up to this number has arrived. */
   | { readonly kind: 'submit'; readonly low: number; readonly items: readonly SubmitItem[] }
   | {
       readonly kind: 'submit_all';
@@ -35,10 +37,10 @@ export type ClientMessage =
   | { readonly kind: 'await'; readonly jobs: readonly number[] }
   | { readonly kind: 'call'; readonly call: number; readonly request: AdminRequest }
   | { readonly kind: 'heartbeat' }
-  /** The client is closed: none of its numbers will be sent again. */
+  /** The client is closed: its token is never used again. */
   | { readonly kind: 'close' };
 
-/** How many jobs one redrive or purge names at most. */
+/** The most jobs in one redrive or purge. */
 export const BULK_JOBS_MAX = 1_000;
 
 export type AdminRequest =
@@ -52,7 +54,7 @@ export type AdminRequest =
 export interface Refusal {
   readonly code: RefusalCode;
   readonly problem: string;
-  /** 0: the same submit will never be taken. */
+  /** 0: the same submit will never be accepted. */
   readonly retryAfterMs: number;
 }
 
@@ -65,7 +67,7 @@ export interface Receipt {
   readonly refusal: Refusal | undefined;
 }
 
-/** How a job ended, or that the leader does not know it. */
+/** The end of a job; `unknown` if the leader does not know it. */
 export interface JobOutcome {
   readonly job: number;
   readonly state: 'done' | 'dead' | 'cancelled' | 'unknown';
@@ -74,7 +76,7 @@ export interface JobOutcome {
   readonly failure: JobFailure | undefined;
 }
 
-/** What `inspect` and `list` show. */
+/** A job as `inspect` and `list` show it. */
 export interface JobView {
   readonly job: number;
   readonly exec: string;
@@ -91,19 +93,19 @@ export interface JobView {
   readonly reason: string;
   readonly failure: JobFailure | undefined;
   readonly payloadBytes: number;
-  /** Of the worker that runs it, while it runs. */
-  readonly liveness?: Liveness;
-  /** For how long that worker's event loop has stood. */
-  readonly blockedMs?: number;
+  /** Of its worker, while it runs. */
+  readonly liveness?: Liveness | undefined;
+  /** How long the event loop of its worker has been blocked. */
+  readonly blockedMs?: number | undefined;
 }
 
-/** Blocked: the process lives, its event loop stands still. */
+/** `blocked`: the process is alive, but its event loop does not run. */
 export type Liveness = 'alive' | 'blocked' | 'gone';
 
 export interface WorkerView {
   readonly worker: string;
   readonly liveness: Liveness;
-  /** For how long its event loop has stood; 0 unless it is blocked. */
+  /** How long its event loop has been blocked; 0 unless it is. */
   readonly blockedMs: number;
   readonly running: number;
   readonly credit: number;
@@ -121,7 +123,7 @@ export interface LeaderOverview {
   readonly delayed: number;
   readonly liveBytes: number;
   readonly keys: number;
-  /** Submits are refused until there is more space on its disk. */
+  /** Submits are refused until its disk has more space. */
   readonly diskLow: boolean;
   readonly workers: readonly WorkerView[];
 }
@@ -133,7 +135,7 @@ export type AdminAnswer =
   | { readonly kind: 'overview'; readonly overview: LeaderOverview }
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'unknown'; readonly job: number }
-  /** `needed`: the rule that would let it. */
+  /** `needed`: the rule that would allow it. */
   | { readonly kind: 'forbidden'; readonly needed: string };
 
 export type ToClient =

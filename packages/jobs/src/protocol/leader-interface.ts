@@ -9,7 +9,10 @@ import type {
   WorkerMessage,
 } from './worker-messages.js';
 
-/** The rights of a peer whose connection has proved who it is. A subject is, for example, `job.submit.{group}`. */
+/**
+ * The rights of a peer whose connection has proved who it is. A subject is, for example,
+ * `job.submit.{group}`.
+ */
 export interface PeerAccess {
   permits(action: PeerAction, subject: string): boolean;
   /** Whether jobs of that client are this peer's own. */

@@ -1,4 +1,5 @@
 import type { Host } from '@troupe/core';
+import { callback, number, type OptionRule, object, oneOf } from '@troupe/core/option-check';
 import {
   type Address,
   type CloseReason,
@@ -13,7 +14,6 @@ import {
   type TransportLimits,
 } from '@troupe/transport';
 import { LeaderRefusedError, LeaderUnreachableError } from '../jobs-error.js';
-import { anObject, type Check, isFunction, numberWithin, oneOf } from '../option-check.js';
 
 /** The way of a client or a worker to its leader. */
 export interface DialOptions {
@@ -32,17 +32,17 @@ export interface DialOptions {
 }
 
 export const DIAL_CHECKS = {
-  address: anObject,
-  auth: anObject,
-  tls: anObject,
-  compress: oneOf('gzip', 'brotli'),
-  withinMs: numberWithin(1, 3_600_000),
-  backoff: anObject,
-  transportLimits: anObject,
-  onEvent: isFunction,
-  host: anObject,
-  net: anObject,
-} satisfies Readonly<Record<keyof DialOptions, Check>>;
+  address: object,
+  auth: object,
+  tls: object,
+  compress: oneOf(['gzip', 'brotli']),
+  withinMs: number(1, 3_600_000),
+  backoff: object,
+  transportLimits: object,
+  onEvent: callback,
+  host: object,
+  net: object,
+} satisfies Readonly<Record<keyof DialOptions, OptionRule>>;
 
 /** A restarted leader is back within a second or two, so the first waits are short. */
 export const RECONNECT: Partial<RedialBackoff> = { fromMs: 50, toMs: 2_000, jitter: 0.2, stableMs: 2_000 };

@@ -38,9 +38,9 @@ export interface LeaderConnectionEvents {
 }
 
 /**
- * The leader at the other end of a socket, with the interface it has in one process. Keeps one connection up for good.
- * Each hello begins a session on the present connection; a message without a session is dropped, and its role writes it
- * again after the next hello.
+ * The leader at the other end of a socket, with the interface it has in one process. Keeps one connection up
+ * for good. Each hello begins a session on the present connection; a message without a session is dropped,
+ * and its role writes it again after the next hello.
  */
 export class LeaderConnection<Hello, Message, Answer extends ToClient | ToWorker> {
   private readonly options: DialOptions;

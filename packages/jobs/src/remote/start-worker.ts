@@ -1,6 +1,7 @@
 import { type ActorRef, type ActorSystem, createSystem, nodeHost } from '@troupe/core';
+import { flag } from '@troupe/core/option-check';
 import { SessionHeartbeat } from '../heartbeat/session-heartbeat.js';
-import { checkOptions, flag, withDefaults } from '../option-check.js';
+import { checkOptions, withDefaults } from '../option-check.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { encodeWorker, encodeWorkerHello, readToWorker } from '../wire/worker-codec.js';
 import type { HandledJob } from '../worker/handler.js';
@@ -17,12 +18,15 @@ import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
 import { LeaderConnection, type RoleCodec } from './leader-connection.js';
 
 export interface StartWorkerOptions extends DialOptions, Partial<WorkerSettings> {
-  /** The same over restarts: by it the leader sees that an earlier process is gone. One worker at a time has a name. */
+  /**
+   * The same over restarts: by it the leader sees that an earlier process is gone. One worker at a time has a
+   * name.
+   */
   readonly name: string;
   readonly handlers: readonly HandledJob[];
   /**
-   * A thread of its own reports to the leader that this process is alive while a handler blocks the event loop
-   * (ADR 0057). On, unless false or unless `host` or `net` are given.
+   * A thread of its own reports to the leader that this process is alive while a handler blocks the event
+   * loop (ADR 0057). On, unless false or unless `host` or `net` are given.
    */
   readonly heartbeatThread?: boolean | undefined;
   /** Called for every attempt that failed here, for a log. */
@@ -31,7 +35,10 @@ export interface StartWorkerOptions extends DialOptions, Partial<WorkerSettings>
 
 const KNOWN = { ...DIAL_CHECKS, ...WORKER_CHECKS, heartbeatThread: flag };
 
-/** Runs handlers for a leader elsewhere. Resolves with the first session; from then on it reconnects by itself. */
+/**
+ * Runs handlers for a leader elsewhere. Resolves with the first session; from then on it reconnects by
+ * itself.
+ */
 export async function startWorker(options: StartWorkerOptions): Promise<RemoteWorker> {
   checkOptions('startWorker', options, KNOWN, ['address', 'name', 'handlers']);
   const { name, handlers, onFailure, host = nodeHost } = options;
@@ -88,7 +95,10 @@ export class RemoteWorker implements AsyncDisposable {
     return this.system.ask(this.ref).running();
   }
 
-  /** Takes nothing more, waits for running attempts, releases the rest uncounted after `withinMs`, then disconnects. */
+  /**
+   * Takes nothing more, waits for running attempts, releases the rest uncounted after `withinMs`, then
+   * disconnects.
+   */
   close(options: { readonly withinMs?: number } = {}): Promise<void> {
     this.closing ??= this.shutDown(options.withinMs ?? 10_000);
     return this.closing;

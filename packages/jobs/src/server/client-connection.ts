@@ -18,7 +18,10 @@ const REQUESTED_MAX = 256;
 /** A peer with more postponed outcomes does not read at all. */
 const POSTPONED_MAX = 1_048_576;
 
-/** A client of the full dialect, on one connection. The handshake has proved its identity; its own claims do not count. */
+/**
+ * A client of the full dialect, on one connection. The handshake has proved its identity; its own claims do
+ * not count.
+ */
 export class ClientConnection extends PeerConnection<ToClient> {
   /** Unanswered requests by frame: how many are left, and how many bytes each counts. */
   private readonly owed: { items: number; readonly bytesEach: number }[] = [];
@@ -65,7 +68,8 @@ export class ClientConnection extends PeerConnection<ToClient> {
       if (this.storing.size === 0) continue;
       const payload = this.storing.get(seq);
       this.storing.delete(seq);
-      // No record names the stored payload. Without any answer it stays until the next start, rather than go too early.
+      // No record names the stored payload. Without any answer it stays until the next start, rather than go
+      // too early.
       if (payload !== undefined && (duplicate || refusal !== undefined))
         this.setup.payloads?.release(payload);
     }
@@ -118,7 +122,10 @@ export class ClientConnection extends PeerConnection<ToClient> {
     this.pass(message, bytes, this.port);
   }
 
-  /** Beyond the connection's limits its socket is not read: until answers are durable, or a message without one is handled. */
+  /**
+   * Beyond the connection's limits its socket is not read: until answers are durable, or a message without
+   * one is handled.
+   */
   private pass(message: ClientMessage, bytes: number, port: PeerPort<ToClient>): void {
     const { leader } = this.setup;
     const answers = answersTo(message);

@@ -19,8 +19,8 @@ export interface LargeSubmitEvents {
 }
 
 /**
- * Receives a Submit frame in pieces. The payload of a single large job goes to the disk as it arrives, and the peer may
- * send no faster than the disk takes it; any other body is collected in memory.
+ * Receives a Submit frame in pieces. The payload of a single large job goes to the disk as it arrives, and
+ * the peer may send no faster than the disk takes it; any other body is collected in memory.
  */
 export class LargeSubmitReceiver {
   private readonly incoming: IncomingBody;

@@ -1,4 +1,5 @@
-import { type ActorRef, type ActorSystem, createSystem, type Host, nodeHost } from '@troupe/core';
+import { type ActorRef, type ActorSystem, type Host, nodeHost } from '@troupe/core';
+import { callback, flag, type OptionRule, object, oneOf } from '@troupe/core/option-check';
 import {
   type Address,
   type Compression,
@@ -13,15 +14,11 @@ import {
   type TransportLimits,
   transportLimits,
 } from '@troupe/transport';
-import type { WalOptions } from '@troupe/wal';
 import { JobDefinitionError } from '../jobs-error.js';
-import type { OpenJournal } from '../journal/journal.js';
-import { walJournal } from '../journal/wal-journal.js';
-import type { JobsObserver } from '../leader/jobs-event.js';
-import { LeaderActor } from '../leader/leader-actor.js';
-import { LEADER_CHECKS } from '../leader/leader-checks.js';
-import type { LeaderLimits, LeaderTimes } from '../leader/leader-limits.js';
-import { anObject, type Check, checkOptions, flag, isFunction, oneOf } from '../option-check.js';
+import type { LeaderActor } from '../leader/leader-actor.js';
+import { LEADER_OPTION_RULES } from '../leader/leader-option-rules.js';
+import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
+import { checkOptions } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';
 import { rootCause } from '../root-cause.js';
 import { SessionsActor, type SpawnSession } from './session-actor.js';
@@ -35,11 +32,7 @@ const NO_AUTH: ListenerAuth = { kind: 'none' };
 /** Numbers and a key beside a payload. */
 const FRAMING_BYTES = 64 * 1024;
 
-export interface LeaderServerOptions {
-  /** The folder of the log. */
-  readonly dir?: string | undefined;
-  /** Another log in place of the folder. */
-  readonly journal?: OpenJournal | undefined;
+export interface LeaderServerOptions extends LeaderStartOptions {
   /** 127.0.0.1 and a free port, unless given. */
   readonly address?: Address | undefined;
   readonly profile?: Profile | undefined;
@@ -47,13 +40,9 @@ export interface LeaderServerOptions {
   readonly tls?: ListenTls | undefined;
   readonly insecure?: boolean | undefined;
   readonly compress?: Compression | undefined;
-  readonly limits?: Partial<LeaderLimits> | undefined;
-  readonly times?: Partial<LeaderTimes> | undefined;
   readonly transportLimits?: Partial<TransportLimits> | undefined;
-  readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
   /** The log failed, or the leader did: nothing more is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
-  readonly observe?: JobsObserver | undefined;
   readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
   readonly host?: Host | undefined;
   readonly net?: Net | undefined;
@@ -61,24 +50,27 @@ export interface LeaderServerOptions {
 
 /** Settings that a running leader can be given anew. */
 export interface LeaderRenewal {
-  /** Identities and their rights. A session whose key or certificate is not in it, or has other rights now, ends. */
+  /**
+   * Identities and their rights. A session whose key or certificate is not in it, or has other rights now,
+   * ends.
+   */
   readonly identities?: IdentityStore | undefined;
   /** For new connections. */
   readonly tls?: ListenTls | undefined;
 }
 
 const KNOWN = {
-  ...LEADER_CHECKS,
-  address: anObject,
-  profile: oneOf('trusted', 'public'),
-  auth: anObject,
-  tls: anObject,
+  ...LEADER_OPTION_RULES,
+  address: object,
+  profile: oneOf(['trusted', 'public']),
+  auth: object,
+  tls: object,
   insecure: flag,
-  compress: oneOf('gzip', 'brotli'),
-  transportLimits: anObject,
-  onEvent: isFunction,
-  net: anObject,
-} satisfies Readonly<Record<keyof LeaderServerOptions, Check>>;
+  compress: oneOf(['gzip', 'brotli']),
+  transportLimits: object,
+  onEvent: callback,
+  net: object,
+} satisfies Readonly<Record<keyof LeaderServerOptions, OptionRule>>;
 
 /** Opens the log, reads it to its end, and only then listens. */
 export async function startLeader(options: LeaderServerOptions): Promise<LeaderServer> {
@@ -107,26 +99,8 @@ export class LeaderServer implements AsyncDisposable {
   constructor(options: LeaderServerOptions) {
     this.options = options;
     this.host = options.host ?? nodeHost;
-    const { limits, times, observe, onFatal } = options;
-    // The leader is never restarted in place: its state must come from the disk. A failed session ends alone.
-    this.system = createSystem({
-      name: 'leader',
-      host: this.host,
-      supervise: { decide: () => 'escalate' },
-    });
-    const openJournal = options.journal ?? walJournal({ ...options.wal, dir: options.dir, onFatal });
-    this.leader = this.system.spawn(
-      LeaderActor,
-      {
-        host: this.host,
-        openJournal,
-        onFatal,
-        ...(limits === undefined ? {} : { limits }),
-        ...(times === undefined ? {} : { times }),
-        ...(observe === undefined ? {} : { observe }),
-      },
-      { name: 'leader' },
-    );
+    const { onFatal } = options;
+    ({ system: this.system, leader: this.leader } = spawnLeader('leader', options, this.host, onFatal));
     void this.system.whenStopped.then((report) => {
       // Before it listens, the promise of `startLeader` rejects.
       const isServing = this.bound !== undefined && this.closing === undefined;
@@ -201,7 +175,7 @@ export class LeaderServer implements AsyncDisposable {
 
   /** Replaces keys and certificates without a restart. One that cannot be used changes nothing. */
   renew(renewal: LeaderRenewal): void {
-    checkOptions('renew', renewal, { identities: anObject, tls: anObject });
+    checkOptions('renew', renewal, { identities: object, tls: object });
     const { identities, tls } = renewal;
     if (tls !== undefined && this.options.tls === undefined)
       throw new JobDefinitionError('renew', 'this leader was started without TLS');
@@ -217,9 +191,9 @@ export class LeaderServer implements AsyncDisposable {
   }
 
   /**
-   * Refuses new work, announces the drain to every peer, waits up to `withinMs` for running jobs, makes everything
-   * durable, releases the folder. Jobs that still run then stay leased on the disk: their workers may claim them after
-   * a restart.
+   * Refuses new work, announces the drain to every peer, waits up to `withinMs` for running jobs, makes
+   * everything durable, releases the folder. Jobs that still run then stay leased on the disk: their workers
+   * may claim them after a restart.
    */
   close(options: { readonly withinMs?: number | undefined } = {}): Promise<void> {
     this.closing ??= this.shutDown(options.withinMs ?? 5_000);
@@ -241,7 +215,7 @@ export class LeaderServer implements AsyncDisposable {
   }
 
   private async shutDown(withinMs: number): Promise<void> {
-    this.leader.tell.quiesce();
+    this.leader.tell.drain();
     await this.idle(withinMs);
     const closed = this.system.ask(this.leader, { withinMs: 60_000 }).close();
     const error = await closed;

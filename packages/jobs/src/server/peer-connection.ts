@@ -5,7 +5,10 @@ import { FrameSender, type FrameSenderOptions } from '../wire/frame-sender.js';
 import type { WireReader } from '../wire/wire-reader.js';
 import type { ConnectionSetup } from './connection-setup.js';
 
-/** One connection of the full dialect at a leader: frames in, frames out, and the session that its hello begins. */
+/**
+ * One connection of the full dialect at a leader: frames in, frames out, and the session that its hello
+ * begins.
+ */
 export abstract class PeerConnection<Message> implements ConnectionHandler {
   protected readonly setup: ConnectionSetup<Message>;
   protected readonly connection: Connection;

@@ -22,15 +22,16 @@ const handlers = {
 };
 
 /**
- * One connection at a leader. The leader watches it: its end is the end of the session. A failure here ends this
- * connection only, and it is not restarted: there is no second socket.
+ * One connection at a leader. The leader watches it: its end is the end of the session. A failure here ends
+ * this connection only, and it is not restarted: there is no second socket.
  */
 export const SessionActor: ActorDefinition<typeof handlers, SessionArgs, SessionArgs> = defineActor(
   'session',
   {
     state: (args: SessionArgs) => args,
     handlers,
-    // Bounded by the leader's messages, one a turn; the frame sender behind it ends a peer that does not read.
+    // Bounded by the leader's messages, one a turn; the frame sender behind it ends a peer that does not
+    // read.
     mailbox: { capacity: 65_536, overflow: 'grow' },
     stopping(ctx) {
       ctx.state.connection.close();

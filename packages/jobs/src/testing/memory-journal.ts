@@ -1,13 +1,13 @@
 import type { Journal, OpenJournal } from '../journal/journal.js';
 
-/** What a memory journal keeps between two leaders. */
+/** The entries of a memory journal. They outlive the leader that wrote them. */
 export interface MemoryLog {
   readonly entries: Uint8Array[];
 }
 
 /**
- * A journal in memory, for tests of what stands above it. Durable when `later` runs its callback, in order; nothing is lost or
- * torn here, that is the faulty storage's business.
+ * A journal in memory, for tests of the layers above it. An append is durable when `later` runs its callback,
+ * in order. Entries are never lost or torn here; `FaultyStorage` of the log does that.
  */
 export function memoryJournal(log: MemoryLog, later: (run: () => void) => void): OpenJournal {
   return (reader, done) => {
@@ -15,19 +15,19 @@ export function memoryJournal(log: MemoryLog, later: (run: () => void) => void):
       reader.entry(entry, i + 1);
     });
     const journal: Journal = {
-      low: false,
+      diskLow: false,
       append(entries, appended) {
-        // Copied at once: the caller's buffer is its own again after the callback, not before.
+        // Copied at once: the caller uses its buffer again after the callback.
         const copies = entries.map((entry) => new Uint8Array(entry));
         later(() => {
           const firstLsn = log.entries.length + 1;
           log.entries.push(...copies);
-          appended(undefined, firstLsn);
+          appended(null, firstLsn);
         });
       },
-      snapshot: (made) => later(() => made(undefined, 0)),
-      close: (closed) => later(() => closed(undefined)),
+      snapshot: (made) => later(() => made(null, 0)),
+      close: (closed) => later(() => closed(null)),
     };
-    done(undefined, journal);
+    done(null, journal);
   };
 }

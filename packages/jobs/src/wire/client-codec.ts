@@ -1,4 +1,5 @@
-// Hot path: `encodeClient`, `readSubmit`, `encodeToClient` and their counterparts run for every batch of jobs.
+// Hot path: `encodeClient`, `readSubmit`, `encodeToClient` and their counterparts run for every batch of
+// jobs.
 
 import type { ByteWriter } from '../bytes/byte-writer.js';
 import { ANY } from '../job/any-schema.js';
@@ -86,7 +87,10 @@ export const SUBMIT_HEAD_BYTES_MAX = 4 * 1024;
 /** The two numbers behind the key. */
 const BEHIND_KEY_BYTES_MAX = 16;
 
-/** The head of a frame of which {@link SUBMIT_HEAD_BYTES_MAX} bytes are here. Undefined if it does not fit into them. */
+/**
+ * The head of a frame of which {@link SUBMIT_HEAD_BYTES_MAX} bytes are here. Undefined if it does not fit
+ * into them.
+ */
 export function readSubmitHead(from: WireReader): SubmitHead | undefined {
   const low = from.int();
   const seq = from.int();

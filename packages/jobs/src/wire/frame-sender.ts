@@ -41,9 +41,10 @@ interface OutgoingMessage {
 }
 
 /**
- * The messages to one peer. Never blocks and never refuses: a message that the connection cannot take now waits here.
- * While the waiting bytes reach the bound, frames of the type `heldBack` are held back by the user (ADR 0120); as many
- * bytes of other frames end the connection. Nothing is lost by that: a peer that reconnects asks for the rest again.
+ * The messages to one peer. Never blocks and never refuses: a message that the connection cannot take now
+ * waits here. While the waiting bytes reach the bound, frames of the type `heldBack` are held back by the
+ * user (ADR 0120); as many bytes of other frames end the connection. Nothing is lost by that: a peer that
+ * reconnects asks for the rest again.
  */
 export class FrameSender {
   private readonly connection: Connection;
@@ -152,7 +153,7 @@ export class FrameSender {
           const { lost } = source;
           if (outcome.kind === 'failed' && lost !== undefined) this.options.onLost?.(lost, outcome.error);
           // The receiver would wait for ever for the rest; on a new connection everything is sent again.
-          if (outcome.kind !== 'sent') this.connection.destroy();
+          if (outcome.kind !== 'written') this.connection.destroy();
           this.pumpLarge();
           this.ease();
         },

@@ -1,4 +1,4 @@
-/** Frame types of the job protocol in the full dialect (docs/wire-protocol.md §11). 1–5 are also types of the minimal one. */
+/** Frame types of jobs in the full dialect (docs/wire-protocol.md §11). The minimal dialect has 1–5, too. */
 export const JobFrameType = {
   Submit: 1,
   Assign: 2,
@@ -25,8 +25,8 @@ export const JobFrameType = {
 } as const;
 
 /**
- * A list is cut into frames of about this size. It is below the size that the transport sends by reference, so both
- * ends work in buffers that they keep: a larger frame costs a new buffer at the sender and, since it does not arrive
- * in one piece, another at the receiver (ADR 0131).
+ * A list is cut into frames of about this size. It is below the size that the transport sends by reference,
+ * so both ends work in buffers that they keep: a larger frame costs a new buffer at the sender and, since it
+ * does not arrive in one piece, another at the receiver (ADR 0131).
  */
 export const FRAME_BYTES = 12 * 1024;

@@ -8,11 +8,7 @@ import type { WireReader } from './wire-reader.js';
 /** Takes the bytes in the writer as one frame and empties it. */
 export type Emit = (type: number, out: ByteWriter) => void;
 
-const REFUSALS: readonly SessionRefusalCode[] = [
-  'ERR_SESSION_MALFORMED',
-  'ERR_SESSION_REPLACED',
-  'ERR_PRODUCERS_FULL',
-];
+const REFUSALS: readonly SessionRefusalCode[] = ['ERR_SESSION_MALFORMED', 'ERR_SESSION_REPLACED'];
 
 export function encodeSessionMessage(message: SessionMessage, out: ByteWriter, emit: Emit): void {
   if (message.kind === 'heartbeat') return emit(JobFrameType.Heartbeat, out);

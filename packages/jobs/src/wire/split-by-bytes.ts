@@ -1,9 +1,13 @@
 // Hot path: runs once per batch of assignments or outcomes.
 
-/** A batch is encoded in slices of about this many payload bytes, with a check of the room left before each. */
-export const SLICE_BYTES = 1024 * 1024;
+/**
+ * A batch is encoded in slices of about this many payload bytes, with a check of the room left before each.
+ */
+const SLICE_BYTES = 1024 * 1024;
 
-/** Cuts a batch behind the item with which it reaches the size of a slice. Nearly every batch is one slice. */
+/**
+ * Cuts a batch behind the item with which it reaches the size of a slice. Nearly every batch is one slice.
+ */
 export function splitByBytes<Item>(
   items: readonly Item[],
   bytesOf: (item: Item) => number,

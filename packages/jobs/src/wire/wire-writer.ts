@@ -2,7 +2,9 @@ import { ByteWriter } from '../bytes/byte-writer.js';
 import type { Payload } from '../job/payload.js';
 import { StoredPayload } from '../job/stored-payload.js';
 
-/** A payload of this size is sent by reference: it never changes, and a copy costs more than a second piece. */
+/**
+ * A payload of this size is sent by reference: it never changes, and a copy costs more than a second piece.
+ */
 const BY_REFERENCE_BYTES = 256 * 1024;
 
 /** A part of a frame: bytes, or a stored payload that is read while the frame is sent. */
@@ -43,8 +45,9 @@ export class WireWriter extends ByteWriter {
 const shared = new WireWriter();
 
 /**
- * The writer of all connections of this process: a message is encoded and sent in one go, so one buffer is enough and
- * stays in the processor's cache. Always empty, even where the message before could not be encoded.
+ * The writer of all connections of this process: a message is encoded and sent in one go, so one buffer is
+ * enough and stays in the processor's cache. Always empty, even where the message before could not be
+ * encoded.
  */
 export function wireWriter(): WireWriter {
   shared.reset();

@@ -79,7 +79,8 @@ export function encodeWorker(message: WorkerMessage, out: ByteWriter, emit: Emit
   out.int(Math.round((message.runMs ?? 0) * 1_000));
   let isReport = true;
   for (const end of ends) {
-    // A large result would delay the credit behind it, so it has its own frame. Credit may be ahead of ends, never behind.
+    // A large result would delay the credit behind it, so it has its own frame. Credit may be ahead of ends,
+    // never behind.
     if (isReport && out.length + sizeOf(end) > FRAME_BYTES) {
       emit(JobFrameType.Report, out);
       isReport = false;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { JobsHost, JobsTimer } from '../host.js';
 import { BATCH_JOBS_MAX, type RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type { Credit } from '../protocol/worker-messages.js';
-import type { Attempt } from './attempt.js';
+import type { Attempt } from './attempt/attempt.js';
 import type { LoadMeter } from './load-meter.js';
 import type { WorkerSettings } from './worker-options.js';
 
@@ -14,9 +14,9 @@ export interface HandlerSlotsSetup {
 }
 
 /**
- * The worker's side of credit (ADR 0052). `granted` is the total of this session; `out` is the part of it that is not
- * used yet. `out` and the attempts held are together never more than the slots, plus a batch while attempts are short
- * (ADR 0138).
+ * The worker's side of credit (ADR 0052). `granted` is the total of this session; `out` is the part of it
+ * that is not used yet. `out` and the attempts held are together never more than the slots, plus a batch
+ * while attempts are short (ADR 0138).
  */
 export class HandlerSlots {
   running = 0;
@@ -121,7 +121,9 @@ export class HandlerSlots {
     });
   }
 
-  /** On in production: a worker whose credit does not add up must stop before it runs more than it granted. */
+  /**
+   * On in production: a worker whose credit does not add up must stop before it runs more than it granted.
+   */
   private check(): void {
     const { out, running, held, settings } = this;
     const fits = out + held <= settings.slots + BATCH_JOBS_MAX && running <= settings.slots;

@@ -1,3 +1,4 @@
+import { describe, type OptionRule, rule } from '@troupe/core/option-check';
 import {
   type HandlerInput,
   type HandlerOutput,
@@ -5,7 +6,6 @@ import {
   type JobDefinition,
 } from '../job/define-job.js';
 import { JobDefinitionError } from '../jobs-error.js';
-import { type Check, show } from '../option-check.js';
 
 /** A handler's second argument. */
 export interface AttemptContext {
@@ -30,14 +30,14 @@ export interface HandledJob {
 
 export function handle<D extends JobDefinition>(job: D, run: Handler<D>): HandledJob {
   if (!isDefinition(job))
-    throw new JobDefinitionError('handle', `needs a job made by defineJob, got ${show(job)}`);
+    throw new JobDefinitionError('handle', `needs a job made by defineJob, got ${describe(job)}`);
   if (typeof run !== 'function')
     throw new JobDefinitionError(`job '${job.exec}'`, 'its handler must be a function');
   // The worker passes the value that the input schema returned, which has the handler's input type.
   return { job, run: run as HandledJob['run'] };
 }
 
-export const isHandled: Check = (value) => {
+export const handledJob: OptionRule = rule('a value made by handle(job, run)', (value) => {
   const { job, run } = (value ?? {}) as Partial<HandledJob>;
-  return typeof run === 'function' && isDefinition(job) ? undefined : 'must be made by handle(job, run)';
-};
+  return typeof run === 'function' && isDefinition(job);
+});

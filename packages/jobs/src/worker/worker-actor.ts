@@ -54,7 +54,9 @@ const handlers = {
   running: (ctx: Context) => ctx.state.worker.running,
 };
 
-/** The worker as an actor. After a restart it is a new incarnation: the attempts of the old one count as lost. */
+/**
+ * The worker as an actor. After a restart it is a new incarnation: the attempts of the old one count as lost.
+ */
 export const WorkerActor: ActorDefinition<typeof handlers, WorkerState, WorkerArgs> = defineActor('worker', {
   state: (args: WorkerArgs) => new WorkerState(args),
   handlers,

@@ -1,15 +1,8 @@
+import { callback, listOf, number, type OptionRule, rule, wholeNumber } from '@troupe/core/option-check';
 import { isSubjectPattern } from '@troupe/transport';
 import type { JobFailure } from '../jobs-error.js';
-import {
-  type Check,
-  isFunction,
-  listOf,
-  numberWithin,
-  plainName,
-  show,
-  wholeNumber,
-} from '../option-check.js';
-import { isHandled } from './handler.js';
+import { plainName } from '../option-check.js';
+import { handledJob } from './handler.js';
 
 /** An attempt that ended without a result, as it is reported to the leader. */
 export interface AttemptFailure {
@@ -43,19 +36,19 @@ export const DEFAULT_WORKER_SETTINGS: WorkerSettings = {
   patterns: ['job.assign.>'],
 };
 
-const isPattern: Check = (value) =>
-  typeof value === 'string' && isSubjectPattern(value)
-    ? undefined
-    : `must be a subject pattern such as job.assign.mail.*, got ${show(value)}`;
+const subjectPattern = rule(
+  'a subject pattern such as job.assign.mail.*',
+  (value) => typeof value === 'string' && isSubjectPattern(value),
+);
 
 /** For embedded and remote workers. */
 export const WORKER_CHECKS = {
   name: plainName(100),
-  handlers: listOf(isHandled),
-  onFailure: isFunction,
+  handlers: listOf(handledJob),
+  onFailure: callback,
   slots: wholeNumber(1, 16_384),
-  bytesMax: wholeNumber(1, Number.MAX_SAFE_INTEGER),
-  cpuCap: numberWithin(0.01, 1),
-  withholdMsMax: numberWithin(0, 3_600_000),
-  patterns: listOf(isPattern),
-} satisfies Readonly<Record<keyof WorkerSettings | 'name' | 'handlers' | 'onFailure', Check>>;
+  bytesMax: wholeNumber(1),
+  cpuCap: number(0.01, 1),
+  withholdMsMax: number(0, 3_600_000),
+  patterns: listOf(subjectPattern),
+} satisfies Readonly<Record<keyof WorkerSettings | 'name' | 'handlers' | 'onFailure', OptionRule>>;

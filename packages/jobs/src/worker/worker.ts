@@ -13,15 +13,15 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
-import { Attempt, attemptKey, failed, released } from './attempt.js';
-import { AttemptQueue, QUEUED_MS_MAX } from './attempt-queue.js';
+import { Attempt, attemptKey, failed, released } from './attempt/attempt.js';
+import { AttemptQueue, QUEUED_MS_MAX } from './attempt/attempt-queue.js';
+import { LazyAttemptContext } from './attempt/lazy-attempt-context.js';
+import { type AttemptOwner, runAttempt } from './attempt/run-attempt.js';
+import { RunTimeLimits } from './attempt/run-time-limits.js';
 import type { HandledJob } from './handler.js';
 import { HandlerSlots } from './handler-slots.js';
-import { LazyAttemptContext } from './lazy-attempt-context.js';
 import type { LoadMeter } from './load-meter.js';
 import { Reporter } from './reporter.js';
-import { type AttemptOwner, runAttempt } from './run-attempt.js';
-import { RunTimeLimits } from './run-time-limits.js';
 import type { AttemptFailure, WorkerSettings } from './worker-options.js';
 
 /** A worker's way to its leader. `open` starts a session; a message without one is lost. */
@@ -44,16 +44,18 @@ export interface WorkerSetup {
 }
 
 /**
- * The worker as a state machine without I/O: takes assignments, runs handlers inline, reports each end until the leader
- * has acknowledged it, sends heartbeats. An attempt that it holds already is not run twice; an unacknowledged end is
- * reported again after a reconnect.
+ * The worker as a state machine without I/O: takes assignments, runs handlers inline, reports each end until
+ * the leader has acknowledged it, sends heartbeats. An attempt that it holds already is not run twice; an
+ * unacknowledged end is reported again after a reconnect.
  */
 export class Worker implements AttemptOwner {
   private readonly setup: WorkerSetup;
   private readonly handlers = new Map<string, HandledJob>();
   /** Queued and running attempts, by `attemptKey`. */
   private readonly attempts = new Map<number, Attempt>();
-  /** Ended and not acknowledged. Only the end is kept: it waits for the leader longer than its attempt ran. */
+  /**
+   * Ended and not acknowledged. Only the end is kept: it waits for the leader longer than its attempt ran.
+   */
   private readonly ended = new Map<number, AttemptEnd>();
   private readonly estimate = new RunTimeEstimate();
   private readonly slots: HandlerSlots;
@@ -136,8 +138,9 @@ export class Worker implements AttemptOwner {
   }
 
   /**
-   * Takes nothing more, lets attempts run until the deadline, then aborts them and releases their leases uncounted.
-   * `done` comes when the leader has acknowledged every end, at the latest a second after the deadline.
+   * Takes nothing more, lets attempts run until the deadline, then aborts them and releases their leases
+   * uncounted. `done` comes when the leader has acknowledged every end, at the latest a second after the
+   * deadline.
    */
   drain(deadlineMs: number, done: () => void): void {
     this.isDraining = true;
@@ -165,7 +168,10 @@ export class Worker implements AttemptOwner {
     for (const attempt of this.attempts.values()) this.signalAbort(attempt, 'draining');
   }
 
-  /** Handlers run inline: after slow ones, only as many assignments as there are slots are kept, and the rest released. */
+  /**
+   * Handlers run inline: after slow ones, only as many assignments as there are slots are kept, and the rest
+   * released.
+   */
   private assigned(items: readonly Assignment[]): void {
     const { host, settings } = this.setup;
     const arrivedAt = host.now();

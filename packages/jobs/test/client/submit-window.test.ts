@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { emptyDraft, PendingBatch, PendingSubmit } from '#src/client/pending-calls.js';
 import { SubmitWindow } from '#src/client/submit-window.js';
 import type { ClientMessage, Receipt } from '#src/protocol/client-messages.js';
-import { Echo } from '../remote/trial-jobs.js';
+import { Echo } from '../remote/sample-jobs.js';
 
 const submitWindow = suite('submit window');
 

@@ -30,7 +30,7 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   }
 }
 
-jobs('a job runs, its result comes back typed, and its receipt says that it is on the disk', async () => {
+jobs('a job runs, its result is typed, and its receipt states that it is durable', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
@@ -43,15 +43,14 @@ jobs('a job runs, its result comes back typed, and its receipt says that it is o
   assert.is(await handled.result(), 8);
 });
 
-jobs('a folder that cannot be made is said to be the reason', async () => {
+jobs('a folder that cannot be created is the cause of the rejection', async () => {
   await using folder = await tempFolder();
   const file = join(folder.path, 'file');
   await writeFile(file, '');
   assert.is(await codeOf(embedded({ dir: join(file, 'below') })), 'ERR_WAL_DIRECTORY');
 });
 
-// A1: credit that comes before the work, and work that comes before the credit.
-jobs('a worker may come before or after the work', async () => {
+jobs('a worker may start before or after the submit', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
@@ -61,8 +60,7 @@ jobs('a worker may come before or after the work', async () => {
   assert.is(await client.run(echo, 'late'), 'late');
 });
 
-// A36, B19: results wait for an absent client, over a restart.
-jobs('a job and its result survive a restart and are found again by the id', async () => {
+jobs('a job and its result survive a restart and are found by the id', async () => {
   await using folder = await tempFolder();
   let done = '';
   let waiting = '';
@@ -83,7 +81,7 @@ jobs('a job and its result survive a restart and are found again by the id', asy
   assert.is(await client.open(echo, waiting).result(), 'nobody serves me yet');
 });
 
-jobs('several waiters get the same outcome, and a wait with a limit ends without the job', async () => {
+jobs('all waiters get the same outcome, and a wait with a time limit ends without the job', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
@@ -98,7 +96,7 @@ jobs('several waiters get the same outcome, and a wait with a limit ends without
   assert.equal(await Promise.all(all), [6, 6, 6]);
 });
 
-jobs('a failing job is tried again, then lies among the dead letters with its last error', async () => {
+jobs('a failing job is retried, then becomes a dead letter with its last error', async () => {
   await using folder = await tempFolder();
   const events: JobsEvent[] = [];
   await using app = await embedded({ dir: folder.path, observe: (event) => events.push(event) });
@@ -132,7 +130,7 @@ jobs('a failing job is tried again, then lies among the dead letters with its la
   assert.is(await codeOf(handled.result()), 'ERR_JOB_UNKNOWN');
 });
 
-jobs('an error that says so is not tried again; nor is an input that its schema refuses', async () => {
+jobs('a NonRetryableError is not retried, nor is an input that its schema refuses', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
@@ -164,7 +162,7 @@ jobs('an error that says so is not tried again; nor is an input that its schema 
 });
 
 // Cancel: idempotent, wins over retry, queued or running.
-jobs('a cancel ends a queued job, aborts a running one, and may be repeated', async () => {
+jobs('a cancel ends a queued job, aborts a running one, and is idempotent', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
@@ -200,30 +198,32 @@ jobs('a cancel ends a queued job, aborts a running one, and may be repeated', as
   assert.is(aborted, 'cancelled');
 });
 
-// A34: the duplicate gets the real result, not a note that it is one.
-jobs('the same key is the same job and its stored result; another payload under it is refused', async () => {
-  await using folder = await tempFolder();
-  await using app = await embedded({ dir: folder.path });
-  const client = app.client();
-  let runs = 0;
-  const keyed = defineJob('math.keyed', { input: aNumber, output: aNumber, key: (n) => `k${n}` });
-  app.worker({
-    handlers: [
-      handle(keyed, (n) => {
-        runs += 1;
-        return n + runs;
-      }),
-    ],
-  });
-  const both = await Promise.all([client.submit(keyed, 1), client.submit(keyed, 1)]);
-  assert.is(both[0]?.id, both[1]?.id);
-  assert.is(await client.run(keyed, 1), 2);
-  assert.is(await app.client({ name: 'other' }).run(keyed, 1), 2);
-  assert.is(runs, 1);
-  assert.is(await codeOf(client.submit(keyed, 2, { key: 'k1' })), 'ERR_KEY_CONFLICT');
-});
+jobs(
+  'the same key is the same job with its stored result; another payload under the key is refused',
+  async () => {
+    await using folder = await tempFolder();
+    await using app = await embedded({ dir: folder.path });
+    const client = app.client();
+    let runs = 0;
+    const keyed = defineJob('math.keyed', { input: aNumber, output: aNumber, key: (n) => `k${n}` });
+    app.worker({
+      handlers: [
+        handle(keyed, (n) => {
+          runs += 1;
+          return n + runs;
+        }),
+      ],
+    });
+    const both = await Promise.all([client.submit(keyed, 1), client.submit(keyed, 1)]);
+    assert.is(both[0]?.id, both[1]?.id);
+    assert.is(await client.run(keyed, 1), 2);
+    assert.is(await app.client({ name: 'other' }).run(keyed, 1), 2);
+    assert.is(runs, 1);
+    assert.is(await codeOf(client.submit(keyed, 2, { key: 'k1' })), 'ERR_KEY_CONFLICT');
+  },
+);
 
-jobs('a full key window refuses keyed submits and forgets nothing', async () => {
+jobs('a full key window refuses keyed submits and drops no key', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path, limits: { keysMax: 2 } });
   const client = app.client();
@@ -234,8 +234,7 @@ jobs('a full key window refuses keyed submits and forgets nothing', async () => 
   assert.is(await codeOf(client.submit(echo, 'd')), 'none');
 });
 
-// A11: a bound, and an answer that says so.
-jobs('a full queue refuses with an answer that may be tried again', async () => {
+jobs('a full queue refuses with a retryable error', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path, limits: { jobsMax: 3, jobBytesMax: 1_000 } });
   const client = app.client();
@@ -257,7 +256,7 @@ jobs('a full queue refuses with an answer that may be tried again', async () => 
   assert.is(await codeOf(client.submit(echo, 'x'.repeat(2_000))), 'ERR_QUEUE_FULL');
 });
 
-jobs('all of a batch is taken or nothing of it', async () => {
+jobs('a batch is accepted as a whole or refused as a whole', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path, limits: { jobsMax: 4 } });
   const client = app.client();
@@ -279,7 +278,7 @@ jobs('a job with a delay does not run before it', async () => {
   assert.ok(Date.now() - before >= 59);
 });
 
-jobs('a handler that hangs is ended by its run time, and the attempt counts', async () => {
+jobs('a hanging handler ends at its run-time limit, and the attempt counts', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
@@ -303,7 +302,7 @@ jobs('a handler that hangs is ended by its run time, and the attempt counts', as
 });
 
 // Drain: leases go back uncounted; the next worker runs them as if nothing had been.
-jobs('a draining worker gives back what it cannot finish, and the attempt does not count', async () => {
+jobs('a draining worker releases unfinished attempts, and they do not count', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
@@ -325,7 +324,7 @@ jobs('a draining worker gives back what it cannot finish, and the attempt does n
   app.worker({ name: 'second', handlers: [handle(echo, (text) => text)] });
   assert.is(await handled.result(), 'x');
 });
-jobs('wrong ids, inputs, outputs and options have answers with codes', async () => {
+jobs('wrong ids, inputs, outputs and options are typed errors', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
@@ -347,14 +346,14 @@ jobs('wrong ids, inputs, outputs and options have answers with codes', async () 
   const wrong = defineJob('wrong.output', { input: anything, output: aString, limits: { outputBytes: 10 } });
   app.worker({ handlers: [handle(wrong, (input) => input as string)] });
   assert.is(await codeOf(client.run(wrong, 5)), 'ERR_JOB_FAILED');
-  // A26: a result above its limit is a failure that is not tried again, not a lost connection.
+  // A result above its limit is a final failure, not a lost connection.
   assert.is(await codeOf(client.run(wrong, 'x'.repeat(50))), 'ERR_JOB_FAILED');
   assert.is(await client.run(wrong, 'short'), 'short');
   assert.is(await codeOf(client.submit(echo, 'x'.repeat(2 * 1024 * 1024))), 'ERR_PAYLOAD_TOO_LARGE');
 });
 
-// B4, B21: damage is named and refused, never skipped over.
-jobs('a folder whose log is damaged is refused, and nothing in it is touched', async () => {
+// Damage is reported and refused, never skipped.
+jobs('a folder with a damaged log is refused and left untouched', async () => {
   await using folder = await tempFolder();
   {
     await using app = await embedded({ dir: folder.path });
@@ -370,7 +369,7 @@ jobs('a folder whose log is damaged is refused, and nothing in it is touched', a
 });
 
 // A snapshot made by the log's own thread: what it folds is what the leader knows.
-jobs('a folder with snapshots opens as one without', async () => {
+jobs('a folder with snapshots opens like one without', async () => {
   await using folder = await tempFolder();
   const wal = {
     segmentBytes: 262_144,
@@ -402,7 +401,6 @@ jobs('a folder with snapshots opens as one without', async () => {
   assert.is((await client.submit(echo, 'waits', { key: 'k' })).receipt?.duplicate, true);
 });
 
-// B27: one leader per folder.
 jobs('a second leader on the same folder is refused, and the first goes on', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
@@ -412,7 +410,7 @@ jobs('a second leader on the same folder is refused, and the first goes on', asy
   assert.is(await client.run(double, 1), 2);
 });
 
-jobs('a closed client rejects what is unanswered and what comes after', async () => {
+jobs('a closed client rejects unanswered and later calls', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
@@ -423,9 +421,9 @@ jobs('a closed client rejects what is unanswered and what comes after', async ()
   assert.is(await codeOf(client.submit(echo, 'y')), 'ERR_CLIENT_CLOSED');
 });
 
-// A20: leader and handler share a loop, so the leader is as late as everybody.
+// Leader and handler share a loop: the leader is as late as its workers.
 jobs(
-  'a handler that holds the shared loop for three leases loses nothing, nor does its neighbour',
+  'a handler that blocks the shared loop for three leases keeps its job, and so does its neighbour',
   async () => {
     await using folder = await tempFolder();
     const events: JobsEvent[] = [];
@@ -461,7 +459,7 @@ jobs(
   },
 );
 
-jobs('redrive and purge take as many ids as there are', async () => {
+jobs('redrive and purge take any number of ids', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path });
   const client = app.client();

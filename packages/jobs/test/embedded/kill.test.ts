@@ -6,21 +6,21 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { tempFolder } from '../temp-folder.js';
-import { openKilled, quick } from './kill-child.js';
+import { openApp, quick } from './killed-process.js';
 
 const kills = suite('kill -9');
 
 const ROUNDS = Number(process.env['KILL_ROUNDS'] ?? 50);
-const CHILD = fileURLToPath(new URL('./kill-child.js', import.meta.url));
+const CHILD = fileURLToPath(new URL('./killed-process.js', import.meta.url));
 
-interface Told {
+interface Reported {
   /** Id to the text that was submitted. */
   readonly accepted: Map<string, string>;
   readonly results: Map<string, string>;
 }
 
-/** One process on the folder, killed some time after it is ready. What it said before is what counts. */
-async function round(dir: string, number: number, told: Told): Promise<void> {
+/** One process on the folder, killed some time after it is ready. Collects the lines it printed before. */
+async function round(dir: string, number: number, reported: Reported): Promise<void> {
   const child: ChildProcess = spawn(process.execPath, [CHILD, dir, String(number)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -28,34 +28,33 @@ async function round(dir: string, number: number, told: Told): Promise<void> {
   if (child.stdout === null) throw new Error('the child has no output');
   for await (const line of createInterface({ input: child.stdout })) {
     const [what = '', id = '', ...rest] = line.split(' ');
-    // A kill in the middle of a run: some rounds in recovery's first moments, some in full swing.
+    // Some kills come right after recovery, some under full load.
     if (what === 'ready') setTimeout(() => child.kill('SIGKILL'), Math.random() * 160);
-    if (what === 'accepted') told.accepted.set(id, rest.join(' '));
-    if (what === 'result') told.results.set(id, rest.join(' '));
+    if (what === 'accepted') reported.accepted.set(id, rest.join(' '));
+    if (what === 'result') reported.results.set(id, rest.join(' '));
   }
   const [, signal] = await exited;
   assert.is(signal, 'SIGKILL', `round ${number} ended by itself`);
 }
 
-// B2, B8: nothing acknowledged is lost or contradicted, whenever the process dies.
-kills(`${ROUNDS} kills of a working process lose nothing that was acknowledged`, async () => {
+kills(`${ROUNDS} kills of a working process lose no acknowledged job`, async () => {
   await using folder = await tempFolder();
-  const told: Told = { accepted: new Map(), results: new Map() };
-  for (let number = 1; number <= ROUNDS; number += 1) await round(folder.path, number, told);
-  await using app = await openKilled(folder.path);
+  const reported: Reported = { accepted: new Map(), results: new Map() };
+  for (let number = 1; number <= ROUNDS; number += 1) await round(folder.path, number, reported);
+  await using app = await openApp(folder.path);
   const client = app.client();
   await client.overview();
   let done = 0;
-  for (const [id, text] of told.accepted) {
+  for (const [id, text] of reported.accepted) {
     assert.is(await client.open(quick, id).result({ withinMs: 60_000 }), `did ${text}`, id);
     done += 1;
   }
-  for (const [id, result] of told.results) assert.is(result, `did ${told.accepted.get(id)}`, id);
+  for (const [id, result] of reported.results) assert.is(result, `did ${reported.accepted.get(id)}`, id);
   const { counts, accepted, dropped } = await client.overview();
   assert.equal([counts.dead, counts.cancelled, dropped], [0, 0, 0]);
-  assert.ok(accepted >= told.accepted.size && done > ROUNDS, 'there was something to lose');
+  assert.ok(accepted >= reported.accepted.size && done > ROUNDS, 'enough jobs were acknowledged');
   process.stdout.write(
-    `${ROUNDS} kills, ${done} acknowledged jobs, ${told.results.size} results told, ${accepted} taken\n`,
+    `${ROUNDS} kills, ${done} acknowledged jobs, ${reported.results.size} results, ${accepted} accepted\n`,
   );
 });
 

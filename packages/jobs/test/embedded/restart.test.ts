@@ -10,7 +10,7 @@ const restarts = suite('restart');
 const QUEUED = 100_000;
 const RUNNING = 1_000;
 const DEAD = 100;
-const patient = defineJob('restart.patient', { input: aNumber, output: aNumber });
+const running = defineJob('restart.running', { input: aNumber, output: aNumber });
 const doomed = defineJob('restart.doomed', { input: aNumber, output: aNumber });
 const waiting = defineJob('restart.waiting', { input: aNumber, output: aNumber });
 
@@ -25,7 +25,7 @@ restarts(
         name: 'old',
         slots: RUNNING + 10,
         handlers: [
-          handle(patient, () => new Promise<number>(() => undefined)),
+          handle(running, () => new Promise<number>(() => undefined)),
           handle(doomed, () => {
             throw new NonRetryableError('no');
           }),
@@ -39,11 +39,11 @@ restarts(
       }
       await Promise.allSettled(Array.from({ length: DEAD }, (_, n) => client.run(doomed, n)));
       await client.submitAll(
-        patient,
+        running,
         Array.from({ length: RUNNING }, (_, n) => n),
       );
-      let running = 0;
-      while (running < RUNNING) running = (await client.overview()).counts.running;
+      let count = 0;
+      while (count < RUNNING) count = (await client.overview()).counts.running;
       const { counts } = await client.overview();
       assert.equal([counts.queued, counts.running, counts.dead], [QUEUED, RUNNING, DEAD]);
       // Not drained: the worker's attempts are in flight when the leader ends.
@@ -60,8 +60,8 @@ restarts(
       seen.set(n, (seen.get(n) ?? 0) + 1);
       return n;
     };
-    // The same worker in a new incarnation: what the old one ran is requeued at once, as a crash.
-    app.worker({ name: 'old', slots: 2_000, handlers: [handle(patient, (n) => n), handle(waiting, once)] });
+    // The same worker in a new incarnation: attempts of the old one are requeued at once, as crashes.
+    app.worker({ name: 'old', slots: 2_000, handlers: [handle(running, (n) => n), handle(waiting, once)] });
     let left = QUEUED + RUNNING;
     while (left > 0) {
       const { counts } = await client.overview();

@@ -4,7 +4,7 @@ import { jobId, parseJobId } from '#src/job/job-id.js';
 
 const ids = suite('job id');
 
-ids('a number comes back from its text', () => {
+ids('an id parses to its number', () => {
   for (const job of [1, 35, 36, 2 ** 31, 2 ** 40]) assert.is(parseJobId('k3f9a', jobId('k3f9a', job)), job);
 });
 

@@ -13,7 +13,7 @@ import {
 
 const payload = suite('payload');
 
-payload('any text survives, ASCII or not, small or large', () => {
+payload('any text round-trips, ASCII or not, small or large', () => {
   void fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, large) => {
       const whole = large ? text.repeat(2) + 'x'.repeat(5_000) : text;
@@ -25,7 +25,7 @@ payload('any text survives, ASCII or not, small or large', () => {
   );
 });
 
-payload('a value is written as JSON.stringify writes it, whatever characters a text has', () => {
+payload('a value is encoded as JSON.stringify encodes it, for any characters', () => {
   const same = (value: unknown): void => {
     const written = payloadOfValue(value);
     if (written === undefined) return assert.is(value, undefined);
@@ -40,7 +40,7 @@ payload('a value is written as JSON.stringify writes it, whatever characters a t
   void fc.assert(fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.jsonValue()), same));
 });
 
-payload('any bytes survive, and the caller may reuse its buffer', () => {
+payload('any bytes round-trip, and the caller may reuse its buffer', () => {
   void fc.assert(
     fc.property(fc.uint8Array({ maxLength: 6_000, size: 'max' }), (bytes) => {
       const kept = payloadOfBytes(bytes);
@@ -62,7 +62,7 @@ payload('short ASCII JSON is held as a string, anything else as bytes', () => {
   assert.instance(payloadOfValue('x'.repeat(4_095)), Uint8Array);
 });
 
-payload('the hash tells payloads apart and does not depend on how they are held', () => {
+payload('the hash differs between payloads and not between string and bytes', () => {
   const text = 'a'.repeat(4_096);
   assert.is(payloadHash('', text), payloadHash('', Buffer.from(text)));
   assert.is.not(payloadHash('', 'a'), payloadHash('', 'b'));

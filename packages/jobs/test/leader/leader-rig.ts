@@ -90,10 +90,10 @@ export class LeaderRig {
           else this.held.push(() => journal.append(entries, appended));
         };
         const isLow = (): boolean => this.diskLow;
-        done(undefined, {
+        done(null, {
           ...journal,
           append,
-          get low() {
+          get diskLow() {
             return isLow();
           },
         });

@@ -628,7 +628,7 @@ leaders('a session that defines without end is ended', () => {
   const client = rig.client();
   for (let ref = 2; ref < 4_200; ref += 1) client.say({ kind: 'define', ref, policy: policyOf('one') });
   assert.is(client.heard.at(-1)?.kind, 'refused');
-  assert.is(client.session.refs.size, 0);
+  assert.is(client.session.policies.size, 0);
 });
 
 // Half a second of work must not push out what somebody is about to ask for.

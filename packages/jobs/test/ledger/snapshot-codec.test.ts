@@ -23,14 +23,14 @@ function ledgerOf(all: readonly (Traits | 'queued' | 'dead')[]): Ledger {
     if (typeof one === 'object') {
       const job = endedJob(no, one);
       admit(ledger, job);
-      ledger.settle(job, job.end as JobEnd);
+      ledger.recordEnd(job, job.end as JobEnd);
       continue;
     }
     const job = new Job(no, PLAIN.policy, 'ann', no, '', `"p${no}"`, 0);
     job.state = one;
     admit(ledger, job);
     if (one === 'queued') ledger.liveBytes += job.payload.length;
-    else ledger.settle(job, { at: no + 100, result: undefined, reason: 'failed', failure: undefined });
+    else ledger.recordEnd(job, { at: no + 100, result: undefined, reason: 'failed', failure: undefined });
   }
   return ledger;
 }

@@ -2,22 +2,22 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
 
-const paces = suite('estimate');
+const estimates = suite('run-time estimate');
 
-function paceOf(...attemptMs: number[]): RunTimeEstimate {
+function estimateOf(...attemptMs: number[]): RunTimeEstimate {
   const estimate = new RunTimeEstimate();
   for (const ms of attemptMs) estimate.add(1, ms);
   return estimate;
 }
 
-paces('a row is what two milliseconds hold, and at most its limit', () => {
+estimates('a batch is as many attempts as fit into two milliseconds, at most 256', () => {
   assert.equal(
-    [0, 0.001, 0.01, 0.1, 0.9, 2, 2.1].map((attemptMs) => paceOf(attemptMs).batchSize),
+    [0, 0.001, 0.01, 0.1, 0.9, 2, 2.1].map((attemptMs) => estimateOf(attemptMs).batchSize),
     [BATCH_JOBS_MAX, BATCH_JOBS_MAX, 200, 20, 2, 1, 0],
   );
 });
 
-paces('before the first attempt has ended there is no row', () => {
+estimates('before the first attempt has ended there is no batch', () => {
   const estimate = new RunTimeEstimate();
   assert.is(estimate.batchSize, 0);
   estimate.add(0, 0);
@@ -26,8 +26,8 @@ paces('before the first attempt has ended there is no row', () => {
   assert.is(estimate.batchSize, 0);
 });
 
-paces('a slow attempt counts at once, fast ones by and by', () => {
-  const estimate = paceOf(0.01, 100);
+estimates('a slow attempt counts at once, fast ones gradually', () => {
+  const estimate = estimateOf(0.01, 100);
   assert.is(estimate.batchSize, 0);
   const rows: number[] = [];
   for (let i = 0; i < 20; i += 1) {
@@ -41,10 +41,10 @@ paces('a slow attempt counts at once, fast ones by and by', () => {
   assert.ok(rows.every((row, i) => i === 0 || row >= (rows[i - 1] as number)));
 });
 
-paces('many attempts count as their mean', () => {
+estimates('many attempts count as their mean', () => {
   const estimate = new RunTimeEstimate();
   estimate.add(10, 5);
   assert.is(estimate.batchSize, 4);
 });
 
-paces.run();
+estimates.run();

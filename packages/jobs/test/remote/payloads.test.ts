@@ -12,12 +12,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { aString } from '../plain-schema.js';
 import { ChaosProxy } from '../server/chaos-proxy.js';
-import { stateFolder } from './role.js';
-import { Echo, Nap, trialHandlers } from './trial-jobs.js';
+import { tempFolder } from '../temp-folder.js';
+import { Echo, Nap, sampleHandlers } from './sample-jobs.js';
 
 const payloads = suite('payloads');
 const MIB = 1024 * 1024;
-const Large = defineJob('trial.large', {
+const Large = defineJob('sample.large', {
   input: aString,
   output: aString,
   limits: { outputBytes: 11 * MIB },
@@ -38,15 +38,15 @@ for (const compress of [undefined, 'gzip', 'brotli'] as const) {
   payloads(
     `ten megabytes go there and back in pieces, compression ${compress ?? 'off'}, and survive a restart`,
     async () => {
-      await using folder = await stateFolder();
+      await using folder = await tempFolder();
       const more = compress === undefined ? {} : { compress };
       const text = Array.from({ length: 10_000 }, (_, i) => `${i}-`.padEnd(1_024, 'ab cd')).join('');
-      const first = await open(folder.dir, compress);
+      const first = await open(folder.path, compress);
       const submitter = await connectClient({ address: first.address, ...more });
       const { id } = await submitter.submit(Large, text);
       submitter.close();
       await first.close();
-      await using leader = await open(folder.dir, compress);
+      await using leader = await open(folder.path, compress);
       const { address } = leader;
       await using _worker = await startWorker({
         address,
@@ -63,10 +63,10 @@ for (const compress of [undefined, 'gzip', 'brotli'] as const) {
 }
 
 payloads('small jobs pass between the pieces of large ones', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   const { address } = leader;
-  const handlers = [handle(Large, (input) => input), ...trialHandlers('w', () => undefined)];
+  const handlers = [handle(Large, (input) => input), ...sampleHandlers('w', () => undefined)];
   await using _worker = await startWorker({ address, name: 'w', handlers, cpuCap: 1 });
   await using client = await connectClient({ address });
   let largeDone = 0;
@@ -79,43 +79,42 @@ payloads('small jobs pass between the pieces of large ones', async () => {
   await Promise.all(large);
 });
 
-payloads('a payload over the limit is refused and the connection stays', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+payloads('a payload over the limit is refused and the connection stays open', async () => {
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   await using client = await connectClient({ address: leader.address });
   const code = await client.submit(Large, 'x'.repeat(12 * MIB)).then(
-    () => 'taken',
+    () => 'accepted',
     (error: { code: string }) => error.code,
   );
   assert.is(code, 'ERR_PAYLOAD_TOO_LARGE');
   assert.is((await client.submit(Large, 'y')).receipt?.level, 'fsync');
 });
 
-// A37: the outbox of one client must not stand in the way of a worker's acknowledgements.
-payloads('a client that does not read its results holds up nobody else', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+payloads('a client that does not read its results delays no other client', async () => {
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   const port = 'port' in leader.address ? leader.address.port : 0;
   await using proxy = await ChaosProxy.before(port);
-  const handlers = [handle(Large, (input) => input), ...trialHandlers('w', () => undefined)];
+  const handlers = [handle(Large, (input) => input), ...sampleHandlers('w', () => undefined)];
   await using _worker = await startWorker({ address: { port }, name: 'w', handlers, cpuCap: 1 });
-  const deaf: Client = await connectClient({ address: { port: proxy.port }, name: 'deaf' });
-  const unread = Array.from({ length: 40 }, () => deaf.run(Large, 'z'.repeat(MIB)).catch(() => 'closed'));
+  const silent: Client = await connectClient({ address: { port: proxy.port }, name: 'silent' });
+  const unread = Array.from({ length: 40 }, () => silent.run(Large, 'z'.repeat(MIB)).catch(() => 'closed'));
   while ((await leader.overview()).accepted < 20) await new Promise((resolve) => setTimeout(resolve, 10));
-  proxy.weather = { kind: 'silence' };
+  proxy.fault = { kind: 'silence' };
   await using client = await connectClient({ address: { port }, name: 'healthy' });
   for (let i = 0; i < 50; i += 1) assert.is(await client.run(Echo, i), i);
-  deaf.close();
+  silent.close();
   await Promise.all(unread);
 });
 
-payloads('a worker that was cut off and is back within the grace keeps its job', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+payloads('a worker that reconnects within the grace keeps its job', async () => {
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   const port = 'port' in leader.address ? leader.address.port : 0;
   await using proxy = await ChaosProxy.before(port);
   const started: unknown[] = [];
-  const handlers = trialHandlers('w', (_, input) => started.push(input));
+  const handlers = sampleHandlers('w', (_, input) => started.push(input));
   await using _worker = await startWorker({ address: { port: proxy.port }, name: 'w', handlers, cpuCap: 1 });
   await using client = await connectClient({ address: { port } });
   const napping = await client.submit(Nap, 700);

@@ -2,15 +2,16 @@
 import { connectClient, type JobFailedError } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { leaderRole, stateFolder, workerRole } from './role.js';
-import { Echo, Endless, Fail, Nap, Second } from './trial-jobs.js';
+import { tempFolder } from '../temp-folder.js';
+import { leaderProcess, workerProcess } from './role-process.js';
+import { Echo, Endless, Fail, Nap, Second } from './sample-jobs.js';
 
 const processes = suite('processes');
 
 processes('leader, worker and client in three processes run a job over TCP', async () => {
-  await using folder = await stateFolder();
-  await using leader = await leaderRole(folder.dir);
-  await using _worker = await workerRole(leader.port, 'w1');
+  await using folder = await tempFolder();
+  await using leader = await leaderProcess(folder.path);
+  await using _worker = await workerProcess(leader.port, 'w1');
   await using client = await connectClient({ address: { port: leader.port }, name: 'ann' });
   assert.equal(await client.run(Echo, { hello: 'wörld', n: [1, 2, 3] }), { hello: 'wörld', n: [1, 2, 3] });
   const handle = await client.submit(Echo, 'again');
@@ -29,16 +30,15 @@ processes('leader, worker and client in three processes run a job over TCP', asy
   assert.is(failed?.failure?.message, 'it never works');
 });
 
-// A3, A12: the connection of a worker is the worker.
-processes('a worker that is killed loses all its jobs to another within two seconds', async () => {
-  await using folder = await stateFolder();
-  await using leader = await leaderRole(folder.dir);
-  await using first = await workerRole(leader.port, 'w1', 4);
+processes('all jobs of a killed worker run elsewhere within two seconds', async () => {
+  await using folder = await tempFolder();
+  await using leader = await leaderProcess(folder.path);
+  await using first = await workerProcess(leader.port, 'w1', 4);
   await using client = await connectClient({ address: { port: leader.port } });
   const handles = await Promise.all([0, 1, 2, 3].map((i) => client.submit(Second, i)));
   for (const i of [0, 1, 2, 3])
     await first.event((event) => event.kind === 'started' && event['input'] === i);
-  await using second = await workerRole(leader.port, 'w2', 4);
+  await using second = await workerProcess(leader.port, 'w2', 4);
   const killedAt = performance.now();
   await first.kill();
   for (const i of [0, 1, 2, 3])
@@ -52,20 +52,20 @@ processes('a worker that is killed loses all its jobs to another within two seco
   }
 });
 
-// A13, A35, B18: a worker is its name and its process, not its connection.
-processes('workers and clients find a leader that was killed and restarted; nothing runs twice', async () => {
-  await using folder = await stateFolder();
-  const first = await leaderRole(folder.dir);
-  await using worker = await workerRole(first.port, 'w1');
+// A worker is its name and its process, not its connection.
+processes('workers and clients reconnect to a killed and restarted leader; nothing runs twice', async () => {
+  await using folder = await tempFolder();
+  const first = await leaderProcess(folder.path);
+  await using worker = await workerProcess(first.port, 'w1');
   await using client = await connectClient({ address: { port: first.port } });
   const napping = await client.submit(Nap, 1_500);
   const finished = await client.submit(Echo, 'before');
   assert.is(await finished.result(), 'before');
   await worker.event((event) => event['exec'] === 'nap');
   await first.kill();
-  const during = client.run(Echo, 'sent while nobody listened');
-  await using _second = await leaderRole(folder.dir, first.port);
-  assert.is(await during, 'sent while nobody listened');
+  const during = client.run(Echo, 'sent while the leader was down');
+  await using _second = await leaderProcess(folder.path, first.port);
+  assert.is(await during, 'sent while the leader was down');
   assert.is(await napping.result(), 'w1');
   assert.is((await napping.inspect()).attempt, 1);
   assert.is(await client.open(Echo, finished.id).result(), 'before');
@@ -74,9 +74,9 @@ processes('workers and clients find a leader that was killed and restarted; noth
 });
 
 processes('a cancel reaches a running job in another process', async () => {
-  await using folder = await stateFolder();
-  await using leader = await leaderRole(folder.dir);
-  await using worker = await workerRole(leader.port, 'w1', 1);
+  await using folder = await tempFolder();
+  await using leader = await leaderProcess(folder.path);
+  await using worker = await workerProcess(leader.port, 'w1', 1);
   await using client = await connectClient({ address: { port: leader.port } });
   const handle = await client.submit(Endless, 0);
   await worker.event((event) => event['exec'] === 'endless');
@@ -85,33 +85,30 @@ processes('a cancel reaches a running job in another process', async () => {
   assert.is(await client.run(Echo, 'next'), 'next');
 });
 
-processes(
-  'a worker told to end gives its job back uncounted, a leader told to end exits in bounded time',
-  async () => {
-    await using folder = await stateFolder();
-    await using leader = await leaderRole(folder.dir);
-    await using worker = await workerRole(leader.port, 'w1');
-    await using client = await connectClient({ address: { port: leader.port } });
-    const handle = await client.submit(Endless, 0);
-    await worker.event((event) => event['exec'] === 'endless');
-    worker.signal('SIGTERM');
-    assert.is(await worker.exited, 0);
-    const view = await handle.inspect();
-    assert.is(view.state, 'queued');
-    assert.is(view.failures + view.crashes, 0);
-    const flood = Array.from({ length: 5_000 }, (_, i) =>
-      client.submit(Echo, i).then(
-        () => 1,
-        () => 0,
-      ),
-    );
-    const startedAt = performance.now();
-    leader.signal('SIGTERM');
-    assert.is(await leader.exited, 0);
-    assert.ok(performance.now() - startedAt < 4_000);
-    client.close();
-    await Promise.all(flood);
-  },
-);
+processes('SIGTERM: a worker releases its job uncounted, a leader exits in bounded time', async () => {
+  await using folder = await tempFolder();
+  await using leader = await leaderProcess(folder.path);
+  await using worker = await workerProcess(leader.port, 'w1');
+  await using client = await connectClient({ address: { port: leader.port } });
+  const handle = await client.submit(Endless, 0);
+  await worker.event((event) => event['exec'] === 'endless');
+  worker.signal('SIGTERM');
+  assert.is(await worker.exited, 0);
+  const view = await handle.inspect();
+  assert.is(view.state, 'queued');
+  assert.is(view.failures + view.crashes, 0);
+  const flood = Array.from({ length: 5_000 }, (_, i) =>
+    client.submit(Echo, i).then(
+      () => 1,
+      () => 0,
+    ),
+  );
+  const startedAt = performance.now();
+  leader.signal('SIGTERM');
+  assert.is(await leader.exited, 0);
+  assert.ok(performance.now() - startedAt < 4_000);
+  client.close();
+  await Promise.all(flood);
+});
 
 processes.run();

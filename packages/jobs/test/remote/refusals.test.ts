@@ -6,8 +6,8 @@ import * as assert from 'uvu/assert';
 import { Client } from '#src/client/client.js';
 import type { ClientMessage } from '#src/protocol/client-messages.js';
 import { anything } from '../plain-schema.js';
-import { stateFolder } from './role.js';
-import { trialHandlers } from './trial-jobs.js';
+import { tempFolder } from '../temp-folder.js';
+import { sampleHandlers } from './sample-jobs.js';
 
 const refusals = suite('refusals');
 
@@ -23,15 +23,15 @@ async function reasonOf(promise: Promise<unknown>): Promise<string> {
   );
 }
 
-refusals('who connects is told why the leader does not take it', async () => {
-  await using folder = await stateFolder();
+refusals('a refused connect rejects with the reason of the leader', async () => {
+  await using folder = await tempFolder();
   // The name of the identity stands before the name that a peer gives itself; together they are too long.
   const subject = 's'.repeat(60);
   const identities = new IdentityStore([
     { name: subject, keys: [{ id: 'k', key: 'a'.repeat(64) }], submit: ['>'], work: ['>'] },
   ]);
   await using leader = await startLeader({
-    dir: folder.dir,
+    dir: folder.path,
     auth: { kind: 'hmac', identities },
     onFatal: fatal,
   });
@@ -45,12 +45,12 @@ refusals('who connects is told why the leader does not take it', async () => {
     'ERR_SESSION_MALFORMED: session refused: client name and token must be 1 to 128 plain characters',
   );
   assert.is(
-    await reasonOf(startWorker({ ...dial, handlers: trialHandlers('w', () => undefined) })),
+    await reasonOf(startWorker({ ...dial, handlers: sampleHandlers('w', () => undefined) })),
     'ERR_SESSION_MALFORMED: session refused: worker and incarnation must be plain names',
   );
 });
 
-refusals('a client that is refused for good says the reason to everybody who waits or asks', async () => {
+refusals('a client whose session is refused rejects all calls with the reason', async () => {
   const client = new Client({
     client: 'c',
     token: 't',
@@ -66,9 +66,9 @@ refusals('a client that is refused for good says the reason to everybody who wai
     assert.is(reason, 'ERR_SESSION_MALFORMED: session refused: of its hat');
 });
 
-refusals('without room for a definition only its submits are refused, until there is room', async () => {
-  await using folder = await stateFolder();
-  await using leader = await startLeader({ dir: folder.dir, limits: { policiesMax: 1 }, onFatal: fatal });
+refusals('a leader without room for a definition refuses its submits only, until there is room', async () => {
+  await using folder = await tempFolder();
+  await using leader = await startLeader({ dir: folder.path, limits: { policiesMax: 1 }, onFatal: fatal });
   const { address } = leader;
   const first = await connectClient({ address });
   await first.submit(one, 1).then((handle) => handle.cancel());
@@ -85,7 +85,7 @@ refusals('without room for a definition only its submits are refused, until ther
   first.close();
 });
 
-refusals('a definition that found no room is said again with the next submit', () => {
+refusals('a refused definition is repeated with the next submit', () => {
   const sent: ClientMessage[] = [];
   const due: (() => void)[] = [];
   const client = new Client({

@@ -1,64 +1,118 @@
-// One role in a process of its own, for tests that kill processes: `node role-process.js leader <dir> <port>` or
-// `node role-process.js worker <port> <name> <slots> <more options as JSON>` or `node role-process.js client <port> <name>`. Says what happens as JSON lines; ends with its parent.
-import { connectClient, type StartWorkerOptions, startLeader, startWorker } from '@troupe/jobs';
-import { Echo, trialHandlers } from './trial-jobs.js';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { StartWorkerOptions } from '@troupe/jobs';
 
-const [role, ...rest] = process.argv.slice(2);
-const say = (event: object): void => void process.stdout.write(`${JSON.stringify(event)}\n`);
+export type ProcessEvent = Readonly<Record<string, unknown>> & { readonly kind: string };
 
-// An orphan of a test that died must not stay.
-process.stdin.on('end', () => process.exit(0)).resume();
+/** A role in a process of its own. Killed at the end of the block if it is still alive. */
+export class RoleProcess implements AsyncDisposable {
+  readonly events: ProcessEvent[] = [];
+  readonly exited: Promise<number | string>;
+  private readonly child: ChildProcess;
+  private readonly waiting = new Set<() => void>();
+  private errors = '';
 
-if (role === 'leader') {
-  const [dir = '', port = '0'] = rest;
-  const leader = await startLeader({
-    dir,
-    address: { port: Number(port) },
-    onFatal: (error) => {
-      process.stderr.write(`${error.stack}\n`);
-      process.exit(74);
-    },
-    observe: (event) => {
-      if (event.kind === 'requeued' || event.kind === 'worker') say(event);
-    },
-  });
-  say({ kind: 'ready', port: 'port' in leader.address ? leader.address.port : 0 });
-  process.once('SIGTERM', () => void leader.close({ withinMs: 2_000 }).then(() => process.exit(0)));
-} else if (role === 'client') {
-  const [port, name = 'c'] = rest;
-  const client = await connectClient({ address: { port: Number(port) }, name, withinMs: 30_000 });
-  let isEnding = false;
-  process.once('SIGTERM', () => {
-    isEnding = true;
-  });
-  say({ kind: 'ready' });
-  let next = 0;
-  // What is said here was acknowledged before: the pipe keeps it even if this process is killed right after.
-  const lane = async (): Promise<void> => {
-    while (!isEnding) {
-      const input = `${name}:${next}`;
-      next += 1;
-      const handle = await client.submit(Echo, input);
-      say({ kind: 'acked', id: handle.id, input });
-      const output = await handle.result();
-      say({ kind: 'result', id: handle.id, output });
+  constructor(args: readonly string[]) {
+    const program = fileURLToPath(new URL('./role-process-main.js', import.meta.url));
+    this.child = spawn(process.execPath, [program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+    let text = '';
+    this.child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      const lines = (text + chunk).split('\n');
+      text = lines.pop() ?? '';
+      for (const line of lines) this.events.push(JSON.parse(line) as ProcessEvent);
+      this.wake();
+    });
+    this.child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      this.errors += chunk;
+    });
+    this.child.stdin?.on('error', () => undefined);
+    this.exited = new Promise((resolve) =>
+      this.child.once('exit', (code, signal) => resolve(code ?? signal ?? 'gone')),
+    );
+    void this.exited.then(() => this.wake());
+  }
+
+  get alive(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  /** The first event that fits, past or future. Rejects when the process ends without it. */
+  async event(fits: (event: ProcessEvent) => boolean): Promise<ProcessEvent> {
+    for (;;) {
+      const found = this.events.find(fits);
+      if (found !== undefined) return found;
+      if (!this.alive) throw new Error(`the process ended without it: ${this.errors.slice(-2_000)}`);
+      await new Promise<void>((resolve) => this.waiting.add(resolve));
     }
-  };
-  await Promise.all(Array.from({ length: 16 }, lane));
-  process.exit(0);
-} else {
-  const [port, name = 'w', slots = '4', more = '{}'] = rest;
-  const worker = await startWorker({
-    address: { port: Number(port) },
-    name,
-    slots: Number(slots),
-    cpuCap: 1,
-    withinMs: 30_000,
-    ...(JSON.parse(more) as Partial<StartWorkerOptions>),
-    handlers: trialHandlers(name, (exec, input) => say({ kind: 'started', exec, input })),
-  });
-  process.once('SIGTERM', () => void worker.close({ withinMs: 500 }).then(() => process.exit(0)));
-  // Ends its work and lets go of everything it holds itself: whatever else would keep this process is a fault.
-  process.once('SIGUSR2', () => void worker.close({ withinMs: 500 }).then(() => process.stdin.destroy()));
-  say({ kind: 'ready' });
+  }
+
+  async ready(): Promise<this> {
+    await this.event((event) => event.kind === 'ready');
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.alive) await this.kill();
+  }
+
+  private wake(): void {
+    for (const wake of this.waiting) wake();
+    this.waiting.clear();
+  }
+}
+
+export async function leaderProcess(dir: string, port = 0): Promise<RoleProcess & { readonly port: number }> {
+  const role = await new RoleProcess(['leader', dir, String(port)]).ready();
+  const ready = await role.event((event) => event.kind === 'ready');
+  return Object.assign(role, { port: Number(ready['port']) });
+}
+
+export function workerProcess(
+  port: number,
+  name: string,
+  slots = 4,
+  more: Partial<StartWorkerOptions> = {},
+): Promise<RoleProcess> {
+  return new RoleProcess(['worker', String(port), name, String(slots), JSON.stringify(more)]).ready();
+}
+
+export function clientProcess(port: number, name: string): Promise<RoleProcess> {
+  return new RoleProcess(['client', String(port), name]).ready();
+}
+
+/** All processes of a test, replaced ones included, ended with it. */
+export class RoleProcesses implements AsyncDisposable {
+  private readonly roles: RoleProcess[] = [];
+
+  async add<R extends RoleProcess>(starting: Promise<R>): Promise<R> {
+    const role = await starting;
+    this.roles.push(role);
+    return role;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.roles.map((role) => role[Symbol.asyncDispose]()));
+  }
+}
+
+/** A folder of its own, removed at the end of the block. */
+export async function tempFolder(): Promise<AsyncDisposable & { readonly dir: string }> {
+  const dir = await mkdtemp(join(tmpdir(), 'troupe-network-'));
+  return { dir, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
 }

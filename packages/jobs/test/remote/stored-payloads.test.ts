@@ -18,12 +18,12 @@ import { verifyWal } from '@troupe/wal';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { aString } from '../plain-schema.js';
-import { stateFolder } from './role.js';
-import { Echo } from './trial-jobs.js';
+import { tempFolder } from '../temp-folder.js';
+import { Echo } from './sample-jobs.js';
 
 const stored = suite('stored payloads');
 const MIB = 1024 * 1024;
-const Measure = defineJob('trial.measure', { input: aString, output: aString });
+const Measure = defineJob('sample.measure', { input: aString, output: aString });
 const measure = handle(Measure, (text) => `${text.length} ${text.slice(0, 3)} ${text.slice(-3)}`);
 
 function textOf(bytes: number, mark: string): string {
@@ -59,15 +59,15 @@ async function left(dir: string): Promise<{ large: string; small: string }> {
 }
 
 stored(
-  'a payload above a mebibyte is a file beside the log, larger than any record, and reaches the worker',
+  'a payload above 1 MiB is a file beside the log, may exceed any record, and reaches the worker',
   async () => {
-    await using folder = await stateFolder();
-    await using leader = await open(folder.dir);
+    await using folder = await tempFolder();
+    await using leader = await open(folder.path);
     await using client = await connectClient({ address: leader.address });
     const handles = await Promise.all(
       ['abc', 'def', 'ghi'].map((mark) => client.submit(Measure, textOf(20 * MIB, mark))),
     );
-    assert.is((await blobsOf(folder.dir)).length, 3);
+    assert.is((await blobsOf(folder.path)).length, 3);
     await using _worker = await startWorker({
       address: leader.address,
       name: 'w',
@@ -83,8 +83,8 @@ stored(
 );
 
 stored('the same key with the same large payload is the same job, with another it is refused', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   await using client = await connectClient({ address: leader.address });
   const first = await client.submit(Measure, textOf(2 * MIB, 'abc'), { key: 'k' });
   const again = await client.submit(Measure, textOf(2 * MIB, 'abc'), { key: 'k' });
@@ -95,9 +95,9 @@ stored('the same key with the same large payload is the same job, with another i
   assert.ok(other instanceof JobRefusedError && other.code === 'ERR_KEY_CONFLICT', String(other));
 });
 
-stored('a payload beyond the limit is refused, and what was stored of it is not kept for ever', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir, { payloadBytesMax: 2 * MIB });
+stored('a payload beyond the limit is refused, and its stored part is removed', async () => {
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path, { payloadBytesMax: 2 * MIB });
   await using client = await connectClient({ address: leader.address });
   const refused = await client.submit(Measure, textOf(3 * MIB, 'abc')).catch((error: unknown) => error);
   assert.ok(refused instanceof JobRefusedError && refused.code === 'ERR_PAYLOAD_TOO_LARGE', String(refused));
@@ -115,12 +115,12 @@ const damages: Record<string, (file: string) => Promise<void>> = {
 };
 
 for (const [what, damage] of Object.entries(damages)) {
-  stored(`a payload that is ${what} ends its job in the dead letters, and the rest lives`, async () => {
-    await using folder = await stateFolder();
-    const jobs = await left(folder.dir);
-    const [name] = await blobsOf(folder.dir);
-    await damage(join(folder.dir, 'blobs', name ?? ''));
-    await using leader = await open(folder.dir);
+  stored(`a payload that is ${what} makes its job a dead letter, and other jobs go on`, async () => {
+    await using folder = await tempFolder();
+    const jobs = await left(folder.path);
+    const [name] = await blobsOf(folder.path);
+    await damage(join(folder.path, 'blobs', name ?? ''));
+    await using leader = await open(folder.path);
     await using client = await connectClient({ address: leader.address });
     await using _worker = await startWorker({
       address: leader.address,
@@ -141,19 +141,19 @@ for (const [what, damage] of Object.entries(damages)) {
   });
 }
 
-stored('a worker in the same process gets it whole', async () => {
-  await using folder = await stateFolder();
-  const { large } = await left(folder.dir);
-  await using app = await embedded({ dir: folder.dir, onFatal: () => undefined });
+stored('a worker in the process of the leader gets a stored payload whole', async () => {
+  await using folder = await tempFolder();
+  const { large } = await left(folder.path);
+  await using app = await embedded({ dir: folder.path, onFatal: () => undefined });
   app.worker({ handlers: [measure] });
   const client = app.client();
   await client.overview();
   assert.is(await client.open(Measure, large).result(), `${3 * MIB} abc abc`);
 });
 
-stored('a file is submitted without being read whole, a stream through a file of its own', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+stored('a file is submitted in pieces, a stream through a temporary file', async () => {
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   await using client = await connectClient({ address: leader.address });
   await using _worker = await startWorker({
     address: leader.address,
@@ -161,7 +161,7 @@ stored('a file is submitted without being read whole, a stream through a file of
     handlers: [measure],
     cpuCap: 1,
   });
-  const file = join(folder.dir, '..', `${basename(folder.dir)}.json`);
+  const file = join(folder.path, '..', `${basename(folder.path)}.json`);
   await writeFile(file, JSON.stringify(textOf(20 * MIB, 'abc')));
   try {
     const before = process.memoryUsage().arrayBuffers;
@@ -177,8 +177,8 @@ stored('a file is submitted without being read whole, a stream through a file of
 });
 
 stored('many large payloads at once reach their handlers unchanged', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   await using client = await connectClient({ address: leader.address });
   const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
   await using _worker = await startWorker({
@@ -190,7 +190,7 @@ stored('many large payloads at once reach their handlers unchanged', async () =>
   });
   // No two stretches alike: memory that is used again too early would show.
   const texts = Array.from({ length: 6 }, () => randomBytes(2 * MIB + 1_000).toString('hex'));
-  const files = texts.map((_, i) => join(folder.dir, '..', `${basename(folder.dir)}-${i}.json`));
+  const files = texts.map((_, i) => join(folder.path, '..', `${basename(folder.path)}-${i}.json`));
   await Promise.all(files.map((file, i) => writeFile(file, JSON.stringify(texts[i]))));
   try {
     for (let round = 0; round < 3; round += 1) {
@@ -202,47 +202,47 @@ stored('many large payloads at once reach their handlers unchanged', async () =>
   }
 });
 
-stored('a small file is a small payload, a missing one is said at once', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+stored('a small file is an inline payload; a missing file rejects at once', async () => {
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   await using client = await connectClient({ address: leader.address });
-  const file = join(folder.dir, '..', `${basename(folder.dir)}.json`);
+  const file = join(folder.path, '..', `${basename(folder.path)}.json`);
   const gone = await client.submitFile(Measure, file).catch((error: NodeJS.ErrnoException) => error.code);
   assert.is(gone, 'ENOENT');
   await writeFile(file, '"abc"');
   try {
     assert.ok((await client.submitFile(Measure, file)).id !== '');
-    assert.equal(await blobsOf(folder.dir), []);
+    assert.equal(await blobsOf(folder.path), []);
   } finally {
     await rm(file);
   }
 });
 
-stored('a file that is gone when it is to be sent is given up, and the client goes on', async () => {
-  await using folder = await stateFolder();
-  const first = await open(folder.dir);
+stored('a file that is deleted before it is sent is ERR_PAYLOAD_LOST, and the client goes on', async () => {
+  await using folder = await tempFolder();
+  const first = await open(folder.path);
   const { address } = first;
   await using client = await connectClient({ address });
-  const file = join(folder.dir, '..', `${basename(folder.dir)}.json`);
+  const file = join(folder.path, '..', `${basename(folder.path)}.json`);
   await writeFile(file, JSON.stringify(textOf(2 * MIB, 'abc')));
   await first.close();
   const submitted = client.submitFile(Measure, file).catch((error: unknown) => error);
   // Behind the client's own look at it.
   for (let i = 0; i < 3; i += 1) await stat(file);
   await rm(file);
-  await using _leader = await open(folder.dir, { payloadBytesMax: 32 * MIB }, address);
+  await using _leader = await open(folder.path, { payloadBytesMax: 32 * MIB }, address);
   const error = await submitted;
   assert.ok(error instanceof JobRefusedError && error.code === 'ERR_PAYLOAD_LOST', String(error));
   assert.ok((await client.submit(Measure, 'small')).id !== '');
 });
 
-stored('verification reads the payloads too', async () => {
-  await using folder = await stateFolder();
-  await left(folder.dir);
-  assert.is((await verifyWal(folder.dir)).ok, true);
-  const [name] = await blobsOf(folder.dir);
-  await damages['altered']?.(join(folder.dir, 'blobs', name ?? ''));
-  const report = await verifyWal(folder.dir);
+stored('`verifyWal` checks stored payloads too', async () => {
+  await using folder = await tempFolder();
+  await left(folder.path);
+  assert.is((await verifyWal(folder.path)).ok, true);
+  const [name] = await blobsOf(folder.path);
+  await damages['altered']?.(join(folder.path, 'blobs', name ?? ''));
+  const report = await verifyWal(folder.path);
   assert.equal([report.ok, report.damage[0]?.file], [false, `blobs/${name}`]);
 });
 

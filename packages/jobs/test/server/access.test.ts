@@ -11,8 +11,8 @@ import {
 import { type DialerAuth, IdentityStore } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { stateFolder } from '../remote/role.js';
-import { Echo, Fail, trialHandlers } from '../remote/trial-jobs.js';
+import { Echo, Fail, sampleHandlers } from '../remote/sample-jobs.js';
+import { tempFolder } from '../temp-folder.js';
 
 const access = suite('access');
 
@@ -20,10 +20,10 @@ const keyOf = (digit: string): string => digit.repeat(64);
 const authOf = (keyId: string, digit: string): DialerAuth => ({ kind: 'hmac', keyId, key: keyOf(digit) });
 
 const identities = new IdentityStore([
-  { name: 'ann', keys: [{ id: 'k-ann', key: keyOf('a') }], submit: ['job.submit.trial'] },
+  { name: 'ann', keys: [{ id: 'k-ann', key: keyOf('a') }], submit: ['job.submit.sample'] },
   { name: 'bob', keys: [{ id: 'k-bob', key: keyOf('b') }], submit: ['job.submit.other'] },
-  { name: 'eve', keys: [{ id: 'k-eve', key: keyOf('c') }], submit: ['job.submit.trial'] },
-  { name: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], work: ['job.assign.trial.*'] },
+  { name: 'eve', keys: [{ id: 'k-eve', key: keyOf('c') }], submit: ['job.submit.sample'] },
+  { name: 'crew', keys: [{ id: 'k-crew', key: keyOf('d') }], work: ['job.assign.sample.*'] },
   { name: 'all', keys: [{ id: 'k-all', key: keyOf('9') }], work: ['>'] },
   { name: 'idle', keys: [{ id: 'k-idle', key: keyOf('e') }], work: ['job.assign.other.*'] },
   { name: 'ops', keys: [{ id: 'k-ops', key: keyOf('f') }], observe: ['>'], cancel: ['>'], admin: ['>'] },
@@ -46,16 +46,16 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
   );
 }
 
-access('a wrong key is refused at once, not retried until the time is over', async () => {
-  await using folder = await stateFolder();
-  await using leader = await guarded(folder.dir);
+access('a wrong key rejects at once, without retries until the time limit', async () => {
+  await using folder = await tempFolder();
+  await using leader = await guarded(folder.path);
   const startedAt = performance.now();
   const code = await codeOf(connectClient({ address: leader.address, auth: authOf('k-ann', 'b') }));
   assert.is(code, 'ERR_LEADER_REFUSED');
   assert.ok(performance.now() - startedAt < 5_000);
 });
 
-access('nobody there is a typed error that says what was tried', async () => {
+access('an address without a leader is ERR_LEADER_UNREACHABLE with the last attempt', async () => {
   const error = await connectClient({ address: { port: 1 }, withinMs: 200 }).then(
     () => undefined,
     (cause: Error) => cause,
@@ -64,10 +64,10 @@ access('nobody there is a typed error that says what was tried', async () => {
   assert.match(error?.message ?? '', /127\.0\.0\.1:1: no session within 200 ms \(.*ECONNREFUSED/);
 });
 
-// A13: identity belongs to the connection, not to what a peer says about itself.
-access('an identity submits where its rules let it, and sees and cancels only its own jobs', async () => {
-  await using folder = await stateFolder();
-  await using leader = await guarded(folder.dir);
+// Identity belongs to the connection; the claims of a peer do not count.
+access('an identity submits by its rules, and sees and cancels only its own jobs', async () => {
+  await using folder = await tempFolder();
+  await using leader = await guarded(folder.path);
   const { address } = leader;
   await using ann = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'same-name' });
   await using bob = await connectClient({ address, auth: authOf('k-bob', 'b'), name: 'same-name' });
@@ -85,9 +85,9 @@ access('an identity submits where its rules let it, and sees and cancels only it
   assert.is((await job.inspect()).state, 'cancelled');
 });
 
-access('one identity does not meet the keys of another, whatever it calls itself', async () => {
-  await using folder = await stateFolder();
-  await using leader = await guarded(folder.dir);
+access('idempotency keys of one identity are invisible to another under any client name', async () => {
+  await using folder = await tempFolder();
+  await using leader = await guarded(folder.path);
   const { address } = leader;
   await using ann = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'c' });
   await using too = await connectClient({ address, auth: authOf('k-ann', 'a'), name: 'x/y' });
@@ -97,9 +97,9 @@ access('one identity does not meet the keys of another, whatever it calls itself
   assert.not.equal((await eve.submit(Echo, 2, { key: 'k' })).id, first.id);
 });
 
-access('counts and workers are shown to those whose rules say so', async () => {
-  await using folder = await stateFolder();
-  await using leader = await guarded(folder.dir);
+access('counts and workers are shown to identities with an observe rule', async () => {
+  await using folder = await tempFolder();
+  await using leader = await guarded(folder.path);
   const { address } = leader;
   await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
   await using ops = await connectClient({ address, auth: authOf('k-ops', 'f') });
@@ -107,12 +107,12 @@ access('counts and workers are shown to those whose rules say so', async () => {
   assert.is((await ops.overview()).counts.queued, 0);
 });
 
-access('a worker gets only work its rules let it have; dead letters are for operators', async () => {
-  await using folder = await stateFolder();
-  await using leader = await guarded(folder.dir);
+access('a worker gets work by its rules only; dead letters need an admin rule', async () => {
+  await using folder = await tempFolder();
+  await using leader = await guarded(folder.path);
   const { address } = leader;
   const seen: string[] = [];
-  const handlers = (name: string) => trialHandlers(name, () => seen.push(name));
+  const handlers = (name: string) => sampleHandlers(name, () => seen.push(name));
   await using _idle = await startWorker({
     address,
     auth: authOf('k-idle', 'e'),
@@ -137,9 +137,9 @@ access('a worker gets only work its rules let it have; dead letters are for oper
   assert.is(await ops.purge([id]), 1);
 });
 
-access('a group that a client may submit to does not lead to the handlers of another', async () => {
-  await using folder = await stateFolder();
-  await using leader = await guarded(folder.dir);
+access('a client cannot reach the handlers of another group through a group it may submit to', async () => {
+  await using folder = await tempFolder();
+  await using leader = await guarded(folder.path);
   const { address } = leader;
   const ran: unknown[] = [];
   const handlers = [
@@ -159,16 +159,16 @@ access('a group that a client may submit to does not lead to the handlers of ano
   assert.is((await smuggled.inspect()).state, 'queued');
 });
 
-access('a running leader takes other keys: new ones get in, removed ones are put out', async () => {
-  await using folder = await stateFolder();
-  await using leader = await guarded(folder.dir);
+access('renewed identities: new keys may connect, sessions of removed keys end', async () => {
+  await using folder = await tempFolder();
+  await using leader = await guarded(folder.path);
   const { address } = leader;
   await using ann = await connectClient({ address, auth: authOf('k-ann', 'a') });
   const zoe = { address, auth: authOf('k-zoe', '9') };
   assert.is(await codeOf(connectClient(zoe)), 'ERR_LEADER_REFUSED');
   leader.renew({
     identities: new IdentityStore([
-      { name: 'zoe', keys: [{ id: 'k-zoe', key: keyOf('9') }], submit: ['job.submit.trial'] },
+      { name: 'zoe', keys: [{ id: 'k-zoe', key: keyOf('9') }], submit: ['job.submit.sample'] },
     ]),
   });
   await using newcomer = await connectClient(zoe);

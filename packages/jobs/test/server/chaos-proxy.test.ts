@@ -9,9 +9,9 @@ import {
 } from '@troupe/jobs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { stateFolder } from '../remote/role.js';
-import { Echo, trialHandlers } from '../remote/trial-jobs.js';
-import { ChaosProxy, type Weather } from './chaos-proxy.js';
+import { Echo, sampleHandlers } from '../remote/sample-jobs.js';
+import { tempFolder } from '../temp-folder.js';
+import { ChaosProxy, type NetworkFault } from './chaos-proxy.js';
 
 const chaos = suite('chaos proxy');
 
@@ -28,9 +28,9 @@ interface Cluster extends AsyncDisposable {
 }
 
 async function cluster(): Promise<Cluster> {
-  const folder = await stateFolder();
+  const folder = await tempFolder();
   const leader = await startLeader({
-    dir: folder.dir,
+    dir: folder.path,
     transportLimits,
     onFatal: (error) => {
       throw error;
@@ -39,7 +39,7 @@ async function cluster(): Promise<Cluster> {
   const proxy = await ChaosProxy.before('port' in leader.address ? leader.address.port : 0);
   const address = { port: proxy.port };
   const started: string[] = [];
-  const handlers = trialHandlers('w', (_, input) => started.push(String(input)));
+  const handlers = sampleHandlers('w', (_, input) => started.push(String(input)));
   const worker = await startWorker({ address, name: 'w', handlers, cpuCap: 1, transportLimits, backoff });
   const client = await connectClient({ address, transportLimits, backoff });
   return {
@@ -58,8 +58,8 @@ async function cluster(): Promise<Cluster> {
   };
 }
 
-/** Every result is that of its own input, and the leader counts as many jobs as were submitted: nothing lost, nothing doubled. */
-async function proves(c: Cluster, jobs: number, disturb: (done: number) => void): Promise<void> {
+/** Every result belongs to its own input, and the leader counts as many jobs as were submitted. */
+async function runsAllOnce(c: Cluster, jobs: number, disturb: (done: number) => void): Promise<void> {
   let done = 0;
   const all = Array.from({ length: jobs }, async (_, i) => {
     assert.is(await c.client.run(Echo, i), i);
@@ -72,18 +72,17 @@ async function proves(c: Cluster, jobs: number, disturb: (done: number) => void)
   assert.is(counts.done, jobs);
 }
 
-chaos('connections cut in the middle of frames lose and double nothing', async () => {
+chaos('connections cut inside frames lose and double nothing', async () => {
   await using c = await cluster();
-  await proves(c, 1_000, (done) => {
+  await runsAllOnce(c, 1_000, (done) => {
     if (done % 100 === 0) c.proxy.cut();
   });
   assert.is(c.proxy.cuts, 10);
 });
 
-// A11, A31, B25: the answer to a submit is lost, and the submit comes again under its number.
-chaos('a client whose answers are lost submits again, and nothing is taken twice', async () => {
+chaos('a client whose receipts are lost repeats its submits, and none is accepted twice', async () => {
   await using c = await cluster();
-  c.proxy.weather = { kind: 'deaf', every: 7 };
+  c.proxy.fault = { kind: 'lost-answers', every: 7 };
   let next = 0;
   const lane = async (): Promise<void> => {
     while (next < 300) {
@@ -98,22 +97,25 @@ chaos('a client whose answers are lost submits again, and nothing is taken twice
   assert.is(accepted, next);
 });
 
-for (const weather of [{ kind: 'crumbs' }, { kind: 'delay', ms: 40 }] as const satisfies readonly Weather[]) {
-  chaos(`${weather.kind}: the same results, only later`, async () => {
+for (const fault of [
+  { kind: 'single-bytes' },
+  { kind: 'delay', ms: 40 },
+] as const satisfies readonly NetworkFault[]) {
+  chaos(`${fault.kind}: all results are right`, async () => {
     await using c = await cluster();
-    c.proxy.weather = weather;
-    await proves(c, 100, () => undefined);
+    c.proxy.fault = fault;
+    await runsAllOnce(c, 100, () => undefined);
   });
 }
 
-chaos('a network that goes silent is noticed by both ends; when it is back, so are they', async () => {
+chaos('both ends notice a silent network, and reconnect when it is back', async () => {
   await using c = await cluster();
   assert.is(await c.client.run(Echo, 'before'), 'before');
-  c.proxy.weather = { kind: 'silence' };
+  c.proxy.fault = { kind: 'silence' };
   const during = c.client.run(Echo, 'during');
-  // Both ends must give up a connection on which nothing comes.
+  // Both ends must close a silent connection.
   while (c.leader.connections > 0) await new Promise((resolve) => setTimeout(resolve, 20));
-  c.proxy.weather = { kind: 'calm' };
+  c.proxy.fault = { kind: 'none' };
   assert.is(await during, 'during');
   assert.equal(c.started, ['before', 'during']);
 });

@@ -1,19 +1,19 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-export type Weather =
+export type NetworkFault =
   /** Bytes pass as they come. */
-  | { readonly kind: 'calm' }
+  | { readonly kind: 'none' }
   | { readonly kind: 'delay'; readonly ms: number }
-  /** Every byte is a packet. */
-  | { readonly kind: 'crumbs' }
-  /** Every so many chunks from the leader the connection is cut instead: what was asked was done, and nobody was told. */
-  | { readonly kind: 'deaf'; readonly every: number }
-  /** Both ends stay open, nothing passes: a cable pulled out. */
+  /** Every byte is a chunk of its own. */
+  | { readonly kind: 'single-bytes' }
+  /** Instead of every n-th chunk from the leader the connection is cut: the request was handled, its answer is lost. */
+  | { readonly kind: 'lost-answers'; readonly every: number }
+  /** Both ends stay open and no byte passes: an unplugged cable. */
   | { readonly kind: 'silence' };
 
-/** A proxy between a peer and its leader that does what networks do. */
+/** A proxy between a peer and its leader that injects network faults. */
 export class ChaosProxy implements AsyncDisposable {
-  weather: Weather = { kind: 'calm' };
+  fault: NetworkFault = { kind: 'none' };
   cuts = 0;
   private answers = 0;
   private readonly server: Server;
@@ -47,7 +47,7 @@ export class ChaosProxy implements AsyncDisposable {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** Cuts everything, in the middle of whatever is passing. */
+  /** Resets all connections, in the middle of frames. */
   cut(): void {
     this.cuts += 1;
     for (const [near, far] of this.pairs) {
@@ -65,27 +65,27 @@ export class ChaosProxy implements AsyncDisposable {
   }
 
   private pass(chunk: Buffer, to: Socket, isAnswer: boolean): void {
-    const { weather } = this;
+    const { fault } = this;
     const write = (bytes: Buffer): void => {
       if (!to.destroyed) to.write(bytes);
     };
-    switch (weather.kind) {
-      case 'calm':
+    switch (fault.kind) {
+      case 'none':
         return write(chunk);
       case 'delay':
-        setTimeout(() => write(chunk), weather.ms);
+        setTimeout(() => write(chunk), fault.ms);
         return;
-      case 'crumbs':
+      case 'single-bytes':
         for (let i = 0; i < chunk.length; i += 1) write(chunk.subarray(i, i + 1));
         return;
-      case 'deaf':
+      case 'lost-answers':
         if (isAnswer) this.answers += 1;
-        if (isAnswer && this.answers % weather.every === 0) return this.cut();
+        if (isAnswer && this.answers % fault.every === 0) return this.cut();
         return write(chunk);
       case 'silence':
         return;
       default:
-        return weather satisfies never;
+        return fault satisfies never;
     }
   }
 }

@@ -7,9 +7,9 @@ import { ClientConnection } from '#src/server/client-connection.js';
 import type { ConnectionSetup, LeaderForConnections } from '#src/server/connection-setup.js';
 import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-codec.js';
 import { WireReader } from '#src/wire/wire-reader.js';
-import { Echo } from '../remote/trial-jobs.js';
+import { Echo } from '../remote/sample-jobs.js';
 
-const peers = suite('client peer');
+const connections = suite('client peer');
 
 /** A peer whose connection and leader are played by the test. */
 function rig() {
@@ -70,29 +70,32 @@ function rig() {
 
 const item = { seq: 1, ref: 1, payload: '1', key: '', delayMs: 0, wantsOutcome: false };
 
-peers('everything a client says is in flight until it is answered, or handled where nobody answers', () => {
-  const unanswered: readonly ClientMessage[] = [
-    { kind: 'define', ref: 1, policy: Echo.policy },
-    { kind: 'await', jobs: [1, 2, 3] },
-    { kind: 'heartbeat' },
-    { kind: 'submit', low: 0, items: [] },
-  ];
-  for (const message of unanswered) {
-    const { say, inFlight, handled, heard } = rig();
-    for (let i = 0; i < 10; i += 1) say(message);
-    assert.is(inFlight(), 10, message.kind);
+connections(
+  'a request counts as in flight until its answer, a message without an answer until it is handled',
+  () => {
+    const unanswered: readonly ClientMessage[] = [
+      { kind: 'define', ref: 1, policy: Echo.policy },
+      { kind: 'await', jobs: [1, 2, 3] },
+      { kind: 'heartbeat' },
+      { kind: 'submit', low: 0, items: [] },
+    ];
+    for (const message of unanswered) {
+      const { say, inFlight, handled, heard } = rig();
+      for (let i = 0; i < 10; i += 1) say(message);
+      assert.is(inFlight(), 10, message.kind);
+      handled();
+      assert.is(inFlight(), 0, message.kind);
+      assert.is(heard.length, 10);
+    }
+    const { say, inFlight, handled } = rig();
+    say({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
+    say({ kind: 'call', call: 1, request: { kind: 'overview' } });
     handled();
-    assert.is(inFlight(), 0, message.kind);
-    assert.is(heard.length, 10);
-  }
-  const { say, inFlight, handled } = rig();
-  say({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
-  say({ kind: 'call', call: 1, request: { kind: 'overview' } });
-  handled();
-  assert.is(inFlight(), 3, 'these are answered');
-});
+    assert.is(inFlight(), 3, 'these are answered');
+  },
+);
 
-peers('an outcome that finds no room is asked for again; a receipt goes out all the same', () => {
+connections('an outcome without room is requested again later; a receipt is written at once', () => {
   const { say, inFlight, handled, deliver, sent, setRoom, heard } = rig();
   const ended = { state: 'done', reason: '', failure: undefined } as const;
   const receipt = (seq: number) => ({ seq, jobs: [seq + 6], lsn: 1, duplicate: false, refusal: undefined });
@@ -115,4 +118,4 @@ peers('an outcome that finds no room is asked for again; a receipt goes out all 
   assert.equal(heard, ['submit', 'await'], 'the outcome of the second is asked for again');
 });
 
-peers.run();
+connections.run();

@@ -1,6 +1,6 @@
 // timeout: 120s, alone
-// Hostile peers against a leader in a process of its own, while a healthy client goes on (reliability: B3, B5, A2). What the transport alone has to
-// bear is in its own tests; here the peers are through the handshake, or speak the minimal dialect.
+// Hostile peers against a leader in a process of its own, while a healthy client goes on. Attacks on the transport alone
+// are in its own tests; here the peers have passed the handshake, or use the minimal dialect.
 import { connect, type Socket } from 'node:net';
 import { type Client, connectClient } from '@troupe/jobs';
 import {
@@ -18,8 +18,9 @@ import { BATCH_JOBS_MAX } from '#src/protocol/run-time-estimate.js';
 import { encodeClient, encodeClientHello } from '#src/wire/client-codec.js';
 import { JobFrameType } from '#src/wire/job-frame-type.js';
 import { encodeWorker, encodeWorkerHello } from '#src/wire/worker-codec.js';
-import { leaderRole, stateFolder, workerRole } from '../remote/role.js';
-import { Echo } from '../remote/trial-jobs.js';
+import { leaderProcess, workerProcess } from '../remote/role-process.js';
+import { Echo } from '../remote/sample-jobs.js';
+import { tempFolder } from '../temp-folder.js';
 
 const hostile = suite('hostile peers');
 
@@ -28,7 +29,7 @@ interface Peer {
   readonly closed: Promise<void>;
 }
 
-/** A peer with a proper handshake, and no manners from there on. */
+/** A peer that has passed the handshake. */
 function peer(port: number, role: PeerRole): Promise<Peer> {
   return new Promise((resolve) => {
     const dialer = new Dialer({
@@ -37,16 +38,16 @@ function peer(port: number, role: PeerRole): Promise<Peer> {
       address: { port },
       role,
       onConnection: (connection) => {
-        let over: () => void = () => undefined;
+        let onClosed: () => void = () => undefined;
         const closed = new Promise<void>((settle) => {
-          over = settle;
+          onClosed = settle;
         });
         resolve({ connection, closed });
         return {
           onFrame: () => undefined,
           onClose: () => {
             dialer.close();
-            over();
+            onClosed();
           },
         };
       },
@@ -54,7 +55,7 @@ function peer(port: number, role: PeerRole): Promise<Peer> {
   });
 }
 
-function say(
+function writeMessage(
   connection: Connection,
   encode: (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) => void,
 ): void {
@@ -64,7 +65,7 @@ function say(
 const hello = (client: string) => (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) =>
   encodeClientHello({ client, token: 'evil' }, out, emit);
 
-/** Bytes on a socket of one's own; resolves with what came back when the leader has closed it. */
+/** Raw bytes on a socket; resolves with the number of bytes received when the leader has closed it. */
 function raw(port: number, bytes: Buffer): Promise<number> {
   return new Promise((resolve) => {
     let got = 0;
@@ -88,10 +89,10 @@ async function p99(client: Client, forMs: number): Promise<number> {
   return latencies[Math.floor(latencies.length * 0.99)] ?? 0;
 }
 
-hostile('what is no message ends its connection and nothing else', async () => {
-  await using folder = await stateFolder();
-  await using leader = await leaderRole(folder.dir);
-  await using _worker = await workerRole(leader.port, 'w');
+hostile('a malformed message ends its connection and nothing else', async () => {
+  await using folder = await tempFolder();
+  await using leader = await leaderProcess(folder.path);
+  await using _worker = await workerProcess(leader.port, 'w');
   await using client = await connectClient({ address: { port: leader.port } });
   const garbage = Buffer.from('ffffffffffffffffffffffffff', 'hex');
   for (const type of [
@@ -102,7 +103,7 @@ hostile('what is no message ends its connection and nothing else', async () => {
     JobFrameType.ClientHello,
   ]) {
     const evil = await peer(leader.port, 'client');
-    say(evil.connection, hello('evil'));
+    writeMessage(evil.connection, hello('evil'));
     evil.connection.write(type, NO_HEADER, garbage);
     await evil.closed;
   }
@@ -113,10 +114,10 @@ hostile('what is no message ends its connection and nothing else', async () => {
   }
   // Messages in an order that no correct peer has: a submit before the hello.
   const early = await peer(leader.port, 'client');
-  say(early.connection, (out, emit) => encodeClient({ kind: 'await', jobs: [1] }, out, emit));
+  writeMessage(early.connection, (out, emit) => encodeClient({ kind: 'await', jobs: [1] }, out, emit));
   await early.closed;
   const deep = await peer(leader.port, 'client');
-  say(deep.connection, hello('deep'));
+  writeMessage(deep.connection, hello('deep'));
   for (const text of [
     '['.repeat(100_000),
     '{"kind":"list","state":"__proto__","after":0,"max":1}',
@@ -132,12 +133,11 @@ hostile('what is no message ends its connection and nothing else', async () => {
   assert.ok(leader.alive);
 });
 
-// A13, A22: a worker reports on what it holds, and on nothing else.
 hostile(
-  'a worker that acknowledges jobs it never had, or promises what it has not, changes nothing',
+  'a worker that reports jobs it never had, or grants more credit than its slots, changes nothing',
   async () => {
-    await using folder = await stateFolder();
-    await using leader = await leaderRole(folder.dir);
+    await using folder = await tempFolder();
+    await using leader = await leaderProcess(folder.path);
     await using client = await connectClient({ address: { port: leader.port } });
     const job = await client.submit(Echo, 'mine');
     const evil = await peer(leader.port, 'worker');
@@ -149,7 +149,7 @@ hostile(
       slots: 1,
       held: [],
     };
-    say(evil.connection, (out, emit) =>
+    writeMessage(evil.connection, (out, emit) =>
       encodeWorkerHello({ ...base, credit: { jobs: 1, bytes: 1_000 } }, out, emit),
     );
     const forged = [1, 2, 3].map((attempt) => ({
@@ -158,14 +158,14 @@ hostile(
       attempt,
       result: '"forged"',
     }));
-    say(evil.connection, (out, emit) =>
+    writeMessage(evil.connection, (out, emit) =>
       encodeWorker(
         { kind: 'report', ends: forged, credit: { jobs: 1, bytes: 1_000 }, cpu: 0, lagMs: 0 },
         out,
         emit,
       ),
     );
-    say(evil.connection, (out, emit) =>
+    writeMessage(evil.connection, (out, emit) =>
       encodeWorker(
         { kind: 'report', ends: [], credit: { jobs: 1_000_000, bytes: 1_000 }, cpu: 0, lagMs: 0 },
         out,
@@ -174,44 +174,44 @@ hostile(
     );
     await evil.closed;
     const greedy = await peer(leader.port, 'worker');
-    say(greedy.connection, (out, emit) =>
+    writeMessage(greedy.connection, (out, emit) =>
       encodeWorkerHello({ ...base, credit: { jobs: BATCH_JOBS_MAX + 2, bytes: 1 } }, out, emit),
     );
     await greedy.closed;
     assert.is((await job.inspect()).state, 'queued');
-    await using _worker = await workerRole(leader.port, 'w');
+    await using _worker = await workerProcess(leader.port, 'w');
     assert.is(await job.result(), 'mine');
   },
 );
 
 const ROUNDS_MIN = 3;
 const ROUNDS_MAX = 8;
-/** One slice of another process on the same processor. */
+/** One time slice of another process on the same processor. */
 const NOISE_MS = 5;
-const STRANGERS = [
+const OTHER_PROTOCOLS = [
   'GET / HTTP/1.1\r\nHost: x\r\n\r\n',
   '\u0016\u0003\u0001\u0002\u0000',
   'SSH-2.0-OpenSSH\r\n',
   '\u00ff\u00ff\u00ff\u00ff\n',
 ];
 
-/** Strangers one after another, two hundred silent connections, and a client that floods and reads nothing; until it is disposed of. */
+/** Other protocols one after another, two hundred silent connections, and a client that floods and never reads. */
 async function attack(port: number): Promise<AsyncDisposable> {
   const stop = new AbortController();
   const { signal } = stop;
   const storm = async (): Promise<void> => {
     for (let i = 0; !signal.aborted; i += 1) {
-      assert.is(await raw(port, Buffer.from(STRANGERS[i % STRANGERS.length] ?? '', 'latin1')), 0);
+      assert.is(await raw(port, Buffer.from(OTHER_PROTOCOLS[i % OTHER_PROTOCOLS.length] ?? '', 'latin1')), 0);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
   const idle = Array.from({ length: 200 }, () => connect(port, '127.0.0.1').on('error', () => undefined));
   const flood = await peer(port, 'client');
-  say(flood.connection, hello('flood'));
-  say(flood.connection, (out, emit) =>
+  writeMessage(flood.connection, hello('flood'));
+  writeMessage(flood.connection, (out, emit) =>
     encodeClient({ kind: 'define', ref: 1, policy: Echo.policy }, out, emit),
   );
-  // Asks for every result and reads none of them.
+  // Wants every outcome and reads none of them.
   flood.connection.pause();
   let seq = 1;
   const flooding = async (): Promise<void> => {
@@ -220,7 +220,9 @@ async function attack(port: number): Promise<AsyncDisposable> {
         seq += 1;
         return { seq: seq - 1, ref: 1, payload: '1', key: '', delayMs: 0, wantsOutcome: true };
       });
-      say(flood.connection, (out, emit) => encodeClient({ kind: 'submit', low: 0, items }, out, emit));
+      writeMessage(flood.connection, (out, emit) =>
+        encodeClient({ kind: 'submit', low: 0, items }, out, emit),
+      );
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
@@ -236,25 +238,28 @@ async function attack(port: number): Promise<AsyncDisposable> {
   };
 }
 
-hostile('a healthy client hardly feels strangers, floods, storms and peers that never read', async () => {
-  await using folder = await stateFolder();
-  await using leader = await leaderRole(folder.dir);
-  await using _worker = await workerRole(leader.port, 'w', 64);
-  await using client = await connectClient({ address: { port: leader.port }, name: 'healthy' });
-  const { port } = leader;
-  await p99(client, 300);
-  // What else the machine does is felt by both; the quietest round of each is compared.
-  let alone = Number.POSITIVE_INFINITY;
-  let attacked = Number.POSITIVE_INFINITY;
-  const isFelt = (): boolean => attacked >= 2 * alone + NOISE_MS;
-  for (let round = 0; round < ROUNDS_MIN || (round < ROUNDS_MAX && isFelt()); round += 1) {
-    alone = Math.min(alone, await p99(client, 500));
-    await using _attack = await attack(port);
-    attacked = Math.min(attacked, await p99(client, 700));
-  }
-  console.log(`  p99 ${alone.toFixed(1)} ms alone, ${attacked.toFixed(1)} ms under attack`);
-  assert.not.ok(isFelt(), `p99 ${attacked.toFixed(1)} ms, ${alone.toFixed(1)} ms alone`);
-  assert.ok(leader.alive);
-});
+hostile(
+  'a healthy client keeps its latency beside other protocols, floods, reconnect storms and peers that never read',
+  async () => {
+    await using folder = await tempFolder();
+    await using leader = await leaderProcess(folder.path);
+    await using _worker = await workerProcess(leader.port, 'w', 64);
+    await using client = await connectClient({ address: { port: leader.port }, name: 'healthy' });
+    const { port } = leader;
+    await p99(client, 300);
+    // Other load on the machine affects both; the best round of each is compared.
+    let alone = Number.POSITIVE_INFINITY;
+    let attacked = Number.POSITIVE_INFINITY;
+    const isSlower = (): boolean => attacked >= 2 * alone + NOISE_MS;
+    for (let round = 0; round < ROUNDS_MIN || (round < ROUNDS_MAX && isSlower()); round += 1) {
+      alone = Math.min(alone, await p99(client, 500));
+      await using _attack = await attack(port);
+      attacked = Math.min(attacked, await p99(client, 700));
+    }
+    console.log(`  p99 ${alone.toFixed(1)} ms alone, ${attacked.toFixed(1)} ms under attack`);
+    assert.not.ok(isSlower(), `p99 ${attacked.toFixed(1)} ms, ${alone.toFixed(1)} ms alone`);
+    assert.ok(leader.alive);
+  },
+);
 
 hostile.run();

@@ -8,7 +8,7 @@ import { formatCloseReason } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { anything } from '../plain-schema.js';
-import { stateFolder } from '../remote/role.js';
+import { tempFolder } from '../temp-folder.js';
 
 const minimal = suite('minimal dialect');
 const examples = new URL('../../../../docs/examples/', import.meta.url);
@@ -64,8 +64,8 @@ function raw(port: number, bytes: Buffer, enough: number): Promise<Buffer> {
 
 if (hasPython) {
   minimal('the python client submits, the python worker runs and acknowledges', async () => {
-    await using folder = await stateFolder();
-    await using leader = await open(folder.dir);
+    await using folder = await tempFolder();
+    await using leader = await open(folder.path);
     const port = String(portOf(leader));
     const sent = await python('minimal-client.py', ['127.0.0.1', port, 'one', 'zwei', '三']);
     assert.equal(sent, { code: 0, output: 'submitted 3 jobs\n' });
@@ -79,10 +79,9 @@ if (hasPython) {
   console.log('skipped: python3 is not here, so its two scripts cannot run');
 }
 
-// A1: the seed's leader forgot a credit that came before the work.
 minimal('credit given before any job is kept, spent one by one, and never exceeded', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   const port = portOf(leader);
   const two = Buffer.alloc(4);
   two.writeInt32LE(2);
@@ -92,9 +91,9 @@ minimal('credit given before any job is kept, spent one by one, and never exceed
   assert.equal(await assigned, Buffer.concat([frame(2, Buffer.from('a')), frame(2, Buffer.from('b'))]));
 });
 
-minimal('what the page does not allow ends the connection and nothing else', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+minimal('a frame that the dialect does not allow ends the connection and nothing else', async () => {
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   const port = portOf(leader);
   const bad = Buffer.alloc(4);
   bad.writeInt32LE(-1);
@@ -110,12 +109,12 @@ minimal('what the page does not allow ends the connection and nothing else', asy
 });
 
 minimal(
-  'a job that is too large ends the connection, with a reason in the log; those before it are taken',
+  'a too large job ends the connection, with a reason in the log; jobs before it are accepted',
   async () => {
-    await using folder = await stateFolder();
+    await using folder = await tempFolder();
     const closed: string[] = [];
     await using leader = await startLeader({
-      dir: folder.dir,
+      dir: folder.path,
       limits: { payloadBytesMax: 1_000 },
       onFatal: (error) => assert.unreachable(error.message),
       onEvent: (event) => {
@@ -135,10 +134,9 @@ minimal(
   },
 );
 
-// A3: an assignment without an ack goes to somebody else.
-minimal('a job whose minimal worker leaves without an ack is assigned again', async () => {
-  await using folder = await stateFolder();
-  await using leader = await open(folder.dir);
+minimal('a job whose minimal worker disconnects without an ack is assigned again', async () => {
+  await using folder = await tempFolder();
+  await using leader = await open(folder.path);
   const port = portOf(leader);
   await using client = await connectClient({ address: leader.address });
   const job = await client.submit(Raw, 'x');

@@ -11,35 +11,38 @@ function connection(closed: string[], name: string): Connection {
   return { close: () => closed.push(name) } as unknown as Connection;
 }
 
-sessions('one that fails ends alone, with its connection; the others and the system go on', async () => {
-  await using system = createSystem({
-    host: { ...nodeHost, log: () => undefined },
-    supervise: { decide: () => 'escalate' },
-  });
-  const spawn = await new Promise<SpawnSession>((onReady) => {
-    system.spawn(SessionsActor, { onReady });
-  });
-  const closed: string[] = [];
-  const heard: unknown[] = [];
-  const bad = spawn({
-    connection: connection(closed, 'bad'),
-    peer: {
-      deliver: () => {
-        throw new Error('cannot be said');
+sessions(
+  'a failed session ends alone, with its connection; other sessions and the system go on',
+  async () => {
+    await using system = createSystem({
+      host: { ...nodeHost, log: () => undefined },
+      supervise: { decide: () => 'escalate' },
+    });
+    const spawn = await new Promise<SpawnSession>((onReady) => {
+      system.spawn(SessionsActor, { onReady });
+    });
+    const closed: string[] = [];
+    const heard: unknown[] = [];
+    const bad = spawn({
+      connection: connection(closed, 'bad'),
+      peer: {
+        deliver: () => {
+          throw new Error('cannot be said');
+        },
       },
-    },
-  });
-  const good = spawn({
-    connection: connection(closed, 'good'),
-    peer: { deliver: (message) => heard.push(message) },
-  });
-  bad.tell.deliver('x');
-  good.tell.deliver('y');
-  while (closed.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-  good.tell.deliver('z');
-  while (heard.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
-  assert.equal(heard, ['y', 'z']);
-  assert.ok(closed.every((name) => name === 'bad'));
-});
+    });
+    const good = spawn({
+      connection: connection(closed, 'good'),
+      peer: { deliver: (message) => heard.push(message) },
+    });
+    bad.tell.deliver('x');
+    good.tell.deliver('y');
+    while (closed.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    good.tell.deliver('z');
+    while (heard.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.equal(heard, ['y', 'z']);
+    assert.ok(closed.every((name) => name === 'bad'));
+  },
+);
 
 sessions.run();

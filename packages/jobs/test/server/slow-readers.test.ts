@@ -1,5 +1,5 @@
 // timeout: 60s, alone
-// Peers that read slowly over real sockets: what waits for them is bounded, and they have everything in the end (ADR 0120).
+// Peers that read slowly over real sockets: the bytes that wait for them are bounded, and they get everything (ADR 0120).
 import { connect } from 'node:net';
 import { connectClient, defineJob, handle, type LeaderServer, startLeader, startWorker } from '@troupe/jobs';
 import {
@@ -20,14 +20,14 @@ import { encodeClient, encodeClientHello, readToClient } from '#src/wire/client-
 import { WireReader } from '#src/wire/wire-reader.js';
 import { encodeWorkerHello, readToWorker } from '#src/wire/worker-codec.js';
 import { anything } from '../plain-schema.js';
-import { stateFolder } from '../remote/role.js';
+import { tempFolder } from '../temp-folder.js';
 
 const slow = suite('slow readers');
 
 const MIB = 1024 * 1024;
 const TEXT = 'x'.repeat(100 * 1024);
 const COUNT = 800;
-/** The outbox, what waits beside it, one portion, and what lies around. */
+/** The outbox, the bytes that wait beside it, one slice, and some garbage. */
 const WAITING_MIB_MAX = 40;
 const Same = defineJob('slow.same', { input: anything, output: anything, limits: { outputBytes: MIB } });
 
@@ -37,7 +37,7 @@ function portOf({ address }: LeaderServer): number {
   return 'port' in address ? address.port : 0;
 }
 
-/** A peer that is through the handshake and reads when it is told to. */
+/** A peer that has passed the handshake and reads on demand. */
 class SlowPeer implements AsyncDisposable {
   readonly frames: ReceivedFrame[] = [];
   reason: CloseReason | undefined = undefined;
@@ -82,16 +82,16 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
 
 type Encode = (out: ByteWriter, emit: (type: number, out: ByteWriter) => void) => void;
 
-function say(connection: Connection, encode: Encode): void {
+function writeMessage(connection: Connection, encode: Encode): void {
   encode(new ByteWriter(), (type, out) => void connection.write(type, NO_HEADER, out.take()));
 }
 
-/** What lies outside the heap, where all bytes of this size are; grows by what waits here for somebody. */
+/** Memory outside the heap, where buffers of this size are: it grows by the bytes that wait for a peer. */
 function bytesMiB(): number {
   return process.memoryUsage().arrayBuffers / MIB;
 }
 
-/** Until a second has brought nothing more. */
+/** Until memory does not change for 300 ms. */
 async function atRest(): Promise<void> {
   for (let before = -1; before !== bytesMiB(); ) {
     before = bytesMiB();
@@ -99,9 +99,9 @@ async function atRest(): Promise<void> {
   }
 }
 
-slow('a client that reads late has every result, and only a few megabytes have waited for it', async () => {
-  await using folder = await stateFolder();
-  await using leader = await startLeader({ dir: folder.dir, onFatal: fatal });
+slow('a slow client gets every result, while only a few megabytes wait for it', async () => {
+  await using folder = await tempFolder();
+  await using leader = await startLeader({ dir: folder.path, onFatal: fatal });
   const port = portOf(leader);
   const handlers = [handle(Same, (input) => input)];
   {
@@ -113,11 +113,11 @@ slow('a client that reads late has every result, and only a few megabytes have w
   const connection = await peer.ready();
   await atRest();
   const before = bytesMiB();
-  say(connection, (out, emit) => encodeClientHello({ client: 'slow', token: 't' }, out, emit));
+  writeMessage(connection, (out, emit) => encodeClientHello({ client: 'slow', token: 't' }, out, emit));
   await until(() => peer.frames.length > 0);
   connection.pause();
   const jobs = Array.from({ length: COUNT }, (_, i) => i + 1);
-  say(connection, (out, emit) => encodeClient({ kind: 'await', jobs }, out, emit));
+  writeMessage(connection, (out, emit) => encodeClient({ kind: 'await', jobs }, out, emit));
   await atRest();
   assert.ok(bytesMiB() - before < WAITING_MIB_MAX, `${bytesMiB() - before} MiB wait for it`);
   connection.resume();
@@ -137,9 +137,9 @@ slow('a client that reads late has every result, and only a few megabytes have w
   assert.equal([...new Set(got.values())], [`done ${TEXT.length + 2}`]);
 });
 
-slow('a worker that reads late has every job, and only a few megabytes have waited for it', async () => {
-  await using folder = await stateFolder();
-  await using leader = await startLeader({ dir: folder.dir, onFatal: fatal });
+slow('a slow worker gets every job, while only a few megabytes wait for it', async () => {
+  await using folder = await tempFolder();
+  await using leader = await startLeader({ dir: folder.path, onFatal: fatal });
   const port = portOf(leader);
   await using client = await connectClient({ address: { port } });
   for (let i = 0; i < COUNT; i += 50)
@@ -151,7 +151,7 @@ slow('a worker that reads late has every job, and only a few megabytes have wait
   connection.pause();
   const hello = { worker: 'w', incarnation: 'i', execs: [Same.exec], patterns: ['job.assign.>'], held: [] };
   const credit = { jobs: COUNT, bytes: 1024 * MIB };
-  say(connection, (out, emit) => encodeWorkerHello({ ...hello, slots: COUNT, credit }, out, emit));
+  writeMessage(connection, (out, emit) => encodeWorkerHello({ ...hello, slots: COUNT, credit }, out, emit));
   await until(async () => (await leader.overview()).counts.running === COUNT);
   await atRest();
   assert.ok(bytesMiB() - before < WAITING_MIB_MAX, `${bytesMiB() - before} MiB wait for it`);
@@ -167,50 +167,47 @@ slow('a worker that reads late has every job, and only a few megabytes have wait
   assert.is(peer.reason, undefined);
 });
 
-slow(
-  'a worker of the minimal dialect gets as much as it gave credit for, however slowly it reads',
-  async () => {
-    await using folder = await stateFolder();
-    await using leader = await startLeader({ dir: folder.dir, onFatal: fatal });
-    const port = portOf(leader);
-    const count = 200;
-    const frame = (type: number, payload: Buffer): Buffer => {
-      const head = Buffer.alloc(9);
-      head.writeInt32LE(5 + payload.length, 0);
-      head.writeUInt8(type, 4);
-      head.writeInt32LE(payload.length, 5);
-      return Buffer.concat([head, payload]);
-    };
-    const client = connect(port, '127.0.0.1');
-    client.write(frame(9, Buffer.alloc(0)));
-    for (let i = 0; i < count; i += 1) client.write(frame(1, Buffer.from(TEXT)));
-    client.end();
-    await until(async () => (await leader.overview()).counts.queued === count);
-    const worker = connect(port, '127.0.0.1');
-    let bytes = 0;
-    let closed = false;
-    worker.on('close', () => {
-      closed = true;
-    });
-    const credit = Buffer.alloc(4);
-    credit.writeInt32LE(count, 0);
-    worker.write(Buffer.concat([frame(10, Buffer.alloc(0)), frame(4, credit)]));
-    await until(async () => (await leader.overview()).counts.running === count);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    worker.on('data', (chunk) => {
-      bytes += chunk.length;
-    });
-    await until(() => closed || bytes === count * (9 + TEXT.length));
-    assert.is(bytes, count * (9 + TEXT.length));
-    worker.destroy();
-  },
-);
+slow('a slow worker of the minimal dialect gets as many jobs as its credit', async () => {
+  await using folder = await tempFolder();
+  await using leader = await startLeader({ dir: folder.path, onFatal: fatal });
+  const port = portOf(leader);
+  const count = 200;
+  const frame = (type: number, payload: Buffer): Buffer => {
+    const head = Buffer.alloc(9);
+    head.writeInt32LE(5 + payload.length, 0);
+    head.writeUInt8(type, 4);
+    head.writeInt32LE(payload.length, 5);
+    return Buffer.concat([head, payload]);
+  };
+  const client = connect(port, '127.0.0.1');
+  client.write(frame(9, Buffer.alloc(0)));
+  for (let i = 0; i < count; i += 1) client.write(frame(1, Buffer.from(TEXT)));
+  client.end();
+  await until(async () => (await leader.overview()).counts.queued === count);
+  const worker = connect(port, '127.0.0.1');
+  let bytes = 0;
+  let closed = false;
+  worker.on('close', () => {
+    closed = true;
+  });
+  const credit = Buffer.alloc(4);
+  credit.writeInt32LE(count, 0);
+  worker.write(Buffer.concat([frame(10, Buffer.alloc(0)), frame(4, credit)]));
+  await until(async () => (await leader.overview()).counts.running === count);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  worker.on('data', (chunk) => {
+    bytes += chunk.length;
+  });
+  await until(() => closed || bytes === count * (9 + TEXT.length));
+  assert.is(bytes, count * (9 + TEXT.length));
+  worker.destroy();
+});
 
-slow('a client that asks for more than it reads is cut off, and the leader says so', async () => {
-  await using folder = await stateFolder();
+slow('a client that requests more than it reads is cut off with an event', async () => {
+  await using folder = await tempFolder();
   const events: ListenerEvent[] = [];
   await using leader = await startLeader({
-    dir: folder.dir,
+    dir: folder.path,
     onFatal: fatal,
     // Not by its deadline: by how much waits.
     transportLimits: { writeMs: 600_000 },
@@ -224,12 +221,12 @@ slow('a client that asks for more than it reads is cut off, and the leader says 
   );
   await using peer = new SlowPeer(port, 'client');
   const connection = await peer.ready();
-  say(connection, (out, emit) => encodeClientHello({ client: 'slow', token: 't' }, out, emit));
+  writeMessage(connection, (out, emit) => encodeClientHello({ client: 'slow', token: 't' }, out, emit));
   await until(() => peer.frames.length > 0);
   connection.pause();
   const request = { kind: 'list', state: 'queued', after: 0, max: 1_000 } as const;
   for (let call = 1; call <= 400; call += 1)
-    say(connection, (out, emit) => encodeClient({ kind: 'call', call, request }, out, emit));
+    writeMessage(connection, (out, emit) => encodeClient({ kind: 'call', call, request }, out, emit));
   await until(() => events.some((event) => event.kind === 'closed'));
   const closed = events.find((event) => event.kind === 'closed');
   assert.equal(closed?.kind === 'closed' && closed.reason, { kind: 'slow-reader' });

@@ -21,12 +21,12 @@ import { Worker } from '#src/worker/worker.js';
 import type { SimMachine } from './sim-cluster.js';
 import { damageOf } from './sim-disk.js';
 
-/** Methods by name, private ones too: a planted bug changes the product from outside, so the product holds no switch for it. */
+/** Methods by name, private ones too: a bug is planted from outside, so the product has no switch for it. */
 type Loose = Record<string, (this: never, ...args: never[]) => unknown>;
 
 export interface PlantedBug {
   readonly name: string;
-  /** Changes the code; returns what puts it right again. */
+  /** Plants the bug; returns a function that removes it. */
   plant(): () => void;
   readonly machine?: SimMachine;
 }
@@ -52,14 +52,14 @@ interface StagingInside {
 }
 
 /** A log that takes a failed sync for one that has worked. */
-class CarelessStorage extends FaultyStorage {
+class FailedSyncIgnored extends FaultyStorage {
   override sync(file: StorageFile, done: (error: Error | null) => void): void {
     super.sync(file, () => done(null));
   }
 }
 
-/** A log that does not look how much of a write was taken. */
-class TrustingStorage extends FaultyStorage {
+/** A log that ignores how much of a write was done. */
+class ShortWriteIgnored extends FaultyStorage {
   override write(
     file: StorageFile,
     bytes: Uint8Array,
@@ -70,8 +70,8 @@ class TrustingStorage extends FaultyStorage {
   }
 }
 
-/** A log that takes what it cannot read for what was never written, in every file from there on. */
-class ForgivingStorage extends FaultyStorage {
+/** A log that takes damage for the end of what was written, in every file from there on. */
+class DamageReadAsZeros extends FaultyStorage {
   override read(
     file: StorageFile,
     into: Uint8Array,
@@ -90,8 +90,8 @@ class ForgivingStorage extends FaultyStorage {
   }
 }
 
-/** A disk that says it has synced and has not. */
-class LyingStorage extends FaultyStorage {
+/** A disk that reports a sync and does not do it. */
+class SyncSkipped extends FaultyStorage {
   override sync(_file: unknown, done: (error: Error | null) => void): void {
     // Completes as a call that changes nothing would.
     this.freeBytes(() => done(null));
@@ -134,24 +134,24 @@ export const plantedBugs: readonly PlantedBug[] = [
       ),
   },
   {
-    name: 'a disk whose sync lies',
+    name: 'has a disk that reports a sync and does not do it',
     plant: () => () => undefined,
-    machine: { storage: (options) => new LyingStorage(options) },
+    machine: { storage: (options) => new SyncSkipped(options) },
   },
   {
     name: 'takes a failed sync for a success',
     plant: () => () => undefined,
-    machine: { storage: (options) => new CarelessStorage(options) },
+    machine: { storage: (options) => new FailedSyncIgnored(options) },
   },
   {
     name: 'does not see that a write was cut short',
     plant: () => () => undefined,
-    machine: { storage: (options) => new TrustingStorage(options) },
+    machine: { storage: (options) => new ShortWriteIgnored(options) },
   },
   {
     name: 'takes damage in its log for the end of it',
     plant: () => () => undefined,
-    machine: { storage: (options) => new ForgivingStorage(options) },
+    machine: { storage: (options) => new DamageReadAsZeros(options) },
   },
   {
     name: 'lives on when its log has failed',
@@ -159,7 +159,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     machine: { livesOn: true },
   },
   {
-    name: 'takes the submits of a message in the order of its own liking',
+    name: 'takes the submits of a message in reverse order',
     plant: () =>
       swap(
         Leader,
@@ -182,8 +182,8 @@ export const plantedBugs: readonly PlantedBug[] = [
         ClientSession,
         'flush',
         (original) =>
-          function flush(this: { receipts: unknown[] }) {
-            this.receipts.reverse();
+          function flush(this: { receipts: unknown[] | undefined }) {
+            this.receipts?.reverse();
             original.call(this);
           },
       ),
@@ -193,14 +193,14 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () =>
       swap(
         Attempts,
-        'ended',
+        'report',
         (original) =>
-          function ended(this: { context: Leader }, session: unknown, end: { job: number }) {
+          function report(this: { context: Leader }, session: unknown, end: { job: number }) {
             const job = this.context.ledger.jobs.get(end.job);
-            const lease = job?.lease as { attempt: number; session: { name: string } } | undefined;
+            const lease = job?.lease;
             const forged = lease === undefined ? end : { ...end, attempt: lease.attempt };
-            const asker = lease === undefined ? session : lease.session;
-            return original.call(this, asker, forged);
+            const holder = lease === undefined ? session : lease.session;
+            return original.call(this, holder, forged);
           },
       ),
   },
@@ -212,9 +212,9 @@ export const plantedBugs: readonly PlantedBug[] = [
         WorkerSession,
         'flush',
         (original) =>
-          function flush(this: { assigns: unknown[] }) {
-            const late = [...(kept.get(this) ?? []), this.assigns];
-            this.assigns = late.length > 8 ? (late.shift() ?? []) : [];
+          function flush(this: { assignments: unknown[] | undefined }) {
+            const late = [...(kept.get(this) ?? []), this.assignments ?? []];
+            this.assignments = late.length > 8 ? late.shift() : undefined;
             kept.set(this, late);
             original.call(this);
           },
@@ -222,7 +222,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     },
   },
   {
-    name: 'forgets credit that comes while nothing waits (A1)',
+    name: 'forgets credit that comes while no job waits',
     plant: () =>
       swap(
         SessionRegistry,
@@ -239,20 +239,20 @@ export const plantedBugs: readonly PlantedBug[] = [
       ),
   },
   {
-    name: 'loses the wake-up of an exec whose lane comes back (A27)',
+    name: 'loses a queue whose lane comes back',
     plant: () =>
       swap(
         JobQueues,
-        'release',
+        'returnQueue',
         (original) =>
-          function release(this: object, exec: { round: { size: number }; exec: string }) {
-            if (exec.round.size === 1 && exec.exec === 'sim.slow') return undefined;
-            return original.call(this, exec);
+          function returnQueue(this: object, queue: { round: { size: number }; exec: string }) {
+            if (queue.round.size === 1 && queue.exec === 'sim.slow') return undefined;
+            return original.call(this, queue);
           },
       ),
   },
   {
-    name: 'forgets the attempt when a job is requeued (A25)',
+    name: 'forgets the attempt when a job is requeued',
     plant: () =>
       swap(
         Ledger,
@@ -267,7 +267,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'does not remember the number of a submit',
-    plant: () => swap(Producer, 'taken', () => () => undefined),
+    plant: () => swap(Producer, 'addSubmit', () => () => undefined),
   },
   {
     name: 'forgets idempotency keys',
@@ -278,11 +278,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () =>
       swap(
         Ledger,
-        'die',
+        'deadLetter',
         (original) =>
-          function die(this: { drop(job: unknown): void }, record: unknown) {
-            const job = original.call(this, record);
-            this.drop(job);
+          function deadLetter(this: { drop(no: number, job: Job): void }, record: unknown) {
+            const job = original.call(this, record) as Job;
+            this.drop(job.no, job);
             return job;
           },
       ),
@@ -314,7 +314,7 @@ export const plantedBugs: readonly PlantedBug[] = [
   },
   {
     name: 'never takes a job back from a lost worker',
-    plant: () => swap(LeaseWatch, 'mourn', () => () => undefined),
+    plant: () => swap(LeaseWatch, 'reclaimLeases', () => () => undefined),
   },
   {
     name: 'a client does not ask again after a reconnect',
@@ -337,7 +337,7 @@ export const plantedBugs: readonly PlantedBug[] = [
       ),
   },
   {
-    name: 'a worker grants a slot twice (A23)',
+    name: 'a worker grants a slot twice',
     plant: () =>
       swap(
         HandlerSlots,
@@ -374,7 +374,7 @@ export const plantedBugs: readonly PlantedBug[] = [
       ),
   },
   {
-    name: 'decides by chance while applying',
+    name: 'decides at random while applying',
     plant: () => {
       let calls = 0;
       return swap(
@@ -393,9 +393,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () =>
       swap(
         CommitEffects,
-        'act',
+        'run',
         (original) =>
-          function act(
+          function run(
             this: { context: Leader },
             record: { job?: number },
             _applied: unknown,
@@ -430,8 +430,8 @@ export const plantedBugs: readonly PlantedBug[] = [
         Leader,
         'readClock',
         () =>
-          function readClock(this: { turnAt: number; host: Leader['host']; ledger: Ledger }) {
-            this.turnAt = Math.max(this.host.wallNow(), this.ledger.now, this.turnAt);
+          function readClock(this: { recordTime: number; host: Leader['host']; ledger: Ledger }) {
+            this.recordTime = Math.max(this.host.wallNow(), this.ledger.now, this.recordTime);
           },
       ),
   },
@@ -444,9 +444,9 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () =>
       swap(
         Ledger,
-        'forget',
+        'drop',
         (original) =>
-          function forget(
+          function drop(
             this: Ledger,
             no: number,
             job: { key: string; client: string; policy: StoredPolicy },
@@ -464,28 +464,28 @@ export const plantedBugs: readonly PlantedBug[] = [
         'serve',
         (original) =>
           function serve(
-            this: { context: Leader; walks: { start(...args: unknown[]): void } },
+            this: { context: Leader; listing: { start(...args: unknown[]): void } },
             session: unknown,
             call: unknown,
             request: { kind: string; state?: string },
           ) {
             if (request.kind !== 'list' || request.state !== 'dead')
               return original.call(this, session, call, request);
-            // The heap of their retention, in which those that were purged stay until their time.
+            // The heap of their retention, in which purged jobs stay until they expire.
             const { values } = this.context.ledger.dead as unknown as { values: Job[] };
-            return this.walks.start(session, call, request, { after: () => [...values].values() });
+            return this.listing.start(session, call, request, { after: () => [...values].values() });
           },
       ),
   },
   {
-    name: 'takes the end of a connection for a goodbye',
+    name: 'takes the end of a connection for the end of its client',
     plant: () =>
       swap(
         SessionRegistry,
-        'parted',
+        'clientClosed',
         (original) =>
-          function parted(this: { producers: { leave(session: unknown): void } }, session: unknown) {
-            this.producers.leave(session);
+          function clientClosed(this: { producers: { end(session: unknown): void } }, session: unknown) {
+            this.producers.end(session);
             original.call(this, session);
           },
       ),
@@ -499,17 +499,17 @@ export const plantedBugs: readonly PlantedBug[] = [
         (original) =>
           function take(
             this: object,
-            exec: { round: { peek(): { share: { running: number } } } },
+            queue: { round: { peek(): { quota: { running: number } } } },
             options: unknown,
           ) {
-            const { share } = exec.round.peek();
-            original.call(this, exec, options);
-            share.running = Math.max(0, share.running - 1);
+            const { quota } = queue.round.peek();
+            original.call(this, queue, options);
+            quota.running = Math.max(0, quota.running - 1);
           },
       ),
   },
   {
-    name: 'drives a dead letter again with its counts spent',
+    name: 'redrives a dead letter with its counts spent',
     plant: () =>
       swap(
         Ledger,

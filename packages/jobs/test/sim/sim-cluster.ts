@@ -70,7 +70,7 @@ const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400,
 
 interface Probe {
   readonly ledger: Ledger;
-  readonly staging: { readonly idle: boolean };
+  readonly staging: { readonly isIdle: boolean };
 }
 
 /** What one seed does: which faults, how often. About half of the classes are off in any one run. */
@@ -309,7 +309,7 @@ export class SimCluster {
         if (!this.leaderNode.alive) return;
         if (journal !== undefined) {
           this.disk.started();
-          return done(undefined, journal);
+          return done(null, journal);
         }
         if (!this.disk.isExcused)
           return this.world.problem(`a leader does not start: ${error?.message ?? 'no reason'}`);
@@ -620,7 +620,7 @@ export class SimCluster {
       defer: (run: () => void) => run(),
     };
     const openJournal = this.journalOn(storage, still);
-    let failed: Error | undefined;
+    let failed: Error | null = null;
     openJournal(
       {
         snapshot: (chunk) => loadChunk(ledger, chunk),
@@ -631,7 +631,8 @@ export class SimCluster {
       },
     );
     storage.run();
-    if (failed !== undefined) this.world.problem(`the disk cannot be read: ${failed.message}`);
+    const problem = failed as Error | null;
+    if (problem !== null) this.world.problem(`the disk cannot be read: ${problem.message}`);
     return ledger;
   }
 }
@@ -648,7 +649,7 @@ function codeOf(error: unknown): string {
 
 /** Nothing to do, and nothing on its way to the disk: a tick that is written there and not yet applied would be a difference (seed 19). */
 function isIdle(leader: Probe | undefined): boolean {
-  if (leader === undefined || !leader.staging.idle) return false;
+  if (leader === undefined || !leader.staging.isIdle) return false;
   const { queued, running } = leader.ledger.counts;
   return queued + running === 0;
 }

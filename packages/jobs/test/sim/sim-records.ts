@@ -81,16 +81,16 @@ export class SimRecords {
           // I14: a log is read to its end, or not at all.
           if (this.readTo < this.lastLsn)
             this.problems.push(`a leader starts with record ${this.readTo}, ${this.lastLsn} was durable`);
-          done(undefined, {
-            get low() {
-              return journal.low;
+          done(null, {
+            get diskLow() {
+              return journal.diskLow;
             },
             payloads: journal.payloads,
             append: (entries, appended, stored) =>
               journal.append(
                 entries,
                 (failed, lsn) => {
-                  if (failed === undefined) {
+                  if (failed === null) {
                     entries.forEach((bytes, i) => {
                       this.entry(bytes, lsn + i);
                     });

@@ -17,5 +17,5 @@ void client.submit(job, 'x', { withinMs: '5' });
 // @ts-expect-error the signal, not its controller
 void client.run(job, 'x', { signal: new AbortController() });
 
-const refused = new SessionRefusedError('ERR_PRODUCERS_FULL', 'full');
+const refused = new SessionRefusedError('ERR_SESSION_REPLACED', 'replaced');
 export const words: [string, string] = [refused.code, refused.problem];

@@ -1,4 +1,4 @@
-import { JobsError } from '@troupe/jobs';
+import { MessageMalformedError } from '@troupe/jobs';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -27,7 +27,7 @@ import {
   readWorker,
   readWorkerHello,
 } from '#src/wire/worker-codec.js';
-import { Echo } from '../remote/trial-jobs.js';
+import { Echo } from '../remote/sample-jobs.js';
 
 const codec = suite('network codec');
 
@@ -99,7 +99,7 @@ const assignment: fc.Arbitrary<Assignment> = rec({
   outputBytes: fc.constant(1_048_576),
 });
 
-codec('what a client says is read as it was said', () => {
+codec('messages of a client round-trip', () => {
   const message: fc.Arbitrary<ClientMessage> = fc.oneof(
     rec({ kind: fc.constant('submit' as const), low: number, items: fc.array(item, { maxLength: 2 }) }),
     rec({ kind: fc.constant('await' as const), jobs: fc.array(number) }),
@@ -135,7 +135,7 @@ codec('what a client says is read as it was said', () => {
   });
 });
 
-codec('what a leader says to a client is read as it was said', () => {
+codec('messages to a client round-trip', () => {
   const message: fc.Arbitrary<ToClient> = fc.oneof(
     rec({
       kind: fc.constant('receipts' as const),
@@ -157,7 +157,7 @@ codec('what a leader says to a client is read as it was said', () => {
   );
 });
 
-codec('what workers and leaders say to each other is read as it was said', () => {
+codec('messages of and to a worker round-trip', () => {
   const fromWorker: fc.Arbitrary<WorkerMessage> = rec({
     kind: fc.constant('report' as const),
     ends: fc.array(end, { maxLength: 2 }),
@@ -213,21 +213,21 @@ codec('what workers and leaders say to each other is read as it was said', () =>
   assert.is(readWorkerHello(new WireReader(withToken?.bytes ?? Buffer.alloc(0))).heartbeatToken, 'token');
 });
 
-codec('a heartbeat hello and a blocked-loop report survive the wire', () => {
+codec('a heartbeat hello and a blocked-loop report round-trip', () => {
   const hello = { worker: 'w', incarnation: 'i', token: 't' };
   const [first] = framesOf(encodeHeartbeatHello, hello);
   assert.equal(
     [first?.type, readHeartbeatHello(new WireReader(first?.bytes ?? Buffer.alloc(0)))],
     [79, hello],
   );
-  const [beat] = framesOf(encodeLoopBlocked, { blockedMs: 1_234.4 });
+  const [report] = framesOf(encodeLoopBlocked, { blockedMs: 1_234.4 });
   assert.equal(
-    [beat?.type, readLoopBlocked(new WireReader(beat?.bytes ?? Buffer.alloc(0)))],
+    [report?.type, readLoopBlocked(new WireReader(report?.bytes ?? Buffer.alloc(0)))],
     [80, { blockedMs: 1_234 }],
   );
 });
 
-codec('a long list is cut into frames that together say the same', () => {
+codec('a long list is cut into frames that together hold all items', () => {
   const items = Array.from({ length: 2_000 }, (_, i) => ({
     seq: i + 1,
     ref: 1,
@@ -246,7 +246,7 @@ codec('a long list is cut into frames that together say the same', () => {
   assert.equal(read, items);
 });
 
-// A26: a large result must not hold back, or contradict, the credit behind it.
+// A large result must not delay, or contradict, the credit behind it.
 codec('a result too large for its report follows it, without credit', () => {
   const large: AttemptEnd = { outcome: 'ok', job: 2, attempt: 1, result: new Uint8Array(2 * FRAME_BYTES) };
   const small: AttemptEnd = { outcome: 'ok', job: 1, attempt: 1, result: '1' };
@@ -263,7 +263,7 @@ codec('a result too large for its report follows it, without credit', () => {
   );
 });
 
-codec('bytes of anybody end in a message or in a typed refusal, whatever they are', () => {
+codec('any bytes are a message or ERR_MESSAGE_MALFORMED', () => {
   const readers = [readClient, readToClient, readWorker, readToWorker];
   const types = Object.values(JobFrameType);
   fc.assert(
@@ -275,7 +275,7 @@ codec('bytes of anybody end in a message or in a typed refusal, whatever they ar
         try {
           read(type, new WireReader(bytes));
         } catch (error) {
-          assert.instance(error, JobsError);
+          assert.instance(error, MessageMalformedError);
         }
       },
     ),
@@ -283,7 +283,7 @@ codec('bytes of anybody end in a message or in a typed refusal, whatever they ar
   );
 });
 
-codec('a definition from outside passes the checks of one from inside', () => {
+codec('a policy from outside passes the checks of `defineJob`', () => {
   const define = (policy: unknown): ClientMessage | undefined => {
     const out = new ByteWriter();
     out.int(1);
@@ -302,7 +302,7 @@ codec('a definition from outside passes the checks of one from inside', () => {
   for (const policy of bad)
     assert.throws(
       () => define(policy),
-      (error: Error) => error instanceof JobsError,
+      (error: Error) => error instanceof MessageMalformedError,
     );
 });
 

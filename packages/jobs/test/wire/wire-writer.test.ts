@@ -4,7 +4,7 @@ import { wireWriter } from '#src/wire/wire-writer.js';
 
 const writers = suite('wire writer');
 
-writers('a message that broke off leaves nothing in the next one', () => {
+writers('a message that failed to encode leaves no bytes in the next one', () => {
   const broken = wireWriter();
   broken.text('half of a message');
   broken.payload(new Uint8Array(300 * 1024));

@@ -10,8 +10,8 @@ import { DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
 const reporters = suite('reporter');
 
 /** A reporter on a clock of its own, with the times at which it spoke. */
-class Played {
-  readonly saidAt: number[] = [];
+class ReporterRig {
+  readonly reportedAt: number[] = [];
   timersSet = 0;
   readonly reporter: Reporter;
   private now = 0;
@@ -40,7 +40,7 @@ class Played {
       () => undefined,
     );
     slots.restart();
-    const write = (_message: WorkerMessage): void => void this.saidAt.push(this.now);
+    const write = (_message: WorkerMessage): void => void this.reportedAt.push(this.now);
     this.reporter = new Reporter({ host, load, slots, write });
   }
 
@@ -54,23 +54,23 @@ class Played {
   }
 }
 
-reporters('a beat comes one beat after the last report, whatever that was', () => {
-  const played = new Played();
-  played.reporter.open(100);
-  played.advance(40);
-  played.reporter.add({ outcome: 'released', job: 1, attempt: 1 }, 0);
-  played.advance(200);
-  assert.equal(played.saidAt, [0, 40, 140, 240]);
+reporters('a heartbeat comes one interval after the last report of any kind', () => {
+  const rig = new ReporterRig();
+  rig.reporter.open(100);
+  rig.advance(40);
+  rig.reporter.add({ outcome: 'released', job: 1, attempt: 1 }, 0);
+  rig.advance(200);
+  assert.equal(rig.reportedAt, [0, 40, 140, 240]);
 });
 
-reporters('reports do not set timers, and a closed reporter has none', () => {
-  const played = new Played();
-  played.reporter.open(100);
-  for (let job = 1; job <= 50; job += 1) played.reporter.add({ outcome: 'released', job, attempt: 1 }, 0);
-  assert.is(played.timersSet, 1);
-  played.reporter.close();
-  played.advance(500);
-  assert.is(played.saidAt.length, 51);
+reporters('a report sets no timer, and a closed reporter has none', () => {
+  const rig = new ReporterRig();
+  rig.reporter.open(100);
+  for (let job = 1; job <= 50; job += 1) rig.reporter.add({ outcome: 'released', job, attempt: 1 }, 0);
+  assert.is(rig.timersSet, 1);
+  rig.reporter.close();
+  rig.advance(500);
+  assert.is(rig.reportedAt.length, 51);
 });
 
 reporters.run();

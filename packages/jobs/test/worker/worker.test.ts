@@ -5,7 +5,7 @@ import type { Assignment, AttemptEnd, WorkerHello, WorkerMessage } from '#src/pr
 import type { AttemptContext, HandledJob } from '#src/worker/handler.js';
 import { Worker } from '#src/worker/worker.js';
 import { type AttemptFailure, DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
-import { HandTime } from '../manual-time.js';
+import { ManualTime } from '../manual-time.js';
 import { anything } from '../plain-schema.js';
 
 const workers = suite('worker');
@@ -14,9 +14,9 @@ const job = defineJob('some.job', { input: anything, output: anything });
 
 const BASE = { exec: 'some.job', payload: '1', client: 'c', runMs: 1_000, outputBytes: 1_000 };
 
-/** A worker alone: its leader is played by the test, and time is moved by hand. */
+/** A worker alone: its leader is the test, its clock manual. */
 class WorkerRig {
-  readonly time = new HandTime();
+  readonly time = new ManualTime();
   readonly hellos: WorkerHello[] = [];
   readonly failures: AttemptFailure[] = [];
   readonly worker: Worker;
@@ -55,18 +55,18 @@ class WorkerRig {
     this.worker.fromLeader({ kind: 'assign', items });
   }
 
-  /** A short job, so that a row more is asked for. */
+  /** A short job, so that a batch more is granted. */
   warmUp(no: number): void {
     this.assign(no, 1, { payload: '0' });
-    this.settled(no);
+    this.acknowledge(no);
     this.sent = [];
   }
 
-  settled(no: number, attempt = 1): void {
+  acknowledge(no: number, attempt = 1): void {
     this.worker.fromLeader({ kind: 'acknowledged', items: [{ job: no, attempt, count: 1 }] });
   }
 
-  /** What the leader has heard of ended attempts since the last look. */
+  /** Ends reported since the last call. */
   ends(): AttemptEnd[] {
     const sent = this.sent.splice(0);
     return sent.flatMap((message) => (message.kind === 'report' ? message.ends : []));
@@ -79,8 +79,7 @@ class WorkerRig {
 
 const turns = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-// A33: the seed's worker knew only what had finished, and ran a repeated job twice side by side.
-workers('an assignment said again while it runs, or after it ended, does not run again', async () => {
+workers('a repeated assignment does not run again, while it runs or after it ended', async () => {
   let runs = 0;
   let finish: (value: unknown) => void = () => undefined;
   const rig = new WorkerRig(() => {
@@ -96,14 +95,13 @@ workers('an assignment said again while it runs, or after it ended, does not run
   await turns();
   rig.assign(7);
   assert.equal([runs, rig.worker.running, rig.outcomes()], [1, 0, ['7.1 ok']]);
-  rig.settled(7);
+  rig.acknowledge(7);
   // Another attempt of the same job is another run.
   rig.assign(7, 2);
   assert.is(runs, 2);
 });
 
-// A21: an end that overtakes the leader's own books is not lost: it is said until it is settled.
-workers('an end is held until the leader has settled it, and said again in every session before', () => {
+workers('an end is reported in every session until the leader has acknowledged it', () => {
   const rig = new WorkerRig(() => 'quick');
   rig.assign(1);
   assert.equal(rig.outcomes(), ['1.1 ok']);
@@ -111,13 +109,13 @@ workers('an end is held until the leader has settled it, and said again in every
   rig.connect();
   assert.equal(rig.hellos.at(-1)?.held, [{ job: 1, attempt: 1 }]);
   assert.equal(rig.outcomes(), ['1.1 ok']);
-  rig.settled(1);
+  rig.acknowledge(1);
   rig.worker.disconnected();
   rig.connect();
   assert.equal([rig.hellos.at(-1)?.held, rig.outcomes()], [[], []]);
 });
 
-workers('a run of jobs is settled in one word; what is not in it, or not in hand, is left alone', () => {
+workers('one acknowledgement covers a range of jobs; other ends stay', () => {
   const rig = new WorkerRig(() => 'quick');
   rig.assignAll([5, 6, 7, 8]);
   rig.worker.fromLeader({ kind: 'acknowledged', items: [{ job: 4, attempt: 1, count: 3 }] });
@@ -127,7 +125,7 @@ workers('a run of jobs is settled in one word; what is not in it, or not in hand
   assert.equal(held?.sort(), ['7.1', '8.1']);
 });
 
-// A39: one timer for all run times, set anew by its own callback: it cannot overlap itself.
+// One timer for all run-time limits, set again by its own callback.
 workers('attempts past their run time end one by one, each once', () => {
   const rig = new WorkerRig(() => new Promise(() => undefined));
   rig.assign(1, 1, { runMs: 10 });
@@ -147,27 +145,23 @@ workers('attempts past their run time end one by one, each once', () => {
   );
 });
 
-// A41: a handler that never comes back gives its slot back all the same.
-workers(
-  'a handler that ignores its signal loses its attempt, and its late output is for nobody',
-  async () => {
-    let finish: (value: unknown) => void = () => undefined;
-    const rig = new WorkerRig(
-      () =>
-        new Promise((resolve) => {
-          finish = resolve;
-        }),
-    );
-    rig.assign(1, 1, { runMs: 10 });
-    rig.time.advance(10);
-    assert.equal([rig.outcomes(), rig.worker.running], [['1.1 timed-out'], 0]);
-    finish('too late');
-    await turns();
-    assert.equal([rig.outcomes(), rig.worker.running], [[], 0]);
-  },
-);
+workers('a handler that ignores its signal loses its attempt, and its late output is ignored', async () => {
+  let finish: (value: unknown) => void = () => undefined;
+  const rig = new WorkerRig(
+    () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+  );
+  rig.assign(1, 1, { runMs: 10 });
+  rig.time.advance(10);
+  assert.equal([rig.outcomes(), rig.worker.running], [['1.1 timed-out'], 0]);
+  finish('too late');
+  await turns();
+  assert.equal([rig.outcomes(), rig.worker.running], [[], 0]);
+});
 
-workers('what is no JSON is a failure that says so, and is not tried again', () => {
+workers('an output that JSON cannot hold is a final failure', () => {
   const rig = new WorkerRig(() => () => 1);
   rig.assign(1);
   const [end] = rig.ends();
@@ -177,7 +171,7 @@ workers('what is no JSON is a failure that says so, and is not tried again', () 
   );
 });
 
-workers('failed attempts are told; what was cancelled, taken away or given back is not', () => {
+workers('`onFailure` gets failed attempts, not cancelled, fenced or released ones', () => {
   const rig = new WorkerRig((input) => {
     if (input === 1) throw new Error('no good');
     return new Promise(() => undefined);
@@ -200,21 +194,20 @@ workers('failed attempts are told; what was cancelled, taken away or given back 
   assert.equal(rig.outcomes(), ['1.1 failed', '2.1 failed', '3.1 released']);
 });
 
-workers('it names the group for which its handler was written', () => {
+workers('a hello names the group of each handler', () => {
   const Paint = defineJob('wall.paint', { group: 'crew', input: anything, output: anything });
   const rig = new WorkerRig(() => 1, [handle(Paint, () => 1)]);
   assert.equal(rig.hellos[0]?.execs, ['crew/wall.paint']);
 });
 
-workers('a job it has no handler for fails, and the worker goes on', () => {
+workers('a job without a handler fails, and the worker goes on', () => {
   const rig = new WorkerRig(() => 1);
   rig.assign(1, 1, { exec: 'other.job' });
   rig.assign(2);
   assert.equal(rig.outcomes(), ['1.1 failed', '2.1 ok']);
 });
 
-// A43: the numbers of one leader are other jobs at another.
-workers('what another leader had assigned is aborted and forgotten, not reported to this one', async () => {
+workers('assignments of another leader are aborted and not reported to this one', async () => {
   const aborted: unknown[] = [];
   const rig = new WorkerRig((input, { signal }) => {
     if (input !== 'old') return 'new result';
@@ -242,39 +235,39 @@ workers('what another leader had assigned is aborted and forgotten, not reported
   );
 });
 
-/** A worker with four slots whose handler stays until it is let go; an input of 0 returns at once. */
-function patientRig() {
+/** A worker with four slots whose handler runs until it is released; an input of 0 returns at once. */
+function heldRig() {
   const inside = new Map<unknown, (value: unknown) => void>();
   const rig = new WorkerRig((input) =>
     input === 0 ? null : new Promise((resolve) => inside.set(input, resolve)),
   );
-  const letGo = async (no: number): Promise<void> => {
+  const release = async (no: number): Promise<void> => {
     inside.get(no)?.(null);
     inside.delete(no);
     await turns();
   };
-  return { rig, letGo, running: () => [...inside.keys()] };
+  return { rig, release, running: () => [...inside.keys()] };
 }
 
-// ADR 0138: what comes beyond the slots waits for one, in order.
-workers('more than its slots never run at once; the rest begins as they come free', async () => {
-  const { rig, letGo, running } = patientRig();
+// Attempts beyond the slots wait for one, in order (ADR 0138).
+workers('never more attempts than slots run at once; the rest begin as slots are free', async () => {
+  const { rig, release, running } = heldRig();
   rig.warmUp(100);
   rig.assignAll([1, 2, 3, 4, 5, 6]);
   assert.equal([running(), rig.worker.running, rig.worker.held], [[1, 2, 3, 4], 4, 6]);
-  await letGo(2);
+  await release(2);
   assert.equal([running(), rig.outcomes()], [[1, 3, 4, 5], ['2.1 ok']]);
-  await letGo(1);
+  await release(1);
   assert.equal([running(), rig.worker.running], [[3, 4, 5, 6], 4]);
-  // Its time to run counts from when it began.
+  // Its run time counts from its beginning.
   rig.time.advance(19);
   assert.equal(rig.outcomes(), ['1.1 ok']);
   rig.time.advance(981);
   assert.equal(rig.outcomes(), ['3.1 timed-out', '4.1 timed-out', '5.1 timed-out', '6.1 timed-out']);
 });
 
-workers('what waits for longer than a row should take is given back, and no more is asked for', async () => {
-  const { rig, letGo, running } = patientRig();
+workers('an attempt queued for too long is released, and no more credit is granted', async () => {
+  const { rig, release, running } = heldRig();
   rig.warmUp(100);
   rig.assignAll([1, 2, 3, 4, 5, 6]);
   rig.time.advance(19);
@@ -282,28 +275,28 @@ workers('what waits for longer than a row should take is given back, and no more
   rig.time.advance(1);
   assert.equal(rig.outcomes(), ['5.1 released', '6.1 released']);
   assert.equal([running(), rig.worker.running], [[1, 2, 3, 4], 4]);
-  // What is said again is still in hand until it is settled.
+  // A repeated assignment is ignored until its end is acknowledged.
   rig.assign(5);
   assert.is(rig.worker.running, 4);
-  await letGo(1);
+  await release(1);
   assert.equal([running(), rig.failures], [[2, 3, 4], []]);
   rig.worker.disconnected();
   rig.connect();
   assert.is(rig.hellos.at(-1)?.credit.jobs, 1);
 });
 
-workers('one that waits can be cancelled, and does not begin', async () => {
-  const { rig, letGo, running } = patientRig();
+workers('a queued attempt can be cancelled, and does not begin', async () => {
+  const { rig, release, running } = heldRig();
   rig.warmUp(100);
   rig.assignAll([1, 2, 3, 4, 5, 6]);
   rig.worker.fromLeader({ kind: 'abort', items: [{ job: 5, attempt: 1, reason: 'cancelled' }] });
   assert.equal(rig.outcomes(), ['5.1 failed']);
-  await letGo(1);
+  await release(1);
   assert.equal(running(), [2, 3, 4, 6]);
 });
 
-workers('what waits is named in a hello, and goes back with the rest when a drain ends', () => {
-  const { rig, running } = patientRig();
+workers('queued attempts are held in a hello, and released with the rest when a drain ends', () => {
+  const { rig, running } = heldRig();
   rig.warmUp(100);
   rig.assignAll([1, 2, 3, 4, 5]);
   rig.worker.disconnected();
@@ -321,7 +314,7 @@ workers('what waits is named in a hello, and goes back with the rest when a drai
   );
 });
 
-workers('of a row whose first job holds the thread, as many are kept as there are slots', () => {
+workers('of a batch whose first job blocks the thread, as many attempts as slots are kept', () => {
   const ran: unknown[] = [];
   const rig: WorkerRig = new WorkerRig((input) => {
     ran.push(input);

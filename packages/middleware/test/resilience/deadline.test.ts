@@ -11,11 +11,11 @@ deadlines('a message that waited longer than `withinMs` is refused, a later one 
   const token = rig.system.suspend(rig.ref);
   rig.ref.tell.work('old');
   await rig.advance(60);
-  rig.ref.tell.work('young');
+  rig.ref.tell.work('recent');
   await rig.advance(60);
   token.resume();
   await rig.settle();
-  assert.equal(rig.ran, ['young']);
+  assert.equal(rig.ran, ['recent']);
   assert.equal(
     rig.deadLetters.map(({ reason, payload }) => [reason, payload]),
     [['refused', 'old']],

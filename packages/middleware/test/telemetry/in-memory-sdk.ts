@@ -1,4 +1,4 @@
-import { context, propagation, type Span, trace } from '@opentelemetry/api';
+import { context, type Span, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import {
   AggregationTemporality,
@@ -105,10 +105,4 @@ export function ancestry(span: ReadableSpan, all: readonly ReadableSpan[]): stri
     if (at === undefined) return names;
     names.push(at.name);
   }
-}
-
-export function forgetGlobals(): void {
-  trace.disable();
-  context.disable();
-  propagation.disable();
 }

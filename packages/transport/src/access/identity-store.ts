@@ -2,11 +2,11 @@ import { AccessRuleError } from '../errors.js';
 import { Identity, type IdentityRules } from './identity.js';
 import { Secret } from './secret.js';
 
-/** One identity with the ways it may prove itself: any number of keys (two while a key is being changed), or a certificate. */
+/** An identity with its credentials: any number of keys (two during a key rotation), or a certificate. */
 export interface IdentityEntry extends IdentityRules {
-  readonly keys?: readonly { readonly id: string; readonly key: Secret | Uint8Array | string }[];
+  readonly keys?: readonly { readonly id: string; readonly key: Secret | Uint8Array | string }[] | undefined;
   /** The URI in the subject alternative name of its certificate. */
-  readonly certificate?: string;
+  readonly certificate?: string | undefined;
 }
 
 export interface KeyOwner {
@@ -16,7 +16,7 @@ export interface KeyOwner {
 
 const KEY_ID = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** Everybody a listener knows. Built whole from a configuration; to change it, build another and give it to `listener.admit`. */
+/** All identities of a listener, by credential. Immutable: a new configuration is a new store. */
 export class IdentityStore {
   private readonly ownerByKeyId = new Map<string, KeyOwner>();
   private readonly identityByCertificate = new Map<string, Identity>();
@@ -25,7 +25,8 @@ export class IdentityStore {
     const names = new Set<string>();
     for (const { keys = [], certificate, ...rules } of entries) {
       const identity = new Identity(rules);
-      if (names.has(identity.name)) throw new AccessRuleError('identities', identity.name, 'each name once');
+      if (names.has(identity.name))
+        throw new AccessRuleError('identity.name', 'needed each name once', identity.name);
       names.add(identity.name);
       for (const { id, key } of keys) this.addKey(id, key, identity);
       if (certificate !== undefined) this.addCertificate(certificate, identity);
@@ -41,14 +42,19 @@ export class IdentityStore {
   }
 
   private addKey(id: string, key: Secret | Uint8Array | string, identity: Identity): void {
-    if (!KEY_ID.test(id)) throw new AccessRuleError(identity.name, id, 'a key id of 1 to 64 [A-Za-z0-9_.-]');
-    if (this.ownerByKeyId.has(id)) throw new AccessRuleError(identity.name, id, 'each key id once');
+    const option = `identity.keys of ${identity.name}`;
+    if (!KEY_ID.test(id)) throw new AccessRuleError(option, 'needed a key id of 1 to 64 [A-Za-z0-9_.-]', id);
+    if (this.ownerByKeyId.has(id)) throw new AccessRuleError(option, 'needed each key id once', id);
     this.ownerByKeyId.set(id, { identity, key: key instanceof Secret ? key : new Secret(key) });
   }
 
   private addCertificate(certificate: string, identity: Identity): void {
     if (this.identityByCertificate.has(certificate))
-      throw new AccessRuleError(identity.name, certificate, 'each certificate once');
+      throw new AccessRuleError(
+        `identity.certificate of ${identity.name}`,
+        'needed each certificate once',
+        certificate,
+      );
     this.identityByCertificate.set(certificate, identity);
   }
 }

@@ -1,28 +1,64 @@
+import {
+  checkOptions,
+  listOf,
+  type OptionErrorOf,
+  type OptionRules,
+  oneOf,
+  rule,
+} from '@troupe/core/option-check';
 import { AccessRuleError } from '../errors.js';
 import { isSubjectPattern, matchesSubject } from './subject-pattern.js';
 
 export type Role = 'client' | 'worker' | 'peer';
 export type Action = 'submit' | 'work' | 'observe' | 'cancel' | 'admin';
 
-/** What somebody may do, as written in a configuration. What no rule allows is forbidden; `deny` beats every other rule. */
+/**
+ * The rights of an identity, as written in a configuration: subject patterns by action. An action without a
+ * matching pattern is forbidden; `deny` overrides all others.
+ */
 export interface IdentityRules {
   readonly name: string;
-  /** Which Hello it may send; any, unless given. */
-  readonly roles?: readonly Role[];
-  readonly submit?: readonly string[];
-  readonly work?: readonly string[];
-  readonly observe?: readonly string[];
-  readonly cancel?: readonly string[];
-  readonly admin?: readonly string[];
-  readonly deny?: readonly string[];
+  /** The roles it may take in its Hello; any, unless given. */
+  readonly roles?: readonly Role[] | undefined;
+  readonly submit?: readonly string[] | undefined;
+  readonly work?: readonly string[] | undefined;
+  readonly observe?: readonly string[] | undefined;
+  readonly cancel?: readonly string[] | undefined;
+  readonly admin?: readonly string[] | undefined;
+  readonly deny?: readonly string[] | undefined;
 }
 
 const ACTIONS: readonly Action[] = ['submit', 'work', 'observe', 'cancel', 'admin'];
 const ROLES: readonly Role[] = ['client', 'worker', 'peer'];
-const KNOWN: ReadonlySet<string> = new Set(['name', 'roles', 'deny', ...ACTIONS]);
-const NAME_CHARS_MAX = 200;
 
-/** Who is at the other end of a connection. Made once, when the configuration is read; every pattern in it was checked then. */
+const patterns = listOf(
+  rule(
+    'tokens of [A-Za-z0-9_-], * or a last >, joined by dots',
+    (value) => typeof value === 'string' && isSubjectPattern(value),
+  ),
+);
+
+const RULES: OptionRules = {
+  name: rule(
+    '1 to 200 visible ASCII characters',
+    (value) => typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value),
+  ),
+  roles: listOf(oneOf(ROLES)),
+  submit: patterns,
+  work: patterns,
+  observe: patterns,
+  cancel: patterns,
+  admin: patterns,
+  deny: patterns,
+};
+
+// The value of an unknown option may be a misplaced key, so it is not printed.
+const accessRuleError: OptionErrorOf = ({ option, value, problem }) => {
+  const isKnown = Object.hasOwn(RULES, option.split(/[.[]/)[1] ?? '');
+  return new AccessRuleError(option, problem, isKnown ? value : undefined);
+};
+
+/** The proven identity of a peer. Its rules are checked once, when the configuration is read. */
 export class Identity {
   readonly name: string;
   private readonly roles: ReadonlySet<Role>;
@@ -31,24 +67,15 @@ export class Identity {
   private readonly canonicalRules: string;
 
   constructor(rules: IdentityRules) {
-    const { name } = rules;
-    if (name.length === 0 || name.length > NAME_CHARS_MAX || !/^[\x21-\x7e]+$/.test(name)) {
-      throw new AccessRuleError('identity name', name, '1 to 200 visible ASCII characters');
-    }
-    for (const key of Object.keys(rules)) {
-      if (!KNOWN.has(key)) throw new AccessRuleError(name, key, `one of ${[...KNOWN].join(', ')}`);
-    }
-    for (const role of rules.roles ?? []) {
-      if (!ROLES.includes(role)) throw new AccessRuleError(name, role, `one of ${ROLES.join(', ')}`);
-    }
-    this.name = name;
+    checkOptions('identity', rules, RULES, { required: ['name'], errorOf: accessRuleError });
+    this.name = rules.name;
     this.canonicalRules = JSON.stringify(rules, Object.keys(rules).sort());
     this.roles = new Set(rules.roles ?? ROLES);
-    this.allowed = new Map(ACTIONS.map((action) => [action, checkPatterns(name, rules[action] ?? [])]));
-    this.denied = checkPatterns(name, rules.deny ?? []);
+    this.allowed = new Map(ACTIONS.map((action) => [action, [...(rules[action] ?? [])]]));
+    this.denied = [...(rules.deny ?? [])];
   }
 
-  /** The same somebody with the same rights. */
+  /** The same name with the same rights. */
   hasSameRules(other: Identity): boolean {
     return this.canonicalRules === other.canonicalRules;
   }
@@ -57,15 +84,18 @@ export class Identity {
     return this.roles.has(role);
   }
 
-  /** `on` is a subject without wildcards, already checked by `isSubject`. */
-  permits(action: Action, on: string): boolean {
-    for (const pattern of this.denied) if (matchesSubject(pattern, on)) return false;
-    for (const pattern of this.allowed.get(action) ?? []) if (matchesSubject(pattern, on)) return true;
+  /** `subject` has no wildcards; `isSubject` has checked it. */
+  permits(action: Action, subject: string): boolean {
+    for (const pattern of this.denied) if (matchesSubject(pattern, subject)) return false;
+    for (const pattern of this.allowed.get(action) ?? []) if (matchesSubject(pattern, subject)) return true;
     return false;
   }
 }
 
-/** Everybody on a listener without authentication: loopback or a Unix socket, where the operating system is the guard. */
+/**
+ * The identity of every peer on a listener without authentication: loopback or a Unix socket, where the
+ * operating system controls access.
+ */
 export const LOCAL_IDENTITY = new Identity({
   name: 'local',
   submit: ['>'],
@@ -74,11 +104,3 @@ export const LOCAL_IDENTITY = new Identity({
   cancel: ['>'],
   admin: ['>'],
 });
-
-function checkPatterns(name: string, patterns: readonly string[]): readonly string[] {
-  for (const pattern of patterns) {
-    if (!isSubjectPattern(pattern))
-      throw new AccessRuleError(name, pattern, 'tokens of [A-Za-z0-9_-], * or a last >, joined by dots');
-  }
-  return [...patterns];
-}

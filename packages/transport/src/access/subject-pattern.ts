@@ -3,7 +3,7 @@ const TOKEN_CHARS_MAX = 64;
 const SUBJECT_CHARS_MAX = 255;
 const DOT = 0x2e;
 
-/** True for 1 to 16 tokens of `[A-Za-z0-9_-]{1,64}` joined by dots, at most 255 characters in all. No wildcards. */
+/** 1 to 16 tokens of `[A-Za-z0-9_-]{1,64}` joined by dots, 255 characters in all, without wildcards. */
 export function isSubject(text: string): boolean {
   if (text.length === 0 || text.length > SUBJECT_CHARS_MAX) return false;
   let tokens = 1;
@@ -24,7 +24,7 @@ export function isSubject(text: string): boolean {
   return inToken > 0 && tokens <= TOKENS_MAX;
 }
 
-/** A pattern as rules and workers write it: `*` is one token, a last `>` is one or more (never none). */
+/** A pattern of rules and workers, as in NATS: `*` is one token, a last `>` is one or more, never none. */
 export function isSubjectPattern(text: string): boolean {
   const tokens = text.split('.');
   const last = tokens.length - 1;
@@ -32,7 +32,7 @@ export function isSubjectPattern(text: string): boolean {
   return isSubject(literal.join('.'));
 }
 
-/** Walks the tokens of both. The pattern was checked by `isPattern`, the subject by `isSubject`; case matters. */
+/** The pattern was checked by `isSubjectPattern`, the subject by `isSubject`. Upper and lower case differ. */
 export function matchesSubject(pattern: string, subject: string): boolean {
   let p = 0;
   let s = 0;
@@ -47,6 +47,11 @@ export function matchesSubject(pattern: string, subject: string): boolean {
     s = subjectEnd + 1;
   }
   return s >= subject.length;
+}
+
+/** Any text as one token of a subject, for subjects that contain names such as `ann/worker.1`. */
+export function subjectTokenOf(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9_-]/g, '_');
 }
 
 function tokenEnd(text: string, from: number): number {

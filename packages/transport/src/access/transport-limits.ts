@@ -1,9 +1,10 @@
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Every bound of a listener or a dialer (docs/wire-protocol.md §9). Reaching one gives a named answer, never growth. */
+/** Bounds of a listener or a dialer (docs/wire-protocol.md §9). Reaching one is an error, never growth. */
 export interface TransportLimits {
-  readonly prePayloadBytesMax: number;
+  /** Of each frame before Welcome. */
+  readonly handshakePayloadBytesMax: number;
   readonly payloadBytesMax: number;
   readonly minimalPayloadBytesMax: number;
   readonly bodyBytesMax: number;
@@ -16,20 +17,27 @@ export interface TransportLimits {
   readonly unauthenticatedPerAddressMax: number;
   readonly connectionsMax: number;
   readonly connectionsPerIdentityMax: number;
-  readonly authFailuresPerMinute: number;
+  readonly authFailuresPerMinuteMax: number;
+  /** Time for which an address with too many failures is refused. */
   readonly authPenaltyMs: number;
+  /** From the first byte of a frame to its last, for each MiB begun. */
   readonly frameMs: number;
   readonly frameBytesPerSecondMin: number;
+  /** Silence in either direction before a Ping. */
   readonly pingMs: number;
+  /** Silence of the peer before the connection ends. */
   readonly deadMs: number;
+  /** Writes above this return 'backpressure'. */
   readonly outboxHighBytes: number;
   readonly outboxBytesMax: number;
+  /** Time in which a full socket must take bytes again. */
   readonly writeMs: number;
+  /** From closing to destroying a socket whose peer does not close. */
   readonly closingMs: number;
   readonly inFlightMax: number;
   readonly inFlightBytesMax: number;
   readonly creditMax: number;
-  /** SubmitJob frames a second for one identity; `Infinity` for none. */
+  /** SubmitJob frames a second for one identity; `Infinity`: no limit. */
   readonly submitsPerSecond: number;
   readonly submitsBurst: number;
 }
@@ -37,7 +45,7 @@ export interface TransportLimits {
 export type Profile = 'public' | 'trusted';
 
 const PUBLIC: TransportLimits = Object.freeze({
-  prePayloadBytesMax: 4 * KIB,
+  handshakePayloadBytesMax: 4 * KIB,
   payloadBytesMax: MIB + 64 * KIB,
   minimalPayloadBytesMax: 256 * MIB,
   bodyBytesMax: 8 * MIB,
@@ -50,7 +58,7 @@ const PUBLIC: TransportLimits = Object.freeze({
   unauthenticatedPerAddressMax: 16,
   connectionsMax: 4_096,
   connectionsPerIdentityMax: 256,
-  authFailuresPerMinute: 10,
+  authFailuresPerMinuteMax: 10,
   authPenaltyMs: 60_000,
   frameMs: 10_000,
   frameBytesPerSecondMin: KIB,
@@ -83,7 +91,7 @@ const TRUSTED: TransportLimits = Object.freeze({
   submitsBurst: Number.POSITIVE_INFINITY,
 });
 
-/** The bounds of a profile, with some of them changed. */
+/** The limits of a profile, with some of them changed. */
 export function transportLimits(profile: Profile, changes: Partial<TransportLimits> = {}): TransportLimits {
   return { ...(profile === 'public' ? PUBLIC : TRUSTED), ...changes };
 }

@@ -1,11 +1,11 @@
 import type { AnyRef, Delivered, RefOf } from '@troupe/core';
-import type { BodySource } from '../connection/body-source.js';
+import type { BodySource } from '../body/body-source.js';
+import type { OutgoingBody, OutgoingBodyOptions } from '../body/outgoing-body.js';
 import type { CloseReason } from '../connection/close-reason.js';
 import type { WriteRefusal, WriteResult } from '../connection/connection-handler.js';
-import type { OutgoingBody, OutgoingBodyOptions } from '../connection/outgoing-body.js';
 import type { ReceivedFrame } from '../connection/received-frame.js';
 import type { PeerError, WireErrorDetail, WireErrorName } from '../connection/wire-error.js';
-import type { FrameHeader } from '../frame/header.js';
+import type { FrameHeader } from '../frame/frame-header.js';
 import type { HandshakeResult } from '../handshake/handshake-result.js';
 
 export interface OutboundFrame {
@@ -20,11 +20,11 @@ export interface OutboundBody extends OutgoingBodyOptions {
   readonly source: BodySource;
 }
 
-/** What a connection actor handles. */
+/** The messages of a connection actor. */
 export type ConnectionMessages = {
   readonly write: (ctx: never, outbound: OutboundFrame) => WriteResult;
   readonly writeBody: (ctx: never, outbound: OutboundBody) => OutgoingBody | WriteRefusal;
-  readonly writeError: (ctx: never, answer: { readonly name: WireErrorName } & WireErrorDetail) => void;
+  readonly writeError: (ctx: never, error: { readonly name: WireErrorName } & WireErrorDetail) => void;
   readonly handshake: (ctx: never) => HandshakeResult;
   readonly drain: (ctx: never, graceMs: number) => void;
   readonly close: (ctx: never) => void;
@@ -32,7 +32,7 @@ export type ConnectionMessages = {
 
 export type ConnectionRef = RefOf<ConnectionMessages>;
 
-/** One message from a peer. `frame.body` is a view: `frame.detach()` what must outlive the handler. */
+/** `frame.body` is a view, valid until the handler returns; `frame.detach()` copies it. */
 export interface FrameArrived {
   readonly connection: ConnectionRef;
   readonly frame: ReceivedFrame;
@@ -53,19 +53,19 @@ export type ConnectionNotice =
   | { readonly connection: ConnectionRef; readonly kind: 'peer-error'; readonly error: PeerError };
 
 /**
- * The actor that gets what connections bring: any actor with the handlers `opened`, `frame`, `notice` and `closed`. While its mailbox is
- * full, nothing is read from the socket.
+ * The actor that receives the events of connections: any actor with the handlers `opened`, `frame`, `notice`
+ * and `closed`. While its mailbox is full, nothing is read from the socket.
  */
 export interface ConnectionReceiver extends AnyRef {
   readonly offer: {
     opened(opened: ConnectionOpened): Delivered;
-    frame(inbound: FrameArrived): Delivered;
+    frame(arrived: FrameArrived): Delivered;
     notice(notice: ConnectionNotice): Delivered;
     closed(closed: ConnectionClosed): Delivered;
   };
   readonly send: {
     opened(opened: ConnectionOpened): Promise<void>;
-    frame(inbound: FrameArrived): Promise<void>;
+    frame(arrived: FrameArrived): Promise<void>;
     notice(notice: ConnectionNotice): Promise<void>;
     closed(closed: ConnectionClosed): Promise<void>;
   };

@@ -7,25 +7,25 @@ import type { PeerError } from '../connection/wire-error.js';
 import type { ConnectionReceiver, ConnectionRef } from './connection-messages.js';
 
 /**
- * Gives a connection its actor, made by `spawn`. Sockets do not know when a system stops: one that is through its handshake a moment too
- * late finds nobody to belong to, and is closed.
+ * Spawns the actor of a connection and delivers the connection's events to `receiver`. A connection whose
+ * handshake ends while the system is stopping is closed.
  */
-export function deliverInbound(
+export function attachConnectionActor(
   connection: Connection,
   receiver: ConnectionReceiver,
-  spawn: (feed: InboundDelivery) => ConnectionRef,
+  spawn: (inbound: InboundDelivery) => ConnectionRef,
 ): InboundDelivery {
-  const feed = new InboundDelivery(connection, receiver);
+  const inbound = new InboundDelivery(connection, receiver);
   try {
-    feed.open(spawn(feed));
+    inbound.open(spawn(inbound));
   } catch (error) {
     if (!(error instanceof TroupeError)) throw error;
     connection.close();
   }
-  return feed;
+  return inbound;
 }
 
-/** Brings what a connection receives to its receiver, in order, no faster than the receiver takes it. */
+/** Delivers the events of a connection to an actor, in order; pauses reading while its mailbox is full. */
 export class InboundDelivery implements ConnectionHandler {
   onWritableAgain: () => void = () => undefined;
   onConnectionClosed: () => void = () => undefined;
@@ -40,7 +40,7 @@ export class InboundDelivery implements ConnectionHandler {
     this.receiver = receiver;
   }
 
-  /** The actor exists: the receiver hears of it before it hears of any frame. */
+  /** `opened` is delivered before any frame. */
   open(connection: ConnectionRef): void {
     this.connectionActor = connection;
     const opened = { connection, handshake: this.connection.handshake };
@@ -81,8 +81,8 @@ export class InboundDelivery implements ConnectionHandler {
     this.onConnectionClosed();
   }
 
-  // The decoder stands still from `pause` on, so while one thing waits for room there is never a second one.
-  private afterOffer(delivered: Delivered, again: () => Promise<void>): void {
+  // A paused connection delivers no frames, so at most one event waits for room.
+  private afterOffer(delivered: Delivered, sendAgain: () => Promise<void>): void {
     if (delivered === 'closed') return this.connection.close();
     if (delivered !== 'full') return;
     this.awaitingRoom = true;
@@ -92,8 +92,8 @@ export class InboundDelivery implements ConnectionHandler {
       if (this.closeReason === null) this.connection.resume();
       else this.reportClosed(this.closeReason);
     };
-    again().then(after, () => {
-      // The receiver is gone: what it did not take is a dead letter there, and the connection has nobody to serve.
+    sendAgain().then(after, () => {
+      // The receiver has stopped: the event is a dead letter, and the connection has no further use.
       after();
       this.connection.close();
     });

@@ -1,14 +1,14 @@
 import { type ActorDefinition, defineActor, type SuspensionToken } from '@troupe/core';
+import type { OutgoingBody } from '../body/outgoing-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { WriteRefusal, WriteResult } from '../connection/connection-handler.js';
-import type { OutgoingBody } from '../connection/outgoing-body.js';
 import type { WireErrorDetail, WireErrorName } from '../connection/wire-error.js';
 import type { HandshakeResult } from '../handshake/handshake-result.js';
 import type { ConnectionMessages, OutboundBody, OutboundFrame } from './connection-messages.js';
 import type { InboundDelivery } from './inbound-delivery.js';
 
 type Messages = ConnectionMessages & {
-  /** From its own feed: the connection is over. */
+  /** From its own InboundDelivery. */
   readonly connectionClosed: (ctx: never) => void;
 };
 
@@ -24,22 +24,19 @@ export interface TcpConnectionArgs {
 }
 
 /**
- * A connection as an actor: what others send to it goes to the peer. While the peer does not keep up the actor is suspended, so its
- * mailbox fills and holds its senders back. It ends with its connection and is never restarted: there is no second socket.
+ * A connection as an actor: messages to it are written to the peer. While the outbox is above its high mark
+ * the actor is suspended, so its mailbox fills and mutes its senders. It stops with its connection and is
+ * never restarted.
  */
 export const TcpConnection: ActorDefinition<Messages, State, TcpConnectionArgs> = defineActor(
   'tcp-connection',
   {
-    state: ({ connection, inbound: feed }: TcpConnectionArgs): State => ({
-      connection,
-      inbound: feed,
-      suspension: null,
-    }),
+    state: ({ connection, inbound }: TcpConnectionArgs): State => ({ connection, inbound, suspension: null }),
     handlers: {
       write(ctx, { type, header, body }: OutboundFrame): WriteResult {
         const written = ctx.state.connection.write(type, header, body);
         if (written === 'backpressure')
-          ctx.state.suspension = ctx.suspend('backpressure', { on: 'event', key: `drain ${ctx.self.id}` });
+          ctx.state.suspension = ctx.suspend('backpressure', { on: 'event', key: `writable ${ctx.self.id}` });
         return written;
       },
       writeBody(ctx, { type, header, source, ...options }: OutboundBody): OutgoingBody | WriteRefusal {

@@ -3,15 +3,15 @@ import { Dialer, type DialerOptions } from '../dialer/dialer.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
 import type { ConnectionReceiver, ConnectionRef } from './connection-messages.js';
-import { deliverInbound } from './inbound-delivery.js';
+import { attachConnectionActor } from './inbound-delivery.js';
 import { TcpConnection } from './tcp-connection.js';
 
 export interface TcpDialerArgs extends Omit<DialerOptions, 'net' | 'clock' | 'onConnection'> {
-  /** Gets each connection in turn and what it brings. */
+  /** Receives the events of each connection. */
   readonly receiver: ConnectionReceiver;
   /** Real sockets and real time, unless given. */
-  readonly net?: DialerOptions['net'];
-  readonly clock?: DialerOptions['clock'];
+  readonly net?: DialerOptions['net'] | undefined;
+  readonly clock?: DialerOptions['clock'] | undefined;
 }
 
 export type TcpDialerMessages = {
@@ -24,11 +24,11 @@ interface State {
   connection: ConnectionRef | null;
 }
 
-/** Keeps one connection to an address, as a TcpConnection among its children; after a loss, another one. */
+/** Keeps one connection to an address, as a child TcpConnection; after a loss it dials again. */
 export const TcpDialer: ActorDefinition<TcpDialerMessages, State, TcpDialerArgs> = defineActor('tcp-dialer', {
   state: (args: TcpDialerArgs): State => ({ args, dialer: null, connection: null }),
   handlers: {
-    /** The connection of the moment; null while there is none. */
+    /** The current connection; null while there is none. */
     connection: (ctx): ConnectionRef | null =>
       ctx.state.dialer?.connection == null ? null : ctx.state.connection,
   },
@@ -46,8 +46,8 @@ function openDialer(ctx: ActorContext<State>): Dialer {
     net,
     clock,
     onConnection: (connection) =>
-      deliverInbound(connection, receiver, (feed) => {
-        const ref = ctx.spawn(TcpConnection, { connection, inbound: feed }, { restart: 'temporary' });
+      attachConnectionActor(connection, receiver, (inbound) => {
+        const ref = ctx.spawn(TcpConnection, { connection, inbound }, { restart: 'temporary' });
         ctx.state.connection = ref;
         return ref;
       }),

@@ -5,16 +5,16 @@ import type { Address, ListenTls } from '../net/net.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
 import type { ConnectionReceiver } from './connection-messages.js';
-import { deliverInbound } from './inbound-delivery.js';
+import { attachConnectionActor } from './inbound-delivery.js';
 import { TcpConnection } from './tcp-connection.js';
 
 export interface TcpListenerArgs
   extends Omit<ListenerOptions, 'net' | 'clock' | 'onConnection' | 'onListening'> {
-  /** Gets every connection and what it brings. */
+  /** Receives the events of all connections. */
   readonly receiver: ConnectionReceiver;
   /** Real sockets and real time, unless given. */
-  readonly net?: ListenerOptions['net'];
-  readonly clock?: ListenerOptions['clock'];
+  readonly net?: ListenerOptions['net'] | undefined;
+  readonly clock?: ListenerOptions['clock'] | undefined;
 }
 
 export type TcpListenerMessages = {
@@ -35,15 +35,15 @@ interface State {
 }
 
 /**
- * Listens, and spawns a TcpConnection for every peer that is through the handshake. One that fails ends alone. An address that cannot be
- * bound is a failure of this actor: its parent decides, by default with another attempt.
+ * Listens, and spawns a child TcpConnection for every peer after its handshake. An address that cannot be
+ * bound is a failure of this actor; by default its parent restarts it.
  */
 export const TcpListener: ActorDefinition<TcpListenerMessages, State, TcpListenerArgs> = defineActor(
   'tcp-listener',
   {
     state: (args: TcpListenerArgs): State => ({ args, listener: null, address: null, waiting: [] }),
     handlers: {
-      /** Where it is bound, as soon as it is. */
+      /** The bound address, as soon as it is known. */
       address(ctx): LaterReply<Address> {
         const reply = ctx.later<Address>();
         if (ctx.state.address === null) ctx.state.waiting.push(reply);
@@ -57,7 +57,7 @@ export const TcpListener: ActorDefinition<TcpListenerMessages, State, TcpListene
       renewTls(ctx, tls: ListenTls): void {
         ctx.state.listener?.renewTls(tls);
       },
-      /** Replies when everybody has left or was made to. */
+      /** Replies when all connections are closed. */
       drain(ctx, graceMs: number): LaterReply<'drained'> {
         const reply = ctx.later<'drained'>();
         if (ctx.state.listener === null) reply.reply('drained');
@@ -93,8 +93,8 @@ function openListener(ctx: ActorContext<State>): Listener {
     clock,
     onListening: (address) => self.tell.bound(address),
     onConnection: (connection) =>
-      deliverInbound(connection, receiver, (feed) =>
-        ctx.spawn(TcpConnection, { connection, inbound: feed }, { restart: 'temporary' }),
+      attachConnectionActor(connection, receiver, (inbound) =>
+        ctx.spawn(TcpConnection, { connection, inbound }, { restart: 'temporary' }),
       ),
     onEvent: (event) => {
       options.onEvent?.(event);

@@ -1,36 +1,36 @@
 import type { PeerError, WireErrorName } from './wire-error.js';
 
-/** Why a connection is over. */
+/** Why a connection was closed. */
 export type CloseReason =
   /** This side closed it. */
   | { readonly kind: 'local' }
-  /** The peer ended its stream; `cut`: in the middle of a frame, which was thrown away. */
+  /** The peer ended its stream; `midFrame`: inside a frame, which was discarded. */
   | { readonly kind: 'peer-closed'; readonly midFrame: boolean }
   /** The peer sent an Error that ends the connection. */
   | { readonly kind: 'peer-error'; readonly error: PeerError }
-  /** This side ended it because of what the peer did. `cause` is for the log, the peer was told only the answer. */
+  /** This side closed it after an error of the peer. `cause` is for the log; the peer gets the error only. */
   | { readonly kind: 'refused'; readonly errorName: WireErrorName; readonly cause: string }
-  /** The first bytes were not a Hello this listener takes; nothing was said. */
+  /** The first bytes were not a Hello that this listener serves; no Error was sent. */
   | { readonly kind: 'unknown-protocol'; readonly cause: string }
-  /** The peer took nothing for the write deadline. */
+  /** The peer read nothing until the write deadline. */
   | { readonly kind: 'slow-reader' }
   | { readonly kind: 'socket-error'; readonly error: Error };
 
-/** One line for a log. */
+/** One line for logs. */
 export function formatCloseReason(reason: CloseReason): string {
   switch (reason.kind) {
     case 'local':
-      return 'closed here';
+      return 'closed by this side';
     case 'peer-closed':
-      return reason.midFrame ? 'ended by the peer inside a frame' : 'ended by the peer';
+      return reason.midFrame ? 'closed by the peer inside a frame' : 'closed by the peer';
     case 'peer-error':
-      return `ended by the peer: ${reason.error.code} ${reason.error.name}`;
+      return `closed by the peer: ${reason.error.code} ${reason.error.name}`;
     case 'refused':
       return `${reason.errorName}: ${reason.cause}`;
     case 'unknown-protocol':
-      return `not our protocol: ${reason.cause}`;
+      return `unknown protocol: ${reason.cause}`;
     case 'slow-reader':
-      return 'SLOW_READER: the peer took nothing in time';
+      return 'SLOW_READER: the peer read nothing in time';
     case 'socket-error':
       return `socket: ${reason.error.message}`;
     default:

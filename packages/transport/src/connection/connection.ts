@@ -1,20 +1,27 @@
-// Hot path: send and flush.
+// Hot path: write and flush.
 import type { Action } from '../access/identity.js';
 import type { TransportLimits } from '../access/transport-limits.js';
+import type { BodySource } from '../body/body-source.js';
+import { BodyStreams } from '../body/body-streams.js';
+import type { OutgoingBody, OutgoingBodyOptions } from '../body/outgoing-body.js';
 import { ConnectionStateError } from '../errors.js';
-import { type FrameHeader, headerBytes, NO_HEADER } from '../frame/header.js';
+import { type FrameHeader, NO_HEADER } from '../frame/frame-header.js';
+import { headerBytes } from '../frame/header-writer.js';
 import type { HandshakeResult } from '../handshake/handshake-result.js';
 import type { Clock } from '../net/clock.js';
 import type { NetSocket, SocketHandler } from '../net/net.js';
-import type { BodySource } from './body-source.js';
-import { BodyStreams } from './body-streams.js';
 import type { CloseReason } from './close-reason.js';
 import type { ConnectionHandler, WriteRefusal, WriteResult } from './connection-handler.js';
 import { DeadlineTimer } from './deadline-timer.js';
 import { Liveness } from './liveness.js';
 import { Outbox } from './outbox.js';
-import type { OutgoingBody, OutgoingBodyOptions } from './outgoing-body.js';
-import { type Handshake, Protocol, type ProtocolEvents, type ProtocolState } from './protocol.js';
+import {
+  type CloseMode,
+  type Handshake,
+  type ProtocolEvents,
+  type ProtocolState,
+  ProtocolStateMachine,
+} from './protocol-state-machine.js';
 import { PAUSED_BY_OUTBOX, PAUSED_BY_OWNER, ReadBackpressure } from './read-backpressure.js';
 import type { ReceivedFrame } from './received-frame.js';
 import type { PeerError, WireErrorDetail, WireErrorName } from './wire-error.js';
@@ -26,28 +33,28 @@ export interface ConnectionOptions {
   readonly side: 'listener' | 'dialer';
   readonly handshake: Handshake;
   readonly checkFrame: ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null;
-  /** The handshake is done; the handler returned gets everything from here on. */
+  /** The handshake is done; the returned handler gets all further events. */
   readonly onReady: (connection: Connection) => ConnectionHandler;
-  /** The connection is over; `handler.onClose` was told before, where there is a handler. */
+  /** The connection is closed; called after `handler.onClose`. */
   readonly onClosed: (connection: Connection, reason: CloseReason) => void;
 }
 
-/** Small frames go out with the burst they were sent in; at this size at once. */
+/** Small frames are flushed at the end of the current callback; from this size on at once. */
 const FLUSH_BYTES = 64 * 1024;
-/** Chunks of bodies wait behind at most this much, so that a small message never waits behind more. */
+/** Body chunks are added only below this size of the outbox, so that a small frame never waits for more. */
 const BODY_ROOM_BYTES = 256 * 1024;
 
-/** A body this far below the peer's limit fits with any header; only others are measured. */
-const HEADER_BYTES_SURE = 64 * 1024;
+/** No header is larger: only bodies closer to the peer's limit are measured together with theirs. */
+const HEADER_BYTES_MAX = 64 * 1024;
 
-/** A connection: the protocol on a socket. Everything here is bounded, nothing here awaits. */
+/** The protocol on a socket. All memory is bounded, nothing awaits. */
 export class Connection implements SocketHandler, ProtocolEvents {
   private readonly options: ConnectionOptions;
   private readonly socket: NetSocket;
   private readonly outbox = new Outbox();
   private readonly bodyStreams: BodyStreams;
   private readonly liveness: Liveness;
-  private readonly protocol: Protocol;
+  private readonly protocol: ProtocolStateMachine;
   private readonly readBackpressure: ReadBackpressure;
   private readonly deadlineTimer: DeadlineTimer;
   private handler: ConnectionHandler | null = null;
@@ -61,10 +68,10 @@ export class Connection implements SocketHandler, ProtocolEvents {
   private writingEnded = false;
   private socketClosed = false;
 
-  constructor(parts: ConnectionOptions) {
-    this.options = parts;
-    this.socket = parts.socket;
-    const { limits, clock } = parts;
+  constructor(options: ConnectionOptions) {
+    this.options = options;
+    this.socket = options.socket;
+    const { limits, clock } = options;
     this.bodyStreams = new BodyStreams(limits, this.outbox, () => this.scheduleFlush());
     this.liveness = new Liveness(limits, clock.now());
     this.deadlineTimer = new DeadlineTimer(clock, () => this.checkDeadlines());
@@ -72,21 +79,21 @@ export class Connection implements SocketHandler, ProtocolEvents {
       pauseReading: () => this.pauseReading(),
       resumeReading: () => this.resumeReading(),
     });
-    this.protocol = new Protocol({
+    this.protocol = new ProtocolStateMachine({
       limits,
-      handshake: parts.handshake,
+      handshake: options.handshake,
       writer: this.outbox.writer,
       bodies: this.bodyStreams,
       liveness: this.liveness,
       events: this,
-      checkFrame: parts.checkFrame,
-      side: parts.side,
+      checkFrame: options.checkFrame,
+      side: options.side,
     });
   }
 
-  /** Starts reading. `first` is what a dialer says first. */
-  begin(first: { readonly type: number; readonly payload: Uint8Array } | null): void {
-    if (first !== null) this.outbox.writer.writeFrame(first.type, first.payload);
+  /** Starts reading. `hello` is the first frame of a dialer. */
+  begin(hello: { readonly type: number; readonly payload: Uint8Array } | null): void {
+    if (hello !== null) this.outbox.writer.writeFrame(hello.type, hello.payload);
     this.socket.attach(this);
     this.flush();
     this.armTimer();
@@ -96,9 +103,9 @@ export class Connection implements SocketHandler, ProtocolEvents {
     return this.protocol.state;
   }
 
-  /** Who and what the handshake settled. Only known from `onReady` on. */
+  /** The result of the handshake. Known from `onReady` on; throws before. */
   get handshake(): HandshakeResult {
-    if (this.result === null) throw new ConnectionStateError('has no session before its handshake is done');
+    if (this.result === null) throw new ConnectionStateError('its handshake is not done yet');
     return this.result;
   }
 
@@ -106,7 +113,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     return this.socket.remote;
   }
 
-  /** Bytes waiting to be written, the socket's share included. */
+  /** Bytes waiting to be written, those in the socket's buffer included. */
   get outboxBytes(): number {
     return this.outbox.bytes;
   }
@@ -120,32 +127,30 @@ export class Connection implements SocketHandler, ProtocolEvents {
     return this.protocol.decoder.framesDecoded;
   }
 
-  /** False for an identity without a rule that allows it. A dialer has no rules about its listener: always true. */
+  /** Whether the identity of the peer has the right. At a dialer, which has no rules, always true. */
   permits(action: Action, subject: string): boolean {
     return this.result?.identity?.permits(action, subject) ?? this.options.side === 'dialer';
   }
 
-  /** Queues one frame. A body of 16 KiB or more is not copied: do not change it afterwards. A minimal peer gets no header. */
+  /** Queues one frame; without its header for a minimal peer. A body of 16 KiB or more is not copied. */
   write(type: number, header: FrameHeader, body: Uint8Array): WriteResult {
-    const session = this.result;
-    if (session === null || this.writingEnded || this.closeReason !== null) return 'closed';
+    const { result } = this;
+    if (result === null || this.writingEnded || this.closeReason !== null) return 'closed';
     if (this.outbox.bytes >= this.options.limits.outboxBytesMax) {
       this.wantsWritable = true;
       return 'full';
     }
-    if (
-      body.length + HEADER_BYTES_SURE > session.peerCapacity.payloadBytesMax &&
-      !fits(header, body, session)
-    )
+    if (body.length + HEADER_BYTES_MAX > result.peerCapacity.payloadBytesMax && !fits(header, body, result))
       return 'too-large';
-    if (session.dialect === 'minimal') this.outbox.writer.writeFrame(type, body);
+    if (result.dialect === 'minimal') this.outbox.writer.writeFrame(type, body);
     else this.outbox.writer.writeMessage(type, header, body);
     return this.afterWrite();
   }
 
   /**
-   * Queues a body in pieces. Its chunks leave between other frames, as fast as the peer grants credit; `onOutcome` tells how it ended.
-   * 'full': as many bodies as `bodiesMax` are under way. A minimal peer takes none: 'too-large'.
+   * Queues a streamed body. Its chunks are written between other frames, as fast as the peer grants credit;
+   * `onOutcome` is called at its end. 'full': `bodiesMax` bodies are open. Always 'too-large' for a minimal
+   * peer.
    */
   writeBody(
     type: number,
@@ -153,23 +158,23 @@ export class Connection implements SocketHandler, ProtocolEvents {
     source: BodySource,
     options: OutgoingBodyOptions = {},
   ): OutgoingBody | WriteRefusal {
-    const session = this.result;
-    if (session === null || this.writingEnded || this.closeReason !== null) return 'closed';
-    if (session.dialect === 'minimal' || (source.length ?? 0) > session.peerCapacity.bodyBytesMax)
+    const { result } = this;
+    if (result === null || this.writingEnded || this.closeReason !== null) return 'closed';
+    if (result.dialect === 'minimal' || (source.length ?? 0) > result.peerCapacity.bodyBytesMax)
       return 'too-large';
     if (this.bodyStreams.outgoingCount >= this.options.limits.bodiesMax) return 'full';
-    const body = this.bodyStreams.begin(type, header, source, session.peerCapacity, options);
+    const body = this.bodyStreams.begin(type, header, source, result.peerCapacity, options);
     this.scheduleFlush();
     return body;
   }
 
-  /** Answers a message with an Error. Some answers end the connection, at once or when there are too many of them. */
+  /** Writes an Error frame. Some errors end the connection, at once or above their number per minute. */
   writeError(name: WireErrorName, detail: WireErrorDetail = {}): void {
     this.protocol.writeError(name, detail);
     this.scheduleFlush();
   }
 
-  /** Stops reading until `resume`. At most what is already read is still held, nothing is delivered. */
+  /** Delivers and reads nothing until `resume`; bytes already read are held. */
   pause(): void {
     this.readBackpressure.pause(PAUSED_BY_OWNER);
   }
@@ -178,7 +183,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.readBackpressure.resume(PAUSED_BY_OWNER);
   }
 
-  /** A request was taken in and is not answered yet. Past the limits reading stops until enough are `settled`. */
+  /** A request is in flight. At the limits of requests in flight, reading pauses until some have ended. */
   requestStarted(bytes: number): void {
     this.readBackpressure.requestStarted(bytes);
   }
@@ -187,13 +192,13 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.readBackpressure.requestEnded(bytes);
   }
 
-  /** Tells the peer that this side leaves within `graceMs`. New SubmitJob frames are answered with DRAINING from here on. */
+  /** Announces that this side closes within `graceMs`. New SubmitJob frames get the error DRAINING. */
   drain(graceMs: number): void {
     this.protocol.drain(graceMs);
     this.scheduleFlush();
   }
 
-  /** Writes what is queued, then closes; destroys after `closingMs` where the peer does not follow. */
+  /** Writes the outbox, then closes; destroys the socket after `closingMs` if the peer does not close. */
   close(): void {
     this.protocol.close({ kind: 'local' }, 'close');
   }
@@ -202,13 +207,13 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.protocol.close(reason, 'destroy');
   }
 
-  // From the socket.
+  // Events of the socket.
 
   onData(chunk: Buffer): void {
     this.inReceive = true;
     this.protocol.receive(chunk, this.options.clock.now());
     this.inReceive = false;
-    // What the frames of one chunk caused is one write.
+    // The answers to all frames of one chunk are one write.
     if (this.outbox.writer.pendingBytes > 0 || this.bodyStreams.outgoingCount > 0) this.flush();
     if (this.socketFull) this.boundControlFrames();
     else this.reportWritable();
@@ -242,10 +247,10 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.options.onClosed(this, reason);
   }
 
-  // From the protocol.
+  // Events of the protocol.
 
-  onReady(session: HandshakeResult): void {
-    this.result = session;
+  onReady(result: HandshakeResult): void {
+    this.result = result;
     this.handler = this.options.onReady(this);
   }
 
@@ -261,10 +266,10 @@ export class Connection implements SocketHandler, ProtocolEvents {
     this.handler?.onPeerDraining?.(graceMs);
   }
 
-  onClosing(reason: CloseReason, farewell: 'close' | 'destroy'): void {
+  onClosing(reason: CloseReason, mode: CloseMode): void {
     this.closeReason = reason;
     if (this.socketClosed) return;
-    if (farewell === 'destroy') {
+    if (mode === 'destroy') {
       this.writingEnded = true;
       this.socket.destroy();
       return;
@@ -272,7 +277,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     const { clock, limits } = this.options;
     this.deadlineTimer.cancel();
     this.closingTimer = clock.setTimer(limits.closingMs, () => this.socket.destroy());
-    // Reading goes on, so that the peer's end is seen; the protocol ignores what comes.
+    // Reading goes on, so that the end of the peer's stream is seen; the protocol ignores its frames.
     this.socket.resume();
     this.flush();
   }
@@ -282,12 +287,12 @@ export class Connection implements SocketHandler, ProtocolEvents {
     else this.scheduleFlush();
     if (this.outbox.bytes <= this.options.limits.outboxHighBytes) return 'accepted';
     this.wantsWritable = true;
-    // Only a listener stops reading: if both sides did, two peers with full outboxes would wait for each other.
+    // Only a listener pauses reading: two peers with full outboxes would otherwise wait for each other.
     if (this.options.side === 'listener') this.readBackpressure.pause(PAUSED_BY_OUTBOX);
     return 'backpressure';
   }
 
-  // Pongs and Errors are written without asking `send`: a peer that provokes them and reads nothing must not fill memory either.
+  // Pongs and Errors bypass `write`: a peer that provokes them and does not read must not fill memory.
   private boundControlFrames(): void {
     const { outboxHighBytes, outboxBytesMax } = this.options.limits;
     if (this.outbox.bytes <= outboxHighBytes || this.closeReason !== null) return;
@@ -305,7 +310,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
     });
   }
 
-  /** The outbox is low again: whoever waited for that goes on. */
+  /** Below half of the high mark, reading resumes and the handler may write again. */
   private reportWritable(): void {
     if (this.socketFull && this.outbox.bytes > this.options.limits.outboxHighBytes / 2) return;
     this.readBackpressure.resume(PAUSED_BY_OUTBOX);
@@ -349,9 +354,9 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 
   private resumeReading(): void {
-    // Frames already read come first; they may well stop the intake again.
+    // Frames already read come first; they may pause reading again.
     this.protocol.resume(this.options.clock.now());
-    if (this.readBackpressure.reading && !this.socketClosed) this.socket.resume();
+    if (this.readBackpressure.isReading && !this.socketClosed) this.socket.resume();
     this.scheduleFlush();
     this.armTimer();
   }
@@ -369,7 +374,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   }
 }
 
-function fits(header: FrameHeader, body: Uint8Array, session: HandshakeResult): boolean {
-  const headerLen = session.dialect === 'minimal' || header === NO_HEADER ? 0 : headerBytes(header);
-  return 2 + headerLen + body.length <= session.peerCapacity.payloadBytesMax;
+function fits(header: FrameHeader, body: Uint8Array, result: HandshakeResult): boolean {
+  const headerLen = result.dialect === 'minimal' || header === NO_HEADER ? 0 : headerBytes(header);
+  return 2 + headerLen + body.length <= result.peerCapacity.payloadBytesMax;
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '../net/clock.js';
 
 /**
- * One timer for a deadline that keeps moving. Moving it later costs nothing: the timer goes off early, `run` looks and sets it anew. So
- * a million frames do not set a million timers.
+ * One timer for a deadline that keeps moving. Moving it later costs nothing: the timer fires early, and
+ * `onDeadline` sets it again. A million frames do not set a million timers.
  */
 export class DeadlineTimer {
   private readonly clock: Clock;
@@ -10,12 +10,12 @@ export class DeadlineTimer {
   private timer: { cancel(): void } | null = null;
   private dueAt = Number.POSITIVE_INFINITY;
 
-  constructor(clock: Clock, run: () => void) {
+  constructor(clock: Clock, onDeadline: () => void) {
     this.clock = clock;
-    this.onDeadline = run;
+    this.onDeadline = onDeadline;
   }
 
-  /** Goes off at `at` or before. */
+  /** Fires at `at` or before. */
   fireBy(at: number): void {
     if (at >= this.dueAt) return;
     this.cancel();

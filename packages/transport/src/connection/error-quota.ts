@@ -2,11 +2,11 @@ import { WIRE_ERRORS, type WireError, type WireErrorName } from './wire-error.js
 
 const WINDOW_MS = 60_000;
 
-/** Counts the answers a connection may have only so many of in a minute. */
+/** Counts the errors that end a connection above a number per minute. */
 export class ErrorQuota {
   private readonly counts = new Map<WireErrorName, { since: number; count: number }>();
 
-  /** True when this one is one too many. */
+  /** Counts one error; true where there are too many. */
   exceeds(name: WireErrorName, now: number): boolean {
     const { perMinuteMax }: WireError = WIRE_ERRORS[name];
     if (perMinuteMax === 0) return false;

@@ -2,7 +2,7 @@ import type { TransportLimits } from '../access/transport-limits.js';
 
 const MIB = 1024 * 1024;
 
-/** How far the frame now being received has come. */
+/** The progress of the frame that is being received. */
 export interface FrameProgress {
   readonly inside: boolean;
   readonly declaredBytes: number;
@@ -12,8 +12,8 @@ export interface FrameProgress {
 export type LivenessVerdict = 'alive' | 'ping' | 'AUTH_TIMEOUT' | 'SLOW_FRAME' | 'STALE' | 'SLOW_READER';
 
 /**
- * Every deadline of a connection, as plain arithmetic on times handed in. Absolute: a byte now and then resets none but the
- * one for silence. Time in which we do not read on purpose counts against nobody.
+ * All deadlines of a connection, as arithmetic on given times. They are absolute: single bytes reset only the
+ * deadline for silence. Time during which reading is paused does not count.
  */
 export class Liveness {
   private readonly limits: TransportLimits;
@@ -34,7 +34,7 @@ export class Liveness {
     this.wroteAt = now;
   }
 
-  /** The handshake is done. A peer of the minimal dialect knows no Ping, so `heartbeat` is null for it. */
+  /** The handshake is done. `heartbeat` is null for the minimal dialect, which has no Ping. */
   ready(heartbeat: { readonly pingMs: number; readonly deadMs: number } | null): void {
     this.handshakeDueAt = Number.POSITIVE_INFINITY;
     if (heartbeat === null) return;
@@ -54,9 +54,12 @@ export class Liveness {
     this.pingedAt = now;
   }
 
-  /** A frame has begun (its time runs from now), or none is open (`Infinity`). */
-  frameSince(since: number): void {
-    this.frameStartedAt = since;
+  frameStarted(now: number): void {
+    this.frameStartedAt = now;
+  }
+
+  frameEnded(): void {
+    this.frameStartedAt = Number.POSITIVE_INFINITY;
   }
 
   get insideFrame(): boolean {
@@ -90,7 +93,7 @@ export class Liveness {
     return this.pingDueAt() <= now ? 'ping' : 'alive';
   }
 
-  /** When `verdict` may next say something else than 'alive'. */
+  /** The earliest time at which `check` may return something else than 'alive'. */
   nextDeadline(): number {
     const reading = this.pausedSince === Number.POSITIVE_INFINITY;
     return Math.min(
@@ -102,7 +105,7 @@ export class Liveness {
     );
   }
 
-  // Silence on either side asks for a Ping: ours shows the peer that we live, theirs makes it show us.
+  // Silence in either direction needs a Ping: it shows that this side is alive, its Pong that the peer is.
   private pingDueAt(): number {
     const silentSince = Math.max(Math.min(this.receivedAt, this.wroteAt), this.pingedAt);
     return silentSince + this.pingMs;

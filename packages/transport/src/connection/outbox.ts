@@ -1,18 +1,18 @@
+import type { BodySource } from '../body/body-source.js';
 import { FrameWriter } from '../frame/frame-writer.js';
-import type { BodySource } from './body-source.js';
 
-/** Handed to the socket at once at most. Small enough that a peer must take this much within the write deadline, or is gone. */
+/** The largest single write to the socket: a healthy peer reads this much within the write deadline. */
 const WRITE_BYTES_MAX = 256 * 1024;
 const NOTHING: readonly Buffer[] = [];
 
-/** A chunk that travels by reference, and where its last byte stands among all bytes ever written to this peer. */
+/** A chunk in use by reference, and the offset of its end among all bytes ever written to this peer. */
 interface LentChunk {
   readonly endsAt: number;
   readonly chunk: Uint8Array;
   readonly source: BodySource;
 }
 
-/** Everything that waits to be written to one peer, in order, counted. The socket's own share counts until it has drained. */
+/** The bytes to be written to one peer, in order. Bytes in a full socket count until it is writable. */
 export class Outbox {
   readonly writer = new FrameWriter();
   private queue: Buffer[] = [];
@@ -26,7 +26,7 @@ export class Outbox {
     return this.writer.pendingBytes + this.queuedBytes + this.socketBytes;
   }
 
-  /** The pieces for one write to the socket; empty when there is nothing. */
+  /** The pieces for one write to the socket; empty where nothing waits. */
   takeNext(): readonly Buffer[] {
     this.collect();
     if (this.queuedBytes === 0) return NOTHING;
@@ -50,13 +50,13 @@ export class Outbox {
     return pieces;
   }
 
-  /** The chunk just written is told back to its source when it has left. */
+  /** The chunk just encoded is released to its source when it has left the process. */
   lend(chunk: Uint8Array, source: BodySource): void {
     const endsAt = this.writtenBytes + this.queuedBytes + this.writer.pendingBytes;
     if (source.release !== undefined) this.lentChunks.push({ endsAt, chunk, source });
   }
 
-  /** The socket holds nothing of what it was given. */
+  /** The socket's buffer is empty: all chunks written so far are released. */
   socketEmpty(): void {
     let count = 0;
     for (const { endsAt, chunk, source } of this.lentChunks) {
@@ -68,7 +68,7 @@ export class Outbox {
     if (this.queuedBytes === 0) this.writer.reuseSlab();
   }
 
-  /** The socket said it has enough: what it was given still counts. */
+  /** The socket's buffer is full: the bytes of the last write still count. */
   socketFull(pieces: readonly Buffer[]): void {
     for (const piece of pieces) this.socketBytes += piece.length;
   }

@@ -1,42 +1,42 @@
 import type { TransportLimits } from '../access/transport-limits.js';
 
-/** Why nothing is read just now. Reasons add up; reading goes on when none is left. */
+/** Reasons to pause reading. They add up; reading resumes when none is left. */
 export const PAUSED_BY_OWNER = 1;
 export const PAUSED_BY_OUTBOX = 2;
 const PAUSED_BY_IN_FLIGHT = 4;
 
-/** What stands still and goes on. */
+/** The reading side of a connection. */
 export interface ReadSwitch {
   pauseReading(): void;
   resumeReading(): void;
 }
 
-/** Whether a connection reads: counts the reasons not to, and the requests that are taken and not answered. */
+/** Pauses and resumes reading: by request, by a full outbox, or at the limit of requests in flight. */
 export class ReadBackpressure {
   private readonly limits: TransportLimits;
-  private readonly valve: ReadSwitch;
+  private readonly reading: ReadSwitch;
   private reasons = 0;
   private inFlight = 0;
   private inFlightBytes = 0;
 
-  constructor(limits: TransportLimits, valve: ReadSwitch) {
+  constructor(limits: TransportLimits, reading: ReadSwitch) {
     this.limits = limits;
-    this.valve = valve;
+    this.reading = reading;
   }
 
-  get reading(): boolean {
+  get isReading(): boolean {
     return this.reasons === 0;
   }
 
   pause(reason: number): void {
-    if (this.reasons === 0) this.valve.pauseReading();
+    if (this.reasons === 0) this.reading.pauseReading();
     this.reasons |= reason;
   }
 
   resume(reason: number): void {
     if ((this.reasons & reason) === 0) return;
     this.reasons &= ~reason;
-    if (this.reasons === 0) this.valve.resumeReading();
+    if (this.reasons === 0) this.reading.resumeReading();
   }
 
   requestStarted(bytes: number): void {

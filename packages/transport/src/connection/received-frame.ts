@@ -1,13 +1,13 @@
-import type { FrameHeader } from '../frame/header.js';
-import type { IncomingBody } from './incoming-body.js';
+import type { IncomingBody } from '../body/incoming-body.js';
+import type { FrameHeader } from '../frame/frame-header.js';
 
-/** A message of the application as it came in. */
+/** A frame for the application. */
 export class ReceivedFrame {
   readonly type: number;
   readonly header: FrameHeader;
-  /** A view into the read buffer, good until the handler returns. `detach` gives bytes that stay. */
+  /** A view into the read buffer, valid until the handler returns. `detach` copies it. */
   readonly body: Buffer;
-  /** Present where the body comes in pieces; `body` is empty then. */
+  /** A streamed body; `body` is empty then. */
   readonly incoming: IncomingBody | null;
 
   constructor(type: number, header: FrameHeader, body: Buffer, incoming: IncomingBody | null) {
@@ -17,7 +17,7 @@ export class ReceivedFrame {
     this.incoming = incoming;
   }
 
-  /** The same frame with a body of its own, exactly as long as it is: keeping it keeps no read buffer alive. */
+  /** The same frame with a copy of the body, which keeps no read buffer alive. */
   detach(): ReceivedFrame {
     const body = Buffer.allocUnsafeSlow(this.body.length);
     this.body.copy(body);

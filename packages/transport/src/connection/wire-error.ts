@@ -1,33 +1,33 @@
 import { FrameType } from '../frame/frame-type.js';
 
-/** What a peer is told, and what becomes of the connection (docs/wire-protocol.md §7). Texts are constants: no answer repeats input. */
+/** A row of the error table in docs/wire-protocol.md §7. Texts are constants, never input of the peer. */
 export interface WireError {
   readonly code: number;
   readonly message: string;
   readonly endsConnection: boolean;
   readonly retryable: boolean;
   readonly retryAfterMs: number;
-  /** More than this many within a minute end the connection; 0: no bound. */
+  /** More than this many within a minute end the connection; 0: no limit. */
   readonly perMinuteMax: number;
 }
 
 export type WireErrorName = keyof typeof WIRE_ERRORS;
 
 export const WIRE_ERRORS = {
-  PROTOCOL: ends(1001, 'handshake expected'),
-  AUTH_FAILED: ends(1002, 'authentication failed'),
-  AUTH_TIMEOUT: ends(1003, 'handshake timed out'),
-  VERSION: ends(1004, 'supported: 1'),
-  TOO_MANY_CONNECTIONS: { ...ends(1005, 'too many connections'), retryable: true, retryAfterMs: 5_000 },
-  FRAME: ends(1010, 'frame refused'),
-  UNKNOWN_TYPE: keepsConnection(1011, 'unknown frame type', 10),
-  MALFORMED: keepsConnection(1012, 'malformed', 10),
-  SLOW_FRAME: ends(1013, 'frame not completed in time'),
-  STALE: ends(1014, 'heartbeat missed'),
-  BAD_SUBJECT: keepsConnection(1101, 'not a subject'),
-  FORBIDDEN: keepsConnection(1102, 'not allowed', 100),
-  PAYLOAD_TOO_LARGE: keepsConnection(1103, 'payload too large'),
-  IDEMPOTENCY_CONFLICT: keepsConnection(1104, 'same key, other payload'),
+  PROTOCOL: closing(1001, 'handshake expected'),
+  AUTH_FAILED: closing(1002, 'authentication failed'),
+  AUTH_TIMEOUT: closing(1003, 'handshake timed out'),
+  VERSION: closing(1004, 'supported: 1'),
+  TOO_MANY_CONNECTIONS: { ...closing(1005, 'too many connections'), retryable: true, retryAfterMs: 5_000 },
+  FRAME: closing(1010, 'frame refused'),
+  UNKNOWN_TYPE: nonClosing(1011, 'unknown frame type', 10),
+  MALFORMED: nonClosing(1012, 'malformed', 10),
+  SLOW_FRAME: closing(1013, 'frame not completed in time'),
+  STALE: closing(1014, 'heartbeat missed'),
+  BAD_SUBJECT: nonClosing(1101, 'not a subject'),
+  FORBIDDEN: nonClosing(1102, 'not allowed', 100),
+  PAYLOAD_TOO_LARGE: nonClosing(1103, 'payload too large'),
+  IDEMPOTENCY_CONFLICT: nonClosing(1104, 'same key, other payload'),
   QUEUE_FULL: retryable(1110, 'queue full'),
   QUOTA: retryable(1111, 'over quota'),
   DEDUPE_FULL: retryable(1112, 'dedupe table full'),
@@ -35,19 +35,19 @@ export const WIRE_ERRORS = {
   DISK_LOW: retryable(1114, 'disk low'),
   DISK_SLOW: retryable(1115, 'disk slow'),
   DRAINING: retryable(1116, 'draining'),
-  STALE_LEASE: keepsConnection(1201, 'lease is stale'),
-  ALREADY_DONE: keepsConnection(1202, 'already done'),
-  CREDIT: keepsConnection(1203, 'more than was granted', 10),
-  RESULT_TOO_LARGE: keepsConnection(1204, 'result too large'),
+  STALE_LEASE: nonClosing(1201, 'lease is stale'),
+  ALREADY_DONE: nonClosing(1202, 'already done'),
+  CREDIT: nonClosing(1203, 'more than was granted', 10),
+  RESULT_TOO_LARGE: nonClosing(1204, 'result too large'),
 } as const satisfies Record<string, WireError>;
 
-/** An Error frame as received. `ends`: the sender closes the connection with it. */
+/** A received Error frame. `endsConnection`: the sender closes after it. */
 export interface PeerError {
   readonly code: number;
   readonly name: string;
   readonly message: string;
   readonly retryable: boolean;
-  readonly ends: boolean;
+  readonly endsConnection: boolean;
   readonly retryAfterMs: number;
   /** The msgId of the frame it answers, or empty. */
   readonly corrId: string;
@@ -55,23 +55,23 @@ export interface PeerError {
 
 export interface WireErrorDetail {
   readonly corrId?: string | undefined;
-  /** A constant of ours that says which field, never something from the peer. */
+  /** The field at fault: a constant, never input of the peer. */
   readonly field?: string | undefined;
   readonly retryAfterMs?: number | undefined;
-  /** The answer is one that keeps the connection, but the peer has had its share of them. */
-  readonly ends?: boolean | undefined;
+  /** Set where too many errors of a kind that does not close end the connection. */
+  readonly endsConnection?: boolean | undefined;
 }
 
 const MESSAGE_BYTES_MAX = 256;
 
 export function encodeWireError(name: WireErrorName, detail: WireErrorDetail = {}): Buffer {
-  const answer: WireError = WIRE_ERRORS[name];
+  const error: WireError = WIRE_ERRORS[name];
   const corrId = detail.corrId ?? '';
-  const message = detail.field === undefined ? answer.message : `field ${detail.field}`;
+  const message = detail.field === undefined ? error.message : `field ${detail.field}`;
   const payload = Buffer.alloc(11 + corrId.length + name.length + message.length);
-  payload.writeUInt16LE(answer.code, 0);
-  payload[2] = (answer.retryable ? 1 : 0) | (answer.endsConnection || detail.ends === true ? 2 : 0);
-  payload.writeUInt32LE(detail.retryAfterMs ?? answer.retryAfterMs, 3);
+  payload.writeUInt16LE(error.code, 0);
+  payload[2] = (error.retryable ? 1 : 0) | (error.endsConnection || detail.endsConnection === true ? 2 : 0);
+  payload.writeUInt32LE(detail.retryAfterMs ?? error.retryAfterMs, 3);
   let at = writeText(payload, 7, corrId);
   at = writeText(payload, at, name);
   payload.writeUInt16LE(message.length, at);
@@ -79,7 +79,7 @@ export function encodeWireError(name: WireErrorName, detail: WireErrorDetail = {
   return payload;
 }
 
-/** Reads the payload of an Error frame; null where it is not one. */
+/** Null where the payload is not that of an Error frame. */
 export function decodeWireError(payload: Buffer): PeerError | null {
   if (payload.length < 11) return null;
   const idEnd = 8 + (payload[7] as number); // eleven bytes are there
@@ -94,13 +94,13 @@ export function decodeWireError(payload: Buffer): PeerError | null {
     name: printable(payload.subarray(idEnd + 1, nameEnd)),
     message: printable(payload.subarray(nameEnd + 2)),
     retryable: (flags & 1) !== 0,
-    ends: (flags & 2) !== 0,
+    endsConnection: (flags & 2) !== 0,
     retryAfterMs: payload.readUInt32LE(3),
     corrId: printable(payload.subarray(8, idEnd)),
   };
 }
 
-/** The frame a listener writes to a socket it will not serve, before any handshake. */
+/** A whole Error frame, for a socket that is refused before any handshake. */
 export function refusalFrame(name: WireErrorName): Buffer {
   const payload = encodeWireError(name);
   const frame = Buffer.alloc(9 + payload.length);
@@ -111,7 +111,7 @@ export function refusalFrame(name: WireErrorName): Buffer {
   return frame;
 }
 
-// What a peer wrote ends up in our logs: control characters must not.
+// Texts of a peer go to logs, control characters must not.
 function printable(bytes: Buffer): string {
   return bytes.toString('latin1').replace(/[^\x20-\x7e]/g, '?');
 }
@@ -121,11 +121,11 @@ function writeText(out: Buffer, at: number, text: string): number {
   return at + 1 + out.write(text, at + 1, 'latin1');
 }
 
-function ends(code: number, message: string): WireError {
+function closing(code: number, message: string): WireError {
   return { code, message, endsConnection: true, retryable: false, retryAfterMs: 0, perMinuteMax: 0 };
 }
 
-function keepsConnection(code: number, message: string, perMinuteMax = 0): WireError {
+function nonClosing(code: number, message: string, perMinuteMax = 0): WireError {
   return { code, message, endsConnection: false, retryable: false, retryAfterMs: 0, perMinuteMax };
 }
 

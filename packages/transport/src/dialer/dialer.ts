@@ -13,19 +13,19 @@ export interface DialerOptions {
   readonly clock: Clock;
   readonly address: Address;
   readonly role: Role;
-  /** Client or worker id; the listener picks one unless given. */
-  readonly name?: string;
+  /** Client or worker id; chosen by the listener unless given. */
+  readonly name?: string | undefined;
   /** None, unless given. */
-  readonly auth?: DialerAuth;
-  readonly tls?: DialTls;
-  /** What this side accepts from the listener; 'trusted' unless given. */
-  readonly profile?: Profile;
-  readonly limits?: Partial<TransportLimits>;
-  readonly backoff?: Partial<RedialBackoff>;
-  readonly connectMs?: number;
-  /** Each time the handshake is done. */
+  readonly auth?: DialerAuth | undefined;
+  readonly tls?: DialTls | undefined;
+  /** Limits for frames of the listener; 'trusted' unless given. */
+  readonly profile?: Profile | undefined;
+  readonly limits?: Partial<TransportLimits> | undefined;
+  readonly backoff?: Partial<RedialBackoff> | undefined;
+  readonly connectMs?: number | undefined;
+  /** Called after each handshake. The returned handler gets the frames. */
   readonly onConnection: (connection: Connection) => ConnectionHandler;
-  readonly onEvent?: (event: DialerEvent) => void;
+  readonly onEvent?: ((event: DialerEvent) => void) | undefined;
 }
 
 export type DialerEvent =
@@ -35,7 +35,7 @@ export type DialerEvent =
 
 const CONNECT_MS = 5_000;
 
-/** Keeps one connection to an address: dials, and dials again with growing, jittered waits, until closed. */
+/** Keeps one connection to an address: dials, and redials after a loss, until closed. */
 export class Dialer {
   private readonly options: DialerOptions;
   private readonly limits: TransportLimits;
@@ -59,7 +59,7 @@ export class Dialer {
     return this.dialed?.state === 'ready' || this.dialed?.state === 'draining' ? this.dialed : null;
   }
 
-  /** Dials no more and closes what is open, after its outbox is written. */
+  /** Stops dialing; closes the connection after its outbox is written. */
   close(): void {
     this.closed = true;
     this.dialing?.cancel();
@@ -93,7 +93,7 @@ export class Dialer {
       auth,
       limits: this.limits,
       channel: socket.channel,
-      entropy: (bytes) => net.randomBytes(bytes),
+      secureRandom: (bytes) => net.secureRandom(bytes),
     });
     this.dialed = new Connection({
       socket,
@@ -119,13 +119,13 @@ export class Dialer {
     this.options.onEvent?.({ kind: 'lost', reason, retryInMs });
   }
 
-  /** What the listener asked for is a floor, jittered upwards only: all of its peers were told the same number. */
-  private scheduleRedial(atLeastMs: number): number {
+  /** The listener's delay is a minimum, with jitter upwards only: all of its peers got the same number. */
+  private scheduleRedial(delayMsMin: number): number {
     if (this.closed) return 0;
     const { clock } = this.options;
     this.failures += 1;
-    const own = redialDelayMs(this.backoff, this.failures, clock.random());
-    const ms = Math.max(own, atLeastMs * (1 + this.backoff.jitter * clock.random()));
+    const backoffMs = redialDelayMs(this.backoff, this.failures, clock.random());
+    const ms = Math.max(backoffMs, delayMsMin * (1 + this.backoff.jitter * clock.random()));
     this.timer = clock.setTimer(ms, () => this.dial());
     return ms;
   }

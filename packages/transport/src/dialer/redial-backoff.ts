@@ -1,10 +1,12 @@
-/** How long to wait before another attempt. */
+/** The delays between dial attempts: exponential, with jitter. */
 export interface RedialBackoff {
   readonly fromMs: number;
   readonly toMs: number;
-  /** 0.2: between 80 % and 120 % of the wait, so that a thousand peers of a restarted listener do not come at once. */
+  /**
+   * 0.2: from 80 % to 120 % of the delay, so that the peers of a restarted listener do not dial all at once.
+   */
   readonly jitter: number;
-  /** A connection that lived this long counts as a success: the next wait is short again. */
+  /** A connection that lasted this long counts as a success: the next delay is `fromMs` again. */
   readonly stableMs: number;
 }
 
@@ -15,8 +17,8 @@ export const REDIAL_BACKOFF: RedialBackoff = Object.freeze({
   stableMs: 10_000,
 });
 
-/** `failures` counts from 1; `random` is from 0 up to 1. Saturates, so any number of failures is fine. */
+/** `failures` counts from 1; `random` is from 0 up to 1. */
 export function redialDelayMs(backoff: RedialBackoff, failures: number, random: number): number {
-  const plain = Math.min(backoff.toMs, backoff.fromMs * 2 ** Math.min(failures - 1, 30));
-  return plain * (1 + backoff.jitter * (2 * random - 1));
+  const delayMs = Math.min(backoff.toMs, backoff.fromMs * 2 ** Math.min(failures - 1, 30));
+  return delayMs * (1 + backoff.jitter * (2 * random - 1));
 }

@@ -1,37 +1,37 @@
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
 import { BodyCorruptError, PayloadBombError } from '../errors.js';
-import type { Compression } from './header.js';
+import type { Compression } from './frame-header.js';
 
-/** Below this a compressed body is rarely smaller and never worth the time. */
-const WORTH_TRYING_BYTES = 128;
+/** Shorter bodies rarely get smaller and are never worth the time. */
+const COMPRESS_BYTES_MIN = 128;
 const RATIO_MAX = 100;
 
-/** A body as it goes on the wire: `compression` and `rawLen` belong in its frame's header. */
+/** A body as it is on the wire; `compression` and `rawLen` belong in the header of its frame. */
 export interface EncodedBody {
-  readonly compression?: Compression;
-  readonly rawLen?: number;
+  readonly compression?: Compression | undefined;
+  readonly rawLen?: number | undefined;
   readonly body: Uint8Array;
 }
 
-/** Compresses, but only where that makes the body smaller. Synchronous: bodies are at most a frame long, so this stays short. */
+/** Compresses where that makes the body smaller. Synchronous: a body is at most a frame long. */
 export function compressBody(body: Uint8Array, method: Compression): EncodedBody {
-  if (body.length < WORTH_TRYING_BYTES) return { body };
-  const packed =
+  if (body.length < COMPRESS_BYTES_MIN) return { body };
+  const compressed =
     method === 'gzip' ? gzipSync(body, { level: 1 }) : brotliCompressSync(body, { params: BROTLI_FAST });
-  // What shrinks beyond the ratio looks like a bomb to the receiver, so it goes as it is.
-  const worthIt = packed.length < body.length && packed.length * RATIO_MAX >= body.length;
-  return worthIt ? { compression: method, rawLen: body.length, body: packed } : { body };
+  // A receiver takes a body beyond the ratio for a decompression bomb, so it goes uncompressed.
+  const isWorthIt = compressed.length < body.length && compressed.length * RATIO_MAX >= body.length;
+  return isWorthIt ? { compression: method, rawLen: body.length, body: compressed } : { body };
 }
 
 /**
- * Gives the body its sender had. Refuses what claims or turns out to be larger than `bytesMax`, than what was declared, or than
- * 100 times its compressed size; memory stays within that bound whatever the bytes say.
+ * The body as its sender had it. Refuses a body that declares or reaches more than `bytesMax`, more than
+ * `rawLen`, or more than 100 times its compressed size; memory stays within that bound for any input.
  */
-export function decompressBody(packed: EncodedBody, bytesMax: number): Uint8Array {
-  const { compression, rawLen, body } = packed;
+export function decompressBody(encoded: EncodedBody, bytesMax: number): Uint8Array {
+  const { compression, rawLen, body } = encoded;
   if (compression === undefined || rawLen === undefined) return body;
-  const allowed = Math.min(bytesMax, body.length * RATIO_MAX);
-  if (rawLen > allowed) throw new PayloadBombError(body.length, allowed);
+  const rawLenMax = Math.min(bytesMax, body.length * RATIO_MAX);
+  if (rawLen > rawLenMax) throw new PayloadBombError(body.length, rawLenMax);
   const raw = expand(compression, body, rawLen);
   if (raw.length !== rawLen)
     throw new BodyCorruptError(`expands to ${raw.length} bytes, ${rawLen} were declared`);
@@ -41,7 +41,7 @@ export function decompressBody(packed: EncodedBody, bytesMax: number): Uint8Arra
 const BROTLI_FAST = { [constants.BROTLI_PARAM_QUALITY]: 1 };
 
 function expand(method: Compression, body: Uint8Array, rawLen: number): Buffer {
-  // zlib stops as soon as the output would pass this, so a bomb costs no more memory than its honest size.
+  // zlib stops as soon as the output would pass this, so a bomb costs no more memory than it declared.
   const options = { maxOutputLength: Math.max(rawLen, 1) };
   try {
     return method === 'gzip' ? gunzipSync(body, options) : brotliDecompressSync(body, options);

@@ -6,38 +6,39 @@ const FIRST_BLOCK_BYTES = 64 * 1024;
 const SECOND_BLOCK_BYTES = 1024 * 1024 + 64 * 1024;
 const EMPTY = Buffer.alloc(0);
 
-/** Why a stream cannot be read any further. Sync is lost with each of them. */
+/** Why a stream cannot be read any further: frame boundaries are lost with each of them. */
 export type FrameViolation = 'length-mismatch' | 'oversized' | 'unexpected-type';
 
 export interface FrameSink {
-  /** The payload is `bytes[start..end)`. It is a view: copy what must outlive the call. */
+  /** The payload is `bytes[start..end)`, a view that is valid during the call only. */
   onFrame(type: number, bytes: Buffer, start: number, end: number): void;
   /**
-   * A part of a payload that `fragments` asked for, as it arrived: `bytes[start..end)` stands at `offset` in a payload of
+   * A part of a payload selected by `wantsFragments`: `bytes[start..end)` is at `offset` in a payload of
    * `payloadLen`. Parts come in order and without gaps, the first one at offset 0.
    */
   onFragment?(bytes: Buffer, start: number, end: number, offset: number, payloadLen: number): void;
 }
 
 /**
- * Cuts a byte stream into frames. Any split of a stream gives the same frames. A length is checked before memory is taken for it,
- * and memory follows the bytes that really came: at most 64 KiB for a claim, then the frame's size.
+ * Cuts a byte stream into frames. Any split of a stream gives the same frames. A length is checked before
+ * memory is reserved for it, and memory follows the bytes received: at most 64 KiB for a declared length,
+ * then the frame's size.
  */
 export class FrameDecoder {
   /** Largest payload accepted from the next frame on. */
   payloadBytesMax: number;
-  /** While set, a frame of a type it refuses is a violation as soon as its type byte is there. */
+  /** While set, a frame of a refused type is a violation as soon as its type byte has arrived. */
   acceptsType: ((type: number) => boolean) | null = null;
   /**
-   * A payload that did not arrive whole is put together, except those this says yes to, given the first bytes of it: they are handed
-   * on part by part. A long body then costs neither a copy nor memory.
+   * A payload that did not arrive whole is assembled, unless this returns true for its first bytes: then it
+   * goes to `onFragment` part by part, and a long body costs neither a copy nor memory.
    */
   wantsFragments: ((type: number, bytes: Buffer, start: number, end: number) => boolean) | null = null;
   private readonly sink: FrameSink;
   private readonly head = new Uint8Array(FRAME_HEAD_BYTES);
   private headBytes = 0;
   private type = 0;
-  /** Payload bytes of the unfinished frame, −1 while between frames or inside a head. */
+  /** Payload bytes of the unfinished frame; −1 between frames and inside a head. */
   private payloadNeeded = -1;
   private payloadReceived = 0;
   private block: Buffer = EMPTY;
@@ -52,7 +53,7 @@ export class FrameDecoder {
     this.payloadBytesMax = payloadMax;
   }
 
-  /** Frames received whole so far. */
+  /** Complete frames so far. */
   get framesDecoded(): number {
     return this.decoded;
   }
@@ -76,7 +77,7 @@ export class FrameDecoder {
     return this.held.length;
   }
 
-  /** Delivers every frame completed by `chunk`, in order. Returns what is wrong with the stream, if anything; then nothing follows. */
+  /** Delivers every frame completed by `chunk`, in order. After a violation nothing more is delivered. */
   push(chunk: Uint8Array): FrameViolation | null {
     if (this.violation !== null) return this.violation;
     let bytes = Buffer.isBuffer(chunk)
@@ -135,7 +136,7 @@ export class FrameDecoder {
       at += 1;
     }
     const view = Buffer.from(head.buffer, 0, this.headBytes);
-    // A stranger's first four bytes already tell: no need to wait for nine.
+    // Four bytes of another protocol are enough to refuse it: no need to wait for nine.
     if (this.headBytes >= 4 && !this.lengthFits(view.readUInt32LE(0))) return at;
     if (this.headBytes >= 5 && !this.typeFits(view[4] as number)) return at;
     if (this.headBytes < FRAME_HEAD_BYTES) return at;

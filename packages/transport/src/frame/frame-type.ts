@@ -1,4 +1,7 @@
-/** Frame type numbers (docs/wire-protocol.md §1). 1–31 are the original page's, 32–63 the transport's, 64–255 the application's. */
+/**
+ * Frame type numbers (docs/wire-protocol.md §1). 1–31 are shared with the minimal dialect, 32–63 belong to
+ * the transport, 64–255 to the application.
+ */
 export const FrameType = {
   SubmitJob: 1,
   AssignJob: 2,
@@ -26,7 +29,7 @@ export function isHello(type: number): boolean {
   return type === FrameType.HelloClient || type === FrameType.HelloWorker || type === FrameType.HelloPeer;
 }
 
-/** Types whose payload has a header area and which belong to the application. */
+/** Types that are delivered to the application; their payload begins with a header area. */
 export function isApplicationType(type: number): boolean {
   return (type >= FrameType.SubmitJob && type <= FrameType.Result) || type >= FrameType.FirstApplicationType;
 }

@@ -1,20 +1,21 @@
-// Hot path: frames are written one behind the other into slabs, so that a thousand small sends are one write to the socket.
+// Hot path: frames are encoded into slabs, so that a thousand small frames are one write to the socket.
 import { FRAME_HEAD_BYTES } from './frame-decoder.js';
-import { type FrameHeader, headerBytes, NO_HEADER, writeHeader } from './header.js';
+import { type FrameHeader, NO_HEADER } from './frame-header.js';
+import { headerBytes, writeHeader } from './header-writer.js';
 
 const SLAB_BYTES_MIN = 512;
 const SLAB_BYTES_MAX = 64 * 1024;
-/** From here on a body travels by reference: a second write is cheaper than the copy. */
+/** Bodies from this size on are referenced: a second write is cheaper than the copy. */
 const BY_REFERENCE_BYTES = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /**
- * Encodes frames into as few pieces as possible. Small bodies are copied; a body of 16 KiB or more is referenced until it is
- * written, so its owner must not change it after handing it over.
+ * Encodes frames into as few pieces as possible. Small bodies are copied; a body of 16 KiB or more is
+ * referenced until it is written, so its owner must not change it any more.
  *
  * ```
- * slab   | taken earlier | written, not taken | free |
- *        0            #from                 #at
+ * slab   | taken earlier | encoded, not taken | free |
+ *        0             from                   at
  * ```
  */
 export class FrameWriter {
@@ -30,13 +31,13 @@ export class FrameWriter {
     return this.pending;
   }
 
-  /** A frame whose payload is given whole: the minimal dialect and the transport's own frames. */
+  /** A frame without header area: the minimal dialect and the transport's own frames. */
   writeFrame(type: number, payload: Uint8Array): void {
     this.writeHead(type, payload.length, payload.length < BY_REFERENCE_BYTES ? payload.length : 0);
     this.append(payload);
   }
 
-  /** A frame of the full dialect: header area and body. Throws a HeaderError where a field cannot be put on the wire. */
+  /** A frame of the full dialect. Throws a HeaderError for a field that cannot be encoded. */
   writeMessage(type: number, header: FrameHeader, body: Uint8Array): void {
     const headerLen = header === NO_HEADER ? 0 : headerBytes(header);
     const small = body.length < BY_REFERENCE_BYTES ? body.length : 0;
@@ -49,7 +50,7 @@ export class FrameWriter {
     this.append(body);
   }
 
-  /** A BodyChunk without joining its five fixed bytes to its data. */
+  /** A BodyChunk, without joining its five fixed bytes to its data first. */
   writeChunk(type: number, bodyId: number, flags: number, data: Uint8Array): void {
     this.writeHead(type, 5 + data.length, 5 + (data.length < BY_REFERENCE_BYTES ? data.length : 0));
     this.slab.writeUInt32LE(bodyId, this.at);
@@ -58,7 +59,7 @@ export class FrameWriter {
     this.append(data);
   }
 
-  /** Everything encoded so far, in order. The writer does not touch those bytes before `reuse`. */
+  /** All pieces encoded so far, in order. The writer does not touch their bytes before `reuseSlab`. */
   takePieces(): Buffer[] {
     this.seal();
     const pieces = this.pieces;
@@ -67,14 +68,14 @@ export class FrameWriter {
     return pieces;
   }
 
-  /** Nobody needs what was taken any more: it is written over, so that a slab stays as small as a burst, and in the processor's cache. */
+  /** The taken pieces have left the process: the slab is overwritten, so it stays small and in cache. */
   reuseSlab(): void {
     if (this.pending > 0) return;
     this.from = 0;
     this.at = 0;
   }
 
-  /** Gives the spare slab back: ten thousand silent connections must not hold ten thousand slabs. */
+  /** Frees the slab: ten thousand silent connections must not hold ten thousand slabs. */
   releaseSlab(): void {
     if (this.pending > 0) return;
     this.reuseSlab();

@@ -1,4 +1,4 @@
-// The numbers of docs/wire-protocol.md §5, shared by the reader and the writer of headers.
+// The layout of docs/wire-protocol.md §5, shared by the reader and the writer of headers.
 
 export const HEADER_VERSION = 1;
 export const HEADER_FIXED_BYTES = 4;
@@ -13,13 +13,11 @@ export const LENGTH_UNKNOWN = 0xffff_ffff_ffff_ffffn;
 export const HAS_MSG_ID = 1;
 export const HAS_CORR_ID = 2;
 export const HAS_SUBJECT = 4;
-export const HAS_ATTEMPT = 8;
-export const HAS_DEADLINE = 16;
-export const HAS_TRACE = 32;
-export const HAS_RAW_LEN = 64;
-export const HAS_BODY = 128;
-export const HAS_EXTRAS = 256;
-export const RESERVED_FLAGS = 0xfe00;
+export const HAS_TRACE = 8;
+export const HAS_RAW_LEN = 16;
+export const HAS_BODY = 32;
+export const HAS_EXTRAS = 64;
+export const RESERVED_FLAGS = 0xff80;
 
 export function isVisibleAscii(text: string): boolean {
   for (let i = 0; i < text.length; i += 1) {

@@ -1,14 +1,12 @@
 // Hot path: one object per header that has fields, none for a frame without.
 import { isUtf8 } from 'node:buffer';
 import { isSubject } from '../access/subject-pattern.js';
-import { type FrameHeader, NO_HEADER } from './header.js';
+import { type FrameHeader, NO_HEADER } from './frame-header.js';
 import {
   EXTRA_VALUE_BYTES_MAX,
   EXTRAS_MAX,
-  HAS_ATTEMPT,
   HAS_BODY,
   HAS_CORR_ID,
-  HAS_DEADLINE,
   HAS_EXTRAS,
   HAS_MSG_ID,
   HAS_RAW_LEN,
@@ -24,13 +22,13 @@ import {
   TRACE_BYTES,
 } from './header-layout.js';
 
-/** What is wrong with received header bytes, and which answer that has. */
+/** A problem of received header bytes, and the error its sender gets. */
 export interface HeaderFault {
   readonly errorName: 'MALFORMED' | 'FRAME' | 'BAD_SUBJECT';
   readonly field: string;
 }
 
-/** Reads `bytes[start..end)` as one whole header. Never throws: a fault names the field. */
+/** Reads `bytes[start..end)` as one whole header. Never throws: a fault has the name of the field. */
 export function readHeader(bytes: Buffer, start: number, end: number): FrameHeader | HeaderFault {
   if (start === end) return NO_HEADER;
   if (end - start < HEADER_FIXED_BYTES || bytes[start] !== HEADER_VERSION) return malformed('version');
@@ -59,13 +57,11 @@ class HeaderReader {
     this.end = end;
   }
 
-  // Every decoded header has the same fields in the same order, so that code reading headers stays monomorphic.
+  // All decoded headers have the same fields in the same order: code that reads them stays monomorphic.
   read(flags: number, method: number): FrameHeader | HeaderFault {
     const msgId = flags & HAS_MSG_ID ? this.readId('msgId') : undefined;
     const corrId = flags & HAS_CORR_ID ? this.readId('corrId') : undefined;
     const subject = flags & HAS_SUBJECT ? this.readSubject() : undefined;
-    const attempt = flags & HAS_ATTEMPT ? this.readU32('attempt') : undefined;
-    const deadlineMs = flags & HAS_DEADLINE ? this.readU32('deadlineMs') : undefined;
     const trace = flags & HAS_TRACE ? this.readTrace() : undefined;
     const rawLen = flags & HAS_RAW_LEN ? this.readU32('rawLen') : undefined;
     const bodyId = flags & HAS_BODY ? this.readU32('bodyId') : undefined;
@@ -80,8 +76,6 @@ class HeaderReader {
       msgId,
       corrId,
       subject,
-      attempt,
-      deadlineMs,
       trace,
       compression,
       rawLen,

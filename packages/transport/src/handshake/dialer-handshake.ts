@@ -15,7 +15,7 @@ import { dialerProof, listenerProof, sameProof, type Transcript } from './hmac-p
 import type { ChannelSecurity } from './listener-handshake.js';
 import { decodeWelcome } from './welcome.js';
 
-/** How a dialer proves who it is. `mtls` says it in the certificate of its TLS options. */
+/** How a dialer proves its identity. With `mtls` the certificate is in its TLS options. */
 export type DialerAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'hmac'; readonly keyId: string; readonly key: Secret | Uint8Array | string }
@@ -27,19 +27,19 @@ export interface DialerHandshakeOptions {
   readonly auth: DialerAuth;
   readonly limits: TransportLimits;
   readonly channel: ChannelSecurity;
-  readonly entropy: (bytes: number) => Uint8Array;
+  readonly secureRandom: (bytes: number) => Uint8Array;
 }
 
 const CHALLENGE_BYTES = 2 + NONCE_BYTES;
 
-/** The dialer's half. It offers one method only, so that nobody in between can talk it down to a weaker one. */
+/** The dialer's half of the handshake. It offers one method only, which rules out a downgrade attack. */
 export class DialerHandshake {
-  /** A dialer talks to a listener of the full dialect or to nobody. */
+  /** A dialer uses the full dialect only. */
   readonly helloSeen = true;
   readonly hello: Buffer;
   readonly helloType: number;
   private readonly options: DialerHandshakeOptions;
-  private sent: { key: Secret; transcript: Transcript; proof: Buffer } | null = null;
+  private written: { key: Secret; transcript: Transcript; proof: Buffer } | null = null;
 
   constructor(options: DialerHandshakeOptions) {
     this.options = options;
@@ -48,7 +48,7 @@ export class DialerHandshake {
       versionMin: PROTOCOL_VERSION,
       versionMax: PROTOCOL_VERSION,
       methods: [options.auth.kind],
-      nonce: options.entropy(NONCE_BYTES),
+      nonce: options.secureRandom(NONCE_BYTES),
       capacity: capacityOf(options.limits),
       name: options.name,
     });
@@ -64,11 +64,11 @@ export class DialerHandshake {
     const { auth, channel } = this.options;
     if (
       auth.kind !== 'hmac' ||
-      this.sent !== null ||
+      this.written !== null ||
       payload.length !== CHALLENGE_BYTES ||
       payload[1] !== 1
     ) {
-      return { kind: 'refuse', errorName: 'PROTOCOL', cause: 'a Challenge that was not asked for' };
+      return { kind: 'refuse', errorName: 'PROTOCOL', cause: 'unexpected Challenge' };
     }
     const key = auth.key instanceof Secret ? auth.key : new Secret(auth.key);
     const authWithoutProof = Buffer.concat([
@@ -83,14 +83,14 @@ export class DialerHandshake {
       binding: channel.binding,
     };
     const proof = dialerProof(key, transcript);
-    this.sent = { key, transcript, proof };
+    this.written = { key, transcript, proof };
     return { kind: 'reply', type: FrameType.Auth, payload: Buffer.concat([authWithoutProof, proof]) };
   }
 
   private onWelcome(payload: Buffer): HandshakeStep {
     const read = decodeWelcome(payload);
     if (read === null || read.welcome.version !== PROTOCOL_VERSION) {
-      return { kind: 'refuse', errorName: 'PROTOCOL', cause: 'not a Welcome of ours' };
+      return { kind: 'refuse', errorName: 'PROTOCOL', cause: 'malformed Welcome' };
     }
     const { welcome, signed, proof } = read;
     const method: AuthMethod = this.options.auth.kind;
@@ -98,10 +98,10 @@ export class DialerHandshake {
       return {
         kind: 'refuse',
         errorName: 'AUTH_FAILED',
-        cause: 'the listener did not prove that it knows the key',
+        cause: 'the listener did not prove the key',
       };
     }
-    const session: HandshakeResult = {
+    const result: HandshakeResult = {
       connectionId: welcome.connectionId,
       dialect: 'full',
       authMethod: method,
@@ -116,14 +116,15 @@ export class DialerHandshake {
       inFlightMax: welcome.inFlightMax,
       creditMax: welcome.creditMax,
     };
-    return { kind: 'ready', session, welcome: null };
+    return { kind: 'ready', result, welcome: null };
   }
 
   private listenerProved(signed: Buffer, proof: Buffer): boolean {
     if (this.options.auth.kind !== 'hmac') return true;
-    const proven = this.sent;
+    const { written } = this;
     return (
-      proven !== null && sameProof(listenerProof(proven.key, proven.transcript, proven.proof, signed), proof)
+      written !== null &&
+      sameProof(listenerProof(written.key, written.transcript, written.proof, signed), proof)
     );
   }
 }

@@ -1,21 +1,23 @@
 import type { Identity, Role } from '../access/identity.js';
 import type { AuthMethod, Capacity } from './hello.js';
 
-/** What a finished handshake has settled. */
+/** The facts that a finished handshake has established. */
 export interface HandshakeResult {
   readonly connectionId: string;
   readonly dialect: 'minimal' | 'full';
   readonly authMethod: AuthMethod;
-  /** What the dialing side is. */
+  /** The role of the dialer. */
   readonly role: Role;
-  /** The name the dialer goes by. Only a claim: rights come from `identity`. */
+  /** The name in the dialer's Hello, unproven: rights come from `identity`. */
   readonly claimedName: string;
-  /** At a listener: who the dialer was proven to be. At a dialer: null, it knows only `subject`. */
+  /** At a listener: the proven identity of the dialer. At a dialer: null, it knows only `identityName`. */
   readonly identity: Identity | null;
   readonly identityName: string;
-  /** At a listener: the key id or the certificate the dialer proved itself with; null without authentication. */
+  /**
+   * At a listener: the key id or certificate of the proof; null without authentication. At a dialer: null.
+   */
   readonly credential: string | null;
-  /** What the other side accepts. */
+  /** The limits of the other side for frames sent to it. */
   readonly peerCapacity: Capacity;
   readonly pingMs: number;
   readonly deadMs: number;
@@ -23,14 +25,14 @@ export interface HandshakeResult {
   readonly creditMax: number;
 }
 
-/** What to do after a frame of the handshake. */
+/** The action after a frame of the handshake. */
 export type HandshakeStep =
   | { readonly kind: 'reply'; readonly type: number; readonly payload: Uint8Array }
-  | { readonly kind: 'ready'; readonly session: HandshakeResult; readonly welcome: Uint8Array | null }
+  | { readonly kind: 'ready'; readonly result: HandshakeResult; readonly welcome: Uint8Array | null }
   | {
       readonly kind: 'refuse';
       readonly errorName: 'PROTOCOL' | 'AUTH_FAILED' | 'VERSION' | 'TOO_MANY_CONNECTIONS';
       readonly cause: string;
     }
-  /** Not our protocol, or not allowed to know that it is: no answer. */
+  /** Another protocol, or a peer that must not learn that this one is served: no Error is sent. */
   | { readonly kind: 'drop'; readonly cause: string };

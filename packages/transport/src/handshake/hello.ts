@@ -2,8 +2,8 @@ import type { Role } from '../access/identity.js';
 import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameType } from '../frame/frame-type.js';
 
-/** The four bytes that tell the full dialect from everything else. */
-export const MAGIC = 'TRP1';
+/** The first four bytes of a Hello of the full dialect. */
+const MAGIC = 'TRP1';
 export const PROTOCOL_VERSION = 1;
 export const NONCE_BYTES = 32;
 export const PROOF_BYTES = 32;
@@ -11,7 +11,7 @@ export const PROOF_BYTES = 32;
 export type AuthMethod = 'none' | 'hmac' | 'mtls';
 export const AUTH_METHODS: readonly AuthMethod[] = ['none', 'hmac', 'mtls'];
 
-/** What a side accepts from the other one, as both tell each other in the handshake. */
+/** The limits of one side for frames sent to it; both sides exchange theirs in the handshake. */
 export interface Capacity {
   readonly payloadBytesMax: number;
   readonly bodyBytesMax: number;
@@ -52,7 +52,7 @@ export function capacityOf(limits: TransportLimits): Capacity {
   };
 }
 
-export function isName(name: string): boolean {
+function isName(name: string): boolean {
   return NAME.test(name);
 }
 
@@ -69,7 +69,7 @@ export function encodeHello(hello: Hello): Buffer {
   return payload;
 }
 
-/** Reads a Hello payload; null where the bytes are not one. The caller has bounded its length. */
+/** Null where the payload is not a Hello. The caller has bounded its length. */
 export function decodeHello(payload: Buffer): Hello | null {
   if (payload.length < FIXED_BYTES || payload.toString('latin1', 0, 4) !== MAGIC) return null;
   const bits = payload[6] as number; // FIXED_BYTES are there

@@ -17,35 +17,37 @@ import {
 import { dialerProof, listenerProof, sameProof, type Transcript } from './hmac-proof.js';
 import { encodeWelcome, type Welcome } from './welcome.js';
 
-/** How a listener finds out who is there. */
+/** How a listener authenticates its peers. */
 export type ListenerAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'hmac'; readonly identities: IdentityStore }
   | { readonly kind: 'mtls'; readonly identities: IdentityStore };
 
-/** What the socket itself vouches for. */
+/** Properties of the socket that authentication relies on. */
 export interface ChannelSecurity {
-  /** Keying material of the TLS channel; empty on a plain one. */
+  /** Keying material of the TLS channel; empty without TLS. */
   readonly binding: Uint8Array;
-  /** The one URI in the verified certificate of the peer, or null. */
+  /** The only URI in the verified certificate of the peer, or null. */
   readonly certificate: string | null;
 }
 
 export interface ListenerHandshakeOptions {
   readonly auth: ListenerAuth;
   readonly limits: TransportLimits;
-  readonly minimal: boolean;
+  readonly servesMinimal: boolean;
   readonly channel: ChannelSecurity;
-  readonly entropy: (bytes: number) => Uint8Array;
-  /** The last word before Welcome: false where this identity has its fill of connections. */
+  readonly secureRandom: (bytes: number) => Uint8Array;
+  /** Checked last before Welcome: false where this identity has its maximum of connections. */
   readonly hasRoom: (identity: Identity) => boolean;
-  /** Somebody could not prove who it is. */
+  /** Authentication has failed. */
   readonly onFailure: () => void;
 }
 
-const SESSION_BYTES = 16;
+const CONNECTION_ID_BYTES = 16;
 
-/** The listener's half of the handshake: frames in, one step out. Costs a stranger's Hello no more than one HMAC. */
+/**
+ * The listener's half of the handshake: a frame in, a step out. A peer without a key costs at most one HMAC.
+ */
 export class ListenerHandshake {
   private readonly options: ListenerHandshakeOptions;
   private received: { type: number; payload: Buffer; hello: Hello; challenge: Buffer } | null = null;
@@ -54,7 +56,7 @@ export class ListenerHandshake {
     this.options = options;
   }
 
-  /** True once the peer has shown that it speaks the full dialect, so that it may be told what is wrong. */
+  /** The peer uses the full dialect, so it gets an Error where the handshake fails. */
   get helloSeen(): boolean {
     return this.received !== null;
   }
@@ -66,10 +68,10 @@ export class ListenerHandshake {
   }
 
   private onHello(type: number, payload: Buffer): HandshakeStep {
-    if (!isHello(type)) return { kind: 'drop', cause: 'first frame is no Hello' };
+    if (!isHello(type)) return { kind: 'drop', cause: 'first frame is not a Hello' };
     if (payload.length === 0) return this.acceptMinimal(roleOf(type));
     const hello = decodeHello(payload);
-    if (hello === null) return { kind: 'drop', cause: 'not a Hello of ours' };
+    if (hello === null) return { kind: 'drop', cause: 'malformed Hello' };
     const challenge = this.newChallenge();
     this.received = { type, payload: Buffer.from(payload), hello, challenge };
     if (hello.versionMin > PROTOCOL_VERSION || hello.versionMax < PROTOCOL_VERSION)
@@ -95,20 +97,20 @@ export class ListenerHandshake {
 
   private onAuth(type: number, payload: Buffer): HandshakeStep {
     const { auth, channel } = this.options;
-    const said = this.received;
-    if (type !== FrameType.Auth || auth.kind !== 'hmac' || said === null)
+    const { received } = this;
+    if (type !== FrameType.Auth || auth.kind !== 'hmac' || received === null)
       return refuse('PROTOCOL', 'Auth expected');
     const keyIdEnd = 2 + (payload[1] ?? 0);
     if (payload[0] !== 1 || payload.length !== keyIdEnd + PROOF_BYTES)
       return refuse('AUTH_FAILED', 'not an Auth frame');
     const keyId = payload.toString('latin1', 2, keyIdEnd);
     const owner = auth.identities.byKeyId(keyId);
-    // An id nobody has costs the same work as a wrong proof, so that time tells nothing about which ids exist.
-    const key = owner?.key ?? new Secret(this.options.entropy(NONCE_BYTES));
+    // An unknown id costs the same work as a wrong proof, so that timing does not reveal which ids exist.
+    const key = owner?.key ?? new Secret(this.options.secureRandom(NONCE_BYTES));
     const transcript: Transcript = {
-      helloType: said.type,
-      hello: said.payload,
-      challenge: said.challenge,
+      helloType: received.type,
+      hello: received.payload,
+      challenge: received.challenge,
       authWithoutProof: payload.subarray(0, keyIdEnd),
       binding: channel.binding,
     };
@@ -116,24 +118,25 @@ export class ListenerHandshake {
     if (!sameProof(dialerProof(key, transcript), proof) || owner === undefined) {
       return refuse('AUTH_FAILED', owner === undefined ? 'unknown key id' : 'wrong proof');
     }
-    return this.welcome('hmac', owner.identity, { id: keyId, key, transcript, proof: Buffer.from(proof) });
+    return this.welcome('hmac', owner.identity, { keyId, key, transcript, bytes: Buffer.from(proof) });
   }
 
   private welcome(
-    method: AuthMethod,
+    authMethod: AuthMethod,
     identity: Identity,
-    proven: { id: string; key: Secret; transcript: Transcript; proof: Buffer } | null,
+    proof: { keyId: string; key: Secret; transcript: Transcript; bytes: Buffer } | null,
   ): HandshakeStep {
-    const said = this.received;
-    if (said === null) return refuse('PROTOCOL', 'no Hello');
-    const role = roleOf(said.type);
-    if (!identity.mayActAs(role)) return refuse('AUTH_FAILED', `may not be a ${role}`);
-    if (!this.options.hasRoom(identity)) return refuse('TOO_MANY_CONNECTIONS', 'identity has its fill');
+    const { received } = this;
+    if (received === null) return refuse('PROTOCOL', 'Hello expected');
+    const role = roleOf(received.type);
+    if (!identity.mayActAs(role)) return refuse('AUTH_FAILED', `not allowed as ${role}`);
+    if (!this.options.hasRoom(identity))
+      return refuse('TOO_MANY_CONNECTIONS', 'too many connections of this identity');
     const { limits } = this.options;
     const welcome: Welcome = {
       version: PROTOCOL_VERSION,
-      authMethod: method,
-      connectionId: Buffer.from(this.options.entropy(SESSION_BYTES)).toString('hex'),
+      authMethod,
+      connectionId: Buffer.from(this.options.secureRandom(CONNECTION_ID_BYTES)).toString('hex'),
       capacity: capacityOf(limits),
       pingMs: limits.pingMs,
       deadMs: limits.deadMs,
@@ -143,16 +146,16 @@ export class ListenerHandshake {
     };
     const payload = encodeWelcome(welcome);
     const signed =
-      proven === null
+      proof === null
         ? payload
-        : Buffer.concat([payload, listenerProof(proven.key, proven.transcript, proven.proof, payload)]);
-    const name = said.hello.name === '' ? welcome.connectionId : said.hello.name;
-    const session = {
-      ...this.resultOf(role, name, welcome, said.hello),
+        : Buffer.concat([payload, listenerProof(proof.key, proof.transcript, proof.bytes, payload)]);
+    const name = received.hello.name === '' ? welcome.connectionId : received.hello.name;
+    const result = {
+      ...this.resultOf(role, name, welcome, received.hello),
       identity,
-      credential: proven?.id ?? this.options.channel.certificate,
+      credential: proof?.keyId ?? this.options.channel.certificate,
     };
-    return { kind: 'ready', session, welcome: signed };
+    return { kind: 'ready', result, welcome: signed };
   }
 
   private resultOf(
@@ -177,12 +180,12 @@ export class ListenerHandshake {
   }
 
   private acceptMinimal(role: Role): HandshakeStep {
-    const { limits, minimal, auth, hasRoom, entropy } = this.options;
-    if (!minimal || auth.kind !== 'none')
+    const { limits, servesMinimal, auth, hasRoom, secureRandom } = this.options;
+    if (!servesMinimal || auth.kind !== 'none')
       return { kind: 'drop', cause: 'minimal dialect is not served here' };
-    if (!hasRoom(LOCAL_IDENTITY)) return { kind: 'drop', cause: 'identity has its fill' };
-    const id = Buffer.from(entropy(SESSION_BYTES)).toString('hex');
-    const session: HandshakeResult = {
+    if (!hasRoom(LOCAL_IDENTITY)) return { kind: 'drop', cause: 'too many connections of this identity' };
+    const id = Buffer.from(secureRandom(CONNECTION_ID_BYTES)).toString('hex');
+    const result: HandshakeResult = {
       connectionId: id,
       dialect: 'minimal',
       authMethod: 'none',
@@ -202,17 +205,17 @@ export class ListenerHandshake {
       inFlightMax: limits.inFlightMax,
       creditMax: limits.creditMax,
     };
-    return { kind: 'ready', session, welcome: null };
+    return { kind: 'ready', result, welcome: null };
   }
 
   private newChallenge(): Buffer {
-    return Buffer.concat([Uint8Array.of(PROTOCOL_VERSION, 1), this.options.entropy(NONCE_BYTES)]);
+    return Buffer.concat([Uint8Array.of(PROTOCOL_VERSION, 1), this.options.secureRandom(NONCE_BYTES)]);
   }
 }
 
 function refuse(
-  answer: 'PROTOCOL' | 'AUTH_FAILED' | 'VERSION' | 'TOO_MANY_CONNECTIONS',
+  errorName: 'PROTOCOL' | 'AUTH_FAILED' | 'VERSION' | 'TOO_MANY_CONNECTIONS',
   cause: string,
 ): HandshakeStep {
-  return { kind: 'refuse', errorName: answer, cause };
+  return { kind: 'refuse', errorName, cause };
 }

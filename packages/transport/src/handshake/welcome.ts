@@ -21,7 +21,7 @@ export interface Welcome {
 
 const FIXED_BYTES = 51;
 
-/** The payload without a proof; with method hmac the proof over it is appended. */
+/** The payload without the proof; with hmac the caller appends the proof over it. */
 export function encodeWelcome(welcome: Welcome): Buffer {
   const payload = Buffer.alloc(FIXED_BYTES + welcome.identityName.length);
   payload[0] = welcome.version;
@@ -37,13 +37,12 @@ export function encodeWelcome(welcome: Welcome): Buffer {
   return payload;
 }
 
-/** Reads a Welcome payload; null where it is not one. `signed` is what a proof covers, `proof` its last 32 bytes with method hmac. */
+/** Null where it is not a Welcome. `signed` is the part that `proof` covers, which is empty without hmac. */
 export function decodeWelcome(payload: Buffer): { welcome: Welcome; signed: Buffer; proof: Buffer } | null {
   if (payload.length < FIXED_BYTES) return null;
   const method = AUTH_METHODS[payload[1] as number]; // FIXED_BYTES are there
-  const subjectEnd = FIXED_BYTES + (payload[50] as number);
-  if (method === undefined || payload.length !== subjectEnd + (method === 'hmac' ? PROOF_BYTES : 0))
-    return null;
+  const nameEnd = FIXED_BYTES + (payload[50] as number);
+  if (method === undefined || payload.length !== nameEnd + (method === 'hmac' ? PROOF_BYTES : 0)) return null;
   const welcome: Welcome = {
     version: payload[0] as number,
     authMethod: method,
@@ -53,7 +52,7 @@ export function decodeWelcome(payload: Buffer): { welcome: Welcome; signed: Buff
     deadMs: payload.readUInt32LE(38),
     inFlightMax: payload.readUInt32LE(42),
     creditMax: payload.readUInt32LE(46),
-    identityName: payload.toString('latin1', FIXED_BYTES, subjectEnd),
+    identityName: payload.toString('latin1', FIXED_BYTES, nameEnd),
   };
-  return { welcome, signed: payload.subarray(0, subjectEnd), proof: payload.subarray(subjectEnd) };
+  return { welcome, signed: payload.subarray(0, nameEnd), proof: payload.subarray(nameEnd) };
 }

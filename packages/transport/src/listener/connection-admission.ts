@@ -2,16 +2,16 @@ import type { TransportLimits } from '../access/transport-limits.js';
 import { addressKey } from '../net/address.js';
 
 const MINUTE_MS = 60_000;
-/** Addresses remembered for failed Auths. The oldest is forgotten first: a flood of addresses must not cost memory. */
-const SUSPECTS_MAX = 4_096;
+/** Addresses with failed authentications. The oldest goes first: a flood of addresses costs no memory. */
+const FAILED_ADDRESSES_MAX = 4_096;
 
 interface AuthFailures {
   since: number;
-  failures: number;
-  until: number;
+  count: number;
+  refusedUntil: number;
 }
 
-/** Who may come in, as counters. Times are handed in. */
+/** Connection limits by listener, address and identity, and penalties for failed authentication. */
 export class ConnectionAdmission {
   private readonly limits: TransportLimits;
   private readonly unauthenticatedByAddress = new Map<string, number>();
@@ -32,11 +32,11 @@ export class ConnectionAdmission {
     return this.unauthenticatedTotal;
   }
 
-  /** 'accept' counts the socket in: `left` must follow. 'drop': no word to one that keeps guessing keys. */
+  /** 'accept' counts the socket: `closed` must follow. 'drop': the address is under a penalty, no Error. */
   accept(remote: string, now: number): 'accept' | 'reject' | 'drop' {
     const key = addressKey(remote);
-    const suspect = this.authFailures.get(key);
-    if (suspect !== undefined && now < suspect.until) return 'drop';
+    const failures = this.authFailures.get(key);
+    if (failures !== undefined && now < failures.refusedUntil) return 'drop';
     const here = this.unauthenticatedByAddress.get(key) ?? 0;
     const { connectionsMax, unauthenticatedMax, unauthenticatedPerAddressMax } = this.limits;
     if (
@@ -61,7 +61,7 @@ export class ConnectionAdmission {
     this.connectionsByIdentity.set(identityName, (this.connectionsByIdentity.get(identityName) ?? 0) + 1);
   }
 
-  /** `identityName` null: it never was proven. */
+  /** `identityName` is null where it was never authenticated. */
   closed(remote: string, identityName: string | null): void {
     this.connectionTotal -= 1;
     if (identityName === null) this.removeUnauthenticated(remote);
@@ -71,13 +71,16 @@ export class ConnectionAdmission {
   authFailed(remote: string, now: number): void {
     const key = addressKey(remote);
     const known = this.authFailures.get(key);
-    const suspect =
-      known !== undefined && now - known.since < MINUTE_MS ? known : { since: now, failures: 0, until: 0 };
-    suspect.failures += 1;
-    if (suspect.failures > this.limits.authFailuresPerMinute) suspect.until = now + this.limits.authPenaltyMs;
+    const failures =
+      known !== undefined && now - known.since < MINUTE_MS
+        ? known
+        : { since: now, count: 0, refusedUntil: 0 };
+    failures.count += 1;
+    if (failures.count > this.limits.authFailuresPerMinuteMax)
+      failures.refusedUntil = now + this.limits.authPenaltyMs;
     this.authFailures.delete(key);
-    this.authFailures.set(key, suspect);
-    if (this.authFailures.size <= SUSPECTS_MAX) return;
+    this.authFailures.set(key, failures);
+    if (this.authFailures.size <= FAILED_ADDRESSES_MAX) return;
     for (const oldest of this.authFailures.keys()) {
       this.authFailures.delete(oldest);
       return;

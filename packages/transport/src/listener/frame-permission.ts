@@ -5,10 +5,10 @@ import type { WireErrorName } from '../connection/wire-error.js';
 import { FrameType } from '../frame/frame-type.js';
 import { SubmitQuota } from './submit-quota.js';
 
-/** Identities whose rate is remembered; the one that submitted longest ago is forgotten first. */
-const RATES_MAX = 10_000;
+/** Identities with a quota in memory; the oldest entry is dropped first. */
+const QUOTAS_MAX = 10_000;
 
-/** Stands between the protocol and the application: how often an identity may submit, and about which subjects it may speak. */
+/** Checks frames before the application gets them: the submit quota and the rights of an identity. */
 export class FramePermission {
   private readonly limits: TransportLimits;
   private readonly actions: ReadonlyMap<number, Action>;
@@ -19,16 +19,16 @@ export class FramePermission {
     this.actions = actions;
   }
 
-  /** Null where every frame passes, so that the common case costs one comparison. */
+  /** Null where all frames pass, so that the common case costs one comparison. */
   checkFor(
     identityOf: () => Identity | null,
   ): ((frame: ReceivedFrame, now: number) => WireErrorName | null) | null {
-    const limited = Number.isFinite(this.limits.submitsPerSecond);
-    if (!limited && this.actions.size === 0) return null;
+    const hasQuota = Number.isFinite(this.limits.submitsPerSecond);
+    if (!hasQuota && this.actions.size === 0) return null;
     return (frame, now) => {
       const identity = identityOf();
       if (identity === null) return null;
-      if (limited && frame.type === FrameType.SubmitJob && !this.quotaOf(identity, now).take(now))
+      if (hasQuota && frame.type === FrameType.SubmitJob && !this.quotaOf(identity, now).take(now))
         return 'QUOTA';
       const action = this.actions.get(frame.type);
       if (action === undefined) return null;
@@ -41,14 +41,14 @@ export class FramePermission {
   private quotaOf(identity: Identity, now: number): SubmitQuota {
     const known = this.quotas.get(identity.name);
     if (known !== undefined) return known;
-    const rate = new SubmitQuota(this.limits.submitsPerSecond, this.limits.submitsBurst, now);
-    this.quotas.set(identity.name, rate);
-    if (this.quotas.size > RATES_MAX) {
+    const quota = new SubmitQuota(this.limits.submitsPerSecond, this.limits.submitsBurst, now);
+    this.quotas.set(identity.name, quota);
+    if (this.quotas.size > QUOTAS_MAX) {
       for (const oldest of this.quotas.keys()) {
         this.quotas.delete(oldest);
         break;
       }
     }
-    return rate;
+    return quota;
   }
 }

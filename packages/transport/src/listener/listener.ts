@@ -17,28 +17,28 @@ export interface ListenerOptions {
   readonly net: Net;
   readonly clock: Clock;
   /** 127.0.0.1 and a free port, unless given. */
-  readonly address?: Address;
+  readonly address?: Address | undefined;
   /** 'trusted' on loopback and Unix sockets, 'public' elsewhere, unless given. */
-  readonly profile?: Profile;
-  readonly limits?: Partial<TransportLimits>;
+  readonly profile?: Profile | undefined;
+  readonly limits?: Partial<TransportLimits> | undefined;
   /** None, unless given. */
-  readonly auth?: ListenerAuth;
-  readonly tls?: ListenTls;
-  /** Serve the minimal dialect: by default only where the profile is trusted and there is no authentication. */
-  readonly minimal?: boolean;
-  /** Frame types whose subject must be allowed for the identity before the application sees them. */
-  readonly actions?: ReadonlyMap<number, Action>;
-  /** Bind a public address without TLS or authentication all the same. Warns every minute. */
-  readonly insecure?: boolean;
-  readonly onListening?: (address: Address) => void;
-  /** A peer is through the handshake. The handler returned gets its frames. */
+  readonly auth?: ListenerAuth | undefined;
+  readonly tls?: ListenTls | undefined;
+  /** By default the minimal dialect is served where the profile is trusted and there is no authentication. */
+  readonly servesMinimal?: boolean | undefined;
+  /** The action that a frame type needs on its subject; frames without the right get FORBIDDEN. */
+  readonly actions?: ReadonlyMap<number, Action> | undefined;
+  /** Allows a public address without TLS or authentication, with a warning every minute. */
+  readonly insecure?: boolean | undefined;
+  readonly onListening?: ((address: Address) => void) | undefined;
+  /** The handshake of a peer is done. The returned handler gets its frames. */
   readonly onConnection: (connection: Connection) => ConnectionHandler;
-  readonly onEvent?: (event: ListenerEvent) => void;
+  readonly onEvent?: ((event: ListenerEvent) => void) | undefined;
 }
 
-/** For logs and counters. Nothing in it comes from the peer unescaped. */
+/** For logs and metrics. Texts of a peer are escaped. */
 export type ListenerEvent =
-  | { readonly kind: 'refused'; readonly remote: string; readonly why: 'limits' | 'penalty' }
+  | { readonly kind: 'refused'; readonly remote: string; readonly cause: 'limits' | 'penalty' }
   | { readonly kind: 'tls-failed'; readonly remote: string; readonly error: Error }
   | {
       readonly kind: 'closed';
@@ -51,15 +51,14 @@ export type ListenerEvent =
 
 const WARN_EVERY_MS = 60_000;
 
-/** Accepts connections within its limits. Opens at once; throws an UnsafeBindError instead of letting strangers in. */
+/** Accepts connections within its limits. Throws an UnsafeBindError for an unprotected public address. */
 export class Listener implements ListenHandler {
   readonly limits: TransportLimits;
   private readonly options: ListenerOptions;
   private readonly admission: ConnectionAdmission;
   private readonly framePermission: FramePermission;
-  private readonly minimal: boolean;
+  private readonly servesMinimal: boolean;
   private readonly ready = new Set<Connection>();
-  /** Not through the handshake yet. */
   private readonly inHandshake = new Set<Connection>();
   private readonly server: NetServer;
   private auth: ListenerAuth;
@@ -83,14 +82,14 @@ export class Listener implements ListenHandler {
     this.options = options;
     this.limits = transportLimits(profile, options.limits);
     this.auth = auth;
-    this.minimal = options.minimal ?? (profile === 'trusted' && auth.kind === 'none');
+    this.servesMinimal = options.servesMinimal ?? (profile === 'trusted' && auth.kind === 'none');
     this.admission = new ConnectionAdmission(this.limits);
     this.framePermission = new FramePermission(this.limits, options.actions ?? new Map());
     this.server = options.net.listen({ address, tls, tlsHandshakeMs: this.limits.tlsHandshakeMs }, this);
     if (!isLocal(address) && options.insecure === true) this.warnInsecure(address);
   }
 
-  /** Null until it is bound. */
+  /** Null until the address is bound. */
   get address(): Address | null {
     return this.bound;
   }
@@ -99,12 +98,12 @@ export class Listener implements ListenHandler {
     return this.ready.size;
   }
 
-  /** How much of the limits is used. */
+  /** The part of the limits in use. */
   get usage(): { readonly connections: number; readonly unauthenticated: number } {
     return { connections: this.admission.connections, unauthenticated: this.admission.unauthenticated };
   }
 
-  /** Takes another identities. Sessions whose key or certificate is no longer in it, or has other rights now, end. */
+  /** Ends the connections whose key or certificate is no longer in the store, or has other rights now. */
   renewIdentities(identities: IdentityStore): void {
     if (this.auth.kind === 'none') return;
     this.auth = { ...this.auth, identities };
@@ -123,7 +122,9 @@ export class Listener implements ListenHandler {
     this.server.renew(tls);
   }
 
-  /** Accepts nobody, says Goodbye to everybody, closes whoever is left after `graceMs`, then calls `done`. */
+  /**
+   * Stops accepting, drains all connections, closes the remaining ones after `graceMs`, then calls `done`.
+   */
   drain(graceMs: number, done: () => void): void {
     this.drainCallbacks.push(done);
     if (this.drainTimer === null) {
@@ -136,7 +137,7 @@ export class Listener implements ListenHandler {
     this.finishDrain();
   }
 
-  /** `drain` without the wait. */
+  /** `drain` without a grace period. */
   close(done: () => void = () => undefined): void {
     this.drain(0, done);
     this.closeAll();
@@ -151,7 +152,7 @@ export class Listener implements ListenHandler {
     const verdict =
       this.drainTimer === null ? this.admission.accept(remote, this.options.clock.now()) : 'drop';
     if (verdict !== 'accept') {
-      this.options.onEvent?.({ kind: 'refused', remote, why: verdict === 'reject' ? 'limits' : 'penalty' });
+      this.options.onEvent?.({ kind: 'refused', remote, cause: verdict === 'reject' ? 'limits' : 'penalty' });
     }
     return verdict;
   }
@@ -174,11 +175,11 @@ export class Listener implements ListenHandler {
     const handshake = new ListenerHandshake({
       auth: this.auth,
       limits: this.limits,
-      minimal: this.minimal,
+      servesMinimal: this.servesMinimal,
       channel: socket.channel,
-      entropy: (bytes) => net.randomBytes(bytes),
+      secureRandom: (bytes) => net.secureRandom(bytes),
       hasRoom: (identity) => this.admission.hasRoom(identity.name),
-      // At the refusal, not when its socket has closed: a guesser may leave that open.
+      // Counted at the refusal, not when the socket has closed: an attacker may leave it open.
       onFailure: () => this.admission.authFailed(socket.remote, clock.now()),
     });
     const connection: Connection = new Connection({

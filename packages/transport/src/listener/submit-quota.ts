@@ -1,20 +1,20 @@
-/** A token bucket on times handed in. */
+/** A token bucket for the SubmitJob frames of one identity. */
 export class SubmitQuota {
   private readonly perMs: number;
   private readonly burst: number;
   private tokens: number;
-  private at: number;
+  private filledAt: number;
 
   constructor(perSecond: number, burst: number, now: number) {
     this.perMs = perSecond / 1000;
     this.burst = burst;
     this.tokens = burst;
-    this.at = now;
+    this.filledAt = now;
   }
 
   take(now: number): boolean {
-    this.tokens = Math.min(this.burst, this.tokens + (now - this.at) * this.perMs);
-    this.at = now;
+    this.tokens = Math.min(this.burst, this.tokens + (now - this.filledAt) * this.perMs);
+    this.filledAt = now;
     if (this.tokens < 1) return false;
     this.tokens -= 1;
     return true;

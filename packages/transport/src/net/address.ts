@@ -7,7 +7,7 @@ const V6_GROUPS = 8;
 
 export const DEFAULT_HOST = '127.0.0.1';
 
-/** True for addresses only this machine reaches. */
+/** Loopback or a Unix socket. */
 export function isLocal(address: Address): boolean {
   if ('path' in address) return true;
   const host = address.host ?? DEFAULT_HOST;
@@ -20,7 +20,7 @@ export function formatAddress(address: Address): string {
   return host.includes(':') ? `[${host}]:${address.port}` : `${host}:${address.port}`;
 }
 
-/** What per-address limits count: an IPv4 address, or the /64 of an IPv6 one, since a single host owns all of that. */
+/** The key of per-address limits: an IPv4 address, or the /64 of an IPv6 address, which one host owns. */
 export function addressKey(remote: string): string {
   const mapped = MAPPED_V4.exec(remote)?.[1];
   if (mapped !== undefined) return mapped;
@@ -33,21 +33,21 @@ export function addressKey(remote: string): string {
   return `${groups.slice(0, 4).map(shortGroup).join(':')}::/64`;
 }
 
-/** Refuses what would let strangers in: a public address needs TLS and authentication, and never the trusted profile. */
+/** Throws an UnsafeBindError where a public address has no TLS, no authentication, or the trusted profile. */
 export function checkBind(
   address: Address,
-  guard: {
+  security: {
     readonly tls: boolean;
     readonly auth: boolean;
     readonly trusted: boolean;
     readonly insecure: boolean;
   },
 ): void {
-  if (isLocal(address) || guard.insecure) return;
+  if (isLocal(address) || security.insecure) return;
   const missing = [
-    ...(guard.tls ? [] : ['TLS']),
-    ...(guard.auth ? [] : ['authentication']),
-    ...(guard.trusted ? ["profile 'public'"] : []),
+    ...(security.tls ? [] : ['TLS']),
+    ...(security.auth ? [] : ['authentication']),
+    ...(security.trusted ? ["profile 'public'"] : []),
   ];
   if (missing.length > 0) throw new UnsafeBindError(formatAddress(address), missing);
 }

@@ -1,10 +1,10 @@
-/** The little this package needs of time and chance. `Host` of @troupe/core fits it, real or manual. */
+/** The port for time and random numbers. `Host` of @troupe/core implements it. */
 export interface Clock {
   /** Monotonic milliseconds. */
   now(): number;
-  /** From 0 up to, not including, 1. For jitter; nonces come from `Net.entropy`. */
+  /** From 0 up to, not including, 1. For jitter; nonces come from `Net.secureRandom`. */
   random(): number;
   setTimer(ms: number, run: () => void): { cancel(): void };
-  /** Once the code now running has returned, before the event loop turns. */
+  /** Runs at the end of the current callback, as a microtask. */
   soon(run: () => void): void;
 }

@@ -1,65 +1,67 @@
 import type { ChannelSecurity } from '../handshake/listener-handshake.js';
 
-export type Address = { readonly host?: string; readonly port: number } | { readonly path: string };
+export type Address =
+  | { readonly host?: string | undefined; readonly port: number }
+  | { readonly path: string };
 
-/** Files are read by whoever builds this; here are only their contents. */
+/** The contents of the files; reading them is the caller's part. */
 export interface ListenTls {
   readonly key: string | Uint8Array;
   readonly cert: string | Uint8Array;
-  /** With it, a dialer must show a certificate signed by this authority. */
-  readonly clientCa?: string | Uint8Array;
+  /** Requires a certificate of the dialer, signed by this authority. */
+  readonly clientCa?: string | Uint8Array | undefined;
 }
 
 export interface DialTls {
-  /** The authority the listener's certificate must come from; the system's unless given. */
-  readonly ca?: string | Uint8Array;
-  /** The name in the listener's certificate, where it is not the host dialled. */
-  readonly serverName?: string;
-  readonly key?: string | Uint8Array;
-  readonly cert?: string | Uint8Array;
+  /** The authority of the listener's certificate; the system's unless given. */
+  readonly ca?: string | Uint8Array | undefined;
+  /** The name in the listener's certificate, where it is not the dialled host. */
+  readonly serverName?: string | undefined;
+  readonly key?: string | Uint8Array | undefined;
+  readonly cert?: string | Uint8Array | undefined;
 }
 
 export interface SocketHandler {
   onData(chunk: Buffer): void;
-  /** Everything written has left for the operating system. Only after a `write` that returned false. */
+  /** All written bytes were taken by the operating system. Only after a `write` that returned false. */
   onWritable(): void;
-  /** The peer will send nothing more. */
+  /** The peer has ended its stream. */
   onEnd(): void;
-  /** Exactly once, last. */
+  /** Exactly once, as the last event. */
   onClose(error: Error | null): void;
 }
 
-/** A byte stream to a peer. Callbacks only, so that a simulator decides when each of them happens. */
+/** A byte stream to a peer. Callbacks only, so that a simulator controls the order of events. */
 export interface NetSocket {
-  /** The peer's address as limits count it; `unix` for a Unix socket. */
+  /** The peer's address; `unix` for a Unix socket. */
   readonly remote: string;
   readonly channel: ChannelSecurity;
-  /** Bytes begin to flow once a handler is attached. */
+  /** Starts reading. */
   attach(handler: SocketHandler): void;
-  /** Takes all pieces, in order. False: write no more before `onDrain`. */
+  /** Queues all pieces, in order. False: write no more before `onWritable`. */
   write(pieces: readonly Buffer[]): boolean;
-  /** Written, and not yet taken by the operating system: those pieces must not change. */
+  /** Bytes written and not yet taken by the operating system: their pieces must not change. */
   readonly heldBytes: number;
   pause(): void;
   resume(): void;
-  /** Sends what is written, then tells the peer that there is no more. */
+  /** Ends the stream to the peer after the written bytes. */
   end(): void;
   destroy(): void;
 }
 
 export interface ListenHandler {
   onListening(address: Address): void;
-  /** Before TLS and before anything is read. 'refuse' tells a plain socket `refusal` first, 'drop' says nothing. */
+  /** Called before TLS and any read. 'reject' writes `refusal` to a plain socket first, 'drop' nothing. */
   admit(remote: string): 'accept' | 'reject' | 'drop';
   readonly refusal: Buffer;
   onSocket(socket: NetSocket): void;
-  /** A socket that `admits` served and that never became one for `onSocket` (its TLS handshake failed). */
+  /** The TLS handshake of an accepted socket has failed; `onSocket` does not follow. */
   onTlsFailed(remote: string, error: Error): void;
   onError(error: Error): void;
 }
 
 export interface NetServer {
-  /** Accepts nobody any more. Sockets already accepted live on. */
+  /** Stops accepting. Accepted sockets stay open. */
   close(done: () => void): void;
   /** Replaces the certificate for handshakes from now on. */
   renew(tls: ListenTls): void;
@@ -84,6 +86,6 @@ export interface Net {
     options: { readonly address: Address; readonly tls?: DialTls | undefined; readonly timeoutMs: number },
     handler: DialHandler,
   ): { cancel(): void };
-  /** Bytes nobody can guess. */
-  randomBytes(bytes: number): Uint8Array;
+  /** Cryptographically strong random bytes. */
+  secureRandom(bytes: number): Uint8Array;
 }

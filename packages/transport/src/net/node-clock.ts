@@ -2,7 +2,7 @@ import type { Clock } from './clock.js';
 
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Real time. A timer past 24 days would fire at once in Node, so it is cut there; whoever set it looks again. */
+/** Real time. Node fires timers above 24 days at once, so they are cut; deadlines are checked again then. */
 export const nodeClock: Clock = {
   now: () => performance.now(),
   random: () => Math.random(),

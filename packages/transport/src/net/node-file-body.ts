@@ -1,12 +1,12 @@
 import { closeSync, fstatSync, openSync, read } from 'node:fs';
-import type { BodySource } from '../connection/body-source.js';
+import type { BodySource } from '../body/body-source.js';
 
 const BLOCK_BYTES = 1024 * 1024;
 const SPARE_BLOCKS_MAX = 16;
-/** Fresh memory costs a page fault for every page of it, and makes V8 collect its whole heap: blocks are used again. */
+/** New memory costs page faults and full collections of the heap: blocks are reused. */
 const spare: Buffer[] = [];
 
-/** The bytes of a file, a chunk at a time as the peer takes them. Throws what opening throws. */
+/** The bytes of a file, read as the peer grants credit. Throws the errors of `openSync`. */
 export function bodyFromFile(path: string): BodySource {
   return new FileBody(openSync(path, 'r'));
 }
@@ -14,7 +14,7 @@ export function bodyFromFile(path: string): BodySource {
 interface Block {
   readonly memory: Buffer;
   readonly bytes: number;
-  /** How much of it the transport is done with. */
+  /** Bytes of it that have left the process. */
   released: number;
 }
 
@@ -23,7 +23,7 @@ type Done = (error: Error | null, chunk: Uint8Array | null) => void;
 class FileBody implements BodySource {
   readonly length: number;
   private readonly file: number;
-  /** Blocks not released yet, in order: the last one is being handed out. */
+  /** Blocks not released yet, in order; chunks are cut from the last one. */
   private readonly blocks: Block[] = [];
   private position = 0;
   private isReading = false;
@@ -41,7 +41,7 @@ class FileBody implements BodySource {
     this.isReading = true;
     read(this.file, memory, 0, BLOCK_BYTES, null, (error, bytes) => {
       this.isReading = false;
-      // A read under way owned the descriptor.
+      // A pending read owned the descriptor.
       if (this.isClosed) closeSync(this.file);
       if (error !== null || bytes === 0 || this.isClosed) {
         reuse(memory);
@@ -55,7 +55,7 @@ class FileBody implements BodySource {
     });
   }
 
-  /** Chunks come back in the order they were given. */
+  /** Chunks are released in the order of their reads. */
   release(chunk: Uint8Array): void {
     const first = this.blocks[0];
     if (first === undefined) return;

@@ -1,7 +1,12 @@
 import { constants, randomBytes } from 'node:crypto';
 import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { connect as connectTls, createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
+import {
+  connect as connectTls,
+  createServer as createTlsServer,
+  type SecureContextOptions,
+  type Server as TlsServer,
+} from 'node:tls';
 import { ListenError } from '../errors.js';
 import { DEFAULT_HOST, formatAddress } from './address.js';
 import type { Address, DialHandler, DialTls, ListenHandler, ListenTls, Net, NetServer } from './net.js';
@@ -9,25 +14,25 @@ import { NodeSocket } from './node-socket.js';
 
 const ALPN = ['troupe/1'];
 const TLS_VERSION = 'TLSv1.3';
-/** Node says "enough" from here on; its default of 16 KiB would cost a turn of the loop for every small batch. */
+/** High-water mark of a socket; Node's 16 KiB would cost a turn of the event loop for every small batch. */
 const BUFFER_BYTES = 128 * 1024;
 const UNIX = 'unix';
 const ONLY_OWNER = 0o600;
 const BACKLOG = 1024;
 
-/** TCP, TLS and Unix sockets of Node. The only file of this package that opens sockets. */
+/** TCP, TLS and Unix sockets of Node. No other file of this package opens sockets. */
 export const nodeNet: Net = {
   listen: ({ address, tls, tlsHandshakeMs }, handler) =>
     new NodeServer(address, tls, tlsHandshakeMs, handler),
   dial: ({ address, tls, timeoutMs }, handler) => dial(address, tls, timeoutMs, handler),
-  randomBytes: (bytes) => randomBytes(bytes),
+  secureRandom: (bytes) => randomBytes(bytes),
 };
 
 class NodeServer implements NetServer {
   private readonly server: Server;
   private readonly tlsServer: TlsServer | null;
   private readonly handler: ListenHandler;
-  /** Accepted, TLS handshake under way, by remote address and port, which is all that both of its sockets have in common. */
+  /** Accepted sockets by remote address and port, which their TLS sockets share. */
   private readonly inTlsHandshake = new Map<string, Socket>();
   private triedReclaim = false;
 
@@ -37,7 +42,7 @@ class NodeServer implements NetServer {
     this.handler = handler;
     this.tlsServer = tls === undefined ? null : this.createTls(tls, tlsHandshakeMs);
     this.server = createServer(
-      // With TLS a peer that leaves in the handshake would stay half open until its time is up.
+      // With TLS a peer that ends its stream in the handshake would stay half open until the timeout.
       { allowHalfOpen: tls === undefined, noDelay: true, highWaterMark: BUFFER_BYTES },
       (socket) => this.accept(socket),
     );
@@ -62,17 +67,17 @@ class NodeServer implements NetServer {
   }
 
   private onError(address: Address, error: NodeJS.ErrnoException): void {
-    const failed = (): void =>
+    const report = (): void =>
       this.handler.onError(new ListenError(formatAddress(address), error.message, { cause: error }));
-    if (error.code !== 'EADDRINUSE' || !('path' in address) || this.triedReclaim) return failed();
-    // A process that was killed leaves its socket file behind. Nobody answers there: it is ours to take.
+    if (error.code !== 'EADDRINUSE' || !('path' in address) || this.triedReclaim) return report();
+    // A killed process leaves its socket file behind: a file without a listener is replaced.
     this.triedReclaim = true;
     const probe = connect(address.path, () => {
       probe.destroy();
-      failed();
+      report();
     });
     probe.on('error', (refusal: NodeJS.ErrnoException) => {
-      if (refusal.code !== 'ECONNREFUSED' || !lstatSync(address.path).isSocket()) return failed();
+      if (refusal.code !== 'ECONNREFUSED' || !lstatSync(address.path).isSocket()) return report();
       unlinkSync(address.path);
       this.listen(address);
     });
@@ -107,7 +112,7 @@ class NodeServer implements NetServer {
     this.inTlsHandshake.set(key, socket);
     socket.once('close', () => {
       if (this.inTlsHandshake.delete(key))
-        this.handler.onTlsFailed(remote, new Error('TLS handshake not completed'));
+        this.handler.onTlsFailed(remote, new Error('closed in the TLS handshake'));
     });
     secure.emit('connection', socket);
   }
@@ -119,7 +124,7 @@ class NodeServer implements NetServer {
       rejectUnauthorized: true,
       ALPNProtocols: ALPN,
       handshakeTimeout,
-      // An identity proven by certificate is proven anew each time: no resumed sessions.
+      // No session resumption: every connection proves its certificate.
       secureOptions: constants.SSL_OP_NO_TICKET,
     });
     server.on('secureConnection', (socket) => {
@@ -149,46 +154,49 @@ function dial(
           ...options,
           minVersion: TLS_VERSION,
           ALPNProtocols: ALPN,
-          ...(tls.ca === undefined ? {} : { ca: bytesOf(tls.ca) }),
-          ...(tls.key === undefined ? {} : { key: bytesOf(tls.key) }),
-          ...(tls.cert === undefined ? {} : { cert: bytesOf(tls.cert) }),
-          ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
+          ca: optionalBytes(tls.ca),
+          key: optionalBytes(tls.key),
+          cert: optionalBytes(tls.cert),
+          servername: tls.serverName,
         });
-  let settled = false;
+  let isDone = false;
   const timer = setTimeout(
     () => socket.destroy(new Error(`no connection within ${timeoutMs} ms`)),
     timeoutMs,
   );
-  const settle = (): boolean => {
+  const finish = (): boolean => {
     clearTimeout(timer);
-    const first = !settled;
-    settled = true;
-    return first;
+    const isFirst = !isDone;
+    isDone = true;
+    return isFirst;
   };
   socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
-    if (settle()) handler.onOpen(new NodeSocket(socket, socket.remoteAddress ?? UNIX));
+    if (finish()) handler.onOpen(new NodeSocket(socket, socket.remoteAddress ?? UNIX));
   });
   socket.on('error', (error) => {
-    if (settle()) handler.onError(error);
+    if (finish()) handler.onError(error);
   });
   socket.once('close', () => {
-    if (settle()) handler.onError(new Error('closed while connecting'));
+    if (finish()) handler.onError(new Error('closed while connecting'));
   });
   return {
     cancel() {
-      if (settle()) socket.destroy();
+      if (finish()) socket.destroy();
     },
   };
 }
 
-function contextOf(tls: ListenTls): {
-  key: Buffer;
-  cert: Buffer;
-  ca?: Buffer;
-  minVersion: typeof TLS_VERSION;
-} {
-  const ca = tls.clientCa === undefined ? {} : { ca: bytesOf(tls.clientCa) };
-  return { key: bytesOf(tls.key), cert: bytesOf(tls.cert), ...ca, minVersion: TLS_VERSION };
+function contextOf(tls: ListenTls): SecureContextOptions {
+  return {
+    key: bytesOf(tls.key),
+    cert: bytesOf(tls.cert),
+    ca: optionalBytes(tls.clientCa),
+    minVersion: TLS_VERSION,
+  };
+}
+
+function optionalBytes(text: string | Uint8Array | undefined): Buffer | undefined {
+  return text === undefined ? undefined : bytesOf(text);
 }
 
 function bytesOf(text: string | Uint8Array): Buffer {

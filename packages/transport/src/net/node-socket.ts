@@ -7,9 +7,9 @@ const BINDING_LABEL = 'EXPORTER-troupe-auth';
 const BINDING_BYTES = 32;
 const KEEP_ALIVE_MS = 30_000;
 const SLICE_MS = 1;
-const PLAIN: ChannelSecurity = { binding: new Uint8Array(0), certificate: null };
+const NO_TLS: ChannelSecurity = { binding: new Uint8Array(0), certificate: null };
 
-/** A socket of node:net or node:tls behind the port. */
+/** A socket of node:net or node:tls. */
 export class NodeSocket implements NetSocket {
   readonly remote: string;
   readonly channel: ChannelSecurity;
@@ -22,9 +22,9 @@ export class NodeSocket implements NetSocket {
   constructor(socket: Socket, remote: string) {
     this.socket = socket;
     this.remote = remote;
-    this.channel = socket instanceof TLSSocket ? channelOf(socket) : PLAIN;
+    this.channel = socket instanceof TLSSocket ? channelSecurityOf(socket) : NO_TLS;
     socket.setNoDelay(true);
-    // The minimal dialect has no Ping; this finds its half-open peers.
+    // Finds half-open peers of the minimal dialect, which has no Ping.
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.on('error', (error) => {
       this.error = error;
@@ -71,8 +71,9 @@ export class NodeSocket implements NetSocket {
     this.socket.destroy();
   }
 
-  // libuv reads a socket up to 32 times before it looks at the next one: two megabytes of small frames from one peer would keep
-  // everybody else waiting for a tenth of a second. So after a slice of work this socket steps back for one turn of the loop.
+  // libuv reads a socket up to 32 times before the next one: two megabytes of small frames from one peer
+  // would delay all others by a tenth of a second. After a slice of work this socket pauses for one turn of
+  // the event loop.
   private onData(handler: SocketHandler, chunk: Buffer): void {
     const startedAt = performance.now();
     handler.onData(chunk);
@@ -88,14 +89,14 @@ export class NodeSocket implements NetSocket {
   }
 }
 
-function channelOf(socket: TLSSocket): ChannelSecurity {
+function channelSecurityOf(socket: TLSSocket): ChannelSecurity {
   return {
     binding: socket.exportKeyingMaterial(BINDING_BYTES, BINDING_LABEL, Buffer.alloc(0)),
     certificate: socket.authorized ? uriOf(socket.getPeerCertificate().subjectaltname) : null,
   };
 }
 
-// One URI or nobody: with two, which one is meant would be ours to guess. Node quotes names that could be mistaken for several.
+// Exactly one URI: with two, the identity would be ambiguous. Node quotes names that contain a separator.
 function uriOf(names: string | undefined): string | null {
   const uris = (names ?? '').split(', ').filter((name) => name.startsWith('URI:'));
   const [only] = uris;

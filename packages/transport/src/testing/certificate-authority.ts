@@ -2,12 +2,12 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
 export interface CertificateOptions {
   readonly name: string;
-  /** Identity for authentication by certificate. */
-  readonly uri?: string;
-  /** Host names and IPv4 addresses it is good for. */
-  readonly hosts?: readonly string[];
-  readonly notBefore?: Date;
-  readonly notAfter?: Date;
+  /** The identity for authentication by certificate. */
+  readonly uri?: string | undefined;
+  /** Host names and IPv4 addresses. */
+  readonly hosts?: readonly string[] | undefined;
+  readonly notBefore?: Date | undefined;
+  readonly notAfter?: Date | undefined;
 }
 
 /** Both in PEM. */
@@ -19,7 +19,7 @@ export interface KeyAndCertificate {
 const DAY_MS = 86_400_000;
 const ECDSA_SHA256 = sequence(oid('1.2.840.10045.4.3.2'));
 
-/** A certificate authority for tests, made on the spot: nothing to install, nothing that expires in a repository. */
+/** A certificate authority for tests, created at run time: no certificate in the repository expires. */
 export class CertificateAuthority {
   readonly cert: string;
   private readonly key: KeyObject;
@@ -103,7 +103,7 @@ function sequence(...parts: readonly Buffer[]): Buffer {
   return tlv(0x30, ...parts);
 }
 
-// Tag, length, value: X.509 is made of nothing else. Lengths over 127 say first how many bytes they take.
+// DER: tag, length, value. Lengths over 127 are preceded by their number of bytes.
 function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   const value = Buffer.concat(parts);
   if (value.length < 0x80) return Buffer.concat([Buffer.from([tag, value.length]), value]);

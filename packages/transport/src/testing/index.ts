@@ -3,6 +3,5 @@ export {
   type CertificateOptions,
   type KeyAndCertificate,
 } from './certificate-authority.js';
-export { Chance } from './chance.js';
 export { ManualClock } from './manual-clock.js';
 export { MemoryNetwork, type MemoryNetworkOptions } from './memory-network.js';

@@ -1,5 +1,5 @@
+import { SeededRandom } from '@troupe/core/testing';
 import type { Clock } from '../net/clock.js';
-import { Chance } from './chance.js';
 
 interface Timer {
   readonly at: number;
@@ -7,16 +7,16 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** Time that passes only when told to. Timers of the same instant run in the order they were set. */
+/** Time that moves with `advance` only. Timers of the same instant run in the order they were set. */
 export class ManualClock implements Clock {
-  private readonly chance: Chance;
+  private readonly seeded: SeededRandom;
   private time = 0;
   private order = 0;
   private timers: Timer[] = [];
   private callbacks: (() => void)[] = [];
 
   constructor(seed = 1) {
-    this.chance = new Chance(seed);
+    this.seeded = new SeededRandom(seed);
   }
 
   now(): number {
@@ -24,7 +24,7 @@ export class ManualClock implements Clock {
   }
 
   random(): number {
-    return this.chance.next();
+    return this.seeded.next();
   }
 
   setTimer(ms: number, run: () => void): { cancel(): void } {
@@ -45,12 +45,12 @@ export class ManualClock implements Clock {
     this.callbacks.push(run);
   }
 
-  /** Timers that are set and have not run. */
+  /** Timers that have not run yet. */
   get pending(): number {
     return this.timers.length;
   }
 
-  /** Runs everything due within the next `ms`, in order, then stands there. */
+  /** Runs all timers due within the next `ms`, each followed by the callbacks of `soon`. */
   advance(ms: number): void {
     const until = this.time + ms;
     this.runCallbacks();

@@ -1,9 +1,9 @@
 import type { NetSocket, SocketHandler } from '../net/net.js';
 import { MemoryPipe, type PipeConditions } from './memory-pipe.js';
 
-const PLAIN = { binding: new Uint8Array(0), certificate: null };
+const NO_TLS = { binding: new Uint8Array(0), certificate: null };
 
-/** A connection: two pipes and the two sockets at their ends. Closing travels like bytes: a partition keeps it from the other end. */
+/** Two pipes and the sockets at their ends. A close is delivered like bytes: a partition holds it back. */
 export class MemoryLink {
   readonly accepted: MemorySocket;
   readonly dialled: MemorySocket;
@@ -12,28 +12,28 @@ export class MemoryLink {
   private readonly outbound: MemoryPipe;
   private readonly inbound: MemoryPipe;
 
-  constructor(from: string, to: string, world: LinkConditions, onGone: () => void) {
+  constructor(from: string, to: string, conditionsOf: LinkConditions, onClosed: () => void) {
     this.from = from;
     this.to = to;
     this.outbound = new MemoryPipe(
-      world(
+      conditionsOf(
         { from, to },
         () => this.break(),
-        (what) => this.accepted.arrived(what),
+        (end) => this.accepted.arrived(end),
       ),
     );
     this.inbound = new MemoryPipe(
-      world(
+      conditionsOf(
         { from: to, to: from },
         () => this.break(),
-        (what) => this.dialled.arrived(what),
+        (end) => this.dialled.arrived(end),
       ),
     );
-    const onClosed = (): void => {
-      if (this.accepted.closed && this.dialled.closed) onGone();
+    const onSocketClosed = (): void => {
+      if (this.accepted.closed && this.dialled.closed) onClosed();
     };
-    this.dialled = new MemorySocket(to, this.outbound, this.inbound, onClosed);
-    this.accepted = new MemorySocket(from, this.inbound, this.outbound, onClosed);
+    this.dialled = new MemorySocket(to, this.outbound, this.inbound, onSocketClosed);
+    this.accepted = new MemorySocket(from, this.inbound, this.outbound, onSocketClosed);
   }
 
   touches(machine: string): boolean {
@@ -52,15 +52,15 @@ export class MemoryLink {
 }
 
 export type LinkConditions = (
-  way: { readonly from: string; readonly to: string },
-  broken: () => void,
-  arrived: (what: 'end' | 'reset') => void,
+  route: { readonly from: string; readonly to: string },
+  onLost: () => void,
+  onArrived: (end: 'end' | 'reset') => void,
 ) => PipeConditions;
 
 class MemorySocket implements NetSocket {
   readonly remote: string;
-  readonly channel = PLAIN;
-  /** Its pipe copies. */
+  readonly channel = NO_TLS;
+  /** Its pipe copies all bytes. */
   readonly heldBytes = 0;
   private readonly outgoing: MemoryPipe;
   private readonly incoming: MemoryPipe;
@@ -70,10 +70,10 @@ class MemorySocket implements NetSocket {
   private endReceived = false;
   private isClosed = false;
 
-  constructor(remote: string, out: MemoryPipe, into: MemoryPipe, onClosed: () => void) {
+  constructor(remote: string, outgoing: MemoryPipe, incoming: MemoryPipe, onClosed: () => void) {
     this.remote = remote;
-    this.outgoing = out;
-    this.incoming = into;
+    this.outgoing = outgoing;
+    this.incoming = incoming;
     this.onClosed = onClosed;
   }
 
@@ -83,8 +83,8 @@ class MemorySocket implements NetSocket {
 
   attach(handler: SocketHandler): void {
     this.handler = handler;
-    this.outgoing.writer = handler;
-    this.incoming.reader = handler;
+    this.outgoing.attachWriter(handler);
+    this.incoming.attachReader(handler);
   }
 
   write(pieces: readonly Buffer[]): boolean {
@@ -110,9 +110,9 @@ class MemorySocket implements NetSocket {
     this.finish(null);
   }
 
-  arrived(what: 'end' | 'reset'): void {
+  arrived(end: 'end' | 'reset'): void {
     if (this.isClosed) return;
-    if (what === 'reset') return this.finish(new Error('ECONNRESET'));
+    if (end === 'reset') return this.finish(new Error('ECONNRESET'));
     this.endReceived = true;
     this.handler?.onEnd();
     if (this.endWritten) this.finish(null);
@@ -129,6 +129,6 @@ class MemorySocket implements NetSocket {
     this.isClosed = true;
     this.incoming.close();
     this.onClosed();
-    this.outgoing.later(() => this.handler?.onClose(error));
+    this.outgoing.runSoon(() => this.handler?.onClose(error));
   }
 }

@@ -1,90 +1,91 @@
+import { SeededRandom } from '@troupe/core/testing';
 import type { Clock } from '../net/clock.js';
 import type { Address, DialHandler, ListenHandler, Net, NetServer } from '../net/net.js';
-import { Chance } from './chance.js';
 import { type LinkConditions, MemoryLink } from './memory-link.js';
 import type { PipeConditions } from './memory-pipe.js';
 
 export interface MemoryNetworkOptions {
   readonly clock: Clock;
-  readonly seed?: number;
-  /** Each arrival takes between these; 1 to 1 unless given. */
-  readonly latencyMs?: { readonly from: number; readonly to: number };
-  readonly chunking?: 'whole' | 'random' | 'byte';
-  /** Chance that a connection is lost with an arrival. */
-  readonly lossPerArrival?: number;
-  /** Bytes on the way in one direction before the writer is told to stop. */
-  readonly windowBytes?: number;
+  readonly seed?: number | undefined;
+  /** The range of the latency of an arrival; 1 to 1 unless given. */
+  readonly latencyMs?: { readonly from: number; readonly to: number } | undefined;
+  /** How written bytes are cut on arrival; 'whole' unless given. */
+  readonly chunking?: 'whole' | 'random' | 'byte' | undefined;
+  /** The probability that a connection is lost with an arrival. */
+  readonly lossPerArrival?: number | undefined;
+  /** Bytes in flight in one direction before `write` returns false. */
+  readonly windowBytes?: number | undefined;
 }
 
 const PORT_FIRST = 40_000;
 
 /**
- * A network in memory, driven by a clock and a seed alone. Each machine is a `Net` of its own; its name is the host others dial, while
- * it binds 127.0.0.1 itself, so that listeners need neither keys nor TLS.
+ * A network in memory, driven by a clock and a seed alone. Each machine has its own `Net`; others dial it by
+ * its name, while it binds 127.0.0.1, so that listeners need neither keys nor TLS.
  */
 export class MemoryNetwork {
   private readonly clock: Clock;
-  private readonly random: Chance;
+  private readonly random: SeededRandom;
   private readonly options: MemoryNetworkOptions;
   private readonly listeners = new Map<string, ListenHandler>();
   private readonly openLinks = new Set<MemoryLink>();
-  private readonly blockedWays = new Set<string>();
+  private readonly blockedRoutes = new Set<string>();
   private nextPort = PORT_FIRST;
   private lossRate: number;
 
   constructor(options: MemoryNetworkOptions) {
     this.clock = options.clock;
     this.options = options;
-    this.random = new Chance(options.seed ?? 1);
+    this.random = new SeededRandom(options.seed ?? 1);
     this.lossRate = options.lossPerArrival ?? 0;
   }
 
-  /** The network as `name` sees it. */
+  /** The network interface of one machine. */
   machine(name: string): Net {
     return {
       listen: ({ address }, handler) => this.listen(name, address, handler),
       dial: ({ address, timeoutMs }, handler) => this.dial(name, address, timeoutMs, handler),
-      randomBytes: (bytes) => this.random.bytes(bytes),
+      secureRandom: (bytes) => this.random.bytes(bytes),
     };
   }
 
-  /** Connections open now. */
+  /** Open connections. */
   get linkCount(): number {
     return this.openLinks.size;
   }
 
-  /** Nothing passes between the two, either way; connections stay, as in a real partition. */
+  /** Blocks both directions between two machines; connections stay open, as in a real partition. */
   partition(a: string, b: string): void {
     this.stall(a, b);
     this.stall(b, a);
   }
 
-  /** Nothing passes from `from` to `to`; the other way is open. */
+  /** Blocks one direction. */
   stall(from: string, to: string): void {
-    this.blockedWays.add(routeKey(from, to));
+    this.blockedRoutes.add(routeKey(from, to));
   }
 
-  /** Undoes `partition` and `stall` between the two. What was on the way arrives. */
+  /** Ends `partition` and `stall` between two machines. Bytes in flight arrive. */
   heal(a: string, b: string): void {
-    this.blockedWays.delete(routeKey(a, b));
-    this.blockedWays.delete(routeKey(b, a));
+    this.blockedRoutes.delete(routeKey(a, b));
+    this.blockedRoutes.delete(routeKey(b, a));
     for (const link of this.openLinks) link.flow();
   }
 
-  /** Loses every connection of a machine, or all; both ends see a reset. The machine's listeners stay. */
+  /** Resets the connections of one machine, or all. Listeners stay. */
   reset(machine?: string): void {
     for (const link of [...this.openLinks]) if (machine === undefined || link.touches(machine)) link.break();
   }
 
-  /** The machine is gone: its connections are lost and its listeners closed. */
+  /** Resets the connections of a machine and closes its listeners. */
   crash(machine: string): void {
     for (const key of [...this.listeners.keys()])
       if (key.startsWith(`${machine} `)) this.listeners.delete(key);
     this.reset(machine);
   }
 
-  lossPerArrival(chance: number): void {
-    this.lossRate = chance;
+  lossPerArrival(probability: number): void {
+    this.lossRate = probability;
   }
 
   private listen(machine: string, address: Address, handler: ListenHandler): NetServer {
@@ -107,25 +108,25 @@ export class MemoryNetwork {
 
   private dial(from: string, address: Address, timeoutMs: number, handler: DialHandler): { cancel(): void } {
     const to = 'path' in address ? from : (address.host ?? from);
-    let settled = false;
-    const settle = (run: () => void): void => {
-      if (settled) return;
-      settled = true;
+    let isDone = false;
+    const finish = (run: () => void): void => {
+      if (isDone) return;
+      isDone = true;
       run();
     };
     const timeout = this.clock.setTimer(timeoutMs, () =>
-      settle(() => handler.onError(new Error(`ETIMEDOUT ${to}`))),
+      finish(() => handler.onError(new Error(`ETIMEDOUT ${to}`))),
     );
     this.clock.setTimer(this.latencyMs(), () => {
-      if (settled || this.blockedWays.has(routeKey(from, to)) || this.blockedWays.has(routeKey(to, from)))
+      if (isDone || this.blockedRoutes.has(routeKey(from, to)) || this.blockedRoutes.has(routeKey(to, from)))
         return;
       timeout.cancel();
-      settle(() => this.connect(from, to, this.listeners.get(listenerKey(to, address)), handler));
+      finish(() => this.connect(from, to, this.listeners.get(listenerKey(to, address)), handler));
     });
     return {
       cancel: () => {
         timeout.cancel();
-        settled = true;
+        isDone = true;
       },
     };
   }
@@ -134,29 +135,30 @@ export class MemoryNetwork {
     if (listener === undefined) return handler.onError(new Error(`ECONNREFUSED ${to}`));
     const verdict = listener.admit(from);
     if (verdict !== 'accept') return handler.onError(new Error(`ECONNRESET ${to}`));
-    const world: LinkConditions = (way, broken, arrived) => this.conditionsOf(way, broken, arrived);
-    const link: MemoryLink = new MemoryLink(from, to, world, () => this.openLinks.delete(link));
+    const conditionsOf: LinkConditions = (route, onLost, onArrived) =>
+      this.conditionsOf(route, onLost, onArrived);
+    const link: MemoryLink = new MemoryLink(from, to, conditionsOf, () => this.openLinks.delete(link));
     this.openLinks.add(link);
     listener.onSocket(link.accepted);
     handler.onOpen(link.dialled);
   }
 
   private conditionsOf(
-    way: { readonly from: string; readonly to: string },
-    broken: () => void,
-    arrived: (what: 'end' | 'reset') => void,
+    route: { readonly from: string; readonly to: string },
+    onLost: () => void,
+    onArrived: (end: 'end' | 'reset') => void,
   ): PipeConditions {
-    const key = routeKey(way.from, way.to);
+    const key = routeKey(route.from, route.to);
     return {
-      chance: this.random,
+      random: this.random,
       after: (ms, run) => this.clock.setTimer(ms, run),
       latencyMs: () => this.latencyMs(),
       chunking: this.options.chunking ?? 'whole',
       windowBytes: this.options.windowBytes ?? 256 * 1024,
-      isBlocked: () => this.blockedWays.has(key),
-      connectionLost: () => this.lossRate > 0 && this.random.next() < this.lossRate,
-      onLost: broken,
-      onArrived: arrived,
+      isBlocked: () => this.blockedRoutes.has(key),
+      isLost: () => this.lossRate > 0 && this.random.chance(this.lossRate),
+      onLost,
+      onArrived,
     };
   }
 

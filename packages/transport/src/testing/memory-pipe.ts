@@ -1,59 +1,58 @@
+import type { SeededRandom } from '@troupe/core/testing';
 import type { SocketHandler } from '../net/net.js';
-import type { Chance } from './chance.js';
 
-/** What a direction of a connection asks of its network. */
+/** The network conditions of one direction of a connection. */
 export interface PipeConditions {
-  readonly chance: Chance;
-  /** Runs `run` after the latency of this moment. */
+  readonly random: SeededRandom;
   after(ms: number, run: () => void): void;
   latencyMs(): number;
   /** How the bytes are cut on arrival. */
   readonly chunking: 'whole' | 'random' | 'byte';
   readonly windowBytes: number;
-  /** Bytes written now stay where they are, until the network says `flow` again. */
+  /** While true, bytes wait for the next `flow`. */
   isBlocked(): boolean;
-  /** Asked once per arriving chunk: the connection is lost here. */
-  connectionLost(): boolean;
+  /** Called once per arrival; true: the connection is lost. */
+  isLost(): boolean;
   onLost(): void;
   /** The writer's end of stream, or a reset, has arrived at the reader. */
-  onArrived(what: 'end' | 'reset'): void;
+  onArrived(end: 'end' | 'reset'): void;
 }
 
 type Item = Buffer | 'end' | 'reset';
 
 /**
- * One direction of a connection: bytes keep their order, arrive late, cut anywhere, and wait while the way is blocked or the reader
- * is paused. A full window tells the writer to stop, like a socket buffer.
+ * One direction of a connection: bytes arrive in order, late, cut anywhere, and wait while the route is
+ * blocked or the reader is paused. At a full window `write` returns false, like that of a socket.
  */
 export class MemoryPipe {
   private readonly conditions: PipeConditions;
   private readonly queue: Item[] = [];
-  private readerHandler: SocketHandler | null = null;
-  private writerHandler: SocketHandler | null = null;
+  private reader: SocketHandler | null = null;
+  private writer: SocketHandler | null = null;
   private queuedBytes = 0;
   private paused = false;
   private inTransit = false;
   private wantsWritable = false;
   private closed = false;
 
-  constructor(world: PipeConditions) {
-    this.conditions = world;
+  constructor(conditions: PipeConditions) {
+    this.conditions = conditions;
   }
 
-  set reader(handler: SocketHandler) {
-    this.readerHandler = handler;
+  attachReader(handler: SocketHandler): void {
+    this.reader = handler;
     this.flow();
   }
 
-  set writer(handler: SocketHandler) {
-    this.writerHandler = handler;
+  attachWriter(handler: SocketHandler): void {
+    this.writer = handler;
   }
 
   write(pieces: readonly Buffer[]): boolean {
     if (this.closed) return true;
     for (const piece of pieces) {
       if (piece.length === 0) continue;
-      // A copy, as the operating system would make: the writer may use its buffer again.
+      // A copy, as an operating system makes: the writer may reuse its buffer.
       this.queue.push(Buffer.from(piece));
       this.queuedBytes += piece.length;
     }
@@ -67,7 +66,7 @@ export class MemoryPipe {
     this.flow();
   }
 
-  /** Whatever is on the way is lost; the reader hears of it once the way is free. */
+  /** Drops the bytes in flight; the reader gets the reset once the route is open. */
   reset(): void {
     if (this.closed) return;
     this.queue.length = 0;
@@ -90,12 +89,12 @@ export class MemoryPipe {
     this.queue.length = 0;
   }
 
-  /** On the network's clock, but without its latency. */
-  later(run: () => void): void {
+  /** On the network's clock, without latency. */
+  runSoon(run: () => void): void {
     this.conditions.after(0, run);
   }
 
-  /** Moves on if nothing stands in the way. */
+  /** Starts the next arrival, unless one is pending or the route is blocked. */
   flow(): void {
     if (this.inTransit || this.closed || this.queue.length === 0 || this.conditions.isBlocked()) return;
     this.inTransit = true;
@@ -106,9 +105,9 @@ export class MemoryPipe {
   }
 
   private arrive(): void {
-    if (this.closed || this.paused || this.readerHandler === null || this.conditions.isBlocked()) return;
-    if (this.conditions.connectionLost()) return this.conditions.onLost();
-    // What was written during one latency arrives together; only how it is cut differs.
+    if (this.closed || this.paused || this.reader === null || this.conditions.isBlocked()) return;
+    if (this.conditions.isLost()) return this.conditions.onLost();
+    // Bytes written during one latency arrive together.
     const items = this.queue.splice(0);
     while (items.length > 0 && !this.closed) {
       if (this.paused) {
@@ -119,7 +118,7 @@ export class MemoryPipe {
     }
     if (this.wantsWritable && this.queuedBytes < this.conditions.windowBytes / 2 && !this.closed) {
       this.wantsWritable = false;
-      this.writerHandler?.onWritable();
+      this.writer?.onWritable();
     }
     this.flow();
   }
@@ -131,11 +130,11 @@ export class MemoryPipe {
     const take = this.chunkBytes(item.length);
     if (take < item.length) items.unshift(item.subarray(take));
     this.queuedBytes -= take;
-    this.readerHandler?.onData(item.subarray(0, take));
+    this.reader?.onData(item.subarray(0, take));
   }
 
   private chunkBytes(bytes: number): number {
     if (this.conditions.chunking === 'byte') return 1;
-    return this.conditions.chunking === 'random' ? this.conditions.chance.between(1, bytes) : bytes;
+    return this.conditions.chunking === 'random' ? this.conditions.random.between(1, bytes) : bytes;
   }
 }

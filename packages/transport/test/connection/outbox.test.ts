@@ -5,7 +5,7 @@ import { Outbox } from '#src/connection/outbox.js';
 const outboxes = suite('outbox');
 const TYPE = 9;
 
-function said(pieces: readonly Buffer[]): string {
+function textOf(pieces: readonly Buffer[]): string {
   return Buffer.concat(pieces).toString('latin1');
 }
 
@@ -13,26 +13,26 @@ function frame(outbox: Outbox, letter: string): void {
   outbox.writer.writeFrame(TYPE, Buffer.from(letter.repeat(50)));
 }
 
-outboxes('what the socket still holds is not written over', () => {
+outboxes('bytes held by the socket are not overwritten', () => {
   const outbox = new Outbox();
   frame(outbox, 'a');
   const first = outbox.takeNext();
-  const before = said(first);
+  const before = textOf(first);
   frame(outbox, 'b');
   const second = outbox.takeNext();
-  assert.is(said(first), before);
-  assert.match(said(second), /b{50}$/);
+  assert.is(textOf(first), before);
+  assert.match(textOf(second), /b{50}$/);
 });
 
-outboxes('what has left is written over, what was encoded meanwhile is not', () => {
+outboxes('the slab is reused for bytes that have left; bytes encoded later are kept', () => {
   const outbox = new Outbox();
   frame(outbox, 'a');
   const first = outbox.takeNext();
   frame(outbox, 'b');
   outbox.socketEmpty();
   frame(outbox, 'c');
-  assert.match(said(outbox.takeNext()), /b{50}.*c{50}$/s);
-  assert.match(said(first), /a{50}$/);
+  assert.match(textOf(outbox.takeNext()), /b{50}.*c{50}$/s);
+  assert.match(textOf(first), /a{50}$/);
   outbox.socketEmpty();
   frame(outbox, 'd');
   const again = outbox.takeNext();
@@ -40,7 +40,7 @@ outboxes('what has left is written over, what was encoded meanwhile is not', () 
   assert.is(again[0]?.byteOffset, first[0]?.byteOffset);
 });
 
-outboxes('more than one write may take leaves in order, and nothing of it is written over before', () => {
+outboxes('bytes above the size of one write leave in order and are not overwritten before', () => {
   const outbox = new Outbox();
   const large = Buffer.alloc(300 * 1024, 'x');
   frame(outbox, 'a');
@@ -50,8 +50,8 @@ outboxes('more than one write may take leaves in order, and nothing of it is wri
   outbox.socketEmpty();
   frame(outbox, 'c');
   frame(outbox, 'd');
-  const rest = said([...outbox.takeNext(), ...outbox.takeNext()]);
-  assert.match(said([first]), /^.{9}a{50}.{9}x+$/s);
+  const rest = textOf([...outbox.takeNext(), ...outbox.takeNext()]);
+  assert.match(textOf([first]), /^.{9}a{50}.{9}x+$/s);
   assert.is(first.length, 256 * 1024);
   assert.match(rest, /^x+.{9}b{50}.{9}c{50}.{9}d{50}$/s);
   assert.is(outbox.takeNext().length, 0);

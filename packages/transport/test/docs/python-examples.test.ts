@@ -1,5 +1,5 @@
 // timeout: 60s
-// docs/examples/minimal-worker.py and minimal-client.py against a listener with the smallest leader there can be.
+// docs/examples/minimal-worker.py and minimal-client.py against a listener with a tiny leader.
 
 import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,7 @@ import {
 } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RealListener } from '../net/end-to-end.js';
+import { RealListener } from '../net/real-listener.js';
 
 const examples = suite('python examples');
 const run = promisify(execFile);
@@ -25,7 +25,9 @@ function script(name: string): string {
   return fileURLToPath(new URL(`../../../../docs/examples/${name}`, import.meta.url));
 }
 
-/** The original page in thirty lines: a queue, credit kept per worker, one dispatch for every event (A1, A9). */
+/**
+ * A leader of the minimal dialect in thirty lines: a queue, credit per worker, a dispatch after every event.
+ */
 class TinyLeader {
   readonly acked: string[] = [];
   private readonly queue: Buffer[] = [];
@@ -77,7 +79,7 @@ class TinyLeader {
 }
 
 examples(
-  'a worker that starts before the client gets the jobs all the same, and acknowledges them',
+  'a minimal worker gets and acknowledges the jobs of a minimal client that starts later',
   async () => {
     if (!python) return console.log('skipped: python3 is not installed');
     await using leader = new TinyLeader();
@@ -97,7 +99,7 @@ examples(
   },
 );
 
-examples('a client of the full dialect can be written from the page alone', async () => {
+examples('a client of the full dialect, written from the page alone, works', async () => {
   if (!python) return console.log('skipped: python3 is not installed');
   const key = '5a'.repeat(32);
   const identities = new IdentityStore([

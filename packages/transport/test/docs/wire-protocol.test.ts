@@ -1,4 +1,4 @@
-// docs/wire-protocol.md is what other languages are written from: its examples and numbers are checked here.
+// Peers in other languages are written from docs/wire-protocol.md: this checks its examples and numbers.
 
 import { readFileSync } from 'node:fs';
 import {
@@ -20,15 +20,15 @@ import { decodeWelcome } from '#src/handshake/welcome.js';
 const page = suite('wire protocol page');
 const text = readFileSync(new URL('../../../../docs/wire-protocol.md', import.meta.url), 'utf8');
 
-interface Line {
+interface ExampleFrame {
   readonly from: '>' | '<';
   readonly type: number;
   readonly payload: Buffer;
 }
 
-function example(): Line[] {
+function example(): ExampleFrame[] {
   const block = /```hex\n([\s\S]*?)```/.exec(text)?.[1] ?? '';
-  const lines: Line[] = [];
+  const lines: ExampleFrame[] = [];
   let from: '>' | '<' = '>';
   const decoder = new FrameDecoder(
     {
@@ -46,28 +46,28 @@ function example(): Line[] {
   return lines;
 }
 
-function headerOf(line: Line | undefined): FrameHeader {
+function headerOf(line: ExampleFrame | undefined): FrameHeader {
   const payload = line?.payload ?? Buffer.alloc(2);
   return readHeader(payload, 2, 2 + payload.readUInt16LE(0)) as FrameHeader;
 }
 
-page('the worked example decodes to what it says', () => {
+page('the worked example decodes as described', () => {
   const lines = example();
   assert.equal(
     lines.map(({ from, type }) => `${from}${type}`),
     ['>9', '<33', '>34', '<35', '>1', '<5', '>1', '>40', '>37', '>40', '<38', '<36'],
   );
-  const [hello, challenge, auth, welcome, submit, result, pieces] = lines;
+  const [hello, challenge, auth, welcome, submit, result, streamed] = lines;
   assert.is(decodeHello(hello?.payload ?? Buffer.alloc(0))?.name, 'ann');
   assert.equal({ ...headerOf(submit) }.subject, 'invoice.print');
-  assert.is(headerOf(submit).deadlineMs, 1500);
+  assert.is(headerOf(submit).msgId, 'm1');
   assert.is(headerOf(result).corrId, 'm1');
-  assert.is(headerOf(pieces).bodyLength, 5);
+  assert.is(headerOf(streamed).bodyLength, 5);
   const error = decodeWireError(lines.at(-1)?.payload ?? Buffer.alloc(0));
   assert.is(error?.code, WIRE_ERRORS.FORBIDDEN.code);
   assert.is(error?.corrId, 'm2');
   const key = new Secret('11'.repeat(32));
-  const said = {
+  const transcript = {
     helloType: 9,
     hello: hello?.payload ?? Buffer.alloc(0),
     challenge: challenge?.payload ?? Buffer.alloc(0),
@@ -75,33 +75,33 @@ page('the worked example decodes to what it says', () => {
     binding: new Uint8Array(0),
   };
   const proof = auth?.payload.subarray(-32) ?? Buffer.alloc(0);
-  assert.ok(dialerProof(key, said).equals(proof));
+  assert.ok(dialerProof(key, transcript).equals(proof));
   const read = decodeWelcome(welcome?.payload ?? Buffer.alloc(0));
   assert.is(read?.welcome.identityName, 'billing-api');
-  assert.ok(read !== null && listenerProof(key, said, proof, read.signed).equals(read.proof));
+  assert.ok(read !== null && listenerProof(key, transcript, proof, read.signed).equals(read.proof));
 });
 
-page('lists every frame type under its number', () => {
+page('every frame type is listed with its number', () => {
   for (const [name, number] of Object.entries(FrameType)) {
-    if (name === 'FirstOfApplication') assert.match(text, `| ${number}–255 |`);
+    if (name === 'FirstApplicationType') assert.match(text, `| ${number}–255 |`);
     else assert.match(text, `| ${number} | ${name} |`);
   }
 });
 
-page('lists every answer with its code and whether it ends the connection', () => {
-  for (const [name, { code, endsConnection: ends }] of Object.entries(WIRE_ERRORS)) {
+page('every error is listed with its code and its effect on the connection', () => {
+  for (const [name, { code, endsConnection }] of Object.entries(WIRE_ERRORS)) {
     const row = text
       .split('\n')
       .find((line) => new RegExp(`^\\| [\\d, ]*${code}\\b.*\\b${name}\\b`).test(line));
     assert.ok(row !== undefined, `${code} ${name}`);
-    assert.is(/\| ends \|$/.test(row), ends, `${code} ${name}`);
+    assert.is(/\| ends \|$/.test(row), endsConnection, `${code} ${name}`);
   }
 });
 
-page('states the limits the profiles have', () => {
+page('the limits are those of the profiles', () => {
   const MIB = 1024 * 1024;
   const table: readonly (readonly [string, number, number])[] = [
-    ['| body in pieces | 8 MiB | 256 MiB |', transportLimits('public').bodyBytesMax / MIB, 8],
+    ['| streamed body | 8 MiB | 256 MiB |', transportLimits('public').bodyBytesMax / MIB, 8],
     ['| worker credit | 1,024 | 16,384 |', transportLimits('trusted').creditMax, 16_384],
     [
       '| requests in flight, count / bytes | 1,024 / 8 MiB | 16,384 / 256 MiB |',

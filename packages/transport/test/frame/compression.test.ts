@@ -15,17 +15,17 @@ function codeOf(run: () => unknown): string {
   return 'none';
 }
 
-compression('gives back what went in, smaller on the way', () => {
+compression('a body is smaller when compressed and unchanged when decompressed', () => {
   const body = Buffer.from('the same words again and again. '.repeat(100));
   for (const method of ['gzip', 'brotli'] as const) {
-    const packed = compressBody(body, method);
-    assert.is(packed.compression, method);
-    assert.ok(packed.body.length < body.length);
-    assert.equal(Buffer.from(decompressBody(packed, MIB)), body);
+    const encoded = compressBody(body, method);
+    assert.is(encoded.compression, method);
+    assert.ok(encoded.body.length < body.length);
+    assert.equal(Buffer.from(decompressBody(encoded, MIB)), body);
   }
 });
 
-compression('leaves a body alone that would not get smaller', () => {
+compression('a body that would not get smaller is left as it is', () => {
   let seed = 1;
   const noise = Buffer.alloc(4096);
   for (let i = 0; i < noise.length; i += 1) {
@@ -38,15 +38,15 @@ compression('leaves a body alone that would not get smaller', () => {
   }
 });
 
-compression('never sends what a receiver would take for a bomb', () => {
+compression('no compressed body is above the ratio that a receiver refuses', () => {
   const zeros = Buffer.alloc(MIB);
   for (const method of ['gzip', 'brotli'] as const) {
-    const packed = compressBody(zeros, method);
-    assert.is(decompressBody(packed, MIB).length, MIB);
+    const encoded = compressBody(zeros, method);
+    assert.is(decompressBody(encoded, MIB).length, MIB);
   }
 });
 
-compression('refuses a bomb by its claim, by its ratio and by what it really does', () => {
+compression('a bomb is refused by its declared length, by its ratio and by its expansion', () => {
   const zeros = Buffer.alloc(64 * MIB);
   for (const [method, bomb] of [
     ['gzip', gzipSync(zeros)],
@@ -69,7 +69,7 @@ compression('refuses a bomb by its claim, by its ratio and by what it really doe
   }
 });
 
-compression('calls garbage and false lengths corrupt', () => {
+compression('invalid data and wrong lengths are corrupt', () => {
   const body = gzipSync(Buffer.from('abc'.repeat(100)));
   assert.is(
     codeOf(() => decompressBody({ compression: 'gzip', rawLen: 301, body }, MIB)),

@@ -26,11 +26,11 @@ function stream(...frames: readonly (readonly [number, string])[]): Buffer {
   return Buffer.concat(writer.takePieces());
 }
 
-decoder('writes the layout of the page: length, type, payloadLen, payload', () => {
+decoder('a frame is length, type, payloadLen, payload', () => {
   assert.is(stream([2, 'hi']).toString('hex'), '07000000020200000068 69'.replace(' ', ''));
 });
 
-decoder('gives the same frames for every way of cutting a stream in three (A4, A7)', () => {
+decoder('a stream cut in three at any positions gives the same frames', () => {
   const bytes = stream([9, ''], [1, 'a'], [4, '0123456789'], [3, ''], [200, 'xyz']);
   assert.ok(bytes.length <= 64, `${bytes.length} bytes`);
   const whole = collect();
@@ -46,7 +46,7 @@ decoder('gives the same frames for every way of cutting a stream in three (A4, A
   }
 });
 
-decoder('gives the same frames byte by byte', () => {
+decoder('a stream pushed byte by byte gives the same frames', () => {
   const bytes = stream([1, 'abc'.repeat(50)], [2, ''], [255, 'z']);
   const whole = collect();
   whole.decoder.push(bytes);
@@ -56,7 +56,7 @@ decoder('gives the same frames byte by byte', () => {
   assert.is(whole.frames.length, 3);
 });
 
-decoder('tells a clean end from a cut frame at every position (A8)', () => {
+decoder('`insideFrame` is exact at every position', () => {
   const bytes = stream([1, 'abc'], [2, 'de']);
   const boundaries = new Set([0, 12, bytes.length]);
   for (let cut = 0; cut <= bytes.length; cut += 1) {
@@ -66,7 +66,7 @@ decoder('tells a clean end from a cut frame at every position (A8)', () => {
   }
 });
 
-decoder('refuses lengths that disagree, and nothing follows (A4)', () => {
+decoder('after lengths that disagree nothing more is delivered', () => {
   const bytes = Buffer.concat([stream([1, 'abc']), stream([1, 'abc'])]);
   bytes.writeUInt32LE(9, 12);
   const { decoder: reading, frames } = collect();
@@ -75,7 +75,7 @@ decoder('refuses lengths that disagree, and nothing follows (A4)', () => {
   assert.is(frames.length, 1);
 });
 
-decoder('refuses a length over the maximum once four bytes are there, before taking memory (A5)', () => {
+decoder('a length over the maximum is refused after four bytes, before memory is reserved', () => {
   for (const length of [0xffff_ffff, 0x8000_0000, 1024 + 5 + 1]) {
     const { decoder: reading } = collect();
     const head = Buffer.alloc(4);
@@ -84,21 +84,21 @@ decoder('refuses a length over the maximum once four bytes are there, before tak
   }
 });
 
-decoder('sees in the first bytes of HTTP, TLS and SSH that they are not ours', () => {
+decoder('HTTP, TLS and SSH are refused by their first bytes', () => {
   for (const text of ['GET ', 'POST', 'SSH-', '\x16\x03\x01\x02', 'PRI ']) {
     const { decoder: reading } = collect(4096);
     assert.is(reading.push(Buffer.from(text, 'latin1')), 'oversized', text);
   }
 });
 
-decoder('refuses a type that is not expected as soon as its byte is there', () => {
+decoder('an unexpected type is refused with its byte', () => {
   const { decoder: reading } = collect();
   reading.acceptsType = (type) => type === 9;
   assert.is(reading.push(stream([1, 'abc']).subarray(0, 4)), null);
   assert.is(reading.push(Uint8Array.of(1)), 'unexpected-type');
 });
 
-decoder('takes at most 64 KiB on the word of a frame head', () => {
+decoder('a declared length alone reserves at most 64 KiB', () => {
   const { decoder: reading } = collect(256 * 1024 * 1024);
   const head = Buffer.alloc(9);
   head.writeUInt32LE(200 * 1024 * 1024 + 5, 0);
@@ -112,7 +112,7 @@ decoder('takes at most 64 KiB on the word of a frame head', () => {
   assert.is(reading.receivedBytes, 10);
 });
 
-decoder('puts a large frame together from many chunks unchanged', () => {
+decoder('a large frame is assembled from many chunks unchanged', () => {
   const payload = Buffer.alloc(3 * 1024 * 1024 + 17);
   for (let i = 0; i < payload.length; i += 1) payload[i] = i * 31;
   const writer = new FrameWriter();
@@ -127,7 +127,7 @@ decoder('puts a large frame together from many chunks unchanged', () => {
   assert.ok(got.equals(payload));
 });
 
-decoder('hands a long payload on in parts that join to the whole, for every split', () => {
+decoder('fragments of a payload join to the whole for every split', () => {
   const bytes = stream([1, 'before'], [40, 'HEAD-and-then-the-rest-of-it'], [2, 'after']);
   for (let i = 0; i <= bytes.length; i += 1) {
     for (let j = i; j <= bytes.length; j += 1) {
@@ -152,7 +152,7 @@ decoder('hands a long payload on in parts that join to the whole, for every spli
   }
 });
 
-decoder('delivers nothing while halted and everything, in order, afterwards', () => {
+decoder('a halted decoder delivers nothing; after `resume` all frames follow in order', () => {
   const frames: number[] = [];
   const reading: FrameDecoder = new FrameDecoder(
     {

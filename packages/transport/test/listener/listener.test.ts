@@ -1,17 +1,17 @@
 import { FrameType, IdentityStore, Listener, NO_HEADER, nodeClock, nodeNet } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectionOf, first, openRig } from '../connection-rig.js';
 import { hello, rawPeer } from '../raw-peer.js';
-import { connectionOf, first, openWorld } from '../world.js';
 
 const listener = suite('listener');
 const KEY = '11'.repeat(32);
 
-function nobody(): never {
-  throw new Error('nobody was expected');
+function unexpected(): never {
+  throw new Error('no connection was expected');
 }
 
-listener('refuses to bind where strangers could come in', () => {
+listener('a public address without TLS and authentication is refused', () => {
   const identities = new IdentityStore([]);
   const hmac = { kind: 'hmac', identities } as const;
   const tls = { key: 'k', cert: 'c' };
@@ -29,7 +29,7 @@ listener('refuses to bind where strangers could come in', () => {
           net: nodeNet,
           clock: nodeClock,
           address: { host, port: 0 },
-          onConnection: nobody,
+          onConnection: unexpected,
           ...options,
         }),
       (error: { code: string; missing: readonly string[] }) => {
@@ -40,7 +40,7 @@ listener('refuses to bind where strangers could come in', () => {
   }
 });
 
-listener('binds 127.0.0.1 unless told otherwise', async () => {
+listener('127.0.0.1 is the default address', async () => {
   const address = await new Promise((resolve) => {
     const opened = new Listener({
       net: nodeNet,
@@ -49,24 +49,24 @@ listener('binds 127.0.0.1 unless told otherwise', async () => {
         opened.close();
         resolve(bound);
       },
-      onConnection: nobody,
+      onConnection: unexpected,
     });
   });
   assert.is((address as { host: string }).host, '127.0.0.1');
 });
 
-listener('warns every minute while it is open to strangers on purpose', () => {
-  const world = openWorld({ address: { host: '0.0.0.0', port: 7000 }, insecure: true });
-  world.clock.advance(125_000);
-  assert.is(world.events.filter((event) => event.kind === 'insecure').length, 3);
+listener('an insecure listener warns every minute', () => {
+  const rig = openRig({ address: { host: '0.0.0.0', port: 7000 }, insecure: true });
+  rig.clock.advance(125_000);
+  assert.is(rig.events.filter((event) => event.kind === 'insecure').length, 3);
 });
 
-listener('serves the minimal dialect as the page says', () => {
-  const world = openWorld();
-  const peer = rawPeer(world);
+listener('the minimal dialect works as documented', () => {
+  const rig = openRig();
+  const peer = rawPeer(rig);
   peer.bytes('050000000a00000000', '09000000040400000001000000');
-  world.clock.advance(5);
-  const log = first(world.accepted);
+  rig.clock.advance(5);
+  const log = first(rig.accepted);
   const connection = connectionOf(log);
   assert.is(connection.handshake.dialect, 'minimal');
   assert.is(connection.handshake.role, 'worker');
@@ -75,260 +75,254 @@ listener('serves the minimal dialect as the page says', () => {
     [[4, '01000000']],
   );
   connection.write(2, { msgId: 'not sent to a minimal peer' }, Buffer.from('hi'));
-  world.clock.advance(5);
+  rig.clock.advance(5);
   assert.equal(peer.frames, [{ type: 2, payload: Buffer.from('hi') }]);
-  world.clock.advance(60_000);
+  rig.clock.advance(60_000);
   assert.equal(peer.types, [2], 'no Ping for a minimal peer');
 });
 
-listener('takes a submit of many megabytes in one frame from a minimal client', () => {
-  const world = openWorld();
-  const peer = rawPeer(world);
+listener('a minimal client submits many megabytes in one frame', () => {
+  const rig = openRig();
+  const peer = rawPeer(rig);
   peer.frame(9);
   peer.frame(1, Buffer.alloc(20_000_000, 7));
-  world.clock.advance(1000);
-  assert.is(first(world.accepted).frames[0]?.body.length, 20_000_000);
+  rig.clock.advance(1000);
+  assert.is(first(rig.accepted).frames[0]?.body.length, 20_000_000);
 });
 
-listener('says nothing to a minimal peer that does wrong, and ends what must end', () => {
-  const world = openWorld();
-  const peer = rawPeer(world);
+listener('a minimal peer gets no Error; a handshake frame after its Hello closes the connection', () => {
+  const rig = openRig();
+  const peer = rawPeer(rig);
   peer.frame(10);
   peer.frame(50);
   peer.frame(37, Buffer.alloc(3));
-  world.clock.advance(100);
+  rig.clock.advance(100);
   assert.is(peer.closed, false);
   peer.frame(9);
-  world.clock.advance(2000);
+  rig.clock.advance(2000);
   assert.equal(peer.frames, []);
   assert.is(peer.closed, true);
 });
 
-listener('tells the one too many, and counts again when somebody leaves', () => {
-  const world = openWorld({ limits: { connectionsMax: 2 } });
-  const one = rawPeer(world, 'a');
-  rawPeer(world, 'b');
-  assert.throws(() => rawPeer(world, 'c'), /ECONNRESET/);
-  assert.equal(world.events.at(-1), { kind: 'refused', remote: 'c', why: 'limits' });
+listener('a connection over the limit is refused until another one is closed', () => {
+  const rig = openRig({ limits: { connectionsMax: 2 } });
+  const one = rawPeer(rig, 'a');
+  rawPeer(rig, 'b');
+  assert.throws(() => rawPeer(rig, 'c'), /ECONNRESET/);
+  assert.equal(rig.events.at(-1), { kind: 'refused', remote: 'c', cause: 'limits' });
   one.end();
-  world.clock.advance(3_000);
-  rawPeer(world, 'c');
+  rig.clock.advance(3_000);
+  rawPeer(rig, 'c');
 });
 
-listener('bounds sockets that have not proven themselves, per address and in all', () => {
-  const world = openWorld({
+listener('unauthenticated sockets are limited per address and in total', () => {
+  const rig = openRig({
     profile: 'public',
     limits: { unauthenticatedMax: 5, unauthenticatedPerAddressMax: 2 },
   });
-  rawPeer(world, 'a').frame(9, hello());
-  rawPeer(world, 'a').frame(9, hello());
-  world.clock.advance(5);
-  rawPeer(world, 'a');
-  rawPeer(world, 'a');
-  assert.throws(() => rawPeer(world, 'a'), /ECONNRESET/);
-  rawPeer(world, 'b');
-  rawPeer(world, 'c');
-  rawPeer(world, 'd');
-  assert.throws(() => rawPeer(world, 'e'), /ECONNRESET/);
-  world.clock.advance(3_000);
-  assert.equal(world.listener.usage, { connections: 2, unauthenticated: 0 });
+  rawPeer(rig, 'a').frame(9, hello());
+  rawPeer(rig, 'a').frame(9, hello());
+  rig.clock.advance(5);
+  rawPeer(rig, 'a');
+  rawPeer(rig, 'a');
+  assert.throws(() => rawPeer(rig, 'a'), /ECONNRESET/);
+  rawPeer(rig, 'b');
+  rawPeer(rig, 'c');
+  rawPeer(rig, 'd');
+  assert.throws(() => rawPeer(rig, 'e'), /ECONNRESET/);
+  rig.clock.advance(3_000);
+  assert.equal(rig.listener.usage, { connections: 2, unauthenticated: 0 });
 });
 
-listener('bounds the connections of one identity', () => {
+listener('the connections of one identity are limited', () => {
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const world = openWorld({ auth: { kind: 'hmac', identities }, limits: { connectionsPerIdentityMax: 2 } });
-  const dials = Array.from({ length: 3 }, () =>
-    world.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } }),
-  );
-  world.clock.advance(100);
-  assert.is(world.listener.connections, 2);
+  const rig = openRig({ auth: { kind: 'hmac', identities }, limits: { connectionsPerIdentityMax: 2 } });
+  const dials = Array.from({ length: 3 }, () => rig.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } }));
+  rig.clock.advance(100);
+  assert.is(rig.listener.connections, 2);
   const lost = dials.flatMap(({ events }) => events.filter((event) => event.kind === 'lost'));
   assert.is(lost.length, 1);
   const [only] = lost;
   assert.match(JSON.stringify(only), /TOO_MANY_CONNECTIONS/);
-  assert.ok(only !== undefined && only.retryInMs >= 5_000, 'the dialer waits as long as it was told');
+  assert.ok(only !== undefined && only.retryInMs >= 5_000, 'the dialer waits for the delay of the Error');
 });
 
-listener('counts a wrong key when it is refused, whether or not the guesser closes its socket', () => {
+listener('a wrong key counts as a failure at once, also while its socket stays open', () => {
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const world = openWorld({ auth: { kind: 'hmac', identities }, limits: { authFailuresPerMinute: 2 } });
-  const peers = Array.from({ length: 3 }, () => rawPeer(world, 'guesser'));
+  const rig = openRig({ auth: { kind: 'hmac', identities }, limits: { authFailuresPerMinuteMax: 2 } });
+  const peers = Array.from({ length: 3 }, () => rawPeer(rig, 'attacker'));
   for (const peer of peers) {
     peer.frame(9, hello());
     peer.frame(FrameType.Auth, Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1'), Buffer.alloc(32)]));
   }
-  world.clock.advance(1);
-  assert.equal(world.events, [], 'no socket has closed yet');
-  assert.throws(() => rawPeer(world, 'guesser'), /ECONNRESET/);
+  rig.clock.advance(1);
+  assert.equal(rig.events, [], 'no socket has closed yet');
+  assert.throws(() => rawPeer(rig, 'attacker'), /ECONNRESET/);
 });
 
-listener('drops an address that keeps guessing keys for a minute', () => {
+listener('an address with too many wrong keys is refused for a minute', () => {
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const world = openWorld({ auth: { kind: 'hmac', identities } });
+  const rig = openRig({ auth: { kind: 'hmac', identities } });
   for (let i = 0; i < 11; i += 1) {
-    const peer = rawPeer(world, 'guesser');
+    const peer = rawPeer(rig, 'attacker');
     peer.frame(9, hello());
     peer.frame(FrameType.Auth, Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1'), Buffer.alloc(32, i)]));
-    world.clock.advance(10);
+    rig.clock.advance(10);
     assert.equal(peer.errors, ['AUTH_FAILED']);
   }
-  assert.throws(() => rawPeer(world, 'guesser'), /ECONNRESET/);
-  assert.equal(world.events.at(-1), { kind: 'refused', remote: 'guesser', why: 'penalty' });
-  const { log } = world.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } }, 'owner');
-  world.clock.advance(10);
+  assert.throws(() => rawPeer(rig, 'attacker'), /ECONNRESET/);
+  assert.equal(rig.events.at(-1), { kind: 'refused', remote: 'attacker', cause: 'penalty' });
+  const { log } = rig.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } }, 'owner');
+  rig.clock.advance(10);
   assert.ok(log.connection !== null, 'the owner of the key is not locked out');
-  world.clock.advance(61_000);
-  rawPeer(world, 'guesser');
+  rig.clock.advance(61_000);
+  rawPeer(rig, 'attacker');
 });
 
-listener('asks the rules before the application sees a frame', () => {
+listener('access rules are checked before a frame reaches the application', () => {
   const identities = new IdentityStore([
     { name: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['invoice.>'], deny: ['invoice.admin.>'] },
   ]);
-  const world = openWorld({ auth: { kind: 'hmac', identities }, actions: new Map([[1, 'submit']]) });
-  const { log } = world.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } });
-  world.clock.advance(10);
+  const rig = openRig({ auth: { kind: 'hmac', identities }, actions: new Map([[1, 'submit']]) });
+  const { log } = rig.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } });
+  rig.clock.advance(10);
   const sender = connectionOf(log);
   sender.write(1, { msgId: 'a', subject: 'invoice.print' }, Buffer.from('1'));
   sender.write(1, { msgId: 'b', subject: 'invoice.admin.drop' }, Buffer.from('2'));
   sender.write(1, { msgId: 'c', subject: 'mail.send' }, Buffer.from('3'));
   sender.write(1, { msgId: 'd' }, Buffer.from('4'));
   sender.write(64, { msgId: 'e', subject: 'mail.send' }, Buffer.from('5'));
-  world.clock.advance(10);
-  assert.equal(first(world.accepted).bodies, ['1', '5']);
+  rig.clock.advance(10);
+  assert.equal(first(rig.accepted).bodies, ['1', '5']);
   assert.equal(
     log.errors.map(({ name, corrId }) => `${corrId} ${name}`),
     ['b FORBIDDEN', 'c FORBIDDEN', 'd BAD_SUBJECT'],
   );
 });
 
-listener('holds an identity to its rate of submits, over all its connections', () => {
+listener('the submit quota of an identity covers all of its connections', () => {
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const world = openWorld({
+  const rig = openRig({
     auth: { kind: 'hmac', identities },
     limits: { submitsPerSecond: 10, submitsBurst: 20 },
   });
   const auth = { kind: 'hmac', keyId: 'k1', key: KEY } as const;
-  const both = [world.dial({ auth }), world.dial({ auth })];
-  world.clock.advance(10);
+  const both = [rig.dial({ auth }), rig.dial({ auth })];
+  rig.clock.advance(10);
   for (const { log } of both)
     for (let i = 0; i < 20; i += 1) connectionOf(log).write(1, { msgId: `${i}` }, Buffer.from('x'));
-  world.clock.advance(10);
-  const taken = () => world.accepted.reduce((sum, log) => sum + log.frames.length, 0);
+  rig.clock.advance(10);
+  const taken = () => rig.accepted.reduce((sum, log) => sum + log.frames.length, 0);
   assert.is(taken(), 20);
   assert.is(
     both.reduce((sum, { log }) => sum + log.errors.filter(({ name }) => name === 'QUOTA').length, 0),
     20,
   );
-  world.clock.advance(1_000);
+  rig.clock.advance(1_000);
   for (const { log } of both)
     for (let i = 0; i < 20; i += 1) connectionOf(log).write(1, NO_HEADER, Buffer.from('x'));
-  world.clock.advance(10);
+  rig.clock.advance(10);
   assert.is(taken(), 30);
 });
 
-// A6: a peer that is newer than this listener is understood as far as they have things in common.
-listener('answers a frame of a type it does not know, skips it, and reads what follows', () => {
-  const world = openWorld();
-  const peer = rawPeer(world);
+// A peer of a later version is served as far as both versions have frames in common.
+listener('a frame of an unknown type gets an Error and is skipped', () => {
+  const rig = openRig();
+  const peer = rawPeer(rig);
   peer.frame(9, hello({ versionMin: 1, versionMax: 9 }));
   peer.frame(50, Buffer.from('from a later version'));
   peer.message(64, { msgId: 'm' }, Buffer.from('known'));
-  world.clock.advance(100);
+  rig.clock.advance(100);
   assert.equal(peer.errors, ['UNKNOWN_TYPE']);
-  assert.equal(first(world.accepted).bodies, ['known']);
+  assert.equal(first(rig.accepted).bodies, ['known']);
   assert.is(peer.closed, false);
 });
 
-// A6: there is nobody to answer in the minimal dialect. Frames of the transport mean nothing there and are skipped, and a peer may be silent for ever.
-listener(
-  'a minimal peer stays connected however long it is silent, and whatever frames of the transport it sends',
-  () => {
-    const world = openWorld();
-    const peer = rawPeer(world);
-    peer.frame(10);
-    for (let i = 0; i < 100; i += 1) {
-      peer.frame(FrameType.Ping, Buffer.alloc(8));
-      world.clock.advance(60_000);
-    }
-    peer.frame(4);
-    world.clock.advance(10);
-    assert.equal(peer.frames, []);
-    assert.is(peer.closed, false);
-    assert.is(first(world.accepted).frames.length, 1);
-  },
-);
+listener('a minimal peer stays connected in silence, and its transport frames are skipped', () => {
+  const rig = openRig();
+  const peer = rawPeer(rig);
+  peer.frame(10);
+  for (let i = 0; i < 100; i += 1) {
+    peer.frame(FrameType.Ping, Buffer.alloc(8));
+    rig.clock.advance(60_000);
+  }
+  peer.frame(4);
+  rig.clock.advance(10);
+  assert.equal(peer.frames, []);
+  assert.is(peer.closed, false);
+  assert.is(first(rig.accepted).frames.length, 1);
+});
 
-listener('keeps a connection through a few wrong frames and ends it at too many', () => {
+listener('a connection survives ten errors of a kind in a minute, not eleven', () => {
   const table: readonly (readonly [string, number, (i: number) => readonly [number, Buffer]])[] = [
     ['UNKNOWN_TYPE', 10, () => [50, Buffer.alloc(0)]],
     ['MALFORMED', 10, () => [64, Buffer.from('ffff', 'hex')]],
   ];
   for (const [name, allowed, make] of table) {
-    const world = openWorld();
-    const peer = rawPeer(world);
+    const rig = openRig();
+    const peer = rawPeer(rig);
     peer.frame(9, hello());
     for (let i = 0; i < allowed; i += 1) peer.frame(...make(i));
-    world.clock.advance(100);
+    rig.clock.advance(100);
     assert.equal(
       peer.errors,
       Array.from({ length: allowed }, () => name),
     );
     assert.is(peer.closed, false);
     peer.frame(...make(allowed));
-    world.clock.advance(2_000);
+    rig.clock.advance(2_000);
     assert.is(peer.errors.length, allowed + 1);
     assert.is(peer.closed, true);
   }
 });
 
-listener('FORBIDDEN is allowed a hundred times a minute', () => {
+listener('a connection survives FORBIDDEN a hundred times in a minute, not more', () => {
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
-  const world = openWorld({ auth: { kind: 'hmac', identities }, actions: new Map([[1, 'submit']]) });
-  const { log } = world.dial({
+  const rig = openRig({ auth: { kind: 'hmac', identities }, actions: new Map([[1, 'submit']]) });
+  const { log } = rig.dial({
     auth: { kind: 'hmac', keyId: 'k1', key: KEY },
     backoff: { fromMs: 1e9, toMs: 1e9 },
   });
-  world.clock.advance(10);
+  rig.clock.advance(10);
   const sender = connectionOf(log);
   for (let i = 0; i < 100; i += 1) sender.write(1, { subject: 'a' }, Buffer.alloc(0));
-  world.clock.advance(10);
+  rig.clock.advance(10);
   assert.is(log.errors.length, 100);
   assert.is(log.closed, null);
   sender.write(1, { subject: 'a' }, Buffer.alloc(0));
-  world.clock.advance(2_000);
+  rig.clock.advance(2_000);
   assert.is(log.closed?.kind, 'peer-error');
 });
 
-listener('answers a frame over the limit, or with a reserved bit, by ending', () => {
+listener('a frame over the limit or with a reserved bit closes the connection', () => {
   for (const payload of [Buffer.alloc(1_114_113), Buffer.from('0400' + '01000080', 'hex')]) {
-    const world = openWorld();
-    const peer = rawPeer(world);
+    const rig = openRig();
+    const peer = rawPeer(rig);
     peer.frame(9, hello());
     peer.frame(64, payload);
-    world.clock.advance(2_000);
+    rig.clock.advance(2_000);
     assert.equal(peer.errors, ['FRAME']);
     assert.is(peer.closed, true);
   }
 });
 
-listener('ends a peer that begins a frame and does not finish it, byte after byte', () => {
-  const world = openWorld();
-  const peer = rawPeer(world);
+listener('a peer that writes a frame too slowly, byte by byte, is closed', () => {
+  const rig = openRig();
+  const peer = rawPeer(rig);
   peer.frame(9, hello());
-  world.clock.advance(5);
+  rig.clock.advance(5);
   peer.bytes('69000000406400000000');
   for (let i = 0; i < 98; i += 1) {
-    world.clock.advance(100);
+    rig.clock.advance(100);
     peer.bytes('00');
   }
   assert.is(peer.closed, false);
-  world.clock.advance(1_500);
+  rig.clock.advance(1_500);
   assert.equal(peer.errors, ['SLOW_FRAME']);
   assert.is(peer.closed, true);
 });
 
-listener('keeps the books of bodies: credit, ids, lengths', () => {
+listener('violations of credit, ids and lengths of bodies get their errors', () => {
   const open = (id: number, length?: number) => ({
     bodyId: id,
     ...(length === undefined ? {} : { bodyLength: length }),
@@ -339,16 +333,16 @@ listener('keeps the books of bodies: credit, ids, lengths', () => {
     payload[4] = flags;
     return payload;
   };
-  const world = openWorld({ limits: { windowBytes: 1000, chunkBytesMax: 2000, bodiesMax: 2 } });
-  const peer = rawPeer(world);
+  const rig = openRig({ limits: { windowBytes: 1000, chunkBytesMax: 2000, bodiesMax: 2 } });
+  const peer = rawPeer(rig);
   peer.frame(9, hello());
   peer.message(64, open(1));
   peer.frame(40, chunk(1, 0, 1001));
-  world.clock.advance(5);
+  rig.clock.advance(5);
   assert.equal(peer.errors, ['CREDIT']);
   peer.frame(40, chunk(1, 0, 10));
-  world.clock.advance(5);
-  assert.is(peer.errors.length, 1, 'what was on the way after a BodyStop is ignored');
+  rig.clock.advance(5);
+  assert.is(peer.errors.length, 1, 'chunks in flight after a BodyStop are ignored');
   peer.message(64, open(1));
   peer.frame(40, chunk(9, 0, 1));
   peer.message(64, open(2, 5));
@@ -357,18 +351,18 @@ listener('keeps the books of bodies: credit, ids, lengths', () => {
   peer.frame(40, chunk(3, 0, 6));
   peer.message(64, open(4));
   peer.frame(40, chunk(4, 0, 0));
-  world.clock.advance(5);
+  rig.clock.advance(5);
   assert.equal(peer.errors.slice(1), ['MALFORMED', 'MALFORMED', 'MALFORMED', 'MALFORMED', 'MALFORMED']);
   peer.message(64, open(5));
   peer.message(64, open(6));
   peer.message(64, open(7));
-  world.clock.advance(5);
+  rig.clock.advance(5);
   assert.is(peer.errors.at(-1), 'BUSY');
-  assert.equal(connectionOf(first(world.accepted)).bodyCounts, { incoming: 2, outgoing: 0 });
+  assert.equal(connectionOf(first(rig.accepted)).bodyCounts, { incoming: 2, outgoing: 0 });
   peer.end();
-  world.clock.advance(2_000);
+  rig.clock.advance(2_000);
   let broken = 0;
-  for (const { incoming } of first(world.accepted).frames) {
+  for (const { incoming } of first(rig.accepted).frames) {
     incoming?.read({
       onChunk: () => undefined,
       onEnd: () => assert.unreachable(),

@@ -12,7 +12,7 @@ const large = suite('large body');
 const MIB = 1024 * 1024;
 const BODY_BYTES = 256 * MIB;
 const HEAP = ['--max-old-space-size=64'];
-// Buffers live outside the heap; this is what both may take beyond what Node has at its start.
+// Heap and buffers together, beyond the memory of Node at its start.
 const EXTRA_BYTES_MAX = 96 * MIB;
 
 interface Report {
@@ -22,22 +22,22 @@ interface Report {
 }
 
 function peer(role: string, argument: string): ChildProcess {
-  return fork(new URL('large-body-peer.js', import.meta.url), [role, argument], { execArgv: HEAP });
+  return fork(new URL('large-body-process.js', import.meta.url), [role, argument], { execArgv: HEAP });
 }
 
 function message<T>(child: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     child.once('message', (value) => resolve(value as T));
-    child.once('exit', (code) => reject(new Error(`ended with ${code} before it said anything`)));
+    child.once('exit', (code) => reject(new Error(`exit code ${code} before its first message`)));
   });
 }
 
-large('256 MB go through a heap of 64 MB on both sides, from a file, unchanged', async () => {
+large('a file of 256 MiB is streamed unchanged between heaps of 64 MiB', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'troupe-transport-'));
   try {
     const path = join(folder, 'body');
     const file = await open(path, 'w');
-    // Mostly holes, but no two stretches alike where it is not.
+    // A sparse file in which every block is different.
     for (let at = 0; at < BODY_BYTES; at += MIB)
       await file.write(Buffer.from(`block ${at}`), 0, undefined, at + (at % 997));
     await file.truncate(BODY_BYTES);

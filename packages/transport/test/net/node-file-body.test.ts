@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 const file = suite('body from a file');
 const MIB = 1024 * 1024;
 
-async function inFile(bytes: Buffer, use: (source: BodySource) => Promise<void>): Promise<void> {
+async function withFile(bytes: Buffer, use: (source: BodySource) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'troupe-transport-'));
   try {
     const path = join(folder, 'body');
@@ -28,32 +28,32 @@ function next(source: BodySource): Promise<Uint8Array | null> {
   );
 }
 
-file('gives every byte once, whatever came back in between', async () => {
+file('every byte of the file is read once, with chunks released in between', async () => {
   const bytes = randomBytes(3 * MIB + 12_345);
-  await inFile(bytes, async (source) => {
+  await withFile(bytes, async (source) => {
     assert.is(source.length, bytes.length);
     const copies: Buffer[] = [];
     const out: Uint8Array[] = [];
     for (let chunk = await next(source); chunk !== null; chunk = await next(source)) {
       copies.push(Buffer.from(chunk));
       out.push(chunk);
-      // Two at a time are on their way.
+      // Two chunks at a time are in flight.
       if (out.length > 2) source.release?.(out.shift() as Uint8Array);
     }
     assert.ok(Buffer.concat(copies).equals(bytes));
   });
 });
 
-file('uses memory again that came back, and leaves alone what did not', async () => {
+file('only memory of released chunks is reused', async () => {
   const bytes = randomBytes(6 * MIB);
-  await inFile(bytes, async (source) => {
+  await withFile(bytes, async (source) => {
     const first = (await next(source)) as Uint8Array;
     const used = new Set<ArrayBufferLike>();
     for (let chunk = await next(source); chunk !== null; chunk = await next(source)) used.add(chunk.buffer);
-    assert.is(used.size, 6, 'nothing came back, so nothing is used again');
+    assert.is(used.size, 6, 'without a release no memory is reused');
     assert.ok(bytes.subarray(0, first.length).equals(first));
   });
-  await inFile(bytes, async (source) => {
+  await withFile(bytes, async (source) => {
     const used = new Set<ArrayBufferLike>();
     for (let chunk = await next(source); chunk !== null; chunk = await next(source)) {
       used.add(chunk.buffer);

@@ -10,8 +10,8 @@ import { bodyFromFile, bodyFromIterable, FrameType, IdentityStore, NO_HEADER } f
 import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { connectionOf, first } from '../world.js';
-import { RealListener, until } from './end-to-end.js';
+import { connectionOf, first } from '../connection-rig.js';
+import { RealListener, until } from './real-listener.js';
 
 const net = suite('node net');
 
@@ -24,13 +24,14 @@ async function inFolder(run: (folder: string) => Promise<void>): Promise<void> {
   }
 }
 
-net('carries messages over a real socket, with a key', async () => {
+net('frames go over a real socket with authentication by key', async () => {
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: '11'.repeat(32) }] }]);
   await using server = new RealListener({ auth: { kind: 'hmac', identities } });
   const { connection, log } = await server.dial({
     auth: { kind: 'hmac', keyId: 'k1', key: '11'.repeat(32) },
   });
-  first(server.accepted).each = (frame, there) => there.write(65, { corrId: frame.header.msgId }, frame.body);
+  first(server.accepted).onEachFrame = (frame, there) =>
+    there.write(65, { corrId: frame.header.msgId }, frame.body);
   for (let i = 0; i < 10_000; i += 1) connection.write(64, { msgId: `m${i}` }, Buffer.from(`body ${i}`));
   await until('all echoes', () => log.frames.length === 10_000);
   assert.ok(
@@ -55,7 +56,7 @@ net('takes over the socket file of a listener that was killed, and never that of
     const path = join(folder, 'leader.sock');
     const dead = createServer();
     await new Promise<void>((resolve) => dead.listen(`${path}.new`, () => resolve()));
-    // Moved away, the file survives its server: what a kill leaves behind.
+    // A file that was moved away survives its server, as after a kill.
     await rename(`${path}.new`, path);
     await new Promise((resolve) => dead.close(resolve));
     await using server = new RealListener({ address: { path } });
@@ -67,7 +68,7 @@ net('takes over the socket file of a listener that was killed, and never that of
     );
     assert.is(error?.code, 'ERR_LISTEN');
     await server.dial();
-    const file = join(folder, 'somebody-elses-file');
+    const file = join(folder, 'other-file');
     await writeFile(file, 'precious');
     await using third = new RealListener({ address: { path: file } });
     assert.is(
@@ -77,11 +78,11 @@ net('takes over the socket file of a listener that was killed, and never that of
       ),
       'ERR_LISTEN',
     );
-    assert.is((await stat(file)).size, 8, 'a file that is no socket is nobody to take over');
+    assert.is((await stat(file)).size, 8, 'a file that is not a socket is not replaced');
   });
 });
 
-net('closes at once, whoever is still in the middle of a handshake', async () => {
+net('`close` does not wait for handshakes', async () => {
   const certificate = new CertificateAuthority('root').issue({ name: 'leader', hosts: ['127.0.0.1'] });
   for (const options of [{}, { tls: certificate }]) {
     const server = new RealListener(options);
@@ -91,12 +92,12 @@ net('closes at once, whoever is still in the middle of a handshake', async () =>
     await until('the socket is counted', () => server.listener.usage.unauthenticated === 1);
     const started = performance.now();
     await server[Symbol.asyncDispose]();
-    assert.ok(performance.now() - started < 1_500, 'no waiting for its time to be up');
+    assert.ok(performance.now() - started < 1_500, 'no wait for the handshake timeout');
     silent.destroy();
   }
 });
 
-net('says why it cannot listen', async () => {
+net('an address in use is a ListenError', async () => {
   await using server = new RealListener();
   await using second = new RealListener({ address: { port: await server.port() } });
   const error = await second.bound.then(
@@ -106,7 +107,7 @@ net('says why it cannot listen', async () => {
   assert.is(error?.code, 'ERR_LISTEN');
 });
 
-net('streams a body from a file and from an iterable, byte for byte', async () => {
+net('a body from a file and one from an iterable arrive unchanged', async () => {
   await inFolder(async (folder) => {
     const path = join(folder, 'body');
     const bytes = Buffer.alloc(5_000_000);
@@ -115,7 +116,7 @@ net('streams a body from a file and from an iterable, byte for byte', async () =
     await using server = new RealListener();
     const { connection } = await server.dial();
     const hashes: Promise<string>[] = [];
-    first(server.accepted).each = (frame) => {
+    first(server.accepted).onEachFrame = (frame) => {
       hashes.push(
         (async () => {
           const hash = createHash('sha256');
@@ -136,7 +137,7 @@ net('streams a body from a file and from an iterable, byte for byte', async () =
   });
 });
 
-net('tells the one too many by name on a plain socket', async () => {
+net('a connection over the limit gets TOO_MANY_CONNECTIONS on a plain socket', async () => {
   await using server = new RealListener({ limits: { connectionsMax: 1 } });
   await server.dial();
   const error = await server.dial().then(
@@ -146,9 +147,9 @@ net('tells the one too many by name on a plain socket', async () => {
   assert.match(error, /TOO_MANY_CONNECTIONS/);
 });
 
-net('sees a peer that is killed in the middle of a frame as a cut stream', async () => {
+net('the kill of a peer inside a frame is reported as `midFrame` or as a socket error', async () => {
   await using server = new RealListener();
-  const child = fork(new URL('killed-peer.js', import.meta.url), [String(await server.port())], {
+  const child = fork(new URL('partial-frame-dialer.js', import.meta.url), [String(await server.port())], {
     stdio: 'ignore',
   });
   await until('the first frame', () => server.accepted[0]?.frames.length === 1);
@@ -162,8 +163,8 @@ net('sees a peer that is killed in the middle of a frame as a cut stream', async
   assert.is(first(server.accepted).frames.length, 1);
 });
 
-net('a dialer whose listener is killed in the middle of a frame sees the same, and dials again', async () => {
-  const child = fork(new URL('killed-listener.js', import.meta.url), [], {
+net('a dialer whose listener is killed inside a frame dials again', async () => {
+  const child = fork(new URL('partial-frame-listener.js', import.meta.url), [], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   const port = await new Promise<number>((resolve) =>
@@ -179,7 +180,7 @@ net('a dialer whose listener is killed in the middle of a frame sees the same, a
   await until('another attempt', () => events.some((event) => event.kind === 'unreachable'));
 });
 
-net('ends connections of another protocol at once and says nothing', async () => {
+net('connections of other protocols are closed at once without a reply', async () => {
   await using server = new RealListener();
   const port = await server.port();
   for (const bytes of [
@@ -188,7 +189,7 @@ net('ends connections of another protocol at once and says nothing', async () =>
     '\x16\x03\x01\x02\x00\x01\x00',
     '\xff\xff\xff\xff',
   ]) {
-    const said = await new Promise<string>((resolve, reject) => {
+    const reply = await new Promise<string>((resolve, reject) => {
       let text = '';
       const started = performance.now();
       const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.from(bytes, 'latin1')));
@@ -200,7 +201,7 @@ net('ends connections of another protocol at once and says nothing', async () =>
         performance.now() - started < 1_500 ? resolve(text) : reject(new Error('not at once')),
       );
     });
-    assert.is(said, '');
+    assert.is(reply, '');
   }
   assert.is(server.accepted.length, 0);
   assert.equal(
@@ -209,13 +210,13 @@ net('ends connections of another protocol at once and says nothing', async () =>
   );
 });
 
-net('drains: says Goodbye, writes what is queued, then is gone', async () => {
+net('`drain` notifies the peers, writes the outboxes and closes', async () => {
   const server = new RealListener();
   const { log } = await server.dial();
   const there = connectionOf(first(server.accepted));
   for (let i = 0; i < 1_000; i += 1) there.write(FrameType.Result, NO_HEADER, Buffer.alloc(1_000));
   await new Promise<void>((resolve) => server.listener.drain(300, resolve));
-  assert.equal(log.goodbyes, [300]);
+  assert.equal(log.peerDrains, [300]);
   assert.is(log.frames.length, 1_000);
   assert.is(server.listener.connections, 0);
   await server[Symbol.asyncDispose]();

@@ -6,8 +6,8 @@ import { IdentityStore, type ListenerOptions } from '@troupe/transport';
 import { CertificateAuthority } from '@troupe/transport/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { RealListener, until } from '../net/end-to-end.js';
-import { connectionOf, first } from '../world.js';
+import { connectionOf, first } from '../connection-rig.js';
+import { RealListener, until } from '../net/real-listener.js';
 
 const tls = suite('tls');
 const ours = new CertificateAuthority('our root');
@@ -38,7 +38,7 @@ async function refusalOf(dial: Promise<unknown>): Promise<string> {
   );
 }
 
-tls('carries the handshake and messages, the proof bound to the channel', async () => {
+tls('handshake and frames go through TLS, with the proof bound to the channel', async () => {
   await using server = guarded();
   const { connection } = await server.dial({ tls: { ca: ours.cert }, auth: hmac });
   connection.write(64, { msgId: 'm' }, Buffer.alloc(300_000, 7));
@@ -47,7 +47,7 @@ tls('carries the handshake and messages, the proof bound to the channel', async 
   assert.is(connectionOf(first(server.accepted)).handshake.identityName, 'ann');
 });
 
-tls('speaks TLS 1.3 and nothing older', async () => {
+tls('TLS below 1.3 is refused', async () => {
   await using server = guarded();
   const port = await server.port();
   const answer = await new Promise<string>((resolve) => {
@@ -59,7 +59,7 @@ tls('speaks TLS 1.3 and nothing older', async () => {
   assert.match(answer, /version/i);
 });
 
-tls('a dialer refuses a listener with a wrong, expired or foreign certificate', async () => {
+tls('a dialer refuses a listener whose certificate has a wrong name, time or authority', async () => {
   const table = [
     [
       'wrong name',
@@ -77,16 +77,16 @@ tls('a dialer refuses a listener with a wrong, expired or foreign certificate', 
       }),
       /CERT_NOT_YET_VALID/,
     ],
-    ['foreign root', theirs.issue({ name: 'leader', hosts }), /UNABLE_TO_VERIFY|unable to verify/],
+    ['other authority', theirs.issue({ name: 'leader', hosts }), /UNABLE_TO_VERIFY|unable to verify/],
   ] as const;
-  for (const [what, certificate, expected] of table) {
+  for (const [problem, certificate, expected] of table) {
     await using server = guarded({ tls: certificate });
-    assert.match(await refusalOf(server.dial({ tls: { ca: ours.cert }, auth: hmac })), expected, what);
-    assert.is(server.accepted.length, 0, what);
+    assert.match(await refusalOf(server.dial({ tls: { ca: ours.cert }, auth: hmac })), expected, problem);
+    assert.is(server.accepted.length, 0, problem);
   }
 });
 
-tls('a listener takes identity from a verified certificate', async () => {
+tls('a verified certificate gives the connection its identity', async () => {
   await using server = byCertificate();
   const mine = ours.issue({ name: 'worker', uri: 'troupe:pdf-worker' });
   const { connection } = await server.dial({
@@ -100,13 +100,13 @@ tls('a listener takes identity from a verified certificate', async () => {
   assert.not.ok(there.permits('submit', 'pdf.merge'));
 });
 
-tls('a listener refuses a dialer with no, an expired, a foreign or an unknown certificate', async () => {
+tls('a listener refuses a dialer without a valid and known certificate', async () => {
   const uri = 'troupe:pdf-worker';
   const table = [
     ['none', {}],
     ['expired', ours.issue({ name: 'worker', uri, ...expired })],
-    ['foreign', theirs.issue({ name: 'worker', uri })],
-    ['unknown', ours.issue({ name: 'worker', uri: 'troupe:somebody' })],
+    ['other authority', theirs.issue({ name: 'worker', uri })],
+    ['unknown', ours.issue({ name: 'worker', uri: 'troupe:unknown' })],
     ['without a URI', ours.issue({ name: 'worker', hosts })],
   ] as const;
   for (const [what, certificate] of table) {
@@ -120,8 +120,7 @@ tls('a listener refuses a dialer with no, an expired, a foreign or an unknown ce
   }
 });
 
-// Both at once: the certificate opens the door, the key says who it is.
-tls('with keys and a client authority a peer needs both, and is who its key says', async () => {
+tls('with keys and a client authority a peer needs both, and its identity is that of the key', async () => {
   const identities = new IdentityStore([
     { name: 'ann', keys: [{ id: 'k1', key: KEY }], submit: ['mail.*'] },
     { name: 'pdf-worker', certificate: 'troupe:pdf-worker', work: ['pdf.*'] },
@@ -134,11 +133,11 @@ tls('with keys and a client authority a peer needs both, and is who its key says
   const there = connectionOf(first(server.accepted));
   assert.ok(there.permits('submit', 'mail.send'));
   assert.not.ok(there.permits('work', 'pdf.merge'));
-  const foreign = theirs.issue({ name: 'worker', uri: 'troupe:pdf-worker' });
+  const otherAuthority = theirs.issue({ name: 'worker', uri: 'troupe:pdf-worker' });
   const wrongKey = { ...hmac, key: '22'.repeat(32) };
   const table = [
     ['the key alone', { tls: { ca: ours.cert }, auth: hmac }],
-    ['a foreign certificate', { tls: { ca: ours.cert, ...foreign }, auth: hmac }],
+    ['a certificate of another authority', { tls: { ca: ours.cert, ...otherAuthority }, auth: hmac }],
     ['a wrong key', { tls: { ca: ours.cert, ...certificate }, auth: wrongKey }],
     ['the certificate alone', { tls: { ca: ours.cert, ...certificate }, auth: { kind: 'mtls' } }],
   ] as const;
@@ -148,17 +147,17 @@ tls('with keys and a client authority a peer needs both, and is who its key says
   }
 });
 
-tls('bytes that are not TLS get no more than an alert', async () => {
+tls('bytes that are not TLS get an alert at most', async () => {
   await using server = guarded();
   const port = await server.port();
-  const said = await new Promise<Buffer>((resolve) => {
+  const reply = await new Promise<Buffer>((resolve) => {
     const parts: Buffer[] = [];
     const socket = connect(port, '127.0.0.1', () => socket.write(Buffer.from('41000000093c000000', 'hex')));
     socket.on('data', (chunk) => parts.push(chunk));
     socket.on('error', () => undefined);
     socket.on('close', () => resolve(Buffer.concat(parts)));
   });
-  assert.ok(said.length <= 7, said.toString('hex'));
+  assert.ok(reply.length <= 7, reply.toString('hex'));
 });
 
 tls('gives up a TLS handshake that stalls', async () => {

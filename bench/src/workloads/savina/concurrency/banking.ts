@@ -14,12 +14,12 @@ interface Transfer {
 
 interface Account {
   balance: number;
-  /** The transfer whose other side has not answered yet; the rest wait behind it. */
+  /** The transfer whose destination has not replied yet; further transfers are queued. */
   pending: Transfer | undefined;
   readonly queue: Transfer[];
 }
 
-/** Transfers between a thousand accounts; the source waits for the destination before it takes the next. */
+/** Transfers between a thousand accounts; the source waits for the destination before its next transfer. */
 export const banking: Workload = {
   name: 'banking',
   unit: 'transactions',
@@ -70,7 +70,7 @@ export const banking: Workload = {
         begin(ctx, all: readonly Ref[]) {
           const { random } = ctx.state;
           for (let count = 0; count < transactions; count += 1) {
-            // Money only flows to higher numbers, as in the original, so that waiting cannot go round in a circle.
+            // Transfers go to higher account numbers only, as in Savina, so that no deadlock is possible.
             const from = random.below((accounts / 10) * 8);
             const to = from + 1 + random.below(accounts - from - 1);
             const [source, target] = [all[from], all[to]];

@@ -2,7 +2,7 @@ import { SeededRandom } from '@troupe/core/testing';
 import type { Ref } from '../../../adapters/actor-system.js';
 import { Deferred } from '../../deferred.js';
 import { type Outcome, scaled, type Workload } from '../../workload.js';
-import { busy } from '../busy-work.js';
+import { busyWork } from '../busy-work.js';
 
 const waitingRoom = 1_000;
 const arrivalSteps = 1_000;
@@ -11,7 +11,7 @@ const haircutSteps = 1_000;
 interface Street {
   readonly random: SeededRandom;
   readonly room: Ref;
-  readonly line: Ref[];
+  readonly queue: Ref[];
   walking: boolean;
   idled: number;
 }
@@ -22,11 +22,11 @@ interface Room {
   asleep: boolean;
 }
 
-/** A barber, a waiting room, and customers who come back later when it is full. */
+/** A barber, a waiting room, and customers that return later if it is full. */
 export const barber: Workload = {
   name: 'barber',
   unit: 'haircuts',
-  note: 'customers arrive, and those turned away return, one per message of the street: on one thread the original’s retry loop would spin while the barber waits for a turn',
+  note: 'customers arrive and return one per message of the street: on one thread the retry loop of Savina would spin while the barber waits to run',
   prepare(system, scale) {
     const haircuts = scaled(5_000, scale);
     const open = system.tell<Ref>('open');
@@ -76,7 +76,7 @@ export const barber: Workload = {
         cut(ctx, customer: Ref) {
           const { state } = ctx;
           start(customer);
-          state.worked += busy(state.random, state.random.below(haircutSteps) + 10);
+          state.worked += busyWork(state.random, state.random.below(haircutSteps) + 10);
           finish(customer);
           free(state.room);
         },
@@ -105,25 +105,25 @@ export const barber: Workload = {
       state: (room: Ref): Street => ({
         random: new SeededRandom(3),
         room,
-        line: [],
+        queue: [],
         walking: false,
         idled: 0,
       }),
       handlers: {
         returned(ctx, customer: Ref) {
           const { state } = ctx;
-          state.line.push(customer);
+          state.queue.push(customer);
           if (state.walking) return;
           state.walking = true;
           arrive(ctx.self);
         },
         arrive(ctx) {
           const { state } = ctx;
-          const customer = state.line.shift();
+          const customer = state.queue.shift();
           state.walking = customer !== undefined;
           if (customer === undefined) return;
           enter(state.room, customer);
-          state.idled += busy(state.random, state.random.below(arrivalSteps) + 10);
+          state.idled += busyWork(state.random, state.random.below(arrivalSteps) + 10);
           arrive(ctx.self);
         },
       },

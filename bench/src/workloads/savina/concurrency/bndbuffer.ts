@@ -2,7 +2,7 @@ import { SeededRandom } from '@troupe/core/testing';
 import type { Ref } from '../../../adapters/actor-system.js';
 import { Deferred } from '../../deferred.js';
 import { type Outcome, scaled, type Workload } from '../../workload.js';
-import { busy } from '../busy-work.js';
+import { busyWork } from '../busy-work.js';
 
 const bufferSize = 50;
 const producers = 40;
@@ -19,10 +19,10 @@ interface Buffer {
   readonly idle: Ref[];
   readonly blocked: Ref[];
   exited: number;
-  most: number;
+  lengthMax: number;
 }
 
-/** A manager keeps forty producers from running ahead of forty consumers. */
+/** A manager bounds the buffer between forty producers and forty consumers. */
 export const bndbuffer: Workload = {
   name: 'bndbuffer',
   unit: 'items',
@@ -37,19 +37,19 @@ export const bndbuffer: Workload = {
     let consumed = 0;
     const finishIfDone = (state: Buffer): void => {
       const drained = state.exited === producers && state.items.length === 0;
-      if (drained && state.idle.length === consumers) done.resolve(state.most);
+      if (drained && state.idle.length === consumers) done.resolve(state.lengthMax);
     };
     const Manager = system.define({
       name: 'buffer',
-      state: (): Buffer => ({ items: [], idle: [], blocked: [], exited: 0, most: 0 }),
+      state: (): Buffer => ({ items: [], idle: [], blocked: [], exited: 0, lengthMax: 0 }),
       handlers: {
         item(ctx, made: Item) {
           const { state } = ctx;
           const consumer = state.idle.pop();
           if (consumer === undefined) state.items.push(made);
           else consume(consumer, made);
-          state.most = Math.max(state.most, state.items.length);
-          // Room is kept for what the producers already have in their hands.
+          state.lengthMax = Math.max(state.lengthMax, state.items.length);
+          // Space is reserved for one item of every producer that is already producing.
           if (state.items.length >= bufferSize - producers) state.blocked.push(made.from);
           else produce(made.from);
         },
@@ -87,7 +87,7 @@ export const bndbuffer: Workload = {
             return;
           }
           state.left -= 1;
-          state.made = busy(state.random, cost);
+          state.made = busyWork(state.random, cost);
           item(state.manager, { from: ctx.self, value: state.made });
         },
       },
@@ -102,7 +102,7 @@ export const bndbuffer: Workload = {
       handlers: {
         consume(ctx, { value }: Item) {
           const { state } = ctx;
-          state.sum += value + busy(state.random, cost);
+          state.sum += value + busyWork(state.random, cost);
           consumed += 1;
           ready(state.manager, ctx.self);
         },
@@ -112,14 +112,14 @@ export const bndbuffer: Workload = {
       done = new Deferred();
       consumed = 0;
       const manager = system.spawn(Manager);
-      const eaters = Array.from({ length: consumers }, (_, index) =>
+      const consumerRefs = Array.from({ length: consumers }, (_, index) =>
         system.spawn(Consumer, { manager, seed: 1_000 + index }),
       );
-      for (const eater of eaters) ready(manager, eater);
+      for (const consumer of consumerRefs) ready(manager, consumer);
       for (let seed = 1; seed <= producers; seed += 1) produce(system.spawn(Producer, { manager, seed }));
-      const most = await done.promise;
-      for (const ref of [manager, ...eaters]) system.stop(ref);
-      return { attempted: producers * each, completed: consumed, oracle: most <= bufferSize };
+      const lengthMax = await done.promise;
+      for (const ref of [manager, ...consumerRefs]) system.stop(ref);
+      return { attempted: producers * each, completed: consumed, oracle: lengthMax <= bufferSize };
     };
   },
 };

@@ -2,7 +2,7 @@ import { SeededRandom } from '@troupe/core/testing';
 import type { Ref } from '../../../adapters/actor-system.js';
 import { Deferred } from '../../deferred.js';
 import { type Outcome, scaled, type Workload } from '../../workload.js';
-import { busy } from '../busy-work.js';
+import { busyWork } from '../busy-work.js';
 
 const smokers = 200;
 const busyStepsMax = 1_000;
@@ -13,7 +13,7 @@ interface Arbiter {
   left: number;
 }
 
-/** An arbiter wakes one of two hundred idle smokers per round. */
+/** An arbiter sends a message to one of two hundred idle smokers per round. */
 export const cigsmok: Workload = {
   name: 'cigsmok',
   unit: 'rounds',
@@ -51,11 +51,11 @@ export const cigsmok: Workload = {
     });
     const Smoker = system.define({
       name: 'smoker',
-      state: (seed: number) => ({ random: new SeededRandom(seed), ash: 0 }),
+      state: (seed: number) => ({ random: new SeededRandom(seed), result: 0 }),
       handlers: {
         smoke(ctx, { arbiter, steps }: { arbiter: Ref; steps: number }) {
           started(arbiter);
-          ctx.state.ash += busy(ctx.state.random, steps);
+          ctx.state.result += busyWork(ctx.state.random, steps);
           smoked += 1;
         },
         end(ctx) {

@@ -25,7 +25,7 @@ interface Client {
   key: number;
 }
 
-/** Twenty workers read and write one dictionary. A key's value is always twice the key, which every reply is checked for. */
+/** Twenty workers read and write one dictionary. Replies are checked: a value is always twice its key. */
 export const concdict: Workload = {
   name: 'concdict',
   unit: 'requests',

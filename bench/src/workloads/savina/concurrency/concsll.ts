@@ -20,7 +20,7 @@ interface Client {
   left: number;
 }
 
-/** Twenty workers use one sorted list: handlers take linear time. */
+/** Twenty workers use one sorted list, whose operations take linear time. */
 export const concsll: Workload = {
   name: 'concsll',
   unit: 'requests',

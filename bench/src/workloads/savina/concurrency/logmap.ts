@@ -27,7 +27,7 @@ interface Worker {
   report: Deferred<number> | undefined;
 }
 
-/** Ten series, each term asked of another actor; meanwhile the worker holds what arrives. */
+/** Ten series; each term is computed by another actor, and the worker queues requests meanwhile. */
 export const logmap: Workload = {
   name: 'logmap',
   unit: 'terms',

@@ -4,19 +4,19 @@ import { type Outcome, scaled, type Workload } from '../../workload.js';
 
 const philosophers = 20;
 
-interface Seat {
+interface ForkRequest {
   readonly from: Ref;
   readonly index: number;
 }
 
-/** Twenty philosophers ask one arbiter for their forks, and ask again when denied. */
+/** Twenty philosophers request forks from one arbiter and repeat denied requests. */
 export const philosopher: Workload = {
   name: 'philosopher',
   unit: 'meals',
   prepare(system, scale) {
     const meals = scaled(10_000, scale);
     const start = system.tell('start');
-    const hungry = system.tell<Seat>('hungry');
+    const hungry = system.tell<ForkRequest>('hungry');
     const full = system.tell<number>('full');
     const eat = system.tell('eat');
     const denied = system.tell('denied');
@@ -28,7 +28,7 @@ export const philosopher: Workload = {
       name: 'arbiter',
       state: () => ({ forks: new Array<boolean>(philosophers).fill(false) }),
       handlers: {
-        hungry(ctx, { from, index }: Seat) {
+        hungry(ctx, { from, index }: ForkRequest) {
           const { forks } = ctx.state;
           const right = (index + 1) % philosophers;
           if (forks[index] === true || forks[right] === true) {

@@ -3,7 +3,7 @@ interface Link {
   next: Link | undefined;
 }
 
-/** A sorted singly linked list: every operation but `size` walks it. */
+/** A sorted singly linked list. All operations except `size` take linear time. */
 export class SortedList {
   private readonly head: Link = { value: Number.NEGATIVE_INFINITY, next: undefined };
   private length = 0;
@@ -12,7 +12,7 @@ export class SortedList {
     return this.length;
   }
 
-  /** The last link whose value is below. */
+  /** The last link with a smaller value. */
   private before(value: number): Link {
     let link = this.head;
     while (link.next !== undefined && link.next.value < value) link = link.next;

@@ -20,7 +20,7 @@ interface Member {
   wrong: number;
 }
 
-/** Everybody pings random others: all-to-all contention. */
+/** All actors ping random others: all-to-all contention. */
 export const big: Workload = {
   name: 'big',
   unit: 'messages',

@@ -3,7 +3,7 @@ import { Deferred } from '../../deferred.js';
 import { type Outcome, scaled, type Workload } from '../../workload.js';
 
 const creatures = 100;
-/** The colour after a meeting: one's own if both are alike, else the third. */
+/** The colour after a meeting: the common colour, or the third of two different ones. */
 const mix = (own: number, other: number): number => (own === other ? own : 3 - own - other);
 
 interface Meeting {

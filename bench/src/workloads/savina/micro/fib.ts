@@ -17,7 +17,7 @@ interface Call {
   sum: number;
 }
 
-/** An actor per call of the naive recursion. */
+/** One actor per call of the naive recursion. */
 export const fib: Workload = {
   name: 'fib',
   unit: 'actors',

@@ -27,7 +27,7 @@ function floydWarshall(graph: Float64Array, size: number): Float64Array {
   return distance;
 }
 
-/** A message: a block's state before round `round`. */
+/** The state of a block before a round, sent to its row and column. */
 interface Share {
   readonly round: number;
   readonly block: number;
@@ -39,7 +39,7 @@ interface Block {
   data: Float64Array;
   round: number;
   neighbours: readonly Ref[];
-  /** By round parity: a neighbour is at most one round ahead, never two. */
+  /** By round parity: a neighbour is at most one round ahead. */
   readonly received: readonly [Map<number, Float64Array>, Map<number, Float64Array>];
 }
 
@@ -91,8 +91,8 @@ export const apsp: Workload = {
     let done = new Deferred();
     let finished = 0;
     let received = 0;
-    let right = true;
-    const send = (state: Block): void => {
+    let correct = true;
+    const shareBlock = (state: Block): void => {
       const message = { round: state.round, block: state.index, data: state.data };
       for (const neighbour of state.neighbours) share(neighbour, message);
     };
@@ -103,11 +103,11 @@ export const apsp: Workload = {
       shares.clear();
       state.round += 1;
       if (state.round < size) {
-        send(state);
+        shareBlock(state);
         return;
       }
-      const wanted = cutBlock(expected, size, state.index);
-      if (!state.data.every((value, at) => value === wanted[at])) right = false;
+      const expectedBlock = cutBlock(expected, size, state.index);
+      if (!state.data.every((value, at) => value === expectedBlock[at])) correct = false;
       finished += 1;
       if (finished === count) done.resolve();
     };
@@ -123,7 +123,7 @@ export const apsp: Workload = {
       handlers: {
         start(ctx, neighbours: readonly Ref[]) {
           ctx.state.neighbours = neighbours;
-          send(ctx.state);
+          shareBlock(ctx.state);
           advance(ctx.state);
         },
         share(ctx, { round, block, data }: Share) {
@@ -137,20 +137,20 @@ export const apsp: Workload = {
       done = new Deferred();
       finished = 0;
       received = 0;
-      right = true;
+      correct = true;
       const refs = Array.from({ length: count }, (_, index) => system.spawn(BlockActor, index));
       refs.forEach((ref, index) => {
         const [row, column] = [Math.floor(index / blocks), index % blocks];
-        const inLine = (other: number): boolean =>
+        const sharesRowOrColumn = (other: number): boolean =>
           other !== index && (Math.floor(other / blocks) === row || other % blocks === column);
         start(
           ref,
-          refs.filter((_, other) => inLine(other)),
+          refs.filter((_, other) => sharesRowOrColumn(other)),
         );
       });
       await done.promise;
       for (const ref of refs) system.stop(ref);
-      return { attempted: count * perRound * size, completed: received, oracle: right };
+      return { attempted: count * perRound * size, completed: received, oracle: correct };
     };
   },
   plain(scale) {

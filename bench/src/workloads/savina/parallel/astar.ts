@@ -1,12 +1,12 @@
 import { SeededRandom } from '@troupe/core/testing';
 import type { Outcome, Workload } from '../../workload.js';
-import { assembleCrew, type Crew, workAlone } from '../master-worker.js';
+import { type MasterWorkerTask, masterWorker, runWithoutActors } from '../master-worker.js';
 
 const workers = 20;
 const threshold = 1_024;
 const seed = 123_456;
 
-/** A cube of nodes; edges lead only towards the far corner, some are missing. */
+/** A cube of nodes. Edges lead towards the far corner, and some are missing. */
 class Grid {
   readonly size: number;
   readonly target: number;
@@ -18,7 +18,7 @@ class Grid {
     this.size = size;
     this.target = size ** 3 - 1;
     const random = new SeededRandom(seed);
-    // Seven neighbours are ahead of a node; the diagonal one is always there, so that a path exists.
+    // A node has up to seven successors; the diagonal one always exists, so that there is a path.
     this.edges = Uint8Array.from({ length: size ** 3 }, () => 0x80 | random.below(128));
     this.parent = new Int32Array(size ** 3);
   }
@@ -36,7 +36,7 @@ class Grid {
     return Math.hypot(last - x, last - y, last - z);
   }
 
-  /** Calls back for each neighbour that nobody has reached yet. */
+  /** Calls back for each neighbour that was not reached before. */
   expand(node: number, reached: (neighbour: number) => void): void {
     const { size } = this;
     const [x, y, z] = [node % size, Math.floor(node / size) % size, Math.floor(node / size / size)];
@@ -51,7 +51,7 @@ class Grid {
     }
   }
 
-  /** Whether the parents lead from the target back to the origin. */
+  /** True if the parents lead from the target back to the origin. */
   get hasPath(): boolean {
     let node = this.target;
     for (let steps = 0; steps <= 3 * this.size; steps += 1) {
@@ -63,7 +63,7 @@ class Grid {
   }
 }
 
-/** The open node nearest to the target first: a binary heap. */
+/** A binary heap of open nodes, nearest to the target first. */
 class Frontier {
   private readonly nodes: number[] = [];
   private readonly keys: number[] = [];
@@ -109,7 +109,7 @@ class Frontier {
   }
 }
 
-function crewFor(grid: Grid): Crew<number, number> {
+function taskOf(grid: Grid): MasterWorkerTask<number, number> {
   let found = false;
   return {
     workers,
@@ -134,20 +134,20 @@ function crewFor(grid: Grid): Crew<number, number> {
 }
 
 function outcomeOf(grid: Grid, items: number): Outcome {
-  // The search is speculative: how much is visited depends on the order, so work items are what is counted.
+  // The search is speculative: the number of visited nodes depends on the order, so work items are counted.
   return { attempted: items, completed: grid.visited > 0 ? items : 0, oracle: grid.hasPath };
 }
 
 const sizeOf = (scale: number): number => Math.max(4, Math.round(30 * Math.cbrt(scale)));
 
-/** A guided search through a cube of nodes, cut into pieces of at most a thousand steps. */
+/** A* search in a cube of nodes, in work items of at most 1,024 steps. */
 export const astar: Workload = {
   name: 'astar',
   unit: 'work items',
-  note: 'speculative: the number of work items depends on the system’s order; the adapter has no priorities',
+  note: 'speculative: the number of work items depends on the message order of the system; the adapter has no priorities',
   prepare(system, scale) {
     const grid = new Grid(sizeOf(scale));
-    const run = assembleCrew(system, crewFor(grid));
+    const run = masterWorker(system, taskOf(grid));
     return async () => {
       grid.reset();
       return outcomeOf(grid, await run([0]));
@@ -155,10 +155,10 @@ export const astar: Workload = {
   },
   plain(scale) {
     const grid = new Grid(sizeOf(scale));
-    const crew = crewFor(grid);
+    const task = taskOf(grid);
     return () => {
       grid.reset();
-      return outcomeOf(grid, workAlone(crew, [0]));
+      return outcomeOf(grid, runWithoutActors(task, [0]));
     };
   },
 };

@@ -1,9 +1,11 @@
 import type { Workload } from '../../workload.js';
-import { assemblePipeline, runPipelineAlone, type Stage, seededValues } from '../pipeline.js';
+import { actorPipeline, runPipelineWithoutActors, type Stage, seededValues } from '../pipeline.js';
 
 const valueMax = 2 ** 53;
 
-/** One column of the sorting network: compares values `distance` apart, upwards or downwards by `direction`. */
+/**
+ * One column of the sorting network: compares values `distance` apart, upwards or downwards by `direction`.
+ */
 class ComparatorStage implements Stage {
   private readonly distance: number;
   private readonly direction: number;
@@ -49,18 +51,18 @@ function stagesFor(count: number): () => Stage[] {
 
 const countOf = (scale: number): number => 2 ** Math.max(3, Math.round(12 + Math.log2(scale)));
 
-/** A deep static sorting network: one actor per column, seventy-eight of them at full size. */
+/** A deep static sorting network with one actor per column, seventy-eight at scale 1. */
 export const bitonicsort: Workload = {
   name: 'bitonicsort',
   unit: 'values',
   note: 'one actor per column of the network; values below 2^53 instead of 2^60',
   prepare(system, scale) {
     const count = countOf(scale);
-    return assemblePipeline(system, stagesFor(count), seededValues(count, valueMax));
+    return actorPipeline(system, stagesFor(count), seededValues(count, valueMax));
   },
   plain(scale) {
     const count = countOf(scale);
     const [stages, input] = [stagesFor(count), seededValues(count, valueMax)];
-    return () => runPipelineAlone(stages, input);
+    return () => runPipelineWithoutActors(stages, input);
   },
 };

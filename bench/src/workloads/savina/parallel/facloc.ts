@@ -25,7 +25,7 @@ function middle({ x, y, side }: Area): Point {
   return { x: x + side / 2, y: y + side / 2 };
 }
 
-/** Which quarter of the area a point lies in. */
+/** The index of the quarter that contains the point. */
 function quarterOf({ x, y, side }: Area, point: Point): number {
   return (point.x >= x + side / 2 ? 1 : 0) + (point.y >= y + side / 2 ? 2 : 0);
 }
@@ -39,7 +39,7 @@ function quarters({ x, y, side }: Area): Area[] {
   }));
 }
 
-/** A leaf's customers and what serving them costs; says when a facility in its middle has become worth its price. */
+/** The customers of a leaf and the cost of serving them from the nearest facilities. */
 class Demand {
   readonly area: Area;
   readonly facilities: Point[];
@@ -51,6 +51,7 @@ class Demand {
     this.facilities = [...facilities];
   }
 
+  /** True if a new facility in the middle of the area costs less. */
   add(point: Point): boolean {
     this.customers.push(point);
     let nearest = Number.POSITIVE_INFINITY;
@@ -89,7 +90,7 @@ function customerPoints(count: number): Point[] {
 
 const whole: Area = { x: 0, y: 0, side: gridSize };
 
-/** The plain version: the same quadrants as objects that call each other. */
+/** The version without actors: the same quadrants as objects. */
 class PlainQuadrant {
   private readonly depth: number;
   private readonly demand: Demand;
@@ -126,7 +127,7 @@ class PlainQuadrant {
   }
 }
 
-/** Where to open facilities while customers arrive one by one: a quad-tree of actors that splits. */
+/** Online facility location: a quad-tree of actors that splits while customers arrive one by one. */
 export const facloc: Workload = {
   name: 'facloc',
   unit: 'customers',
@@ -158,7 +159,7 @@ export const facloc: Workload = {
         if (child !== undefined) customer(child, { point, producer: undefined });
       }
       state.demand.customers = [];
-      // Neighbours learn of large facilities only; small ones serve their own quadrant.
+      // The parent learns of large facilities only; small ones serve their own quadrant.
       if (state.parent !== undefined && state.depth < cutOffDepth) facility(state.parent, place);
     };
     const report = (state: Quadrant): void => {

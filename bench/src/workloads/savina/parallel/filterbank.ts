@@ -5,28 +5,28 @@ import { type Outcome, scaled, type Workload } from '../../workload.js';
 const channels = 8;
 const valueLimit = 1_000;
 
-/** A stage of a channel: takes a sample, gives at most one. */
+/** A stage of a channel: at most one output sample per input sample. */
 interface Filter {
   take(sample: number): number | undefined;
 }
 
 class Delay implements Filter {
-  private readonly line: Float64Array;
+  private readonly samples: Float64Array;
   private at = 0;
 
   constructor(length: number) {
-    this.line = new Float64Array(length);
+    this.samples = new Float64Array(length);
   }
 
   take(sample: number): number {
-    const late = this.line[this.at] ?? 0;
-    this.line[this.at] = sample;
-    this.at = (this.at + 1) % this.line.length;
-    return late;
+    const delayed = this.samples[this.at] ?? 0;
+    this.samples[this.at] = sample;
+    this.at = (this.at + 1) % this.samples.length;
+    return delayed;
   }
 }
 
-/** Silent until its window is full; then one dot product per sample. */
+/** No output until its window is full, then one dot product per sample. */
 class Fir implements Filter {
   private readonly window: Float64Array;
   private readonly coefficients: Float64Array;
@@ -101,12 +101,12 @@ interface Size {
 function sizeOf(scale: number): Size {
   const side = Math.sqrt(scale);
   const columns = scaled(16_384, side, 16);
-  // Both windows must fill before anything comes out, so the ratio of the two stays the original's.
+  // Both windows must fill before the first output, so their ratio stays that of Savina.
   return { columns, samples: Math.max(2 * columns + 8, Math.round(34_816 * side)) };
 }
 
-/** What the sink adds up, computed in one loop. */
-function filterAlone({ columns, samples }: Size): { sum: number; outputs: number } {
+/** The expected sum of the sink, computed in one loop without actors. */
+function filterWithoutActors({ columns, samples }: Size): { sum: number; outputs: number } {
   const bank = Array.from({ length: channels }, (_, channel) => filtersOf(channel, columns));
   let sum = 0;
   let outputs = 0;
@@ -135,7 +135,7 @@ export const filterbank: Workload = {
   unit: 'samples',
   prepare(system, scale) {
     const size = sizeOf(scale);
-    const expected = filterAlone(size);
+    const expected = filterWithoutActors(size);
     const feed = system.tell<readonly Ref[]>('feed');
     const value = system.tell<number>('value');
     const tagged = system.tell<Tagged>('tagged');
@@ -160,7 +160,7 @@ export const filterbank: Workload = {
         },
       },
     });
-    const Entrance = system.define({
+    const Branch = system.define({
       name: 'branch',
       state: (next: Ref) => ({ next }),
       handlers: {
@@ -182,14 +182,14 @@ export const filterbank: Workload = {
     });
     const Integrator = system.define({
       name: 'integrator',
-      state: () => ({ lines: Array.from({ length: channels }, (): number[] => []) }),
+      state: () => ({ queues: Array.from({ length: channels }, (): number[] => []) }),
       handlers: {
         tagged(ctx, { channel, sample }: Tagged) {
-          const { lines } = ctx.state;
-          lines[channel]?.push(sample);
-          if (lines.some((line) => line.length === 0)) return;
+          const { queues } = ctx.state;
+          queues[channel]?.push(sample);
+          if (queues.some((queue) => queue.length === 0)) return;
           // In channel order, so that rounding is the same as in the plain version.
-          sum += lines.reduce((total, line) => total + (line.shift() ?? 0), 0);
+          sum += queues.reduce((total, queue) => total + (queue.shift() ?? 0), 0);
           outputs += 1;
           finish();
         },
@@ -217,7 +217,7 @@ export const filterbank: Workload = {
           next = system.spawn(Stage, { filter, next });
           refs.push(next);
         }
-        const branch = system.spawn(Entrance, next);
+        const branch = system.spawn(Branch, next);
         refs.push(branch);
         return branch;
       });
@@ -238,8 +238,12 @@ export const filterbank: Workload = {
   },
   plain(scale) {
     const size = sizeOf(scale);
-    const expected = filterAlone(size);
+    const expected = filterWithoutActors(size);
     const samples = size.samples * channels;
-    return () => ({ attempted: samples, completed: samples, oracle: filterAlone(size).sum === expected.sum });
+    return () => ({
+      attempted: samples,
+      completed: samples,
+      oracle: filterWithoutActors(size).sum === expected.sum,
+    });
   },
 };

@@ -1,5 +1,5 @@
 import type { Outcome, Workload } from '../../workload.js';
-import { assembleCrew, type Crew, workAlone } from '../master-worker.js';
+import { type MasterWorkerTask, masterWorker, runWithoutActors } from '../master-worker.js';
 
 const workers = 20;
 const threshold = 4;
@@ -8,7 +8,7 @@ const known: readonly number[] = [
   1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2_680, 14_200, 73_712, 365_596, 2_279_184,
 ];
 
-/** Bit masks of the columns and of both diagonals that are attacked in the next row. */
+/** Bit masks of the attacked columns and diagonals in the next row. */
 interface Board {
   readonly row: number;
   readonly columns: number;
@@ -26,10 +26,14 @@ function count(all: number, columns: number, left: number, right: number): numbe
   return solutions;
 }
 
-function crewFor(size: number): { crew: Crew<Board, number>; sum: () => number; reset: () => void } {
+function taskOf(size: number): {
+  task: MasterWorkerTask<Board, number>;
+  sum: () => number;
+  reset: () => void;
+} {
   const all = 2 ** size - 1;
   let solutions = 0;
-  const crew: Crew<Board, number> = {
+  const task: MasterWorkerTask<Board, number> = {
     workers,
     work({ row, columns, left, right }, more) {
       if (row >= threshold) return count(all, columns, left, right);
@@ -49,7 +53,7 @@ function crewFor(size: number): { crew: Crew<Board, number>; sum: () => number; 
     },
   };
   return {
-    crew,
+    task,
     sum: () => solutions,
     reset: () => {
       solutions = 0;
@@ -61,15 +65,17 @@ const empty: readonly Board[] = [{ row: 0, columns: 0, left: 0, right: 0 }];
 const sizeOf = (scale: number): number =>
   Math.min(known.length - 1, Math.max(6, Math.round(12 + Math.log(scale) / Math.log(6))));
 
-/** The queens puzzle: a board's first rows are spread over workers, the rest is counted at once. */
+/**
+ * The queens puzzle: the first four rows of a board are distributed, the others are counted in one work item.
+ */
 export const nqueenk: Workload = {
   name: 'nqueenk',
   unit: 'solutions',
   note: 'boards are bit masks; the adapter has no priorities',
   prepare(system, scale) {
     const size = sizeOf(scale);
-    const { crew, sum, reset } = crewFor(size);
-    const run = assembleCrew(system, crew);
+    const { task, sum, reset } = taskOf(size);
+    const run = masterWorker(system, task);
     return async (): Promise<Outcome> => {
       reset();
       await run(empty);
@@ -78,10 +84,10 @@ export const nqueenk: Workload = {
   },
   plain(scale) {
     const size = sizeOf(scale);
-    const { crew, sum, reset } = crewFor(size);
+    const { task, sum, reset } = taskOf(size);
     return () => {
       reset();
-      workAlone(crew, empty);
+      runWithoutActors(task, empty);
       return { attempted: known[size] ?? 0, completed: sum(), oracle: sum() === known[size] };
     };
   },

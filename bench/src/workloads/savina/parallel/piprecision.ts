@@ -1,17 +1,17 @@
 import { type Outcome, scaled, type Workload } from '../../workload.js';
-import { assembleCrew, type Crew, workAlone } from '../master-worker.js';
+import { type MasterWorkerTask, masterWorker, runWithoutActors } from '../master-worker.js';
 
 const workers = 20;
 const guard = 10n;
 
-/** One term of Bailey, Borwein and Plouffe's series, in fixed point. */
+/** One term of the Bailey–Borwein–Plouffe series, in fixed point. */
 function term(index: number, unit: bigint): bigint {
   const k = 8n * BigInt(index);
   const sum = (4n * unit) / (k + 1n) - (2n * unit) / (k + 4n) - unit / (k + 5n) - unit / (k + 6n);
   return sum >> (4n * BigInt(index));
 }
 
-/** Machin's formula: another way to the same digits. */
+/** Machin's formula, an independent way to the same digits. */
 function machin(unit: bigint): bigint {
   const arctan = (inverse: bigint): bigint => {
     let power = unit / inverse;
@@ -32,7 +32,7 @@ interface Pi {
 
 interface Task {
   readonly terms: readonly number[];
-  readonly crew: Crew<number, bigint>;
+  readonly work: MasterWorkerTask<number, bigint>;
   outcome(): Outcome;
   reset(): void;
 }
@@ -46,7 +46,7 @@ function taskFor(scale: number): Task {
   const pi: Pi = { value: 0n, terms: 0 };
   return {
     terms: Array.from({ length: count }, (_, index) => index),
-    crew: {
+    work: {
       workers,
       work: (index) => term(index, unit),
       collect(value) {
@@ -68,7 +68,7 @@ export const piprecision: Workload = {
   unit: 'terms',
   prepare(system, scale) {
     const task = taskFor(scale);
-    const run = assembleCrew(system, task.crew);
+    const run = masterWorker(system, task.work);
     return async () => {
       task.reset();
       await run(task.terms);
@@ -79,7 +79,7 @@ export const piprecision: Workload = {
     const task = taskFor(scale);
     return () => {
       task.reset();
-      workAlone(task.crew, task.terms);
+      runWithoutActors(task.work, task.terms);
       return task.outcome();
     };
   },

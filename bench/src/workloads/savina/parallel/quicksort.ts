@@ -5,7 +5,7 @@ import { type Outcome, scaled, type Workload } from '../../workload.js';
 
 const threshold = 2_048;
 const seed = 1_024;
-/** The largest power of two that JavaScript's numbers hold exactly, in place of the original's 2^60. */
+/** JavaScript numbers are exact up to 2^53; Savina uses 2^60. */
 const valueMax = 2 ** 53;
 
 function randomValues(count: number): Float64Array {
@@ -48,10 +48,10 @@ function join(...parts: readonly Float64Array[]): Float64Array {
   return whole;
 }
 
-function sortAlone(values: Float64Array): Float64Array {
+function sortWithoutActors(values: Float64Array): Float64Array {
   if (values.length < threshold) return values.slice().sort();
   const { left, pivots, right } = partition(values);
-  return join(sortAlone(left), pivots, sortAlone(right));
+  return join(sortWithoutActors(left), pivots, sortWithoutActors(right));
 }
 
 function outcomeOf(input: Float64Array, output: Float64Array): Outcome {
@@ -128,6 +128,6 @@ export const quicksort: Workload = {
   },
   plain(scale) {
     const input = randomValues(scaled(1_000_000, scale));
-    return () => outcomeOf(input, sortAlone(input));
+    return () => outcomeOf(input, sortWithoutActors(input));
   },
 };

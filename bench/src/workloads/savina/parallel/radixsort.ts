@@ -1,10 +1,10 @@
 import { scaled, type Workload } from '../../workload.js';
-import { assemblePipeline, runPipelineAlone, type Stage, seededValues } from '../pipeline.js';
+import { actorPipeline, runPipelineWithoutActors, type Stage, seededValues } from '../pipeline.js';
 
-/** JavaScript's numbers hold 53 bits exactly: 52 stages, where the original has 60. */
+/** JavaScript numbers are exact up to 53 bits: 52 stages, where Savina has 60. */
 const bits = 52;
 
-/** Passes values whose bit is 0 at once and holds the others back until the last value has come. */
+/** Passes values with bit 0 on immediately and the others after the last value. */
 class RadixStage implements Stage {
   private readonly radix: number;
   private readonly count: number;
@@ -30,18 +30,18 @@ function stagesFor(count: number): () => Stage[] {
   return () => Array.from({ length: bits }, (_, bit) => new RadixStage(2 ** bit, count));
 }
 
-/** A long pipeline of tiny messages. */
+/** A long pipeline of small messages. */
 export const radixsort: Workload = {
   name: 'radixsort',
   unit: 'values',
   note: 'values below 2^52 and 52 stages instead of 60; each value is 53 messages',
   prepare(system, scale) {
     const input = seededValues(scaled(100_000, scale), 2 ** bits);
-    return assemblePipeline(system, stagesFor(input.length), input);
+    return actorPipeline(system, stagesFor(input.length), input);
   },
   plain(scale) {
     const input = seededValues(scaled(100_000, scale), 2 ** bits);
     const stages = stagesFor(input.length);
-    return () => runPipelineAlone(stages, input);
+    return () => runPipelineWithoutActors(stages, input);
   },
 };

@@ -1,5 +1,5 @@
 import type { Outcome, Workload } from '../../workload.js';
-import { assembleCrew, type Crew, workAlone } from '../master-worker.js';
+import { type MasterWorkerTask, masterWorker, runWithoutActors } from '../master-worker.js';
 
 const workers = 20;
 const thresholdElements = 16_384;
@@ -44,8 +44,8 @@ class Product {
     }
   }
 
-  /** Every element of row i times column j of these inputs is the size times i times j. */
-  get isRight(): boolean {
+  /** With these inputs the element in row i and column j is size · i · j. */
+  get isCorrect(): boolean {
     const { size } = this;
     return this.c.every((value, at) => value === size * Math.floor(at / size) * (at % size));
   }
@@ -62,7 +62,7 @@ function split({ size, rowA, columnA, columnB }: Piece, more: (piece: Piece) => 
   }
 }
 
-function crewFor(product: Product): Crew<Piece, number> {
+function taskOf(product: Product): MasterWorkerTask<Piece, number> {
   return {
     workers,
     work(piece, more) {
@@ -82,7 +82,7 @@ function crewFor(product: Product): Crew<Piece, number> {
 const sizeOf = (scale: number): number => 2 ** Math.max(5, Math.round(10 + Math.log2(scale) / 3));
 
 function outcomeOf(product: Product): Outcome {
-  return { attempted: product.size ** 3, completed: product.pieces, oracle: product.isRight };
+  return { attempted: product.size ** 3, completed: product.pieces, oracle: product.isCorrect };
 }
 
 /** Recursive block multiplication of square matrices. */
@@ -91,7 +91,7 @@ export const recmatmul: Workload = {
   unit: 'multiplications',
   prepare(system, scale) {
     const product = new Product(sizeOf(scale));
-    const run = assembleCrew(system, crewFor(product));
+    const run = masterWorker(system, taskOf(product));
     return async () => {
       product.reset();
       await run([{ size: product.size, rowA: 0, columnA: 0, columnB: 0 }]);
@@ -100,10 +100,10 @@ export const recmatmul: Workload = {
   },
   plain(scale) {
     const product = new Product(sizeOf(scale));
-    const crew = crewFor(product);
+    const task = taskOf(product);
     return () => {
       product.reset();
-      workAlone(crew, [{ size: product.size, rowA: 0, columnA: 0, columnB: 0 }]);
+      runWithoutActors(task, [{ size: product.size, rowA: 0, columnA: 0, columnB: 0 }]);
       return outcomeOf(product);
     };
   },

@@ -15,10 +15,11 @@ function countPrimes(below: number): number {
   return primes;
 }
 
-/** A run of known primes: says whether a number is divided by none of them. */
-class PrimeRun {
+/** A part of the known primes. */
+class PrimeBlock {
   readonly primes: number[] = [];
 
+  /** True if none of these primes divides the number. */
   isPrime(number: number): boolean {
     for (const prime of this.primes) if (number % prime === 0) return false;
     return true;
@@ -26,16 +27,16 @@ class PrimeRun {
 }
 
 interface Filter {
-  readonly run: PrimeRun;
+  readonly run: PrimeBlock;
   next: Ref | undefined;
 }
 
-function sieveAlone(limit: number): number {
-  const runs = [new PrimeRun()];
+function sieveWithoutActors(limit: number): number {
+  const runs = [new PrimeBlock()];
   let primes = 0;
   const add = (number: number): void => {
     if (!runs.every((run) => run.isPrime(number))) return;
-    if ((runs.at(-1)?.primes.length ?? 0) === primesPerActor) runs.push(new PrimeRun());
+    if ((runs.at(-1)?.primes.length ?? 0) === primesPerActor) runs.push(new PrimeBlock());
     runs.at(-1)?.primes.push(number);
     primes += 1;
   };
@@ -59,7 +60,7 @@ export const sieve: Workload = {
     const FilterActor = system.define({
       name: 'filter',
       state: (first: number): Filter => {
-        const run = new PrimeRun();
+        const run = new PrimeBlock();
         run.primes.push(first);
         return { run, next: undefined };
       },
@@ -103,6 +104,6 @@ export const sieve: Workload = {
     const limit = scaled(100_000, scale, 100);
     const expected = countPrimes(limit);
     const numbers = Math.floor((limit - 1) / 2);
-    return () => ({ attempted: numbers, completed: numbers, oracle: sieveAlone(limit) === expected });
+    return () => ({ attempted: numbers, completed: numbers, oracle: sieveWithoutActors(limit) === expected });
   },
 };

@@ -17,7 +17,7 @@ function relaxed(value: number, sum: number): number {
   return (omega / 4) * sum + (1 - omega) * value;
 }
 
-/** The inner cells in row order; the border keeps its values. */
+/** The inner cells in row order; the border is constant. */
 const cells: readonly number[] = Array.from(
   { length: inner * inner },
   (_, at) => (Math.floor(at / inner) + 1) * size + (at % inner) + 1,
@@ -25,7 +25,7 @@ const cells: readonly number[] = Array.from(
 const isRed = (cell: number): boolean => (Math.floor(cell / size) + (cell % size)) % 2 === 0;
 const around = (cell: number): readonly number[] => [cell - size, cell - 1, cell + 1, cell + size];
 
-function relaxAlone(iterations: number): number {
+function relaxWithoutActors(iterations: number): number {
   const grid = initialGrid();
   for (let count = 0; count < iterations; count += 1) {
     for (const red of [true, false]) {
@@ -49,18 +49,18 @@ interface Cell {
   readonly values: Map<number, number>;
   peers: readonly Ref[];
   value: number;
-  heard: number;
+  received: number;
   left: number;
 }
 
-/** A stencil: red cells and black cells take turns, each waiting for its neighbours. */
+/** A stencil: red and black cells alternate, each waiting for its neighbours. */
 export const sor: Workload = {
   name: 'sor',
   unit: 'updates',
   note: 'a grid of 20 by 20, one actor per inner cell; the reference total is that of the plain version',
   prepare(system, scale) {
     const iterations = scaled(100, scale);
-    const expected = relaxAlone(iterations);
+    const expected = relaxWithoutActors(iterations);
     const start = system.tell<readonly Ref[]>('start');
     const neighbour = system.tell<Neighbour>('neighbour');
     let done = new Deferred();
@@ -71,14 +71,14 @@ export const sor: Workload = {
       for (const peer of peers) neighbour(peer, { cell, value });
     };
     const update = (state: Cell): void => {
-      state.heard = 0;
+      state.received = 0;
       state.left -= 1;
       updates += 1;
       state.value = relaxed(
         state.value,
         around(state.cell).reduce((sum, other) => sum + (state.values.get(other) ?? 0), 0),
       );
-      // The last black values are nobody's input any more.
+      // The last black values have no reader.
       if (state.left > 0 || isRed(state.cell)) share(state);
       if (state.left > 0) return;
       total += state.value;
@@ -92,7 +92,7 @@ export const sor: Workload = {
         values: new Map(around(cell).map((other) => [other, grid[other] ?? 0])),
         peers: [],
         value: grid[cell] ?? 0,
-        heard: 0,
+        received: 0,
         left: iterations,
       }),
       handlers: {
@@ -103,8 +103,8 @@ export const sor: Workload = {
         neighbour(ctx, { cell, value }: Neighbour) {
           const { state } = ctx;
           state.values.set(cell, value);
-          state.heard += 1;
-          if (state.heard === state.peers.length) update(state);
+          state.received += 1;
+          if (state.received === state.peers.length) update(state);
         },
       },
     });
@@ -121,7 +121,7 @@ export const sor: Workload = {
           around(cell).flatMap((other) => refs.get(other) ?? []),
         );
       };
-      // Red cells learn their neighbours first: black ones speak at once.
+      // Red cells start first, because black cells send their values immediately.
       for (const [cell, ref] of refs) if (isRed(cell)) begin(cell, ref);
       for (const [cell, ref] of refs) if (!isRed(cell)) begin(cell, ref);
       await done.promise;
@@ -135,8 +135,12 @@ export const sor: Workload = {
   },
   plain(scale) {
     const iterations = scaled(100, scale);
-    const expected = relaxAlone(iterations);
+    const expected = relaxWithoutActors(iterations);
     const updates = cells.length * iterations;
-    return () => ({ attempted: updates, completed: updates, oracle: relaxAlone(iterations) === expected });
+    return () => ({
+      attempted: updates,
+      completed: updates,
+      oracle: relaxWithoutActors(iterations) === expected,
+    });
   },
 };

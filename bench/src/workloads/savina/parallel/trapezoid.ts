@@ -1,5 +1,5 @@
 import { type Outcome, scaled, type Workload } from '../../workload.js';
-import { assembleCrew, type Crew, workAlone } from '../master-worker.js';
+import { type MasterWorkerTask, masterWorker, runWithoutActors } from '../master-worker.js';
 
 const workers = 100;
 const from = 1;
@@ -27,7 +27,7 @@ function strips(pieces: number): Strip[] {
   }));
 }
 
-function crewFor(pieces: number, sum: Integral): Crew<Strip, Integral> {
+function taskOf(pieces: number, sum: Integral): MasterWorkerTask<Strip, Integral> {
   const width = (to - from) / pieces;
   return {
     workers,
@@ -46,7 +46,7 @@ function crewFor(pieces: number, sum: Integral): Crew<Strip, Integral> {
   };
 }
 
-/** Simpson's rule with few points converges far faster than the trapezoids: an independent check. */
+/** Simpson's rule as an independent check: it converges much faster than trapezoids. */
 function simpson(points: number): number {
   const width = (to - from) / points;
   let sum = height(from) + height(to);
@@ -61,14 +61,14 @@ function outcomeOf(pieces: number, sum: Integral, expected: number): Outcome {
   return { attempted: pieces, completed: sum.pieces, oracle: Math.abs(sum.area - expected) < tolerance };
 }
 
-/** The integral of a function, cut into strips. */
+/** The integral of a function, divided into strips. */
 export const trapezoid: Workload = {
   name: 'trapezoid',
   unit: 'pieces',
   prepare(system, scale) {
     const pieces = scaled(10_000_000, scale, 10_000);
     const sum: Integral = { area: 0, pieces: 0 };
-    const run = assembleCrew(system, crewFor(pieces, sum));
+    const run = masterWorker(system, taskOf(pieces, sum));
     const expected = simpson(200_000);
     return async () => {
       sum.area = 0;
@@ -80,12 +80,12 @@ export const trapezoid: Workload = {
   plain(scale) {
     const pieces = scaled(10_000_000, scale, 10_000);
     const sum: Integral = { area: 0, pieces: 0 };
-    const crew = crewFor(pieces, sum);
+    const task = taskOf(pieces, sum);
     const expected = simpson(200_000);
     return () => {
       sum.area = 0;
       sum.pieces = 0;
-      workAlone(crew, strips(pieces));
+      runWithoutActors(task, strips(pieces));
       return outcomeOf(pieces, sum, expected);
     };
   },

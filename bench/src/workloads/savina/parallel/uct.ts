@@ -2,15 +2,15 @@ import { SeededRandom } from '@troupe/core/testing';
 import type { Ref } from '../../../adapters/actor-system.js';
 import { Deferred } from '../../deferred.js';
 import { type Outcome, scaled, type Workload } from '../../workload.js';
-import { busy } from '../busy-work.js';
+import { busyWork } from '../busy-work.js';
 
 const averageSteps = 500;
 const deviation = 100;
 const branching = 10;
 const urgentPercent = 50;
 
-/** What a node is, decided by its parent. */
-interface Seedling {
+/** The arguments of a node, chosen by the root. */
+interface NodeArgs {
   readonly parent: Ref | undefined;
   readonly height: number;
   readonly steps: number;
@@ -18,7 +18,7 @@ interface Seedling {
   readonly seed: number;
 }
 
-/** The tree's own decisions: how many nodes there may still be, and which of them branch. */
+/** Limits the number of nodes and decides at random which of them branch. */
 class Growth {
   private readonly max: number;
   private readonly random = new SeededRandom(17);
@@ -28,7 +28,9 @@ class Growth {
     this.max = max;
   }
 
-  /** A node has ten children or none, half and half, while there is room. */
+  /**
+   * A node below the top levels has ten children or none with equal probability, up to the limit of nodes.
+   */
   mayBranch(height: number): boolean {
     if (this.size + branching > this.max) return false;
     if (height > 2 && this.random.below(2) === 0) return false;
@@ -36,7 +38,7 @@ class Growth {
     return true;
   }
 
-  seedling(parent: Ref | undefined, height: number): Seedling {
+  nodeArgs(parent: Ref | undefined, height: number): NodeArgs {
     const random = this.random;
     const steps = Math.max(1, averageSteps + Math.round((random.next() + random.next() - 1) * deviation));
     return { parent, height, steps, urgent: random.below(100) < urgentPercent, seed: random.below(2 ** 31) };
@@ -48,22 +50,22 @@ interface Tally {
   urgent: number;
 }
 
-interface Node extends Seedling {
+interface Node extends NodeArgs {
   readonly children: Ref[];
   worked: number;
   waiting: number;
   readonly tally: Tally;
 }
 
-/** An unbalanced tree that grows by chance, then is traversed. */
+/** An unbalanced tree that grows at random and is then traversed. */
 export const uct: Workload = {
   name: 'uct',
   unit: 'nodes',
   prepare(system, scale) {
     const max = scaled(200_000, scale, 1_000);
     const grow = system.tell('grow');
-    const ask = system.tell<{ from: Ref; height: number }>('ask');
-    const branch = system.tell<readonly Seedling[]>('branch');
+    const mayBranch = system.tell<{ from: Ref; height: number }>('mayBranch');
+    const branch = system.tell<readonly NodeArgs[]>('branch');
     const leaf = system.tell('leaf');
     const count = system.tell('count');
     const counted = system.tell<Tally>('counted');
@@ -72,7 +74,7 @@ export const uct: Workload = {
     let grown = new Deferred();
     let tallied = new Deferred<Tally>();
     let root: Ref | undefined;
-    const settle = (): void => {
+    const nodeGrown = (): void => {
       open -= 1;
       if (open === 0) grown.resolve();
     };
@@ -82,45 +84,45 @@ export const uct: Workload = {
     };
     const Root = system.define({
       name: 'tree-root',
-      state: () => ({ asked: 0 }),
+      state: () => ({ requests: 0 }),
       handlers: {
-        ask(ctx, { from, height }: { from: Ref; height: number }) {
-          ctx.state.asked += 1;
+        mayBranch(ctx, { from, height }: { from: Ref; height: number }) {
+          ctx.state.requests += 1;
           if (!growth.mayBranch(height)) {
             leaf(from);
             return;
           }
-          const seedlings = Array.from({ length: branching }, () => growth.seedling(from, height + 1));
-          branch(from, seedlings);
+          const childArgs = Array.from({ length: branching }, () => growth.nodeArgs(from, height + 1));
+          branch(from, childArgs);
         },
       },
     });
     const NodeActor = system.define({
       name: 'tree-node',
-      state: (seedling: Seedling): Node => ({
-        ...seedling,
+      state: (nodeArgs: NodeArgs): Node => ({
+        ...nodeArgs,
         children: [],
         worked: 0,
         waiting: 0,
-        tally: { nodes: 1, urgent: seedling.urgent ? 1 : 0 },
+        tally: { nodes: 1, urgent: nodeArgs.urgent ? 1 : 0 },
       }),
       handlers: {
         grow(ctx) {
           const { state } = ctx;
-          state.worked = busy(new SeededRandom(state.seed), state.steps);
-          if (root !== undefined) ask(root, { from: ctx.self, height: state.height });
+          state.worked = busyWork(new SeededRandom(state.seed), state.steps);
+          if (root !== undefined) mayBranch(root, { from: ctx.self, height: state.height });
         },
-        branch(ctx, seedlings: readonly Seedling[]) {
-          open += seedlings.length;
-          for (const seedling of seedlings) {
-            const child = system.spawn(NodeActor, seedling);
+        branch(ctx, childArgs: readonly NodeArgs[]) {
+          open += childArgs.length;
+          for (const nodeArgs of childArgs) {
+            const child = system.spawn(NodeActor, nodeArgs);
             ctx.state.children.push(child);
             grow(child);
           }
-          settle();
+          nodeGrown();
         },
         leaf() {
-          settle();
+          nodeGrown();
         },
         count(ctx) {
           const { state } = ctx;
@@ -147,7 +149,7 @@ export const uct: Workload = {
       tallied = new Deferred();
       open = 1;
       root = system.spawn(Root);
-      const top = system.spawn(NodeActor, growth.seedling(undefined, 0));
+      const top = system.spawn(NodeActor, growth.nodeArgs(undefined, 0));
       grow(top);
       await grown.promise;
       count(top);
@@ -161,18 +163,18 @@ export const uct: Workload = {
     const max = scaled(200_000, scale, 1_000);
     return () => {
       const growth = new Growth(max);
-      const line = [growth.seedling(undefined, 0)];
+      const nodes = [growth.nodeArgs(undefined, 0)];
       let worked = 0;
-      for (let at = 0; at < line.length; at += 1) {
-        const { seed, steps, height } = line[at] ?? growth.seedling(undefined, 0);
-        worked += busy(new SeededRandom(seed), steps);
+      for (let at = 0; at < nodes.length; at += 1) {
+        const { seed, steps, height } = nodes[at] ?? growth.nodeArgs(undefined, 0);
+        worked += busyWork(new SeededRandom(seed), steps);
         if (!growth.mayBranch(height)) continue;
-        for (let child = 0; child < branching; child += 1) line.push(growth.seedling(undefined, height + 1));
+        for (let child = 0; child < branching; child += 1) nodes.push(growth.nodeArgs(undefined, height + 1));
       }
       return {
         attempted: growth.size,
-        completed: line.length,
-        oracle: worked < 0 && line.length > max * 0.9,
+        completed: nodes.length,
+        oracle: worked < 0 && nodes.length > max * 0.9,
       };
     };
   },

@@ -1,4 +1,3 @@
-import type { Job } from '../../ledger/job.js';
 import type {
   AdminAnswer,
   AdminRequest,
@@ -6,9 +5,8 @@ import type {
   LeaderOverview,
   WorkerView,
 } from '../../protocol/client-messages.js';
-import { leaseOf } from '../dispatch/lease.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { JobListing } from './job-listing.js';
@@ -16,25 +14,25 @@ import { JobListing } from './job-listing.js';
 const REASON_CHARS_MAX = 500;
 const FORBIDDEN: AdminAnswer = { kind: 'forbidden', needed: 'observe on leader.observe' };
 
-/** Questions and orders of clients and operators: cancel, inspect, list, redrive, purge. Answers show durable state only. */
+/** Requests of clients and operators: cancel, inspect, list, overview, redrive, purge. Answers show durable state only. */
 export class AdminApi {
   private readonly context: LeaderContext;
-  private readonly watch: LeaseWatch;
-  private readonly walks: JobListing;
+  private readonly leaseWatch: LeaseWatch;
+  private readonly listing: JobListing;
 
-  constructor(context: LeaderContext, watch: LeaseWatch) {
+  constructor(context: LeaderContext, leaseWatch: LeaseWatch) {
     this.context = context;
-    this.watch = watch;
-    this.walks = new JobListing(
+    this.leaseWatch = leaseWatch;
+    this.listing = new JobListing(
       (job) => this.jobView(job),
       (session, call, views) => this.answer(session, call, { kind: 'jobs', views }),
     );
   }
 
-  /** The share of one turn. True if there is more to do. */
-  walk(): boolean {
-    if (this.walks.size > 0) this.walks.step();
-    return this.walks.size > 0;
+  /** Continues the lists for the share of one turn. True if there is more to do. */
+  continueListings(): boolean {
+    if (this.listing.size > 0) this.listing.step();
+    return this.listing.size > 0;
   }
 
   serve(session: ClientSession, call: number, request: AdminRequest): void {
@@ -43,14 +41,14 @@ export class AdminApi {
         return this.cancel(session, call, request.job, request.reason);
       case 'inspect': {
         const job = this.context.ledger.jobs.get(request.job);
-        if (job === undefined || !session.may('observe', job))
+        if (job === undefined || !session.permits('observe', job))
           return this.answer(session, call, { kind: 'unknown', job: request.job });
         return this.answer(session, call, { kind: 'job', view: this.jobView(job) });
       }
       case 'list':
-        return this.walks.start(session, call, request, this.context.ledger.jobs);
+        return this.listing.start(session, call, request, this.context.ledger.jobs);
       case 'overview':
-        if (!session.maySeeLeader) return this.answer(session, call, FORBIDDEN);
+        if (!session.permitsOverview) return this.answer(session, call, FORBIDDEN);
         return this.answer(session, call, { kind: 'overview', overview: this.overview() });
       case 'redrive':
       case 'purge':
@@ -60,21 +58,21 @@ export class AdminApi {
     }
   }
 
-  /** Wins over any retry. Ended already: nothing changes and the answer says how it stands. */
+  /** Wins over any retry. A job that has ended already stays as it is, and the answer has its state. */
   private cancel(session: ClientSession, call: number, no: number, reason: string): void {
     const { ledger } = this.context;
     const job = ledger.jobs.get(no);
-    if (job === undefined || !session.may('cancel', job))
+    if (job === undefined || !session.permits('cancel', job))
       return this.answer(session, call, { kind: 'unknown', job: no });
     if (job.pending) return this.context.whenApplied(() => this.cancel(session, call, no, reason));
     if (job.end !== undefined) return this.answer(session, call, { kind: 'cancelled', state: job.state });
     job.pending = true;
     const text = reason.slice(0, REASON_CHARS_MAX);
-    this.context.stage({ type: 'cancel', at: this.context.at(), job: no, reason: text }, session, call);
+    this.context.stage({ type: 'cancel', at: this.context.recordTime, job: no, reason: text }, session, call);
   }
 
   answer(session: ClientSession, call: number, answer: AdminAnswer): void {
-    session.say({ kind: 'answer', call, answer });
+    session.add({ kind: 'answer', call, answer });
     this.context.markDirty(session);
   }
 
@@ -82,23 +80,23 @@ export class AdminApi {
     session: ClientSession,
     call: number,
     type: 'redrive' | 'purge',
-    wanted: readonly number[],
+    numbers: readonly number[],
   ): void {
     const { ledger } = this.context;
-    const some = wanted.map((no) => ledger.jobs.get(no));
-    if (some.some((job) => job?.pending === true)) {
-      return this.context.whenApplied(() => this.redriveOrPurge(session, call, type, wanted));
+    const jobs = numbers.map((no) => ledger.jobs.get(no));
+    if (jobs.some((job) => job?.pending === true)) {
+      return this.context.whenApplied(() => this.redriveOrPurge(session, call, type, numbers));
     }
-    const dead = [...new Set(some)].filter(
-      (job): job is Job => job?.state === 'dead' && session.may('admin', job),
+    const dead = [...new Set(jobs)].filter(
+      (job): job is LeaderJob => job?.state === 'dead' && session.permits('admin', job),
     );
     if (dead.length === 0) return this.answer(session, call, { kind: 'count', count: 0 });
     for (const job of dead) job.pending = true;
-    this.context.stage({ type, at: this.context.at(), jobs: dead.map((job) => job.no) }, session, call);
+    this.context.stage({ type, at: this.context.recordTime, jobs: dead.map((job) => job.no) }, session, call);
   }
 
   overview(): LeaderOverview {
-    const { ledger, queues, fleet, lsn, journalLow } = this.context;
+    const { ledger, queues, fleet, lsn, diskLow } = this.context;
     return {
       tag: ledger.tag,
       lsn,
@@ -108,26 +106,26 @@ export class AdminApi {
       delayed: queues.delayed,
       liveBytes: ledger.liveBytes,
       keys: ledger.keys.size,
-      diskLow: journalLow,
+      diskLow,
       workers: [...fleet.sessions.values()].map((session) => this.workerView(session)),
     };
   }
 
-  private jobView(job: Job): JobView {
-    const holder = job.state === 'running' ? leaseOf(job)?.session : undefined;
+  private jobView(job: LeaderJob): JobView {
+    const holder = job.state === 'running' ? job.lease?.session : undefined;
     if (holder === undefined) return viewOf(job);
     return {
       ...viewOf(job),
-      liveness: this.watch.liveness(holder),
-      blockedMs: this.watch.blockedMs(holder),
+      liveness: this.leaseWatch.liveness(holder),
+      blockedMs: this.leaseWatch.blockedMs(holder),
     };
   }
 
   private workerView(session: WorkerSession): WorkerView {
     return {
       worker: session.name,
-      liveness: this.watch.liveness(session),
-      blockedMs: this.watch.blockedMs(session),
+      liveness: this.leaseWatch.liveness(session),
+      blockedMs: this.leaseWatch.blockedMs(session),
       running: session.leases.length,
       credit: session.credit,
       slots: session.slots,
@@ -137,7 +135,7 @@ export class AdminApi {
   }
 }
 
-function viewOf(job: Job): JobView {
+function viewOf(job: LeaderJob): JobView {
   const { exec, group } = job.policy;
   return {
     job: job.no,

@@ -1,14 +1,12 @@
-// Hot path: `act` runs once per record.
-import type { Job } from '../../ledger/job.js';
+// Hot path: `run` runs once per record.
 import type { LedgerRecord, PurgeRecord, RedriveRecord } from '../../ledger/record.js';
 import type { AdminApi } from '../admin/admin-api.js';
 import type { Attempts } from '../dispatch/attempts.js';
-import { leaseOf } from '../dispatch/lease.js';
-import type { LeaderContext, Session } from '../leader-context.js';
+import type { LeaderContext, LeaderJob, Session } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
 import type { SubmitProcessor } from '../submit/submit-processor.js';
-import { tellWaiters } from './outcome-waiters.js';
+import { notifyWaiters } from './outcome-waiters.js';
 
 interface Parts {
   readonly submits: SubmitProcessor;
@@ -17,7 +15,7 @@ interface Parts {
   readonly sessions: SessionRegistry;
 }
 
-/** What follows from a record that is durable and applied: who lines up, who is told, what ends. */
+/** Side effects of a record that is durable and applied: jobs are queued, sessions are notified, leases end. */
 export class CommitEffects {
   private readonly context: LeaderContext;
   private readonly parts: Parts;
@@ -28,12 +26,12 @@ export class CommitEffects {
   }
 
   /**
-   * `applied` is what `apply` returned; the ledger may have dropped it already. Where a record is about one job there is one, so the
-   * casts below are `apply`'s promise. `from` and `tag` are what the record was staged with.
+   * `applied` is the job that `apply` returned; the ledger may have dropped it already. A record about one job always has one,
+   * which the casts below rely on. `from` and `tag` are those that the record was staged with.
    */
-  act(
+  run(
     record: LedgerRecord,
-    applied: Job | undefined,
+    applied: LeaderJob | undefined,
     from: Session | undefined,
     tag: number,
     lsn: number,
@@ -42,36 +40,29 @@ export class CommitEffects {
     const { submits, attempts } = this.parts;
     switch (record.type) {
       case 'enqueue':
-        return submits.enqueued(record, applied as Job, from as ClientSession, tag, lsn);
-      case 'enqueue_all': {
-        const jobs = submits.answers.get(record) ?? [];
-        return submits.enqueuedAll(record, from as ClientSession, jobs, lsn);
-      }
+        return submits.enqueued(record, applied as LeaderJob, from as ClientSession, tag, lsn);
+      case 'enqueue_all':
+        return submits.enqueuedAll(record, from as ClientSession, lsn);
       case 'assign':
-        return attempts.granted(record, applied as Job);
+        return attempts.assigned(record, applied as LeaderJob);
       case 'ack': {
-        const job = this.over(record, applied as Job);
-        tellWaiters(context, job);
+        const job = this.endAttempt(record, applied as LeaderJob);
+        notifyWaiters(context, job);
         const sinceSubmitMs = record.at - job.at;
-        return context.observe?.({
-          kind: 'completed',
-          job: job.no,
-          exec: job.policy.exec,
-          sinceSubmitMs,
-        });
+        return context.observe?.({ kind: 'completed', job: job.no, exec: job.policy.exec, sinceSubmitMs });
       }
       case 'retry':
       case 'timeout_requeue':
       case 'worker_down_requeue':
       case 'release':
-        return context.queues.addFirst(this.over(record, applied as Job), context.at());
+        return context.queues.addFirst(this.endAttempt(record, applied as LeaderJob), context.recordTime);
       case 'dlq':
-        return tellWaiters(context, this.over(record, applied as Job));
+        return notifyWaiters(context, this.endAttempt(record, applied as LeaderJob));
       case 'cancel':
-        return this.cancelled(applied as Job, from as ClientSession, tag);
+        return this.cancelled(applied as LeaderJob, from as ClientSession, tag);
       case 'redrive':
       case 'purge':
-        return this.treated(record, from as ClientSession, tag);
+        return this.redrivenOrPurged(record, from as ClientSession, tag);
       case 'policy_drop':
         return this.parts.sessions.policies.dropped(record);
       case 'producer':
@@ -86,32 +77,32 @@ export class CommitEffects {
     }
   }
 
-  private over(record: { readonly attempt: number }, job: Job): Job {
-    this.parts.attempts.over(job, record.attempt);
+  private endAttempt(record: { readonly attempt: number }, job: LeaderJob): LeaderJob {
+    this.parts.attempts.endLease(job, record.attempt);
     return job;
   }
 
-  private cancelled(job: Job, session: ClientSession, call: number): void {
+  private cancelled(job: LeaderJob, session: ClientSession, call: number): void {
     const { context } = this;
-    const lease = leaseOf(job);
-    if (lease === undefined) context.queues.forget(job, context.at());
+    const { lease } = job;
+    if (lease === undefined) context.queues.cancelled(job, context.recordTime);
     else {
       lease.session.abort(job.no, lease.attempt, 'cancelled');
       context.markDirty(lease.session);
     }
-    this.parts.attempts.over(job, job.attempt);
-    tellWaiters(context, job);
+    this.parts.attempts.endLease(job, job.attempt);
+    notifyWaiters(context, job);
     this.parts.admin.answer(session, call, { kind: 'cancelled', state: job.state });
     context.observe?.({ kind: 'cancelled', job: job.no, exec: job.policy.exec });
   }
 
-  private treated(record: RedriveRecord | PurgeRecord, session: ClientSession, call: number): void {
+  private redrivenOrPurged(record: RedriveRecord | PurgeRecord, session: ClientSession, call: number): void {
     const { ledger, queues } = this.context;
     for (const no of record.jobs) {
       const job = ledger.jobs.get(no);
       if (job === undefined) continue;
       job.pending = false;
-      if (job.state === 'queued') queues.add(job, this.context.at());
+      if (job.state === 'queued') queues.add(job, this.context.recordTime);
     }
     this.parts.admin.answer(session, call, { kind: 'count', count: record.jobs.length });
   }

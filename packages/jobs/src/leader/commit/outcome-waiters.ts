@@ -1,34 +1,36 @@
-import type { Job } from '../../ledger/job.js';
 import type { JobOutcome } from '../../protocol/client-messages.js';
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 
-/** Promises the outcome to a session: at once if the job has ended. */
+/** The sessions that wait for the outcome of one job. A single waiter is the usual case and costs no array. */
+export type OutcomeWaiters = ClientSession | ClientSession[];
+
+/** Sends the outcome to a session: at once if the job has ended, otherwise when it does. */
 export function awaitOutcome(context: LeaderContext, no: number, session: ClientSession): void {
   const known = context.ledger.jobs.get(no);
-  const job = known !== undefined && session.may('observe', known) ? known : undefined;
+  const job = known !== undefined && session.permits('observe', known) ? known : undefined;
   if (job !== undefined && job.end === undefined) {
     addWaiter(job, session);
     return;
   }
-  session.outcome(job === undefined ? unknownOutcome(no) : outcomeOf(job));
+  session.addOutcome(job === undefined ? unknownOutcome(no) : outcomeOf(job));
   context.markDirty(session);
 }
 
-export function tellWaiters(context: LeaderContext, job: Job): void {
-  const waiters = job.waiters as ClientSession | ClientSession[] | undefined;
+/** The job has ended. */
+export function notifyWaiters(context: LeaderContext, job: LeaderJob): void {
+  const { waiters } = job;
   if (waiters === undefined) return;
   job.waiters = undefined;
   const outcome = outcomeOf(job);
   for (const session of Array.isArray(waiters) ? waiters : [waiters]) {
-    session.outcome(outcome);
+    session.addOutcome(outcome);
     context.markDirty(session);
   }
 }
 
-/** One waiter is the usual case and costs no array. The field is written in this file only. */
-function addWaiter(job: Job, session: ClientSession): void {
-  const waiters = job.waiters as ClientSession | ClientSession[] | undefined;
+function addWaiter(job: LeaderJob, session: ClientSession): void {
+  const { waiters } = job;
   if (waiters === undefined) {
     job.waiters = session;
     return;
@@ -39,7 +41,7 @@ function addWaiter(job: Job, session: ClientSession): void {
   job.waiters = open.length === 0 ? session : [...open, session];
 }
 
-function outcomeOf(job: Job): JobOutcome {
+function outcomeOf(job: LeaderJob): JobOutcome {
   return {
     job: job.no,
     state: job.state as JobOutcome['state'],

@@ -1,7 +1,6 @@
-// Hot path: `grant`, `granted`, `ended` and `over` run once per attempt.
-import { retryDelayMs } from '../../job/retry.js';
+// Hot path: `assign`, `assigned`, `report` and `endLease` run once per attempt.
+import { retryDelayMs } from '../../job/retry-policy.js';
 import type { JobFailure } from '../../jobs-error.js';
-import type { Job } from '../../ledger/job.js';
 import type {
   AssignRecord,
   DeadReason,
@@ -11,15 +10,15 @@ import type {
 } from '../../ledger/record.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef } from '../../protocol/worker-messages.js';
-import type { LeaderContext } from '../leader-context.js';
+import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../leader-limits.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
-import { Lease, leaseOf } from './lease.js';
+import { Lease } from './lease.js';
 
-/** Why an attempt came to nothing, beyond what a worker can report. */
-type Fate = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'payload-lost';
+/** How an attempt without a result ended: reported by its worker, or decided here. */
+type EndCause = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'payload-lost';
 
-/** Attempts: handed out, ended by their worker, taken back from it. */
+/** Attempts: assigned to workers, ended by them, taken back from them. */
 export class Attempts {
   private readonly context: LeaderContext;
 
@@ -27,21 +26,21 @@ export class Attempts {
     this.context = context;
   }
 
-  /** The credit is spent here, with the decision (A28); the worker hears of it when the record is durable (A21). */
-  grant(no: number, bytes: number, session: WorkerSession): void {
+  /** The credit is spent with the decision; the assignment is sent when its record is durable. */
+  assign(no: number, bytes: number, session: WorkerSession): void {
     session.spent += 1;
     session.spentBytes += bytes;
     const job = this.context.ledger.jobs.get(no);
     const attempt = (job?.attempt ?? 0) + 1;
     if (job !== undefined) this.reserve(job, attempt, session);
     else {
-      session.expected += 1;
-      this.context.uncommitted.handTo(no, session);
+      session.uncommitted += 1;
+      this.context.uncommitted.assignWorker(no, session);
     }
     this.context.fleet.refresh(session);
     const record: AssignRecord = {
       type: 'assign',
-      at: this.context.at(),
+      at: this.context.recordTime,
       job: no,
       attempt,
       worker: session.name,
@@ -49,27 +48,28 @@ export class Attempts {
     this.context.stage(record, session);
   }
 
-  /** The job's own record is durable, and a worker was chosen for it before it was: the assign is right behind. */
-  landed(job: Job, session: WorkerSession): void {
-    session.expected -= 1;
+  /** A job was assigned before its own record was durable, and now that is: the record of the assignment is right behind it. */
+  reserveCommitted(job: LeaderJob, session: WorkerSession): void {
+    session.uncommitted -= 1;
     this.reserve(job, 1, session);
   }
 
-  private reserve(job: Job, attempt: number, session: WorkerSession): void {
+  private reserve(job: LeaderJob, attempt: number, session: WorkerSession): void {
     job.pending = true;
-    const lease = new Lease(job, attempt, session, this.context.time);
+    const lease = new Lease(job, attempt, session, this.context.leaseTime);
     job.lease = lease;
-    session.hold(lease);
+    session.addLease(lease);
   }
 
-  granted(record: AssignRecord, job: Job): void {
-    const lease = leaseOf(job) as Lease;
+  /** The record of the assignment is durable. */
+  assigned(record: AssignRecord, job: LeaderJob): void {
+    const lease = job.lease as Lease;
     job.pending = false;
-    lease.startedAt = this.context.time;
+    lease.startedAt = this.context.leaseTime;
     const { session } = lease;
     if (!session.open || lease.unpaid) {
-      // The connection went while the record was written: the worker never saw the job.
-      this.end(lease, 'released', undefined);
+      // The connection was lost while the record was written: the worker never got the job.
+      this.stageEnd(lease, 'released', undefined);
       return;
     }
     const { policy } = job;
@@ -88,18 +88,18 @@ export class Attempts {
     this.context.observe?.({ kind: 'assigned', job: job.no, exec: policy.exec, attempt, waitedMs });
   }
 
-  /** A worker says how an attempt ended. Only the holder of the running attempt is believed (A22). */
-  ended(session: WorkerSession, end: AttemptEnd): void {
+  /** A worker reports the end of an attempt. Only the holder of the running attempt is believed. */
+  report(session: WorkerSession, end: AttemptEnd): void {
     const job = this.context.ledger.jobs.get(end.job);
-    if (job?.pending === true) return this.context.whenApplied(() => this.ended(session, end));
-    const lease = job === undefined ? undefined : leaseOf(job);
+    if (job?.pending === true) return this.context.whenApplied(() => this.report(session, end));
+    const lease = job?.lease;
     if (
       job === undefined ||
       lease === undefined ||
       lease.attempt !== end.attempt ||
       lease.session.name !== session.name
     ) {
-      session.settle(end.job, end.attempt, end.outcome === 'ok' ? end.result.length : 0);
+      session.acknowledge(end.job, end.attempt, end.outcome === 'ok' ? end.result.length : 0);
       this.context.markDirty(session);
       this.context.observe?.({ kind: 'stale', worker: session.name, job: end.job, attempt: end.attempt });
       return;
@@ -108,120 +108,122 @@ export class Attempts {
       const bytesMax = Math.min(job.policy.limits.outputBytes, RECORD_BYTES_MAX);
       if (end.result.length > bytesMax) {
         const message = `output of ${end.result.length} bytes, at most ${bytesMax}`;
-        return this.end(lease, 'final', { name: 'OutputTooLarge', message });
+        return this.stageEnd(lease, 'final', { name: 'OutputTooLarge', message });
       }
       job.pending = true;
       const { attempt, result } = end;
-      this.context.stage({ type: 'ack', at: this.context.at(), job: job.no, attempt, result }, session);
+      this.context.stage({ type: 'ack', at: this.context.recordTime, job: job.no, attempt, result }, session);
       return;
     }
-    this.end(lease, end.outcome, end.outcome === 'released' ? undefined : end.failure);
+    this.stageEnd(lease, end.outcome, end.outcome === 'released' ? undefined : end.failure);
   }
 
   payloadLost(session: WorkerSession, { job: no, attempt, problem }: LostPayload): void {
-    const job = this.context.ledger.jobs.get(no);
-    const lease = job === undefined ? undefined : leaseOf(job);
+    const lease = this.context.ledger.jobs.get(no)?.lease;
     if (lease === undefined || lease.attempt !== attempt || lease.session !== session) return;
-    // What was spent for it comes back: the worker has not used it, and will not.
+    // The credit comes back: the worker has not used it, and will not.
     session.spent -= 1;
     session.spentBytes -= lease.job.payload.length;
     this.context.fleet.refresh(session);
-    this.end(lease, 'payload-lost', { name: 'PayloadLost', code: 'ERR_PAYLOAD_LOST', message: problem });
+    this.stageEnd(lease, 'payload-lost', { name: 'PayloadLost', code: 'ERR_PAYLOAD_LOST', message: problem });
   }
 
-  /** Ends a running attempt that did not succeed: the same record sends it back to wait or to the dead letters. */
-  end(lease: Lease, fate: Fate, failure: JobFailure | undefined): void {
+  /** Ends a running attempt that did not succeed: one record puts the job back into its queue, or among the dead letters. */
+  stageEnd(lease: Lease, cause: EndCause, failure: JobFailure | undefined): void {
     const { job } = lease;
     job.pending = true;
-    this.context.stage(this.verdict(job, fate, failure && bounded(failure)), lease.session);
+    this.context.stage(this.endRecord(job, cause, failure && bounded(failure)), lease.session);
   }
 
-  /** The attempt is over in the ledger; its lease, its client's share and its worker's patience end with it. */
-  over(job: Job, attempt: number): void {
-    const lease = leaseOf(job);
+  /** The attempt has ended in the ledger: its lease ends, and its worker may forget it. */
+  endLease(job: LeaderJob, attempt: number): void {
+    const { lease } = job;
     job.pending = false;
     if (lease === undefined) return;
     job.lease = undefined;
-    lease.session.letGo(lease);
-    this.context.queues.release(job.client);
+    lease.session.removeLease(lease);
+    this.context.queues.removeRunning(job.client);
     if (!lease.session.open) return;
-    lease.session.settle(job.no, attempt, job.end?.result?.length ?? 0);
+    lease.session.acknowledge(job.no, attempt, job.end?.result?.length ?? 0);
     this.context.markDirty(lease.session);
   }
 
-  /** After recovery: whoever had it may claim it. */
-  restore(job: Job, session: WorkerSession): void {
-    const lease = new Lease(job, job.attempt, session, this.context.time);
+  /** After recovery: the worker that held the attempt may claim it. */
+  restore(job: LeaderJob, session: WorkerSession): void {
+    const lease = new Lease(job, job.attempt, session, this.context.leaseTime);
     job.lease = lease;
-    session.hold(lease);
-    this.context.queues.resume(job.client);
+    session.addLease(lease);
+    this.context.queues.addRunning(job.client);
   }
 
   /**
-   * The worker is back, with these attempts in hand. What the leader also has for it goes on; what it no longer has, it
-   * never got; what the leader does not have for it, it must stop.
+   * The worker is back with the attempts in `held`. An attempt that both sides have goes on; one that only the leader has was never
+   * received; one that only the worker has must be aborted.
    */
   claim(session: WorkerSession, before: WorkerSession | undefined, held: readonly AttemptRef[]): void {
     const kept = new Set<Lease>();
-    for (const one of held) {
-      const job = this.context.ledger.jobs.get(one.job);
-      const lease = job === undefined ? undefined : leaseOf(job);
-      const own = lease !== undefined && lease.attempt === one.attempt && lease.session.name === session.name;
-      if (own) kept.add(lease);
-      else session.abort(one.job, one.attempt, 'fenced');
+    for (const { job, attempt } of held) {
+      const lease = this.context.ledger.jobs.get(job)?.lease;
+      const isOwn = lease !== undefined && lease.attempt === attempt && lease.session.name === session.name;
+      if (isOwn) kept.add(lease);
+      else session.abort(job, attempt, 'fenced');
     }
     for (const lease of [...(before?.leases ?? [])]) {
-      before?.letGo(lease);
-      session.hold(lease);
+      before?.removeLease(lease);
+      session.addLease(lease);
       if (lease.job.state === 'queued') lease.unpaid = true;
-      else if (!kept.has(lease) && !lease.job.pending) this.end(lease, 'released', undefined);
+      else if (!kept.has(lease) && !lease.job.pending) this.stageEnd(lease, 'released', undefined);
     }
     this.context.markDirty(session);
   }
 
-  private verdict(job: Job, fate: Fate, failure: JobFailure | undefined): RequeueRecord | DeadRecord {
+  private endRecord(
+    job: LeaderJob,
+    cause: EndCause,
+    failure: JobFailure | undefined,
+  ): RequeueRecord | DeadRecord {
     const { retry } = job.policy;
-    switch (fate) {
+    switch (cause) {
       case 'released':
         return this.requeue(job, 'release', 0, undefined);
       case 'final':
       case 'payload-lost':
-        return this.bury(job, fate, failure);
+        return this.deadLetter(job, cause, failure);
       case 'crashed':
-        if (job.crashes + 1 >= retry.crashes) return this.bury(job, 'quarantined', failure);
-        // The first lost worker is bad luck; from the second on the job waits as if it had failed.
+        if (job.crashes + 1 >= retry.crashes) return this.deadLetter(job, 'quarantined', failure);
+        // No delay after the first lost worker; from the second on the job waits as if it had failed.
         return this.requeue(job, 'worker_down_requeue', job.crashes, failure);
       case 'failed':
       case 'timed-out':
-        if (job.failures + 1 >= retry.attempts) return this.bury(job, fate, failure);
-        return this.requeue(job, fate === 'failed' ? 'retry' : 'timeout_requeue', job.failures + 1, failure);
+        if (job.failures + 1 >= retry.attempts) return this.deadLetter(job, cause, failure);
+        return this.requeue(job, cause === 'failed' ? 'retry' : 'timeout_requeue', job.failures + 1, failure);
       default:
-        return fate satisfies never;
+        return cause satisfies never;
     }
   }
 
   private requeue(
-    job: Job,
+    job: LeaderJob,
     type: RequeueType,
     times: number,
     failure: JobFailure | undefined,
   ): RequeueRecord {
-    const at = this.context.at();
+    const at = this.context.recordTime;
     const { retry, exec } = job.policy;
     const delayMs = times === 0 ? 0 : retryDelayMs(retry, times, this.context.host.random());
     this.context.observe?.({ kind: 'requeued', job: job.no, exec, cause: type, delayMs });
     return { type, at, job: job.no, attempt: job.attempt, dueAt: delayMs === 0 ? 0 : at + delayMs, failure };
   }
 
-  private bury(job: Job, reason: DeadReason, failure: JobFailure | undefined): DeadRecord {
+  private deadLetter(job: LeaderJob, reason: DeadReason, failure: JobFailure | undefined): DeadRecord {
     this.context.observe?.({ kind: 'dead', job: job.no, exec: job.policy.exec, reason });
-    return { type: 'dlq', at: this.context.at(), job: job.no, attempt: job.attempt, reason, failure };
+    return { type: 'dlq', at: this.context.recordTime, job: job.no, attempt: job.attempt, reason, failure };
   }
 }
 
 const FAILURE_CHARS_MAX = 4_096;
 
-/** What a worker says of a failure is stored: only what is known, and only so much of it. */
+/** A failure reported by a worker is stored: only its known fields, each up to a limit. */
 function bounded(failure: JobFailure): JobFailure {
   const cut = (text: unknown): string => String(text).slice(0, FAILURE_CHARS_MAX);
   const plain = { name: cut(failure.name), message: cut(failure.message) };

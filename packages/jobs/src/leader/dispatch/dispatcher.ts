@@ -2,77 +2,77 @@
 import type { JobsTimer } from '../../host.js';
 import type { LeaderContext } from '../leader-context.js';
 import type { Attempts } from './attempts.js';
-import type { ExecQueue } from './client-lane.js';
+import type { ExecQueue } from './exec-queue.js';
 
 const IN_BATCH = { batchContinues: true };
 const ALONE = { batchContinues: false };
 
-/** Brings work that may run together with credit that may run it, whatever came first (A1). */
+/** Matches queued jobs with the credit of workers, whichever came first. */
 export class Dispatcher {
   private readonly context: LeaderContext;
   private readonly attempts: Attempts;
-  private readonly wake: () => void;
+  private readonly onDue: () => void;
   private dueTimer: JobsTimer | undefined = undefined;
   private dueTimerAt = Number.POSITIVE_INFINITY;
 
-  /** `wake`: a delayed job is due. */
-  constructor(context: LeaderContext, attempts: Attempts, wake: () => void) {
+  /** `onDue`: a delayed job is due. */
+  constructor(context: LeaderContext, attempts: Attempts, onDue: () => void) {
     this.context = context;
     this.attempts = attempts;
-    this.wake = wake;
+    this.onDue = onDue;
   }
 
-  /** Every event ends here. */
+  /** Runs at the end of every turn. */
   dispatch(): void {
     const { context } = this;
     const { queues, fleet, ledger } = context;
-    const wall = context.at();
-    queues.promote(wall);
+    const now = context.recordTime;
+    queues.promote(now);
     const stalled: ExecQueue[] = [];
     fleet.startRound();
     while (fleet.hasCredit && !context.draining) {
-      const exec = queues.nextExec();
-      if (exec === undefined) break;
-      const no = queues.peek(exec);
+      const queue = queues.takeQueue();
+      if (queue === undefined) break;
+      const no = queues.peek(queue);
       if (no === 0) continue;
       const job = ledger.jobs.get(no);
       const bytes = job?.payload.length ?? context.uncommitted.bytesOf(no);
-      // A job whose worker went away keeps no company: the jobs beside it would be blamed with it.
+      // A job that crashed a worker runs outside batches, so that other jobs are not quarantined with it.
       const isAlone = job !== undefined && job.crashes > 0;
-      const session = isAlone ? fleet.best(exec, bytes) : fleet.pick(exec, bytes);
+      const session = isAlone ? fleet.leastLoaded(queue, bytes) : fleet.pick(queue, bytes);
       if (session === undefined) {
-        stalled.push(exec);
+        stalled.push(queue);
         continue;
       }
-      this.attempts.grant(no, bytes, session);
-      queues.take(exec, !isAlone && fleet.batchContinues ? IN_BATCH : ALONE);
-      queues.giveBack(exec);
+      this.attempts.assign(no, bytes, session);
+      queues.take(queue, !isAlone && fleet.batchContinues ? IN_BATCH : ALONE);
+      queues.returnQueue(queue);
     }
-    for (const exec of stalled) queues.giveBack(exec);
-    this.armDueTimer(wall);
+    for (const queue of stalled) queues.returnQueue(queue);
+    this.armDueTimer(now);
   }
 
-  /** A job with a record in flight is being cancelled: it will not be queued when that record is applied. */
-  waits(no: number): boolean {
+  /** A queued job with a pending record is being cancelled: it will not be queued when that record is applied. */
+  isWaiting(no: number): boolean {
     const job = this.context.ledger.jobs.get(no);
-    return job === undefined ? this.context.uncommitted.has(no) : job.state === 'queued' && !job.pending;
+    return job === undefined ? this.context.uncommitted.contains(no) : job.state === 'queued' && !job.pending;
   }
 
   stop(): void {
     this.dueTimer?.cancel();
   }
 
-  /** A delay shorter than a tick is kept to the millisecond. */
-  private armDueTimer(wall: number): void {
+  /** A delay shorter than a tick is exact to the millisecond. */
+  private armDueTimer(now: number): void {
     const { queues, times, host } = this.context;
     const dueAt = queues.nextDueAt;
-    if (dueAt >= this.dueTimerAt || dueAt - wall > times.tickMs) return;
+    if (dueAt >= this.dueTimerAt || dueAt - now > times.tickMs) return;
     this.dueTimer?.cancel();
     this.dueTimerAt = dueAt;
-    this.dueTimer = host.setTimer(Math.max(0, dueAt - wall), () => {
+    this.dueTimer = host.setTimer(Math.max(0, dueAt - now), () => {
       this.dueTimerAt = Number.POSITIVE_INFINITY;
       this.dueTimer = undefined;
-      this.wake();
+      this.onDue();
     });
   }
 }

@@ -3,226 +3,231 @@
 import { Ring } from '../../collections/ring.js';
 import { TimedHeap } from '../../collections/timed-heap.js';
 import type { Job } from '../../ledger/job.js';
-import { ClientLane, ClientShare, ExecQueue } from './client-lane.js';
+import { ClientLane, ClientQuota, ExecQueue } from './exec-queue.js';
 
 /** Empty lanes are kept for the next job of the same client, up to this many an exec. */
 const IDLE_LANES_MAX = 256;
-/** Empty queues too, up to this many: a name that is used once must not stay for ever. */
-const IDLE_EXECS_MAX = 1_024;
+/** Empty queues too, up to this many: an exec that is used once must not stay for ever. */
+const IDLE_QUEUES_MAX = 1_024;
+
+/** A queue is found by exec and group: the same exec in another group has other submitters and workers. */
+interface QueueName {
+  readonly exec: string;
+  readonly group: string;
+}
 
 /**
  * Every job that may be assigned, now or at its time (ADR 0055). Execs take turns; inside an exec the clients take turns;
- * a lane whose client is at its cap stands aside. Jobs stand here by their numbers, because one may be given to a worker
- * while its own record is still on the way to the disk (ADR 0058).
+ * a lane whose client is at its limit is parked. Jobs are queued by their numbers, because one may be assigned
+ * while its own record is still on its way to the disk (ADR 0058).
  *
- * Invariant: a lane with a job is in its exec's round, or parked with its client; an exec with a lane in its round is in the
- * round of execs, or in the hands of a running dispatch, which puts it back (A27).
+ * Invariant: a lane with a job is in its queue's round, or parked with its client; a queue with a lane in its round is in the
+ * round of queues, or taken by a running dispatch, which returns it.
  */
 export class JobQueues {
-  /** By group, then by exec: a group is who may submit and who serves, so the same exec in another group is another queue. */
+  /** By group, then by exec. */
   private readonly groups = new Map<string, Map<string, ExecQueue>>();
-  private execs = 0;
-  private readonly shares = new Map<string, ClientShare>();
+  private queueCount = 0;
+  private readonly quotas = new Map<string, ClientQuota>();
   private readonly round = new Ring<ExecQueue>();
-  private readonly later = new TimedHeap<Job>();
+  private readonly delayedJobs = new TimedHeap<Job>();
   private readonly runningMax: number;
-  private readonly waits: (no: number) => boolean;
-  private laterGone = 0;
+  private readonly isWaiting: (no: number) => boolean;
+  private delayedCancelled = 0;
 
-  /**
-   * `runningMax`: attempts one client may have running at once. `waits`: whether the job of that
-   * number is still to be assigned.
-   */
-  constructor(runningMax: number, waits: (no: number) => boolean) {
+  /** `runningMax`: attempts one client may have running at once. `isWaiting`: the job of that number is still to be assigned. */
+  constructor(runningMax: number, isWaiting: (no: number) => boolean) {
     this.runningMax = runningMax;
-    this.waits = waits;
+    this.isWaiting = isWaiting;
   }
 
-  /** Queues there are, empty ones included. */
+  /** The number of queues, empty ones included. */
   get size(): number {
-    return this.execs;
+    return this.queueCount;
   }
 
   get nextDueAt(): number {
-    return this.later.nextAt;
+    return this.delayedJobs.nextAt;
   }
 
   get delayed(): number {
-    return this.later.size - this.laterGone;
+    return this.delayedJobs.size - this.delayedCancelled;
   }
 
-  /** Lines a job up behind those of its client, or in the heap while its time has not come. */
+  /** Adds a job behind those of its client, or to the delayed jobs until it is due. */
   add(job: Job, now: number): void {
-    if (job.dueAt > now) this.later.push(job.dueAt, job, job.no);
-    else this.lineUp(job.no, job.policy, job.client);
+    if (job.dueAt > now) this.delayedJobs.push(job.dueAt, job, job.no);
+    else this.enqueue(job.no, job.policy, job.client);
   }
 
-  /** The same for a job that the ledger does not know yet. */
-  lineUp(no: number, policy: { readonly exec: string; readonly group: string }, client: string): void {
-    this.enter(this.laneOf(policy, client), no, false);
+  /** The same for a job that is due, and that the ledger need not know yet. */
+  enqueue(no: number, name: QueueName, client: string): void {
+    this.addTo(this.laneOf(name, client), no, false);
   }
 
-  /** An attempt that came to nothing through no fault of the job: it goes before those that came after it. */
+  /** Adds a job whose attempt did not succeed: it goes before jobs of its client that were submitted later. */
   addFirst(job: Job, now: number): void {
-    if (job.dueAt > now) this.later.push(job.dueAt, job, job.no);
-    else this.enter(this.laneOf(job.policy, job.client), job.no, true);
+    if (job.dueAt > now) this.delayedJobs.push(job.dueAt, job, job.no);
+    else this.addTo(this.laneOf(job.policy, job.client), job.no, true);
   }
 
-  /** A queued job was cancelled; its place is emptied when it is met, or when such places outnumber the others. */
-  forget(job: Job, now: number): void {
+  /** A queued job was cancelled. Its entry is removed when it is met, or when such entries outnumber the others. */
+  cancelled(job: Job, now: number): void {
     if (job.dueAt <= now) return;
-    this.laterGone += 1;
-    if (this.laterGone <= 64 + this.later.size / 2) return;
-    this.later.keep((one) => this.waits(one.no));
-    this.laterGone = 0;
+    this.delayedCancelled += 1;
+    if (this.delayedCancelled <= 64 + this.delayedJobs.size / 2) return;
+    this.delayedJobs.keep((one) => this.isWaiting(one.no));
+    this.delayedCancelled = 0;
   }
 
+  /** Enqueues the delayed jobs that are due. */
   promote(now: number): void {
-    while (this.later.nextAt <= now) {
-      const job = this.later.pop() as Job;
-      if (this.waits(job.no)) this.lineUp(job.no, job.policy, job.client);
-      else this.laterGone = Math.max(0, this.laterGone - 1);
+    while (this.delayedJobs.nextAt <= now) {
+      const job = this.delayedJobs.pop() as Job;
+      if (this.isWaiting(job.no)) this.enqueue(job.no, job.policy, job.client);
+      else this.delayedCancelled = Math.max(0, this.delayedCancelled - 1);
     }
   }
 
-  /** Takes the next exec out of the round. Whoever takes it gives it back. */
-  nextExec(): ExecQueue | undefined {
-    const exec = this.round.shift();
-    if (exec !== undefined) exec.inRound = false;
-    return exec;
+  /** Takes the next queue out of the round. The caller returns it. */
+  takeQueue(): ExecQueue | undefined {
+    const queue = this.round.shift();
+    if (queue !== undefined) queue.inRound = false;
+    return queue;
   }
 
-  giveBack(exec: ExecQueue): void {
-    if (exec.inRound || exec.round.size === 0) return;
-    exec.inRound = true;
-    this.round.push(exec);
+  returnQueue(queue: ExecQueue): void {
+    if (queue.inRound || queue.round.size === 0) return;
+    queue.inRound = true;
+    this.round.push(queue);
   }
 
-  /** The number of the job whose turn it is in this exec, or 0. Lanes at their cap are parked on the way. */
-  peek(exec: ExecQueue): number {
+  /** The number of the next job of this queue, or 0. Lanes at the limit of their client are parked on the way. */
+  peek(queue: ExecQueue): number {
     for (;;) {
-      const lane = exec.round.peek();
+      const lane = queue.round.peek();
       if (lane === undefined) return 0;
-      const job = this.head(lane);
-      if (job !== 0 && lane.share.running < this.runningMax) return job;
-      exec.round.shift();
+      const job = this.headOf(lane);
+      if (job !== 0 && lane.quota.running < this.runningMax) return job;
+      queue.round.shift();
       lane.inRound = false;
       if (job === 0) this.retire(lane);
       else this.park(lane);
     }
   }
 
-  /** Takes the job `peek` showed; its client has one more running. Its turn is over, unless it `batchContinues` (ADR 0086). */
-  take(exec: ExecQueue, { batchContinues }: { readonly batchContinues: boolean }): void {
-    const lane = exec.round.peek() as ClientLane;
+  /**
+   * Takes the job that `peek` returned; its client has one more running. The turn of its lane is over, unless the batch continues
+   * (ADR 0086).
+   */
+  take(queue: ExecQueue, { batchContinues }: { readonly batchContinues: boolean }): void {
+    const lane = queue.round.peek() as ClientLane;
     lane.jobs.shift();
-    lane.share.running += 1;
-    const isEmpty = this.head(lane) === 0;
+    lane.quota.running += 1;
+    const isEmpty = this.headOf(lane) === 0;
     if (batchContinues && !isEmpty) return;
-    exec.round.shift();
+    queue.round.shift();
     lane.inRound = false;
     if (isEmpty) this.retire(lane);
-    else this.join(lane);
+    else this.joinRound(lane);
   }
 
-  /** An attempt of this client was under way when the leader started. */
-  resume(client: string): void {
-    this.shareOf(client).running += 1;
+  /** An attempt of this client was running when the leader started. */
+  addRunning(client: string): void {
+    this.quotaOf(client).running += 1;
   }
 
-  /** One attempt of this client is over. */
-  release(client: string): void {
-    const share = this.shareOf(client);
-    share.running -= 1;
-    while (share.parked.length > 0 && share.running < this.runningMax) {
-      const lane = share.parked.shift() as ClientLane;
-      lane.parked = false;
-      this.join(lane);
-      this.giveBack(lane.exec);
+  /** One attempt of this client has ended. */
+  removeRunning(client: string): void {
+    const quota = this.quotaOf(client);
+    quota.running -= 1;
+    while (quota.parked.length > 0 && quota.running < this.runningMax) {
+      const lane = quota.parked.shift() as ClientLane;
+      lane.isParked = false;
+      this.joinRound(lane);
+      this.returnQueue(lane.queue);
     }
-    this.tidy(share);
+    this.dropIfIdle(quota);
   }
 
-  private enter(lane: ClientLane, no: number, first: boolean): void {
-    if (first) lane.jobs.unshift(no);
+  private addTo(lane: ClientLane, no: number, atHead: boolean): void {
+    if (atHead) lane.jobs.unshift(no);
     else lane.jobs.push(no);
-    if (lane.inRound || lane.parked) return;
-    this.join(lane);
-    this.giveBack(lane.exec);
+    if (lane.inRound || lane.isParked) return;
+    this.joinRound(lane);
+    this.returnQueue(lane.queue);
   }
 
-  private join(lane: ClientLane): void {
+  private joinRound(lane: ClientLane): void {
     lane.inRound = true;
-    lane.exec.round.push(lane);
+    lane.queue.round.push(lane);
   }
 
   private park(lane: ClientLane): void {
-    lane.parked = true;
-    lane.share.parked.push(lane);
+    lane.isParked = true;
+    lane.quota.parked.push(lane);
   }
 
+  /** The lane is empty. */
   private retire(lane: ClientLane): void {
-    const { exec, share } = lane;
-    if (this.execs > IDLE_EXECS_MAX && exec.isIdle) return this.close(exec);
-    if (exec.lanes.size <= IDLE_LANES_MAX) return;
-    exec.lanes.delete(share.name);
-    this.tidy(share);
+    const { queue, quota } = lane;
+    if (this.queueCount > IDLE_QUEUES_MAX && queue.isIdle) return this.drop(queue);
+    if (queue.lanes.size <= IDLE_LANES_MAX) return;
+    queue.lanes.delete(quota.client);
+    this.dropIfIdle(quota);
   }
 
-  /** Nobody waits in it. A dispatch that has it in hand finds nothing there, and puts nothing back. */
-  private close({ exec, group, lanes }: ExecQueue): void {
-    const execs = this.groups.get(group);
-    execs?.delete(exec);
-    if (execs?.size === 0) this.groups.delete(group);
-    this.execs -= 1;
-    for (const { share } of lanes.values()) this.tidy(share);
+  /** The queue is empty. A dispatch that has taken it finds no job in it, and does not return it. */
+  private drop({ exec, group, lanes }: ExecQueue): void {
+    const queues = this.groups.get(group);
+    queues?.delete(exec);
+    if (queues?.size === 0) this.groups.delete(group);
+    this.queueCount -= 1;
+    for (const { quota } of lanes.values()) this.dropIfIdle(quota);
   }
 
-  private tidy(share: ClientShare): void {
-    if (this.shares.size <= IDLE_LANES_MAX || share.running > 0) return;
-    for (const execs of this.groups.values()) {
-      for (const exec of execs.values()) if (exec.lanes.has(share.name)) return;
+  private dropIfIdle(quota: ClientQuota): void {
+    if (this.quotas.size <= IDLE_LANES_MAX || quota.running > 0) return;
+    for (const queues of this.groups.values()) {
+      for (const queue of queues.values()) if (queue.lanes.has(quota.client)) return;
     }
-    this.shares.delete(share.name);
+    this.quotas.delete(quota.client);
   }
 
-  private head(lane: ClientLane): number {
+  private headOf(lane: ClientLane): number {
     for (;;) {
       const no = lane.jobs.peek();
       if (no === undefined) return 0;
-      if (this.waits(no)) return no;
+      if (this.isWaiting(no)) return no;
       lane.jobs.shift();
     }
   }
 
-  private laneOf(
-    { exec, group }: { readonly exec: string; readonly group: string },
-    client: string,
-  ): ClientLane {
-    const queue = this.groups.get(group)?.get(exec) ?? this.open(exec, group);
+  private laneOf({ exec, group }: QueueName, client: string): ClientLane {
+    const queue = this.groups.get(group)?.get(exec) ?? this.makeQueue(exec, group);
     let lane = queue.lanes.get(client);
     if (lane === undefined) {
-      lane = new ClientLane(this.shareOf(client), queue);
+      lane = new ClientLane(this.quotaOf(client), queue);
       queue.lanes.set(client, lane);
     }
     return lane;
   }
 
-  private open(exec: string, group: string): ExecQueue {
+  private makeQueue(exec: string, group: string): ExecQueue {
     const queue = new ExecQueue(exec, group);
-    this.execs += 1;
-    const execs = this.groups.get(group);
-    if (execs === undefined) this.groups.set(group, new Map([[exec, queue]]));
-    else execs.set(exec, queue);
+    this.queueCount += 1;
+    const queues = this.groups.get(group);
+    if (queues === undefined) this.groups.set(group, new Map([[exec, queue]]));
+    else queues.set(exec, queue);
     return queue;
   }
 
-  private shareOf(client: string): ClientShare {
-    let share = this.shares.get(client);
-    if (share === undefined) {
-      share = new ClientShare(client);
-      this.shares.set(client, share);
+  private quotaOf(client: string): ClientQuota {
+    let quota = this.quotas.get(client);
+    if (quota === undefined) {
+      quota = new ClientQuota(client);
+      this.quotas.set(client, quota);
     }
-    return share;
+    return quota;
   }
 }

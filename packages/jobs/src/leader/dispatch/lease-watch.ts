@@ -6,9 +6,10 @@ import type { WorkerSession } from '../sessions/worker-session.js';
 import type { Attempts } from './attempts.js';
 import type { Lease } from './lease.js';
 
-const SILENT_BEATS = 3;
+/** Heartbeats that may be missed before silence means anything. */
+const SILENT_HEARTBEATS = 3;
 
-/** Looks at every worker once a tick: who is silent, blocked or gone, which attempt has run too long (ADR 0053, 0057). */
+/** Checks every worker once a tick: is it silent, blocked or gone, has an attempt run too long (ADR 0053, 0057). */
 export class LeaseWatch {
   private readonly context: LeaderContext;
   private readonly attempts: Attempts;
@@ -18,74 +19,74 @@ export class LeaseWatch {
     this.attempts = attempts;
   }
 
-  sweep(): void {
+  check(): void {
     for (const session of this.context.fleet.sessions.values()) {
-      if (session.open || session.heartbeat !== undefined) this.watch(session);
-      else this.mourn(session);
+      if (session.open || session.heartbeat !== undefined) this.checkLeases(session);
+      else this.reclaimLeases(session);
     }
   }
 
-  /** Its event loop turns. */
-  heard(session: WorkerSession): void {
-    session.heardAt = this.context.time;
-    if (session.liveness !== 'alive') this.note(session);
+  /** A message came from the worker's event loop, so that runs. */
+  heardFrom(session: WorkerSession): void {
+    session.heardAt = this.context.leaseTime;
+    if (session.liveness !== 'alive') this.updateLiveness(session);
   }
 
-  /** A heartbeat speaks for a worker that named its token, or for one whose hello was before the leader's restart. */
+  /** A heartbeat connection belongs to the worker that named its token, or to one whose hello was before the leader's restart. */
   openHeartbeat(hello: HeartbeatHello, port: { write(message: ToWorker): void }): HeartbeatSession {
-    const heartbeat = new HeartbeatSession(hello, port, this.context.time);
+    const heartbeat = new HeartbeatSession(hello, port, this.context.leaseTime);
     const session = this.context.fleet.sessions.get(heartbeat.name);
     const isKnown =
-      session?.inDoubt === true || (hello.token !== '' && session?.heartbeatToken === hello.token);
+      session?.fromBeforeRestart === true || (hello.token !== '' && session?.heartbeatToken === hello.token);
     if (session !== undefined && isKnown) session.heartbeat = heartbeat;
     else heartbeat.refuse('no such worker is known here');
     return heartbeat;
   }
 
   fromHeartbeat(heartbeat: HeartbeatSession, report: LoopBlocked): void {
-    const session = this.spokenFor(heartbeat);
+    const session = this.workerOf(heartbeat);
     if (session === undefined) return;
-    heartbeat.heardAt = this.context.time;
+    heartbeat.heardAt = this.context.leaseTime;
     if (report.blockedMs === 0) return this.closeHeartbeat(heartbeat);
-    this.note(session);
+    this.updateLiveness(session);
   }
 
-  /** From now on the loop must be heard itself: where its connection is lost, it has the grace to come back. */
+  /** From now on the event loop must send itself: where its connection is lost, the grace period begins now. */
   closeHeartbeat(heartbeat: HeartbeatSession): void {
-    const session = this.spokenFor(heartbeat);
+    const session = this.workerOf(heartbeat);
     if (session === undefined) return;
     session.heartbeat = undefined;
-    if (!session.open) session.closedAt = this.context.time;
+    if (!session.open) session.closedAt = this.context.leaseTime;
   }
 
   liveness(session: WorkerSession): Liveness {
-    const { time } = this.context;
-    const isSilent = time - session.heardAt > this.quietMs;
+    const { leaseTime } = this.context;
+    const isSilent = leaseTime - session.heardAt > this.silenceMs;
     if (session.heartbeat !== undefined) {
       if (session.open && session.heardAt >= session.heartbeat.heardAt) return 'alive';
-      return time - session.aliveAt > this.quietMs ? 'gone' : 'blocked';
+      return leaseTime - session.aliveAt > this.silenceMs ? 'gone' : 'blocked';
     }
     if (!session.open) return 'gone';
     if (!isSilent) return 'alive';
-    // Who could say that it is blocked, and does not, is not there.
+    // A worker with a heartbeat thread would report that it is blocked.
     return session.heartbeatToken === '' ? 'blocked' : 'gone';
   }
 
   blockedMs(session: WorkerSession): number {
-    return this.liveness(session) === 'blocked' ? this.context.time - session.heardAt : 0;
+    return this.liveness(session) === 'blocked' ? this.context.leaseTime - session.heardAt : 0;
   }
 
-  /** No silence shorter than this means anything: an idle worker beats no faster. */
-  private get quietMs(): number {
-    return SILENT_BEATS * this.context.times.heartbeatMs;
+  /** A shorter silence is normal: an idle worker sends no more often than once a heartbeat. */
+  private get silenceMs(): number {
+    return SILENT_HEARTBEATS * this.context.times.heartbeatMs;
   }
 
-  private spokenFor(heartbeat: HeartbeatSession): WorkerSession | undefined {
+  private workerOf(heartbeat: HeartbeatSession): WorkerSession | undefined {
     const session = this.context.fleet.sessions.get(heartbeat.name);
     return session?.heartbeat === heartbeat ? session : undefined;
   }
 
-  private note(session: WorkerSession): void {
+  private updateLiveness(session: WorkerSession): void {
     const liveness = this.liveness(session);
     if (liveness === session.liveness) return;
     session.liveness = liveness;
@@ -94,50 +95,49 @@ export class LeaseWatch {
     this.context.observe?.({ kind: 'worker', worker: session.name, liveness: shown });
   }
 
-  private watch(session: WorkerSession): void {
-    const { time, times } = this.context;
-    this.note(session);
-    const silentMs = time - session.aliveAt;
-    // A loop that stands cannot end its attempts itself, so there is nothing to wait for.
+  private checkLeases(session: WorkerSession): void {
+    const { leaseTime, times } = this.context;
+    this.updateLiveness(session);
+    const silentMs = leaseTime - session.aliveAt;
+    // A blocked event loop cannot end its attempts itself, so there is nothing to wait for.
     const runGraceMs = session.heartbeat === undefined ? times.runGraceMs : 0;
-    // Ends change the list of leases only when their record is applied, never during this loop.
+    // The list of leases changes only when a record is applied, never during this loop.
     for (const lease of session.leases) {
       if (lease.job.pending) continue;
       const { leaseMs, limits } = lease.job.policy;
-      if (silentMs > Math.max(leaseMs, this.quietMs)) {
+      if (silentMs > Math.max(leaseMs, this.silenceMs)) {
         this.fence(lease, 'LeaseExpired', `silent for ${Math.round(silentMs)} ms`);
-      } else if (time - lease.startedAt > limits.runMs + runGraceMs) {
+      } else if (leaseTime - lease.startedAt > limits.runMs + runGraceMs) {
         this.fence(lease, 'RunTimeExceeded', `still running after ${limits.runMs} ms`);
       }
     }
   }
 
-  private fence(lease: Lease, name: string, what: string): void {
+  private fence(lease: Lease, name: string, problem: string): void {
     lease.session.abort(lease.job.no, lease.attempt, 'fenced');
     this.context.markDirty(lease.session);
-    this.attempts.end(lease, 'timed-out', { name, message: `worker ${lease.session.worker}: ${what}` });
+    const message = `worker ${lease.session.worker}: ${problem}`;
+    this.attempts.stageEnd(lease, 'timed-out', { name, message });
   }
 
-  /** The grace of a lost worker is over: its attempts go back, as crashes unless it was the leader who went away. */
-  private mourn(session: WorkerSession): void {
-    const { time, times, fleet, observe } = this.context;
-    const graceMs = session.inDoubt ? times.reclaimMs : times.resumeGraceMs;
-    if (!session.forsaken && time - (session.closedAt ?? time) <= graceMs) return;
-    this.abandon(session);
+  /** Ends the leases of a lost worker once its grace period is over, and removes the worker. */
+  private reclaimLeases(session: WorkerSession): void {
+    const { leaseTime, times, fleet, observe } = this.context;
+    const graceMs = session.fromBeforeRestart ? times.reclaimMs : times.resumeGraceMs;
+    if (!session.isGone && leaseTime - (session.closedAt ?? leaseTime) <= graceMs) return;
+    this.endLeases(session);
     if (session.leases.length > 0) return;
-    fleet.leave(session);
+    fleet.remove(session);
     observe?.({ kind: 'worker', worker: session.name, liveness: 'gone' });
   }
 
-  abandon(session: WorkerSession): void {
+  /** The attempts of a lost worker count as crashes, unless it was the leader that went away. */
+  endLeases(session: WorkerSession): void {
     for (const lease of session.leases) {
       if (lease.job.pending) continue;
-      const failure = { name: 'WorkerLost', message: `worker ${session.worker} went away while the job ran` };
-      this.attempts.end(
-        lease,
-        session.inDoubt ? 'released' : 'crashed',
-        session.inDoubt ? undefined : failure,
-      );
+      const message = `worker ${session.worker} went away while the job ran`;
+      if (session.fromBeforeRestart) this.attempts.stageEnd(lease, 'released', undefined);
+      else this.attempts.stageEnd(lease, 'crashed', { name: 'WorkerLost', message });
     }
   }
 }

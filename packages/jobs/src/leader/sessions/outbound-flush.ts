@@ -1,6 +1,6 @@
 import type { Session } from '../leader-context.js';
 
-/** Sessions with messages to send: each sends one message of each kind at the end of the turn. */
+/** The sessions with messages to write: each writes one message of each kind at the end of the turn. */
 export class OutboundFlush {
   private readonly dirty: Session[] = [];
 

@@ -1,5 +1,5 @@
-import { policyProblem } from '../../job/job-policy.js';
 import { isSubjectPattern } from '@troupe/transport';
+import { policyProblem } from '../../job/job-policy.js';
 import type { SessionRefusalCode } from '../../jobs-error.js';
 import { isPlainName } from '../../option-check.js';
 import type { ClientHello, ClientMessage } from '../../protocol/client-messages.js';
@@ -16,57 +16,59 @@ import { type ClientPort, ClientSession } from './client-session.js';
 import { type WorkerPort, WorkerSession } from './worker-session.js';
 
 const SLOTS_MAX = 65_536;
-/** Definitions one session may announce: what it says must not grow here without end. */
-const DEFINES_MAX = 4_096;
+/** Definitions one session may announce. */
+const DEFINITIONS_MAX = 4_096;
 
-/** Who comes in, who goes, and everything they say that is not a submit. */
+/** Opens and closes sessions, and handles every message of theirs that is not a submit. */
 export class SessionRegistry {
   private readonly context: LeaderContext;
   private readonly attempts: Attempts;
-  private readonly watch: LeaseWatch;
+  private readonly leaseWatch: LeaseWatch;
   readonly policies: PolicyRegistry;
   private readonly producers: ProducerRegistry;
 
-  constructor(context: LeaderContext, attempts: Attempts, watch: LeaseWatch, producers: ProducerRegistry) {
+  constructor(
+    context: LeaderContext,
+    attempts: Attempts,
+    leaseWatch: LeaseWatch,
+    producers: ProducerRegistry,
+  ) {
     this.context = context;
     this.attempts = attempts;
-    this.watch = watch;
+    this.leaseWatch = leaseWatch;
     this.producers = producers;
     this.policies = new PolicyRegistry(context);
   }
 
-  client(hello: ClientHello, port: ClientPort): ClientSession {
+  openClient(hello: ClientHello, port: ClientPort): ClientSession {
     const session = new ClientSession(hello.client, hello.token, port);
     if (!isPlainName(hello.client) || !isPlainName(hello.token)) {
-      this.refuse(
-        session,
-        'ERR_SESSION_MALFORMED',
-        'client name and token must be 1 to 128 plain characters',
-      );
+      const problem = 'client name and token must be 1 to 128 plain characters';
+      this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
       return session;
     }
     this.producers.resume(session);
     const { outstandingMax, payloadBytesMax } = this.context.limits;
-    session.say({ kind: 'welcome', tag: this.context.ledger.tag, outstandingMax, payloadBytesMax });
+    session.add({ kind: 'welcome', tag: this.context.ledger.tag, outstandingMax, payloadBytesMax });
     this.context.markDirty(session);
     return session;
   }
 
-  /** A client that was silent for a whole window has lost its numbering; it must say hello again before it submits. */
-  current(session: ClientSession, message: ClientMessage): boolean {
+  /** A client that was silent for a whole key window has lost its numbering; it must open a new session before it submits. */
+  isCurrent(session: ClientSession, message: ClientMessage): boolean {
     if (message.kind !== 'submit' && message.kind !== 'submit_all') return true;
     if (this.producers.isCurrent(session)) return true;
-    this.forgotten(session);
+    this.producerExpired(session);
     return false;
   }
 
-  forgotten(session: ClientSession): void {
-    this.refuse(session, 'ERR_SESSION_REPLACED', 'silent for too long, say hello again');
+  producerExpired(session: ClientSession): void {
+    this.refuse(session, 'ERR_SESSION_REPLACED', 'silent for too long, open a new session');
   }
 
-  worker(hello: WorkerHello, port: WorkerPort): WorkerSession {
+  openWorker(hello: WorkerHello, port: WorkerPort): WorkerSession {
     const { context } = this;
-    const session = new WorkerSession(hello, port, context.time);
+    const session = new WorkerSession(hello, port, context.leaseTime);
     const problem = helloProblem(hello);
     if (problem !== undefined) {
       this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
@@ -75,57 +77,53 @@ export class SessionRegistry {
     const before = context.fleet.sessions.get(session.name);
     if (before?.open === true) this.refuse(before, 'ERR_SESSION_REPLACED', 'the same worker connected again');
     if (before !== undefined) {
-      context.fleet.leave(before);
+      context.fleet.remove(before);
       session.heartbeat = before.heartbeat;
     }
-    this.mournEarlier(session);
-    session.say({ kind: 'welcome', tag: context.ledger.tag, heartbeatMs: context.times.heartbeatMs });
+    this.expireOlderIncarnations(session);
+    session.add({ kind: 'welcome', tag: context.ledger.tag, heartbeatMs: context.times.heartbeatMs });
     this.attempts.claim(session, before, hello.held);
-    context.fleet.join(session);
+    context.fleet.add(session);
     context.observe?.({ kind: 'worker', worker: session.name, liveness: 'joined' });
     return session;
   }
 
-  /** The same worker in a new process: what the old process ran is lost now, not after its grace. */
-  private mournEarlier(session: WorkerSession): void {
+  /** The same worker in a new process: the attempts of the old process are lost now, not after its grace period. */
+  private expireOlderIncarnations(session: WorkerSession): void {
     for (const other of this.context.fleet.sessions.values()) {
       if (other.worker !== session.worker || other.name === session.name || other.open) continue;
-      other.inDoubt = false;
-      other.forsaken = true;
+      other.fromBeforeRestart = false;
+      other.isGone = true;
       other.heartbeat = undefined;
-      this.watch.abandon(other);
+      this.leaseWatch.endLeases(other);
     }
   }
 
   /** Stands for a worker that held leases before the leader's restart. */
-  ghost(name: string): WorkerSession {
+  placeholderSession(name: string): WorkerSession {
     const known = this.context.fleet.sessions.get(name);
     if (known !== undefined) return known;
     const tilde = name.lastIndexOf('~');
     const [worker, incarnation] = [name.slice(0, tilde), name.slice(tilde + 1)];
     const nothing = { execs: [], patterns: [], held: [], credit: { jobs: 0, bytes: 0 } };
-    const session = new WorkerSession(
-      { worker, incarnation, slots: 1, ...nothing },
-      { write: () => undefined },
-      0,
-    );
-    session.closedAt = this.context.time;
-    session.inDoubt = true;
-    this.context.fleet.join(session);
+    const hello = { worker, incarnation, slots: 1, ...nothing };
+    const session = new WorkerSession(hello, { write: () => undefined }, 0);
+    session.closedAt = this.context.leaseTime;
+    session.fromBeforeRestart = true;
+    this.context.fleet.add(session);
     return session;
   }
 
-  lost(session: WorkerSession): void {
+  workerLost(session: WorkerSession): void {
     if (!session.open) return;
-    session.closedAt = this.context.time;
+    session.closedAt = this.context.leaseTime;
     this.context.fleet.refresh(session);
     this.context.observe?.({ kind: 'worker', worker: session.name, liveness: 'lost' });
   }
 
-  /** The client's connection is gone. */
-  parted(session: ClientSession): void {
+  clientClosed(session: ClientSession): void {
     session.closed = true;
-    this.policies.parted(session);
+    this.policies.sessionClosed(session);
   }
 
   fromClient(session: ClientSession, message: ClientMessage, admin: AdminApi): void {
@@ -138,57 +136,58 @@ export class SessionRegistry {
       case 'call':
         return admin.serve(session, message.call, message.request);
       case 'heartbeat':
-        session.say({ kind: 'heartbeat' });
+        session.add({ kind: 'heartbeat' });
         return this.context.markDirty(session);
       case 'close':
-        this.producers.leave(session);
-        return this.parted(session);
+        this.producers.end(session);
+        return this.clientClosed(session);
       default:
         return;
     }
   }
 
   private define(session: ClientSession, message: ClientMessage & { kind: 'define' }): void {
-    if (session.refs.size + session.forbidden.size >= DEFINES_MAX && !session.refs.has(message.ref)) {
-      return this.refuse(session, 'ERR_SESSION_MALFORMED', `more than ${DEFINES_MAX} job definitions`);
+    const { ref, policy } = message;
+    if (
+      session.policies.size + session.forbiddenDefinitions.size >= DEFINITIONS_MAX &&
+      !session.policies.has(ref)
+    ) {
+      return this.refuse(session, 'ERR_SESSION_MALFORMED', `more than ${DEFINITIONS_MAX} job definitions`);
     }
-    if (!session.maySubmit(message.policy.group)) {
-      session.forbidden.add(message.ref);
+    if (!session.permitsSubmit(policy.group)) {
+      session.forbiddenDefinitions.add(ref);
       return;
     }
-    const problem = policyProblem(message.policy);
+    const problem = policyProblem(policy);
     if (problem !== undefined) return this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
-    if (this.policies.define(session, message.ref, message.policy)) session.unplaced.delete(message.ref);
-    else session.unplaced.add(message.ref);
+    if (this.policies.define(session, ref, policy)) session.refusedDefinitions.delete(ref);
+    else session.refusedDefinitions.add(ref);
   }
 
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
     switch (message.kind) {
       case 'report': {
-        const { credit } = message;
-        if (!creditFits(session, credit)) {
-          this.refuse(
-            session,
-            'ERR_SESSION_MALFORMED',
-            `credit of ${credit.jobs} jobs, ${credit.bytes} bytes`,
-          );
+        const { credit, ends } = message;
+        if (!isCreditValid(session, credit)) {
+          const problem = `credit of ${credit.jobs} jobs, ${credit.bytes} bytes`;
+          this.refuse(session, 'ERR_SESSION_MALFORMED', problem);
           return;
         }
-        for (const end of message.ends) this.attempts.ended(session, end);
-        session.cpu = share(message.cpu);
+        for (const end of ends) this.attempts.report(session, end);
+        session.cpu = clampShare(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;
-        session.ended(message.ends.length, message.runMs);
+        session.attemptsEnded(ends.length, message.runMs);
         // Totals only rise: a report that was overtaken changes nothing (ADR 0052).
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
-        if (message.ends.length === 0) {
-          session.say({ kind: 'heartbeat' });
+        if (ends.length === 0) {
+          session.add({ kind: 'heartbeat' });
           this.context.markDirty(session);
         }
         break;
       }
       case 'drain':
-        session.quiet = true;
+        session.draining = true;
         this.context.markDirty(session);
         break;
       default:
@@ -198,18 +197,17 @@ export class SessionRegistry {
   }
 
   private refuse(session: ClientSession | WorkerSession, code: SessionRefusalCode, problem: string): void {
-    session.say({ kind: 'refused', code, problem });
+    session.add({ kind: 'refused', code, problem });
     session.flush();
-    if (session.kind === 'client') this.parted(session);
-    else this.lost(session);
+    if (session.kind === 'client') this.clientClosed(session);
+    else this.workerLost(session);
   }
 }
 
-/** Totals never promise more than the worker has, and a row beyond (ADR 0138). */
-function creditFits(session: WorkerSession, credit: { jobs: number; bytes: number }): boolean {
-  const { jobs, bytes } = credit;
-  const whole = Number.isSafeInteger(jobs) && Number.isSafeInteger(bytes);
-  return whole && jobs >= 0 && bytes >= 0 && jobs - session.spent <= session.slots + BATCH_JOBS_MAX;
+/** The totals may not grant more than the worker's slots and one batch beyond (ADR 0138). */
+function isCreditValid(session: WorkerSession, { jobs, bytes }: { jobs: number; bytes: number }): boolean {
+  const areWhole = Number.isSafeInteger(jobs) && Number.isSafeInteger(bytes);
+  return areWhole && jobs >= 0 && bytes >= 0 && jobs - session.spent <= session.slots + BATCH_JOBS_MAX;
 }
 
 function helloProblem(hello: WorkerHello): string | undefined {
@@ -225,7 +223,7 @@ function helloProblem(hello: WorkerHello): string | undefined {
   return bad === undefined ? undefined : `'${bad}' is not a subject pattern`;
 }
 
-/** A share from 0 to 1, whatever was said. */
-function share(value: number): number {
+/** A share from 0 to 1, whatever the worker reported. */
+function clampShare(value: number): number {
   return Math.min(1, Math.max(0, value || 0));
 }

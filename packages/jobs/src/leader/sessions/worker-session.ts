@@ -1,4 +1,4 @@
-import { matchesSubject } from '@troupe/transport';
+import { matchesSubject, subjectTokenOf } from '@troupe/transport';
 import type { Liveness } from '../../protocol/client-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
@@ -9,7 +9,7 @@ import type {
   ToWorker,
   WorkerHello,
 } from '../../protocol/worker-messages.js';
-import type { ExecQueue } from '../dispatch/client-lane.js';
+import type { ExecQueue } from '../dispatch/exec-queue.js';
 import type { Lease } from '../dispatch/lease.js';
 import type { HeartbeatSession } from './heartbeat-session.js';
 
@@ -18,67 +18,68 @@ export interface WorkerPort {
   write(message: ToWorker): void;
 }
 
-/** Settlements that may wait for something else to say: more than a whole row of short jobs, so that theirs ride with the next row. */
-const SETTLED_HELD_MAX = 2 * BATCH_JOBS_MAX;
-/** What their results may have together: a worker keeps each until it is settled. */
-const SETTLED_HELD_BYTES_MAX = 32 * 1024;
+/** Acknowledgements that may wait for another message: more than a batch of short jobs, so that they leave with the next one. */
+const ACKNOWLEDGED_HELD_MAX = 2 * BATCH_JOBS_MAX;
+/** The results of these attempts together: a worker keeps each until it is acknowledged. */
+const ACKNOWLEDGED_HELD_BYTES_MAX = 32 * 1024;
 
-type Settled = { -readonly [Field in keyof AttemptRange]: AttemptRange[Field] };
+type OpenRange = { -readonly [Field in keyof AttemptRange]: AttemptRange[Field] };
 type Abort = AttemptRef & { readonly reason: 'cancelled' | 'fenced' };
 
 /**
- * One connection of one worker: its credit, its leases, what it is to be told. Credit is two totals on each side (ADR
- * 0052): what the worker has granted, and what the leader has spent of it.
+ * One connection of one worker: its credit, its leases, its outgoing messages. Credit is two totals (ADR
+ * 0052): all that the worker has granted, and all that the leader has spent of it.
  */
 export class WorkerSession {
   readonly kind = 'worker';
   readonly worker: string;
-  /** Worker and incarnation: what the records name. */
+  /** Worker and incarnation, as in the records. */
   readonly name: string;
   readonly slots: number;
   readonly leases: Lease[] = [];
-  /** Jobs it was chosen for that are not in the ledger yet, and so have no lease. */
-  expected = 0;
+  /** Jobs assigned to it that are not in the ledger yet, and so have no lease. */
+  uncommitted = 0;
   granted: number;
   grantedBytes: number;
   spent = 0;
   spentBytes = 0;
-  /** Attempts it has reported the end of. */
+  /** Attempts whose end it has reported. */
   private returned = 0;
   private readonly runTimeEstimate = new RunTimeEstimate();
   cpu = 0;
   lagMs = 0;
-  quiet = false;
-  /** When its event loop last spoke, in the leader's own time, which does not count its stalls. */
+  draining = false;
+  /** Lease time of the last message from its event loop. */
   heardAt: number;
-  /** When the last of its connections was lost. */
+  /** Lease time when the last of its connections was lost. */
   closedAt: number | undefined = undefined;
-  /** What its heartbeat must show; empty for a worker that has none. */
+  /** The token that its heartbeat connection must present; empty for a worker without one. */
   readonly heartbeatToken: string;
   heartbeat: HeartbeatSession | undefined = undefined;
-  /** As last noticed. */
+  /** As of the last check. */
   liveness: Liveness = 'alive';
-  /** The worker is known to be gone for good: no grace. */
-  forsaken = false;
-  /** Its leases come from before the leader's restart. */
-  inDoubt = false;
+  /** The process is known to have ended: there is no grace period. */
+  isGone = false;
+  /** A placeholder: its leases come from before the leader's restart. */
+  fromBeforeRestart = false;
+  /** In the leader's list of sessions with messages to write. */
   dirty = false;
-  /** Its place among the sessions with credit. */
-  openIndex = -1;
+  /** Its index among the sessions with credit, or -1. */
+  creditIndex = -1;
   private readonly port: WorkerPort;
   private readonly execs: ReadonlySet<string>;
   private readonly patterns: readonly string[];
-  /** Queues come and go; this must not keep them. */
-  private readonly served = new WeakMap<ExecQueue, boolean>();
-  // Undefined while there is nothing to say. A list that waits empty grows old, and what an old list was given lives until the whole heap
-  // is collected, however soon the list is dropped (ADR 0144).
-  private assigns: Assignment[] | undefined = undefined;
-  /** Short jobs come and end in a row: most of the time this is one run. */
-  private settled: Settled[] | undefined = undefined;
-  private settledCount = 0;
-  private settledBytes = 0;
+  /** Weak, because queues come and go. */
+  private readonly servedQueues = new WeakMap<ExecQueue, boolean>();
+  // Undefined while empty: an empty array that is kept between turns is promoted to the old generation, and its contents then
+  // live until the whole heap is collected (ADR 0144).
+  private assignments: Assignment[] | undefined = undefined;
+  /** Short jobs are assigned and end in batches: mostly this is one range. */
+  private acknowledged: OpenRange[] | undefined = undefined;
+  private acknowledgedCount = 0;
+  private acknowledgedBytes = 0;
   private aborts: Abort[] | undefined = undefined;
-  private rest: ToWorker[] | undefined = undefined;
+  private others: ToWorker[] | undefined = undefined;
 
   constructor(hello: WorkerHello, port: WorkerPort, now: number) {
     this.worker = hello.worker;
@@ -97,71 +98,70 @@ export class WorkerSession {
     return this.closedAt === undefined;
   }
 
-  /** The last sign of life of its process, whichever thread gave it. */
+  /** Lease time of the last sign of life of its process, from either thread. */
   get aliveAt(): number {
     return Math.max(this.heardAt, this.heartbeat?.heardAt ?? 0);
   }
 
   /**
-   * Who does not listen gets nothing to do. What a worker granted beyond its slots while its attempts were short is not used once they are
-   * long: jobs would wait there, and come back (ADR 0138).
+   * A worker that is not alive gets no jobs. Credit beyond its slots, granted while its attempts were short, is not used once they
+   * are long: jobs would wait there, and come back (ADR 0138).
    */
   get credit(): number {
-    if (!this.open || this.quiet || this.liveness !== 'alive') return 0;
-    const itHas = this.spent - this.returned;
+    if (!this.open || this.draining || this.liveness !== 'alive') return 0;
+    const atWorker = this.spent - this.returned;
     return Math.max(
       0,
-      Math.min(this.granted - this.spent, this.slots + this.runTimeEstimate.batchSize - itHas),
+      Math.min(this.granted - this.spent, this.slots + this.runTimeEstimate.batchSize - atWorker),
     );
   }
 
-  /** A report: so many attempts ended, and ran for so long together, if it says so. */
-  ended(attempts: number, runMs: number | undefined): void {
+  /** A report: this many attempts have ended, and ran for `runMs` together where the worker says so. */
+  attemptsEnded(attempts: number, runMs: number | undefined): void {
     this.returned += attempts;
     if (runMs !== undefined) this.runTimeEstimate.add(attempts, runMs);
   }
 
-  /** How many jobs it may get one behind the other before the next choice. */
+  /** The jobs it may get before another worker is chosen. */
   get batchSize(): number {
     return Math.max(1, this.runTimeEstimate.batchSize);
   }
 
-  get inHand(): number {
-    return this.leases.length + this.expected;
+  private get jobsInHand(): number {
+    return this.leases.length + this.uncommitted;
   }
 
   /** A job larger than the whole allowance still runs, alone. */
   fits(bytes: number): boolean {
-    return bytes <= this.grantedBytes - this.spentBytes || this.inHand === 0;
+    return bytes <= this.grantedBytes - this.spentBytes || this.jobsInHand === 0;
   }
 
   serves(queue: ExecQueue): boolean {
-    let serves = this.served.get(queue);
+    let serves = this.servedQueues.get(queue);
     if (serves === undefined) {
       const { exec, group } = queue;
-      // In a subject a worker is one token, whatever its name: patterns and rules see the same.
-      const subject = `job.assign.${group}.${this.worker.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
-      // A worker that names the group of an exec has code for that group alone; rules about groups would mean nothing otherwise.
+      const subject = `job.assign.${group}.${subjectTokenOf(this.worker)}`;
+      // A worker that names the group of an exec has code for that group alone; otherwise rules about groups would be void.
       serves = this.execs.has(`${group}/${exec}`) || this.execs.has(exec);
       serves &&= this.patterns.some((pattern) => matchesSubject(pattern, subject));
       serves &&= this.port.access?.permits('work', subject) ?? true;
-      this.served.set(queue, serves);
+      this.servedQueues.set(queue, serves);
     }
     return serves;
   }
 
-  /** Smaller is better: the share of slots in use, the processor, a late event loop. */
-  get score(): number {
-    return this.inHand / this.slots + this.cpu + Math.min(this.lagMs, 1_000) / 1_000;
+  /** Smaller is better: the share of slots in use, the processor, the lag of its event loop. */
+  get loadScore(): number {
+    return this.jobsInHand / this.slots + this.cpu + Math.min(this.lagMs, 1_000) / 1_000;
   }
 
-  hold(lease: Lease): void {
+  addLease(lease: Lease): void {
     lease.session = this;
     lease.index = this.leases.length;
     this.leases.push(lease);
   }
 
-  letGo(lease: Lease): void {
+  removeLease(lease: Lease): void {
     const last = this.leases.pop() as Lease;
     if (last === lease) return;
     this.leases[lease.index] = last;
@@ -169,18 +169,18 @@ export class WorkerSession {
   }
 
   assign(assignment: Assignment): void {
-    this.assigns ??= [];
-    this.assigns.push(assignment);
+    this.assignments ??= [];
+    this.assignments.push(assignment);
   }
 
-  /** `resultBytes`: what the worker keeps for it until it hears of this. */
-  settle(job: number, attempt: number, resultBytes: number): void {
-    this.settled ??= [];
-    const last = this.settled.at(-1);
+  /** `resultBytes`: kept by the worker until this arrives. */
+  acknowledge(job: number, attempt: number, resultBytes: number): void {
+    this.acknowledged ??= [];
+    const last = this.acknowledged.at(-1);
     if (last?.attempt === attempt && last.job + last.count === job) last.count += 1;
-    else this.settled.push({ job, attempt, count: 1 });
-    this.settledCount += 1;
-    this.settledBytes += resultBytes;
+    else this.acknowledged.push({ job, attempt, count: 1 });
+    this.acknowledgedCount += 1;
+    this.acknowledgedBytes += resultBytes;
   }
 
   abort(job: number, attempt: number, reason: Abort['reason']): void {
@@ -188,40 +188,44 @@ export class WorkerSession {
     this.aborts.push({ job, attempt, reason });
   }
 
-  say(message: ToWorker): void {
-    this.rest ??= [];
-    this.rest.push(message);
+  add(message: ToWorker): void {
+    this.others ??= [];
+    this.others.push(message);
   }
 
-  /** Nobody waits for a settlement: it rides with the next assignment, or with the answer to the next beat (ADR 0116). */
-  private get maySettleLater(): boolean {
-    const { settledCount, settledBytes, quiet } = this;
-    return !quiet && settledCount < SETTLED_HELD_MAX && settledBytes < SETTLED_HELD_BYTES_MAX;
+  /** Acknowledgements are piggybacked on the next assignment, or on the answer to the next heartbeat (ADR 0116). */
+  private get mayHoldAcknowledged(): boolean {
+    const { acknowledgedCount, acknowledgedBytes, draining } = this;
+    return (
+      !draining &&
+      acknowledgedCount < ACKNOWLEDGED_HELD_MAX &&
+      acknowledgedBytes < ACKNOWLEDGED_HELD_BYTES_MAX
+    );
   }
 
   flush(): void {
     this.dirty = false;
     if (!this.open) return;
-    const { assigns, settled, aborts, rest } = this;
-    const hasNews = (assigns ?? aborts ?? rest) !== undefined;
-    if (!hasNews && this.maySettleLater) return;
-    if (rest !== undefined) {
-      this.rest = undefined;
-      for (const message of rest) this.port.write(message);
+    const { assignments, acknowledged, aborts, others } = this;
+    const onlyAcknowledged = (assignments ?? aborts ?? others) === undefined;
+    if (onlyAcknowledged && this.mayHoldAcknowledged) return;
+    if (others !== undefined) {
+      this.others = undefined;
+      for (const message of others) this.port.write(message);
     }
-    if (settled !== undefined) {
-      this.settled = undefined;
-      this.settledCount = 0;
-      this.settledBytes = 0;
-      this.port.write({ kind: 'acknowledged', items: settled });
+    if (acknowledged !== undefined) {
+      this.acknowledged = undefined;
+      this.acknowledgedCount = 0;
+      this.acknowledgedBytes = 0;
+      this.port.write({ kind: 'acknowledged', items: acknowledged });
     }
     if (aborts !== undefined) {
       this.aborts = undefined;
       this.port.write({ kind: 'abort', items: aborts });
     }
-    if (assigns !== undefined) {
-      this.assigns = undefined;
-      this.port.write({ kind: 'assign', items: assigns });
+    if (assignments !== undefined) {
+      this.assignments = undefined;
+      this.port.write({ kind: 'assign', items: assignments });
     }
   }
 }

@@ -11,40 +11,41 @@ import type { ClientSession } from '../sessions/client-session.js';
 const KEY_BYTES_MAX = 512;
 const RETRY_AFTER_MS = 1_000;
 
-/** `key` is empty where there is none. 'wait': the same key is on its way to the disk. */
+/** `key` is empty where there is none. 'wait': the same key is in an uncommitted job. */
 export type Admission =
   | Admitted
   | { readonly verdict: 'wait' }
   | { readonly verdict: 'refuse'; readonly refusal: Refusal };
 
 export type Admitted =
-  | { readonly verdict: 'take'; readonly key: string }
-  | { readonly verdict: 'same'; readonly key: string; readonly job: number };
+  | { readonly verdict: 'accept'; readonly key: string }
+  | { readonly verdict: 'duplicate'; readonly key: string; readonly job: number };
 
-interface Pending {
+/** Jobs that are staged and not in the ledger yet. */
+interface UncommittedLoad {
   readonly jobs: number;
   readonly bytes: number;
   readonly keys: ReadonlySet<string>;
 }
 
-const TAKE: Admission = { verdict: 'take', key: '' };
+const ACCEPT: Admission = { verdict: 'accept', key: '' };
 const WAIT: Admission = { verdict: 'wait' };
 
-/** Judges one submit. Pure: what is refused here has changed nothing, so it may be sent again (A30). */
+/** Validates one submit. Pure: a refused submit has changed nothing, so it may be sent again. */
 export function admit(
   context: LeaderContext,
-  pending: Pending,
+  uncommitted: UncommittedLoad,
   session: ClientSession,
   item: SubmitItem,
 ): Admission {
   const { limits, ledger } = context;
-  const problem = malformed(item);
+  const problem = itemProblem(item);
   if (problem !== undefined) return refuse('ERR_MESSAGE_MALFORMED', problem, 0);
-  const policy = session.refs.get(item.ref);
+  const policy = session.policies.get(item.ref);
   if (policy === undefined) {
-    if (session.forbidden.has(item.ref))
+    if (session.forbiddenDefinitions.has(item.ref))
       return refuse('ERR_FORBIDDEN', 'this client may not submit to the group of the job', 0);
-    if (session.unplaced.has(item.ref))
+    if (session.refusedDefinitions.has(item.ref))
       return refuse('ERR_POLICIES_FULL', 'no room for another job definition', RETRY_AFTER_MS);
     return refuse('ERR_EXEC_UNKNOWN', `no job definition was announced as ${item.ref}`, 0);
   }
@@ -58,15 +59,15 @@ export function admit(
   }
   const key = item.key === '' ? '' : windowKey(session.client, policy.exec, item.key);
   if (key !== '') {
-    const known = judgeKey(context, pending, key, item);
+    const known = checkKey(context, uncommitted, key, item);
     if (known !== undefined) return known;
   }
   if (context.draining) return refuse('ERR_LEADER_DRAINING', 'the leader is shutting down', RETRY_AFTER_MS);
-  if (context.journalLow) return refuse('ERR_DISK_LOW', 'the disk is nearly full', RETRY_AFTER_MS);
-  const live = ledger.counts.queued + ledger.counts.running + pending.jobs;
+  if (context.diskLow) return refuse('ERR_DISK_LOW', 'the disk is nearly full', RETRY_AFTER_MS);
+  const live = ledger.counts.queued + ledger.counts.running + uncommitted.jobs;
   if (live >= limits.jobsMax)
     return refuse('ERR_QUEUE_FULL', `${live} jobs are waiting or running`, RETRY_AFTER_MS);
-  const bytes = ledger.liveBytes + pending.bytes + item.payload.length;
+  const bytes = ledger.liveBytes + uncommitted.bytes + item.payload.length;
   if (bytes > limits.jobBytesMax)
     return refuse('ERR_QUEUE_FULL', `payloads of ${bytes} bytes`, RETRY_AFTER_MS);
   if (ledger.counts.dead >= limits.deadMax) {
@@ -76,22 +77,22 @@ export function admit(
       RETRY_AFTER_MS,
     );
   }
-  return key === '' ? TAKE : { verdict: 'take', key };
+  return key === '' ? ACCEPT : { verdict: 'accept', key };
 }
 
-function judgeKey(
+function checkKey(
   context: LeaderContext,
-  pending: Pending,
+  uncommitted: UncommittedLoad,
   key: string,
   item: SubmitItem,
 ): Admission | undefined {
-  if (pending.keys.has(key)) return WAIT;
+  if (uncommitted.keys.has(key)) return WAIT;
   const entry = context.ledger.keys.get(key);
   if (entry !== undefined) {
-    if (entry.hash === payloadHash('', item.payload)) return { verdict: 'same', key, job: entry.job };
+    if (entry.hash === payloadHash('', item.payload)) return { verdict: 'duplicate', key, job: entry.job };
     return refuse('ERR_KEY_CONFLICT', `key '${item.key}' belongs to a job with another payload`, 0);
   }
-  const keys = context.ledger.keys.size + pending.keys.size;
+  const keys = context.ledger.keys.size + uncommitted.keys.size;
   if (keys < context.limits.keysMax) return undefined;
   return refuse(
     'ERR_KEY_WINDOW_FULL',
@@ -100,7 +101,7 @@ function judgeKey(
   );
 }
 
-function malformed(item: SubmitItem): string | undefined {
+function itemProblem(item: SubmitItem): string | undefined {
   if (!Number.isSafeInteger(item.seq) || item.seq < 1) return 'the submit has no valid number';
   if (!isPayload(item.payload)) return 'the payload is not bytes';
   if (typeof item.key !== 'string' || item.key.length > KEY_BYTES_MAX) {

@@ -4,8 +4,8 @@ import type { PolicyDropRecord } from '../../ledger/record.js';
 import type { LeaderContext } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 
-/** Below this many nobody looks for policies that can go. */
-const SWEPT_FROM = 256;
+/** With fewer policies than this, unused ones are not looked for. */
+const SWEEP_FROM = 256;
 
 interface Entry {
   readonly policy: StoredPolicy;
@@ -15,15 +15,15 @@ interface Entry {
 }
 
 /**
- * The policies that submits may refer to. One that no job and no open session refers to is dropped, by a record, once there are
- * many (ADR 0059).
+ * The policies that submits may refer to. Once there are many, those that no job and no open session refers to are dropped by a
+ * record (ADR 0059).
  */
 export class PolicyRegistry {
   private readonly context: LeaderContext;
   private readonly byNo = new Map<number, Entry>();
   private readonly byText = new Map<string, Entry>();
   private next: number;
-  private sweptFrom = SWEPT_FROM;
+  private sweepFrom = SWEEP_FROM;
 
   constructor(context: LeaderContext) {
     this.context = context;
@@ -37,21 +37,20 @@ export class PolicyRegistry {
 
   /** A session announces a policy under a number of its own. False: there is no room for another policy. */
   define(session: ClientSession, ref: number, policy: JobPolicy): boolean {
-    const entry = this.byText.get(policyText(policy)) ?? this.make(policy);
+    const entry = this.byText.get(policyText(policy)) ?? this.store(policy);
     if (entry === undefined) return false;
     entry.sessions += 1;
-    this.letGo(session.refs.get(ref));
-    session.refs.set(ref, entry.policy);
+    this.release(session.policies.get(ref));
+    session.policies.set(ref, entry.policy);
     return true;
   }
 
-  /** The session is over and refers to nothing any more. */
-  parted(session: ClientSession): void {
-    for (const policy of session.refs.values()) this.letGo(policy);
-    session.refs.clear();
+  sessionClosed(session: ClientSession): void {
+    for (const policy of session.policies.values()) this.release(policy);
+    session.policies.clear();
   }
 
-  /** Those a job came to refer to while the record was on its way are still there. */
+  /** The record is applied. Policies that a job came to refer to before that are still in the ledger. */
   dropped(record: PolicyDropRecord): void {
     for (const no of record.policies) {
       const policy = this.context.ledger.policies.get(no);
@@ -59,19 +58,19 @@ export class PolicyRegistry {
     }
   }
 
-  private letGo(policy: StoredPolicy | undefined): void {
+  private release(policy: StoredPolicy | undefined): void {
     const entry = policy === undefined ? undefined : this.byNo.get(policy.no);
     if (entry !== undefined) entry.sessions -= 1;
   }
 
-  private make(announced: JobPolicy): Entry | undefined {
-    const { limits } = this.context;
-    if (this.size >= Math.min(this.sweptFrom, limits.policiesMax)) this.sweep();
+  private store(policy: JobPolicy): Entry | undefined {
+    const { limits, recordTime } = this.context;
+    if (this.size >= Math.min(this.sweepFrom, limits.policiesMax)) this.sweep();
     if (this.size >= limits.policiesMax) return undefined;
-    const policy = new StoredPolicy(this.next, announced);
+    const no = this.next;
     this.next += 1;
-    this.context.stage({ type: 'policy', at: this.context.at(), no: policy.no, policy: announced });
-    return this.add(policy);
+    this.context.stage({ type: 'policy', at: recordTime, no, policy });
+    return this.add(new StoredPolicy(no, policy));
   }
 
   private add(policy: StoredPolicy): Entry {
@@ -82,16 +81,16 @@ export class PolicyRegistry {
   }
 
   private sweep(): void {
-    const { ledger } = this.context;
+    const { ledger, recordTime } = this.context;
     const policies: number[] = [];
     for (const [no, entry] of this.byNo) {
-      // Not yet in the ledger: its own record is on the way.
+      // A policy that is not in the ledger yet is new: its own record is on its way.
       if (entry.sessions > 0 || ledger.policies.get(no)?.jobs !== 0) continue;
       policies.push(no);
       this.byNo.delete(no);
       if (this.byText.get(entry.text) === entry) this.byText.delete(entry.text);
     }
-    this.sweptFrom = Math.max(SWEPT_FROM, 2 * this.size);
-    if (policies.length > 0) this.context.stage({ type: 'policy_drop', at: this.context.at(), policies });
+    this.sweepFrom = Math.max(SWEEP_FROM, 2 * this.size);
+    if (policies.length > 0) this.context.stage({ type: 'policy_drop', at: recordTime, policies });
   }
 }

@@ -3,8 +3,8 @@ import type { ClientSession } from '../sessions/client-session.js';
 import type { Numbering } from './uncommitted-jobs.js';
 
 /**
- * Who numbers submits. A client becomes a producer with its first submit and ends as one when it says goodbye: from then on nobody sends
- * one of its numbers again. One that vanishes is remembered for the window (ADR 0097).
+ * The clients that number submits. A client becomes a producer with its first submit and ends as one when it closes: from then on
+ * none of its numbers is sent again. A client that vanishes is remembered for the key window (ADR 0097).
  */
 export class ProducerRegistry {
   private readonly context: LeaderContext;
@@ -16,30 +16,30 @@ export class ProducerRegistry {
     const { ledger } = context;
     this.next = ledger.nextProducer;
     for (const { no, client, token } of ledger.producers.values())
-      this.byName.set(nameOf(client, token), { producer: no, high: 0, over: false });
+      this.byName.set(nameOf(client, token), { producer: no, high: 0, ended: false });
   }
 
-  /** A hello: whoever numbered submits before goes on with that. */
+  /** A new session of a known producer goes on with its numbering. */
   resume(session: ClientSession): void {
     const known = this.byName.get(nameOf(session.client, session.token));
-    if (known !== undefined && this.isLive(known)) session.numbers = known;
+    if (known !== undefined && this.isLive(known)) session.numbering = known;
   }
 
-  /** Before its first submit. False: there is no room for another. */
-  enrol(session: ClientSession): boolean {
+  /** Before the first submit of a session. False: there is no room for another producer. */
+  register(session: ClientSession): boolean {
     this.resume(session);
     if (session.producer !== 0) return true;
     const { ledger, limits } = this.context;
     const known = ledger.producers.size + this.next - ledger.nextProducer;
     if (known >= limits.producersMax) return false;
-    this.forget();
+    this.removeExpired();
     const { client, token } = session;
-    session.numbers = { producer: this.next, high: 0, over: false };
+    session.numbering = { producer: this.next, high: 0, ended: false };
     this.next += 1;
-    this.byName.set(nameOf(client, token), session.numbers);
+    this.byName.set(nameOf(client, token), session.numbering);
     this.context.stage({
       type: 'producer',
-      at: this.context.at(),
+      at: this.context.recordTime,
       producer: session.producer,
       client,
       token,
@@ -47,32 +47,36 @@ export class ProducerRegistry {
     return true;
   }
 
-  /** Whether what the session says under its numbers still counts. */
+  /** Whether the numbers of the session are still valid. */
   isCurrent(session: ClientSession): boolean {
-    return session.producer === 0 || this.isLive(session.numbers);
+    return session.producer === 0 || this.isLive(session.numbering);
   }
 
-  /** The client is closed for good. */
-  leave(session: ClientSession): void {
-    const { numbers } = session;
-    if (session.producer === 0 || !this.isLive(numbers)) return;
-    // Another connection of the same client may still be open here; nothing of it may follow the record.
-    numbers.over = true;
+  /** The client has closed. */
+  end(session: ClientSession): void {
+    const { numbering } = session;
+    if (session.producer === 0 || !this.isLive(numbering)) return;
+    // Another connection of the same client may still be open here; no submit of it may follow the record.
+    numbering.ended = true;
     this.byName.delete(nameOf(session.client, session.token));
-    this.context.stage({ type: 'producer_drop', at: this.context.at(), producers: [numbers.producer] });
+    this.context.stage({
+      type: 'producer_drop',
+      at: this.context.recordTime,
+      producers: [numbering.producer],
+    });
   }
 
-  private isLive(numbers: Numbering): boolean {
+  private isLive(numbering: Numbering): boolean {
     const { ledger, limits } = this.context;
-    if (numbers.over) return false;
-    // Its record is in flight.
-    if (numbers.producer >= ledger.nextProducer) return true;
-    const producer = ledger.producers.get(numbers.producer);
-    return producer !== undefined && producer.lastAt + limits.keyWindowMs > this.context.at();
+    if (numbering.ended) return false;
+    // Its record is not durable yet.
+    if (numbering.producer >= ledger.nextProducer) return true;
+    const producer = ledger.producers.get(numbering.producer);
+    return producer !== undefined && producer.lastAt + limits.keyWindowMs > this.context.recordTime;
   }
 
-  /** Those the ledger has let go must not outnumber those it has. */
-  private forget(): void {
+  /** Producers that the ledger has dropped must not outnumber those it has. */
+  private removeExpired(): void {
     const { ledger } = this.context;
     if (this.byName.size <= 2 * ledger.producers.size + 64) return;
     for (const [name, { producer }] of this.byName) {

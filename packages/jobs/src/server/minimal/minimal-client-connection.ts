@@ -16,9 +16,10 @@ export interface TimerHost {
 }
 
 /**
- * A client of the minimal dialect: raw payloads, no answers. Such a client cannot retry, so a submit that the leader
- * cannot take now is repeated here until it can, even after the connection has ended; meanwhile the socket is not read
- * beyond the limits. A submit that the leader will never take ends the connection: the dialect has no other answer.
+ * A client of the minimal dialect: raw payloads, no answers. Such a client cannot retry, so a submit that the
+ * leader cannot take now is repeated here until it can, even after the connection has ended; meanwhile the
+ * socket is not read beyond the limits. A submit that the leader will never take ends the connection: the
+ * dialect has no other answer.
  */
 export class MinimalClientConnection implements ConnectionHandler {
   private readonly setup: ConnectionSetup<ToClient>;

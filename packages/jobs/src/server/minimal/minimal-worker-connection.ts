@@ -18,9 +18,9 @@ import { MINIMAL_EXEC } from './minimal-job-policy.js';
 const BYTES_UNBOUNDED = 2 ** 52;
 
 /**
- * A worker of the minimal dialect: Credit(n), raw assignments, an ack belongs to the oldest assignment without one. It
- * has no heartbeat, so its leases are renewed here while its connection is open; the run-time limit still ends an attempt
- * that never comes back.
+ * A worker of the minimal dialect: Credit(n), raw assignments, an ack belongs to the oldest assignment
+ * without one. It has no heartbeat, so its leases are renewed here while its connection is open; the run-time
+ * limit still ends an attempt that never comes back.
  */
 export class MinimalWorkerConnection implements ConnectionHandler {
   private readonly setup: ConnectionSetup<ToWorker>;
@@ -92,7 +92,8 @@ export class MinimalWorkerConnection implements ConnectionHandler {
       case 'acknowledged':
       case 'abort':
       case 'heartbeat':
-        // The dialect has none of these: a worker whose attempt was taken away still acknowledges it, without effect.
+        // The dialect has none of these: a worker whose attempt was taken away still acknowledges it, without
+        // effect.
         return;
       default:
         return message satisfies never;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ExecQueue } from '#src/leader/dispatch/client-lane.js';
+import type { ExecQueue } from '#src/leader/dispatch/exec-queue.js';
 import { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { Job, StoredPolicy } from '#src/ledger/job.js';
 import { policyOf } from '../../ledger/legal-history.js';
@@ -24,12 +24,12 @@ const waits = (no: number): boolean => known.get(no)?.state === 'queued';
 function drain(room: JobQueues, max = Number.POSITIVE_INFINITY, batchContinues = false): Job[] {
   const taken: Job[] = [];
   while (taken.length < max) {
-    const exec = room.nextExec();
+    const exec = room.takeQueue();
     if (exec === undefined) break;
     const next = known.get(room.peek(exec));
     if (next === undefined) continue;
     room.take(exec, { batchContinues });
-    room.giveBack(exec);
+    room.returnQueue(exec);
     next.state = 'running';
     taken.push(next);
   }
@@ -49,7 +49,7 @@ rooms('a client whose turn goes on keeps it until its jobs or its cap are over',
   for (const client of ['ann', 'bob', 'ann', 'bob', 'ann']) room.add(job('a', client), 0);
   const batchLeft = drain(room, Number.POSITIVE_INFINITY, true).map((one) => one.client);
   assert.equal(batchLeft, ['ann', 'ann', 'bob', 'bob']);
-  room.release('ann');
+  room.removeRunning('ann');
   assert.is(drain(room)[0]?.client, 'ann');
 });
 
@@ -60,20 +60,20 @@ rooms('a client at its cap blocks nobody and keeps its order', () => {
   const other = job('a', 'bob');
   for (const one of [first, second, third, other]) room.add(one, 0);
   assert.equal(drain(room), [first, other]);
-  room.release('ann');
+  room.removeRunning('ann');
   assert.equal(drain(room), [second]);
-  room.release('ann');
+  room.removeRunning('ann');
   assert.equal(drain(room), [third]);
 });
 
 rooms('the same exec in two groups is two queues, whichever came first', () => {
   const room = new JobQueues(100, waits);
-  for (const group of ['x', 'y', 'x']) room.lineUp(job('a', 'ann').no, { exec: 'a', group }, 'ann');
+  for (const group of ['x', 'y', 'x']) room.enqueue(job('a', 'ann').no, { exec: 'a', group }, 'ann');
   const groups: string[] = [];
-  for (let queue = room.nextExec(); queue !== undefined; queue = room.nextExec()) {
+  for (let queue = room.takeQueue(); queue !== undefined; queue = room.takeQueue()) {
     if (room.peek(queue) === 0) continue;
     room.take(queue, { batchContinues: false });
-    room.giveBack(queue);
+    room.returnQueue(queue);
     groups.push(queue.group);
   }
   assert.equal(groups, ['x', 'y', 'x']);
@@ -101,7 +101,7 @@ rooms('cancelled jobs leave no trace, however many', () => {
   for (const one of delayed) room.add(one, 0);
   for (const one of delayed) {
     one.state = 'cancelled';
-    room.forget(one, 0);
+    room.cancelled(one, 0);
   }
   assert.is(room.delayed, 0);
   const waiting = job('a', 'ann');
@@ -143,14 +143,14 @@ rooms('no wake-up is lost: after a dispatch nothing that may run is left', () =>
         }
         if (what === 'release' && (running.get(client) ?? 0) > 0) {
           running.set(client, (running.get(client) ?? 0) - 1);
-          room.release(client);
+          room.removeRunning(client);
         }
         if (what === 'cancel') {
           const victim = [...waiting][count];
           if (victim !== undefined) {
             victim.state = 'cancelled';
             waiting.delete(victim);
-            room.forget(victim, 0);
+            room.cancelled(victim, 0);
           }
         }
         if (what === 'some') taken(drain(room, count));
@@ -166,10 +166,10 @@ rooms('no wake-up is lost: after a dispatch nothing that may run is left', () =>
 /** A dispatch that finds no worker: everything goes back. */
 function stall(room: JobQueues): void {
   const stalled: ExecQueue[] = [];
-  for (let exec = room.nextExec(); exec !== undefined; exec = room.nextExec()) {
+  for (let exec = room.takeQueue(); exec !== undefined; exec = room.takeQueue()) {
     if (room.peek(exec) !== 0) stalled.push(exec);
   }
-  for (const exec of stalled) room.giveBack(exec);
+  for (const exec of stalled) room.returnQueue(exec);
 }
 
 rooms('queues of names that are used once do not stay; those that somebody waits in do', () => {
@@ -182,13 +182,13 @@ rooms('queues of names that are used once do not stay; those that somebody waits
     const once = job(`once${i}`, client);
     room.add(once, 0);
     assert.equal(drain(room), [once]);
-    room.release(client);
+    room.removeRunning(client);
   }
   assert.ok(room.size <= 1_025, `${room.size} queues`);
   const again = job('once17', 'client2');
   room.add(again, 0);
   assert.equal(drain(room), [again]);
-  room.release('ann');
+  room.removeRunning('ann');
   assert.equal(drain(room), [parked]);
 });
 

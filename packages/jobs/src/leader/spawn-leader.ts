@@ -1,0 +1,40 @@
+import { type ActorRef, type ActorSystem, createSystem, type Host } from '@troupe/core';
+import type { WalOptions } from '@troupe/wal';
+import type { OpenJournal } from '../journal/journal.js';
+import { walJournal } from '../journal/wal-journal.js';
+import type { JobsObserver } from './jobs-event.js';
+import { LeaderActor } from './leader-actor.js';
+import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
+
+/** The options of every leader, embedded or over the network. */
+export interface LeaderStartOptions {
+  /** The folder of the log. One leader at a time: a second one is refused. */
+  readonly dir?: string | undefined;
+  /** Another log in place of the folder. */
+  readonly journal?: OpenJournal | undefined;
+  readonly limits?: Partial<LeaderLimits> | undefined;
+  readonly times?: Partial<LeaderTimes> | undefined;
+  readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
+  readonly observe?: JobsObserver | undefined;
+}
+
+export interface SpawnedLeader {
+  readonly system: ActorSystem;
+  readonly leader: ActorRef<typeof LeaderActor>;
+}
+
+/**
+ * A system of its own with a leader in it. The leader is never restarted in place: its state must come from the disk, which this
+ * process has locked.
+ */
+export function spawnLeader(
+  name: string,
+  { dir, journal, limits, times, wal, observe }: LeaderStartOptions,
+  host: Host,
+  onFatal: (error: Error) => void,
+): SpawnedLeader {
+  const system = createSystem({ name, host, supervise: { decide: () => 'escalate' } });
+  const openJournal = journal ?? walJournal({ ...wal, dir, onFatal });
+  const args = { host, openJournal, onFatal, limits, times, observe };
+  return { system, leader: system.spawn(LeaderActor, args, { name: 'leader' }) };
+}

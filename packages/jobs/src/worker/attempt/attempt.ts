@@ -1,0 +1,111 @@
+import { EMPTY_PAYLOAD, type Payload } from '../../job/payload.js';
+import type { AbortReason, JobFailure } from '../../jobs-error.js';
+import { AttemptAbortedError, JobSchemaError, JobsError, NonRetryableError } from '../../jobs-error.js';
+import type { Assignment, AttemptEnd } from '../../protocol/worker-messages.js';
+
+const MESSAGE_CHARS_MAX = 4_000;
+
+/** One assignment in this worker, from its arrival to its end. */
+export class Attempt {
+  readonly job: number;
+  readonly number: number;
+  readonly exec: string;
+  readonly client: string;
+  readonly runMs: number;
+  readonly outputBytes: number;
+  readonly payloadBytes: number;
+  isOver = false;
+  hasBegun = false;
+  /** Monotonic, like all times here: its arrival, and once it has begun its beginning. */
+  since: number;
+  /** The end of its run time. */
+  deadline = Number.POSITIVE_INFINITY;
+  aborted: AbortReason | undefined = undefined;
+  private payload: Payload;
+  private controller: AbortController | undefined = undefined;
+
+  constructor(assignment: Assignment, now: number) {
+    this.job = assignment.job;
+    this.number = assignment.attempt;
+    this.exec = assignment.exec;
+    this.client = assignment.client;
+    this.runMs = assignment.runMs;
+    this.outputBytes = assignment.outputBytes;
+    this.payload = assignment.payload;
+    this.payloadBytes = assignment.payload.length;
+    this.since = now;
+  }
+
+  begin(now: number): void {
+    this.hasBegun = true;
+    this.since = now;
+    this.deadline = now + this.runMs;
+  }
+
+  /** Once: after it is parsed the raw payload need not stay in memory. */
+  takePayload(): Payload {
+    const { payload } = this;
+    this.payload = EMPTY_PAYLOAD;
+    return payload;
+  }
+
+  /** Made at its first use: most handlers never read it, and it costs more than a small job. */
+  signal(jobId: string): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController();
+      if (this.aborted !== undefined) this.controller.abort(this.reason(jobId, this.aborted));
+    }
+    return this.controller.signal;
+  }
+
+  abort(jobId: string, reason: AbortReason): void {
+    if (this.aborted !== undefined) return;
+    this.aborted = reason;
+    this.controller?.abort(this.reason(jobId, reason));
+  }
+
+  private reason(jobId: string, reason: AbortReason): AttemptAbortedError {
+    return new AttemptAbortedError(jobId, this.number, reason);
+  }
+}
+
+/**
+ * Whether another attempt is pointless. A value that does not fit its schema will not fit next time either.
+ */
+export function isFinal(error: unknown): boolean {
+  return error instanceof NonRetryableError || error instanceof JobSchemaError;
+}
+
+/** A thrown value as data of bounded size. Reading it must not throw again. */
+export function failureOf(error: unknown): JobFailure {
+  try {
+    if (!(error instanceof Error)) return { name: 'NotAnError', message: cut(String(error)) };
+    const code = error instanceof JobsError ? error.code : (error as { code?: unknown }).code;
+    const failure = { name: cut(String(error.name)), message: cut(String(error.message)) };
+    return typeof code === 'string' ? { ...failure, code: cut(code) } : failure;
+  } catch (unreadable) {
+    return { name: 'UnreadableError', message: `the thrown value cannot be read: ${typeof unreadable}` };
+  }
+}
+
+function cut(text: string): string {
+  return text.length > MESSAGE_CHARS_MAX ? `${text.slice(0, MESSAGE_CHARS_MAX)}…` : text;
+}
+
+export function failed(
+  attempt: Attempt,
+  outcome: 'failed' | 'final' | 'timed-out',
+  failure: JobFailure,
+): AttemptEnd {
+  return { outcome, job: attempt.job, attempt: attempt.number, failure };
+}
+
+/** Returned to the queue; it counts as no attempt. */
+export function released(attempt: Attempt): AttemptEnd {
+  return { outcome: 'released', job: attempt.job, attempt: attempt.number };
+}
+
+/** One number for both. No worker holds two attempts of one job that are 1,024 apart. */
+export function attemptKey(job: number, attempt: number): number {
+  return job * 1_024 + (attempt & 1_023);
+}

@@ -1,0 +1,96 @@
+// Hot path: once per attempt; a synchronous handler meets no promise and no closure.
+
+import { checkValue } from '../../job/check-schema.js';
+import { type Payload, payloadOfValue, payloadValue } from '../../job/payload.js';
+import type { AttemptEnd } from '../../protocol/worker-messages.js';
+import type { AttemptContext, HandledJob } from '../handler.js';
+import { type Attempt, failed, failureOf, isFinal, released } from './attempt.js';
+
+/** Takes the end of an attempt. Only the first end of each counts. */
+export interface AttemptOwner {
+  finish(attempt: Attempt, end: AttemptEnd): void;
+}
+
+/**
+ * Runs one attempt: decode → check the input → call the handler → check the output → encode → finish. Returns
+ * true if the attempt is still running.
+ */
+export function runAttempt(
+  attempt: Attempt,
+  handled: HandledJob,
+  context: AttemptContext,
+  owner: AttemptOwner,
+): boolean {
+  let output: unknown;
+  try {
+    output = callHandler(attempt, handled, context);
+  } catch (error) {
+    owner.finish(attempt, endOfError(attempt, error));
+    return false;
+  }
+  if (!isThenable(output)) return complete(attempt, handled, output, owner);
+  Promise.resolve(output).then(
+    (value) => complete(attempt, handled, value, owner),
+    (error: unknown) => owner.finish(attempt, endOfError(attempt, error)),
+  );
+  return true;
+}
+
+function callHandler(attempt: Attempt, { job, run }: HandledJob, context: AttemptContext): unknown {
+  const value = payloadValue(attempt.takePayload());
+  const input = checkValue(job.exec, 'input', job.input, value);
+  return input instanceof Promise ? input.then((checked) => run(checked, context)) : run(input, context);
+}
+
+/** The checked output is not used: the raw one travels, and the caller's schema transforms it once. */
+function complete(attempt: Attempt, { job }: HandledJob, output: unknown, owner: AttemptOwner): boolean {
+  let checked: unknown;
+  try {
+    checked = checkValue(job.exec, 'output', job.output, output);
+  } catch (error) {
+    owner.finish(attempt, endOfError(attempt, error));
+    return false;
+  }
+  if (!(checked instanceof Promise)) {
+    owner.finish(attempt, endOfOutput(attempt, output));
+    return false;
+  }
+  checked.then(
+    () => owner.finish(attempt, endOfOutput(attempt, output)),
+    (error: unknown) => owner.finish(attempt, endOfError(attempt, error)),
+  );
+  return true;
+}
+
+function endOfOutput(attempt: Attempt, output: unknown): AttemptEnd {
+  const { job, number, outputBytes } = attempt;
+  let result: Payload;
+  try {
+    result = encodeOutput(output);
+  } catch (error) {
+    return failed(attempt, 'final', failureOf(error));
+  }
+  if (result.length <= outputBytes) return { outcome: 'ok', job, attempt: number, result };
+  const message = `output of ${result.length} bytes, at most ${outputBytes}`;
+  return failed(attempt, 'final', { name: 'OutputTooLarge', message });
+}
+
+function encodeOutput(output: unknown): Payload {
+  // The most common output.
+  if (output === undefined || output === null) return 'null';
+  const payload = payloadOfValue(output);
+  if (payload === undefined) throw new TypeError(`output cannot be written as JSON: a ${typeof output}`);
+  return payload;
+}
+
+function endOfError(attempt: Attempt, error: unknown): AttemptEnd {
+  if (attempt.aborted === 'draining') return released(attempt);
+  const outcome = attempt.aborted === 'run-time' ? 'timed-out' : isFinal(error) ? 'final' : 'failed';
+  return failed(attempt, outcome, failureOf(error));
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+  );
+}

@@ -1,0 +1,66 @@
+// One role in a process of its own, for tests that kill processes. Prints its events as JSON lines; ends with its parent.
+//   node role-process-main.js leader <dir> <port>
+//   node role-process-main.js worker <port> <name> <slots> <more options as JSON>
+//   node role-process-main.js client <port> <name>
+import { connectClient, type StartWorkerOptions, startLeader, startWorker } from '@troupe/jobs';
+import { Echo, sampleHandlers } from './sample-jobs.js';
+
+const [role, ...rest] = process.argv.slice(2);
+const print = (event: object): void => void process.stdout.write(`${JSON.stringify(event)}\n`);
+
+// An orphan of a test that died must not stay.
+process.stdin.on('end', () => process.exit(0)).resume();
+
+if (role === 'leader') {
+  const [dir = '', port = '0'] = rest;
+  const leader = await startLeader({
+    dir,
+    address: { port: Number(port) },
+    onFatal: (error) => {
+      process.stderr.write(`${error.stack}\n`);
+      process.exit(74);
+    },
+    observe: (event) => {
+      if (event.kind === 'requeued' || event.kind === 'worker') print(event);
+    },
+  });
+  print({ kind: 'ready', port: 'port' in leader.address ? leader.address.port : 0 });
+  process.once('SIGTERM', () => void leader.close({ withinMs: 2_000 }).then(() => process.exit(0)));
+} else if (role === 'client') {
+  const [port, name = 'c'] = rest;
+  const client = await connectClient({ address: { port: Number(port) }, name, withinMs: 30_000 });
+  let isEnding = false;
+  process.once('SIGTERM', () => {
+    isEnding = true;
+  });
+  print({ kind: 'ready' });
+  let next = 0;
+  // Each line is printed after its acknowledgement: the pipe keeps it even if this process is killed right after.
+  const lane = async (): Promise<void> => {
+    while (!isEnding) {
+      const input = `${name}:${next}`;
+      next += 1;
+      const handle = await client.submit(Echo, input);
+      print({ kind: 'acked', id: handle.id, input });
+      const output = await handle.result();
+      print({ kind: 'result', id: handle.id, output });
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, lane));
+  process.exit(0);
+} else {
+  const [port, name = 'w', slots = '4', more = '{}'] = rest;
+  const worker = await startWorker({
+    address: { port: Number(port) },
+    name,
+    slots: Number(slots),
+    cpuCap: 1,
+    withinMs: 30_000,
+    ...(JSON.parse(more) as Partial<StartWorkerOptions>),
+    handlers: sampleHandlers(name, (exec, input) => print({ kind: 'started', exec, input })),
+  });
+  process.once('SIGTERM', () => void worker.close({ withinMs: 500 }).then(() => process.exit(0)));
+  // Closes the worker and stdin: any other handle that keeps this process alive is a bug.
+  process.once('SIGUSR2', () => void worker.close({ withinMs: 500 }).then(() => process.stdin.destroy()));
+  print({ kind: 'ready' });
+}
