@@ -2,9 +2,14 @@ import type { Storage } from '@troupe/wal';
 import { CliError } from './cli-error.js';
 import { signalExitCode, untilSignal } from './process-signals.js';
 
-/** Work with temporary files: a signal ends the wait for it, so that the caller can remove them. */
-export function unlessInterrupted<T>(what: string, work: Promise<T>): Promise<T> {
-  return Promise.race([work, interrupted(what)]);
+/**
+ * Rejects at the first signal, from this call on. Work with temporary files races it, so that the files are removed
+ * even when the signal comes before the work has begun.
+ */
+export function interruption(what: string): Promise<never> {
+  const promise = interrupted(what);
+  promise.catch(() => undefined);
+  return promise;
 }
 
 /** A folder that can be read until a signal comes. After it every read fails, so the reader stops. */

@@ -15,10 +15,10 @@ import type { ActorView, InspectOptions } from './inspect/actor-view.js';
 import { describeActivity } from './inspect/describe-activity.js';
 import { inspectActor } from './inspect/inspect-actor.js';
 import { textOfTree } from './inspect/live-tree-text.js';
-import { cellOfRef } from './mailbox/cell-of-ref.js';
 import { nodeHost } from './node-host.js';
 import { callback, checkOption, checkOptionNames } from './option-check.js';
 import type { ActorRef, AnyRef, AskMethods, AskOptions, RefOf } from './ref/actor-ref.js';
+import { cellOfRef } from './ref/cell-of-ref.js';
 import type { CellRef } from './ref/cell-ref.js';
 import { Runtime } from './runtime.js';
 import {

@@ -32,8 +32,8 @@ export class PayloadBombError extends TransportError {
 export class BodyCorruptError extends TransportError {
   override readonly code = 'ERR_BODY_CORRUPT';
 
-  constructor(what: string, options?: ErrorOptions) {
-    super(`body: ${what}`, options);
+  constructor(problem: string, options?: ErrorOptions) {
+    super(`body: ${problem}`, options);
   }
 }
 
@@ -49,35 +49,33 @@ export class AccessRuleError extends TransportError {
   override readonly code = 'ERR_ACCESS_RULE';
 
   /** `problem` is a clause: `needed 1 to 200 visible ASCII characters`. */
-  constructor(option: string, value: unknown, problem: string) {
-    super(`access rules: ${option} is ${String(value).slice(0, 80)}, ${problem}`);
+  constructor(option: string, problem: string, value?: unknown) {
+    super(
+      `access rules: ${option}: ${problem}${value === undefined ? '' : `, got ${String(value).slice(0, 80)}`}`,
+    );
   }
 }
 
-/**
- * A streamed body that will not be completed. `wireCode` is the code of the Error sent or received, 0: none.
- */
+/** A streamed body that will not be completed. `wireCode` is the code of the Error frame, 0: none. */
 export class BodyBrokenError extends TransportError {
   override readonly code = 'ERR_BODY_BROKEN';
   readonly wireCode: number;
 
-  constructor(what: string, answer: number) {
-    super(`streamed body: ${what}`);
-    this.wireCode = answer;
+  constructor(problem: string, wireCode: number) {
+    super(`streamed body: ${problem}`);
+    this.wireCode = wireCode;
   }
 }
 
 export class ConnectionStateError extends TransportError {
   override readonly code = 'ERR_CONNECTION_STATE';
 
-  constructor(what: string) {
-    super(`connection: ${what}`);
+  constructor(problem: string) {
+    super(`connection: ${problem}`);
   }
 }
 
-/**
- * A public address without TLS, authentication or the public profile. The CLI exits with 78 (configuration).
- */
+/** A public address without TLS, authentication or the public profile. */
 export class UnsafeBindError extends TransportError {
   override readonly code = 'ERR_UNSAFE_BIND';
   readonly missing: readonly string[];
@@ -91,7 +89,7 @@ export class UnsafeBindError extends TransportError {
 export class ListenError extends TransportError {
   override readonly code = 'ERR_LISTEN';
 
-  constructor(address: string, why: string, options?: ErrorOptions) {
-    super(`listen on ${address}: ${why}`, options);
+  constructor(address: string, problem: string, options?: ErrorOptions) {
+    super(`listen on ${address}: ${problem}`, options);
   }
 }

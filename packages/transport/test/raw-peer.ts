@@ -64,7 +64,7 @@ export class RawPeer {
   }
 }
 
-export function rawPeer(rig: ConnectionRig, machine = 'stranger'): RawPeer {
+export function rawPeer(rig: ConnectionRig, machine = 'raw'): RawPeer {
   const opened: RawPeer[] = [];
   rig.network.machine(machine).dial(
     { address: { host: 'leader', port: PORT }, timeoutMs: 1000 },

@@ -37,7 +37,7 @@ for (const text of [
 statusWrites('the mailbox, delivery and the invoker write it', () => {
   for (const file of ['mailbox/mailbox.ts', 'mailbox/delivery.ts', 'invoker/message-invoker.ts'])
     assert.is(count('mailbox.status = IDLE;', `packages/core/src/${file}`), 0, file);
-  assert.is(count('mailbox.status = IDLE;', 'packages/core/src/mailbox/suspensions.ts'), 1);
+  assert.is(count('mailbox.status = IDLE;', 'packages/core/src/lifecycle/suspensions.ts'), 1);
 });
 
 statusWrites('other packages have words of their own', () => {

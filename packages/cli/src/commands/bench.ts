@@ -11,7 +11,7 @@ import { type ConnectionFlags, dialOptions, withConnectionOptions } from '../inp
 import { parseAddress } from '../input/leader-address.js';
 import { wholeNumber } from '../input/option-parsers.js';
 import { untypedJob } from '../input/untyped-job.js';
-import { unlessInterrupted } from '../interruptible-work.js';
+import { interruption } from '../interruptible-work.js';
 import { silentHost } from '../output/logging-host.js';
 import { ProgressBar } from '../output/progress-bar.js';
 import { type CommandContext, type JsonFlag, printResult, subcommand } from '../subcommand.js';
@@ -41,6 +41,7 @@ export function addBench(program: Command, context: CommandContext): void {
 }
 
 async function run(context: CommandContext, flags: Flags): Promise<void> {
+  const interrupted = interruption('bench');
   await using leader = await leaderOf(flags);
   const { dial } = leader;
   await using worker = await startWorker({
@@ -48,12 +49,12 @@ async function run(context: CommandContext, flags: Flags): Promise<void> {
     name: `bench-${process.pid}`,
     slots: Math.min(16_384, flags.outstanding),
     cpuCap: 1,
-    handlers: [handle(Bench, () => null)],
+    handlers: [handle(Bench, (text) => resultOf(text as string))],
   });
   await using client = await connectClient({ ...dial, name: 'bench' });
   const bar = new ProgressBar(context.terminal, 'bench', flags.jobs);
   const driven = drive(client, flags, (done) => bar.at(done));
-  const { seconds, latencies } = await unlessInterrupted('bench', driven).finally(() => bar.end());
+  const { seconds, latencies } = await Promise.race([driven, interrupted]).finally(() => bar.end());
   latencies.sort();
   const at = (share: number): number =>
     latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
@@ -73,12 +74,20 @@ async function run(context: CommandContext, flags: Flags): Promise<void> {
   await worker.close();
 }
 
+/** A payload of its own for every job; its JSON, two quotes included, has the size of --bytes. */
+function payloadOf(job: number, bytes: number): string {
+  return `${job}-`.padEnd(bytes - 2, 'x').slice(0, bytes - 2);
+}
+
+function resultOf(payload: string): string {
+  return payload.slice(0, 16);
+}
+
 function drive(
   client: Client,
   flags: Flags,
   onDone: (done: number) => void,
 ): Promise<{ seconds: number; latencies: Float64Array }> {
-  const payload = 'x'.repeat(flags.bytes - 2);
   const latencies = new Float64Array(flags.jobs);
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
@@ -86,9 +95,11 @@ function drive(
     let done = 0;
     const next = (): void => {
       if (sent === flags.jobs) return;
+      const payload = payloadOf(sent, flags.bytes);
       sent += 1;
       const at = performance.now();
-      client.run(Bench, payload).then(() => {
+      client.run(Bench, payload).then((result) => {
+        if (result !== resultOf(payload)) return reject(new Error(`bench: wrong result ${String(result)}`));
         latencies[done] = performance.now() - at;
         done += 1;
         onDone(done);

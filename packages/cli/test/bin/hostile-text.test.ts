@@ -69,7 +69,6 @@ texts('an interrupted `troupe bench` removes its folder and prints the signal', 
   const folders = async (): Promise<string[]> =>
     (await readdir(s.dir)).filter((name) => name.startsWith('troupe-bench-'));
   while ((await folders()).length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
   const exited = new Promise((resolve) => child.once('exit', resolve));
   child.kill('SIGINT');
   assert.is(await exited, 130);

@@ -33,8 +33,8 @@ import { RestartWindow } from './restart-window.js';
  *      Temporary siblings end instead. (group-restart.ts)
  *
  * A restart is an ending of its own, not a stop (lifecycle/ending.ts). A stop or kill requested meanwhile
- * takes its place; a drain does not: the replacement finishes the backlog. A failure during an ending is logged
- * and changes nothing. A permanent child that ends by itself is reported like a failure
+ * takes its place; a drain does not: the replacement finishes the backlog. A failure during an ending is
+ * logged and changes nothing. A permanent child that ends by itself is reported like a failure
  * (lifecycle/termination.ts) and is restarted in place.
  */
 export class Supervisor {

@@ -3,44 +3,44 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Job } from '#src/ledger/job.js';
 import { JobTable } from '#src/ledger/job-table.js';
-import { endedJob, PLAIN, traits } from './ended-job.js';
+import { endedJob, ORDINARY, randomFields } from './random-ended-job.js';
 
 const tables = suite('job table');
 
-/** What a job has in common with one that it is like, as far as anybody asks. */
-function shared(job: Job | undefined): unknown {
+/** The fields that callers read of a template. */
+function templateFields(job: Job | undefined): unknown {
   return job === undefined ? undefined : [job.policy, job.client, job.key, job.state];
 }
 
-tables('a job is what it was, also when all of its page have ended', () => {
+tables('a job reads the same before and after its page is archived', () => {
   void fc.assert(
     fc.property(
-      fc.array(traits, { minLength: 300, maxLength: 400, size: 'max' }),
+      fc.array(randomFields, { minLength: 300, maxLength: 400, size: 'max' }),
       fc.array(fc.nat(399), { maxLength: 40 }),
-      (all, leaving) => {
+      (all, removed) => {
         const table = new JobTable();
         const expected = new Map<number, Job>();
-        // From beyond 32 bits on, and not from the beginning of a page.
+        // Beyond 32 bits, and not at the beginning of a page.
         const first = 2 ** 33 + 5;
         for (const [i, one] of all.entries()) {
           const no = first + i;
           table.add(endedJob(no, one));
           expected.set(no, endedJob(no, one));
         }
-        const leave = (place: number): void => {
-          if (expected.delete(first + place)) table.remove(first + place);
+        const remove = (index: number): void => {
+          if (expected.delete(first + index)) table.remove(first + index);
         };
-        // Some go before the others have ended, some after.
-        leaving.slice(0, 20).forEach(leave);
+        // Some are removed before the others have ended, some after.
+        removed.slice(0, 20).forEach(remove);
         for (const i of all.keys()) table.jobEnded(first + i);
-        leaving.slice(20).forEach(leave);
+        removed.slice(20).forEach(remove);
         assert.is(table.size, expected.size);
         assert.equal([...table.values()], [...expected.values()]);
         for (const i of all.keys()) {
           const job = expected.get(first + i);
           assert.equal(table.get(first + i), job);
           assert.equal(table.resultOf(first + i), job?.end?.result);
-          assert.equal(shared(table.templateOf(first + i)), shared(job));
+          assert.equal(templateFields(table.templateOf(first + i)), templateFields(job));
         }
       },
     ),
@@ -48,9 +48,9 @@ tables('a job is what it was, also when all of its page have ended', () => {
   );
 });
 
-tables('a walk goes on where it was while its page is put away', () => {
+tables('a walk continues where it was while its page is archived', () => {
   const table = new JobTable();
-  for (let no = 1; no < 256; no += 1) table.add(endedJob(no, PLAIN));
+  for (let no = 1; no < 256; no += 1) table.add(endedJob(no, ORDINARY));
   const walk = table.after(129);
   const seen = [walk.next().value?.no, walk.next().value?.no];
   for (let no = 128; no < 256; no += 1) table.jobEnded(no);
@@ -60,13 +60,13 @@ tables('a walk goes on where it was while its page is put away', () => {
   assert.equal(seen, all);
 });
 
-tables('a walk over those that have not ended passes none of them over, and no page of others in', () => {
+tables('`unended()` yields every live job and skips archived pages', () => {
   const table = new JobTable();
-  for (let no = 1; no < 1_000; no += 1) table.add(endedJob(no, PLAIN));
+  for (let no = 1; no < 1_000; no += 1) table.add(endedJob(no, ORDINARY));
   for (let no = 1; no < 1_000; no += 1) if (no !== 400) table.jobEnded(no);
   const walked = Array.from(table.unended(), ({ no }) => no);
   assert.ok(walked.includes(400));
-  // The first page lacks number 0, the last has room for more: neither is full of ended ones.
+  // The first page has no number 0 and the last is not full, so neither is archived.
   const isExpected = (no: number): boolean => no < 128 || (no >= 384 && no < 512) || no >= 896;
   assert.equal(
     walked.filter((no) => !isExpected(no)),

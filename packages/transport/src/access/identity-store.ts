@@ -26,7 +26,7 @@ export class IdentityStore {
     for (const { keys = [], certificate, ...rules } of entries) {
       const identity = new Identity(rules);
       if (names.has(identity.name))
-        throw new AccessRuleError('identity.name', identity.name, 'needed each name once');
+        throw new AccessRuleError('identity.name', 'needed each name once', identity.name);
       names.add(identity.name);
       for (const { id, key } of keys) this.addKey(id, key, identity);
       if (certificate !== undefined) this.addCertificate(certificate, identity);
@@ -43,8 +43,8 @@ export class IdentityStore {
 
   private addKey(id: string, key: Secret | Uint8Array | string, identity: Identity): void {
     const option = `identity.keys of ${identity.name}`;
-    if (!KEY_ID.test(id)) throw new AccessRuleError(option, id, 'needed a key id of 1 to 64 [A-Za-z0-9_.-]');
-    if (this.ownerByKeyId.has(id)) throw new AccessRuleError(option, id, 'needed each key id once');
+    if (!KEY_ID.test(id)) throw new AccessRuleError(option, 'needed a key id of 1 to 64 [A-Za-z0-9_.-]', id);
+    if (this.ownerByKeyId.has(id)) throw new AccessRuleError(option, 'needed each key id once', id);
     this.ownerByKeyId.set(id, { identity, key: key instanceof Secret ? key : new Secret(key) });
   }
 
@@ -52,8 +52,8 @@ export class IdentityStore {
     if (this.identityByCertificate.has(certificate))
       throw new AccessRuleError(
         `identity.certificate of ${identity.name}`,
-        certificate,
         'needed each certificate once',
+        certificate,
       );
     this.identityByCertificate.set(certificate, identity);
   }

@@ -1,4 +1,11 @@
-import { checkOptions, listOf, type OptionRules, oneOf, rule } from '@troupe/core/option-check';
+import {
+  checkOptions,
+  listOf,
+  type OptionErrorOf,
+  type OptionRules,
+  oneOf,
+  rule,
+} from '@troupe/core/option-check';
 import { AccessRuleError } from '../errors.js';
 import { isSubjectPattern, matchesSubject } from './subject-pattern.js';
 
@@ -45,6 +52,12 @@ const RULES: OptionRules = {
   deny: patterns,
 };
 
+// The value of an unknown option may be a misplaced key, so it is not printed.
+const accessRuleError: OptionErrorOf = ({ option, value, problem }) => {
+  const isKnown = Object.hasOwn(RULES, option.split(/[.[]/)[1] ?? '');
+  return new AccessRuleError(option, problem, isKnown ? value : undefined);
+};
+
 /** The proven identity of a peer. Its rules are checked once, when the configuration is read. */
 export class Identity {
   readonly name: string;
@@ -54,10 +67,7 @@ export class Identity {
   private readonly canonicalRules: string;
 
   constructor(rules: IdentityRules) {
-    checkOptions('identity', rules, RULES, {
-      required: ['name'],
-      errorOf: ({ option, value, problem }) => new AccessRuleError(option, value, problem),
-    });
+    checkOptions('identity', rules, RULES, { required: ['name'], errorOf: accessRuleError });
     this.name = rules.name;
     this.canonicalRules = JSON.stringify(rules, Object.keys(rules).sort());
     this.roles = new Set(rules.roles ?? ROLES);

@@ -230,9 +230,9 @@ export class BodyStreams {
     }
   }
 
-  private refuse(body: IncomingBody, answer: WireErrorName, field: string): BodyFault {
-    body.stop(WIRE_ERRORS[answer].code);
-    return { errorName: answer, field };
+  private refuse(body: IncomingBody, errorName: WireErrorName, field: string): BodyFault {
+    body.stop(WIRE_ERRORS[errorName].code);
+    return { errorName, field };
   }
 
   private onCredit(id: number, bytes: number): void {

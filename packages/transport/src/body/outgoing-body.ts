@@ -29,7 +29,7 @@ export class OutgoingBody {
   private readonly chunkBytesMax: number;
   private readonly onReady: () => void;
   private creditBytes: number;
-  private sentBytes = 0;
+  private writtenBytes = 0;
   private chunk: Uint8Array | null = null;
   private sourceEnded = false;
   private error: Error | null = null;
@@ -106,7 +106,7 @@ export class OutgoingBody {
   private writeChunk(writer: FrameWriter, chunk: Uint8Array): void {
     this.chunk = null;
     this.creditBytes -= chunk.length;
-    this.sentBytes += chunk.length;
+    this.writtenBytes += chunk.length;
     const packed = this.options.compress === undefined ? null : compressBody(chunk, this.options.compress);
     if (packed?.compression === undefined) {
       writer.writeChunk(FrameType.BodyChunk, this.id, 0, chunk);
@@ -120,17 +120,17 @@ export class OutgoingBody {
 
   private finish(writer: FrameWriter): boolean {
     const { length } = this.source;
-    if (length !== undefined && length !== this.sentBytes) {
+    if (length !== undefined && length !== this.writtenBytes) {
       return this.abort(
         writer,
         new BodyBrokenError(
-          `its source ended after ${this.sentBytes} bytes of ${length}`,
+          `its source ended after ${this.writtenBytes} bytes of ${length}`,
           WIRE_ERRORS.MALFORMED.code,
         ),
       );
     }
     writer.writeChunk(FrameType.BodyChunk, this.id, LAST, EMPTY);
-    this.end({ kind: 'written', bytes: this.sentBytes });
+    this.end({ kind: 'written', bytes: this.writtenBytes });
     return true;
   }
 

@@ -39,7 +39,7 @@ export class DialerHandshake {
   readonly hello: Buffer;
   readonly helloType: number;
   private readonly options: DialerHandshakeOptions;
-  private sent: { key: Secret; transcript: Transcript; proof: Buffer } | null = null;
+  private written: { key: Secret; transcript: Transcript; proof: Buffer } | null = null;
 
   constructor(options: DialerHandshakeOptions) {
     this.options = options;
@@ -64,7 +64,7 @@ export class DialerHandshake {
     const { auth, channel } = this.options;
     if (
       auth.kind !== 'hmac' ||
-      this.sent !== null ||
+      this.written !== null ||
       payload.length !== CHALLENGE_BYTES ||
       payload[1] !== 1
     ) {
@@ -83,7 +83,7 @@ export class DialerHandshake {
       binding: channel.binding,
     };
     const proof = dialerProof(key, transcript);
-    this.sent = { key, transcript, proof };
+    this.written = { key, transcript, proof };
     return { kind: 'reply', type: FrameType.Auth, payload: Buffer.concat([authWithoutProof, proof]) };
   }
 
@@ -121,9 +121,10 @@ export class DialerHandshake {
 
   private listenerProved(signed: Buffer, proof: Buffer): boolean {
     if (this.options.auth.kind !== 'hmac') return true;
-    const proven = this.sent;
+    const { written } = this;
     return (
-      proven !== null && sameProof(listenerProof(proven.key, proven.transcript, proven.proof, signed), proof)
+      written !== null &&
+      sameProof(listenerProof(written.key, written.transcript, written.proof, signed), proof)
     );
   }
 }

@@ -37,6 +37,14 @@ identities('unknown and malformed rules are refused', () => {
   }
 });
 
+identities('a misplaced key is not printed', () => {
+  const key = '11'.repeat(32);
+  assert.throws(
+    () => new Identity({ name: 'ann', key } as unknown as { name: string }),
+    (error: Error) => error.message === 'access rules: identity.key: there is no such option',
+  );
+});
+
 identities('names, key ids and certificates are unique in a store', () => {
   const key = '11'.repeat(32);
   const wrong = [

@@ -113,7 +113,7 @@ tcp('a slow receiver mutes the sender, and no frame is lost', async () => {
   const connection = await connectionOf(client);
   const body = Buffer.alloc(10_000);
   for (let i = 0; i < 2_000; i += 1) await connection.send.write({ type: 64, header: NO_HEADER, body });
-  await until('everything', () => count.length === 2_000, 30_000);
+  await until('all frames', () => count.length === 2_000, 30_000);
 });
 
 tcp('a close is delivered once, and the dialer redials', async () => {
@@ -158,7 +158,7 @@ tcp('a handshake that ends while the system stops is closed', async () => {
     role: 'client',
     onConnection: () => ({ onFrame: () => undefined, onClose: (reason) => lost.push(reason.kind) }),
   });
-  // The socket is accepted and its Hello on the way when the system begins to stop.
+  // The socket is accepted and its Hello is in flight when the system begins to stop.
   testSystem.host.moveTo(testSystem.host.now() + 1);
   const stopped = testSystem.system.shutdown();
   await testSystem.advance(5_000);

@@ -70,9 +70,9 @@ connection('`onWritable` follows `backpressure` also where the socket takes all 
   assert.equal(answers, ['accepted', 'backpressure', 'backpressure', 'backpressure', 'backpressure']);
   rig.clock.advance(10);
   assert.is(peer.writableCount, 1);
-  connectionOf(log).write(64, NO_HEADER, Buffer.from('still heard'));
+  connectionOf(log).write(64, NO_HEADER, Buffer.from('still delivered'));
   rig.clock.advance(10);
-  assert.equal(peer.bodies, ['still heard']);
+  assert.equal(peer.bodies, ['still delivered']);
 });
 
 connection('a listener pauses reading from a peer that does not read', () => {
@@ -98,7 +98,7 @@ connection(
     const peer = rawPeer(rig);
     peer.frame(9, hello());
     rig.clock.advance(5);
-    rig.network.stall('leader', 'stranger');
+    rig.network.stall('leader', 'raw');
     const pings = Buffer.concat(
       Array.from({ length: 10_000 }, () => Buffer.from('0d00000025080000000000000000000000', 'hex')),
     );

@@ -5,7 +5,7 @@ import { Outbox } from '#src/connection/outbox.js';
 const outboxes = suite('outbox');
 const TYPE = 9;
 
-function said(pieces: readonly Buffer[]): string {
+function textOf(pieces: readonly Buffer[]): string {
   return Buffer.concat(pieces).toString('latin1');
 }
 
@@ -17,11 +17,11 @@ outboxes('bytes held by the socket are not overwritten', () => {
   const outbox = new Outbox();
   frame(outbox, 'a');
   const first = outbox.takeNext();
-  const before = said(first);
+  const before = textOf(first);
   frame(outbox, 'b');
   const second = outbox.takeNext();
-  assert.is(said(first), before);
-  assert.match(said(second), /b{50}$/);
+  assert.is(textOf(first), before);
+  assert.match(textOf(second), /b{50}$/);
 });
 
 outboxes('the slab is reused for bytes that have left; bytes encoded later are kept', () => {
@@ -31,8 +31,8 @@ outboxes('the slab is reused for bytes that have left; bytes encoded later are k
   frame(outbox, 'b');
   outbox.socketEmpty();
   frame(outbox, 'c');
-  assert.match(said(outbox.takeNext()), /b{50}.*c{50}$/s);
-  assert.match(said(first), /a{50}$/);
+  assert.match(textOf(outbox.takeNext()), /b{50}.*c{50}$/s);
+  assert.match(textOf(first), /a{50}$/);
   outbox.socketEmpty();
   frame(outbox, 'd');
   const again = outbox.takeNext();
@@ -50,8 +50,8 @@ outboxes('bytes above the size of one write leave in order and are not overwritt
   outbox.socketEmpty();
   frame(outbox, 'c');
   frame(outbox, 'd');
-  const rest = said([...outbox.takeNext(), ...outbox.takeNext()]);
-  assert.match(said([first]), /^.{9}a{50}.{9}x+$/s);
+  const rest = textOf([...outbox.takeNext(), ...outbox.takeNext()]);
+  assert.match(textOf([first]), /^.{9}a{50}.{9}x+$/s);
   assert.is(first.length, 256 * 1024);
   assert.match(rest, /^x+.{9}b{50}.{9}c{50}.{9}d{50}$/s);
   assert.is(outbox.takeNext().length, 0);

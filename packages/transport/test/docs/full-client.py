@@ -46,11 +46,11 @@ def handshake(sock, key_id, key):
     write_frame(sock, HELLO_CLIENT, hello)
     challenge = expect(sock, CHALLENGE)
     auth = bytes([1, len(key_id)]) + key_id
-    said = bytes([HELLO_CLIENT]) + hello + challenge + auth
-    proof = hmac.new(key, b"troupe-c1" + said, hashlib.sha256).digest()
+    transcript = bytes([HELLO_CLIENT]) + hello + challenge + auth
+    proof = hmac.new(key, b"troupe-c1" + transcript, hashlib.sha256).digest()
     write_frame(sock, AUTH, auth + proof)
     welcome = expect(sock, WELCOME)
-    proof_s = hmac.new(key, b"troupe-s1" + said + proof + welcome[:-32], hashlib.sha256).digest()
+    proof_s = hmac.new(key, b"troupe-s1" + transcript + proof + welcome[:-32], hashlib.sha256).digest()
     assert hmac.compare_digest(proof_s, welcome[-32:]), "the listener did not prove the key"
     window, chunk_max = struct.unpack_from("<II", welcome, 26)
     return welcome[51 : 51 + welcome[50]].decode(), window, chunk_max

@@ -144,39 +144,39 @@ listener('the connections of one identity are limited', () => {
   assert.is(lost.length, 1);
   const [only] = lost;
   assert.match(JSON.stringify(only), /TOO_MANY_CONNECTIONS/);
-  assert.ok(only !== undefined && only.retryInMs >= 5_000, 'the dialer waits as long as it was told');
+  assert.ok(only !== undefined && only.retryInMs >= 5_000, 'the dialer waits for the delay of the Error');
 });
 
 listener('a wrong key counts as a failure at once, also while its socket stays open', () => {
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
   const rig = openRig({ auth: { kind: 'hmac', identities }, limits: { authFailuresPerMinuteMax: 2 } });
-  const peers = Array.from({ length: 3 }, () => rawPeer(rig, 'guesser'));
+  const peers = Array.from({ length: 3 }, () => rawPeer(rig, 'attacker'));
   for (const peer of peers) {
     peer.frame(9, hello());
     peer.frame(FrameType.Auth, Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1'), Buffer.alloc(32)]));
   }
   rig.clock.advance(1);
   assert.equal(rig.events, [], 'no socket has closed yet');
-  assert.throws(() => rawPeer(rig, 'guesser'), /ECONNRESET/);
+  assert.throws(() => rawPeer(rig, 'attacker'), /ECONNRESET/);
 });
 
 listener('an address with too many wrong keys is refused for a minute', () => {
   const identities = new IdentityStore([{ name: 'ann', keys: [{ id: 'k1', key: KEY }] }]);
   const rig = openRig({ auth: { kind: 'hmac', identities } });
   for (let i = 0; i < 11; i += 1) {
-    const peer = rawPeer(rig, 'guesser');
+    const peer = rawPeer(rig, 'attacker');
     peer.frame(9, hello());
     peer.frame(FrameType.Auth, Buffer.concat([Buffer.from([1, 2]), Buffer.from('k1'), Buffer.alloc(32, i)]));
     rig.clock.advance(10);
     assert.equal(peer.errors, ['AUTH_FAILED']);
   }
-  assert.throws(() => rawPeer(rig, 'guesser'), /ECONNRESET/);
-  assert.equal(rig.events.at(-1), { kind: 'refused', remote: 'guesser', cause: 'penalty' });
+  assert.throws(() => rawPeer(rig, 'attacker'), /ECONNRESET/);
+  assert.equal(rig.events.at(-1), { kind: 'refused', remote: 'attacker', cause: 'penalty' });
   const { log } = rig.dial({ auth: { kind: 'hmac', keyId: 'k1', key: KEY } }, 'owner');
   rig.clock.advance(10);
   assert.ok(log.connection !== null, 'the owner of the key is not locked out');
   rig.clock.advance(61_000);
-  rawPeer(rig, 'guesser');
+  rawPeer(rig, 'attacker');
 });
 
 listener('access rules are checked before a frame reaches the application', () => {
@@ -342,7 +342,7 @@ listener('violations of credit, ids and lengths of bodies get their errors', () 
   assert.equal(peer.errors, ['CREDIT']);
   peer.frame(40, chunk(1, 0, 10));
   rig.clock.advance(5);
-  assert.is(peer.errors.length, 1, 'what was on the way after a BodyStop is ignored');
+  assert.is(peer.errors.length, 1, 'chunks in flight after a BodyStop are ignored');
   peer.message(64, open(1));
   peer.frame(40, chunk(9, 0, 1));
   peer.message(64, open(2, 5));

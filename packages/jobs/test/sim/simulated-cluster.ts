@@ -21,11 +21,11 @@ import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
 import type { ToWorker } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
-import { type MakeStorage, SimDisk } from './sim-disk.js';
-import { expected, SimHistory, type SubmitOp, verdicts } from './sim-history.js';
-import { SimNet } from './sim-net.js';
-import { SimRecords } from './sim-records.js';
-import { type SimNode, SimWorld } from './sim-world.js';
+import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
+import { LeaderDisk, type MakeStorage } from './leader-disk.js';
+import { RecordModel } from './record-model.js';
+import { SimulatedNetwork } from './simulated-network.js';
+import { type SimulatedMachine, Simulation } from './simulation.js';
 
 const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
 
@@ -73,8 +73,8 @@ interface Probe {
   readonly staging: { readonly isIdle: boolean };
 }
 
-/** What one seed does: which faults, how often. About half of the classes are off in any one run. */
-interface Weather {
+/** The faults of one seed, and how often they occur. About half of the kinds are off in any one run. */
+interface FaultPlan {
   readonly leaderCrash: number;
   readonly workerCrash: number;
   readonly clientCrash: number;
@@ -86,14 +86,14 @@ interface Weather {
   readonly submits: number;
   /** How often the leader's wall clock is set. */
   readonly clockSteps: number;
-  /** How often an operator drives dead letters again, or removes them. */
-  readonly treatments: number;
+  /** How often an operator redrives or purges dead letters. */
+  readonly operatorActions: number;
   readonly limits: Partial<LeaderLimits>;
   readonly keep: Keep;
-  /** How often a call of the leader's disk goes wrong, how often it is full for a while, how often something rots on it. */
+  /** How often a call of the leader's disk fails, how often the disk is full for a while, how often a bit flips on it. */
   readonly diskErrors: number;
   readonly diskFull: number;
-  readonly rot: number;
+  readonly bitFlips: number;
   /** The last worker has code for another group than the others, and jobs of both are submitted. */
   readonly twoGroups: boolean;
 }
@@ -112,33 +112,33 @@ export interface SimReport {
   readonly snapshots: number;
   readonly cuts: number;
   readonly diskErrors: number;
-  /** Starts that were refused, and ends of a leader by its own hand. */
+  /** Starts that the leader refused, and exits of the leader. */
   readonly refusals: number;
   readonly exits: number;
 }
 
-/** What the leader's process is like, for planted bugs. */
-export interface SimMachine {
+/** Faults of the leader's process, for planted bugs. */
+export interface LeaderFaults {
   readonly storage?: MakeStorage;
-  /** It goes on when its log has failed. */
-  readonly livesOn?: boolean;
+  /** It does not exit when its log has failed. */
+  readonly ignoresFatal?: boolean;
 }
 
 /** Leader, three workers, two clients, their network and the leader's disk, under one seed. */
-export class SimCluster {
-  private readonly world: SimWorld;
-  private readonly history = new SimHistory();
-  private readonly leaderNode: SimNode;
-  private readonly workerNodes: SimNode[] = [];
-  private readonly clientNodes: SimNode[] = [];
-  private readonly net: SimNet;
+export class SimulatedCluster {
+  private readonly simulation: Simulation;
+  private readonly history = new ObservedHistory();
+  private readonly leaderMachine: SimulatedMachine;
+  private readonly workerMachines: SimulatedMachine[] = [];
+  private readonly clientMachines: SimulatedMachine[] = [];
+  private readonly network: SimulatedNetwork;
   private readonly random: () => number;
-  private readonly weather: Weather;
-  private readonly records: SimRecords;
+  private readonly faultPlan: FaultPlan;
+  private readonly records: RecordModel;
   private readonly jobs: { readonly main: Jobs; readonly side: Jobs };
   private readonly open = new Set<SubmitOp>();
-  private readonly machine: SimMachine;
-  private readonly disk: SimDisk;
+  private readonly leaderFaults: LeaderFaults;
+  private readonly disk: LeaderDisk;
   private leaderRef: ActorRef<typeof LeaderActor> | undefined;
   private leaderCrashes = 0;
   private snapshots = 0;
@@ -147,86 +147,88 @@ export class SimCluster {
   private faulty = true;
   private submitted = 0;
 
-  constructor(seed: number, machine: SimMachine = {}) {
-    this.machine = machine;
-    this.world = new SimWorld(seed);
-    this.random = this.world.stream('plan');
-    this.weather = this.drawWeather();
-    const { limits, keep } = this.weather;
+  constructor(seed: number, leaderFaults: LeaderFaults = {}) {
+    this.leaderFaults = leaderFaults;
+    this.simulation = new Simulation(seed);
+    this.random = this.simulation.stream('plan');
+    this.faultPlan = this.drawFaultPlan();
+    const { limits, keep } = this.faultPlan;
     const { keyWindowMs = KEY_WINDOW_MS, clientRunningMax = Number.POSITIVE_INFINITY } = limits;
-    this.records = new SimRecords({ keyWindowMs, clientRunningMax }, () => this.world.now);
+    this.records = new RecordModel({ keyWindowMs, clientRunningMax }, () => this.simulation.now);
     this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
-    const { storage = (options) => new FaultyStorage(options) } = machine;
-    this.disk = new SimDisk(this.world, storage, this.weather.diskMs);
-    this.leaderNode = this.world.node('leader');
-    const faults = { cut: this.weather.cutMessage, delayMs: 1 + this.random() * 10 };
-    this.net = new SimNet(this.world, this.leaderNode, faults, (message) => this.sent(message as ToWorker));
+    const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
+    this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
+    this.leaderMachine = this.simulation.machine('leader');
+    const faults = { cut: this.faultPlan.cutMessage, delayMs: 1 + this.random() * 10 };
+    this.network = new SimulatedNetwork(this.simulation, this.leaderMachine, faults, (message) =>
+      this.observeAssignments(message as ToWorker),
+    );
   }
 
   async run(): Promise<SimReport> {
     this.startLeader();
     for (let i = 0; i < WORKERS; i += 1) {
-      const node = this.world.node(`worker${i}`);
-      this.workerNodes.push(node);
-      this.startWorker(node);
+      const machine = this.simulation.machine(`worker${i}`);
+      this.workerMachines.push(machine);
+      this.startWorker(machine);
     }
     for (let i = 0; i < CLIENTS; i += 1) {
-      const node = this.world.node(`client${i}`);
-      this.clientNodes.push(node);
-      this.startClient(node, node.name);
+      const machine = this.simulation.machine(`client${i}`);
+      this.clientMachines.push(machine);
+      this.startClient(machine, machine.name);
     }
     this.planFaults();
-    await this.world.run(FAULTS_MS);
+    await this.simulation.run(FAULTS_MS);
     this.heal();
-    await this.world.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0);
+    await this.simulation.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0);
     await this.check();
     return {
-      seed: this.world.seed,
-      problems: this.world.problems,
-      trace: this.world.trace,
-      events: this.world.events,
+      seed: this.simulation.seed,
+      problems: this.simulation.problems,
+      trace: this.simulation.trace,
+      events: this.simulation.events,
       acknowledged: this.history.submits.filter((op) => op.outcome === 'ok').length,
       leaderCrashes: this.leaderCrashes,
       snapshots: this.snapshots,
-      cuts: this.net.cuts,
+      cuts: this.network.cuts,
       diskErrors: this.disk.errors,
       refusals: this.refusals,
       exits: this.exits,
     };
   }
 
-  private sent(message: ToWorker): void {
+  private observeAssignments(message: ToWorker): void {
     if (message.kind !== 'assign') return;
-    for (const { job, attempt } of message.items) this.history.handedOut(job, attempt, this.world.now);
+    for (const { job, attempt } of message.items) this.history.assigned(job, attempt, this.simulation.now);
   }
 
-  private drawWeather(): Weather {
-    const maybe = (most: number): number => (this.random() < 0.5 ? 0 : this.random() * most);
-    const disk = this.world.stream('disk weather');
-    const often = (most: number): number => (disk() < 0.6 ? 0 : disk() * most);
+  private drawFaultPlan(): FaultPlan {
+    const sometimes = (max: number): number => (this.random() < 0.5 ? 0 : this.random() * max);
+    const disk = this.simulation.stream('disk plan');
+    const onDisk = (max: number): number => (disk() < 0.6 ? 0 : disk() * max);
     return {
-      leaderCrash: maybe(4),
-      workerCrash: maybe(4),
-      clientCrash: maybe(1),
-      pause: maybe(4),
-      cutAll: maybe(5),
-      cutMessage: maybe(0.02),
+      leaderCrash: sometimes(4),
+      workerCrash: sometimes(4),
+      clientCrash: sometimes(1),
+      pause: sometimes(4),
+      cutAll: sometimes(5),
+      cutMessage: sometimes(0.02),
       diskMs: 0.2 + this.random() * 6,
       snapshotEveryBytes: this.random() < 0.5 ? 0 : 100_000,
       submits: 10 + Math.floor(this.random() * 30),
-      clockSteps: maybe(4),
-      treatments: maybe(8),
+      clockSteps: sometimes(4),
+      operatorActions: sometimes(8),
       limits: this.drawLimits(),
       keep: this.drawKeep(),
       twoGroups: this.random() < 0.5,
-      diskErrors: often(6),
-      diskFull: often(2),
-      rot: often(3),
+      diskErrors: onDisk(6),
+      diskFull: onDisk(2),
+      bitFlips: onDisk(3),
     };
   }
 
   private drawLimits(): Partial<LeaderLimits> {
-    const upTo = (most: number): number => Math.floor(this.random() * most);
+    const upTo = (max: number): number => Math.floor(this.random() * max);
     return {
       ...(this.random() < 0.3 ? { resultsMax: upTo(12) } : {}),
       ...(this.random() < 0.2 ? { resultsBytesMax: upTo(400) } : {}),
@@ -244,9 +246,9 @@ export class SimCluster {
     };
   }
 
-  /** Whether ended jobs may be gone before the run is over. */
-  private get forgets(): boolean {
-    const { limits, keep, clockSteps } = this.weather;
+  /** Whether ended jobs may be dropped before the run is over. */
+  private get drops(): boolean {
+    const { limits, keep, clockSteps } = this.faultPlan;
     const { resultsMax, resultsBytesMax } = limits;
     const { doneMs, deadMs } = keep;
     return (
@@ -255,9 +257,9 @@ export class SimCluster {
   }
 
   private startLeader(): void {
-    const host = this.leaderNode.boot();
-    const node = this.leaderNode;
-    const storage = this.disk.open(node);
+    const host = this.leaderMachine.boot();
+    const machine = this.leaderMachine;
+    const storage = this.disk.open(machine);
     const walHost = {
       now: () => host.now(),
       wallNow: () => host.wallNow(),
@@ -267,118 +269,118 @@ export class SimCluster {
       defer: (run: () => void) => host.soon(run),
       exit: (code: number) => this.leaderExits(`the log wants to exit with ${code}`),
     };
-    this.leaderRef = node.system.spawn(LeaderActor, {
+    this.leaderRef = machine.system.spawn(LeaderActor, {
       host,
       times,
-      limits: this.weather.limits,
-      openJournal: this.started(this.records.watch(this.journalOn(storage, walHost))),
+      limits: this.faultPlan.limits,
+      openJournal: this.checkStart(this.records.watch(this.journalOn(storage, walHost))),
       onFatal: (error) => this.leaderExits(error.message),
     });
-    this.net.leaderUp(this.leaderRef);
+    this.network.leaderUp(this.leaderRef);
   }
 
   private crashLeader(downMs: number): void {
-    if (!this.leaderNode.alive) return;
+    if (!this.leaderMachine.alive) return;
     this.leaderCrashes += 1;
-    this.leaderNode.crash();
-    this.net.leaderDown();
+    this.leaderMachine.crash();
+    this.network.leaderDown();
     this.disk.cutPower(this.random);
-    this.world.at(this.world.now + downMs, undefined, () => this.startLeader());
+    this.simulation.at(this.simulation.now + downMs, undefined, () => this.startLeader());
   }
 
-  /** D6: a leader whose disk has failed it ends at once, and no other does. */
+  /** A leader exits at once when its disk fails, and only then. */
   private leaderExits(why: string): void {
-    if (!this.leaderNode.alive || this.machine.livesOn === true) return;
-    if (!this.disk.isExcused) return this.world.problem(`leader: ${why}`);
+    if (!this.leaderMachine.alive || this.leaderFaults.ignoresFatal === true) return;
+    if (!this.disk.isExcused) return this.simulation.problem(`leader: ${why}`);
     this.exits += 1;
     this.leaderEnds();
   }
 
   private leaderEnds(): void {
     this.leaderCrashes += 1;
-    this.leaderNode.crash();
-    this.net.leaderDown();
-    this.disk.leave();
-    this.world.at(this.world.now + 200, undefined, () => this.startLeader());
+    this.leaderMachine.crash();
+    this.network.leaderDown();
+    this.disk.leaderExited();
+    this.simulation.at(this.simulation.now + 200, undefined, () => this.startLeader());
   }
 
-  /** I14: a start is refused only where the disk is to blame. */
-  private started(open: OpenJournal): OpenJournal {
+  /** A start is refused only where the disk has failed or is damaged. */
+  private checkStart(open: OpenJournal): OpenJournal {
     return (reader, done) =>
       open(reader, (error, journal) => {
-        if (!this.leaderNode.alive) return;
+        if (!this.leaderMachine.alive) return;
         if (journal !== undefined) {
-          this.disk.started();
+          this.disk.leaderStarted();
           return done(null, journal);
         }
         if (!this.disk.isExcused)
-          return this.world.problem(`a leader does not start: ${error?.message ?? 'no reason'}`);
+          return this.simulation.problem(`a leader does not start: ${error?.message ?? 'no reason'}`);
         this.refusals += 1;
         this.disk.repair();
         this.leaderEnds();
       });
   }
 
-  private startWorker(node: SimNode): void {
-    const host = node.boot();
-    const { life } = node;
+  private startWorker(machine: SimulatedMachine): void {
+    const host = machine.boot();
+    const { incarnation } = machine;
     const peer = {
-      node,
-      life,
+      machine,
+      incarnation,
       lost: () => ref.tell.lost(),
       reconnect: () => ref.tell.reconnect(),
     };
-    const isSide = this.weather.twoGroups && node === this.workerNodes[WORKERS - 1];
+    const isSide = this.faultPlan.twoGroups && machine === this.workerMachines[WORKERS - 1];
     const jobs = isSide ? this.jobs.side : this.jobs.main;
     const run = (kind: Kind) => (input: string, context: AttemptContext) =>
-      this.handle(kind, input, context, node, jobs[kind].policy.group);
+      this.handle(kind, input, context, machine, jobs[kind].policy.group);
     const slots = 1 + Math.floor(this.random() * 4);
-    const ref: ActorRef<typeof WorkerActor> = node.system.spawn(WorkerActor, {
-      // Some come back under another name, as a replaced machine would: nobody then says that the old one is gone.
-      worker: this.random() < 0.3 ? `${node.name}.${life}` : node.name,
+    const ref: ActorRef<typeof WorkerActor> = machine.system.spawn(WorkerActor, {
+      // Some come back under another name, as a replaced machine does: then the leader does not learn that the old one is gone.
+      worker: this.random() < 0.3 ? `${machine.name}.${incarnation}` : machine.name,
       host,
-      leader: this.net.face(peer),
+      leader: this.network.leaderFor(peer),
       load: { cpu: () => 0, lagMs: () => 0 },
       settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
       handlers: (Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
     });
   }
 
-  private crashWorker(node: SimNode, downMs: number): void {
-    if (!node.alive) return;
-    node.crash();
-    this.net.peerDown(node);
-    this.world.at(this.world.now + downMs, undefined, () => this.startWorker(node));
+  private crashWorker(machine: SimulatedMachine, downMs: number): void {
+    if (!machine.alive) return;
+    machine.crash();
+    this.network.peerDown(machine);
+    this.simulation.at(this.simulation.now + downMs, undefined, () => this.startWorker(machine));
   }
 
   private handle(
     kind: Kind,
     input: string,
     context: AttemptContext,
-    node: SimNode,
+    machine: SimulatedMachine,
     group: string,
   ): string | Promise<string> {
     const job = Number.parseInt(context.jobId.split('-')[1] ?? '', 36);
-    this.history.ran(job, { attempt: context.attempt, worker: node.name, group, at: this.world.now });
+    this.history.ran(job, { attempt: context.attempt, worker: machine.name, group, at: this.simulation.now });
     const output = expected({ payload: input }, context.attempt);
     switch (kind) {
       case 'quick':
         return output;
       case 'slow':
-        return this.sleep(node, this.random() * 250, output);
+        return this.sleep(machine, this.random() * 250, output);
       case 'flaky':
-        if (this.random() < 0.5) throw new Error('bad luck');
+        if (this.random() < 0.5) throw new Error('fails at random');
         return output;
       case 'doomed':
         throw new Error('never works');
       case 'final':
         throw new NonRetryableError('do not try again');
       case 'poison': {
-        const { life } = node;
-        this.world.at(this.world.now + 5, node, () => {
-          if (node.life === life) this.crashWorker(node, 50);
+        const { incarnation } = machine;
+        this.simulation.at(this.simulation.now + 5, machine, () => {
+          if (machine.incarnation === incarnation) this.crashWorker(machine, 50);
         });
-        return this.sleep(node, 10_000, output);
+        return this.sleep(machine, 10_000, output);
       }
       case 'hung':
         return new Promise(() => undefined);
@@ -387,47 +389,47 @@ export class SimCluster {
     }
   }
 
-  private sleep(node: SimNode, ms: number, output: string): Promise<string> {
+  private sleep(machine: SimulatedMachine, ms: number, output: string): Promise<string> {
     return new Promise((resolve) => {
-      this.world.at(this.world.now + ms, node, () => resolve(output));
+      this.simulation.at(this.simulation.now + ms, machine, () => resolve(output));
     });
   }
 
-  private startClient(node: SimNode, name: string): void {
-    const host = node.boot();
-    const { life } = node;
+  private startClient(machine: SimulatedMachine, name: string): void {
+    const host = machine.boot();
+    const { incarnation } = machine;
     const peer = {
-      node,
-      life,
+      machine,
+      incarnation,
       lost: () => spawned.ref.tell.lost(),
       reconnect: () => spawned.ref.tell.reconnect(),
     };
     const spawned: { client: Client; ref: ActorRef<typeof ClientActor> } = spawnClient(
-      (definition, ...rest) => node.system.spawn(definition, ...rest),
-      { name, host, leader: this.net.face(peer) },
+      (definition, ...rest) => machine.system.spawn(definition, ...rest),
+      { name, host, leader: this.network.leaderFor(peer) },
     );
-    const submits = this.faulty ? this.weather.submits : 0;
+    const submits = this.faulty ? this.faultPlan.submits : 0;
     for (let i = 0; i < submits; i += 1) {
-      const at = this.world.now + this.random() * Math.max(0, FAULTS_MS - this.world.now);
-      this.world.at(at, node, () => void this.submit(spawned.client, node));
+      const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
+      this.simulation.at(at, machine, () => void this.submit(spawned.client, machine));
     }
-    const treatments = this.faulty ? this.weather.treatments : 0;
-    for (let i = 0; i < treatments; i += 1) {
-      const at = this.world.now + this.random() * Math.max(0, FAULTS_MS - this.world.now);
-      this.world.at(at, node, () => void this.treat(spawned.client));
+    const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
+    for (let i = 0; i < operatorActions; i += 1) {
+      const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
+      this.simulation.at(at, machine, () => void this.redriveOrPurge(spawned.client));
     }
   }
 
-  private crashClient(node: SimNode): void {
-    node.crash();
-    this.net.peerDown(node);
-    // Its promises never settle; what it had not heard stays unknown.
-    for (const op of this.open) if (op.client === node.name) this.open.delete(op);
-    this.world.at(this.world.now + 100, undefined, () => this.startClient(node, node.name));
+  private crashClient(machine: SimulatedMachine): void {
+    machine.crash();
+    this.network.peerDown(machine);
+    // Its promises never settle; an outcome it had not received stays unknown.
+    for (const op of this.open) if (op.client === machine.name) this.open.delete(op);
+    this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
   }
 
-  /** All or none: several jobs in one record, watched as one submit. */
-  private async submitAll(client: Client, { name, life }: SimNode): Promise<void> {
+  /** Several jobs in one record, followed as one submit. */
+  private async submitAll(client: Client, { name, incarnation }: SimulatedMachine): Promise<void> {
     this.submitted += 1;
     const payload = `all ${this.submitted}`;
     const { quick } = this.jobs.main;
@@ -436,85 +438,93 @@ export class SimCluster {
       exec: quick.exec,
       payload,
       key: '',
-      askedAt: this.world.now,
-      life,
+      submittedAt: this.simulation.now,
+      incarnation,
     });
     this.open.add(op);
     try {
       const handles = await client.submitAll(quick, [payload, payload, payload]);
-      this.history.taken(
+      this.history.accepted(
         op,
         handles.map((one) => parseJobId(one.id.split('-')[0] ?? '', one.id)),
       );
-      await Promise.all(handles.map((one) => one.result().catch((error) => this.unlessUnlucky(error))));
+      await Promise.all(handles.map((one) => one.result().catch((error) => this.ignoreLostWorkers(error))));
     } catch (error) {
       if (op.outcome === 'unknown') op.outcome = 'refused';
-      else this.world.problem(`job ${op.jobs[0]}: ${String(error)}`);
+      else this.simulation.problem(`job ${op.jobs[0]}: ${String(error)}`);
     } finally {
       this.open.delete(op);
     }
   }
 
-  /** A quick job does not fail by itself, but its worker may be lost under it as often as the policy allows. */
-  private unlessUnlucky(error: unknown): void {
-    if (this.forgets && codeOf(error) === 'ERR_JOB_UNKNOWN') return;
+  /** A quick job does not fail by itself, but it may lose its worker as often as the policy allows. */
+  private ignoreLostWorkers(error: unknown): void {
+    if (this.drops && codeOf(error) === 'ERR_JOB_UNKNOWN') return;
     const { reason } = error as { reason?: string };
     if (codeOf(error) !== 'ERR_JOB_FAILED' || (reason !== 'quarantined' && reason !== 'timed-out'))
       throw error;
   }
 
-  private async submit(client: Client, node: SimNode): Promise<void> {
-    if (this.random() < 0.05) return this.submitAll(client, node);
-    const { name, life } = node;
+  private async submit(client: Client, machine: SimulatedMachine): Promise<void> {
+    if (this.random() < 0.05) return this.submitAll(client, machine);
+    const { name, incarnation } = machine;
     const kind = KINDS[Math.floor(this.random() * KINDS.length)] ?? 'quick';
     const keyed = this.random() < 0.25;
     const key = keyed ? `key${Math.floor(this.random() * 6)}` : '';
     this.submitted += 1;
     const payload = keyed ? `keyed ${kind} ${key}` : `${kind} ${this.submitted}`;
-    const isSide = this.weather.twoGroups && this.random() < 0.4;
+    const isSide = this.faultPlan.twoGroups && this.random() < 0.4;
     const job = (isSide ? this.jobs.side : this.jobs.main)[kind];
     const delayMs = this.random() < 0.2 ? Math.floor(this.random() * 500) : 0;
-    const askedAt = this.world.now;
-    const op = this.history.submit({ client: name, life, exec: job.exec, payload, key, askedAt, delayMs });
+    const submittedAt = this.simulation.now;
+    const op = this.history.submit({
+      client: name,
+      incarnation,
+      exec: job.exec,
+      payload,
+      key,
+      submittedAt,
+      delayMs,
+    });
     this.open.add(op);
     const delayed = delayMs === 0 ? {} : { runAfterMs: delayMs };
     const cancelAfter = this.random() < 0.15 ? this.random() * 300 : 0;
     try {
       const handle = await client.submit(job, payload, keyed ? { key, ...delayed } : delayed);
-      this.history.taken(op, [parseJobId(handle.id.split('-')[0] ?? '', handle.id)]);
+      this.history.accepted(op, [parseJobId(handle.id.split('-')[0] ?? '', handle.id)]);
       if (cancelAfter > 0) this.cancelLater(op, handle, cancelAfter);
       await this.follow(op, handle);
     } catch (error) {
       if (op.outcome === 'unknown') op.outcome = 'refused';
-      else this.world.problem(`job ${op.jobs[0]}: ${String(error)}`);
+      else this.simulation.problem(`job ${op.jobs[0]}: ${String(error)}`);
     } finally {
       this.open.delete(op);
     }
   }
 
   private cancelLater(op: SubmitOp, handle: { cancel(): Promise<string> }, ms: number): void {
-    this.world.at(this.world.now + ms, undefined, () => {
+    this.simulation.at(this.simulation.now + ms, undefined, () => {
       void handle.cancel().then(
         (state) => {
-          if (state === 'cancelled') op.cancelAcked = this.world.now;
-          for (const job of op.jobs) this.history.over(job, this.world.now);
+          if (state === 'cancelled') op.cancelAcked = this.simulation.now;
+          for (const job of op.jobs) this.history.ended(job, this.simulation.now);
         },
         (error: unknown) => {
-          // It may have ended and gone meanwhile; whether it may is judged in the end.
-          if (codeOf(error) === 'ERR_JOB_UNKNOWN') op.seen = op.seen === 'nothing' ? 'forgotten' : op.seen;
-          else this.world.problem(`cancel of job ${op.jobs[0]}: ${String(error)}`);
+          // It may have been dropped meanwhile; the checker decides whether that was allowed.
+          if (codeOf(error) === 'ERR_JOB_UNKNOWN') op.seen = op.seen === 'nothing' ? 'dropped' : op.seen;
+          else this.simulation.problem(`cancel of job ${op.jobs[0]}: ${String(error)}`);
         },
       );
     });
   }
 
-  /** An operator looks at the dead letters and sends some back, or removes them. */
-  private async treat(client: Client): Promise<void> {
-    const askedAt = this.world.now;
+  /** An operator lists the dead letters and redrives or purges some. */
+  private async redriveOrPurge(client: Client): Promise<void> {
+    const submittedAt = this.simulation.now;
     const dead = await client.deadLetters();
     for (const { job } of dead) {
-      if ((this.records.lives.get(job)?.purgedAt ?? Number.POSITIVE_INFINITY) < askedAt)
-        this.world.problem(`job ${job} is listed among the dead letters after it was purged`);
+      if ((this.records.jobs.get(job)?.purgedAt ?? Number.POSITIVE_INFINITY) < submittedAt)
+        this.simulation.problem(`job ${job} is listed among the dead letters after it was purged`);
     }
     const some = dead.filter(() => this.random() < 0.6).map(({ job }) => client.idOf(job));
     if (some.length > 0) await (this.random() < 0.5 ? client.purge(some) : client.redrive(some));
@@ -528,70 +538,72 @@ export class SimCluster {
       const seen = SEEN[codeOf(error)];
       if (seen === undefined) throw error;
       op.seen = seen;
-      if (seen === 'forgotten') return;
+      if (seen === 'dropped') return;
     }
-    for (const job of op.jobs) this.history.over(job, this.world.now);
+    for (const job of op.jobs) this.history.ended(job, this.simulation.now);
   }
 
   private planFaults(): void {
     const plan = (count: number, act: () => void): void => {
       for (let i = 0; i < count; i += 1) {
-        this.world.at(this.random() * FAULTS_MS, undefined, () => {
+        this.simulation.at(this.random() * FAULTS_MS, undefined, () => {
           if (this.faulty) act();
         });
       }
     };
-    const someWorker = (): SimNode => this.workerNodes[Math.floor(this.random() * WORKERS)] as SimNode;
-    const { weather } = this;
-    plan(weather.leaderCrash, () => this.crashLeader(10 + this.random() * 600));
-    plan(weather.workerCrash, () => this.crashWorker(someWorker(), 10 + this.random() * 600));
-    plan(weather.clientCrash, () =>
-      this.crashClient(this.clientNodes[Math.floor(this.random() * CLIENTS)] as SimNode),
+    const someWorker = (): SimulatedMachine =>
+      this.workerMachines[Math.floor(this.random() * WORKERS)] as SimulatedMachine;
+    const { faultPlan } = this;
+    plan(faultPlan.leaderCrash, () => this.crashLeader(10 + this.random() * 600));
+    plan(faultPlan.workerCrash, () => this.crashWorker(someWorker(), 10 + this.random() * 600));
+    plan(faultPlan.clientCrash, () =>
+      this.crashClient(this.clientMachines[Math.floor(this.random() * CLIENTS)] as SimulatedMachine),
     );
-    plan(weather.pause, () => this.pause(this.random() < 0.3 ? this.leaderNode : someWorker()));
-    plan(weather.diskErrors, () => this.disk.arm());
-    plan(weather.diskFull, () => this.disk.fill(20 + this.random() * 300));
-    plan(weather.rot, () => {
-      if (!this.leaderNode.alive) return;
+    plan(faultPlan.pause, () => this.pause(this.random() < 0.3 ? this.leaderMachine : someWorker()));
+    plan(faultPlan.diskErrors, () => this.disk.arm());
+    plan(faultPlan.diskFull, () => this.disk.fill(20 + this.random() * 300));
+    plan(faultPlan.bitFlips, () => {
+      if (!this.leaderMachine.alive) return;
       this.crashLeader(100);
-      this.disk.rot();
+      this.disk.flipBit();
     });
-    plan(weather.cutAll, () => this.net.cutSome(0.5));
-    plan(weather.clockSteps, () => {
-      this.leaderNode.wallStepMs = CLOCK_STEPS_MS[Math.floor(this.random() * CLOCK_STEPS_MS.length)] ?? 0;
+    plan(faultPlan.cutAll, () => this.network.cutSome(0.5));
+    plan(faultPlan.clockSteps, () => {
+      this.leaderMachine.wallStepMs = CLOCK_STEPS_MS[Math.floor(this.random() * CLOCK_STEPS_MS.length)] ?? 0;
     });
   }
 
-  private pause(node: SimNode): void {
-    node.pausedUntil = Math.max(node.pausedUntil, this.world.now + this.random() * 900);
-    // Nothing to do at that moment but to go on.
-    this.world.at(node.pausedUntil, undefined, () => undefined);
+  private pause(machine: SimulatedMachine): void {
+    machine.pausedUntil = Math.max(machine.pausedUntil, this.simulation.now + this.random() * 900);
+    // An event without an effect, at which the machine continues.
+    this.simulation.at(machine.pausedUntil, undefined, () => undefined);
   }
 
   private heal(): void {
     this.faulty = false;
-    this.net.faults = { ...this.net.faults, cut: 0 };
+    this.network.faults = { ...this.network.faults, cut: 0 };
     this.disk.heal();
   }
 
-  /** After healing: everything answered, and the disk tells the same story as the memory. */
+  /** After the faults: every submit is answered, and the log agrees with the memory. */
   private async check(): Promise<void> {
-    const { world } = this;
+    const { simulation } = this;
     for (const op of this.open)
-      world.problem(`a ${op.exec} of ${op.client} (${op.outcome}) was never answered`);
-    if (world.problems.length > 0) return;
-    // Let what is still in flight, or was driven again, come to its end, then read the live state.
-    await world.run(world.now + 3_000);
-    await world.run(world.now + HEAL_MS, () => isIdle(liveLeader(this.leaderRef)));
+      simulation.problem(`a ${op.exec} of ${op.client} (${op.outcome}) was never answered`);
+    if (simulation.problems.length > 0) return;
+    // Jobs that are in flight or redriven come to their end before the live state is read.
+    await simulation.run(simulation.now + 3_000);
+    await simulation.run(simulation.now + HEAL_MS, () => isIdle(liveLeader(this.leaderRef)));
     const live = liveLeader(this.leaderRef)?.ledger;
-    if (live === undefined) return world.problem('the leader is not up after healing');
-    const leniency = { forgets: this.forgets, restarted: this.leaderCrashes > 0 };
-    for (const verdict of verdicts(this.history, this.records, live, leniency)) world.problem(verdict);
+    if (live === undefined) return simulation.problem('the leader does not run after the faults ended');
+    const allowances = { drops: this.drops, restarted: this.leaderCrashes > 0 };
+    for (const problem of checkHistory(this.history, this.records, live, allowances))
+      simulation.problem(problem);
     if (snapshotText(live) !== snapshotText(await this.replayed()))
-      world.problem('the log replayed is not the live state');
+      simulation.problem('the log replayed is not the live state');
   }
 
-  /** Small segments and early snapshots, so that a short run meets rotation, snapshots and the removal of files. */
+  /** Small segments and early snapshots, so that a short run has rotation, snapshots and the removal of files. */
   private journalOn(storage: FaultyStorage, host: WalHost): OpenJournal {
     return walJournal({
       storage,
@@ -602,24 +614,24 @@ export class SimCluster {
       batchBytesMax: 32_768,
       inlineBytesMax: 16_384,
       snapshotBuilder: inlineSnapshotBuilder(storage, ledgerFold),
-      snapshotEveryBytes: this.weather.snapshotEveryBytes,
+      snapshotEveryBytes: this.faultPlan.snapshotEveryBytes,
       onEvent: (event) => {
         if (event.kind === 'snapshot-made') this.snapshots += 1;
       },
     });
   }
 
-  /** What a new leader would know: read from the durable bytes only. */
+  /** The ledger of a new leader, read from the durable bytes only. */
   private async replayed(): Promise<Ledger> {
     const storage = new FaultyStorage({ disk: this.disk.durable() });
     const ledger = new Ledger();
-    const still = {
+    const frozenHost = {
       ...walClock,
       setTimer: () => undefined,
       clearTimer: () => undefined,
       defer: (run: () => void) => run(),
     };
-    const openJournal = this.journalOn(storage, still);
+    const openJournal = this.journalOn(storage, frozenHost);
     let failed: Error | null = null;
     openJournal(
       {
@@ -632,7 +644,7 @@ export class SimCluster {
     );
     storage.run();
     const problem = failed as Error | null;
-    if (problem !== null) this.world.problem(`the disk cannot be read: ${problem.message}`);
+    if (problem !== null) this.simulation.problem(`the disk cannot be read: ${problem.message}`);
     return ledger;
   }
 }
@@ -640,14 +652,14 @@ export class SimCluster {
 const SEEN: Readonly<Record<string, SubmitOp['seen']>> = {
   ERR_JOB_FAILED: 'dead',
   ERR_JOB_CANCELLED: 'cancelled',
-  ERR_JOB_UNKNOWN: 'forgotten',
+  ERR_JOB_UNKNOWN: 'dropped',
 };
 
 function codeOf(error: unknown): string {
   return String((error as { code?: unknown }).code);
 }
 
-/** Nothing to do, and nothing on its way to the disk: a tick that is written there and not yet applied would be a difference (seed 19). */
+/** No live job, and no staged record: a tick that is durable and not yet applied would be a difference. */
 function isIdle(leader: Probe | undefined): boolean {
   if (leader === undefined || !leader.staging.isIdle) return false;
   const { queued, running } = leader.ledger.counts;
@@ -661,7 +673,7 @@ const walClock = {
   exit: () => undefined,
 };
 
-/** The checker looks at the live state from outside; the leader's own messages show only parts of it. */
+/** Reads the live state from outside; the leader's own messages show only parts of it. */
 function liveLeader(ref: ActorRef<typeof LeaderActor> | undefined): Probe | undefined {
   const cell = (ref as unknown as { cell: { state: { leader: Probe | undefined } } } | undefined)?.cell;
   return cell?.state.leader;

@@ -4,9 +4,9 @@ import type { Parts } from '../actor/runtime-parts.js';
 import type { ResumeOn, SuspensionToken } from '../define/actor-context.js';
 import { OptionError } from '../errors.js';
 import type { SuspendReason } from '../message/suspend-reason.js';
+import { cellOfRef } from '../ref/cell-of-ref.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { TimerNode } from '../timers/timer-wheel.js';
-import { cellOfRef } from './cell-of-ref.js';
 
 /**
  * One reason why an actor handles no messages. Ends once: by its token, its condition, or the actor's end.

@@ -17,19 +17,19 @@ import type {
   AttemptRef,
   ToWorker,
 } from '#src/protocol/worker-messages.js';
-import { policyOf } from '../ledger/legal-history.js';
+import { policyOf } from '../ledger/random-records.js';
 
-/** A leader alone, on time that is moved by hand and a journal in memory; workers and clients are played by the test. */
-export class LeaderRig {
+/** A leader alone, on manual time and with a journal in memory. The test acts as its workers and clients. */
+export class LeaderHarness {
   now = 0;
-  /** How far the wall clock has been set forward, or back. */
+  /** How far the wall clock was set forward, or back. */
   wallStepMs = 0;
   readonly log: MemoryLog;
   leader!: Leader;
   failJournal = false;
   diskLow = false;
-  /** While it is an array, writes wait here until {@link written} lets them be durable. */
-  held: (() => void)[] | undefined;
+  /** While it is an array, writes wait in it until {@link completeWrite}. */
+  heldWrites: (() => void)[] | undefined;
   appends = 0;
   readonly fatal: Error[] = [];
   private due: (() => void)[] = [];
@@ -66,8 +66,8 @@ export class LeaderRig {
         host,
         openJournal: this.journal(put),
         onFatal: (error) => void this.fatal.push(error),
-        ...(limits === undefined ? {} : { limits }),
-        ...(times === undefined ? {} : { times }),
+        limits,
+        times,
       },
       (error, leader) => {
         if (leader === undefined) throw error ?? new Error('no leader');
@@ -85,9 +85,9 @@ export class LeaderRig {
         const append: Journal['append'] = (entries, appended) => {
           this.appends += 1;
           if (this.failJournal) put(() => appended(new Error('EIO'), 0));
-          else if (this.held === undefined) journal.append(entries, appended);
+          else if (this.heldWrites === undefined) journal.append(entries, appended);
           // The caller's buffer is in use until the callback, so the bytes may be read then.
-          else this.held.push(() => journal.append(entries, appended));
+          else this.heldWrites.push(() => journal.append(entries, appended));
         };
         const isLow = (): boolean => this.diskLow;
         done(null, {
@@ -100,23 +100,26 @@ export class LeaderRig {
       });
   }
 
-  /** The oldest write that was held back becomes durable. */
-  written(): void {
-    this.held?.shift()?.();
+  /** The oldest held write becomes durable. */
+  completeWrite(): void {
+    this.heldWrites?.shift()?.();
     this.settle();
   }
 
-  /** What is durable, in order. */
+  /** The durable records, in order. */
   records(): LedgerRecord[] {
     const records: LedgerRecord[] = [];
     for (const entry of this.log.entries) decodeRecords(entry, (record) => void records.push(record));
     return records;
   }
 
-  /** The process dies; another one reads what it left. */
-  restarted(): LeaderRig {
+  /** The process ends at once; a new leader reads its log. */
+  restarted(): LeaderHarness {
     const { now, wallStepMs } = this;
-    return new LeaderRig({ ...this.options, log: { entries: [...this.log.entries] } }, { now, wallStepMs });
+    return new LeaderHarness(
+      { ...this.options, log: { entries: [...this.log.entries] } },
+      { now, wallStepMs },
+    );
   }
 
   settle(): void {
@@ -141,20 +144,20 @@ export class LeaderRig {
     this.settle();
   }
 
-  /** Time passes while these workers are well. */
-  beat(ms: number, ...workers: readonly PlayedWorker[]): void {
+  /** Time passes while these workers send heartbeats. */
+  advanceWithHeartbeats(ms: number, ...workers: readonly FakeWorker[]): void {
     for (let passed = 0; passed < ms; passed += 100) {
       this.advance(100);
       for (const worker of workers) worker.report([]);
     }
   }
 
-  client(name = 'ann', token = 't1'): PlayedClient {
-    return new PlayedClient(this, name, token);
+  client(name = 'ann', token = 't1'): FakeClient {
+    return new FakeClient(this, name, token);
   }
 
-  worker(options: Partial<PlayedWorkerOptions> = {}): PlayedWorker {
-    return new PlayedWorker(this, {
+  worker(options: Partial<FakeWorkerOptions> = {}): FakeWorker {
+    return new FakeWorker(this, {
       name: 'w',
       incarnation: '1',
       slots: 2,
@@ -170,38 +173,39 @@ export class LeaderRig {
   }
 }
 
-export class PlayedClient {
-  readonly heard: ToClient[] = [];
-  onHeard: (message: ToClient) => void = () => undefined;
+/** One client session, driven by the test. */
+export class FakeClient {
+  readonly received: ToClient[] = [];
+  onReceived: (message: ToClient) => void = () => undefined;
   readonly session: ClientSession;
-  private readonly rig: LeaderRig;
+  private readonly harness: LeaderHarness;
   private seq = 0;
 
   constructor(
-    rig: LeaderRig,
+    harness: LeaderHarness,
     client: string,
     token: string,
     policy: JobPolicy = policyOf('one', { doneMs: 1e6, deadMs: 1e6 }),
   ) {
-    this.rig = rig;
+    this.harness = harness;
     const write = (message: ToClient): void => {
-      this.heard.push(message);
-      this.onHeard(message);
+      this.received.push(message);
+      this.onReceived(message);
     };
-    this.session = rig.leader.openClient({ client, token }, { write });
-    rig.settle();
-    this.say({ kind: 'define', ref: 1, policy });
+    this.session = harness.leader.openClient({ client, token }, { write });
+    harness.settle();
+    this.write({ kind: 'define', ref: 1, policy });
   }
 
-  say(message: ClientMessage): void {
-    this.rig.leader.fromClient(this.session, message);
-    this.rig.settle();
+  write(message: ClientMessage): void {
+    this.harness.leader.fromClient(this.session, message);
+    this.harness.settle();
   }
 
   submit(payload: string, extra: { key?: string; delayMs?: number; seq?: number } = {}): Receipt | undefined {
     this.seq = extra.seq ?? this.seq + 1;
     const { key = '', delayMs = 0 } = extra;
-    this.say({
+    this.write({
       kind: 'submit',
       low: 0,
       items: [{ seq: this.seq, ref: 1, payload, key, delayMs, wantsOutcome: true }],
@@ -212,15 +216,15 @@ export class PlayedClient {
   }
 
   receipts(): Receipt[] {
-    return this.heard.flatMap((message) => (message.kind === 'receipts' ? message.items : []));
+    return this.received.flatMap((message) => (message.kind === 'receipts' ? message.items : []));
   }
 
   outcomes(): JobOutcome[] {
-    return this.heard.flatMap((message) => (message.kind === 'outcomes' ? message.items : []));
+    return this.received.flatMap((message) => (message.kind === 'outcomes' ? message.items : []));
   }
 }
 
-interface PlayedWorkerOptions {
+interface FakeWorkerOptions {
   readonly name: string;
   readonly incarnation: string;
   readonly slots: number;
@@ -230,18 +234,19 @@ interface PlayedWorkerOptions {
   readonly heartbeatToken?: string;
 }
 
-export class PlayedWorker {
-  readonly heard: ToWorker[] = [];
-  onHeard: (message: ToWorker) => void = () => undefined;
+/** One worker session, driven by the test. */
+export class FakeWorker {
+  readonly received: ToWorker[] = [];
+  onReceived: (message: ToWorker) => void = () => undefined;
   readonly session: WorkerSession;
-  private readonly rig: LeaderRig;
+  private readonly harness: LeaderHarness;
   private granted: number;
 
-  constructor(rig: LeaderRig, options: PlayedWorkerOptions) {
+  constructor(harness: LeaderHarness, options: FakeWorkerOptions) {
     const { name, incarnation, slots, execs, patterns, held, heartbeatToken = '' } = options;
-    this.rig = rig;
+    this.harness = harness;
     this.granted = slots - held.length;
-    this.session = rig.leader.openWorker(
+    this.session = harness.leader.openWorker(
       {
         worker: name,
         incarnation,
@@ -254,44 +259,44 @@ export class PlayedWorker {
       },
       {
         write: (message) => {
-          this.heard.push(message);
-          this.onHeard(message);
+          this.received.push(message);
+          this.onReceived(message);
         },
       },
     );
-    rig.settle();
+    harness.settle();
   }
 
   assigned(): Assignment[] {
-    return this.heard.flatMap((message) => (message.kind === 'assign' ? message.items : []));
+    return this.received.flatMap((message) => (message.kind === 'assign' ? message.items : []));
   }
 
-  settled(): AttemptRange[] {
-    return this.heard.flatMap((message) => (message.kind === 'acknowledged' ? message.items : []));
+  acknowledged(): AttemptRange[] {
+    return this.received.flatMap((message) => (message.kind === 'acknowledged' ? message.items : []));
   }
 
   aborted(): string[] {
-    return this.heard.flatMap((message) =>
+    return this.received.flatMap((message) =>
       message.kind === 'abort' ? message.items.map((one) => `${one.job}.${one.attempt} ${one.reason}`) : [],
     );
   }
 
-  /** Reports ends; every attempt that has left gives its slot back. */
+  /** Reports ends, and grants `returned` more jobs. */
   report(ends: readonly AttemptEnd[], returned = ends.length, runMs?: number): void {
     this.granted += returned;
     const credit = { jobs: this.granted, bytes: 1_000_000 };
-    this.rig.leader.fromWorker(this.session, {
+    this.harness.leader.fromWorker(this.session, {
       kind: 'report',
       ends,
       credit,
       cpu: 0,
       lagMs: 0,
-      ...(runMs === undefined ? {} : { runMs }),
+      runMs,
     });
-    this.rig.settle();
+    this.harness.settle();
   }
 
-  ok(attempt: AttemptRef, result = '1'): void {
+  succeed(attempt: AttemptRef, result = '1'): void {
     this.report([{ outcome: 'ok', job: attempt.job, attempt: attempt.attempt, result }]);
   }
 
@@ -300,14 +305,21 @@ export class PlayedWorker {
     this.report([{ outcome: 'failed', job: attempt.job, attempt: attempt.attempt, failure }]);
   }
 
-  /** Fails for good. */
-  final(attempt: AttemptRef): void {
+  /** Fails with an error that is not retried. */
+  failFinally(attempt: AttemptRef): void {
     const failure = { name: 'Error', message: 'never' };
     this.report([{ outcome: 'final', job: attempt.job, attempt: attempt.attempt, failure }]);
   }
 
-  lose(): void {
-    this.rig.leader.closed(this.session);
-    this.rig.settle();
+  disconnect(): void {
+    this.harness.leader.closed(this.session);
+    this.harness.settle();
   }
+}
+
+/** Fails the test where there is no such element. */
+export function nth<T>(all: readonly T[], index: number): T {
+  const one = all[index];
+  if (one === undefined) throw new Error(`there are ${all.length}, not ${index + 1}`);
+  return one;
 }

@@ -5,8 +5,8 @@ import { Echo } from '../remote/sample-jobs.js';
 export const POLICIES = [new StoredPolicy(1, Echo.policy), new StoredPolicy(2, Echo.policy)];
 const FAILURES = [undefined, { name: 'Error', message: 'no' }];
 
-/** What differs between jobs is drawn from few values, so that neighbours are alike now and then. */
-export const traits = fc.record({
+/** Fields of a job, drawn from few values, so that neighbours often share a template. */
+export const randomFields = fc.record({
   policy: fc.constantFrom(...POLICIES),
   client: fc.constantFrom('ann', 'bob'),
   key: fc.constantFrom('', '', 'k'),
@@ -20,10 +20,10 @@ export const traits = fc.record({
   failure: fc.constantFrom(...FAILURES),
 });
 
-export type Traits = typeof traits extends fc.Arbitrary<infer T> ? T : never;
+export type EndedJobFields = typeof randomFields extends fc.Arbitrary<infer T> ? T : never;
 
-/** A job as most of them are. */
-export const PLAIN: Traits = {
+/** The fields of an ordinary job. */
+export const ORDINARY: EndedJobFields = {
   policy: POLICIES[0] as StoredPolicy,
   client: 'ann',
   key: '',
@@ -37,12 +37,12 @@ export const PLAIN: Traits = {
   failure: undefined,
 };
 
-export function endedJob(no: number, of: Traits): Job {
-  const job = new Job(no, of.policy, of.client, no + 0.5, of.key, '', of.dueAt);
-  job.state = of.state;
-  job.attempt = of.attempt;
-  job.failures = of.failures;
-  job.crashes = of.crashes;
-  job.end = { at: no + 100, result: of.result, reason: of.reason, failure: of.failure };
+export function endedJob(no: number, fields: EndedJobFields): Job {
+  const job = new Job(no, fields.policy, fields.client, no + 0.5, fields.key, '', fields.dueAt);
+  job.state = fields.state;
+  job.attempt = fields.attempt;
+  job.failures = fields.failures;
+  job.crashes = fields.crashes;
+  job.end = { at: no + 100, result: fields.result, reason: fields.reason, failure: fields.failure };
   return job;
 }

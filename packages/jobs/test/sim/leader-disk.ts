@@ -6,7 +6,7 @@ import {
   type StorageCall,
   type StorageOperation,
 } from '@troupe/wal/testing';
-import type { SimNode, SimWorld } from './sim-world.js';
+import type { SimulatedMachine, Simulation } from './simulation.js';
 
 type StorageOptions = ConstructorParameters<typeof FaultyStorage>[0];
 export type MakeStorage = (options: StorageOptions) => FaultyStorage;
@@ -17,21 +17,21 @@ export interface Damage {
   readonly mask: number;
 }
 
-/** Where a disk was damaged; for planted bugs that make a mess of it. */
+/** Where a disk is damaged, for planted bugs. */
 const damages = new WeakMap<SimulatedDisk, Damage>();
 export function damageOf(disk: SimulatedDisk): Damage | undefined {
   return damages.get(disk);
 }
 
-interface Trouble {
+interface ArmedFault {
   readonly on: readonly StorageOperation[];
   readonly fault: Fault;
 }
 
 const error = (errno: string): Fault => ({ kind: 'error', errno });
 
-/** One call that goes wrong, as the system reports it: a write that is cut short says so by its length alone. */
-const TROUBLES: readonly Trouble[] = [
+/** Failures of one call, as the system reports them: a short write shows only by its length. */
+const CALL_FAULTS: readonly ArmedFault[] = [
   { on: ['write'], fault: error('EIO') },
   { on: ['write'], fault: error('ENOSPC') },
   { on: ['write'], fault: { kind: 'short', bytes: 100 } },
@@ -42,52 +42,52 @@ const TROUBLES: readonly Trouble[] = [
   { on: ['syncDir', 'unlink', 'truncate'], fault: error('EIO') },
 ];
 
-/** The leader's disk: what its calls report, what a crash leaves of it, and what rots on it while nobody looks. */
-export class SimDisk {
+/** The leader's disk, with failing calls, power cuts, and bits that flip while no leader runs. */
+export class LeaderDisk {
   errors = 0;
-  /** A call of the leader that runs now went wrong, or the bytes it started from are damaged: it may end, and may refuse to start. */
+  /** A call of the present leader has failed, or its disk is damaged: it may exit, and may refuse to start. */
   isExcused = false;
-  private readonly world: SimWorld;
+  private readonly simulation: Simulation;
   private readonly random: () => number;
   private readonly make: MakeStorage;
   private readonly slowestMs: number;
   private disk = new SimulatedDisk();
   private storage: FaultyStorage | undefined = undefined;
-  private armed: Trouble | undefined = undefined;
+  private armed: ArmedFault | undefined = undefined;
   private damage: Damage | undefined = undefined;
-  private livesWithDamage = false;
+  private hasUnnoticedDamage = false;
 
-  constructor(world: SimWorld, make: MakeStorage, slowestMs: number) {
-    this.world = world;
-    this.random = world.stream('disk faults');
+  constructor(simulation: Simulation, make: MakeStorage, slowestMs: number) {
+    this.simulation = simulation;
+    this.random = simulation.stream('disk faults');
     this.make = make;
     this.slowestMs = slowestMs;
   }
 
-  /** For a leader that starts. */
-  open(node: SimNode): FaultyStorage {
-    const latency = this.world.stream(`disk:${node.life}`);
-    this.isExcused = this.damage !== undefined || this.livesWithDamage || this.isFull;
+  /** The storage of a leader that starts. */
+  open(machine: SimulatedMachine): FaultyStorage {
+    const latency = this.simulation.stream(`disk:${machine.incarnation}`);
+    this.isExcused = this.damage !== undefined || this.hasUnnoticedDamage || this.isFull;
     this.storage = this.make({
       disk: this.disk,
       fault: (call) => this.faultOf(call),
       schedule: (complete) => {
-        this.world.at(this.world.now + latency() * this.slowestMs, node, complete);
+        this.simulation.at(this.simulation.now + latency() * this.slowestMs, machine, complete);
       },
     });
     return this.storage;
   }
 
-  /** The next call of some kind goes wrong, once. */
+  /** The next call of one kind fails, once. */
   arm(): void {
-    this.armed = TROUBLES[Math.floor(this.random() * TROUBLES.length)];
+    this.armed = CALL_FAULTS[Math.floor(this.random() * CALL_FAULTS.length)];
   }
 
-  /** Every byte is taken, for a while. */
+  /** The disk is full for a while. */
   fill(ms: number): void {
     this.disk.capacityBytes = this.disk.usedBytes;
     this.isExcused = true;
-    this.world.at(this.world.now + ms, undefined, () => this.empty());
+    this.simulation.at(this.simulation.now + ms, undefined, () => this.empty());
   }
 
   heal(): void {
@@ -95,7 +95,7 @@ export class SimDisk {
     this.empty();
   }
 
-  /** Power is cut: of what was not synced anything may be left. */
+  /** Power is cut: any part of the unsynced data may be left. */
   cutPower(random: () => number): void {
     this.storage?.crash();
     const model = PERSISTENCE_MODELS[Math.floor(random() * PERSISTENCE_MODELS.length)] ?? 'drop';
@@ -104,22 +104,22 @@ export class SimDisk {
     this.disk.capacityBytes = capacityBytes;
   }
 
-  /** The leader has ended by itself; the machine goes on, or, half of the time, does not. */
-  leave(): void {
+  /** The leader has exited; half of the time its machine loses power too. */
+  leaderExited(): void {
     if (this.random() < 0.5) return this.cutPower(this.random);
     this.storage?.crash();
     this.disk.isLocked = false;
   }
 
   /**
-   * One bit of a file that is complete turns over while no leader runs. The last segment that was written is left alone, and the empty one
-   * behind it: there the last batch, if it is damaged, looks as one that was never finished (D5).
+   * One bit of a complete file flips while no leader runs. The last written segment and the empty one behind it are spared: a damaged
+   * last batch looks like one that was never finished.
    */
-  rot(): void {
-    if (this.damage !== undefined || this.livesWithDamage) return;
+  flipBit(): void {
+    if (this.damage !== undefined || this.hasUnnoticedDamage) return;
     const files = [...this.disk.files()].filter(([, bytes]) => bytes.length > 0);
     const newest = Math.max(...files.map(([name]) => segmentOf(name)));
-    const whole = files.filter(([name]) => segmentOf(name) < newest - 1 && !isPassing(name));
+    const whole = files.filter(([name]) => segmentOf(name) < newest - 1 && !isTemporary(name));
     const [name, bytes] = whole[Math.floor(this.random() * whole.length)] ?? [];
     if (name === undefined || bytes === undefined) return;
     const offset = Math.floor(this.random() * bytes.length);
@@ -128,25 +128,25 @@ export class SimDisk {
     damages.set(this.disk, this.damage);
   }
 
-  /** A leader would not start with it: somebody has brought the file back from a copy. */
+  /** A leader has refused to start: the file is restored from a copy. */
   repair(): void {
     const { damage } = this;
     if (damage === undefined) return;
     this.damage = undefined;
     damages.delete(this.disk);
-    // A snapshot that cannot be used may be gone by now.
+    // A damaged snapshot may have been removed by now.
     if ((this.disk.file(damage.name)?.content.length ?? 0) > damage.offset)
       this.disk.flipBits(damage.name, damage.offset, damage.mask);
   }
 
-  /** A leader has started: what is damaged it did not need. It may find out later. */
-  started(): void {
+  /** A leader has started without reading the damage. It may meet it later. */
+  leaderStarted(): void {
     if (this.damage === undefined) return;
     this.damage = undefined;
-    this.livesWithDamage = true;
+    this.hasUnnoticedDamage = true;
   }
 
-  /** What a leader would find that starts after power was cut now. */
+  /** The disk as it would be after a power cut now. */
   durable(): SimulatedDisk {
     return this.disk.afterCrash('drop', 1);
   }
@@ -169,7 +169,7 @@ export class SimDisk {
   }
 }
 
-function isPassing(name: string): boolean {
+function isTemporary(name: string): boolean {
   return name === 'LOCK' || name.endsWith('.tmp');
 }
 

@@ -12,24 +12,24 @@ import type {
 } from '#src/ledger/record.js';
 import { decodeRecords } from '#src/ledger/record-codec.js';
 
-type AboutOne = AssignRecord | AckRecord | CancelRecord | DeadRecord | RequeueRecord;
-export type Fate = 'queued' | 'running' | 'done' | 'dead' | 'cancelled' | 'purged';
+type JobRecord = AssignRecord | AckRecord | CancelRecord | DeadRecord | RequeueRecord;
+export type ModelState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled' | 'purged';
 
-/** One job, as the records tell it. */
-export interface Life {
+/** One job, by its records. */
+export interface JobModel {
   readonly no: number;
   readonly policy: JobPolicy;
   readonly client: string;
   readonly key: string;
   readonly payload: string;
   readonly at: number;
-  fate: Fate;
+  state: ModelState;
   attempt: number;
   failures: number;
   crashes: number;
   endedAt: number;
   redriven: boolean;
-  /** In the time of the simulation, not of the records. */
+  /** In virtual time, not in record time. */
   purgedAt: number;
 }
 
@@ -39,20 +39,20 @@ export interface RecordRules {
 }
 
 /**
- * Everything that became durable, in order, over crashes and snapshots; told by a model of its own, so that it does not share the
- * ledger's mistakes. Retention is not in it: a job that the ledger has dropped is still here, with how it ended.
+ * All durable records, in order, over crashes and snapshots, folded by a second implementation that does not share the ledger's
+ * bugs. It has no retention: a job that the ledger has dropped is still here, with its end.
  */
-export class SimRecords {
-  readonly lives = new Map<number, Life>();
+export class RecordModel {
+  readonly jobs = new Map<number, JobModel>();
   readonly problems: string[] = [];
   private readonly rules: RecordRules;
   private readonly now: () => number;
   private readonly policies = new Map<number, JobPolicy>();
   private readonly clients = new Map<number, string>();
-  private readonly byKey = new Map<string, Life>();
+  private readonly byKey = new Map<string, JobModel>();
   private readonly running = new Map<string, number>();
   private lastLsn = 0;
-  /** How far the leader that starts has read. */
+  /** The last record that the starting leader has read. */
   private readTo = 0;
 
   constructor(rules: RecordRules, now: () => number) {
@@ -60,7 +60,7 @@ export class SimRecords {
     this.now = now;
   }
 
-  /** What is durable is seen when the leader hears of it, or when the next leader reads it. */
+  /** Sees a record when the leader learns that it is durable, or when the next leader reads it. */
   watch(open: OpenJournal): OpenJournal {
     return (reader, done) => {
       this.readTo = 0;
@@ -78,7 +78,7 @@ export class SimRecords {
         },
         (error, journal) => {
           if (journal === undefined) return done(error);
-          // I14: a log is read to its end, or not at all.
+          // A log is read to its end, or the start is refused.
           if (this.readTo < this.lastLsn)
             this.problems.push(`a leader starts with record ${this.readTo}, ${this.lastLsn} was durable`);
           done(null, {
@@ -107,7 +107,7 @@ export class SimRecords {
     };
   }
 
-  isInWindow(earlier: Pick<Life, 'at'>, later: Pick<Life, 'at'>): boolean {
+  isInWindow(earlier: Pick<JobModel, 'at'>, later: Pick<JobModel, 'at'>): boolean {
     return earlier.at + this.rules.keyWindowMs > later.at;
   }
 
@@ -126,9 +126,9 @@ export class SimRecords {
         this.clients.set(record.producer, record.client);
         return;
       case 'enqueue':
-        return this.taken(record, record.producer, record.at);
+        return this.enqueued(record, record.producer, record.at);
       case 'enqueue_all':
-        for (const job of record.jobs) this.taken(job, record.producer, record.at);
+        for (const submission of record.jobs) this.enqueued(submission, record.producer, record.at);
         return;
       case 'assign':
       case 'ack':
@@ -138,15 +138,15 @@ export class SimRecords {
       case 'worker_down_requeue':
       case 'release':
       case 'dlq': {
-        const life = this.lives.get(record.job);
-        if (life === undefined)
-          this.problems.push(`${record.type} of job ${record.job}, which was never taken`);
-        else this.moved(life, record);
+        const job = this.jobs.get(record.job);
+        if (job === undefined)
+          this.problems.push(`${record.type} of job ${record.job}, which was never enqueued`);
+        else this.applyTo(job, record);
         return;
       }
       case 'redrive':
       case 'purge':
-        for (const no of record.jobs) this.treated(this.lives.get(no), record.type, record.at);
+        for (const no of record.jobs) this.redrivenOrPurged(this.jobs.get(no), record.type, record.at);
         return;
       case 'genesis':
       case 'policy_drop':
@@ -159,40 +159,40 @@ export class SimRecords {
     }
   }
 
-  private moved(life: Life, record: AboutOne): void {
+  private applyTo(job: JobModel, record: JobRecord): void {
     switch (record.type) {
       case 'assign':
-        life.attempt = record.attempt;
-        return this.assigned(life);
+        job.attempt = record.attempt;
+        return this.assigned(job);
       case 'ack':
-        return this.ended(life, 'done', record.at);
+        return this.ended(job, 'done', record.at);
       case 'cancel':
-        return this.ended(life, 'cancelled', record.at);
+        return this.ended(job, 'cancelled', record.at);
       case 'dlq':
-        this.died(life, record.reason);
-        return this.ended(life, 'dead', record.at);
+        this.died(job, record.reason);
+        return this.ended(job, 'dead', record.at);
       default:
-        this.requeued(life, record.type);
-        return this.ended(life, 'queued', 0);
+        this.requeued(job, record.type);
+        return this.ended(job, 'queued', 0);
     }
   }
 
-  /** I8: a key stands for one job; for another only where the first came to nothing, or the window is over. */
-  private taken(from: Submission, producer: number, at: number): void {
+  /** A key belongs to one job; to another only if the first has no result, or the window is over. */
+  private enqueued(from: Submission, producer: number, at: number): void {
     const policy = this.policies.get(from.policy);
     const client = this.clients.get(producer);
     if (policy === undefined || client === undefined) {
       this.problems.push(`job ${from.job} was recorded before its policy or its client`);
       return;
     }
-    const life: Life = {
+    const job: JobModel = {
       no: from.job,
       policy,
       client,
       key: from.key,
       payload: payloadText(from.payload),
       at,
-      fate: 'queued',
+      state: 'queued',
       attempt: 0,
       failures: 0,
       crashes: 0,
@@ -200,69 +200,65 @@ export class SimRecords {
       redriven: false,
       purgedAt: Number.POSITIVE_INFINITY,
     };
-    this.lives.set(life.no, life);
+    this.jobs.set(job.no, job);
     if (from.key === '') return;
     const key = `${policy.exec}/${from.key}`;
     const before = this.byKey.get(key);
-    this.byKey.set(key, life);
-    if (before === undefined || !this.isInWindow(before, life)) return;
-    if (!['purged', 'dead', 'cancelled'].includes(before.fate))
+    this.byKey.set(key, job);
+    if (before === undefined || !this.isInWindow(before, job)) return;
+    if (!['purged', 'dead', 'cancelled'].includes(before.state))
       this.problems.push(
-        `key ${key} led to job ${life.no}, and to job ${before.no}, which is ${before.fate}`,
+        `key ${key} led to job ${job.no}, and to job ${before.no}, which is ${before.state}`,
       );
   }
 
-  /** I11: a client never has more running than it may. */
-  private assigned(life: Life): void {
-    life.fate = 'running';
-    const running = (this.running.get(life.client) ?? 0) + 1;
-    this.running.set(life.client, running);
+  /** A client never has more attempts running than its limit. */
+  private assigned(job: JobModel): void {
+    job.state = 'running';
+    const running = (this.running.get(job.client) ?? 0) + 1;
+    this.running.set(job.client, running);
     if (running > this.rules.clientRunningMax)
       this.problems.push(
-        `${life.client} has ${running} jobs running, ${this.rules.clientRunningMax} are allowed`,
+        `${job.client} has ${running} jobs running, ${this.rules.clientRunningMax} are allowed`,
       );
   }
 
-  private ended(life: Life, fate: Fate, at: number): void {
-    if (life.fate === 'running') this.running.set(life.client, (this.running.get(life.client) ?? 0) - 1);
-    life.fate = fate;
-    life.endedAt = at;
+  private ended(job: JobModel, state: ModelState, at: number): void {
+    if (job.state === 'running') this.running.set(job.client, (this.running.get(job.client) ?? 0) - 1);
+    job.state = state;
+    job.endedAt = at;
   }
 
-  private requeued(life: Life, type: string): void {
-    const { retry } = life.policy;
-    if (type === 'worker_down_requeue') life.crashes += 1;
-    else if (type !== 'release') life.failures += 1;
-    if (life.failures >= retry.attempts || life.crashes >= retry.crashes)
-      this.problems.push(
-        `job ${life.no} waits again after ${life.failures} failures, ${life.crashes} crashes`,
-      );
+  private requeued(job: JobModel, type: string): void {
+    const { retry } = job.policy;
+    if (type === 'worker_down_requeue') job.crashes += 1;
+    else if (type !== 'release') job.failures += 1;
+    if (job.failures >= retry.attempts || job.crashes >= retry.crashes)
+      this.problems.push(`job ${job.no} waits again after ${job.failures} failures, ${job.crashes} crashes`);
   }
 
-  /** I7: the dead letters are for those that have spent their attempts, and for what is final. */
-  private died(life: Life, reason: string): void {
-    const { retry } = life.policy;
+  /** Only a job that has spent its attempts, or failed finally, becomes a dead letter. */
+  private died(job: JobModel, reason: string): void {
+    const { retry } = job.policy;
     const early =
       reason === 'quarantined'
-        ? life.crashes + 1 < retry.crashes
-        : reason !== 'final' && life.failures + 1 < retry.attempts;
+        ? job.crashes + 1 < retry.crashes
+        : reason !== 'final' && job.failures + 1 < retry.attempts;
     if (early)
-      this.problems.push(
-        `job ${life.no} is dead (${reason}) after ${life.failures + 1} of ${retry.attempts}`,
-      );
+      this.problems.push(`job ${job.no} is dead (${reason}) after ${job.failures + 1} of ${retry.attempts}`);
   }
 
-  /** One whose time among the dead letters was over by the record is not there to be treated. */
-  private treated(life: Life | undefined, type: 'redrive' | 'purge', at: number): void {
-    if (life?.fate !== 'dead' || life.endedAt + life.policy.keep.deadMs <= at) return;
+  /** A dead letter whose retention was over by the time of the record is skipped. */
+  private redrivenOrPurged(job: JobModel | undefined, type: 'redrive' | 'purge', at: number): void {
+    if (job?.state !== 'dead' || job.endedAt + job.policy.keep.deadMs <= at) return;
     if (type === 'purge') {
-      life.fate = 'purged';
-      life.purgedAt = this.now();
+      job.state = 'purged';
+      job.purgedAt = this.now();
       return;
     }
-    life.fate = 'queued';
-    life.failures = 0;
-    life.crashes = 0;
-    life.redriven = true;
+    job.state = 'queued';
+    job.failures = 0;
+    job.crashes = 0;
+    job.redriven = true;
   }
 }

@@ -4,9 +4,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { Ledger } from '#src/ledger/ledger.js';
-import { opening } from './legal-history.js';
+import { firstRecords } from './random-records.js';
 
-const memory = suite('memory');
+const memory = suite('memory per job');
 
 const JOBS = 200_000;
 const PAYLOAD_BYTES = 100;
@@ -20,11 +20,11 @@ function usedBytes(): number {
 
 memory('a queued job costs at most 500 bytes beside its payload', () => {
   const ledger = new Ledger();
-  const room = new JobQueues(1, () => true);
-  for (const record of opening()) ledger.apply(record);
+  const queues = new JobQueues(1, () => true);
+  for (const record of firstRecords()) ledger.apply(record);
   const before = usedBytes();
   for (let job = 1; job <= JOBS; job += 1) {
-    // A text of its own for every job, as one decoded from the log would be.
+    // Every job has its own string, as when it is decoded from the log.
     const payload = Buffer.alloc(PAYLOAD_BYTES, 97 + (job % 26)).toString('latin1');
     ledger.apply({
       type: 'enqueue',
@@ -39,23 +39,23 @@ memory('a queued job costs at most 500 bytes beside its payload', () => {
       payload,
     });
     const queued = ledger.jobs.get(job);
-    if (queued !== undefined) room.add(queued, job);
+    if (queued !== undefined) queues.add(queued, job);
   }
   const perJob = (usedBytes() - before) / JOBS - PAYLOAD_BYTES;
   assert.ok(perJob <= 500, `${perJob.toFixed(0)} bytes`);
   assert.is(ledger.counts.queued, JOBS);
-  assert.ok(room.takeQueue() !== undefined);
+  assert.ok(queues.takeQueue() !== undefined);
 });
 
-memory('a done job costs at most 100 bytes if its result equals that of its neighbours', () => {
-  // A string of its own for every job, as one decoded from the log would be.
+memory('a done job with the result of its neighbours costs at most 100 bytes', () => {
+  // Every job has its own string, as when it is decoded from the log.
   const bytes = doneBytes(() => Buffer.from('null').toString('latin1'));
   assert.ok(bytes <= 100, `${bytes} bytes`);
 });
 
 function doneBytes(result: () => string): number {
   const ledger = new Ledger({ resultsMax: JOBS, resultsBytesMax: 2 ** 30, keyWindowMs: 1_000 });
-  for (const record of opening()) ledger.apply(record);
+  for (const record of firstRecords()) ledger.apply(record);
   const before = usedBytes();
   for (let job = 1; job <= JOBS; job += 1) {
     const at = 1 + job / JOBS;

@@ -15,8 +15,8 @@ export function policyOf(exec: string, keep = { doneMs: 500, deadMs: 2_000 }): J
   };
 }
 
-/** The records every history starts with. */
-export function opening(): LedgerRecord[] {
+/** The records at the beginning of every log. */
+export function firstRecords(): LedgerRecord[] {
   return [
     { type: 'genesis', at: 1, tag: 'abcde' },
     { type: 'policy', at: 1, no: 1, policy: policyOf('one') },
@@ -25,17 +25,17 @@ export function opening(): LedgerRecord[] {
   ];
 }
 
-/** A legal next record for a ledger, decided by three numbers from 0 to 1. */
-export function nextRecord(ledger: Ledger, at: number, seq: number, dice: readonly number[]): LedgerRecord {
-  const [what = 0, which = 0, detail = 0] = dice;
-  const failure = detail < 0.5 ? undefined : { name: 'Error', message: `luck ${detail}` };
+/** A valid next record for a ledger, chosen by three random numbers from 0 to 1. */
+export function nextRecord(ledger: Ledger, at: number, seq: number, random: readonly number[]): LedgerRecord {
+  const [type = 0, which = 0, detail = 0] = random;
+  const failure = detail < 0.5 ? undefined : { name: 'Error', message: `failure ${detail}` };
   const queued = pick(ledger, 'queued', which);
   const running = pick(ledger, 'running', which);
   const dead = pick(ledger, 'dead', which);
-  // Dropped where no job refers to it, kept where one does.
-  if (what < 0.02) return { type: 'policy_drop', at, policies: [2] };
-  if (what < 0.3 || (queued === undefined && running === undefined)) return enqueue(ledger, at, seq, detail);
-  if (what < 0.55 && queued !== undefined) {
+  // A policy that a job refers to is kept.
+  if (type < 0.02) return { type: 'policy_drop', at, policies: [2] };
+  if (type < 0.3 || (queued === undefined && running === undefined)) return enqueue(ledger, at, seq, detail);
+  if (type < 0.55 && queued !== undefined) {
     return {
       type: 'assign',
       at,
@@ -44,21 +44,21 @@ export function nextRecord(ledger: Ledger, at: number, seq: number, dice: readon
       worker: `w${Math.floor(detail * 3)}~1`,
     };
   }
-  if (what < 0.6) {
+  if (type < 0.6) {
     const job = running ?? queued;
     if (job !== undefined)
       return { type: 'cancel', at, job: job.no, reason: failure === undefined ? '' : 'enough' };
   }
-  if (what < 0.65 && dead !== undefined)
+  if (type < 0.65 && dead !== undefined)
     return { type: detail < 0.5 ? 'redrive' : 'purge', at, jobs: [dead.no] };
   if (running === undefined) return { type: 'tick', at };
   const { no: job, attempt } = running;
-  if (what < 0.8) return { type: 'ack', at, job, attempt, result: 'r'.repeat(Math.floor(detail * 40)) };
-  if (what < 0.85)
+  if (type < 0.8) return { type: 'ack', at, job, attempt, result: 'r'.repeat(Math.floor(detail * 40)) };
+  if (type < 0.85)
     return { type: 'dlq', at, job, attempt, reason: detail < 0.5 ? 'failed' : 'quarantined', failure };
   const types = ['retry', 'timeout_requeue', 'worker_down_requeue', 'release'] as const;
-  const type = types[Math.floor(which * types.length)] ?? 'retry';
-  return { type, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure };
+  const requeue = types[Math.floor(which * types.length)] ?? 'retry';
+  return { type: requeue, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure };
 }
 
 function enqueue(ledger: Ledger, at: number, seq: number, detail: number): LedgerRecord {

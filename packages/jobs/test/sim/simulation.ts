@@ -5,18 +5,18 @@ import { SeededRandom, StepExecutor } from '@troupe/core/testing';
 interface Event {
   at: number;
   tie: number;
-  readonly node: SimNode | undefined;
-  readonly life: number;
+  readonly machine: SimulatedMachine | undefined;
+  readonly incarnation: number;
   readonly run: () => void;
   cancelled: boolean;
-  /** Came due while its machine was paused. */
-  held: boolean;
+  /** It was due while its machine was paused. */
+  postponed: boolean;
 }
 
-/** One machine: an actor system of its own on the world's time. A crash ends its life; nothing of that life runs again. */
-export class SimNode {
+/** One machine with an actor system of its own, on virtual time. After a crash no code of that incarnation runs again. */
+export class SimulatedMachine {
   readonly name: string;
-  life = 0;
+  incarnation = 0;
   alive = false;
   pausedUntil = 0;
   /** How far its wall clock is off. */
@@ -24,19 +24,19 @@ export class SimNode {
   executor!: StepExecutor;
   system!: ActorSystem;
   callbacks: (() => void)[] = [];
-  private readonly world: SimWorld;
+  private readonly simulation: Simulation;
 
-  constructor(world: SimWorld, name: string) {
-    this.world = world;
+  constructor(simulation: Simulation, name: string) {
+    this.simulation = simulation;
     this.name = name;
   }
 
   boot(): Host {
-    this.life += 1;
+    this.incarnation += 1;
     this.alive = true;
     this.callbacks = [];
-    const host = this.host(this.life);
-    this.executor = new StepExecutor(host, this.world.stream(`order:${this.name}:${this.life}`));
+    const host = this.host(this.incarnation);
+    this.executor = new StepExecutor(host, this.simulation.stream(`order:${this.name}:${this.incarnation}`));
     const executor = this.executor;
     this.system = createSystem({
       name: this.name,
@@ -49,27 +49,27 @@ export class SimNode {
 
   crash(): void {
     this.alive = false;
-    this.life += 1;
+    this.incarnation += 1;
     this.callbacks = [];
   }
 
   get runs(): boolean {
-    return this.alive && this.world.now >= this.pausedUntil;
+    return this.alive && this.simulation.now >= this.pausedUntil;
   }
 
-  private host(life: number): Host {
-    const { world } = this;
-    const random = world.stream(`chance:${this.name}:${life}`);
+  private host(incarnation: number): Host {
+    const { simulation } = this;
+    const random = simulation.stream(`chance:${this.name}:${incarnation}`);
     const put = (run: () => void): void => {
-      if (this.life === life) this.callbacks.push(run);
+      if (this.incarnation === incarnation) this.callbacks.push(run);
     };
     return {
-      now: () => world.now,
-      wallNow: () => 1_700_000_000_000 + Math.floor(world.now) + this.wallStepMs,
+      now: () => simulation.now,
+      wallNow: () => 1_700_000_000_000 + Math.floor(simulation.now) + this.wallStepMs,
       random,
       setTimer: (ms, run): HostTimer => {
         // As in Node, no timer is shorter than a millisecond.
-        const event = world.at(world.now + Math.max(1, ms), this, run);
+        const event = simulation.at(simulation.now + Math.max(1, ms), this, run);
         return {
           cancel: () => {
             event.cancelled = true;
@@ -80,21 +80,22 @@ export class SimNode {
       soon: put,
       later: put,
       log: (entry) => {
-        if (entry.level === 'error' && this.life === life) world.problem(`${this.name}: ${entry.message}`);
+        if (entry.level === 'error' && this.incarnation === incarnation)
+          simulation.problem(`${this.name}: ${entry.message}`);
       },
     };
   }
 }
 
 /** Virtual time for several machines. The same seed gives the same run, event by event. */
-export class SimWorld {
+export class Simulation {
   now = 0;
   events = 0;
-  /** Changes with everything that happens: two runs of one seed must agree on it. */
+  /** A hash of all events: two runs of one seed must agree on it. */
   trace = 0;
   readonly problems: string[] = [];
   readonly seed: number;
-  private readonly nodes: SimNode[] = [];
+  private readonly machines: SimulatedMachine[] = [];
   private heap: Event[] = [];
   private readonly ties: () => number;
 
@@ -103,7 +104,7 @@ export class SimWorld {
     this.ties = this.stream('ties');
   }
 
-  /** Chance for one purpose: a draw more here does not change what is drawn there. */
+  /** Random numbers for one purpose: one more here does not change those of another purpose. */
   stream(name: string): () => number {
     let hash = this.seed ^ 0x9e3779b9;
     for (let i = 0; i < name.length; i += 1) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
@@ -111,44 +112,45 @@ export class SimWorld {
     return () => random.next();
   }
 
-  node(name: string): SimNode {
-    const node = new SimNode(this, name);
-    this.nodes.push(node);
-    return node;
+  machine(name: string): SimulatedMachine {
+    const machine = new SimulatedMachine(this, name);
+    this.machines.push(machine);
+    return machine;
   }
 
   problem(text: string): void {
     this.problems.push(`t=${this.now.toFixed(1)} ${text}`);
   }
 
-  at(time: number, node: SimNode | undefined, run: () => void): Event {
-    const life = node?.life ?? 0;
+  at(time: number, machine: SimulatedMachine | undefined, run: () => void): Event {
+    const incarnation = machine?.incarnation ?? 0;
     const event: Event = {
       at: Math.max(time, this.now),
       tie: this.ties(),
-      node,
-      life,
+      machine,
+      incarnation,
       run,
       cancelled: false,
-      held: false,
+      postponed: false,
     };
     this.push(event);
     return event;
   }
 
-  /** Runs everything due until `until`, or until `done` says so. */
+  /** Runs all events until `until`, or until `done` returns true. */
   async run(until: number, done: () => boolean = () => false): Promise<void> {
     await this.settle();
     while (!done() && this.problems.length === 0) {
       const event = this.heap[0];
       if (event === undefined || event.at > until) break;
       this.pop();
-      if (event.cancelled || (event.node !== undefined && event.node.life !== event.life)) continue;
-      if (event.node !== undefined && event.at < event.node.pausedUntil) {
-        // In the order they were due: what a connection carried stays in order over a pause.
-        if (!event.held) event.tie = event.at * 1e-7;
-        event.held = true;
-        event.at = event.node.pausedUntil;
+      if (event.cancelled || (event.machine !== undefined && event.machine.incarnation !== event.incarnation))
+        continue;
+      if (event.machine !== undefined && event.at < event.machine.pausedUntil) {
+        // In the order in which they were due: messages of a connection stay in order over a pause.
+        if (!event.postponed) event.tie = event.at * 1e-7;
+        event.postponed = true;
+        event.at = event.machine.pausedUntil;
         this.push(event);
         continue;
       }
@@ -161,28 +163,30 @@ export class SimWorld {
     if (this.problems.length === 0 && !done()) this.now = Math.max(this.now, until);
   }
 
-  /** Until no machine has anything to do and no promise brings anything back. */
+  /** Until no machine has work and no promise is about to resume one. */
   private async settle(): Promise<void> {
     for (;;) {
       let busy = false;
-      for (const node of this.nodes) {
-        while (node.runs && this.stepNode(node)) busy = true;
+      for (const machine of this.machines) {
+        while (machine.runs && this.step(machine)) busy = true;
       }
       if (busy) continue;
       // A macrotask comes after every microtask that can run.
       await new Promise((resolve) => setImmediate(resolve));
       if (
-        !this.nodes.some((node) => node.runs && (node.callbacks.length > 0 || node.executor.readyCount > 0))
+        !this.machines.some(
+          (machine) => machine.runs && (machine.callbacks.length > 0 || machine.executor.readyCount > 0),
+        )
       )
         return;
     }
   }
 
-  private stepNode(node: SimNode): boolean {
-    if (node.executor.step()) return true;
-    if (node.callbacks.length === 0) return false;
-    const due = node.callbacks;
-    node.callbacks = [];
+  private step(machine: SimulatedMachine): boolean {
+    if (machine.executor.step()) return true;
+    if (machine.callbacks.length === 0) return false;
+    const due = machine.callbacks;
+    machine.callbacks = [];
     for (const run of due) run();
     return true;
   }
