@@ -33,7 +33,10 @@ export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
   batchMax: 10_000,
 };
 
-/** The most a payload that is streamed to the disk may have. With its framing it is a body that every peer accepts. */
+/**
+ * The most a payload that is streamed to the disk may have. With its framing it is a body that every peer
+ * accepts.
+ */
 export const PAYLOAD_BYTES_MAX = 255 * 1024 * 1024;
 
 /** The most one record may carry. */

@@ -37,8 +37,9 @@ export interface LeaderSetup {
 }
 
 /**
- * A sans-I/O state machine, driven by `LeaderActor` or by the simulator: sessions → journal → ledger → dispatch. Every request
- * takes one order: validate → append → durable → apply → act. It holds no socket and no promise.
+ * A sans-I/O state machine, driven by `LeaderActor` or by the simulator: sessions → journal → ledger →
+ * dispatch. Every request takes one order: validate → append → durable → apply → act. It holds no socket and
+ * no promise.
  */
 export class Leader implements LeaderContext {
   readonly ledger: LeaderLedger;
@@ -212,8 +213,8 @@ export class Leader implements LeaderContext {
   }
 
   /**
-   * Once a turn: the records of one turn carry one time. The wall clock is read only when the leader starts (ADR 0094): set back, it
-   * would hold up every delay; set forward, it would end them.
+   * Once a turn: the records of one turn carry one time. The wall clock is read only when the leader starts
+   * (ADR 0094): set back, it would hold up every delay; set forward, it would end them.
    */
   private readClock(): void {
     this.recordTime = Math.floor(this.recordEpoch + this.host.now());
@@ -230,7 +231,8 @@ export class Leader implements LeaderContext {
   private wake(): void {
     if (this.turnScheduled || this.stopped) return;
     this.turnScheduled = true;
-    // After every message that has arrived by now: what a thousand connections send at one moment is one turn.
+    // After every message that has arrived by now: what a thousand connections send at one moment is one
+    // turn.
     this.host.later(() => this.turn());
   }
 

@@ -2,11 +2,11 @@ import { ByteWriter } from '../bytes/byte-writer.js';
 import type { JobsHost } from '../host.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
+import { decodeRecords, encodeRecord } from '../ledger/codec/record-codec.js';
+import { loadChunk } from '../ledger/codec/snapshot-codec.js';
 import { Ledger } from '../ledger/ledger.js';
 import type { LedgerLimits } from '../ledger/ledger-limits.js';
 import type { LedgerRecord } from '../ledger/record.js';
-import { decodeRecords, encodeRecord } from '../ledger/record-codec.js';
-import { loadChunk } from '../ledger/snapshot-codec.js';
 import { type Defaulted, withDefaults } from '../option-check.js';
 import type { JobsObserver } from './jobs-event.js';
 import { Leader } from './leader.js';
@@ -70,7 +70,9 @@ export function openLeader(
   });
 }
 
-/** Records that come before the first request: the tag of a new folder, and the limits if they have changed. */
+/**
+ * Records that come before the first request: the tag of a new folder, and the limits if they have changed.
+ */
 function startRecords(ledger: Ledger, limits: LedgerLimits, host: JobsHost): LedgerRecord[] {
   const at = Math.max(ledger.now, host.wallNow());
   const records: LedgerRecord[] = [];

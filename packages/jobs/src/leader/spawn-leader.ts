@@ -25,8 +25,8 @@ export interface SpawnedLeader {
 }
 
 /**
- * A system of its own with a leader in it. The leader is never restarted in place: its state must come from the disk, which this
- * process has locked.
+ * A system of its own with a leader in it. The leader is never restarted in place: its state must come from
+ * the disk, which this process has locked.
  */
 export function spawnLeader(
   name: string,

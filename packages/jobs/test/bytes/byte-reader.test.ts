@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { LedgerReader } from '#src/ledger/ledger-reader.js';
+import { LedgerReader } from '#src/ledger/codec/ledger-reader.js';
 import { WireReader } from '#src/wire/wire-reader.js';
 
 const readers = suite('byte reader');

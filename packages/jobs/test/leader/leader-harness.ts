@@ -7,8 +7,8 @@ import type { LeaderLimits, LeaderTimes } from '#src/leader/leader-limits.js';
 import { openLeader } from '#src/leader/open-leader.js';
 import type { ClientSession } from '#src/leader/sessions/client-session.js';
 import type { WorkerSession } from '#src/leader/sessions/worker-session.js';
+import { decodeRecords } from '#src/ledger/codec/record-codec.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
-import { decodeRecords } from '#src/ledger/record-codec.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
 import type {
   Assignment,

@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
+import { decodeRecords, encodeRecord } from '#src/ledger/codec/record-codec.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/codec/snapshot-codec.js';
 import { KeyWindow } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
-import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
-import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
 import { firstRecords, nextRecord } from './random-records.js';
 
 const ledgers = suite('ledger');
@@ -52,7 +52,8 @@ function applyRandom(
 const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const histories = fc.array(fc.tuple(unit, unit, unit, unit), { minLength: 20, maxLength: 150, size: 'max' });
 
-// Replay runs the same `apply`, and accepted = queued + running + done + dead + cancelled + dropped after every record.
+// Replay runs the same `apply`, and accepted = queued + running + done + dead + cancelled + dropped after
+// every record.
 ledgers('replaying the log gives the live state byte for byte, and the counts always add up', () => {
   void fc.assert(
     fc.property(histories, (random) => {

@@ -1,6 +1,6 @@
 import type { JobPolicy } from '#src/job/job-policy.js';
 import { DEFAULT_RETRY } from '#src/job/retry-policy.js';
-import type { Job } from '#src/ledger/job.js';
+import type { Job } from '#src/ledger/jobs/job.js';
 import type { Ledger } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
 

@@ -37,7 +37,10 @@ export interface Allowances {
   readonly restarted: boolean;
 }
 
-/** Receipts and outcomes of clients, assignments that left the leader, and calls of handlers: all that the checker uses. */
+/**
+ * Receipts and outcomes of clients, assignments that left the leader, and calls of handlers: all that the
+ * checker uses.
+ */
 export class ObservedHistory {
   readonly submits: SubmitOp[] = [];
   readonly runs = new Map<number, Run[]>();
@@ -83,10 +86,11 @@ export class ObservedHistory {
   }
 
   /**
-   * No attempt is assigned once a client knows that its job has ended, and no attempt runs that was not assigned. The rule is about
-   * the moment of writing, not of running: an assignment on its way cannot be called back, and its worker may be paused for
-   * any time before it reads it. A limit on the time until it runs would be wrong: while a worker is paused its lease may expire and
-   * the next attempt may end elsewhere; the old attempt then runs just before the abort behind it is read, and its end is fenced.
+   * No attempt is assigned once a client knows that its job has ended, and no attempt runs that was not
+   * assigned. The rule is about the moment of writing, not of running: an assignment on its way cannot be
+   * called back, and its worker may be paused for any time before it reads it. A limit on the time until it
+   * runs would be wrong: while a worker is paused its lease may expire and the next attempt may end
+   * elsewhere; the old attempt then runs just before the abort behind it is read, and its end is fenced.
    */
   *checkAssignments(records: RecordModel): Generator<string> {
     for (const [name, at] of this.assignedAt) {
@@ -177,7 +181,9 @@ function* checkSeen(op: SubmitOp, model: JobModel, allowed: Allowances): Generat
     yield `job ${no} of ${op.client} belongs to ${model.client}`;
 }
 
-/** A delay is never shorter than requested, whatever the wall clock does. Record time has whole milliseconds. */
+/**
+ * A delay is never shorter than requested, whatever the wall clock does. Record time has whole milliseconds.
+ */
 function* checkDelays(history: ObservedHistory): Generator<string> {
   for (const { jobs, key, submittedAt, delayMs } of history.submits) {
     if (key !== '' || delayMs === 0) continue;
@@ -193,7 +199,10 @@ export function expected(op: Pick<SubmitOp, 'payload'>, attempt: number): string
   return `did ${op.payload} in attempt ${attempt}`;
 }
 
-/** Submits of one client are accepted and answered in their order. A key may lead to an earlier job; a batch is encoded first. */
+/**
+ * Submits of one client are accepted and answered in their order. A key may lead to an earlier job; a batch
+ * is encoded first.
+ */
 function* checkOrder(history: ObservedHistory): Generator<string> {
   const latest = new Map<string, SubmitOp>();
   for (const op of history.submits) {
@@ -237,8 +246,9 @@ function* checkDuplicates(history: ObservedHistory, records: RecordModel, ledger
       byJob.set(no, op);
     }
   }
-  // Payloads are unique per submit, or per key, which the record model checks. After the window, which may be over for a leader
-  // that starts with its clock far ahead, a number or a key that is sent again is a new one.
+  // Payloads are unique per submit, or per key, which the record model checks. After the window, which may be
+  // over for a leader that starts with its clock far ahead, a number or a key that is sent again is a new
+  // one.
   const accepted = new Map<string, JobModel[]>();
   let excused = 0;
   for (const model of records.jobs.values()) {

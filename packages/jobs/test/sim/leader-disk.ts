@@ -45,7 +45,9 @@ const CALL_FAULTS: readonly ArmedFault[] = [
 /** The leader's disk, with failing calls, power cuts, and bits that flip while no leader runs. */
 export class LeaderDisk {
   errors = 0;
-  /** A call of the present leader has failed, or its disk is damaged: it may exit, and may refuse to start. */
+  /**
+   * A call of the present leader has failed, or its disk is damaged: it may exit, and may refuse to start.
+   */
   isExcused = false;
   private readonly simulation: Simulation;
   private readonly random: () => number;
@@ -112,8 +114,8 @@ export class LeaderDisk {
   }
 
   /**
-   * One bit of a complete file flips while no leader runs. The last written segment and the empty one behind it are spared: a damaged
-   * last batch looks like one that was never finished.
+   * One bit of a complete file flips while no leader runs. The last written segment and the empty one behind
+   * it are spared: a damaged last batch looks like one that was never finished.
    */
   flipBit(): void {
     if (this.damage !== undefined || this.hasUnnoticedDamage) return;

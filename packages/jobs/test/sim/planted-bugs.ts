@@ -12,7 +12,7 @@ import { Leader } from '#src/leader/leader.js';
 import { ClientSession } from '#src/leader/sessions/client-session.js';
 import { SessionRegistry } from '#src/leader/sessions/session-registry.js';
 import { WorkerSession } from '#src/leader/sessions/worker-session.js';
-import type { Job, StoredPolicy } from '#src/ledger/job.js';
+import type { Job, StoredPolicy } from '#src/ledger/jobs/job.js';
 import { KeyWindow, windowKey } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { Producer } from '#src/ledger/producer.js';

@@ -1,6 +1,7 @@
 import type { OpenJournal } from '@troupe/jobs';
 import type { JobPolicy } from '#src/job/job-policy.js';
 import { payloadText } from '#src/job/payload.js';
+import { decodeRecords } from '#src/ledger/codec/record-codec.js';
 import type {
   AckRecord,
   AssignRecord,
@@ -10,7 +11,6 @@ import type {
   RequeueRecord,
   Submission,
 } from '#src/ledger/record.js';
-import { decodeRecords } from '#src/ledger/record-codec.js';
 
 type JobRecord = AssignRecord | AckRecord | CancelRecord | DeadRecord | RequeueRecord;
 export type ModelState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled' | 'purged';
@@ -39,8 +39,9 @@ export interface RecordRules {
 }
 
 /**
- * All durable records, in order, over crashes and snapshots, folded by a second implementation that does not share the ledger's
- * bugs. It has no retention: a job that the ledger has dropped is still here, with its end.
+ * All durable records, in order, over crashes and snapshots, folded by a second implementation that does not
+ * share the ledger's bugs. It has no retention: a job that the ledger has dropped is still here, with its
+ * end.
  */
 export class RecordModel {
   readonly jobs = new Map<number, JobModel>();

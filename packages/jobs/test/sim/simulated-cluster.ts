@@ -14,10 +14,10 @@ import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
 import { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderLimits } from '#src/leader/leader-limits.js';
+import { decodeRecords } from '#src/ledger/codec/record-codec.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/codec/snapshot-codec.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { ledgerFold } from '#src/ledger/ledger-fold.js';
-import { decodeRecords } from '#src/ledger/record-codec.js';
-import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
 import type { ToWorker } from '#src/protocol/worker-messages.js';
 import { WorkerActor } from '#src/worker/worker-actor.js';
 import { aString } from '../plain-schema.js';
@@ -90,7 +90,10 @@ interface FaultPlan {
   readonly operatorActions: number;
   readonly limits: Partial<LeaderLimits>;
   readonly keep: Keep;
-  /** How often a call of the leader's disk fails, how often the disk is full for a while, how often a bit flips on it. */
+  /**
+   * How often a call of the leader's disk fails, how often the disk is full for a while, how often a bit
+   * flips on it.
+   */
   readonly diskErrors: number;
   readonly diskFull: number;
   readonly bitFlips: number;
@@ -336,7 +339,8 @@ export class SimulatedCluster {
       this.handle(kind, input, context, machine, jobs[kind].policy.group);
     const slots = 1 + Math.floor(this.random() * 4);
     const ref: ActorRef<typeof WorkerActor> = machine.system.spawn(WorkerActor, {
-      // Some come back under another name, as a replaced machine does: then the leader does not learn that the old one is gone.
+      // Some come back under another name, as a replaced machine does: then the leader does not learn that
+      // the old one is gone.
       worker: this.random() < 0.3 ? `${machine.name}.${incarnation}` : machine.name,
       host,
       leader: this.network.leaderFor(peer),
@@ -603,7 +607,9 @@ export class SimulatedCluster {
       simulation.problem('the log replayed is not the live state');
   }
 
-  /** Small segments and early snapshots, so that a short run has rotation, snapshots and the removal of files. */
+  /**
+   * Small segments and early snapshots, so that a short run has rotation, snapshots and the removal of files.
+   */
   private journalOn(storage: FaultyStorage, host: WalHost): OpenJournal {
     return walJournal({
       storage,

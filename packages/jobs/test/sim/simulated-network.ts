@@ -13,7 +13,9 @@ interface Peer {
   reconnect(): void;
 }
 
-/** One connection, ordered both ways. Once broken it loses every message; some time later both ends notice. */
+/**
+ * One connection, ordered both ways. Once broken it loses every message; some time later both ends notice.
+ */
 class Connection {
   readonly peer: Peer;
   leaderIncarnation = 0;

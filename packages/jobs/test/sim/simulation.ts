@@ -13,7 +13,10 @@ interface Event {
   postponed: boolean;
 }
 
-/** One machine with an actor system of its own, on virtual time. After a crash no code of that incarnation runs again. */
+/**
+ * One machine with an actor system of its own, on virtual time. After a crash no code of that incarnation
+ * runs again.
+ */
 export class SimulatedMachine {
   readonly name: string;
   incarnation = 0;

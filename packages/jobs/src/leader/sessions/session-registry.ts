@@ -54,7 +54,10 @@ export class SessionRegistry {
     return session;
   }
 
-  /** A client that was silent for a whole key window has lost its numbering; it must open a new session before it submits. */
+  /**
+   * A client that was silent for a whole key window has lost its numbering; it must open a new session before
+   * it submits.
+   */
   isCurrent(session: ClientSession, message: ClientMessage): boolean {
     if (message.kind !== 'submit' && message.kind !== 'submit_all') return true;
     if (this.producers.isCurrent(session)) return true;
@@ -88,7 +91,10 @@ export class SessionRegistry {
     return session;
   }
 
-  /** The same worker in a new process: the attempts of the old process are lost now, not after its grace period. */
+  /**
+   * The same worker in a new process: the attempts of the old process are lost now, not after its grace
+   * period.
+   */
   private expireOlderIncarnations(session: WorkerSession): void {
     for (const other of this.context.fleet.sessions.values()) {
       if (other.worker !== session.worker || other.name === session.name || other.open) continue;

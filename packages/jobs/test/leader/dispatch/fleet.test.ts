@@ -17,7 +17,10 @@ fleets('the less loaded worker is preferred', () => {
   assert.equal([busy.assigned().length, calm.assigned().length], [0, 2]);
 });
 
-/** Two workers have run one job of this length each; then eight come at once. Returns how many each worker gets. */
+/**
+ * Two workers have run one job of this length each; then eight come at once. Returns how many each worker
+ * gets.
+ */
 function spread(runMs: number): number[] {
   const harness = new LeaderHarness();
   const workers = ['a', 'b'].map((name) => harness.worker({ name, slots: 8 }));
@@ -46,7 +49,8 @@ fleets('short jobs go to one worker in a batch, long ones are spread', () => {
   assert.equal(spread(100), [4, 4]);
 });
 
-// Credit cannot be taken back, so the leader must not use credit that was granted while jobs were short (ADR 0138).
+// Credit cannot be taken back, so the leader must not use credit that was granted while jobs were short (ADR
+// 0138).
 fleets(
   'credit beyond the slots of a worker is used while its jobs are short, and not once they are long',
   () => {
@@ -74,7 +78,10 @@ fleets(
   },
 );
 
-/** Two clients have four jobs each, and one worker runs jobs of this length. Returns the clients of its jobs, in order. */
+/**
+ * Two clients have four jobs each, and one worker runs jobs of this length. Returns the clients of its jobs,
+ * in order.
+ */
 function turns(runMs: number): string {
   const harness = new LeaderHarness();
   const clients = ['a', 'b'].map((name) => harness.client(name));

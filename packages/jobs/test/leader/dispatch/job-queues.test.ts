@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ExecQueue } from '#src/leader/dispatch/exec-queue.js';
 import { JobQueues } from '#src/leader/dispatch/job-queues.js';
-import { Job, StoredPolicy } from '#src/ledger/job.js';
+import { Job, StoredPolicy } from '#src/ledger/jobs/job.js';
 import { policyOf } from '../../ledger/random-records.js';
 
 const queueTests = suite('job queues');
@@ -111,7 +111,7 @@ queueTests('cancelled jobs leave no entries behind', () => {
   assert.equal(takeAll(queues), [waiting]);
 });
 
-// Whatever the order of events, the next dispatch finds every job that may run, without another event.
+// The next dispatch finds every job that may run, without another event.
 queueTests('after a dispatch no job is left that may run', () => {
   const steps = fc.array(
     fc.record({

@@ -1,6 +1,6 @@
-import type { JobPolicy } from '../job/job-policy.js';
-import type { Payload } from '../job/payload.js';
-import type { JobFailure } from '../jobs-error.js';
+import type { JobPolicy } from '../../job/job-policy.js';
+import type { Payload } from '../../job/payload.js';
+import type { JobFailure } from '../../jobs-error.js';
 
 export type JobState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled';
 
@@ -48,8 +48,8 @@ export interface OwnerState {
 }
 
 /**
- * One job. Its fields are the fold of the records, except `pending`, `lease` and `waiters`: these belong to the owner of the
- * ledger, are never stored, and `apply` does not read them.
+ * One job. Its fields are the fold of the records, except `pending`, `lease` and `waiters`: these belong to
+ * the owner of the ledger, are never stored, and `apply` does not read them.
  */
 export class Job<State extends OwnerState = OwnerState> {
   readonly no: number;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { Job, StoredPolicy } from '#src/ledger/job.js';
-import { Echo } from '../remote/sample-jobs.js';
+import { Job, StoredPolicy } from '#src/ledger/jobs/job.js';
+import { Echo } from '../../remote/sample-jobs.js';
 
 export const POLICIES = [new StoredPolicy(1, Echo.policy), new StoredPolicy(2, Echo.policy)];
 const FAILURES = [undefined, { name: 'Error', message: 'no' }];

@@ -1,10 +1,10 @@
 // Hot path: the four records of a job's ordinary life are encoded without an intermediate object.
 
-import type { ByteWriter } from '../bytes/byte-writer.js';
-import type { JobPolicy } from '../job/job-policy.js';
-import { type JobFailure, LedgerCorruptError } from '../jobs-error.js';
+import type { ByteWriter } from '../../bytes/byte-writer.js';
+import type { JobPolicy } from '../../job/job-policy.js';
+import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
+import type { DeadReason, LedgerRecord, Submission } from '../record.js';
 import { LedgerReader } from './ledger-reader.js';
-import type { DeadReason, LedgerRecord, Submission } from './record.js';
 
 /** The type of a record is its first byte: the index here, from 1. */
 const TYPES = [
@@ -103,7 +103,10 @@ export function encodeRecord(record: LedgerRecord, out: ByteWriter): void {
   }
 }
 
-/** Visits the records of one journal entry. They follow each other without a length; each ends with its last field. */
+/**
+ * Visits the records of one journal entry. They follow each other without a length; each ends with its last
+ * field.
+ */
 export function decodeRecords(entry: Uint8Array, visit: (record: LedgerRecord) => void): void {
   const read = new LedgerReader(entry);
   while (!read.done) {

@@ -1,8 +1,11 @@
 // Hot path: ended jobs are compared when their page is archived and when a snapshot is written.
-import type { Payload } from '../job/payload.js';
+import type { Payload } from '../../job/payload.js';
 import { Job, type JobEnd, type OwnerState } from './job.js';
 
-/** Whether two done or cancelled jobs differ in nothing but number, times and result, so that one is a template of the other. */
+/**
+ * Whether two done or cancelled jobs differ in nothing but number, times and result, so that one is a
+ * template of the other.
+ */
 export function sharesTemplate(job: Job, template: Job): boolean {
   return (
     job.policy === template.policy &&

@@ -1,25 +1,28 @@
-import { ByteWriter } from '../bytes/byte-writer.js';
-import type { JobPolicy } from '../job/job-policy.js';
-import { LedgerCorruptError } from '../jobs-error.js';
-import { StoredPolicy } from './job.js';
-import type { KeyEntry } from './key-window.js';
-import type { Ledger } from './ledger.js';
+import { ByteWriter } from '../../bytes/byte-writer.js';
+import type { JobPolicy } from '../../job/job-policy.js';
+import { LedgerCorruptError } from '../../jobs-error.js';
+import { StoredPolicy } from '../jobs/job.js';
+import type { KeyEntry } from '../key-window.js';
+import type { Ledger } from '../ledger.js';
+import { Producer } from '../producer.js';
 import { LedgerReader } from './ledger-reader.js';
-import { Producer } from './producer.js';
-import { jobDecoder, jobEncoder } from './snapshot-jobs.js';
+import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
 
 const VERSION = 1;
 const CHUNK_BYTES = 256 * 1024;
 
-/** The kind of a chunk, its first byte. Each chunk can be read on its own, in the order in which they were written. */
+/**
+ * The kind of a chunk, its first byte. Each chunk can be read on its own, in the order in which they were
+ * written.
+ */
 const HEAD = 1;
 const PRODUCERS = 2;
 const KEYS = 3;
 const JOBS = 4;
 
 /**
- * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not: the leader may refer
- * to it in any later record, until it writes a `policy_drop`.
+ * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not:
+ * the leader may refer to it in any later record, until it writes a `policy_drop`.
  */
 export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
   const out = new ByteWriter();

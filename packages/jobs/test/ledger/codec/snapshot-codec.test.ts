@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { Job, type JobEnd } from '#src/ledger/job.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/codec/snapshot-codec.js';
+import { Job, type JobEnd } from '#src/ledger/jobs/job.js';
 import { Ledger } from '#src/ledger/ledger.js';
-import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
-import { type EndedJobFields, endedJob, ORDINARY, POLICIES, randomFields } from './random-ended-job.js';
+import { type EndedJobFields, endedJob, ORDINARY, POLICIES, randomFields } from '../jobs/random-ended-job.js';
 
 const codec = suite('snapshot codec');
 

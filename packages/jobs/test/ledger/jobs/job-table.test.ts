@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Job } from '#src/ledger/job.js';
-import { JobTable } from '#src/ledger/job-table.js';
+import type { Job } from '#src/ledger/jobs/job.js';
+import { JobTable } from '#src/ledger/jobs/job-table.js';
 import { endedJob, ORDINARY, randomFields } from './random-ended-job.js';
 
 const tables = suite('job table');

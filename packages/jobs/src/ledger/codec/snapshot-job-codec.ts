@@ -1,11 +1,12 @@
-// Jobs in a snapshot. A done or cancelled job that shares its template with the one before it is written short (ADR 0134).
+// Jobs in a snapshot. A done or cancelled job that shares its template with the one before it is written
+// short (ADR 0134).
 
-import type { ByteWriter } from '../bytes/byte-writer.js';
-import type { Payload } from '../job/payload.js';
-import { LedgerCorruptError } from '../jobs-error.js';
-import { Job, type JobEnd, type JobState } from './job.js';
-import { jobFromTemplate, sharesTemplate } from './job-template.js';
-import type { Ledger } from './ledger.js';
+import type { ByteWriter } from '../../bytes/byte-writer.js';
+import type { Payload } from '../../job/payload.js';
+import { LedgerCorruptError } from '../../jobs-error.js';
+import { Job, type JobEnd, type JobState } from '../jobs/job.js';
+import { jobFromTemplate, sharesTemplate } from '../jobs/job-template.js';
+import type { Ledger } from '../ledger.js';
 import type { LedgerReader } from './ledger-reader.js';
 import { decodeFailure, encodeFailure } from './record-codec.js';
 
@@ -15,7 +16,10 @@ const EMPTY_CHUNK_BYTES = 1;
 
 /** The form of a job, in its first byte. */
 const WHOLE = 0;
-/** Number, times and result; the other fields are those of the last done or cancelled job before it, its template. */
+/**
+ * Number, times and result; the other fields are those of the last done or cancelled job before it, its
+ * template.
+ */
 const FROM_TEMPLATE = 1;
 /** The same without the result, which is the template's too. */
 const SAME_RESULT = 2;

@@ -1,10 +1,10 @@
-import type { Payload } from '../job/payload.js';
+import type { Payload } from '../../job/payload.js';
 import type { Job, OwnerState } from './job.js';
 import { JobPage, PAGE_JOBS, pageNo } from './job-page.js';
 
 /**
- * Jobs by number. Numbers are handed out in order, so pages keep the map small: it never rehashes a million entries at once,
- * and a page is dropped with its last job.
+ * Jobs by number. Numbers are handed out in order, so pages keep the map small: it never rehashes a million
+ * entries at once, and a page is dropped with its last job.
  */
 export class JobTable<State extends OwnerState = OwnerState> {
   size = 0;
@@ -67,8 +67,8 @@ export class JobTable<State extends OwnerState = OwnerState> {
   }
 
   /**
-   * Numbers only grow, so pages stand in the map in that order, and a walk may continue after jobs were added and removed. One
-   * generator for all pages: a job is too little work for two.
+   * Numbers only grow, so pages stand in the map in that order, and a walk may continue after jobs were added
+   * and removed. One generator for all pages: a job is too little work for two.
    */
   private *walk(after: number, { withArchived }: { readonly withArchived: boolean }): Generator<Job<State>> {
     const first = pageNo(after);
