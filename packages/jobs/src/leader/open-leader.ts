@@ -7,7 +7,7 @@ import { loadChunk } from '../ledger/codec/snapshot-codec.js';
 import { Ledger } from '../ledger/ledger.js';
 import type { LedgerLimits } from '../ledger/ledger-limits.js';
 import type { LedgerRecord } from '../ledger/record.js';
-import { withDefaults } from '../option-check.js';
+import { type Defaulted, withDefaults } from '../option-check.js';
 import type { JobsObserver } from './jobs-event.js';
 import { Leader } from './leader.js';
 import type { LeaderState } from './leader-context.js';
@@ -21,8 +21,8 @@ import {
 export interface LeaderOptions {
   readonly host: JobsHost;
   readonly openJournal: OpenJournal;
-  readonly limits?: Partial<LeaderLimits> | undefined;
-  readonly times?: Partial<LeaderTimes> | undefined;
+  readonly limits?: Defaulted<LeaderLimits> | undefined;
+  readonly times?: Defaulted<LeaderTimes> | undefined;
   readonly observe?: JobsObserver | undefined;
   /** The journal failed: no further request is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;

@@ -2,6 +2,7 @@ import { type ActorRef, type ActorSystem, createSystem, type Host } from '@troup
 import type { WalOptions } from '@troupe/wal';
 import type { OpenJournal } from '../journal/journal.js';
 import { walJournal } from '../journal/wal-journal.js';
+import type { Defaulted } from '../option-check.js';
 import type { JobsObserver } from './jobs-event.js';
 import { LeaderActor } from './leader-actor.js';
 import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
@@ -12,8 +13,8 @@ export interface LeaderStartOptions {
   readonly dir?: string | undefined;
   /** Another log in place of the folder. */
   readonly journal?: OpenJournal | undefined;
-  readonly limits?: Partial<LeaderLimits> | undefined;
-  readonly times?: Partial<LeaderTimes> | undefined;
+  readonly limits?: Defaulted<LeaderLimits> | undefined;
+  readonly times?: Defaulted<LeaderTimes> | undefined;
   readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
   readonly observe?: JobsObserver | undefined;
 }

@@ -138,11 +138,11 @@ export class LeaderServer implements AsyncDisposable {
       this.listener = new Listener({
         net,
         clock: this.host,
-        ...(address === undefined ? {} : { address }),
-        ...(profile === undefined ? {} : { profile }),
-        ...(auth === undefined ? {} : { auth }),
-        ...(tls === undefined ? {} : { tls }),
-        ...(insecure === undefined ? {} : { insecure }),
+        address,
+        profile,
+        auth,
+        tls,
+        insecure,
         limits: { ...this.bodyLimit(), ...transportLimits },
         onConnection: sessions.create,
         onListening: (at) => {

@@ -6,7 +6,7 @@ import { type HeartbeatRegistration, registerWorker } from './node-heartbeat-thr
  * Ties the sessions of one worker to the heartbeat thread: each hello has its token, each welcome starts a
  * watch.
  */
-export class SessionHeartbeat {
+export class WorkerHeartbeat {
   private readonly dial: WatchedWorker['dial'];
   private readonly registration: HeartbeatRegistration = registerWorker();
   private hello: WorkerHello | undefined = undefined;
