@@ -3,8 +3,8 @@ import { CliError } from './cli-error.js';
 import { signalExitCode, untilSignal } from './process-signals.js';
 
 /**
- * Rejects at the first signal, from this call on. Work with temporary files races it, so that the files are removed
- * even when the signal comes before the work has begun.
+ * Rejects at the first signal, from this call on. Work with temporary files races it, so that the files are
+ * removed even when the signal comes before the work has begun.
  */
 export function interruption(what: string): Promise<never> {
   const promise = interrupted(what);

@@ -99,7 +99,7 @@ export class LeaderChangedError extends JobsError {
 
   constructor(before: string, now: string) {
     super(
-      `client: the leader is another one, its ids start with ${now}- and not ${before}-; connect anew. What was not yet answered may or may not have been taken by the one before`,
+      `client: the leader is another one, its ids start with ${now}- and not ${before}-; connect anew. Unanswered submits may or may not have been accepted by the earlier one`,
     );
   }
 }
@@ -180,7 +180,7 @@ export class SubmitWaitError extends JobsError {
   readonly exec: string;
 
   constructor(exec: string, withinMs: number) {
-    super(`job ${exec}: submit not answered within ${withinMs} ms; it may or may not be taken`);
+    super(`job ${exec}: submit not answered within ${withinMs} ms; it may or may not have been accepted`);
     this.exec = exec;
   }
 }
@@ -189,7 +189,7 @@ export class ClientClosedError extends JobsError {
   override readonly code = 'ERR_CLIENT_CLOSED';
 
   constructor() {
-    super('client: closed; what was not yet answered may or may not have been taken');
+    super('client: closed; unanswered submits may or may not have been accepted');
   }
 }
 

@@ -25,8 +25,11 @@ export function definitionError(problem: OptionProblem): JobDefinitionError {
   return new JobDefinitionError(problem.option, `${problem.problem}, got ${describe(problem.value)}`);
 }
 
-/** The defaults, replaced by the given values. An option that is `undefined` is not given. */
-export function withDefaults<T extends object>(defaults: T, given: Partial<T> = {}): T {
+/** Options of which each has a default. One that is `undefined` is not given. */
+export type Defaulted<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
+
+/** The defaults, replaced by the given values. */
+export function withDefaults<T extends object>(defaults: T, given: Defaulted<T> = {}): T {
   const all = { ...defaults };
   for (const name of Object.keys(given) as (keyof T)[]) {
     const value = given[name];

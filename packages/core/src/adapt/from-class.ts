@@ -43,7 +43,7 @@ export function fromClass<T extends object, A = void>(
   if (Object.keys(handlers).length === 0)
     throw new MisuseError(`${name}: the class has no method that could be a message`);
   const spec = { ...options, state: (args: A) => new Class(args), handlers };
-  // The handlers were made from T's own methods, so they are those that the type says.
+  // The handlers were made from T's own methods, so they are those of the type.
   return defineActor(name, spec as unknown as ActorSpec<T, A, HandlersFor<T>>) as unknown as ActorDefinition<
     MethodHandlers<T>,
     T,

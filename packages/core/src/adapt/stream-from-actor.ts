@@ -22,14 +22,14 @@ export type InboxHandlers<T> = {
 
 /** An actor whose messages are read by iteration. */
 export interface Inbox<T> extends AsyncIterableIterator<T>, AsyncDisposable {
-  /** `put` gives an item, `end` says that there are no more. */
+  /** `put` gives an item, `end` closes the inbox. */
   readonly ref: RefOf<InboxHandlers<T>>;
 }
 
 /**
  * Messages as an AsyncIterable. The reader takes them one by one; when it is slow the buffer fills, then the
- * mailbox, then `offer` says full and `send` waits. Leaving the loop stops the actor; its end ends the loop,
- * after what is buffered.
+ * mailbox, then `offer` returns 'full' and `send` waits. Leaving the loop stops the actor; its end ends the
+ * loop, after the buffered items.
  */
 export function fromActor<T>(owner: Spawner, options: InboxOptions = {}): Inbox<T> {
   checkOptionNames('fromActor', options, ['name', 'capacity']);

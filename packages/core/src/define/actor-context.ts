@@ -82,7 +82,7 @@ export interface ActorContext<S = unknown, Phase extends string = string> {
   stash(): void;
   /** Puts all stashed messages back before the other messages, oldest first. */
   unstash(): void;
-  /** Handles messages as that phase says, from the next one on. */
+  /** Handles messages by the handlers of that phase, from the next one on. */
   become(phase: Phase): void;
 
   /** Handles no messages until the condition is met or the token resumed. Suspensions nest. */

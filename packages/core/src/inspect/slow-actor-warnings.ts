@@ -81,7 +81,7 @@ export class SlowActorWarnings implements TurnObserver<ActorCell> {
     if (!this.mayWarn(`queue ${path}`)) return;
     const message = this.nextMessage(cell) ?? this.lastMessage(cell);
     const wait = `a message behind ${depth - 1} others has waited ${Math.round(ms)} ms`;
-    this.runtime.log.write('warn', `${path}: ${wait}; at work on ${message ?? 'an ask'}`, {
+    this.runtime.log.write('warn', `${path}: ${wait}; handling ${message ?? 'an ask'}`, {
       path,
       message,
       depth,

@@ -210,7 +210,7 @@ export abstract class Mailbox {
     this.status = (this.status & ~(STOPPING | CLOSED | DRAINING | STOP_REQUESTED | KILL_REQUESTED)) | FAULT;
   }
 
-  /** Gone. The bits of the suspension count hold `code`, which says how it ended. */
+  /** The bits of the suspension count hold `code`, which says how the actor ended. */
   markTerminated(code: number): void {
     this.status = (this.status & SCHEDULED) | TERMINATED | CLOSED | (code * SUSPENSION);
     this.queue = EMPTY_QUEUE;

@@ -21,8 +21,8 @@ export const OVERFLOW_POLICIES: readonly OverflowPolicy[] = [
 export type FullAnswer = 'accept' | 'accept-and-mute' | 'evict-oldest' | 'refuse';
 
 /**
- * Pure: the whole policy in one place. Senders that can wait (`offer`, `send`) want to be told rather than be
- * muted.
+ * Pure: the whole policy in one place. Senders that can wait (`offer`, `send`) get an answer rather than
+ * being muted.
  */
 export function whenFull(policy: OverflowPolicy, canWait: boolean): FullAnswer {
   switch (policy) {

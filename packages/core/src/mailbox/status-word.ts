@@ -11,7 +11,7 @@
  *   bit  7      OVERLOADED   reached its capacity and has not yet caught up
  *   bit  8      SLOW_PATH      has hooks, levels or an exact policy: sends to it take the complete path
  *   bit  9      DRAINING     finishes its backlog, then stops
- *   bit 10      TERMINATED   gone; its slot is free
+ *   bit 10      TERMINATED   ended; its slot is free
  *   bit 11      FENCED       an earlier incarnation; every use of its context is refused
  *   bit 12      STOP_REQUESTED   a stop waits to be begun (a signal without a payload, so it needs no lane)
  *   bit 13      KILL_REQUESTED   a kill waits to be begun

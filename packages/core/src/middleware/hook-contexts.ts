@@ -4,12 +4,16 @@ import type { Envelope } from '../message/envelope.js';
 import type { DeadLetterView, MessageView, Middleware, SendView, TurnView, Verdict } from './middleware.js';
 import type { Pipeline } from './pipeline.js';
 
-/** The actor that a hook is called for. */
+/** The message that a hook is called for. */
 abstract class HookContext {
   readonly cell: ActorCell;
+  readonly handler: number;
+  readonly payload: unknown;
 
-  constructor(cell: ActorCell) {
+  constructor(cell: ActorCell, handler: number, payload: unknown) {
     this.cell = cell;
+    this.handler = handler;
+    this.payload = payload;
   }
 
   get path(): string {
@@ -18,19 +22,6 @@ abstract class HookContext {
   get actor(): string {
     return this.cell.type.name;
   }
-}
-
-/** The message that a hook is called for. */
-abstract class HandlerHookContext extends HookContext {
-  readonly handler: number;
-  readonly payload: unknown;
-
-  constructor(cell: ActorCell, handler: number, payload: unknown) {
-    super(cell);
-    this.handler = handler;
-    this.payload = payload;
-  }
-
   get message(): string {
     return this.cell.type.definition['~handlerNames'][this.handler] as string;
   }
@@ -42,7 +33,7 @@ type Allowed = Extract<Verdict, { readonly verdict: 'continue' }>;
  * One message on its way through the hooks. Hooks see it as a MessageView; `context` is that of the running
  * hook. One per message, and small: no field is a fraction, which would be an object of its own.
  */
-export class MessageHookContext extends HandlerHookContext implements MessageView {
+export class MessageHookContext extends HookContext implements MessageView {
   context: unknown = undefined;
   entered = 0;
   /** The tightest limit that a hook has set for an asynchronous handler. */
@@ -83,7 +74,7 @@ export class MessageHookContext extends HandlerHookContext implements MessageVie
 }
 
 /** One message on its way into a mailbox. The clock is read only if a hook asks. */
-export class SendHookContext extends HandlerHookContext implements SendView {
+export class SendHookContext extends HookContext implements SendView {
   cause: unknown = undefined;
   armedBy: unknown = undefined;
   readonly sender: ActorCell | undefined;
@@ -102,7 +93,7 @@ export class SendHookContext extends HandlerHookContext implements SendView {
 }
 
 /** One message with a context that has become a dead letter. */
-export class DeadLetterHookContext extends HandlerHookContext implements DeadLetterView {
+export class DeadLetterHookContext extends HookContext implements DeadLetterView {
   readonly reason: DeadLetterReason;
   readonly context: unknown;
 
@@ -135,16 +126,24 @@ export class TimerContext {
 }
 
 /** One turn as hooks see it. */
-export class TurnHookContext extends HookContext implements TurnView {
+export class TurnHookContext implements TurnView {
   endedAt: number;
   handled = 0;
   readonly depth: number;
   readonly startedAt: number;
+  private readonly cell: ActorCell;
 
   constructor(cell: ActorCell, now: number) {
-    super(cell);
+    this.cell = cell;
     this.depth = cell.queue.length;
     this.startedAt = now;
     this.endedAt = now;
+  }
+
+  get path(): string {
+    return this.cell.path;
+  }
+  get actor(): string {
+    return this.cell.type.name;
   }
 }

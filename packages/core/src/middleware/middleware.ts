@@ -122,8 +122,8 @@ export interface Middleware {
    */
   readonly outcomes?: readonly Outcome['kind'][] | undefined;
   /**
-   * False: its `afterMessage` never reads `Outcome.ms`. If all middleware says so, handlers are not timed,
-   * which may be most of the cost of a small handler; `ms` is then NaN. Default true.
+   * False: its `afterMessage` never reads `Outcome.ms`. If this is so for all middleware, handlers are not
+   * timed, which may be most of the cost of a small handler; `ms` is then NaN. Default true.
    */
   readonly timesHandlers?: boolean | undefined;
   /**

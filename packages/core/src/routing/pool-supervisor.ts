@@ -9,7 +9,7 @@ import type { WorkQueue } from './work-queue.js';
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
 /**
- * One per routee's definition and mailbox: one per pool would be compiled anew, with its refs, for every
+ * One per routee's definition and mailbox: one per pool would be compiled again, with its refs, for every
  * pool.
  */
 const supervisors = new WeakMap<AnyDefinition, Map<string, AnyDefinition>>();

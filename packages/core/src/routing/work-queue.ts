@@ -25,7 +25,7 @@ const ENDING = STOPPING | TERMINATED | FENCED;
 /** A condition that no event meets: the pool itself resumes when a worker is free. */
 const UNTIL_FREE = {
   on: 'event',
-  key: 'troupe: a worker of this pool is free, which no event says',
+  key: 'troupe: a worker of this pool is free, which is no event',
 } as const;
 
 /**

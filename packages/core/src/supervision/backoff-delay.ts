@@ -7,6 +7,6 @@ import type { Backoff } from '../define/supervision-policy.js';
 export function backoffMs(backoff: Backoff, attempt: number, random: number): number {
   const doublings = Math.min(Math.max(attempt - 1, 0), 52);
   const delay = Math.min(backoff.fromMs * 2 ** doublings, backoff.toMs);
-  const stray = delay * (backoff.jitter ?? 0) * (2 * random - 1);
-  return Math.max(0, delay + stray);
+  const jitterMs = delay * (backoff.jitter ?? 0) * (2 * random - 1);
+  return Math.max(0, delay + jitterMs);
 }

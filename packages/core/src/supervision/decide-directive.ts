@@ -19,7 +19,7 @@ export interface FailureFacts {
   /** Restarts of this child, and of all children together, within the window. */
   readonly childRestarts: number;
   readonly allRestarts: number;
-  /** Consecutive failures without a quiet time in between, this one included. */
+  /** Consecutive failures, this one included; `resetAfterMs` without a failure starts again at 1. */
   readonly consecutive: number;
   readonly random: number;
   /** A permanent child that has ended without a failure. */
@@ -56,7 +56,7 @@ export function decideDirective(facts: FailureFacts): Decision {
   if (!DIRECTIVES.includes(wanted)) {
     return made('escalate', `supervise.decide returned ${describe(wanted)}, which is no directive`);
   }
-  if (wanted !== 'restart') return made(wanted, 'supervise.decide said so');
+  if (wanted !== 'restart') return made(wanted, 'chosen by supervise.decide');
   if (facts.restartType === 'temporary') return made('stop', 'temporary children are not restarted');
   if (attempt > attemptsMax)
     return made('escalate', `more than ${attemptsMax} restarts within ${withinMs} ms`);

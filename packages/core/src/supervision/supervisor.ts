@@ -20,7 +20,7 @@ import { RestartWindow } from './restart-window.js';
  * In a turn of the parent:
  *   3. The parent decides by its policy, from facts only: error, restart type, restarts within the window,
  *      consecutive failures. (this file, decide-directive.ts, restart-window.ts)
- *   4. The strategy says which children are concerned: the failed one, all, or it and those started later.
+ *   4. The strategy names the children concerned: the failed one, all, or it and those started later.
  *        resume    the child goes on with its state; so do children whose failure it had escalated
  *        stop      the concerned children end for good, in reverse start order
  *        escalate  the parent fails itself, with the child's error as cause; its own parent decides
@@ -87,8 +87,8 @@ export class Supervisor {
   ): Decision {
     const withinMs = policy.withinMs ?? WITHIN_MS_DEFAULT;
     const resetAfterMs = policy.backoff?.resetAfterMs ?? policy.backoff?.toMs ?? 0;
-    const quiet = report.at - cold.lastFailureAt > resetAfterMs;
-    cold.consecutiveFailures = quiet ? 1 : cold.consecutiveFailures + 1;
+    const isFirst = report.at - cold.lastFailureAt > resetAfterMs;
+    cold.consecutiveFailures = isFirst ? 1 : cold.consecutiveFailures + 1;
     cold.lastFailureAt = report.at;
     return decideDirective({
       error: report.error,

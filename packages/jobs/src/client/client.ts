@@ -243,7 +243,7 @@ export class Client implements JobOperations, AsyncDisposable {
     this.window.payloadLost(payload, error.message);
   }
 
-  /** Unanswered submits may or may not have been taken. */
+  /** Unanswered submits may or may not have been accepted. */
   close(): void {
     if (this.closedBy === undefined) this.write({ kind: 'close' });
     this.end(new ClientClosedError());

@@ -1,4 +1,4 @@
-/** A double-ended queue on a circular array. Slots are cleared as they are taken, so nothing taken stays alive. */
+/** A double-ended queue on a circular array. A removed value is cleared, so that it can be collected. */
 export class Ring<T> {
   private slots: (T | undefined)[] = new Array<T | undefined>(8).fill(undefined);
   private head = 0;
@@ -38,11 +38,11 @@ export class Ring<T> {
     return value;
   }
 
-  /** Keeps what `wanted` says, in order. */
-  keep(wanted: (value: T) => boolean): void {
+  /** Removes every value for which `isWanted` is false; the others keep their order. */
+  keep(isWanted: (value: T) => boolean): void {
     for (let left = this.size; left > 0; left -= 1) {
       const value = this.shift() as T;
-      if (wanted(value)) this.push(value);
+      if (isWanted(value)) this.push(value);
     }
   }
 

@@ -2,9 +2,9 @@ import { type ActorRef, type ActorSystem, type Host, nodeHost } from '@troupe/co
 import type { Client } from '../client/client.js';
 import { spawnClient } from '../client/client-actor.js';
 import type { LeaderActor } from '../leader/leader-actor.js';
-import { LEADER_OPTION_RULES } from '../leader/leader-option-rules.js';
+import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
-import { checkOptions, plainName, withDefaults } from '../option-check.js';
+import { checkOptions, type Defaulted, plainName, withDefaults } from '../option-check.js';
 import type { LeaderOverview } from '../protocol/client-messages.js';
 import { rootCause } from '../root-cause.js';
 import type { HandledJob } from '../worker/handler.js';
@@ -24,7 +24,7 @@ export interface EmbeddedOptions extends LeaderStartOptions {
   readonly host?: Host | undefined;
 }
 
-export interface EmbeddedWorkerOptions extends Partial<WorkerSettings> {
+export interface EmbeddedWorkerOptions extends Defaulted<WorkerSettings> {
   /** The same over restarts: by it the leader sees that an earlier process is gone. */
   readonly name?: string | undefined;
   readonly handlers: readonly HandledJob[];

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { callback, checkOption, rule } from '@troupe/core/option-check';
-import { checkOptions, definitionError, withDefaults } from '../option-check.js';
+import { checkOptions, type Defaulted, definitionError, withDefaults } from '../option-check.js';
 import { type JobPolicy, jobName, POLICY_CHECKS } from './job-policy.js';
 import { DEFAULT_RETRY, type RetryPolicy } from './retry-policy.js';
 
@@ -9,26 +9,30 @@ const DEFAULT_KEEP: JobPolicy['keep'] = { doneMs: 3_600_000, deadMs: 14 * 24 * 3
 
 export interface JobOptions<In extends StandardSchemaV1, Out extends StandardSchemaV1> {
   /** One token of the subject `job.submit.{group}`; the first token of the name unless given. */
-  readonly group?: string;
+  readonly group?: string | undefined;
   readonly input: In;
   readonly output: Out;
-  readonly retry?: Partial<RetryPolicy>;
+  readonly retry?: Defaulted<RetryPolicy> | undefined;
   /** Silence of a worker after which it loses its attempt. 30 s; at least three heartbeats of the leader. */
-  readonly leaseMs?: number;
-  readonly limits?: {
-    /** Run time of one attempt; 10 min. Then its signal aborts and the attempt ends. */
-    readonly runMs?: number;
-    /** Bytes of the encoded output; 1 MiB, at most 11. More is a final failure. */
-    readonly outputBytes?: number;
-  };
-  readonly keep?: {
-    /** Retention of a result; 1 h. Less if the leader has more results than it keeps. */
-    readonly doneMs?: number;
-    /** Retention of a dead letter; 14 days. */
-    readonly deadMs?: number;
-  };
+  readonly leaseMs?: number | undefined;
+  readonly limits?:
+    | {
+        /** Run time of one attempt; 10 min. Then its signal aborts and the attempt ends. */
+        readonly runMs?: number | undefined;
+        /** Bytes of the encoded output; 1 MiB, at most 11. More is a final failure. */
+        readonly outputBytes?: number | undefined;
+      }
+    | undefined;
+  readonly keep?:
+    | {
+        /** Retention of a result; 1 h. Less if the leader has more results than it keeps. */
+        readonly doneMs?: number | undefined;
+        /** Retention of a dead letter; 14 days. */
+        readonly deadMs?: number | undefined;
+      }
+    | undefined;
   /** The idempotency key of an input, unless a submit names its own. */
-  readonly key?: (input: StandardSchemaV1.InferOutput<In>) => string;
+  readonly key?: ((input: StandardSchemaV1.InferOutput<In>) => string) | undefined;
 }
 
 /** A kind of job: an exported value that clients and workers share. */
@@ -71,12 +75,12 @@ export function defineJob<In extends StandardSchemaV1, Out extends StandardSchem
   });
 }
 
-type Knobs = Pick<
+type PolicyOptions = Pick<
   JobOptions<StandardSchemaV1, StandardSchemaV1>,
   'group' | 'retry' | 'leaseMs' | 'limits' | 'keep'
 >;
 
-function policyOf(name: string, options: Knobs): JobPolicy {
+function policyOf(name: string, options: PolicyOptions): JobPolicy {
   return Object.freeze({
     exec: name,
     group: options.group ?? (name.split('.')[0] as string),

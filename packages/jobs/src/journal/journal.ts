@@ -1,13 +1,15 @@
 import type { PayloadStore, StoredPayload } from '../job/stored-payload.js';
 
 /**
- * The log of a leader. One implementation is a file log; a replicated log is another. It does not know what an entry means.
+ * The log of a leader. One implementation is a file log; a replicated log is another. It does not know what
+ * an entry means.
  */
 export interface Journal {
   /**
-   * Appends the entries in order. `done` runs once all of them are durable, with the position of the first; the positions of
-   * one call are consecutive. An error is final: no entry of this call may be acted on, and the leader stops.
-   * `stored`: the stored payload that an entry refers to, by the index of the entry; at most one each.
+   * Appends the entries in order. `done` runs once all of them are durable, with the position of the first;
+   * the positions of one call are consecutive. An error is final: no entry of this call may be acted on, and
+   * the leader stops. `stored`: the stored payload that an entry refers to, by the index of the entry; at
+   * most one each.
    */
   append(
     entries: readonly Uint8Array[],
@@ -18,7 +20,10 @@ export interface Journal {
   readonly payloads?: PayloadStore | undefined;
   /** New work should be refused, because disk space is running out. */
   readonly diskLow: boolean;
-  /** Replaces the entries up to now by a snapshot, off the event loop. A log also does so by itself as it grows. */
+  /**
+   * Replaces the entries up to now by a snapshot, off the event loop. A log also does so by itself as it
+   * grows.
+   */
   snapshot(done: (error: Error | null, lsn: number) => void): void;
   /** Makes all entries durable and releases the log. */
   close(done: (error: Error | null) => void): void;

@@ -46,7 +46,9 @@ export class LeaderActorState {
     this.opened = leader;
   }
 
-  /** Ends every session of this actor: it has ended itself, or it opens a new session through another port. */
+  /**
+   * Ends every session of this actor: it has ended itself, or it opens a new session through another port.
+   */
   closeSessionsOf(ref: AnyRef): void {
     for (const [port, session] of this.sessions) {
       if (port.ref !== ref) continue;
@@ -138,7 +140,10 @@ const handlers = {
   },
 };
 
-/** The actor around the leader's state machine. Callbacks of the journal and of timers are messages like all others. */
+/**
+ * The actor around the leader's state machine. Callbacks of the journal and of timers are messages like all
+ * others.
+ */
 export const LeaderActor: ActorDefinition<typeof handlers, LeaderActorState, LeaderArgs> = defineActor(
   'leader',
   {
@@ -173,8 +178,8 @@ export const LeaderActor: ActorDefinition<typeof handlers, LeaderActorState, Lea
 );
 
 /**
- * The journal with its callbacks as messages of the actor. During recovery the mailbox is closed, so the callback of the first
- * append runs directly.
+ * The journal with its callbacks as messages of the actor. During recovery the mailbox is closed, so the
+ * callback of the first append runs directly.
  */
 function actorJournal(
   journal: Journal,

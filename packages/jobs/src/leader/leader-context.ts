@@ -1,5 +1,5 @@
 import type { JobsHost } from '../host.js';
-import type { Job } from '../ledger/job.js';
+import type { Job } from '../ledger/jobs/job.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { LedgerRecord } from '../ledger/record.js';
 import type { OutcomeWaiters } from './commit/outcome-waiters.js';
@@ -7,7 +7,7 @@ import type { Fleet } from './dispatch/fleet.js';
 import type { JobQueues } from './dispatch/job-queues.js';
 import type { Lease } from './dispatch/lease.js';
 import type { JobsObserver } from './jobs-event.js';
-import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
+import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import type { ClientSession } from './sessions/client-session.js';
 import type { WorkerSession } from './sessions/worker-session.js';
 import type { UncommittedJobs } from './submit/uncommitted-jobs.js';
@@ -23,7 +23,10 @@ export interface LeaderState {
 export type LeaderJob = Job<LeaderState>;
 export type LeaderLedger = Ledger<LeaderState>;
 
-/** Shared by the parts of a leader. Only `stage` leads to a change of the ledger, and only once the record is durable. */
+/**
+ * Shared by the parts of a leader. Only `stage` leads to a change of the ledger, and only once the record is
+ * durable.
+ */
 export interface LeaderContext {
   readonly ledger: LeaderLedger;
   readonly queues: JobQueues;
@@ -33,16 +36,25 @@ export interface LeaderContext {
   readonly times: LeaderTimes;
   readonly host: JobsHost;
   readonly observe: JobsObserver | undefined;
-  /** Read once a turn. The wall clock's time when the leader started, from then on by the monotonic clock. Never goes back. */
+  /**
+   * Read once a turn. The wall clock's time when the leader started, from then on by the monotonic clock.
+   * Never goes back.
+   */
   readonly recordTime: number;
-  /** The leader's own monotonic time, for leases and liveness. A stall of the leader counts as two ticks of it at most. */
+  /**
+   * The leader's own monotonic time, for leases and liveness. A stall of the leader counts as two ticks of it
+   * at most.
+   */
   readonly leaseTime: number;
   readonly draining: boolean;
   readonly diskLow: boolean;
   readonly lsn: number;
   /** `from` and `tag` come back with the record once it is durable and applied. */
   stage(record: LedgerRecord, from?: Session, tag?: number): void;
-  /** Runs once every record staged so far has been applied: for a command about a job whose record is not durable yet. */
+  /**
+   * Runs once every record staged so far has been applied: for a command about a job whose record is not
+   * durable yet.
+   */
   whenApplied(run: () => void): void;
   /** The session has messages; they leave at the end of this turn. */
   markDirty(session: Session): void;

@@ -15,7 +15,7 @@ import { JobQueues } from './dispatch/job-queues.js';
 import { LeaseWatch } from './dispatch/lease-watch.js';
 import type { JobsObserver } from './jobs-event.js';
 import type { LeaderContext, LeaderLedger, Session } from './leader-context.js';
-import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
+import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 import type { ClientPort, ClientSession } from './sessions/client-session.js';
 import type { HeartbeatSession } from './sessions/heartbeat-session.js';
 import { OutboundFlush } from './sessions/outbound-flush.js';
@@ -37,8 +37,9 @@ export interface LeaderSetup {
 }
 
 /**
- * A sans-I/O state machine, driven by `LeaderActor` or by the simulator: sessions → journal → ledger → dispatch. Every request
- * takes one order: validate → append → durable → apply → act. It holds no socket and no promise.
+ * A sans-I/O state machine, driven by `LeaderActor` or by the simulator: sessions → journal → ledger →
+ * dispatch. Every request takes one order: validate → append → durable → apply → act. It holds no socket and
+ * no promise.
  */
 export class Leader implements LeaderContext {
   readonly ledger: LeaderLedger;
@@ -212,8 +213,8 @@ export class Leader implements LeaderContext {
   }
 
   /**
-   * Once a turn: the records of one turn carry one time. The wall clock is read only when the leader starts (ADR 0094): set back, it
-   * would hold up every delay; set forward, it would end them.
+   * Once a turn: the records of one turn carry one time. The wall clock is read only when the leader starts
+   * (ADR 0414): set back, it would hold up every delay; set forward, it would end them.
    */
   private readClock(): void {
     this.recordTime = Math.floor(this.recordEpoch + this.host.now());
@@ -230,7 +231,8 @@ export class Leader implements LeaderContext {
   private wake(): void {
     if (this.turnScheduled || this.stopped) return;
     this.turnScheduled = true;
-    // After every message that has arrived by now: what a thousand connections send at one moment is one turn.
+    // After every message that has arrived by now: what a thousand connections send at one moment is one
+    // turn.
     this.host.later(() => this.turn());
   }
 
@@ -278,7 +280,7 @@ export class Leader implements LeaderContext {
   private tick(): void {
     const now = this.host.now();
     this.readClock();
-    // A stalled leader received no heartbeat; that must not count against the workers (ADR 0053).
+    // A stalled leader received no heartbeat; that must not count against the workers (ADR 0404).
     this.leaseTime += Math.min(now - this.lastTickAt, 2 * this.times.tickMs);
     this.lastTickAt = now;
     this.leaseWatch.check();

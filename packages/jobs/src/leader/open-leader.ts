@@ -2,12 +2,12 @@ import { ByteWriter } from '../bytes/byte-writer.js';
 import type { JobsHost } from '../host.js';
 import { LedgerCorruptError } from '../jobs-error.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
+import { decodeRecords, encodeRecord } from '../ledger/codec/record-codec.js';
+import { loadChunk } from '../ledger/codec/snapshot-codec.js';
 import { Ledger } from '../ledger/ledger.js';
 import type { LedgerLimits } from '../ledger/ledger-limits.js';
 import type { LedgerRecord } from '../ledger/record.js';
-import { decodeRecords, encodeRecord } from '../ledger/record-codec.js';
-import { loadChunk } from '../ledger/snapshot-codec.js';
-import { withDefaults } from '../option-check.js';
+import { type Defaulted, withDefaults } from '../option-check.js';
 import type { JobsObserver } from './jobs-event.js';
 import { Leader } from './leader.js';
 import type { LeaderState } from './leader-context.js';
@@ -16,13 +16,13 @@ import {
   DEFAULT_LEADER_TIMES,
   type LeaderLimits,
   type LeaderTimes,
-} from './leader-limits.js';
+} from './options/leader-limits.js';
 
 export interface LeaderOptions {
   readonly host: JobsHost;
   readonly openJournal: OpenJournal;
-  readonly limits?: Partial<LeaderLimits> | undefined;
-  readonly times?: Partial<LeaderTimes> | undefined;
+  readonly limits?: Defaulted<LeaderLimits> | undefined;
+  readonly times?: Defaulted<LeaderTimes> | undefined;
   readonly observe?: JobsObserver | undefined;
   /** The journal failed: no further request is acknowledged. The process should end. */
   readonly onFatal: (error: Error) => void;
@@ -70,7 +70,9 @@ export function openLeader(
   });
 }
 
-/** Records that come before the first request: the tag of a new folder, and the limits if they have changed. */
+/**
+ * Records that come before the first request: the tag of a new folder, and the limits if they have changed.
+ */
 function startRecords(ledger: Ledger, limits: LedgerLimits, host: JobsHost): LedgerRecord[] {
   const at = Math.max(ledger.now, host.wallNow());
   const records: LedgerRecord[] = [];

@@ -2,9 +2,10 @@ import { type ActorRef, type ActorSystem, createSystem, type Host } from '@troup
 import type { WalOptions } from '@troupe/wal';
 import type { OpenJournal } from '../journal/journal.js';
 import { walJournal } from '../journal/wal-journal.js';
+import type { Defaulted } from '../option-check.js';
 import type { JobsObserver } from './jobs-event.js';
 import { LeaderActor } from './leader-actor.js';
-import type { LeaderLimits, LeaderTimes } from './leader-limits.js';
+import type { LeaderLimits, LeaderTimes } from './options/leader-limits.js';
 
 /** The options of every leader, embedded or over the network. */
 export interface LeaderStartOptions {
@@ -12,8 +13,8 @@ export interface LeaderStartOptions {
   readonly dir?: string | undefined;
   /** Another log in place of the folder. */
   readonly journal?: OpenJournal | undefined;
-  readonly limits?: Partial<LeaderLimits> | undefined;
-  readonly times?: Partial<LeaderTimes> | undefined;
+  readonly limits?: Defaulted<LeaderLimits> | undefined;
+  readonly times?: Defaulted<LeaderTimes> | undefined;
   readonly wal?: Omit<WalOptions, 'dir' | 'storage' | 'onFatal'> | undefined;
   readonly observe?: JobsObserver | undefined;
 }
@@ -24,8 +25,8 @@ export interface SpawnedLeader {
 }
 
 /**
- * A system of its own with a leader in it. The leader is never restarted in place: its state must come from the disk, which this
- * process has locked.
+ * A system of its own with a leader in it. The leader is never restarted in place: its state must come from
+ * the disk, which this process has locked.
  */
 export function spawnLeader(
   name: string,

@@ -9,8 +9,9 @@ export interface KeyEntry {
 }
 
 /**
- * The scope of a key: keys of different execs are independent, and so are keys of different identities. The identity that a
- * handshake has proved stands before the last slash of the client's name (ADR 0082); names without one share their keys.
+ * The scope of a key: keys of different execs are independent, and so are keys of different identities. The
+ * identity that a handshake has proved stands before the last slash of the client's name (ADR 0409); names
+ * without one share their keys.
  */
 export function windowKey(client: string, exec: string, key: string): string {
   const slash = client.lastIndexOf('/');
@@ -51,7 +52,10 @@ export class KeyWindow {
       this.byAge.keep((entry) => this.byKey.get(entry.key) === entry);
   }
 
-  /** Entries are in the order of their age: the window is the same for all, and the ledger's time never goes back. */
+  /**
+   * Entries are in the order of their age: the window is the same for all, and the ledger's time never goes
+   * back.
+   */
   expire(now: number): void {
     for (;;) {
       const oldest = this.byAge.peek();

@@ -1,8 +1,8 @@
 import type { BlobRef, Fold } from '@troupe/wal';
 import { StoredPayload } from '../job/stored-payload.js';
+import { decodeRecords } from './codec/record-codec.js';
+import { encodeSnapshot, loadChunk } from './codec/snapshot-codec.js';
 import { Ledger } from './ledger.js';
-import { decodeRecords } from './record-codec.js';
-import { encodeSnapshot, loadChunk } from './snapshot-codec.js';
 
 /** Builds the ledger in the log's snapshot thread: the same `apply`, from the same bytes. */
 export const ledgerFold: Fold<Ledger> = {

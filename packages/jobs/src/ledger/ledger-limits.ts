@@ -6,7 +6,8 @@ export interface LedgerLimits {
 }
 
 export const DEFAULT_LEDGER_LIMITS: LedgerLimits = {
-  // At most 100 bytes each beside the content of the result, and as much again in the thread that makes a snapshot.
+  // At most 100 bytes each beside the content of the result, and as much again in the thread that makes a
+  // snapshot.
   resultsMax: 250_000,
   resultsBytesMax: 256 * 1024 * 1024,
   keyWindowMs: 24 * 3_600_000,

@@ -1,8 +1,8 @@
 import { TimedHeap } from '../collections/timed-heap.js';
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import { Job, type JobEnd, type JobState, type OwnerState, StoredPolicy } from './job.js';
-import { JobTable } from './job-table.js';
+import { Job, type JobEnd, type JobState, type OwnerState, StoredPolicy } from './jobs/job.js';
+import { JobTable } from './jobs/job-table.js';
 import { KeyWindow, windowKey } from './key-window.js';
 import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
 import { Producer } from './producer.js';
@@ -21,8 +21,9 @@ import type {
 const PRODUCER_CHECK_MS = 60_000;
 
 /**
- * All facts about jobs, as the fold of the records. No clock, no randomness, no I/O: the time is that of the records. A transition
- * that the life cycle forbids throws {@link LedgerCorruptError}: the log is damaged, or its leader has a bug.
+ * All facts about jobs, as the fold of the records. No clock, no randomness, no I/O: the time is that of the
+ * records. A transition that the life cycle forbids throws {@link LedgerCorruptError}: the log is damaged, or
+ * its leader has a bug.
  */
 export class Ledger<State extends OwnerState = OwnerState> {
   tag = '';
@@ -298,7 +299,8 @@ export class Ledger<State extends OwnerState = OwnerState> {
     policy.jobs -= 1;
     this.counts[state] -= 1;
     this.dropped += 1;
-    // The key of a done job stays, so that it is not done again; a job without a result may be submitted anew (ADR 0096).
+    // The key of a done job stays, so that it is not done again; a job without a result may be submitted anew
+    // (ADR 0408).
     if (key !== '' && state !== 'done') this.keys.free(windowKey(client, policy.exec, key), no);
   }
 

@@ -1,8 +1,9 @@
 import { Ring } from '../collections/ring.js';
 
 /**
- * One client that numbers its submits. Keeps the job of every number above `low`, the mark up to which the client has its
- * receipts: a submit that is sent again finds its job. Zero stands for a number that was not accepted.
+ * One client that numbers its submits. Keeps the job of every number above `low`, the mark up to which the
+ * client has its receipts: a submit that is sent again finds its job. Zero stands for a number that was not
+ * accepted.
  */
 export class Producer {
   readonly no: number;

@@ -123,7 +123,10 @@ export interface PurgeRecord {
   readonly jobs: readonly number[];
 }
 
-/** The bounds of retention and of the key window from here on. In the log, so that every replay drops the same jobs. */
+/**
+ * The bounds of retention and of the key window from here on. In the log, so that every replay drops the same
+ * jobs.
+ */
 export interface LimitsRecord {
   readonly type: 'limits';
   readonly at: number;

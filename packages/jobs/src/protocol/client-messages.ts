@@ -1,7 +1,7 @@
 import type { JobPolicy } from '../job/job-policy.js';
 import type { Payload } from '../job/payload.js';
 import type { JobFailure, RefusalCode } from '../jobs-error.js';
-import type { JobState } from '../ledger/job.js';
+import type { JobState } from '../ledger/jobs/job.js';
 import type { SessionMessage } from './session-messages.js';
 
 /** A client's first message. `token` identifies the client object and stays over reconnects. */

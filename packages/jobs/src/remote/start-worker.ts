@@ -1,7 +1,7 @@
 import { type ActorRef, type ActorSystem, createSystem, nodeHost } from '@troupe/core';
 import { flag } from '@troupe/core/option-check';
-import { SessionHeartbeat } from '../heartbeat/session-heartbeat.js';
-import { checkOptions, withDefaults } from '../option-check.js';
+import { WorkerHeartbeat } from '../heartbeat/worker-heartbeat.js';
+import { checkOptions, type Defaulted, withDefaults } from '../option-check.js';
 import type { ToWorker, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { encodeWorker, encodeWorkerHello, readToWorker } from '../wire/worker-codec.js';
 import type { HandledJob } from '../worker/handler.js';
@@ -17,7 +17,7 @@ import {
 import { DIAL_CHECKS, type DialOptions } from './dial-options.js';
 import { LeaderConnection, type RoleCodec } from './leader-connection.js';
 
-export interface StartWorkerOptions extends DialOptions, Partial<WorkerSettings> {
+export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSettings> {
   /**
    * The same over restarts: by it the leader sees that an earlier process is gone. One worker at a time has a
    * name.
@@ -116,15 +116,13 @@ export class RemoteWorker implements AsyncDisposable {
 }
 
 /** The heartbeat thread dials by the real clock and the real network. */
-function heartbeatOf(options: StartWorkerOptions): SessionHeartbeat | undefined {
+function heartbeatOf(options: StartWorkerOptions): WorkerHeartbeat | undefined {
   const { address, auth, tls, transportLimits, heartbeatThread = true, host, net } = options;
   const isReal = host === undefined && net === undefined;
-  return heartbeatThread && isReal
-    ? new SessionHeartbeat({ address, auth, tls, transportLimits })
-    : undefined;
+  return heartbeatThread && isReal ? new WorkerHeartbeat({ address, auth, tls, transportLimits }) : undefined;
 }
 
-function codecOf(heartbeat: SessionHeartbeat | undefined): RoleCodec<WorkerHello, WorkerMessage, ToWorker> {
+function codecOf(heartbeat: WorkerHeartbeat | undefined): RoleCodec<WorkerHello, WorkerMessage, ToWorker> {
   if (heartbeat === undefined)
     return { role: 'worker', hello: encodeWorkerHello, message: encodeWorker, answer: readToWorker };
   return {

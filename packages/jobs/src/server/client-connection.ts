@@ -24,7 +24,7 @@ const POSTPONED_MAX = 1_048_576;
  */
 export class ClientConnection extends PeerConnection<ToClient> {
   /** Unanswered requests by frame: how many are left, and how many bytes each counts. */
-  private readonly owed: { items: number; readonly bytesEach: number }[] = [];
+  private readonly unanswered: { items: number; readonly bytesEach: number }[] = [];
   /** Stored payloads of submits that have no receipt yet. */
   private readonly storing = new Map<number, StoredPayload>();
   /** Jobs whose outcome had no room: it is requested from the leader again when there is (ADR 0120). */
@@ -137,17 +137,17 @@ export class ClientConnection extends PeerConnection<ToClient> {
 
   private count(items: number, bytes: number): void {
     const bytesEach = bytes / items;
-    this.owed.push({ items, bytesEach });
+    this.unanswered.push({ items, bytesEach });
     for (let i = 0; i < items; i += 1) this.connection.requestStarted(bytesEach);
   }
 
   /** Answers come nearly in the order of the requests, and only their sum matters. */
   private countAnswer(): void {
-    const first = this.owed[0];
+    const first = this.unanswered[0];
     if (first === undefined) return;
     this.connection.requestEnded(first.bytesEach);
     first.items -= 1;
-    if (first.items === 0) this.owed.shift();
+    if (first.items === 0) this.unanswered.shift();
   }
 }
 

@@ -1,5 +1,5 @@
 import { MessageMalformedError } from '../jobs-error.js';
-import type { JobState } from '../ledger/job.js';
+import type { JobState } from '../ledger/jobs/job.js';
 import { type AdminRequest, BULK_JOBS_MAX } from '../protocol/client-messages.js';
 
 const STATES: readonly JobState[] = ['queued', 'running', 'done', 'dead', 'cancelled'];

@@ -5,7 +5,7 @@ import { Ring } from '#src/collections/ring.js';
 
 const ring = suite('ring');
 
-ring('behaves as an array does', () => {
+ring('behaves as an array', () => {
   const steps = fc.array(fc.tuple(fc.constantFrom('push', 'unshift', 'shift', 'put', 'keep'), fc.nat(9)));
   void fc.assert(
     fc.property(steps, (all) => {

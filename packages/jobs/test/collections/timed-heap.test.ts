@@ -5,7 +5,7 @@ import { TimedHeap } from '#src/collections/timed-heap.js';
 
 const heap = suite('timed heap');
 
-heap('values come out by time, then by order, whatever the way they went in', () => {
+heap('values are popped by time, then by order', () => {
   void fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(20), fc.nat(1_000))), fc.nat(20), (entries, cut) => {
       const timed = new TimedHeap<readonly [number, number]>();

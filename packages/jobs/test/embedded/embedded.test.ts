@@ -71,14 +71,14 @@ jobs('a job and its result survive a restart and are found by the id', async () 
     const first = await client.submit(double, 1);
     await first.result();
     done = first.id;
-    waiting = (await client.submit(echo, 'nobody serves me yet')).id;
+    waiting = (await client.submit(echo, 'waits for a worker')).id;
   }
   await using app = await embedded({ dir: folder.path });
   const client = app.client();
   await client.overview();
   assert.is(await client.open(double, done).result(), 2);
   app.worker({ handlers: [handle(echo, (text) => text)] });
-  assert.is(await client.open(echo, waiting).result(), 'nobody serves me yet');
+  assert.is(await client.open(echo, waiting).result(), 'waits for a worker');
 });
 
 jobs('all waiters get the same outcome, and a wait with a time limit ends without the job', async () => {
@@ -238,8 +238,10 @@ jobs('a full queue refuses with a retryable error', async () => {
   await using folder = await tempFolder();
   await using app = await embedded({ dir: folder.path, limits: { jobsMax: 3, jobBytesMax: 1_000 } });
   const client = app.client();
-  const sent = await Promise.allSettled(['1', '2', '3', '4', '5'].map((text) => client.submit(echo, text)));
-  const refused = sent
+  const submits = await Promise.allSettled(
+    ['1', '2', '3', '4', '5'].map((text) => client.submit(echo, text)),
+  );
+  const refused = submits
     .filter((one) => one.status === 'rejected')
     .map((one) => one.reason as { retryable: boolean; code: string });
   assert.equal(
@@ -250,8 +252,8 @@ jobs('a full queue refuses with a retryable error', async () => {
     ],
   );
   app.worker({ handlers: [handle(echo, (text) => text)] });
-  const taken = sent.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  await Promise.all(taken.map((one) => one.result()));
+  const accepted = submits.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  await Promise.all(accepted.map((one) => one.result()));
   assert.is(await client.run(echo, 'room again'), 'room again');
   assert.is(await codeOf(client.submit(echo, 'x'.repeat(2_000))), 'ERR_QUEUE_FULL');
 });

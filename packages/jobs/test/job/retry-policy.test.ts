@@ -10,7 +10,7 @@ retry('the default doubles from one second and stays at thirty', () => {
   assert.equal(delays, [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
 });
 
-retry('constant and linear do what they say', () => {
+retry('the constant delay stays, the linear one grows by its base', () => {
   const plain = { ...DEFAULT_RETRY, jitter: 0, baseMs: 100, capMs: 250 };
   assert.equal(
     [1, 2, 3].map((n) => retryDelayMs({ ...plain, backoff: 'constant' }, n, 0)),

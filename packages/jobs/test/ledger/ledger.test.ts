@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
+import { decodeRecords, encodeRecord } from '#src/ledger/codec/record-codec.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/codec/snapshot-codec.js';
 import { KeyWindow } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import type { LedgerRecord } from '#src/ledger/record.js';
-import { decodeRecords, encodeRecord } from '#src/ledger/record-codec.js';
-import { encodeSnapshot, loadChunk } from '#src/ledger/snapshot-codec.js';
-import { nextRecord, opening } from './legal-history.js';
+import { firstRecords, nextRecord } from './random-records.js';
 
 const ledgers = suite('ledger');
 const limits = { resultsMax: 5, resultsBytesMax: 100, keyWindowMs: 400 };
@@ -22,8 +22,10 @@ function reload(ledger: Ledger): Ledger {
   return again;
 }
 
-/** Plays a history live; returns the ledger and everything that was recorded. */
-function play(dice: readonly (readonly [number, number, number, number])[]): [Ledger, LedgerRecord[]] {
+/** Applies random records; returns the ledger and the records. */
+function applyRandom(
+  random: readonly (readonly [number, number, number, number])[],
+): [Ledger, LedgerRecord[]] {
   const live = new Ledger(limits);
   const records: LedgerRecord[] = [];
   let at = 1;
@@ -37,8 +39,8 @@ function play(dice: readonly (readonly [number, number, number, number])[]): [Le
       'retention is bounded',
     );
   };
-  opening().forEach(step);
-  for (const [wait, ...three] of dice) {
+  firstRecords().forEach(step);
+  for (const [wait, ...three] of random) {
     at += Math.floor(wait * 100);
     const record = nextRecord(live, at, seq, three);
     if (record.type === 'enqueue' || record.type === 'enqueue_all') seq += 1;
@@ -50,11 +52,12 @@ function play(dice: readonly (readonly [number, number, number, number])[]): [Le
 const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
 const histories = fc.array(fc.tuple(unit, unit, unit, unit), { minLength: 20, maxLength: 150, size: 'max' });
 
-// B1, B2, B15: replay is the same function as live. Spec §7: accepted = queued + running + done + dead + cancelled.
-ledgers('the log replayed gives the live state byte for byte, and every step balances', () => {
+// Replay runs the same `apply`, and accepted = queued + running + done + dead + cancelled + dropped after
+// every record.
+ledgers('replaying the log gives the live state byte for byte, and the counts always add up', () => {
   void fc.assert(
-    fc.property(histories, (dice) => {
-      const [live, records] = play(dice);
+    fc.property(histories, (random) => {
+      const [live, records] = applyRandom(random);
       const out = new ByteWriter();
       for (const record of records) encodeRecord(record, out);
       const replayed = new Ledger(limits);
@@ -65,11 +68,10 @@ ledgers('the log replayed gives the live state byte for byte, and every step bal
   );
 });
 
-// B12: a snapshot at any point, with the records after it, is the same state as all records.
 ledgers('a snapshot and the records after it give the same state as all the records', () => {
   void fc.assert(
-    fc.property(histories, unit, (dice, where) => {
-      const [live, records] = play(dice);
+    fc.property(histories, unit, (random, where) => {
+      const [live, records] = applyRandom(random);
       const cut = Math.max(4, Math.floor(where * records.length));
       const half = new Ledger(limits);
       for (const record of records.slice(0, cut)) half.apply(record);
@@ -86,7 +88,7 @@ const corrupt = (error: unknown) => (error as { code?: string }).code === 'ERR_L
 
 function started(...records: LedgerRecord[]): Ledger {
   const ledger = new Ledger(limits);
-  for (const record of [...opening(), ...records]) ledger.apply(record);
+  for (const record of [...firstRecords(), ...records]) ledger.apply(record);
   return ledger;
 }
 
@@ -105,7 +107,7 @@ const enqueue: LedgerRecord = {
 const assign: LedgerRecord = { type: 'assign', at: 3, job: 1, attempt: 1, worker: 'w~1' };
 const ack: LedgerRecord = { type: 'ack', at: 4, job: 1, attempt: 1, result: '1' };
 
-ledgers('a transition that the life cycle forbids is refused, never skipped', () => {
+ledgers('a transition that the life cycle forbids is an error', () => {
   assert.throws(() => started(assign), corrupt, 'assign of nothing');
   assert.throws(() => started(enqueue, enqueue), corrupt, 'enqueue twice');
   assert.throws(() => started(enqueue, ack), corrupt, 'ack of a queued job');
@@ -117,8 +119,7 @@ ledgers('a transition that the life cycle forbids is refused, never skipped', ()
   assert.throws(() => started({ type: 'genesis', at: 2, tag: 'again' }), corrupt);
 });
 
-// A25, B16: the attempt survives every way back to the queue; failures and crashes are counted apart.
-ledgers('the attempt number goes on over requeues, and each kind of end counts once', () => {
+ledgers('the attempt number grows over every kind of requeue, and each kind counts as itself', () => {
   const ledger = started(enqueue);
   const ends = ['retry', 'timeout_requeue', 'worker_down_requeue', 'release'] as const;
   ends.forEach((type, i) => {
@@ -129,7 +130,7 @@ ledgers('the attempt number goes on over requeues, and each kind of end counts o
   assert.equal([job?.attempt, job?.failures, job?.crashes, job?.state], [4, 2, 1, 'queued']);
 });
 
-ledgers('a dead letter driven again starts its counts afresh and keeps its attempt number', () => {
+ledgers('a redriven dead letter has new counts and keeps its attempt number', () => {
   const ledger = started(enqueue, assign, {
     type: 'dlq',
     at: 4,
@@ -144,8 +145,8 @@ ledgers('a dead letter driven again starts its counts afresh and keeps its attem
   assert.equal([job?.state, job?.attempt, job?.failures, job?.payload], ['queued', 1, 0, 'x']);
 });
 
-// A32, B25: the window is a function of the records, so a restart neither forgets nor remembers longer.
-ledgers('a key lives for its window, over a snapshot too', () => {
+// The window is a function of the records, so a restart does not change it.
+ledgers('a key is kept for its window, over a snapshot too', () => {
   const ledger = started({ ...enqueue, key: 'k' });
   assert.is(reload(ledger).keys.get('one/k')?.job, 1);
   ledger.apply({ type: 'tick', at: 2 + 399 });
@@ -154,7 +155,7 @@ ledgers('a key lives for its window, over a snapshot too', () => {
   assert.is(ledger.keys.get('one/k'), undefined);
 });
 
-ledgers('a producer remembers the job of every number its client has no answer to yet', () => {
+ledgers('a producer keeps the job of every submit whose receipt has not arrived', () => {
   const ledger = started(enqueue, { ...enqueue, seq: 3, job: 2 }, { ...enqueue, seq: 4, job: 3, low: 1 });
   const numbers = [1, 2, 3, 4, 5].map((seq) => ledger.producers.get(1)?.jobOf(seq));
   assert.equal(numbers, [-1, 0, 2, 3, 0]);
@@ -164,7 +165,7 @@ ledgers('a producer remembers the job of every number its client has no answer t
   );
 });
 
-ledgers('keys that are freed and taken again leave nothing behind', () => {
+ledgers('keys that are freed and used again leave no entries behind', () => {
   const keys = new KeyWindow();
   for (let job = 1; job <= 1_000; job += 1) {
     keys.add({ key: 'k', job, hash: 0, expiresAt: job });
@@ -178,7 +179,7 @@ ledgers('keys that are freed and taken again leave nothing behind', () => {
     [...keys.entries()].map((entry) => entry.job),
     [1_001],
   );
-  assert.ok(keys.nextAt > 900, 'what was freed does not age here');
+  assert.ok(keys.nextAt > 900, 'freed entries are gone');
 });
 
 ledgers.run();

@@ -29,16 +29,16 @@ estimates('before the first attempt has ended there is no batch', () => {
 estimates('a slow attempt counts at once, fast ones gradually', () => {
   const estimate = estimateOf(0.01, 100);
   assert.is(estimate.batchSize, 0);
-  const rows: number[] = [];
+  const sizes: number[] = [];
   for (let i = 0; i < 20; i += 1) {
     estimate.add(1, 0.01);
-    rows.push(estimate.batchSize);
+    sizes.push(estimate.batchSize);
   }
   assert.is(
-    rows.findIndex((row) => row > 0),
+    sizes.findIndex((size) => size > 0),
     13,
   );
-  assert.ok(rows.every((row, i) => i === 0 || row >= (rows[i - 1] as number)));
+  assert.ok(sizes.every((size, i) => i === 0 || size >= (sizes[i - 1] as number)));
 });
 
 estimates('many attempts count as their mean', () => {

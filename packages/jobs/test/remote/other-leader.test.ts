@@ -1,4 +1,4 @@
-// Another leader behind the address of the one before: a wiped folder, a wrong machine.
+// Another leader at the same address: a wiped folder, or another host.
 import { readdir } from 'node:fs/promises';
 import {
   connectClient,
@@ -115,7 +115,7 @@ others('outcomes and receipts go to the session of the submit only', async () =>
   const run = handle(Job, (input) => input);
   await using _worker = await startWorker({ address, name: 'w', handlers: [run], cpuCap: 1 });
   await using ann = await connectClient({ address, name: 'ann' });
-  const heard: string[] = [];
+  const types: string[] = [];
   const dialer = await new Promise<Dialer>((resolve) => {
     const dialing = new Dialer({
       net: nodeNet,
@@ -128,7 +128,7 @@ others('outcomes and receipts go to the session of the submit only', async () =>
         );
         return {
           onFrame: ({ type }) => {
-            heard.push(String(type));
+            types.push(String(type));
             resolve(dialing);
           },
           onClose: () => undefined,
@@ -137,7 +137,7 @@ others('outcomes and receipts go to the session of the submit only', async () =>
     });
   });
   for (let i = 0; i < 20; i += 1) assert.is(await ann.run(Job, i), i);
-  assert.equal(heard, ['66'], 'the welcome, and nothing since');
+  assert.equal(types, ['66'], 'the welcome, and nothing since');
   dialer.close();
 });
 

@@ -25,7 +25,7 @@ async function reasonOf(promise: Promise<unknown>): Promise<string> {
 
 refusals('a refused connect rejects with the reason of the leader', async () => {
   await using folder = await tempFolder();
-  // The name of the identity stands before the name that a peer gives itself; together they are too long.
+  // The name of the identity precedes the claimed name; together they are too long.
   const subject = 's'.repeat(60);
   const identities = new IdentityStore([
     { name: subject, keys: [{ id: 'k', key: 'a'.repeat(64) }], submit: ['>'], work: ['>'] },

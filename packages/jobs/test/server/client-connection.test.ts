@@ -14,7 +14,7 @@ const connections = suite('client peer');
 /** A peer whose connection and leader are played by the test. */
 function rig() {
   let inFlight = 0;
-  const heard: string[] = [];
+  const kinds: string[] = [];
   const tasks: (() => void)[] = [];
   const sent: ToClient[] = [];
   let hasRoom = true;
@@ -34,10 +34,10 @@ function rig() {
   };
   const leader = {
     helloClient: () => undefined,
-    fromClient: ({ message }: { message: ClientMessage }) => heard.push(message.kind),
+    fromClient: ({ message }: { message: ClientMessage }) => kinds.push(message.kind),
     run: (task: () => void) => tasks.push(task),
   };
-  // Only what the peer uses of them.
+  // Only the parts that the connection uses.
   const setup = {
     connection: connection as unknown as Connection,
     leader: leader as unknown as LeaderForConnections,
@@ -51,7 +51,7 @@ function rig() {
     peer.onFrame({ type, header: {}, body: out.take(), incoming: null } as unknown as ReceivedFrame);
   encodeClientHello({ client: 'c', token: 't' }, new ByteWriter(), receive);
   return {
-    heard,
+    kinds,
     sent,
     deliver: (message: ToClient) => peer.deliver(message),
     /** Whether the connection takes anything; with room it takes what has waited. */
@@ -59,9 +59,9 @@ function rig() {
       hasRoom = has;
       if (has) peer.onWritable();
     },
-    say: (message: ClientMessage) => encodeClient(message, new ByteWriter(), receive),
+    receiveMessage: (message: ClientMessage) => encodeClient(message, new ByteWriter(), receive),
     inFlight: () => inFlight,
-    /** The leader handles what it was told. */
+    /** The leader handles its messages. */
     handled: () => {
       for (const task of tasks.splice(0)) task();
     },
@@ -80,26 +80,30 @@ connections(
       { kind: 'submit', low: 0, items: [] },
     ];
     for (const message of unanswered) {
-      const { say, inFlight, handled, heard } = rig();
-      for (let i = 0; i < 10; i += 1) say(message);
+      const { receiveMessage, inFlight, handled, kinds } = rig();
+      for (let i = 0; i < 10; i += 1) receiveMessage(message);
       assert.is(inFlight(), 10, message.kind);
       handled();
       assert.is(inFlight(), 0, message.kind);
-      assert.is(heard.length, 10);
+      assert.is(kinds.length, 10);
     }
-    const { say, inFlight, handled } = rig();
-    say({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
-    say({ kind: 'call', call: 1, request: { kind: 'overview' } });
+    const { receiveMessage, inFlight, handled } = rig();
+    receiveMessage({ kind: 'submit', low: 0, items: [item, { ...item, seq: 2 }] });
+    receiveMessage({ kind: 'call', call: 1, request: { kind: 'overview' } });
     handled();
     assert.is(inFlight(), 3, 'these are answered');
   },
 );
 
 connections('an outcome without room is requested again later; a receipt is written at once', () => {
-  const { say, inFlight, handled, deliver, sent, setRoom, heard } = rig();
+  const { receiveMessage, inFlight, handled, deliver, sent, setRoom, kinds } = rig();
   const ended = { state: 'done', reason: '', failure: undefined } as const;
   const receipt = (seq: number) => ({ seq, jobs: [seq + 6], lsn: 1, duplicate: false, refusal: undefined });
-  say({ kind: 'submit', low: 0, items: [1, 2].map((seq) => ({ ...item, seq, wantsOutcome: true })) });
+  receiveMessage({
+    kind: 'submit',
+    low: 0,
+    items: [1, 2].map((seq) => ({ ...item, seq, wantsOutcome: true })),
+  });
   deliver({ kind: 'receipts', items: [receipt(1)] });
   assert.is(inFlight(), 1);
   assert.equal(sent.splice(0), [{ kind: 'receipts', items: [receipt(1)] }]);
@@ -115,7 +119,7 @@ connections('an outcome without room is requested again later; a receipt is writ
     { kind: 'receipts', items: [receipt(2)] },
   ]);
   handled();
-  assert.equal(heard, ['submit', 'await'], 'the outcome of the second is asked for again');
+  assert.equal(kinds, ['submit', 'await'], 'the second outcome is requested again');
 });
 
 connections.run();

@@ -61,7 +61,7 @@ function sendFrame(port: number, header: object, body: Buffer): Promise<void> {
   });
 }
 
-const rows: Readonly<Record<string, (port: number) => Promise<void>>> = {
+const attacks: Readonly<Record<string, (port: number) => Promise<void>>> = {
   'a reconnect storm': async (port) => {
     for (let i = 0; i < 20; i += 1) {
       const sockets = await Promise.all(Array.from({ length: 25 }, () => dial(port)));
@@ -108,8 +108,8 @@ if (process.platform === 'linux') {
     await using client = await connectClient({ address: { port: leader.port } });
     for (let i = 0; i < 50; i += 1) await client.run(Echo, i);
     const before = await usage(leader.pid);
-    for (const [name, row] of Object.entries(rows)) {
-      await row(leader.port);
+    for (const [name, attack] of Object.entries(attacks)) {
+      await attack(leader.port);
       assert.is(await client.run(Echo, name, { withinMs: 5_000 }), name);
       const rssMiB = await rssAtRest(leader, before.fds + 1);
       assert.ok(rssMiB < before.rssMiB + 96, `${name}: ${rssMiB} MiB, ${before.rssMiB} before`);

@@ -45,7 +45,7 @@ function frame(type: number, payload: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([head, payload]);
 }
 
-/** Bytes in, everything the leader says until it closes or `enough` is there. */
+/** Writes bytes; resolves with those that came back when the leader closes or `enough` is true. */
 function raw(port: number, bytes: Buffer, enough: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let got = Buffer.alloc(0);

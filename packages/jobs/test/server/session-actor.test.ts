@@ -22,25 +22,25 @@ sessions(
       system.spawn(SessionsActor, { onReady });
     });
     const closed: string[] = [];
-    const heard: unknown[] = [];
+    const delivered: unknown[] = [];
     const bad = spawn({
       connection: connection(closed, 'bad'),
       peer: {
         deliver: () => {
-          throw new Error('cannot be said');
+          throw new Error('cannot be encoded');
         },
       },
     });
     const good = spawn({
       connection: connection(closed, 'good'),
-      peer: { deliver: (message) => heard.push(message) },
+      peer: { deliver: (message) => delivered.push(message) },
     });
     bad.tell.deliver('x');
     good.tell.deliver('y');
     while (closed.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     good.tell.deliver('z');
-    while (heard.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
-    assert.equal(heard, ['y', 'z']);
+    while (delivered.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.equal(delivered, ['y', 'z']);
     assert.ok(closed.every((name) => name === 'bad'));
   },
 );

@@ -12,14 +12,14 @@ import { Leader } from '#src/leader/leader.js';
 import { ClientSession } from '#src/leader/sessions/client-session.js';
 import { SessionRegistry } from '#src/leader/sessions/session-registry.js';
 import { WorkerSession } from '#src/leader/sessions/worker-session.js';
-import type { Job, StoredPolicy } from '#src/ledger/job.js';
+import type { Job, StoredPolicy } from '#src/ledger/jobs/job.js';
 import { KeyWindow, windowKey } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { Producer } from '#src/ledger/producer.js';
 import { HandlerSlots } from '#src/worker/handler-slots.js';
 import { Worker } from '#src/worker/worker.js';
-import type { SimMachine } from './sim-cluster.js';
-import { damageOf } from './sim-disk.js';
+import { damageOf } from './leader-disk.js';
+import type { LeaderFaults } from './simulated-cluster.js';
 
 /** Methods by name, private ones too: a bug is planted from outside, so the product has no switch for it. */
 type Loose = Record<string, (this: never, ...args: never[]) => unknown>;
@@ -28,7 +28,7 @@ export interface PlantedBug {
   readonly name: string;
   /** Plants the bug; returns a function that removes it. */
   plant(): () => void;
-  readonly machine?: SimMachine;
+  readonly leaderFaults?: LeaderFaults;
 }
 
 function swap(
@@ -136,27 +136,27 @@ export const plantedBugs: readonly PlantedBug[] = [
   {
     name: 'has a disk that reports a sync and does not do it',
     plant: () => () => undefined,
-    machine: { storage: (options) => new SyncSkipped(options) },
+    leaderFaults: { storage: (options) => new SyncSkipped(options) },
   },
   {
     name: 'takes a failed sync for a success',
     plant: () => () => undefined,
-    machine: { storage: (options) => new FailedSyncIgnored(options) },
+    leaderFaults: { storage: (options) => new FailedSyncIgnored(options) },
   },
   {
     name: 'does not see that a write was cut short',
     plant: () => () => undefined,
-    machine: { storage: (options) => new ShortWriteIgnored(options) },
+    leaderFaults: { storage: (options) => new ShortWriteIgnored(options) },
   },
   {
     name: 'takes damage in its log for the end of it',
     plant: () => () => undefined,
-    machine: { storage: (options) => new DamageReadAsZeros(options) },
+    leaderFaults: { storage: (options) => new DamageReadAsZeros(options) },
   },
   {
     name: 'lives on when its log has failed',
     plant: () => () => undefined,
-    machine: { livesOn: true },
+    leaderFaults: { ignoresFatal: true },
   },
   {
     name: 'takes the submits of a message in reverse order',

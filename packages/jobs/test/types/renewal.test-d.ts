@@ -8,7 +8,7 @@ leader.renew({ identities: new IdentityStore([]), tls: { key: 'k', cert: 'c' } }
 // @ts-expect-error keys come as a identities
 leader.renew({ keys: [] });
 
-export const told: AttemptFailure[] = [];
-app.worker({ handlers: [], onFailure: (failure) => told.push(failure) });
+export const failures: AttemptFailure[] = [];
+app.worker({ handlers: [], onFailure: (failure) => failures.push(failure) });
 // @ts-expect-error an attempt that was given back has not failed
 export const outcome: AttemptFailure['outcome'] = 'released';

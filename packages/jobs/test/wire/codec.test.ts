@@ -100,7 +100,7 @@ const assignment: fc.Arbitrary<Assignment> = rec({
 });
 
 codec('messages of a client round-trip', () => {
-  const message: fc.Arbitrary<ClientMessage> = fc.oneof(
+  const messages: fc.Arbitrary<ClientMessage> = fc.oneof(
     rec({ kind: fc.constant('submit' as const), low: number, items: fc.array(item, { maxLength: 2 }) }),
     rec({ kind: fc.constant('await' as const), jobs: fc.array(number) }),
     fc.constant({ kind: 'heartbeat' as const }),
@@ -122,9 +122,9 @@ codec('messages of a client round-trip', () => {
     }),
   );
   fc.assert(
-    fc.property(message, (said) => {
-      const [frame] = framesOf(encodeClient, said);
-      assert.equal(readClient(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), said);
+    fc.property(messages, (message) => {
+      const [frame] = framesOf(encodeClient, message);
+      assert.equal(readClient(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), message);
     }),
     { numRuns: 300 },
   );
@@ -136,7 +136,7 @@ codec('messages of a client round-trip', () => {
 });
 
 codec('messages to a client round-trip', () => {
-  const message: fc.Arbitrary<ToClient> = fc.oneof(
+  const messages: fc.Arbitrary<ToClient> = fc.oneof(
     rec({
       kind: fc.constant('receipts' as const),
       items: fc.array(receipt, { minLength: 1, maxLength: 5 }),
@@ -149,9 +149,9 @@ codec('messages to a client round-trip', () => {
     fc.constant({ kind: 'refused' as const, code: 'ERR_SESSION_REPLACED' as const, problem: 'x' }),
   );
   fc.assert(
-    fc.property(message, (said) => {
-      const [frame] = framesOf(encodeToClient, said);
-      assert.equal(readToClient(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), said);
+    fc.property(messages, (message) => {
+      const [frame] = framesOf(encodeToClient, message);
+      assert.equal(readToClient(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), message);
     }),
     { numRuns: 300 },
   );
@@ -167,9 +167,9 @@ codec('messages of and to a worker round-trip', () => {
     runMs: fc.nat().map((micros) => micros / 1_000),
   });
   fc.assert(
-    fc.property(fromWorker, (said) => {
-      const [frame] = framesOf(encodeWorker, said);
-      assert.equal(readWorker(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), said);
+    fc.property(fromWorker, (message) => {
+      const [frame] = framesOf(encodeWorker, message);
+      assert.equal(readWorker(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), message);
     }),
     { numRuns: 300 },
   );
@@ -191,9 +191,9 @@ codec('messages of and to a worker round-trip', () => {
     }),
   );
   fc.assert(
-    fc.property(toWorker, (said) => {
-      const [frame] = framesOf(encodeToWorker, said);
-      assert.equal(readToWorker(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), said);
+    fc.property(toWorker, (message) => {
+      const [frame] = framesOf(encodeToWorker, message);
+      assert.equal(readToWorker(frame?.type ?? 0, new WireReader(frame?.bytes ?? Buffer.alloc(0))), message);
     }),
     { numRuns: 300 },
   );

@@ -76,7 +76,7 @@ slots('unused credit and held attempts are together never more than slots and a 
         assert.ok(credit.jobs >= before, 'the total never falls');
         const out = credit.jobs - spent + queued + running;
         assert.ok(out <= settings.slots + BATCH_JOBS_MAX, 'never more than slots and a batch');
-        assert.ok(out <= Math.max(allowed, outBefore), 'nothing new is asked for beyond the row of now');
+        assert.ok(out <= Math.max(allowed, outBefore), 'no new credit beyond the present batch');
         assert.equal([worker.running, worker.isFull], [running, running === settings.slots]);
       }
     }),

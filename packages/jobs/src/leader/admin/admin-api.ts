@@ -14,7 +14,10 @@ import { JobListing } from './job-listing.js';
 const REASON_CHARS_MAX = 500;
 const FORBIDDEN: AdminAnswer = { kind: 'forbidden', needed: 'observe on leader.observe' };
 
-/** Requests of clients and operators: cancel, inspect, list, overview, redrive, purge. Answers show durable state only. */
+/**
+ * Requests of clients and operators: cancel, inspect, list, overview, redrive, purge. Answers show durable
+ * state only.
+ */
 export class AdminApi {
   private readonly context: LeaderContext;
   private readonly leaseWatch: LeaseWatch;

@@ -15,7 +15,9 @@ interface Parts {
   readonly sessions: SessionRegistry;
 }
 
-/** Side effects of a record that is durable and applied: jobs are queued, sessions are notified, leases end. */
+/**
+ * Side effects of a record that is durable and applied: jobs are queued, sessions are notified, leases end.
+ */
 export class CommitEffects {
   private readonly context: LeaderContext;
   private readonly parts: Parts;
@@ -26,8 +28,9 @@ export class CommitEffects {
   }
 
   /**
-   * `applied` is the job that `apply` returned; the ledger may have dropped it already. A record about one job always has one,
-   * which the casts below rely on. `from` and `tag` are those that the record was staged with.
+   * `applied` is the job that `apply` returned; the ledger may have dropped it already. A record about one
+   * job always has one, which the casts below rely on. `from` and `tag` are those that the record was staged
+   * with.
    */
   run(
     record: LedgerRecord,

@@ -2,7 +2,9 @@ import type { JobOutcome } from '../../protocol/client-messages.js';
 import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 
-/** The sessions that wait for the outcome of one job. A single waiter is the usual case and costs no array. */
+/**
+ * The sessions that wait for the outcome of one job. A single waiter is the usual case and costs no array.
+ */
 export type OutcomeWaiters = ClientSession | ClientSession[];
 
 /** Sends the outcome to a session: at once if the job has ended, otherwise when it does. */

@@ -5,8 +5,8 @@ import { Ring } from '../../collections/ring.js';
 import { StoredPayload } from '../../job/stored-payload.js';
 import { JournalFailedError } from '../../jobs-error.js';
 import type { Journal } from '../../journal/journal.js';
+import { encodeRecord } from '../../ledger/codec/record-codec.js';
 import type { LedgerRecord } from '../../ledger/record.js';
-import { encodeRecord } from '../../ledger/record-codec.js';
 
 /** Records are packed into journal entries of about this size, small enough to stay inline in any log. */
 const ENTRY_BYTES = 32 * 1024;
@@ -14,7 +14,10 @@ const ENTRY_BYTES = 32 * 1024;
 /** Arrays that one large batch has grown beyond this size are dropped. */
 const KEPT_RECORDS_MAX = 65_536;
 
-/** Records on their way to the disk, each with its session and its tag. Parallel arrays in the order of the log, reused. */
+/**
+ * Records on their way to the disk, each with its session and its tag. Parallel arrays in the order of the
+ * log, reused.
+ */
 export class RecordBatch<From> {
   size = 0;
   private records: (LedgerRecord | undefined)[] = [];
@@ -101,8 +104,8 @@ export class RecordBatch<From> {
 const JOURNAL_BATCHES_MAX = 8;
 
 /**
- * The middle of validate → **append → durable** → apply → act. The records of a turn are appended as the turn ends, while earlier
- * batches are still being written; the journal answers in the order of the appends.
+ * The middle of validate → **append → durable** → apply → act. The records of a turn are appended as the turn
+ * ends, while earlier batches are still being written; the journal answers in the order of the appends.
  */
 export class Staging<From> {
   private filling = new RecordBatch<From>();

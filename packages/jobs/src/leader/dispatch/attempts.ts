@@ -11,7 +11,7 @@ import type {
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef } from '../../protocol/worker-messages.js';
 import type { LeaderContext, LeaderJob } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../leader-limits.js';
+import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
 import { Lease } from './lease.js';
 
@@ -48,7 +48,10 @@ export class Attempts {
     this.context.stage(record, session);
   }
 
-  /** A job was assigned before its own record was durable, and now that is: the record of the assignment is right behind it. */
+  /**
+   * A job was assigned before its own record was durable, and now that is: the record of the assignment is
+   * right behind it.
+   */
   reserveCommitted(job: LeaderJob, session: WorkerSession): void {
     session.uncommitted -= 1;
     this.reserve(job, 1, session);
@@ -128,7 +131,10 @@ export class Attempts {
     this.stageEnd(lease, 'payload-lost', { name: 'PayloadLost', code: 'ERR_PAYLOAD_LOST', message: problem });
   }
 
-  /** Ends a running attempt that did not succeed: one record puts the job back into its queue, or among the dead letters. */
+  /**
+   * Ends a running attempt that did not succeed: one record puts the job back into its queue, or among the
+   * dead letters.
+   */
   stageEnd(lease: Lease, cause: EndCause, failure: JobFailure | undefined): void {
     const { job } = lease;
     job.pending = true;
@@ -157,8 +163,8 @@ export class Attempts {
   }
 
   /**
-   * The worker is back with the attempts in `held`. An attempt that both sides have goes on; one that only the leader has was never
-   * received; one that only the worker has must be aborted.
+   * The worker is back with the attempts in `held`. An attempt that both sides have goes on; one that only
+   * the leader has was never received; one that only the worker has must be aborted.
    */
   claim(session: WorkerSession, before: WorkerSession | undefined, held: readonly AttemptRef[]): void {
     const kept = new Set<Lease>();

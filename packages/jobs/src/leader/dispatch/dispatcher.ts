@@ -52,7 +52,7 @@ export class Dispatcher {
     this.armDueTimer(now);
   }
 
-  /** A queued job with a pending record is being cancelled: it will not be queued when that record is applied. */
+  /** Whether the job is still to be assigned. A queued job with a pending record is being cancelled. */
   isWaiting(no: number): boolean {
     const job = this.context.ledger.jobs.get(no);
     return job === undefined ? this.context.uncommitted.contains(no) : job.state === 'queued' && !job.pending;

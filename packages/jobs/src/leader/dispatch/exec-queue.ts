@@ -12,7 +12,10 @@ export class ClientQuota {
   }
 }
 
-/** The queued jobs of one client for one exec, by number, first in first out. Cancelled ones stay until they reach the head. */
+/**
+ * The queued jobs of one client for one exec, by number, first in first out. Cancelled ones stay until they
+ * reach the head.
+ */
 export class ClientLane {
   readonly quota: ClientQuota;
   readonly queue: ExecQueue;

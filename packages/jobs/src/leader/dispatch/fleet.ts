@@ -1,7 +1,10 @@
 import type { WorkerSession } from '../sessions/worker-session.js';
 import type { ExecQueue } from './exec-queue.js';
 
-/** Workers with credit that are compared for one job. Enough to avoid the loaded ones, whatever the size of the fleet. */
+/**
+ * Workers with credit that are compared for one job. Enough to avoid the loaded ones, whatever the size of
+ * the fleet.
+ */
 const COMPARED_MAX = 8;
 
 /** The workers, and among them those with credit. */
@@ -55,7 +58,9 @@ export class Fleet {
     this.stickyWorker = undefined;
   }
 
-  /** The worker of the job before, as long as its jobs are so short that batching them beats spreading them. */
+  /**
+   * The worker of the job before, as long as its jobs are so short that batching them beats spreading them.
+   */
   pick(queue: ExecQueue, bytes: number): WorkerSession | undefined {
     const { stickyWorker } = this;
     if (

@@ -2,7 +2,7 @@
 
 import { Ring } from '../../collections/ring.js';
 import { TimedHeap } from '../../collections/timed-heap.js';
-import type { Job } from '../../ledger/job.js';
+import type { Job } from '../../ledger/jobs/job.js';
 import { ClientLane, ClientQuota, ExecQueue } from './exec-queue.js';
 
 /** Empty lanes are kept for the next job of the same client, up to this many an exec. */
@@ -17,12 +17,12 @@ interface QueueName {
 }
 
 /**
- * Every job that may be assigned, now or at its time (ADR 0055). Execs take turns; inside an exec the clients take turns;
- * a lane whose client is at its limit is parked. Jobs are queued by their numbers, because one may be assigned
- * while its own record is still on its way to the disk (ADR 0058).
+ * Every job that may be assigned, now or at its time (ADR 0405). Execs take turns; inside an exec the clients
+ * take turns; a lane whose client is at its limit is parked. Jobs are queued by their numbers, because one
+ * may be assigned while its own record is still on its way to the disk (ADR 0407).
  *
- * Invariant: a lane with a job is in its queue's round, or parked with its client; a queue with a lane in its round is in the
- * round of queues, or taken by a running dispatch, which returns it.
+ * Invariant: a lane with a job is in its queue's round, or parked with its client; a queue with a lane in its
+ * round is in the round of queues, or taken by a running dispatch, which returns it.
  */
 export class JobQueues {
   /** By group, then by exec. */
@@ -35,7 +35,10 @@ export class JobQueues {
   private readonly isWaiting: (no: number) => boolean;
   private delayedCancelled = 0;
 
-  /** `runningMax`: attempts one client may have running at once. `isWaiting`: the job of that number is still to be assigned. */
+  /**
+   * `runningMax`: attempts one client may have running at once. `isWaiting`: the job of that number is still
+   * to be assigned.
+   */
   constructor(runningMax: number, isWaiting: (no: number) => boolean) {
     this.runningMax = runningMax;
     this.isWaiting = isWaiting;
@@ -65,13 +68,18 @@ export class JobQueues {
     this.addTo(this.laneOf(name, client), no, false);
   }
 
-  /** Adds a job whose attempt did not succeed: it goes before jobs of its client that were submitted later. */
+  /**
+   * Adds a job whose attempt did not succeed: it goes before jobs of its client that were submitted later.
+   */
   addFirst(job: Job, now: number): void {
     if (job.dueAt > now) this.delayedJobs.push(job.dueAt, job, job.no);
     else this.addTo(this.laneOf(job.policy, job.client), job.no, true);
   }
 
-  /** A queued job was cancelled. Its entry is removed when it is met, or when such entries outnumber the others. */
+  /**
+   * A queued job was cancelled. Its entry is removed when it is met, or when such entries outnumber the
+   * others.
+   */
   cancelled(job: Job, now: number): void {
     if (job.dueAt <= now) return;
     this.delayedCancelled += 1;
@@ -102,7 +110,9 @@ export class JobQueues {
     this.round.push(queue);
   }
 
-  /** The number of the next job of this queue, or 0. Lanes at the limit of their client are parked on the way. */
+  /**
+   * The number of the next job of this queue, or 0. Lanes at the limit of their client are parked on the way.
+   */
   peek(queue: ExecQueue): number {
     for (;;) {
       const lane = queue.round.peek();
@@ -117,8 +127,8 @@ export class JobQueues {
   }
 
   /**
-   * Takes the job that `peek` returned; its client has one more running. The turn of its lane is over, unless the batch continues
-   * (ADR 0086).
+   * Takes the job that `peek` returned; its client has one more running. The turn of its lane is over, unless
+   * the batch continues (ADR 0410).
    */
   take(queue: ExecQueue, { batchContinues }: { readonly batchContinues: boolean }): void {
     const lane = queue.round.peek() as ClientLane;

@@ -9,7 +9,10 @@ import type { Lease } from './lease.js';
 /** Heartbeats that may be missed before silence means anything. */
 const SILENT_HEARTBEATS = 3;
 
-/** Checks every worker once a tick: is it silent, blocked or gone, has an attempt run too long (ADR 0053, 0057). */
+/**
+ * Checks every worker once a tick: is it silent, blocked or gone, has an attempt run too long (ADR 0404,
+ * 0057).
+ */
 export class LeaseWatch {
   private readonly context: LeaderContext;
   private readonly attempts: Attempts;
@@ -32,7 +35,10 @@ export class LeaseWatch {
     if (session.liveness !== 'alive') this.updateLiveness(session);
   }
 
-  /** A heartbeat connection belongs to the worker that named its token, or to one whose hello was before the leader's restart. */
+  /**
+   * A heartbeat connection belongs to the worker that named its token, or to one whose hello was before the
+   * leader's restart.
+   */
   openHeartbeat(hello: HeartbeatHello, port: { write(message: ToWorker): void }): HeartbeatSession {
     const heartbeat = new HeartbeatSession(hello, port, this.context.leaseTime);
     const session = this.context.fleet.sessions.get(heartbeat.name);
@@ -51,7 +57,9 @@ export class LeaseWatch {
     this.updateLiveness(session);
   }
 
-  /** From now on the event loop must send itself: where its connection is lost, the grace period begins now. */
+  /**
+   * From now on the event loop must send itself: where its connection is lost, the grace period begins now.
+   */
   closeHeartbeat(heartbeat: HeartbeatSession): void {
     const session = this.workerOf(heartbeat);
     if (session === undefined) return;

@@ -9,7 +9,9 @@ export class Lease {
   /** Its index in the session's list of leases. */
   index = -1;
   startedAt: number;
-  /** The credit for it was spent by an earlier session of the worker, so it is not sent to the present one. */
+  /**
+   * The credit for it was spent by an earlier session of the worker, so it is not sent to the present one.
+   */
   unpaid = false;
 
   constructor(job: LeaderJob, attempt: number, session: WorkerSession, startedAt: number) {

@@ -1,4 +1,4 @@
-import type { Job, StoredPolicy } from '../../ledger/job.js';
+import type { Job, StoredPolicy } from '../../ledger/jobs/job.js';
 import type { JobOutcome, Receipt, ToClient } from '../../protocol/client-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { type Numbering, UNNUMBERED } from '../submit/uncommitted-jobs.js';
@@ -10,8 +10,9 @@ export interface ClientPort {
 }
 
 /**
- * One connection of one client. Its receipts and outcomes collect here during a turn and leave in one message each. A session is
- * identified by this object, not by the client's name: the end of an old connection cannot affect a new one.
+ * One connection of one client. Its receipts and outcomes collect here during a turn and leave in one message
+ * each. A session is identified by this object, not by the client's name: the end of an old connection cannot
+ * affect a new one.
  */
 export class ClientSession {
   readonly kind = 'client';
@@ -28,8 +29,8 @@ export class ClientSession {
   /** In the leader's list of sessions with messages to write. */
   dirty = false;
   private readonly port: ClientPort;
-  // Undefined while empty: an empty array that is kept between turns is promoted to the old generation, and its contents
-  // with it (ADR 0144).
+  // Undefined while empty: an empty array that is kept between turns is promoted to the old generation, and
+  // its contents with it.
   private receipts: Receipt[] | undefined = undefined;
   private outcomes: JobOutcome[] | undefined = undefined;
   private others: ToClient[] | undefined = undefined;
@@ -48,7 +49,9 @@ export class ClientSession {
     return this.port.access?.permits('submit', `job.submit.${group}`) ?? true;
   }
 
-  /** A client may always observe and cancel its own jobs. A job that is not permitted is reported as unknown. */
+  /**
+   * A client may always observe and cancel its own jobs. A job that is not permitted is reported as unknown.
+   */
   permits(action: 'observe' | 'cancel' | 'admin', job: Job): boolean {
     const { access } = this.port;
     if (access === undefined || (action !== 'admin' && access.owns(job.client))) return true;

@@ -8,7 +8,10 @@ export type PayloadLost = (lost: LostPayload) => void;
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** A port to a worker that takes payloads whole: loads stored payloads from the disk, and keeps the order of messages. */
+/**
+ * A port to a worker that takes payloads whole: loads stored payloads from the disk, and keeps the order of
+ * messages.
+ */
 export class InlinePayloadPort implements WorkerPort {
   readonly access: WorkerPort['access'];
   private readonly port: WorkerPort;

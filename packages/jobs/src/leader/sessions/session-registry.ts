@@ -54,7 +54,10 @@ export class SessionRegistry {
     return session;
   }
 
-  /** A client that was silent for a whole key window has lost its numbering; it must open a new session before it submits. */
+  /**
+   * A client that was silent for a whole key window has lost its numbering; it must open a new session before
+   * it submits.
+   */
   isCurrent(session: ClientSession, message: ClientMessage): boolean {
     if (message.kind !== 'submit' && message.kind !== 'submit_all') return true;
     if (this.producers.isCurrent(session)) return true;
@@ -88,7 +91,10 @@ export class SessionRegistry {
     return session;
   }
 
-  /** The same worker in a new process: the attempts of the old process are lost now, not after its grace period. */
+  /**
+   * The same worker in a new process: the attempts of the old process are lost now, not after its grace
+   * period.
+   */
   private expireOlderIncarnations(session: WorkerSession): void {
     for (const other of this.context.fleet.sessions.values()) {
       if (other.worker !== session.worker || other.name === session.name || other.open) continue;
@@ -177,7 +183,7 @@ export class SessionRegistry {
         session.cpu = clampShare(message.cpu);
         session.lagMs = Math.max(0, message.lagMs) || 0;
         session.attemptsEnded(ends.length, message.runMs);
-        // Totals only rise: a report that was overtaken changes nothing (ADR 0052).
+        // Totals only rise: a report that was overtaken changes nothing (ADR 0403).
         session.granted = Math.max(session.granted, credit.jobs);
         session.grantedBytes = Math.max(session.grantedBytes, credit.bytes);
         if (ends.length === 0) {
@@ -204,7 +210,7 @@ export class SessionRegistry {
   }
 }
 
-/** The totals may not grant more than the worker's slots and one batch beyond (ADR 0138). */
+/** The totals may not grant more than the worker's slots and one batch beyond (ADR 0410). */
 function isCreditValid(session: WorkerSession, { jobs, bytes }: { jobs: number; bytes: number }): boolean {
   const areWhole = Number.isSafeInteger(jobs) && Number.isSafeInteger(bytes);
   return areWhole && jobs >= 0 && bytes >= 0 && jobs - session.spent <= session.slots + BATCH_JOBS_MAX;

@@ -18,7 +18,10 @@ export interface WorkerPort {
   write(message: ToWorker): void;
 }
 
-/** Acknowledgements that may wait for another message: more than a batch of short jobs, so that they leave with the next one. */
+/**
+ * Acknowledgements that may wait for another message: more than a batch of short jobs, so that they leave
+ * with the next one.
+ */
 const ACKNOWLEDGED_HELD_MAX = 2 * BATCH_JOBS_MAX;
 /** The results of these attempts together: a worker keeps each until it is acknowledged. */
 const ACKNOWLEDGED_HELD_BYTES_MAX = 32 * 1024;
@@ -28,7 +31,7 @@ type Abort = AttemptRef & { readonly reason: 'cancelled' | 'fenced' };
 
 /**
  * One connection of one worker: its credit, its leases, its outgoing messages. Credit is two totals (ADR
- * 0052): all that the worker has granted, and all that the leader has spent of it.
+ * 0403): all that the worker has granted, and all that the leader has spent of it.
  */
 export class WorkerSession {
   readonly kind = 'worker';
@@ -71,8 +74,8 @@ export class WorkerSession {
   private readonly patterns: readonly string[];
   /** Weak, because queues come and go. */
   private readonly servedQueues = new WeakMap<ExecQueue, boolean>();
-  // Undefined while empty: an empty array that is kept between turns is promoted to the old generation, and its contents then
-  // live until the whole heap is collected (ADR 0144).
+  // Undefined while empty: an empty array that is kept between turns is promoted to the old generation, and
+  // its contents then live until the whole heap is collected.
   private assignments: Assignment[] | undefined = undefined;
   /** Short jobs are assigned and end in batches: mostly this is one range. */
   private acknowledged: OpenRange[] | undefined = undefined;
@@ -104,8 +107,8 @@ export class WorkerSession {
   }
 
   /**
-   * A worker that is not alive gets no jobs. Credit beyond its slots, granted while its attempts were short, is not used once they
-   * are long: jobs would wait there, and come back (ADR 0138).
+   * A worker that is not alive gets no jobs. Credit beyond its slots, granted while its attempts were short,
+   * is not used once they are long: jobs would wait there, and come back (ADR 0410).
    */
   get credit(): number {
     if (!this.open || this.draining || this.liveness !== 'alive') return 0;
@@ -141,7 +144,8 @@ export class WorkerSession {
     if (serves === undefined) {
       const { exec, group } = queue;
       const subject = `job.assign.${group}.${subjectTokenOf(this.worker)}`;
-      // A worker that names the group of an exec has code for that group alone; otherwise rules about groups would be void.
+      // A worker that names the group of an exec has code for that group alone; otherwise rules about groups
+      // would be void.
       serves = this.execs.has(`${group}/${exec}`) || this.execs.has(exec);
       serves &&= this.patterns.some((pattern) => matchesSubject(pattern, subject));
       serves &&= this.port.access?.permits('work', subject) ?? true;
@@ -193,7 +197,10 @@ export class WorkerSession {
     this.others.push(message);
   }
 
-  /** Acknowledgements are piggybacked on the next assignment, or on the answer to the next heartbeat (ADR 0116). */
+  /**
+   * Acknowledgements are piggybacked on the next assignment, or on the answer to the next heartbeat (ADR
+   * 0116).
+   */
   private get mayHoldAcknowledged(): boolean {
     const { acknowledgedCount, acknowledgedBytes, draining } = this;
     return (

@@ -1,5 +1,5 @@
 import { type JobPolicy, policyText } from '../../job/job-policy.js';
-import { StoredPolicy } from '../../ledger/job.js';
+import { StoredPolicy } from '../../ledger/jobs/job.js';
 import type { PolicyDropRecord } from '../../ledger/record.js';
 import type { LeaderContext } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
@@ -15,8 +15,8 @@ interface Entry {
 }
 
 /**
- * The policies that submits may refer to. Once there are many, those that no job and no open session refers to are dropped by a
- * record (ADR 0059).
+ * The policies that submits may refer to. Once there are many, those that no job and no open session refers
+ * to are dropped by a record (ADR 0402).
  */
 export class PolicyRegistry {
   private readonly context: LeaderContext;

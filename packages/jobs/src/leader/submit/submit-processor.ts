@@ -1,6 +1,6 @@
 // Hot path: `submit` and `enqueued` run once per job.
 import { payloadHash } from '../../job/payload.js';
-import type { StoredPolicy } from '../../ledger/job.js';
+import type { StoredPolicy } from '../../ledger/jobs/job.js';
 import { windowKey } from '../../ledger/key-window.js';
 import type { Producer } from '../../ledger/producer.js';
 import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../../ledger/record.js';
@@ -8,7 +8,7 @@ import type { ClientMessage, Refusal, SubmitItem } from '../../protocol/client-m
 import { awaitOutcome } from '../commit/outcome-waiters.js';
 import type { Attempts } from '../dispatch/attempts.js';
 import type { LeaderContext, LeaderJob } from '../leader-context.js';
-import { RECORD_BYTES_MAX } from '../leader-limits.js';
+import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import { type Admitted, admit, refusal } from './admission.js';
 import type { ProducerRegistry } from './producer-registry.js';
@@ -17,20 +17,29 @@ import type { UncommittedJobs } from './uncommitted-jobs.js';
 /** How far the number of a submit may be ahead of those that its client has answers to. */
 const SEQ_WINDOW = 1_048_576;
 
-/** The answers to a submit, kept as the tag of its record: a receipt once it is durable, and perhaps the outcome later. */
+/**
+ * The answers to a submit, kept as the tag of its record: a receipt once it is durable, and perhaps the
+ * outcome later.
+ */
 const RECEIPT_ONLY = 0;
 const RECEIPT_THEN_OUTCOME = 1;
 
 type SubmitAll = ClientMessage & { readonly kind: 'submit_all' };
 
-/** Processes submits: validates them against durable and uncommitted jobs, stages their records, answers when those are durable. */
+/**
+ * Processes submits: validates them against durable and uncommitted jobs, stages their records, answers when
+ * those are durable.
+ */
 export class SubmitProcessor {
   private readonly context: LeaderContext;
   private readonly attempts: Attempts;
   private readonly producers: ProducerRegistry;
   private readonly uncommitted: UncommittedJobs;
   private readonly onProducerExpired: (session: ClientSession) => void;
-  /** The job numbers for the receipt of a batch; they differ from the record's where a key led to an earlier job. */
+  /**
+   * The job numbers for the receipt of a batch; they differ from the record's where a key led to an earlier
+   * job.
+   */
   private readonly batchJobs = new WeakMap<EnqueueAllRecord, readonly number[]>();
 
   /** `onProducerExpired`: the client must open a new session, so that its submit is not lost. */
@@ -136,7 +145,10 @@ export class SubmitProcessor {
     else if (submission.dueAt !== 0) this.context.queues.add(job, this.context.recordTime);
   }
 
-  /** A number that was accepted before is answered from the ledger; one that is uncommitted, when that has changed. */
+  /**
+   * A number that was accepted before is answered from the ledger; one that is uncommitted, when that has
+   * changed.
+   */
   private isRepeated(session: ClientSession, producer: Producer | undefined, item: SubmitItem): boolean {
     const job = producer?.jobOf(item.seq) ?? 0;
     if (job < 0) return true;
@@ -243,7 +255,10 @@ export class SubmitProcessor {
     if (item.wantsOutcome) for (const job of jobs) awaitOutcome(this.context, job, session);
   }
 
-  /** Once the uncommitted records are applied. A client whose session has ended meanwhile submits again in its next. */
+  /**
+   * Once the uncommitted records are applied. A client whose session has ended meanwhile submits again in its
+   * next.
+   */
   private retry(session: ClientSession, run: () => void): void {
     this.context.whenApplied(() => {
       if (session.closed) return;
@@ -266,8 +281,8 @@ export class SubmitProcessor {
 const PRODUCERS_FULL = refusal('ERR_PRODUCERS_FULL', 'too many clients that submit are remembered', 1_000);
 
 /**
- * Numbers are stored in records and in a window that grows with them: a number far ahead of the mark would make the leader remember
- * all between, and one that is not an integer would not come back from the log.
+ * Numbers are stored in records and in a window that grows with them: a number far ahead of the mark would
+ * make the leader remember all between, and one that is not an integer would not come back from the log.
  */
 function numberProblem(producer: Producer | undefined, seq: number, low: number): Refusal | undefined {
   const areWhole = Number.isSafeInteger(seq) && Number.isSafeInteger(low) && seq >= 1 && low >= 0;

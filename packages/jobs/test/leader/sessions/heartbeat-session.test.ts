@@ -2,161 +2,159 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { HeartbeatSession } from '#src/leader/sessions/heartbeat-session.js';
 import type { ToWorker } from '#src/protocol/worker-messages.js';
-import { policyOf } from '../../ledger/legal-history.js';
-import { LeaderRig, PlayedClient, type PlayedWorker } from '../leader-rig.js';
+import { policyOf } from '../../ledger/random-records.js';
+import { FakeClient, type FakeWorker, LeaderHarness } from '../leader-harness.js';
 
-const heartbeats = suite('heartbeats');
+const heartbeats = suite('heartbeat session');
 
 const TOKEN = 'a'.repeat(32);
 const RUN_MS = 40_000;
 
 function heartbeatOf(
-  rig: LeaderRig,
+  harness: LeaderHarness,
   token = TOKEN,
   incarnation = '1',
-): { heartbeat: HeartbeatSession; heard: ToWorker[] } {
-  const heard: ToWorker[] = [];
-  const heartbeat = rig.leader.openHeartbeat(
+): { heartbeat: HeartbeatSession; received: ToWorker[] } {
+  const received: ToWorker[] = [];
+  const heartbeat = harness.leader.openHeartbeat(
     { worker: 'w', incarnation, token },
-    { write: (message) => heard.push(message) },
+    { write: (message) => received.push(message) },
   );
   assert.instance(heartbeat, HeartbeatSession);
-  return { heartbeat, heard };
+  return { heartbeat, received };
 }
 
-/** Time passes while the loop of the worker stands and its heartbeat says so. */
-function stand(rig: LeaderRig, heartbeat: HeartbeatSession, ms: number): void {
+/** Time passes while the event loop of the worker is blocked and its heartbeat thread reports so. */
+function advanceBlocked(harness: LeaderHarness, heartbeat: HeartbeatSession, ms: number): void {
   for (let passed = 0; passed < ms; passed += 500) {
-    rig.advance(500);
-    rig.leader.fromHeartbeat(heartbeat, { blockedMs: passed + 500 });
-    rig.settle();
+    harness.advance(500);
+    harness.leader.fromHeartbeat(heartbeat, { blockedMs: passed + 500 });
+    harness.settle();
   }
 }
 
-function running(): { rig: LeaderRig; worker: PlayedWorker } {
-  const rig = new LeaderRig();
+function running(): { harness: LeaderHarness; worker: FakeWorker } {
+  const harness = new LeaderHarness();
   const policy = { ...policyOf('one'), limits: { runMs: RUN_MS, outputBytes: 1_000 } };
-  new PlayedClient(rig, 'ann', 't1', policy).submit('x');
-  const worker = rig.worker({ slots: 1, heartbeatToken: TOKEN });
+  new FakeClient(harness, 'ann', 't1', policy).submit('x');
+  const worker = harness.worker({ slots: 1, heartbeatToken: TOKEN });
   assert.is(worker.assigned().length, 1);
-  return { rig, worker };
+  return { harness, worker };
 }
 
-const livenessOf = (rig: LeaderRig): string | undefined => rig.leader.overview().workers[0]?.liveness;
+const livenessOf = (harness: LeaderHarness): string | undefined =>
+  harness.leader.overview().workers[0]?.liveness;
 
-heartbeats('a lease outlives any silence of the loop while the heartbeat speaks', () => {
-  const { rig, worker } = running();
-  const { heartbeat } = heartbeatOf(rig);
-  stand(rig, heartbeat, 20_000);
-  assert.is(livenessOf(rig), 'blocked');
+heartbeats('a lease does not expire while the heartbeat reports a blocked event loop', () => {
+  const { harness, worker } = running();
+  const { heartbeat } = heartbeatOf(harness);
+  advanceBlocked(harness, heartbeat, 20_000);
+  assert.is(livenessOf(harness), 'blocked');
   assert.equal(worker.aborted(), []);
-  worker.ok({ job: 1, attempt: 1 });
-  assert.is(livenessOf(rig), 'alive');
-  assert.is(rig.counts()['done'], 1);
+  worker.succeed({ job: 1, attempt: 1 });
+  assert.is(livenessOf(harness), 'alive');
+  assert.is(harness.counts()['done'], 1);
 });
 
-heartbeats('who has a heartbeat and is silent on both is gone, not blocked', () => {
-  const { rig, worker } = running();
-  rig.advance(3_500);
-  assert.is(livenessOf(rig), 'gone');
+heartbeats('a worker with a heartbeat that is silent on both connections is gone, not blocked', () => {
+  const { harness, worker } = running();
+  harness.advance(3_500);
+  assert.is(livenessOf(harness), 'gone');
   assert.equal(worker.aborted(), ['1.1 fenced']);
 });
 
-heartbeats('a blocked worker is given nothing, and everything again once it speaks', () => {
-  const rig = new LeaderRig();
-  const client = rig.client();
-  const worker = rig.worker({ slots: 1, heartbeatToken: TOKEN });
-  const { heartbeat } = heartbeatOf(rig);
-  stand(rig, heartbeat, 2_000);
+heartbeats('a blocked worker gets no jobs until it reports again', () => {
+  const harness = new LeaderHarness();
+  const client = harness.client();
+  const worker = harness.worker({ slots: 1, heartbeatToken: TOKEN });
+  const { heartbeat } = heartbeatOf(harness);
+  advanceBlocked(harness, heartbeat, 2_000);
   client.submit('x');
   assert.is(worker.assigned().length, 0);
   worker.report([]);
   assert.is(worker.assigned().length, 1);
 });
 
-// A13: who speaks for a worker must know what the worker said.
-heartbeats(
-  'a heartbeat with another token, or of another process, is refused and keeps nothing alive',
-  () => {
-    const { rig, worker } = running();
-    for (const [token, incarnation] of [
-      ['b'.repeat(32), '1'],
-      ['', '1'],
-      [TOKEN, '2'],
-    ]) {
-      const { heartbeat, heard } = heartbeatOf(rig, token, incarnation);
-      assert.is(heard[0]?.kind, 'refused');
-      rig.leader.fromHeartbeat(heartbeat, { blockedMs: 500 });
-    }
-    rig.advance(3_500);
-    assert.equal(worker.aborted(), ['1.1 fenced']);
-  },
-);
+// A heartbeat must present the token from the hello of its worker.
+heartbeats('a heartbeat with another token, or of another process, is refused and renews no lease', () => {
+  const { harness, worker } = running();
+  for (const [token, incarnation] of [
+    ['b'.repeat(32), '1'],
+    ['', '1'],
+    [TOKEN, '2'],
+  ]) {
+    const { heartbeat, received } = heartbeatOf(harness, token, incarnation);
+    assert.is(received[0]?.kind, 'refused');
+    harness.leader.fromHeartbeat(heartbeat, { blockedMs: 500 });
+  }
+  harness.advance(3_500);
+  assert.equal(worker.aborted(), ['1.1 fenced']);
+});
 
-heartbeats('a worker that named no heartbeat cannot be spoken for', () => {
-  const rig = new LeaderRig();
-  rig.client().submit('x');
-  rig.worker({ slots: 1 });
-  assert.is(heartbeatOf(rig, '').heard[0]?.kind, 'refused');
+heartbeats('a heartbeat for a worker that named no token is refused', () => {
+  const harness = new LeaderHarness();
+  harness.client().submit('x');
+  harness.worker({ slots: 1 });
+  assert.is(heartbeatOf(harness, '').received[0]?.kind, 'refused');
+});
+
+heartbeats('the grace period begins when both the worker and its heartbeat have disconnected', () => {
+  const { harness, worker } = running();
+  const { heartbeat } = heartbeatOf(harness);
+  advanceBlocked(harness, heartbeat, 2_000);
+  worker.disconnect();
+  advanceBlocked(harness, heartbeat, 5_000);
+  assert.is(harness.counts()['running'], 1);
+  assert.is(livenessOf(harness), 'blocked');
+  harness.leader.closed(heartbeat);
+  harness.advance(900);
+  assert.is(harness.counts()['running'], 1);
+  harness.advance(400);
+  assert.is(harness.counts()['running'], 0);
 });
 
 heartbeats(
-  'the connection of the loop may end while the heartbeat stands; the grace begins with the end of both',
+  'a worker whose event loop runs again may reconnect within the grace period and keeps its attempts',
   () => {
-    const { rig, worker } = running();
-    const { heartbeat } = heartbeatOf(rig);
-    stand(rig, heartbeat, 2_000);
-    worker.lose();
-    stand(rig, heartbeat, 5_000);
-    assert.is(rig.counts()['running'], 1);
-    assert.is(livenessOf(rig), 'blocked');
-    rig.leader.closed(heartbeat);
-    rig.advance(900);
-    assert.is(rig.counts()['running'], 1);
-    rig.advance(400);
-    assert.is(rig.counts()['running'], 0);
+    const { harness, worker } = running();
+    const { heartbeat } = heartbeatOf(harness);
+    advanceBlocked(harness, heartbeat, 2_000);
+    worker.disconnect();
+    advanceBlocked(harness, heartbeat, 3_000);
+    harness.leader.fromHeartbeat(heartbeat, { blockedMs: 0 });
+    harness.advance(800);
+    const back = harness.worker({ slots: 1, heartbeatToken: TOKEN, held: [{ job: 1, attempt: 1 }] });
+    assert.equal(back.aborted(), []);
+    back.succeed({ job: 1, attempt: 1 });
+    assert.is(harness.counts()['done'], 1);
   },
 );
 
-heartbeats('a loop that turns again has the grace to come back, and keeps what it holds', () => {
-  const { rig, worker } = running();
-  const { heartbeat } = heartbeatOf(rig);
-  stand(rig, heartbeat, 2_000);
-  worker.lose();
-  stand(rig, heartbeat, 3_000);
-  rig.leader.fromHeartbeat(heartbeat, { blockedMs: 0 });
-  rig.advance(800);
-  const back = rig.worker({ slots: 1, heartbeatToken: TOKEN, held: [{ job: 1, attempt: 1 }] });
-  assert.equal(back.aborted(), []);
-  back.ok({ job: 1, attempt: 1 });
-  assert.is(rig.counts()['done'], 1);
-});
-
 heartbeats(
-  'a blocked attempt ends at its run-time limit without a grace, and its late end is not believed',
+  'a blocked attempt ends at its run-time limit without a grace period, and its late end is fenced',
   () => {
-    const { rig, worker } = running();
-    const { heartbeat } = heartbeatOf(rig);
-    const { runMs } = rig.leader.ledger.jobs.get(1)?.policy.limits ?? { runMs: 0 };
-    stand(rig, heartbeat, runMs - 500);
+    const { harness, worker } = running();
+    const { heartbeat } = heartbeatOf(harness);
+    const { runMs } = harness.leader.ledger.jobs.get(1)?.policy.limits ?? { runMs: 0 };
+    advanceBlocked(harness, heartbeat, runMs - 500);
     assert.equal(worker.aborted(), []);
-    stand(rig, heartbeat, 1_000);
+    advanceBlocked(harness, heartbeat, 1_000);
     assert.equal(worker.aborted(), ['1.1 fenced']);
-    worker.ok({ job: 1, attempt: 1 });
-    assert.is(rig.counts()['done'], 0);
+    worker.succeed({ job: 1, attempt: 1 });
+    assert.is(harness.counts()['done'], 0);
   },
 );
 
-heartbeats('after a restart of the leader a heartbeat keeps what its worker cannot claim yet', () => {
-  const { rig: before } = running();
-  const rig = before.restarted();
-  const { heartbeat, heard } = heartbeatOf(rig);
-  assert.equal(heard, []);
-  stand(rig, heartbeat, 30_000);
-  assert.is(rig.counts()['running'], 1);
-  rig.leader.closed(heartbeat);
-  rig.advance(11_000);
-  assert.is(rig.counts()['running'], 0);
+heartbeats('after a restart of the leader a heartbeat keeps the leases of its blocked worker', () => {
+  const { harness: before } = running();
+  const harness = before.restarted();
+  const { heartbeat, received } = heartbeatOf(harness);
+  assert.equal(received, []);
+  advanceBlocked(harness, heartbeat, 30_000);
+  assert.is(harness.counts()['running'], 1);
+  harness.leader.closed(heartbeat);
+  harness.advance(11_000);
+  assert.is(harness.counts()['running'], 0);
 });
 
 heartbeats.run();

@@ -1,0 +1,64 @@
+import { OUTPUT_BYTES_MAX } from '../../job/job-policy.js';
+import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from '../../ledger/ledger-limits.js';
+
+/** Every bound of a leader. A submit beyond one gets a named refusal. */
+export interface LeaderLimits extends LedgerLimits {
+  /** Queued and running jobs. */
+  readonly jobsMax: number;
+  /** The payloads of these jobs together. */
+  readonly jobBytesMax: number;
+  readonly payloadBytesMax: number;
+  readonly keysMax: number;
+  readonly deadMax: number;
+  readonly producersMax: number;
+  readonly policiesMax: number;
+  /** Submits one client may have unanswered. */
+  readonly outstandingMax: number;
+  /** Attempts one client may have running at once. */
+  readonly clientRunningMax: number;
+  readonly batchMax: number;
+}
+
+export const DEFAULT_LEADER_LIMITS: LeaderLimits = {
+  ...DEFAULT_LEDGER_LIMITS,
+  jobsMax: 2_000_000,
+  jobBytesMax: 1024 * 1024 * 1024,
+  payloadBytesMax: 1024 * 1024,
+  keysMax: 1_000_000,
+  deadMax: 100_000,
+  producersMax: 65_536,
+  policiesMax: 16_384,
+  outstandingMax: 16_384,
+  clientRunningMax: Number.MAX_SAFE_INTEGER,
+  batchMax: 10_000,
+};
+
+/**
+ * The most a payload that is streamed to the disk may have. With its framing it is a body that every peer
+ * accepts.
+ */
+export const PAYLOAD_BYTES_MAX = 255 * 1024 * 1024;
+
+/** The most one record may carry. */
+export const RECORD_BYTES_MAX = OUTPUT_BYTES_MAX;
+
+/** Times of a leader, in milliseconds of its monotonic clock. */
+export interface LeaderTimes {
+  /** How often leases, delays and retention are checked. */
+  readonly tickMs: number;
+  readonly heartbeatMs: number;
+  /** How long a worker keeps its attempts after its connection was lost. */
+  readonly resumeGraceMs: number;
+  /** The same after a restart of the leader. */
+  readonly reclaimMs: number;
+  /** How long after the run-time limit the leader ends an attempt that its worker did not end. */
+  readonly runGraceMs: number;
+}
+
+export const DEFAULT_LEADER_TIMES: LeaderTimes = {
+  tickMs: 100,
+  heartbeatMs: 1_000,
+  resumeGraceMs: 1_000,
+  reclaimMs: 10_000,
+  runGraceMs: 5_000,
+};

@@ -1,0 +1,39 @@
+import { callback, type OptionRule, object, options, text, wholeNumber } from '@troupe/core/option-check';
+import { YEAR_MS } from '../../option-check.js';
+import { type LeaderLimits, type LeaderTimes, PAYLOAD_BYTES_MAX } from './leader-limits.js';
+
+const LIMITS: Readonly<Record<keyof LeaderLimits, OptionRule>> = {
+  resultsMax: wholeNumber(0),
+  resultsBytesMax: wholeNumber(0),
+  keyWindowMs: wholeNumber(1, YEAR_MS),
+  jobsMax: wholeNumber(1),
+  jobBytesMax: wholeNumber(1),
+  payloadBytesMax: wholeNumber(1, PAYLOAD_BYTES_MAX),
+  keysMax: wholeNumber(0),
+  deadMax: wholeNumber(0),
+  producersMax: wholeNumber(1),
+  policiesMax: wholeNumber(1),
+  outstandingMax: wholeNumber(1),
+  clientRunningMax: wholeNumber(1),
+  batchMax: wholeNumber(1),
+};
+
+const TIMES: Readonly<Record<keyof LeaderTimes, OptionRule>> = {
+  tickMs: wholeNumber(1, 60_000),
+  heartbeatMs: wholeNumber(1, 3_600_000),
+  resumeGraceMs: wholeNumber(0, YEAR_MS),
+  reclaimMs: wholeNumber(0, YEAR_MS),
+  runGraceMs: wholeNumber(0, YEAR_MS),
+};
+
+/** The options of every leader, embedded or over the network. */
+export const LEADER_OPTION_RULES = {
+  dir: text(4_096),
+  journal: callback,
+  limits: options(LIMITS),
+  times: options(TIMES),
+  wal: object,
+  onFatal: callback,
+  observe: callback,
+  host: object,
+};

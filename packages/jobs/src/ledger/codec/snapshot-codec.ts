@@ -1,0 +1,160 @@
+import { ByteWriter } from '../../bytes/byte-writer.js';
+import type { JobPolicy } from '../../job/job-policy.js';
+import { LedgerCorruptError } from '../../jobs-error.js';
+import { StoredPolicy } from '../jobs/job.js';
+import type { KeyEntry } from '../key-window.js';
+import type { Ledger } from '../ledger.js';
+import { Producer } from '../producer.js';
+import { LedgerByteReader } from './ledger-byte-reader.js';
+import { jobDecoder, jobEncoder } from './snapshot-job-codec.js';
+
+const VERSION = 1;
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * The kind of a chunk, its first byte. Each chunk can be read on its own, in the order in which they were
+ * written.
+ */
+const HEAD = 1;
+const PRODUCERS = 2;
+const KEYS = 3;
+const JOBS = 4;
+
+/**
+ * The whole ledger as chunks, canonical: equal ledgers give equal bytes. Every policy is kept, used or not:
+ * the leader may refer to it in any later record, until it writes a `policy_drop`.
+ */
+export function* encodeSnapshot(ledger: Ledger): Generator<Uint8Array> {
+  const out = new ByteWriter();
+  out.byte(HEAD);
+  encodeHead(ledger, out);
+  encodePolicies(ledger, out);
+  yield out.take();
+  yield* chunks(PRODUCERS, ledger.producers.values(), encodeProducer, out);
+  yield* chunks(KEYS, ledger.keys.entries(), encodeKey, out);
+  yield* chunks(JOBS, ledger.jobs.values(), jobEncoder(), out);
+}
+
+function* chunks<T>(
+  kind: number,
+  values: Iterable<T>,
+  encode: (value: T, out: ByteWriter) => void,
+  out: ByteWriter,
+): Generator<Uint8Array> {
+  for (const value of values) {
+    if (out.length === 0) out.byte(kind);
+    encode(value, out);
+    if (out.length >= CHUNK_BYTES) yield out.take();
+  }
+  if (out.length > 0) yield out.take();
+}
+
+/** Adds one chunk to a ledger that was empty before the first. */
+export function loadChunk(ledger: Ledger, chunk: Uint8Array): void {
+  const read = new LedgerByteReader(chunk);
+  const kind = read.byte();
+  if (kind === HEAD) {
+    decodeHead(ledger, read);
+    decodePolicies(ledger, read);
+    return;
+  }
+  const decode = decoderOf(kind);
+  if (decode === undefined) throw new LedgerCorruptError(`snapshot: chunk kind ${kind} is unknown`);
+  while (!read.done) decode(ledger, read);
+}
+
+function decoderOf(kind: number): ((ledger: Ledger, read: LedgerByteReader) => void) | undefined {
+  switch (kind) {
+    case PRODUCERS:
+      return decodeProducer;
+    case KEYS:
+      return decodeKey;
+    case JOBS:
+      return jobDecoder();
+    default:
+      return undefined;
+  }
+}
+
+function encodeHead(ledger: Ledger, out: ByteWriter): void {
+  out.byte(VERSION);
+  out.text(ledger.tag);
+  out.double(ledger.now);
+  out.double(ledger.producerCheckAt);
+  out.int(ledger.limits.resultsMax);
+  out.int(ledger.limits.resultsBytesMax);
+  out.int(ledger.limits.keyWindowMs);
+  for (const count of [
+    ledger.nextJob,
+    ledger.nextPolicy,
+    ledger.nextProducer,
+    ledger.accepted,
+    ledger.dropped,
+  ]) {
+    out.int(count);
+  }
+}
+
+function decodeHead(ledger: Ledger, read: LedgerByteReader): void {
+  const version = read.byte();
+  if (version !== VERSION)
+    throw new LedgerCorruptError(`snapshot: version ${version}, this program reads ${VERSION}`);
+  ledger.tag = read.text();
+  ledger.now = read.double();
+  ledger.producerCheckAt = read.double();
+  ledger.limits = { resultsMax: read.int(), resultsBytesMax: read.int(), keyWindowMs: read.int() };
+  ledger.nextJob = read.int();
+  ledger.nextPolicy = read.int();
+  ledger.nextProducer = read.int();
+  ledger.accepted = read.int();
+  ledger.dropped = read.int();
+}
+
+function encodePolicies(ledger: Ledger, out: ByteWriter): void {
+  out.int(ledger.policies.size);
+  for (const policy of ledger.policies.values()) {
+    out.int(policy.no);
+    out.text(JSON.stringify(policy));
+  }
+}
+
+function decodePolicies(ledger: Ledger, read: LedgerByteReader): void {
+  for (let left = read.int(); left > 0; left -= 1) {
+    const no = read.int();
+    ledger.policies.set(no, new StoredPolicy(no, JSON.parse(read.text()) as JobPolicy));
+  }
+}
+
+function encodeProducer(producer: Producer, out: ByteWriter): void {
+  out.int(producer.no);
+  out.text(producer.client);
+  out.text(producer.token);
+  out.double(producer.lastAt);
+  out.int(producer.low);
+  const entries = [...producer.entries()];
+  out.int(entries.length);
+  for (const [seq, job] of entries) {
+    out.int(seq);
+    out.int(job);
+  }
+}
+
+function decodeProducer(ledger: Ledger, read: LedgerByteReader): void {
+  const producer = new Producer(read.int(), read.text(), read.text(), read.double());
+  producer.advance(read.int());
+  for (let entries = read.int(); entries > 0; entries -= 1) {
+    producer.addSubmit(read.int(), read.int(), producer.low, producer.lastAt);
+  }
+  ledger.producers.set(producer.no, producer);
+}
+
+function encodeKey(entry: KeyEntry, out: ByteWriter): void {
+  out.text(entry.key);
+  out.int(entry.job);
+  out.int(entry.hash);
+  out.double(entry.expiresAt);
+}
+
+function decodeKey(ledger: Ledger, read: LedgerByteReader): void {
+  ledger.keys.add({ key: read.text(), job: read.int(), hash: read.int(), expiresAt: read.double() });
+}

@@ -1,0 +1,147 @@
+// Jobs in a snapshot. A done or cancelled job that shares its template with the one before it is written
+// short (ADR 0417).
+
+import type { ByteWriter } from '../../bytes/byte-writer.js';
+import type { Payload } from '../../job/payload.js';
+import { LedgerCorruptError } from '../../jobs-error.js';
+import { jobFromTemplate, sharesTemplate } from '../jobs/ended-job-template.js';
+import { Job, type JobEnd, type JobState } from '../jobs/job.js';
+import type { Ledger } from '../ledger.js';
+import type { LedgerByteReader } from './ledger-byte-reader.js';
+import { decodeFailure, encodeFailure } from './record-codec.js';
+
+const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
+/** The size of a chunk that has its kind and no job. */
+const EMPTY_CHUNK_BYTES = 1;
+
+/** The form of a job, in its first byte. */
+const WHOLE = 0;
+/**
+ * Number, times and result; the other fields are those of the last done or cancelled job before it, its
+ * template.
+ */
+const FROM_TEMPLATE = 1;
+/** The same without the result, which is the template's too. */
+const SAME_RESULT = 2;
+
+/** The encoder of one snapshot. A chunk can be read on its own, so its first job is whole. */
+export function jobEncoder(): (job: Job, out: ByteWriter) => void {
+  let last: Job | undefined;
+  return (job, out) => {
+    const template = out.length === EMPTY_CHUNK_BYTES ? undefined : last;
+    if (isFinal(job)) last = job;
+    if (template !== undefined && sharesTemplate(job, template))
+      return encodeFromTemplate(job, template, out);
+    out.byte(WHOLE);
+    encodeJob(job, out);
+  };
+}
+
+/** The decoder of one chunk. */
+export function jobDecoder(): (ledger: Ledger, read: LedgerByteReader) => void {
+  let last: Job | undefined;
+  return (ledger, read) => {
+    const form = read.byte();
+    const job = form === WHOLE ? decodeJob(ledger, read) : decodeFromTemplate(ledger, read, form, last);
+    if (isFinal(job)) last = job;
+  };
+}
+
+/** Ended for good: a dead job may be redriven. */
+function isFinal({ state }: Job): boolean {
+  return state === 'done' || state === 'cancelled';
+}
+
+function encodeFromTemplate(job: Job, template: Job, out: ByteWriter): void {
+  const end = job.end as JobEnd; // it has ended
+  const isSame = end.result === template.end?.result;
+  out.byte(isSame ? SAME_RESULT : FROM_TEMPLATE);
+  out.int(job.no - template.no);
+  out.double(job.at);
+  out.double(end.at);
+  if (!isSame) encodeResult(end.result, out);
+}
+
+function decodeFromTemplate(
+  ledger: Ledger,
+  read: LedgerByteReader,
+  form: number,
+  template: Job | undefined,
+): Job {
+  if (template?.end === undefined || (form !== FROM_TEMPLATE && form !== SAME_RESULT))
+    throw new LedgerCorruptError(`snapshot: job form ${form} has no preceding template`);
+  const no = template.no + read.int();
+  const at = read.double();
+  const endAt = read.double();
+  const result = form === SAME_RESULT ? template.end.result : decodeResult(read);
+  const job = jobFromTemplate(template, { no, at, endAt, result });
+  addToLedger(ledger, job);
+  ledger.recordEnd(job, job.end as JobEnd); // as its template
+  return job;
+}
+
+function encodeJob(job: Job, out: ByteWriter): void {
+  out.int(job.no);
+  out.int(job.policy.no);
+  out.byte(STATES.indexOf(job.state));
+  out.text(job.client);
+  out.double(job.at);
+  out.text(job.key);
+  out.double(job.dueAt);
+  out.int(job.attempt);
+  out.int(job.failures);
+  out.int(job.crashes);
+  out.text(job.worker);
+  out.payload(job.payload);
+  encodeFailure(job.failure, out);
+  if (job.end !== undefined) encodeEnd(job.end, out);
+}
+
+function encodeEnd(end: JobEnd, out: ByteWriter): void {
+  out.double(end.at);
+  out.text(end.reason);
+  encodeResult(end.result, out);
+  encodeFailure(end.failure, out);
+}
+
+function encodeResult(result: Payload | undefined, out: ByteWriter): void {
+  out.byte(result === undefined ? 0 : 1);
+  if (result !== undefined) out.payload(result);
+}
+
+function decodeJob(ledger: Ledger, read: LedgerByteReader): Job {
+  const no = read.int();
+  const policy = ledger.policies.get(read.int());
+  const state = STATES[read.byte()];
+  if (policy === undefined || state === undefined)
+    throw new LedgerCorruptError(`snapshot: job ${no} is damaged`);
+  const client = read.text();
+  const at = read.double();
+  const key = read.text();
+  const dueAt = read.double();
+  const counts = { attempt: read.int(), failures: read.int(), crashes: read.int(), worker: read.text() };
+  const job = Object.assign(new Job(no, policy, client, at, key, read.anyPayload(), dueAt), counts);
+  job.failure = decodeFailure(read);
+  job.state = state;
+  addToLedger(ledger, job);
+  if (state === 'queued' || state === 'running') ledger.liveBytes += job.payload.length;
+  else ledger.recordEnd(job, decodeEnd(read));
+  return job;
+}
+
+function addToLedger(ledger: Ledger, job: Job): void {
+  ledger.jobs.add(job);
+  job.policy.jobs += 1;
+  ledger.counts[job.state] += 1;
+}
+
+function decodeEnd(read: LedgerByteReader): JobEnd {
+  const at = read.double();
+  const reason = read.text();
+  const result = decodeResult(read);
+  return { at, result, reason, failure: decodeFailure(read) };
+}
+
+function decodeResult(read: LedgerByteReader): Payload | undefined {
+  return read.byte() === 0 ? undefined : read.payload();
+}

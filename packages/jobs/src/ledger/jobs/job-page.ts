@@ -1,0 +1,64 @@
+import type { Payload } from '../../job/payload.js';
+import type { Job, OwnerState } from './job.js';
+import { JobArchive } from './job-archive.js';
+
+const PAGE_BITS = 7;
+export const PAGE_JOBS = 1 << PAGE_BITS;
+
+/** Jobs with consecutive numbers. Once all of them are done or cancelled they are archived. */
+export class JobPage<State extends OwnerState = OwnerState> {
+  /** Jobs that were not removed. */
+  size = 0;
+  private endedCount = 0;
+  private jobs: (Job<State> | undefined)[] = new Array<Job<State> | undefined>(PAGE_JOBS).fill(undefined);
+  private archive: JobArchive<State> | undefined = undefined;
+
+  get(no: number): Job<State> | undefined {
+    return this.at(indexOf(no));
+  }
+
+  at(index: number): Job<State> | undefined {
+    return this.archive === undefined ? this.jobs[index] : this.archive.get(index);
+  }
+
+  templateOf(no: number): Job<State> | undefined {
+    return this.archive === undefined ? this.jobs[indexOf(no)] : this.archive.templateOf(indexOf(no));
+  }
+
+  resultOf(no: number): Payload | undefined {
+    if (this.archive === undefined) return this.jobs[indexOf(no)]?.end?.result;
+    return this.archive.resultOf(indexOf(no));
+  }
+
+  add(job: Job<State>): void {
+    this.jobs[indexOf(job.no)] = job;
+    this.size += 1;
+  }
+
+  remove(no: number): void {
+    if (this.archive === undefined) this.jobs[indexOf(no)] = undefined;
+    else this.archive.remove(indexOf(no));
+    this.size -= 1;
+  }
+
+  /** A job is done or cancelled, which is final; a dead one may be redriven. */
+  jobEnded(no: number): void {
+    this.endedCount += 1;
+    if (this.endedCount < PAGE_JOBS) return;
+    this.archive = new JobArchive(no - indexOf(no), this.jobs);
+    this.jobs = [];
+  }
+
+  get isArchived(): boolean {
+    return this.archive !== undefined;
+  }
+}
+
+/** Division, not a shift, beyond 32 bits. The low seven bits are exact either way. */
+export function pageNo(no: number): number {
+  return no < 0x8000_0000 ? no >>> PAGE_BITS : Math.floor(no / PAGE_JOBS);
+}
+
+function indexOf(no: number): number {
+  return no & (PAGE_JOBS - 1);
+}

@@ -1,0 +1,92 @@
+import type { JobPolicy } from '../../job/job-policy.js';
+import type { Payload } from '../../job/payload.js';
+import type { JobFailure } from '../../jobs-error.js';
+
+export type JobState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled';
+
+/** A policy with the number under which the records refer to it. */
+export class StoredPolicy implements JobPolicy {
+  readonly no: number;
+  readonly exec: string;
+  readonly group: string;
+  readonly retry: JobPolicy['retry'];
+  readonly leaseMs: number;
+  readonly limits: JobPolicy['limits'];
+  readonly keep: JobPolicy['keep'];
+  /** The number of jobs in the ledger that refer to it, ended ones included. */
+  jobs = 0;
+
+  constructor(no: number, { exec, group, retry, leaseMs, limits, keep }: JobPolicy) {
+    this.no = no;
+    this.exec = exec;
+    this.group = group;
+    this.retry = retry;
+    this.leaseMs = leaseMs;
+    this.limits = limits;
+    this.keep = keep;
+  }
+
+  toJSON(): JobPolicy {
+    const { exec, group, retry, leaseMs, limits, keep } = this;
+    return { exec, group, retry, leaseMs, limits, keep };
+  }
+}
+
+/** How a job ended. */
+export interface JobEnd {
+  readonly at: number;
+  readonly result: Payload | undefined;
+  /** Why it is dead, or why it was cancelled. */
+  readonly reason: string;
+  readonly failure: JobFailure | undefined;
+}
+
+/** State that the owner of a ledger keeps on its jobs. */
+export interface OwnerState {
+  readonly lease: unknown;
+  readonly waiters: unknown;
+}
+
+/**
+ * One job. Its fields are the fold of the records, except `pending`, `lease` and `waiters`: these belong to
+ * the owner of the ledger, are never stored, and `apply` does not read them.
+ */
+export class Job<State extends OwnerState = OwnerState> {
+  readonly no: number;
+  readonly policy: StoredPolicy;
+  readonly client: string;
+  readonly at: number;
+  readonly key: string;
+  state: JobState = 'queued';
+  attempt = 0;
+  failures = 0;
+  crashes = 0;
+  payload: Payload;
+  dueAt: number;
+  worker = '';
+  /** The failure of the latest attempt, while the job may still be tried again. */
+  failure: JobFailure | undefined = undefined;
+  end: JobEnd | undefined = undefined;
+  /** A record about this job is on its way to the disk. */
+  pending = false;
+  lease: State['lease'] | undefined = undefined;
+  waiters: State['waiters'] | undefined = undefined;
+
+  constructor(
+    no: number,
+    policy: StoredPolicy,
+    client: string,
+    at: number,
+    key: string,
+    payload: Payload,
+    dueAt: number,
+  ) {
+    this.no = no;
+    this.policy = policy;
+    this.client = client;
+    this.at = at;
+    this.key = key;
+    this.payload = payload;
+    this.dueAt = dueAt;
+  }
+}

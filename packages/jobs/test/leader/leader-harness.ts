@@ -1,0 +1,325 @@
+import type { Journal, OpenJournal } from '@troupe/jobs';
+import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
+import type { JobsHost } from '#src/host.js';
+import type { JobPolicy } from '#src/job/job-policy.js';
+import type { Leader } from '#src/leader/leader.js';
+import { openLeader } from '#src/leader/open-leader.js';
+import type { LeaderLimits, LeaderTimes } from '#src/leader/options/leader-limits.js';
+import type { ClientSession } from '#src/leader/sessions/client-session.js';
+import type { WorkerSession } from '#src/leader/sessions/worker-session.js';
+import { decodeRecords } from '#src/ledger/codec/record-codec.js';
+import type { LedgerRecord } from '#src/ledger/record.js';
+import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
+import type {
+  Assignment,
+  AttemptEnd,
+  AttemptRange,
+  AttemptRef,
+  ToWorker,
+} from '#src/protocol/worker-messages.js';
+import { policyOf } from '../ledger/random-records.js';
+
+/** A leader alone, on manual time and with a journal in memory. The test acts as its workers and clients. */
+export class LeaderHarness {
+  now = 0;
+  /** How far the wall clock was set forward, or back. */
+  wallStepMs = 0;
+  readonly log: MemoryLog;
+  leader!: Leader;
+  failJournal = false;
+  diskLow = false;
+  /** While it is an array, writes wait in it until {@link completeWrite}. */
+  heldWrites: (() => void)[] | undefined;
+  appends = 0;
+  readonly fatal: Error[] = [];
+  private due: (() => void)[] = [];
+  private timers: { at: number; run: () => void }[] = [];
+  private readonly options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes> };
+
+  constructor(
+    options: { limits?: Partial<LeaderLimits>; times?: Partial<LeaderTimes>; log?: MemoryLog } = {},
+    clock = { now: 0, wallStepMs: 0 },
+  ) {
+    this.options = options;
+    this.now = clock.now;
+    this.wallStepMs = clock.wallStepMs;
+    this.log = options.log ?? { entries: [] };
+    const put = (run: () => void): void => void this.due.push(run);
+    const host: JobsHost = {
+      now: () => this.now,
+      wallNow: () => 1_000_000_000 + this.now + this.wallStepMs,
+      random: () => 0.5,
+      soon: put,
+      later: put,
+      setTimer: (ms, run) => {
+        const timer = { at: this.now + ms, run };
+        this.timers.push(timer);
+        const cancel = (): void => {
+          this.timers = this.timers.filter((one) => one !== timer);
+        };
+        return { cancel };
+      },
+    };
+    const { limits, times } = options;
+    openLeader(
+      {
+        host,
+        openJournal: this.journal(put),
+        onFatal: (error) => void this.fatal.push(error),
+        limits,
+        times,
+      },
+      (error, leader) => {
+        if (leader === undefined) throw error ?? new Error('no leader');
+        this.leader = leader;
+      },
+    );
+    this.settle();
+  }
+
+  /** A journal in memory whose writes can be made to fail. */
+  private journal(put: (run: () => void) => void): OpenJournal {
+    return (reader, done) =>
+      memoryJournal(this.log, put)(reader, (error, journal) => {
+        if (journal === undefined) return done(error);
+        const append: Journal['append'] = (entries, appended) => {
+          this.appends += 1;
+          if (this.failJournal) put(() => appended(new Error('EIO'), 0));
+          else if (this.heldWrites === undefined) journal.append(entries, appended);
+          // The caller's buffer is in use until the callback, so the bytes may be read then.
+          else this.heldWrites.push(() => journal.append(entries, appended));
+        };
+        const isLow = (): boolean => this.diskLow;
+        done(null, {
+          ...journal,
+          append,
+          get diskLow() {
+            return isLow();
+          },
+        });
+      });
+  }
+
+  /** The oldest held write becomes durable. */
+  completeWrite(): void {
+    this.heldWrites?.shift()?.();
+    this.settle();
+  }
+
+  /** The durable records, in order. */
+  records(): LedgerRecord[] {
+    const records: LedgerRecord[] = [];
+    for (const entry of this.log.entries) decodeRecords(entry, (record) => void records.push(record));
+    return records;
+  }
+
+  /** The process ends at once; a new leader reads its log. */
+  restarted(): LeaderHarness {
+    const { now, wallStepMs } = this;
+    return new LeaderHarness(
+      { ...this.options, log: { entries: [...this.log.entries] } },
+      { now, wallStepMs },
+    );
+  }
+
+  settle(): void {
+    while (this.due.length > 0) {
+      const due = this.due;
+      this.due = [];
+      for (const run of due) run();
+    }
+  }
+
+  advance(ms: number): void {
+    const until = this.now + ms;
+    for (;;) {
+      const next = this.timers.filter((one) => one.at <= until).sort((a, b) => a.at - b.at)[0];
+      if (next === undefined) break;
+      this.timers = this.timers.filter((one) => one !== next);
+      this.now = Math.max(this.now, next.at);
+      next.run();
+      this.settle();
+    }
+    this.now = until;
+    this.settle();
+  }
+
+  /** Time passes while these workers send heartbeats. */
+  advanceWithHeartbeats(ms: number, ...workers: readonly FakeWorker[]): void {
+    for (let passed = 0; passed < ms; passed += 100) {
+      this.advance(100);
+      for (const worker of workers) worker.report([]);
+    }
+  }
+
+  client(name = 'ann', token = 't1'): FakeClient {
+    return new FakeClient(this, name, token);
+  }
+
+  worker(options: Partial<FakeWorkerOptions> = {}): FakeWorker {
+    return new FakeWorker(this, {
+      name: 'w',
+      incarnation: '1',
+      slots: 2,
+      execs: ['one'],
+      patterns: ['job.assign.>'],
+      held: [],
+      ...options,
+    });
+  }
+
+  counts(): Record<string, number> {
+    return { ...this.leader.ledger.counts };
+  }
+}
+
+/** One client session, driven by the test. */
+export class FakeClient {
+  readonly received: ToClient[] = [];
+  onReceived: (message: ToClient) => void = () => undefined;
+  readonly session: ClientSession;
+  private readonly harness: LeaderHarness;
+  private seq = 0;
+
+  constructor(
+    harness: LeaderHarness,
+    client: string,
+    token: string,
+    policy: JobPolicy = policyOf('one', { doneMs: 1e6, deadMs: 1e6 }),
+  ) {
+    this.harness = harness;
+    const write = (message: ToClient): void => {
+      this.received.push(message);
+      this.onReceived(message);
+    };
+    this.session = harness.leader.openClient({ client, token }, { write });
+    harness.settle();
+    this.write({ kind: 'define', ref: 1, policy });
+  }
+
+  write(message: ClientMessage): void {
+    this.harness.leader.fromClient(this.session, message);
+    this.harness.settle();
+  }
+
+  submit(payload: string, extra: { key?: string; delayMs?: number; seq?: number } = {}): Receipt | undefined {
+    this.seq = extra.seq ?? this.seq + 1;
+    const { key = '', delayMs = 0 } = extra;
+    this.write({
+      kind: 'submit',
+      low: 0,
+      items: [{ seq: this.seq, ref: 1, payload, key, delayMs, wantsOutcome: true }],
+    });
+    return this.receipts()
+      .filter((one) => one.seq === this.seq)
+      .at(-1);
+  }
+
+  receipts(): Receipt[] {
+    return this.received.flatMap((message) => (message.kind === 'receipts' ? message.items : []));
+  }
+
+  outcomes(): JobOutcome[] {
+    return this.received.flatMap((message) => (message.kind === 'outcomes' ? message.items : []));
+  }
+}
+
+interface FakeWorkerOptions {
+  readonly name: string;
+  readonly incarnation: string;
+  readonly slots: number;
+  readonly execs: readonly string[];
+  readonly patterns: readonly string[];
+  readonly held: readonly AttemptRef[];
+  readonly heartbeatToken?: string;
+}
+
+/** One worker session, driven by the test. */
+export class FakeWorker {
+  readonly received: ToWorker[] = [];
+  onReceived: (message: ToWorker) => void = () => undefined;
+  readonly session: WorkerSession;
+  private readonly harness: LeaderHarness;
+  private granted: number;
+
+  constructor(harness: LeaderHarness, options: FakeWorkerOptions) {
+    const { name, incarnation, slots, execs, patterns, held, heartbeatToken = '' } = options;
+    this.harness = harness;
+    this.granted = slots - held.length;
+    this.session = harness.leader.openWorker(
+      {
+        worker: name,
+        incarnation,
+        slots,
+        execs,
+        patterns,
+        held,
+        heartbeatToken,
+        credit: { jobs: this.granted, bytes: 1_000_000 },
+      },
+      {
+        write: (message) => {
+          this.received.push(message);
+          this.onReceived(message);
+        },
+      },
+    );
+    harness.settle();
+  }
+
+  assigned(): Assignment[] {
+    return this.received.flatMap((message) => (message.kind === 'assign' ? message.items : []));
+  }
+
+  acknowledged(): AttemptRange[] {
+    return this.received.flatMap((message) => (message.kind === 'acknowledged' ? message.items : []));
+  }
+
+  aborted(): string[] {
+    return this.received.flatMap((message) =>
+      message.kind === 'abort' ? message.items.map((one) => `${one.job}.${one.attempt} ${one.reason}`) : [],
+    );
+  }
+
+  /** Reports ends, and grants `returned` more jobs. */
+  report(ends: readonly AttemptEnd[], returned = ends.length, runMs?: number): void {
+    this.granted += returned;
+    const credit = { jobs: this.granted, bytes: 1_000_000 };
+    this.harness.leader.fromWorker(this.session, {
+      kind: 'report',
+      ends,
+      credit,
+      cpu: 0,
+      lagMs: 0,
+      runMs,
+    });
+    this.harness.settle();
+  }
+
+  succeed(attempt: AttemptRef, result = '1'): void {
+    this.report([{ outcome: 'ok', job: attempt.job, attempt: attempt.attempt, result }]);
+  }
+
+  fail(attempt: AttemptRef): void {
+    const failure = { name: 'Error', message: 'no' };
+    this.report([{ outcome: 'failed', job: attempt.job, attempt: attempt.attempt, failure }]);
+  }
+
+  /** Fails with an error that is not retried. */
+  failFinally(attempt: AttemptRef): void {
+    const failure = { name: 'Error', message: 'never' };
+    this.report([{ outcome: 'final', job: attempt.job, attempt: attempt.attempt, failure }]);
+  }
+
+  disconnect(): void {
+    this.harness.leader.closed(this.session);
+    this.harness.settle();
+  }
+}
+
+/** Fails the test where there is no such element. */
+export function nth<T>(all: readonly T[], index: number): T {
+  const one = all[index];
+  if (one === undefined) throw new Error(`there are ${all.length}, not ${index + 1}`);
+  return one;
+}

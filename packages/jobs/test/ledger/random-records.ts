@@ -1,0 +1,84 @@
+import type { JobPolicy } from '#src/job/job-policy.js';
+import { DEFAULT_RETRY } from '#src/job/retry-policy.js';
+import type { Job } from '#src/ledger/jobs/job.js';
+import type { Ledger } from '#src/ledger/ledger.js';
+import type { LedgerRecord } from '#src/ledger/record.js';
+
+export function policyOf(exec: string, keep = { doneMs: 500, deadMs: 2_000 }): JobPolicy {
+  return {
+    exec,
+    group: 'g',
+    retry: DEFAULT_RETRY,
+    leaseMs: 1_000,
+    limits: { runMs: 1_000, outputBytes: 1_000 },
+    keep,
+  };
+}
+
+/** The records at the beginning of every log. */
+export function firstRecords(): LedgerRecord[] {
+  return [
+    { type: 'genesis', at: 1, tag: 'abcde' },
+    { type: 'policy', at: 1, no: 1, policy: policyOf('one') },
+    { type: 'policy', at: 1, no: 2, policy: policyOf('two', { doneMs: 0, deadMs: 0 }) },
+    { type: 'producer', at: 1, producer: 1, client: 'ann', token: 't1' },
+  ];
+}
+
+/** A valid next record for a ledger, chosen by three random numbers from 0 to 1. */
+export function nextRecord(ledger: Ledger, at: number, seq: number, random: readonly number[]): LedgerRecord {
+  const [type = 0, which = 0, detail = 0] = random;
+  const failure = detail < 0.5 ? undefined : { name: 'Error', message: `failure ${detail}` };
+  const queued = pick(ledger, 'queued', which);
+  const running = pick(ledger, 'running', which);
+  const dead = pick(ledger, 'dead', which);
+  // A policy that a job refers to is kept.
+  if (type < 0.02) return { type: 'policy_drop', at, policies: [2] };
+  if (type < 0.3 || (queued === undefined && running === undefined)) return enqueue(ledger, at, seq, detail);
+  if (type < 0.55 && queued !== undefined) {
+    return {
+      type: 'assign',
+      at,
+      job: queued.no,
+      attempt: queued.attempt + 1,
+      worker: `w${Math.floor(detail * 3)}~1`,
+    };
+  }
+  if (type < 0.6) {
+    const job = running ?? queued;
+    if (job !== undefined)
+      return { type: 'cancel', at, job: job.no, reason: failure === undefined ? '' : 'enough' };
+  }
+  if (type < 0.65 && dead !== undefined)
+    return { type: detail < 0.5 ? 'redrive' : 'purge', at, jobs: [dead.no] };
+  if (running === undefined) return { type: 'tick', at };
+  const { no: job, attempt } = running;
+  if (type < 0.8) return { type: 'ack', at, job, attempt, result: 'r'.repeat(Math.floor(detail * 40)) };
+  if (type < 0.85)
+    return { type: 'dlq', at, job, attempt, reason: detail < 0.5 ? 'failed' : 'quarantined', failure };
+  const types = ['retry', 'timeout_requeue', 'worker_down_requeue', 'release'] as const;
+  const requeue = types[Math.floor(which * types.length)] ?? 'retry';
+  return { type: requeue, at, job, attempt, dueAt: detail < 0.3 ? 0 : at + 100, failure };
+}
+
+function enqueue(ledger: Ledger, at: number, seq: number, detail: number): LedgerRecord {
+  const job = ledger.nextJob;
+  const payload = 'p'.repeat(Math.floor(detail * 60));
+  const from = {
+    policy: detail < 0.8 || !ledger.policies.has(2) ? 1 : 2,
+    dueAt: detail < 0.1 ? at + 50 : 0,
+    payload,
+  };
+  const low = Math.max(0, seq - 1 - Math.floor(detail * 5));
+  if (detail < 0.9) {
+    const key = detail < 0.4 ? `k${job}` : '';
+    return { type: 'enqueue', at, producer: 1, seq, low, job, key, ...from };
+  }
+  const jobs = [0, 1, 2].map((i) => ({ job: job + i, key: '', ...from }));
+  return { type: 'enqueue_all', at, producer: 1, seq, low, jobs };
+}
+
+function pick(ledger: Ledger, state: Job['state'], which: number): Job | undefined {
+  const all = [...ledger.jobs.values()].filter((job) => job.state === state);
+  return all[Math.floor(which * all.length)];
+}

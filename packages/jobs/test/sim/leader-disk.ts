@@ -1,0 +1,181 @@
+import {
+  type Fault,
+  type FaultyStorage,
+  PERSISTENCE_MODELS,
+  SimulatedDisk,
+  type StorageCall,
+  type StorageOperation,
+} from '@troupe/wal/testing';
+import type { SimulatedMachine, Simulation } from './simulation.js';
+
+type StorageOptions = ConstructorParameters<typeof FaultyStorage>[0];
+export type MakeStorage = (options: StorageOptions) => FaultyStorage;
+
+export interface Damage {
+  readonly name: string;
+  readonly offset: number;
+  readonly mask: number;
+}
+
+/** Where a disk is damaged, for planted bugs. */
+const damages = new WeakMap<SimulatedDisk, Damage>();
+export function damageOf(disk: SimulatedDisk): Damage | undefined {
+  return damages.get(disk);
+}
+
+interface ArmedFault {
+  readonly on: readonly StorageOperation[];
+  readonly fault: Fault;
+}
+
+const error = (errno: string): Fault => ({ kind: 'error', errno });
+
+/** Failures of one call, as the system reports them: a short write shows only by its length. */
+const CALL_FAULTS: readonly ArmedFault[] = [
+  { on: ['write'], fault: error('EIO') },
+  { on: ['write'], fault: error('ENOSPC') },
+  { on: ['write'], fault: { kind: 'short', bytes: 100 } },
+  { on: ['sync'], fault: error('EIO') },
+  { on: ['sync'], fault: error('ENOSPC') },
+  { on: ['read'], fault: error('EIO') },
+  { on: ['open', 'rename'], fault: error('EMFILE') },
+  { on: ['syncDir', 'unlink', 'truncate'], fault: error('EIO') },
+];
+
+/** The leader's disk, with failing calls, power cuts, and bits that flip while no leader runs. */
+export class LeaderDisk {
+  errors = 0;
+  /**
+   * A call of the present leader has failed, or its disk is damaged: it may exit, and may refuse to start.
+   */
+  isExcused = false;
+  private readonly simulation: Simulation;
+  private readonly random: () => number;
+  private readonly make: MakeStorage;
+  private readonly slowestMs: number;
+  private disk = new SimulatedDisk();
+  private storage: FaultyStorage | undefined = undefined;
+  private armed: ArmedFault | undefined = undefined;
+  private damage: Damage | undefined = undefined;
+  private hasUnnoticedDamage = false;
+
+  constructor(simulation: Simulation, make: MakeStorage, slowestMs: number) {
+    this.simulation = simulation;
+    this.random = simulation.stream('disk faults');
+    this.make = make;
+    this.slowestMs = slowestMs;
+  }
+
+  /** The storage of a leader that starts. */
+  open(machine: SimulatedMachine): FaultyStorage {
+    const latency = this.simulation.stream(`disk:${machine.incarnation}`);
+    this.isExcused = this.damage !== undefined || this.hasUnnoticedDamage || this.isFull;
+    this.storage = this.make({
+      disk: this.disk,
+      fault: (call) => this.faultOf(call),
+      schedule: (complete) => {
+        this.simulation.at(this.simulation.now + latency() * this.slowestMs, machine, complete);
+      },
+    });
+    return this.storage;
+  }
+
+  /** The next call of one kind fails, once. */
+  arm(): void {
+    this.armed = CALL_FAULTS[Math.floor(this.random() * CALL_FAULTS.length)];
+  }
+
+  /** The disk is full for a while. */
+  fill(ms: number): void {
+    this.disk.capacityBytes = this.disk.usedBytes;
+    this.isExcused = true;
+    this.simulation.at(this.simulation.now + ms, undefined, () => this.empty());
+  }
+
+  heal(): void {
+    this.armed = undefined;
+    this.empty();
+  }
+
+  /** Power is cut: any part of the unsynced data may be left. */
+  cutPower(random: () => number): void {
+    this.storage?.crash();
+    const model = PERSISTENCE_MODELS[Math.floor(random() * PERSISTENCE_MODELS.length)] ?? 'drop';
+    const { capacityBytes } = this.disk;
+    this.disk = this.disk.afterCrash(model, Math.floor(random() * 2 ** 31));
+    this.disk.capacityBytes = capacityBytes;
+  }
+
+  /** The leader has exited; half of the time its machine loses power too. */
+  leaderExited(): void {
+    if (this.random() < 0.5) return this.cutPower(this.random);
+    this.storage?.crash();
+    this.disk.isLocked = false;
+  }
+
+  /**
+   * One bit of a complete file flips while no leader runs. The last written segment and the empty one behind
+   * it are spared: a damaged last batch looks like one that was never finished.
+   */
+  flipBit(): void {
+    if (this.damage !== undefined || this.hasUnnoticedDamage) return;
+    const files = [...this.disk.files()].filter(([, bytes]) => bytes.length > 0);
+    const newest = Math.max(...files.map(([name]) => segmentOf(name)));
+    const whole = files.filter(([name]) => segmentOf(name) < newest - 1 && !isTemporary(name));
+    const [name, bytes] = whole[Math.floor(this.random() * whole.length)] ?? [];
+    if (name === undefined || bytes === undefined) return;
+    const offset = Math.floor(this.random() * bytes.length);
+    this.damage = { name, offset, mask: 1 << Math.floor(this.random() * 8) };
+    this.disk.flipBits(name, offset, this.damage.mask);
+    damages.set(this.disk, this.damage);
+  }
+
+  /** A leader has refused to start: the file is restored from a copy. */
+  repair(): void {
+    const { damage } = this;
+    if (damage === undefined) return;
+    this.damage = undefined;
+    damages.delete(this.disk);
+    // A damaged snapshot may have been removed by now.
+    if ((this.disk.file(damage.name)?.content.length ?? 0) > damage.offset)
+      this.disk.flipBits(damage.name, damage.offset, damage.mask);
+  }
+
+  /** A leader has started without reading the damage. It may meet it later. */
+  leaderStarted(): void {
+    if (this.damage === undefined) return;
+    this.damage = undefined;
+    this.hasUnnoticedDamage = true;
+  }
+
+  /** The disk as it would be after a power cut now. */
+  durable(): SimulatedDisk {
+    return this.disk.afterCrash('drop', 1);
+  }
+
+  private get isFull(): boolean {
+    return Number.isFinite(this.disk.capacityBytes);
+  }
+
+  private empty(): void {
+    this.disk.capacityBytes = Number.POSITIVE_INFINITY;
+  }
+
+  private faultOf(call: StorageCall): Fault | undefined {
+    const { armed } = this;
+    if (armed === undefined || !armed.on.includes(call.operation)) return undefined;
+    this.armed = undefined;
+    this.errors += 1;
+    this.isExcused = true;
+    return armed.fault;
+  }
+}
+
+function isTemporary(name: string): boolean {
+  return name === 'LOCK' || name.endsWith('.tmp');
+}
+
+/** The number of a segment; 0 for other files. */
+function segmentOf(name: string): number {
+  return Number.parseInt(/(\d+)\.seg$/.exec(name)?.[1] ?? '0', 10);
+}

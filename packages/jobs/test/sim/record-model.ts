@@ -1,0 +1,265 @@
+import type { OpenJournal } from '@troupe/jobs';
+import type { JobPolicy } from '#src/job/job-policy.js';
+import { payloadText } from '#src/job/payload.js';
+import { decodeRecords } from '#src/ledger/codec/record-codec.js';
+import type {
+  AckRecord,
+  AssignRecord,
+  CancelRecord,
+  DeadRecord,
+  LedgerRecord,
+  RequeueRecord,
+  Submission,
+} from '#src/ledger/record.js';
+
+type JobRecord = AssignRecord | AckRecord | CancelRecord | DeadRecord | RequeueRecord;
+export type ModelState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled' | 'purged';
+
+/** One job, by its records. */
+export interface JobModel {
+  readonly no: number;
+  readonly policy: JobPolicy;
+  readonly client: string;
+  readonly key: string;
+  readonly payload: string;
+  readonly at: number;
+  state: ModelState;
+  attempt: number;
+  failures: number;
+  crashes: number;
+  endedAt: number;
+  redriven: boolean;
+  /** In virtual time, not in record time. */
+  purgedAt: number;
+}
+
+export interface RecordRules {
+  readonly keyWindowMs: number;
+  readonly clientRunningMax: number;
+}
+
+/**
+ * All durable records, in order, over crashes and snapshots, folded by a second implementation that does not
+ * share the ledger's bugs. It has no retention: a job that the ledger has dropped is still here, with its
+ * end.
+ */
+export class RecordModel {
+  readonly jobs = new Map<number, JobModel>();
+  readonly problems: string[] = [];
+  private readonly rules: RecordRules;
+  private readonly now: () => number;
+  private readonly policies = new Map<number, JobPolicy>();
+  private readonly clients = new Map<number, string>();
+  private readonly byKey = new Map<string, JobModel>();
+  private readonly running = new Map<string, number>();
+  private lastLsn = 0;
+  /** The last record that the starting leader has read. */
+  private readTo = 0;
+
+  constructor(rules: RecordRules, now: () => number) {
+    this.rules = rules;
+    this.now = now;
+  }
+
+  /** Sees a record when the leader learns that it is durable, or when the next leader reads it. */
+  watch(open: OpenJournal): OpenJournal {
+    return (reader, done) => {
+      this.readTo = 0;
+      open(
+        {
+          snapshot: (chunk, lsn) => {
+            this.readTo = lsn;
+            reader.snapshot(chunk, lsn);
+          },
+          entry: (bytes, lsn) => {
+            this.readTo = lsn;
+            this.entry(bytes, lsn);
+            reader.entry(bytes, lsn);
+          },
+        },
+        (error, journal) => {
+          if (journal === undefined) return done(error);
+          // A log is read to its end, or the start is refused.
+          if (this.readTo < this.lastLsn)
+            this.problems.push(`a leader starts with record ${this.readTo}, ${this.lastLsn} was durable`);
+          done(null, {
+            get diskLow() {
+              return journal.diskLow;
+            },
+            payloads: journal.payloads,
+            append: (entries, appended, stored) =>
+              journal.append(
+                entries,
+                (failed, lsn) => {
+                  if (failed === null) {
+                    entries.forEach((bytes, i) => {
+                      this.entry(bytes, lsn + i);
+                    });
+                  }
+                  appended(failed, lsn);
+                },
+                stored,
+              ),
+            snapshot: (made) => journal.snapshot(made),
+            close: (closed) => journal.close(closed),
+          });
+        },
+      );
+    };
+  }
+
+  isInWindow(earlier: Pick<JobModel, 'at'>, later: Pick<JobModel, 'at'>): boolean {
+    return earlier.at + this.rules.keyWindowMs > later.at;
+  }
+
+  private entry(bytes: Uint8Array, lsn: number): void {
+    if (lsn <= this.lastLsn) return;
+    this.lastLsn = lsn;
+    decodeRecords(bytes, (record) => this.record(record));
+  }
+
+  private record(record: LedgerRecord): void {
+    switch (record.type) {
+      case 'policy':
+        this.policies.set(record.no, record.policy);
+        return;
+      case 'producer':
+        this.clients.set(record.producer, record.client);
+        return;
+      case 'enqueue':
+        return this.enqueued(record, record.producer, record.at);
+      case 'enqueue_all':
+        for (const submission of record.jobs) this.enqueued(submission, record.producer, record.at);
+        return;
+      case 'assign':
+      case 'ack':
+      case 'cancel':
+      case 'retry':
+      case 'timeout_requeue':
+      case 'worker_down_requeue':
+      case 'release':
+      case 'dlq': {
+        const job = this.jobs.get(record.job);
+        if (job === undefined)
+          this.problems.push(`${record.type} of job ${record.job}, which was never enqueued`);
+        else this.applyTo(job, record);
+        return;
+      }
+      case 'redrive':
+      case 'purge':
+        for (const no of record.jobs) this.redrivenOrPurged(this.jobs.get(no), record.type, record.at);
+        return;
+      case 'genesis':
+      case 'policy_drop':
+      case 'producer_drop':
+      case 'limits':
+      case 'tick':
+        return;
+      default:
+        return record satisfies never;
+    }
+  }
+
+  private applyTo(job: JobModel, record: JobRecord): void {
+    switch (record.type) {
+      case 'assign':
+        job.attempt = record.attempt;
+        return this.assigned(job);
+      case 'ack':
+        return this.ended(job, 'done', record.at);
+      case 'cancel':
+        return this.ended(job, 'cancelled', record.at);
+      case 'dlq':
+        this.died(job, record.reason);
+        return this.ended(job, 'dead', record.at);
+      default:
+        this.requeued(job, record.type);
+        return this.ended(job, 'queued', 0);
+    }
+  }
+
+  /** A key belongs to one job; to another only if the first has no result, or the window is over. */
+  private enqueued(from: Submission, producer: number, at: number): void {
+    const policy = this.policies.get(from.policy);
+    const client = this.clients.get(producer);
+    if (policy === undefined || client === undefined) {
+      this.problems.push(`job ${from.job} was recorded before its policy or its client`);
+      return;
+    }
+    const job: JobModel = {
+      no: from.job,
+      policy,
+      client,
+      key: from.key,
+      payload: payloadText(from.payload),
+      at,
+      state: 'queued',
+      attempt: 0,
+      failures: 0,
+      crashes: 0,
+      endedAt: 0,
+      redriven: false,
+      purgedAt: Number.POSITIVE_INFINITY,
+    };
+    this.jobs.set(job.no, job);
+    if (from.key === '') return;
+    const key = `${policy.exec}/${from.key}`;
+    const before = this.byKey.get(key);
+    this.byKey.set(key, job);
+    if (before === undefined || !this.isInWindow(before, job)) return;
+    if (!['purged', 'dead', 'cancelled'].includes(before.state))
+      this.problems.push(
+        `key ${key} led to job ${job.no}, and to job ${before.no}, which is ${before.state}`,
+      );
+  }
+
+  /** A client never has more attempts running than its limit. */
+  private assigned(job: JobModel): void {
+    job.state = 'running';
+    const running = (this.running.get(job.client) ?? 0) + 1;
+    this.running.set(job.client, running);
+    if (running > this.rules.clientRunningMax)
+      this.problems.push(
+        `${job.client} has ${running} jobs running, ${this.rules.clientRunningMax} are allowed`,
+      );
+  }
+
+  private ended(job: JobModel, state: ModelState, at: number): void {
+    if (job.state === 'running') this.running.set(job.client, (this.running.get(job.client) ?? 0) - 1);
+    job.state = state;
+    job.endedAt = at;
+  }
+
+  private requeued(job: JobModel, type: string): void {
+    const { retry } = job.policy;
+    if (type === 'worker_down_requeue') job.crashes += 1;
+    else if (type !== 'release') job.failures += 1;
+    if (job.failures >= retry.attempts || job.crashes >= retry.crashes)
+      this.problems.push(`job ${job.no} waits again after ${job.failures} failures, ${job.crashes} crashes`);
+  }
+
+  /** Only a job that has spent its attempts, or failed finally, becomes a dead letter. */
+  private died(job: JobModel, reason: string): void {
+    const { retry } = job.policy;
+    const early =
+      reason === 'quarantined'
+        ? job.crashes + 1 < retry.crashes
+        : reason !== 'final' && job.failures + 1 < retry.attempts;
+    if (early)
+      this.problems.push(`job ${job.no} is dead (${reason}) after ${job.failures + 1} of ${retry.attempts}`);
+  }
+
+  /** A dead letter whose retention was over by the time of the record is skipped. */
+  private redrivenOrPurged(job: JobModel | undefined, type: 'redrive' | 'purge', at: number): void {
+    if (job?.state !== 'dead' || job.endedAt + job.policy.keep.deadMs <= at) return;
+    if (type === 'purge') {
+      job.state = 'purged';
+      job.purgedAt = this.now();
+      return;
+    }
+    job.state = 'queued';
+    job.failures = 0;
+    job.crashes = 0;
+    job.redriven = true;
+  }
+}

@@ -1,0 +1,690 @@
+import { type ActorRef, nodeHost } from '@troupe/core';
+import {
+  type AttemptContext,
+  type Client,
+  defineJob,
+  handle,
+  NonRetryableError,
+  type OpenJournal,
+  walJournal,
+} from '@troupe/jobs';
+import { inlineSnapshotBuilder, type WalHost } from '@troupe/wal';
+import { FaultyStorage } from '@troupe/wal/testing';
+import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
+import { parseJobId } from '#src/job/job-id.js';
+import { LeaderActor } from '#src/leader/leader-actor.js';
+import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
+import { decodeRecords } from '#src/ledger/codec/record-codec.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/codec/snapshot-codec.js';
+import { Ledger } from '#src/ledger/ledger.js';
+import { ledgerFold } from '#src/ledger/ledger-fold.js';
+import type { ToWorker } from '#src/protocol/worker-messages.js';
+import { WorkerActor } from '#src/worker/worker-actor.js';
+import { aString } from '../plain-schema.js';
+import { checkHistory, expected, ObservedHistory, type SubmitOp } from './history-checker.js';
+import { LeaderDisk, type MakeStorage } from './leader-disk.js';
+import { RecordModel } from './record-model.js';
+import { SimulatedNetwork } from './simulated-network.js';
+import { type SimulatedMachine, Simulation } from './simulation.js';
+
+const retry = { attempts: 4, baseMs: 20, capMs: 200, crashes: 3 };
+
+interface Keep {
+  readonly doneMs?: number;
+  readonly deadMs?: number;
+}
+
+function jobsOf(group: string, keep: Keep) {
+  const base = { input: aString, output: aString, leaseMs: 400, limits: { runMs: 1_500 }, retry };
+  const common = { ...base, group, keep };
+  return {
+    quick: defineJob('sim.quick', common),
+    slow: defineJob('sim.slow', common),
+    flaky: defineJob('sim.flaky', common),
+    doomed: defineJob('sim.doomed', common),
+    final: defineJob('sim.final', common),
+    poison: defineJob('sim.poison', common),
+    hung: defineJob('sim.hung', { ...common, limits: { runMs: 300 }, retry: { ...retry, attempts: 2 } }),
+  };
+}
+type Jobs = ReturnType<typeof jobsOf>;
+type Kind = keyof Jobs;
+const KINDS: readonly Kind[] = [
+  'quick',
+  'quick',
+  'quick',
+  'slow',
+  'slow',
+  'flaky',
+  'doomed',
+  'final',
+  'poison',
+  'hung',
+];
+
+const WORKERS = 3;
+const CLIENTS = 2;
+const FAULTS_MS = 4_000;
+const HEAL_MS = 60_000;
+const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400, runGraceMs: 150 };
+
+interface Probe {
+  readonly ledger: Ledger;
+  readonly staging: { readonly isIdle: boolean };
+}
+
+/** The faults of one seed, and how often they occur. About half of the kinds are off in any one run. */
+interface FaultPlan {
+  readonly leaderCrash: number;
+  readonly workerCrash: number;
+  readonly clientCrash: number;
+  readonly pause: number;
+  readonly cutAll: number;
+  readonly cutMessage: number;
+  readonly diskMs: number;
+  readonly snapshotEveryBytes: number;
+  readonly submits: number;
+  /** How often the leader's wall clock is set. */
+  readonly clockSteps: number;
+  /** How often an operator redrives or purges dead letters. */
+  readonly operatorActions: number;
+  readonly limits: Partial<LeaderLimits>;
+  readonly keep: Keep;
+  /**
+   * How often a call of the leader's disk fails, how often the disk is full for a while, how often a bit
+   * flips on it.
+   */
+  readonly diskErrors: number;
+  readonly diskFull: number;
+  readonly bitFlips: number;
+  /** The last worker has code for another group than the others, and jobs of both are submitted. */
+  readonly twoGroups: boolean;
+}
+
+/** Off by a second, an hour, ten years. */
+const CLOCK_STEPS_MS = [1_000, 3_600_000, 3_650 * 24 * 3_600_000].flatMap((ms) => [ms, -ms]);
+const KEY_WINDOW_MS = 24 * 3_600_000;
+
+export interface SimReport {
+  readonly seed: number;
+  readonly problems: readonly string[];
+  readonly trace: number;
+  readonly events: number;
+  readonly acknowledged: number;
+  readonly leaderCrashes: number;
+  readonly snapshots: number;
+  readonly cuts: number;
+  readonly diskErrors: number;
+  /** Starts that the leader refused, and exits of the leader. */
+  readonly refusals: number;
+  readonly exits: number;
+}
+
+/** Faults of the leader's process, for planted bugs. */
+export interface LeaderFaults {
+  readonly storage?: MakeStorage;
+  /** It does not exit when its log has failed. */
+  readonly ignoresFatal?: boolean;
+}
+
+/** Leader, three workers, two clients, their network and the leader's disk, under one seed. */
+export class SimulatedCluster {
+  private readonly simulation: Simulation;
+  private readonly history = new ObservedHistory();
+  private readonly leaderMachine: SimulatedMachine;
+  private readonly workerMachines: SimulatedMachine[] = [];
+  private readonly clientMachines: SimulatedMachine[] = [];
+  private readonly network: SimulatedNetwork;
+  private readonly random: () => number;
+  private readonly faultPlan: FaultPlan;
+  private readonly records: RecordModel;
+  private readonly jobs: { readonly main: Jobs; readonly side: Jobs };
+  private readonly open = new Set<SubmitOp>();
+  private readonly leaderFaults: LeaderFaults;
+  private readonly disk: LeaderDisk;
+  private leaderRef: ActorRef<typeof LeaderActor> | undefined;
+  private leaderCrashes = 0;
+  private snapshots = 0;
+  private refusals = 0;
+  private exits = 0;
+  private faulty = true;
+  private submitted = 0;
+
+  constructor(seed: number, leaderFaults: LeaderFaults = {}) {
+    this.leaderFaults = leaderFaults;
+    this.simulation = new Simulation(seed);
+    this.random = this.simulation.stream('plan');
+    this.faultPlan = this.drawFaultPlan();
+    const { limits, keep } = this.faultPlan;
+    const { keyWindowMs = KEY_WINDOW_MS, clientRunningMax = Number.POSITIVE_INFINITY } = limits;
+    this.records = new RecordModel({ keyWindowMs, clientRunningMax }, () => this.simulation.now);
+    this.jobs = { main: jobsOf('main', keep), side: jobsOf('side', keep) };
+    const { storage = (options) => new FaultyStorage(options) } = leaderFaults;
+    this.disk = new LeaderDisk(this.simulation, storage, this.faultPlan.diskMs);
+    this.leaderMachine = this.simulation.machine('leader');
+    const faults = { cut: this.faultPlan.cutMessage, delayMs: 1 + this.random() * 10 };
+    this.network = new SimulatedNetwork(this.simulation, this.leaderMachine, faults, (message) =>
+      this.observeAssignments(message as ToWorker),
+    );
+  }
+
+  async run(): Promise<SimReport> {
+    this.startLeader();
+    for (let i = 0; i < WORKERS; i += 1) {
+      const machine = this.simulation.machine(`worker${i}`);
+      this.workerMachines.push(machine);
+      this.startWorker(machine);
+    }
+    for (let i = 0; i < CLIENTS; i += 1) {
+      const machine = this.simulation.machine(`client${i}`);
+      this.clientMachines.push(machine);
+      this.startClient(machine, machine.name);
+    }
+    this.planFaults();
+    await this.simulation.run(FAULTS_MS);
+    this.heal();
+    await this.simulation.run(FAULTS_MS + HEAL_MS, () => this.open.size === 0);
+    await this.check();
+    return {
+      seed: this.simulation.seed,
+      problems: this.simulation.problems,
+      trace: this.simulation.trace,
+      events: this.simulation.events,
+      acknowledged: this.history.submits.filter((op) => op.outcome === 'ok').length,
+      leaderCrashes: this.leaderCrashes,
+      snapshots: this.snapshots,
+      cuts: this.network.cuts,
+      diskErrors: this.disk.errors,
+      refusals: this.refusals,
+      exits: this.exits,
+    };
+  }
+
+  private observeAssignments(message: ToWorker): void {
+    if (message.kind !== 'assign') return;
+    for (const { job, attempt } of message.items) this.history.assigned(job, attempt, this.simulation.now);
+  }
+
+  private drawFaultPlan(): FaultPlan {
+    const sometimes = (max: number): number => (this.random() < 0.5 ? 0 : this.random() * max);
+    const disk = this.simulation.stream('disk plan');
+    const onDisk = (max: number): number => (disk() < 0.6 ? 0 : disk() * max);
+    return {
+      leaderCrash: sometimes(4),
+      workerCrash: sometimes(4),
+      clientCrash: sometimes(1),
+      pause: sometimes(4),
+      cutAll: sometimes(5),
+      cutMessage: sometimes(0.02),
+      diskMs: 0.2 + this.random() * 6,
+      snapshotEveryBytes: this.random() < 0.5 ? 0 : 100_000,
+      submits: 10 + Math.floor(this.random() * 30),
+      clockSteps: sometimes(4),
+      operatorActions: sometimes(8),
+      limits: this.drawLimits(),
+      keep: this.drawKeep(),
+      twoGroups: this.random() < 0.5,
+      diskErrors: onDisk(6),
+      diskFull: onDisk(2),
+      bitFlips: onDisk(3),
+    };
+  }
+
+  private drawLimits(): Partial<LeaderLimits> {
+    const upTo = (max: number): number => Math.floor(this.random() * max);
+    return {
+      ...(this.random() < 0.3 ? { resultsMax: upTo(12) } : {}),
+      ...(this.random() < 0.2 ? { resultsBytesMax: upTo(400) } : {}),
+      ...(this.random() < 0.3 ? { clientRunningMax: 1 + upTo(4) } : {}),
+      ...(this.random() < 0.2 ? { keyWindowMs: 500 + upTo(3_000) } : {}),
+      ...(this.random() < 0.2 ? { jobsMax: 5 + upTo(20) } : {}),
+      ...(this.random() < 0.2 ? { deadMax: 1 + upTo(10) } : {}),
+    };
+  }
+
+  private drawKeep(): Keep {
+    return {
+      ...(this.random() < 0.3 ? { doneMs: Math.floor(this.random() * 1_000) } : {}),
+      ...(this.random() < 0.3 ? { deadMs: Math.floor(this.random() * 1_000) } : {}),
+    };
+  }
+
+  /** Whether ended jobs may be dropped before the run is over. */
+  private get drops(): boolean {
+    const { limits, keep, clockSteps } = this.faultPlan;
+    const { resultsMax, resultsBytesMax } = limits;
+    const { doneMs, deadMs } = keep;
+    return (
+      clockSteps > 0 || [resultsMax, resultsBytesMax, doneMs, deadMs].some((value) => value !== undefined)
+    );
+  }
+
+  private startLeader(): void {
+    const host = this.leaderMachine.boot();
+    const machine = this.leaderMachine;
+    const storage = this.disk.open(machine);
+    const walHost = {
+      now: () => host.now(),
+      wallNow: () => host.wallNow(),
+      random: () => host.random(),
+      setTimer: (ms: number, run: () => void) => host.setTimer(ms, run),
+      clearTimer: (timer: unknown) => (timer as { cancel(): void } | undefined)?.cancel(),
+      defer: (run: () => void) => host.soon(run),
+      exit: (code: number) => this.leaderExits(`the log wants to exit with ${code}`),
+    };
+    this.leaderRef = machine.system.spawn(LeaderActor, {
+      host,
+      times,
+      limits: this.faultPlan.limits,
+      openJournal: this.checkStart(this.records.watch(this.journalOn(storage, walHost))),
+      onFatal: (error) => this.leaderExits(error.message),
+    });
+    this.network.leaderUp(this.leaderRef);
+  }
+
+  private crashLeader(downMs: number): void {
+    if (!this.leaderMachine.alive) return;
+    this.leaderCrashes += 1;
+    this.leaderMachine.crash();
+    this.network.leaderDown();
+    this.disk.cutPower(this.random);
+    this.simulation.at(this.simulation.now + downMs, undefined, () => this.startLeader());
+  }
+
+  /** A leader exits at once when its disk fails, and only then. */
+  private leaderExits(why: string): void {
+    if (!this.leaderMachine.alive || this.leaderFaults.ignoresFatal === true) return;
+    if (!this.disk.isExcused) return this.simulation.problem(`leader: ${why}`);
+    this.exits += 1;
+    this.leaderEnds();
+  }
+
+  private leaderEnds(): void {
+    this.leaderCrashes += 1;
+    this.leaderMachine.crash();
+    this.network.leaderDown();
+    this.disk.leaderExited();
+    this.simulation.at(this.simulation.now + 200, undefined, () => this.startLeader());
+  }
+
+  /** A start is refused only where the disk has failed or is damaged. */
+  private checkStart(open: OpenJournal): OpenJournal {
+    return (reader, done) =>
+      open(reader, (error, journal) => {
+        if (!this.leaderMachine.alive) return;
+        if (journal !== undefined) {
+          this.disk.leaderStarted();
+          return done(null, journal);
+        }
+        if (!this.disk.isExcused)
+          return this.simulation.problem(`a leader does not start: ${error?.message ?? 'no reason'}`);
+        this.refusals += 1;
+        this.disk.repair();
+        this.leaderEnds();
+      });
+  }
+
+  private startWorker(machine: SimulatedMachine): void {
+    const host = machine.boot();
+    const { incarnation } = machine;
+    const peer = {
+      machine,
+      incarnation,
+      lost: () => ref.tell.lost(),
+      reconnect: () => ref.tell.reconnect(),
+    };
+    const isSide = this.faultPlan.twoGroups && machine === this.workerMachines[WORKERS - 1];
+    const jobs = isSide ? this.jobs.side : this.jobs.main;
+    const run = (kind: Kind) => (input: string, context: AttemptContext) =>
+      this.handle(kind, input, context, machine, jobs[kind].policy.group);
+    const slots = 1 + Math.floor(this.random() * 4);
+    const ref: ActorRef<typeof WorkerActor> = machine.system.spawn(WorkerActor, {
+      // Some come back under another name, as a replaced machine does: then the leader does not learn that
+      // the old one is gone.
+      worker: this.random() < 0.3 ? `${machine.name}.${incarnation}` : machine.name,
+      host,
+      leader: this.network.leaderFor(peer),
+      load: { cpu: () => 0, lagMs: () => 0 },
+      settings: { slots, bytesMax: 1_000, cpuCap: 1, withholdMsMax: 0, patterns: ['job.assign.>'] },
+      handlers: (Object.keys(jobs) as Kind[]).map((kind) => handle(jobs[kind], run(kind))),
+    });
+  }
+
+  private crashWorker(machine: SimulatedMachine, downMs: number): void {
+    if (!machine.alive) return;
+    machine.crash();
+    this.network.peerDown(machine);
+    this.simulation.at(this.simulation.now + downMs, undefined, () => this.startWorker(machine));
+  }
+
+  private handle(
+    kind: Kind,
+    input: string,
+    context: AttemptContext,
+    machine: SimulatedMachine,
+    group: string,
+  ): string | Promise<string> {
+    const job = Number.parseInt(context.jobId.split('-')[1] ?? '', 36);
+    this.history.ran(job, { attempt: context.attempt, worker: machine.name, group, at: this.simulation.now });
+    const output = expected({ payload: input }, context.attempt);
+    switch (kind) {
+      case 'quick':
+        return output;
+      case 'slow':
+        return this.sleep(machine, this.random() * 250, output);
+      case 'flaky':
+        if (this.random() < 0.5) throw new Error('fails at random');
+        return output;
+      case 'doomed':
+        throw new Error('never works');
+      case 'final':
+        throw new NonRetryableError('do not try again');
+      case 'poison': {
+        const { incarnation } = machine;
+        this.simulation.at(this.simulation.now + 5, machine, () => {
+          if (machine.incarnation === incarnation) this.crashWorker(machine, 50);
+        });
+        return this.sleep(machine, 10_000, output);
+      }
+      case 'hung':
+        return new Promise(() => undefined);
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  private sleep(machine: SimulatedMachine, ms: number, output: string): Promise<string> {
+    return new Promise((resolve) => {
+      this.simulation.at(this.simulation.now + ms, machine, () => resolve(output));
+    });
+  }
+
+  private startClient(machine: SimulatedMachine, name: string): void {
+    const host = machine.boot();
+    const { incarnation } = machine;
+    const peer = {
+      machine,
+      incarnation,
+      lost: () => spawned.ref.tell.lost(),
+      reconnect: () => spawned.ref.tell.reconnect(),
+    };
+    const spawned: { client: Client; ref: ActorRef<typeof ClientActor> } = spawnClient(
+      (definition, ...rest) => machine.system.spawn(definition, ...rest),
+      { name, host, leader: this.network.leaderFor(peer) },
+    );
+    const submits = this.faulty ? this.faultPlan.submits : 0;
+    for (let i = 0; i < submits; i += 1) {
+      const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
+      this.simulation.at(at, machine, () => void this.submit(spawned.client, machine));
+    }
+    const operatorActions = this.faulty ? this.faultPlan.operatorActions : 0;
+    for (let i = 0; i < operatorActions; i += 1) {
+      const at = this.simulation.now + this.random() * Math.max(0, FAULTS_MS - this.simulation.now);
+      this.simulation.at(at, machine, () => void this.redriveOrPurge(spawned.client));
+    }
+  }
+
+  private crashClient(machine: SimulatedMachine): void {
+    machine.crash();
+    this.network.peerDown(machine);
+    // Its promises never settle; an outcome it had not received stays unknown.
+    for (const op of this.open) if (op.client === machine.name) this.open.delete(op);
+    this.simulation.at(this.simulation.now + 100, undefined, () => this.startClient(machine, machine.name));
+  }
+
+  /** Several jobs in one record, followed as one submit. */
+  private async submitAll(client: Client, { name, incarnation }: SimulatedMachine): Promise<void> {
+    this.submitted += 1;
+    const payload = `all ${this.submitted}`;
+    const { quick } = this.jobs.main;
+    const op = this.history.submit({
+      client: name,
+      exec: quick.exec,
+      payload,
+      key: '',
+      submittedAt: this.simulation.now,
+      incarnation,
+    });
+    this.open.add(op);
+    try {
+      const handles = await client.submitAll(quick, [payload, payload, payload]);
+      this.history.accepted(
+        op,
+        handles.map((one) => parseJobId(one.id.split('-')[0] ?? '', one.id)),
+      );
+      await Promise.all(handles.map((one) => one.result().catch((error) => this.ignoreLostWorkers(error))));
+    } catch (error) {
+      if (op.outcome === 'unknown') op.outcome = 'refused';
+      else this.simulation.problem(`job ${op.jobs[0]}: ${String(error)}`);
+    } finally {
+      this.open.delete(op);
+    }
+  }
+
+  /** A quick job does not fail by itself, but it may lose its worker as often as the policy allows. */
+  private ignoreLostWorkers(error: unknown): void {
+    if (this.drops && codeOf(error) === 'ERR_JOB_UNKNOWN') return;
+    const { reason } = error as { reason?: string };
+    if (codeOf(error) !== 'ERR_JOB_FAILED' || (reason !== 'quarantined' && reason !== 'timed-out'))
+      throw error;
+  }
+
+  private async submit(client: Client, machine: SimulatedMachine): Promise<void> {
+    if (this.random() < 0.05) return this.submitAll(client, machine);
+    const { name, incarnation } = machine;
+    const kind = KINDS[Math.floor(this.random() * KINDS.length)] ?? 'quick';
+    const keyed = this.random() < 0.25;
+    const key = keyed ? `key${Math.floor(this.random() * 6)}` : '';
+    this.submitted += 1;
+    const payload = keyed ? `keyed ${kind} ${key}` : `${kind} ${this.submitted}`;
+    const isSide = this.faultPlan.twoGroups && this.random() < 0.4;
+    const job = (isSide ? this.jobs.side : this.jobs.main)[kind];
+    const delayMs = this.random() < 0.2 ? Math.floor(this.random() * 500) : 0;
+    const submittedAt = this.simulation.now;
+    const op = this.history.submit({
+      client: name,
+      incarnation,
+      exec: job.exec,
+      payload,
+      key,
+      submittedAt,
+      delayMs,
+    });
+    this.open.add(op);
+    const delayed = delayMs === 0 ? {} : { runAfterMs: delayMs };
+    const cancelAfter = this.random() < 0.15 ? this.random() * 300 : 0;
+    try {
+      const handle = await client.submit(job, payload, keyed ? { key, ...delayed } : delayed);
+      this.history.accepted(op, [parseJobId(handle.id.split('-')[0] ?? '', handle.id)]);
+      if (cancelAfter > 0) this.cancelLater(op, handle, cancelAfter);
+      await this.follow(op, handle);
+    } catch (error) {
+      if (op.outcome === 'unknown') op.outcome = 'refused';
+      else this.simulation.problem(`job ${op.jobs[0]}: ${String(error)}`);
+    } finally {
+      this.open.delete(op);
+    }
+  }
+
+  private cancelLater(op: SubmitOp, handle: { cancel(): Promise<string> }, ms: number): void {
+    this.simulation.at(this.simulation.now + ms, undefined, () => {
+      void handle.cancel().then(
+        (state) => {
+          if (state === 'cancelled') op.cancelAcked = this.simulation.now;
+          for (const job of op.jobs) this.history.ended(job, this.simulation.now);
+        },
+        (error: unknown) => {
+          // It may have been dropped meanwhile; the checker decides whether that was allowed.
+          if (codeOf(error) === 'ERR_JOB_UNKNOWN') op.seen = op.seen === 'nothing' ? 'dropped' : op.seen;
+          else this.simulation.problem(`cancel of job ${op.jobs[0]}: ${String(error)}`);
+        },
+      );
+    });
+  }
+
+  /** An operator lists the dead letters and redrives or purges some. */
+  private async redriveOrPurge(client: Client): Promise<void> {
+    const submittedAt = this.simulation.now;
+    const dead = await client.deadLetters();
+    for (const { job } of dead) {
+      if ((this.records.jobs.get(job)?.purgedAt ?? Number.POSITIVE_INFINITY) < submittedAt)
+        this.simulation.problem(`job ${job} is listed among the dead letters after it was purged`);
+    }
+    const some = dead.filter(() => this.random() < 0.6).map(({ job }) => client.idOf(job));
+    if (some.length > 0) await (this.random() < 0.5 ? client.purge(some) : client.redrive(some));
+  }
+
+  private async follow(op: SubmitOp, handle: { result(): Promise<unknown> }): Promise<void> {
+    try {
+      op.result = await handle.result();
+      op.seen = 'done';
+    } catch (error) {
+      const seen = SEEN[codeOf(error)];
+      if (seen === undefined) throw error;
+      op.seen = seen;
+      if (seen === 'dropped') return;
+    }
+    for (const job of op.jobs) this.history.ended(job, this.simulation.now);
+  }
+
+  private planFaults(): void {
+    const plan = (count: number, act: () => void): void => {
+      for (let i = 0; i < count; i += 1) {
+        this.simulation.at(this.random() * FAULTS_MS, undefined, () => {
+          if (this.faulty) act();
+        });
+      }
+    };
+    const someWorker = (): SimulatedMachine =>
+      this.workerMachines[Math.floor(this.random() * WORKERS)] as SimulatedMachine;
+    const { faultPlan } = this;
+    plan(faultPlan.leaderCrash, () => this.crashLeader(10 + this.random() * 600));
+    plan(faultPlan.workerCrash, () => this.crashWorker(someWorker(), 10 + this.random() * 600));
+    plan(faultPlan.clientCrash, () =>
+      this.crashClient(this.clientMachines[Math.floor(this.random() * CLIENTS)] as SimulatedMachine),
+    );
+    plan(faultPlan.pause, () => this.pause(this.random() < 0.3 ? this.leaderMachine : someWorker()));
+    plan(faultPlan.diskErrors, () => this.disk.arm());
+    plan(faultPlan.diskFull, () => this.disk.fill(20 + this.random() * 300));
+    plan(faultPlan.bitFlips, () => {
+      if (!this.leaderMachine.alive) return;
+      this.crashLeader(100);
+      this.disk.flipBit();
+    });
+    plan(faultPlan.cutAll, () => this.network.cutSome(0.5));
+    plan(faultPlan.clockSteps, () => {
+      this.leaderMachine.wallStepMs = CLOCK_STEPS_MS[Math.floor(this.random() * CLOCK_STEPS_MS.length)] ?? 0;
+    });
+  }
+
+  private pause(machine: SimulatedMachine): void {
+    machine.pausedUntil = Math.max(machine.pausedUntil, this.simulation.now + this.random() * 900);
+    // An event without an effect, at which the machine continues.
+    this.simulation.at(machine.pausedUntil, undefined, () => undefined);
+  }
+
+  private heal(): void {
+    this.faulty = false;
+    this.network.faults = { ...this.network.faults, cut: 0 };
+    this.disk.heal();
+  }
+
+  /** After the faults: every submit is answered, and the log agrees with the memory. */
+  private async check(): Promise<void> {
+    const { simulation } = this;
+    for (const op of this.open)
+      simulation.problem(`a ${op.exec} of ${op.client} (${op.outcome}) was never answered`);
+    if (simulation.problems.length > 0) return;
+    // Jobs that are in flight or redriven come to their end before the live state is read.
+    await simulation.run(simulation.now + 3_000);
+    await simulation.run(simulation.now + HEAL_MS, () => isIdle(liveLeader(this.leaderRef)));
+    const live = liveLeader(this.leaderRef)?.ledger;
+    if (live === undefined) return simulation.problem('the leader does not run after the faults ended');
+    const allowances = { drops: this.drops, restarted: this.leaderCrashes > 0 };
+    for (const problem of checkHistory(this.history, this.records, live, allowances))
+      simulation.problem(problem);
+    if (snapshotText(live) !== snapshotText(await this.replayed()))
+      simulation.problem('the log replayed is not the live state');
+  }
+
+  /**
+   * Small segments and early snapshots, so that a short run has rotation, snapshots and the removal of files.
+   */
+  private journalOn(storage: FaultyStorage, host: WalHost): OpenJournal {
+    return walJournal({
+      storage,
+      host,
+      segmentBytes: 65_536,
+      firstSegmentBytes: 32_768,
+      freeBytesSoft: 0,
+      batchBytesMax: 32_768,
+      inlineBytesMax: 16_384,
+      snapshotBuilder: inlineSnapshotBuilder(storage, ledgerFold),
+      snapshotEveryBytes: this.faultPlan.snapshotEveryBytes,
+      onEvent: (event) => {
+        if (event.kind === 'snapshot-made') this.snapshots += 1;
+      },
+    });
+  }
+
+  /** The ledger of a new leader, read from the durable bytes only. */
+  private async replayed(): Promise<Ledger> {
+    const storage = new FaultyStorage({ disk: this.disk.durable() });
+    const ledger = new Ledger();
+    const frozenHost = {
+      ...walClock,
+      setTimer: () => undefined,
+      clearTimer: () => undefined,
+      defer: (run: () => void) => run(),
+    };
+    const openJournal = this.journalOn(storage, frozenHost);
+    let failed: Error | null = null;
+    openJournal(
+      {
+        snapshot: (chunk) => loadChunk(ledger, chunk),
+        entry: (bytes) => decodeRecords(bytes, (record) => ledger.apply(record)),
+      },
+      (error) => {
+        failed = error;
+      },
+    );
+    storage.run();
+    const problem = failed as Error | null;
+    if (problem !== null) this.simulation.problem(`the disk cannot be read: ${problem.message}`);
+    return ledger;
+  }
+}
+
+const SEEN: Readonly<Record<string, SubmitOp['seen']>> = {
+  ERR_JOB_FAILED: 'dead',
+  ERR_JOB_CANCELLED: 'cancelled',
+  ERR_JOB_UNKNOWN: 'dropped',
+};
+
+function codeOf(error: unknown): string {
+  return String((error as { code?: unknown }).code);
+}
+
+/** No live job, and no staged record: a tick that is durable and not yet applied would be a difference. */
+function isIdle(leader: Probe | undefined): boolean {
+  if (leader === undefined || !leader.staging.isIdle) return false;
+  const { queued, running } = leader.ledger.counts;
+  return queued + running === 0;
+}
+
+const walClock = {
+  now: () => 0,
+  wallNow: () => nodeHost.wallNow(),
+  random: () => 0.5,
+  exit: () => undefined,
+};
+
+/** Reads the live state from outside; the leader's own messages show only parts of it. */
+function liveLeader(ref: ActorRef<typeof LeaderActor> | undefined): Probe | undefined {
+  const cell = (ref as unknown as { cell: { state: { leader: Probe | undefined } } } | undefined)?.cell;
+  return cell?.state.leader;
+}
+
+function snapshotText(ledger: Ledger): string {
+  return [...encodeSnapshot(ledger)].map((chunk) => Buffer.from(chunk).toString('hex')).join('/');
+}
