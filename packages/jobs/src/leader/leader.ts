@@ -138,7 +138,7 @@ export class Leader implements LeaderContext {
   fromWorker(session: WorkerSession, message: WorkerMessage): void {
     if (!session.open || this.stopped) return;
     this.readClock();
-    this.leaseWatch.heardFrom(session);
+    this.leaseWatch.receivedFrom(session);
     this.sessions.fromWorker(session, message);
     this.wake();
   }

@@ -154,7 +154,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     leaderFaults: { storage: (options) => new DamageReadAsZeros(options) },
   },
   {
-    name: 'lives on when its log has failed',
+    name: 'does not exit when its log has failed',
     plant: () => () => undefined,
     leaderFaults: { ignoresFatal: true },
   },
@@ -317,11 +317,11 @@ export const plantedBugs: readonly PlantedBug[] = [
     plant: () => swap(LeaseWatch, 'reclaimLeases', () => () => undefined),
   },
   {
-    name: 'a client does not ask again after a reconnect',
+    name: 'a client does not submit again after a reconnect',
     plant: () => swap(SubmitWindow, 'rewind', () => () => undefined),
   },
   {
-    name: 'a client forgets what it waits for when it reconnects',
+    name: 'a client does not await its jobs again after a reconnect',
     plant: () =>
       swap(
         Client,

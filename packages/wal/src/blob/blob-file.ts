@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { BlobRef } from '../codec/record.js';
-import type { WalHost } from '../host/host.js';
+import type { WalHost } from '../host/wal-host.js';
 import { type Coroutine, call, runCoroutine, startCall } from '../storage/coroutine.js';
 import { readAt, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';

@@ -1,7 +1,7 @@
 // Stores, reads and removes blobs: large payloads, each in a file named after its SHA-256.
 
 import type { BlobRef } from '../codec/record.js';
-import type { WalHost } from '../host/host.js';
+import type { WalHost } from '../host/wal-host.js';
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { moveIntoPlace, removeIfThere } from '../storage/file-operations.js';
 import { SerialTaskQueue } from '../storage/serial-task-queue.js';

@@ -2,7 +2,7 @@
 // Drives the committer: writes a batch when the disk is free, calls the callbacks when it is durable.
 
 import { PAGE_BYTES } from '../format/page.js';
-import type { WalHost } from '../host/host.js';
+import type { WalHost } from '../host/wal-host.js';
 import type { Storage } from '../storage/storage.js';
 import { WalIoError } from '../wal-error.js';
 import type { BatchWrite, Committer } from './committer.js';

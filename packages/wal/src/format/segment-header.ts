@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
+import { FORMAT_MAJOR, FORMAT_MINOR } from './format-version.js';
 import { PAGE_BYTES } from './page.js';
 import { readUint64, writeUint64 } from './uint64.js';
-import { FORMAT_MAJOR, FORMAT_MINOR } from './version.js';
 
 const MAGIC = 0x4c415754; // "TWAL" read as a little-endian u32
 

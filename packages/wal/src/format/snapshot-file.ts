@@ -1,8 +1,8 @@
 // Header and sections of a snapshot file. Layout in docs/wal-format.md.
 
 import { crc32 } from 'node:zlib';
+import { FORMAT_MAJOR, FORMAT_MINOR } from './format-version.js';
 import { readUint64, writeUint64 } from './uint64.js';
-import { FORMAT_MAJOR, FORMAT_MINOR } from './version.js';
 
 export const SNAPSHOT_HEADER_BYTES = 36;
 export const SECTION_HEAD_BYTES = 12;

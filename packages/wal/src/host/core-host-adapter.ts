@@ -1,5 +1,5 @@
 import type { Host, HostTimer } from '@troupe/core';
-import type { WalHost } from './host.js';
+import type { WalHost } from './wal-host.js';
 
 /** Adapts the runtime's host to the log's, so that a simulated system and its log share one clock. */
 export function walHostOf(host: Host): WalHost {

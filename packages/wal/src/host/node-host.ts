@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import type { WalHost } from './host.js';
+import type { WalHost } from './wal-host.js';
 
 export const nodeHost: Required<WalHost> = {
   now: () => performance.now(),

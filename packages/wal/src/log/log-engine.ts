@@ -16,8 +16,8 @@ import { DiskSpace } from '../storage/disk-space.js';
 import { isFatal, isShortage } from '../storage/error-severity.js';
 import { SerialTaskQueue } from '../storage/serial-task-queue.js';
 import type { Callback, Storage } from '../storage/storage.js';
-import type { LogSettings } from './options.js';
-import type { WalStatus } from './status.js';
+import type { LogSettings } from './wal-options.js';
+import type { WalStatus } from './wal-status.js';
 
 const SPACE_CHECK_MS = 5_000;
 /** Share of the time that a scrub may spend reading. */

@@ -3,9 +3,9 @@
 import type { RecordVisitor } from '../codec/record.js';
 import type { Committer } from '../commit/committer.js';
 import type { SnapshotEntry } from '../format/manifest.js';
-import { durableManifest } from '../manifest/durable-manifest.js';
 import type { ManifestFile } from '../manifest/manifest-file.js';
-import { replaySegments } from '../recovery/replay.js';
+import { manifestForReaders } from '../manifest/manifest-for-readers.js';
+import { replaySegments } from '../recovery/replay-segments.js';
 import { restoreSnapshot } from '../snapshot/build-snapshot.js';
 import type { Fold } from '../snapshot/fold.js';
 import type { Coroutine } from '../storage/coroutine.js';
@@ -44,7 +44,7 @@ export class LogReader {
   *replay(range: ReplayRange, visit: RecordVisitor): Coroutine<void> {
     const from = range.from ?? (this.snapshot?.lsn ?? this.firstLsn - 1) + 1;
     const to = Math.min(range.to ?? this.durableLsn, this.durableLsn);
-    const manifest = durableManifest(this.manifestFile.manifest, this.committer);
+    const manifest = manifestForReaders(this.manifestFile.manifest, this.committer);
     yield* replaySegments(this.storage, manifest, { from, to }, visit);
   }
 

@@ -28,8 +28,8 @@ import {
 } from '../wal-error.js';
 import { LogEngine } from './log-engine.js';
 import { LogReader, type ReplayRange } from './log-reader.js';
-import type { LogSettings } from './options.js';
-import type { WalStatus } from './status.js';
+import type { LogSettings } from './wal-options.js';
+import type { WalStatus } from './wal-status.js';
 
 export interface AppendOptions {
   /** The application's record type, 0 to 255. */

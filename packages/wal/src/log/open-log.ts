@@ -3,12 +3,12 @@
 import { BlobStore } from '../blob/blob-store.js';
 import { codecOf } from '../codec/codec-lookup.js';
 import { openStore } from '../recovery/open-store.js';
-import type { ScannedBatch } from '../recovery/segment-scan.js';
+import type { ScannedBatch } from '../recovery/scan-segment.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import type { Callback } from '../storage/storage.js';
 import { WalError, WalIoError } from '../wal-error.js';
 import { Log } from './log.js';
-import { type LogSettings, readOptions, type WalOptions } from './options.js';
+import { type LogSettings, readOptions, type WalOptions } from './wal-options.js';
 
 /** Opens and recovers the directory. No append is accepted and no timer runs before `done`. */
 export function openLog(options: WalOptions, done: Callback<Log>): void {

@@ -9,8 +9,8 @@ import { AppendQueue } from './append-queue.js';
 import type { AppendOptions, Log } from './log.js';
 import type { ReplayRange } from './log-reader.js';
 import { openLog } from './open-log.js';
-import type { WalOptions } from './options.js';
-import type { WalStatus } from './status.js';
+import type { WalOptions } from './wal-options.js';
+import type { WalStatus } from './wal-status.js';
 
 export async function openWal(options: WalOptions): Promise<PromiseLog> {
   return new PromiseLog(await promiseOf((done) => openLog(options, done)));

@@ -20,10 +20,10 @@ import {
 } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import { segmentSeqOf } from '../format/segment-header.js';
-import { decodeStoreFile, encodeStoreFile } from '../format/store-file.js';
-import type { WalHost } from '../host/host.js';
+import { decodeStoreIdentity, encodeStoreIdentity } from '../format/store-identity.js';
 import { nodeHost } from '../host/node-host.js';
-import { readBatchBody } from '../recovery/segment-scan.js';
+import type { WalHost } from '../host/wal-host.js';
+import { readBatchBody } from '../recovery/scan-segment.js';
 import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { type Coroutine, call, promiseOf, runCoroutine } from '../storage/coroutine.js';
@@ -90,7 +90,7 @@ function* repairLocked(storage: Storage, host: WalHost, acceptLoss: boolean): Co
     snapshots,
     losses: [...old.losses, ...plan.lost],
   };
-  yield* replaceFile(storage, 'STORE', encodeStoreFile(old.storeId, host.wallNow()));
+  yield* replaceFile(storage, 'STORE', encodeStoreIdentity(old.storeId, host.wallNow()));
   yield* replaceFile(storage, 'CURRENT', encodeManifest(manifest));
   return { ...report, applied: true };
 }
@@ -98,7 +98,7 @@ function* repairLocked(storage: Storage, host: WalHost, acceptLoss: boolean): Co
 /** CURRENT if it can be read, else a manifest built from the headers of the segments. */
 function* readOrRebuildManifest(storage: Storage, names: readonly string[]): Coroutine<Manifest> {
   const { storeId, entries } = yield* segmentsByHeader(storage, names);
-  const store = yield* readable(storage, 'STORE', decodeStoreFile);
+  const store = yield* readable(storage, 'STORE', decodeStoreIdentity);
   const manifest = yield* readable(storage, 'CURRENT', decodeManifest);
   if (manifest !== undefined) return manifest;
   const known = storeId ?? store?.storeId;

@@ -3,8 +3,8 @@
 import { isBlobName, readBlob } from '../blob/blob-file.js';
 import { type Manifest, positionBefore } from '../format/manifest.js';
 import { snapshotName } from '../format/snapshot-file.js';
-import type { WalHost } from '../host/host.js';
-import { scanSealed } from '../recovery/log-scan.js';
+import type { WalHost } from '../host/wal-host.js';
+import { scanSealed } from '../recovery/scan-log.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import type { Storage } from '../storage/storage.js';

@@ -2,6 +2,7 @@
 
 import type { Position } from '../format/batch.js';
 import { crcSeed, readBatchHeader } from '../format/batch.js';
+import { assertReadable } from '../format/format-version.js';
 import { decodeManifest, type Manifest, type SegmentEntry, type SnapshotEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import {
@@ -10,15 +11,15 @@ import {
   segmentName,
   segmentSeqOf,
 } from '../format/segment-header.js';
-import { assertReadable, decodeStoreFile } from '../format/store-file.js';
+import { decodeStoreIdentity } from '../format/store-identity.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { readAt, readFile, withOpenFile } from '../storage/file-operations.js';
 import type { Storage } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
-import { firstSegmentAfter, type LogEnd, scanLog } from './log-scan.js';
+import { firstSegmentAfter, type LogEnd, scanLog } from './scan-log.js';
+import type { ScannedBatch } from './scan-segment.js';
 import { withSegmentReadBuffer } from './segment-read-buffer.js';
-import type { ScannedBatch } from './segment-scan.js';
 import { readUnlistedCopy } from './unlisted-batch-copy.js';
 
 export interface FoundStore {
@@ -71,7 +72,7 @@ function* withUnlistedCopy(
 export function* readManifest(storage: Storage): Coroutine<Manifest> {
   yield* syncNamed(storage, 'STORE');
   yield* syncNamed(storage, 'CURRENT');
-  const store = decodeStoreFile(yield* readFile(storage, 'STORE'));
+  const store = decodeStoreIdentity(yield* readFile(storage, 'STORE'));
   const manifest = decodeManifest(yield* readFile(storage, 'CURRENT'));
   if (manifest.storeId !== store.storeId) {
     throw new WalCorruptError({ file: 'CURRENT', offset: 0, reason: 'it belongs to another store' });

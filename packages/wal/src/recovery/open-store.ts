@@ -5,16 +5,16 @@ import { closeBatch, crcSeed, FLAG_LINK, ORIGIN, type Position } from '../format
 import { encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
-import { encodeStoreFile } from '../format/store-file.js';
-import type { WalHost } from '../host/host.js';
+import { encodeStoreIdentity } from '../format/store-identity.js';
+import type { WalHost } from '../host/wal-host.js';
 import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { createFile, readAt, removeIfThere, replaceFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { checkStore, type FoundStore } from './check-store.js';
-import type { LogEnd, TornTail } from './log-scan.js';
+import type { LogEnd, TornTail } from './scan-log.js';
+import { readBatchBody, type ScannedBatch } from './scan-segment.js';
 import { sealSegments } from './seal-segments.js';
-import { readBatchBody, type ScannedBatch } from './segment-scan.js';
 
 export interface OpenStoreOptions {
   /** Size of the first segment of this process. */
@@ -47,7 +47,7 @@ function* createStore(storage: Storage, host: WalHost, segmentBytes: number): Co
   const storeId = Buffer.from(Array.from({ length: 16 }, () => Math.floor(host.random() * 256))).toString(
     'hex',
   );
-  yield* replaceFile(storage, 'STORE', encodeStoreFile(storeId, host.wallNow()));
+  yield* replaceFile(storage, 'STORE', encodeStoreIdentity(storeId, host.wallNow()));
   for (const directory of ['blobs', 'quarantine']) {
     yield* call<void>((done) => storage.mkdir(directory, done));
   }

@@ -7,9 +7,9 @@ import type { Manifest, SegmentEntry } from '../format/manifest.js';
 import type { SegmentHeader } from '../format/segment-header.js';
 import type { Coroutine } from '../storage/coroutine.js';
 import type { Storage } from '../storage/storage.js';
-import type { LogEnd } from './log-scan.js';
+import type { LogEnd } from './scan-log.js';
+import { type ScannedBatch, scanSegment } from './scan-segment.js';
 import { sealSegments } from './seal-segments.js';
-import { type ScannedBatch, scanSegment } from './segment-scan.js';
 
 export interface UnlistedCopy {
   /** The manifest that the interrupted open would have published. */

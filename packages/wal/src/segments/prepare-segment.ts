@@ -3,7 +3,7 @@
 import type { SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import { encodeSegmentHeader, segmentName } from '../format/segment-header.js';
-import type { WalHost } from '../host/host.js';
+import type { WalHost } from '../host/wal-host.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { moveIntoPlace, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';

@@ -4,7 +4,7 @@ import type { Committer, RetiredSegment } from '../commit/committer.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page.js';
 import { segmentName } from '../format/segment-header.js';
-import type { WalHost } from '../host/host.js';
+import type { WalHost } from '../host/wal-host.js';
 import type { ManifestFile } from '../manifest/manifest-file.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import type { DiskSpace } from '../storage/disk-space.js';

@@ -4,7 +4,7 @@
 import type { BlobRef } from '../codec/record.js';
 import { decodeManifest } from '../format/manifest.js';
 import { SECTION_STATE, snapshotName } from '../format/snapshot-file.js';
-import { replaySegments } from '../recovery/replay.js';
+import { replaySegments } from '../recovery/replay-segments.js';
 import type { Coroutine } from '../storage/coroutine.js';
 import { readFile, removeIfThere } from '../storage/file-operations.js';
 import type { Storage } from '../storage/storage.js';

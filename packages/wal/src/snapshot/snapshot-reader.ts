@@ -1,6 +1,7 @@
 // Reads a snapshot section by section with all checks, and checks a whole file against the digest in CURRENT.
 
 import { createHash } from 'node:crypto';
+import { assertReadable } from '../format/format-version.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import {
   decodeSectionHead,
@@ -12,7 +13,6 @@ import {
   sectionCrc,
   snapshotName,
 } from '../format/snapshot-file.js';
-import { assertReadable } from '../format/store-file.js';
 import { type Call, type Coroutine, call, startCall } from '../storage/coroutine.js';
 import { withOpenFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';

@@ -5,7 +5,7 @@ import { isBlobName } from '../blob/blob-file.js';
 import type { BlobStore } from '../blob/blob-store.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import { SECTION_BLOBS, snapshotName } from '../format/snapshot-file.js';
-import type { LogSettings } from '../log/options.js';
+import type { LogSettings } from '../log/wal-options.js';
 import type { ManifestFile } from '../manifest/manifest-file.js';
 import {
   droppedFiles,

@@ -1,6 +1,6 @@
 // Watches free space and decides when only essential appends are accepted.
 
-import type { WalEvent } from '../log/event.js';
+import type { WalEvent } from '../log/wal-event.js';
 import { errnoOf, WalDiskLowError } from '../wal-error.js';
 import { type Coroutine, call } from './coroutine.js';
 import type { Storage } from './storage.js';

@@ -2,7 +2,7 @@
 
 import type { HostTimer } from '@troupe/core';
 import { ManualHost, SeededRandom } from '@troupe/core/testing';
-import type { WalHost } from '../host/host.js';
+import type { WalHost } from '../host/wal-host.js';
 
 const WALL_START = 1_700_000_000_000;
 

@@ -15,7 +15,7 @@ import {
 } from '#src/format/batch.js';
 import { encodeManifest, type Manifest, type SegmentEntry } from '#src/format/manifest.js';
 import { encodeSegmentHeader, segmentName } from '#src/format/segment-header.js';
-import { encodeStoreFile } from '#src/format/store-file.js';
+import { encodeStoreIdentity } from '#src/format/store-identity.js';
 import { LogHarness, textOf } from '../log-harness.js';
 
 const decisions = suite('torn or corrupt');
@@ -74,7 +74,7 @@ function open(
     ...change,
   };
   const files = new Map<string, Buffer>([
-    ['STORE', encodeStoreFile(STORE_ID, 0)],
+    ['STORE', encodeStoreIdentity(STORE_ID, 0)],
     ['CURRENT', encodeManifest(manifest)],
   ]);
   for (const { entry, bytes } of [...segments, ...unlisted]) files.set(segmentName(entry.seq), bytes);

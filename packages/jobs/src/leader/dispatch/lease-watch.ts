@@ -9,10 +9,7 @@ import type { Lease } from './lease.js';
 /** Heartbeats that may be missed before silence means anything. */
 const SILENT_HEARTBEATS = 3;
 
-/**
- * Checks every worker once a tick: is it silent, blocked or gone, has an attempt run too long (ADR 0404,
- * 0057).
- */
+/** Checks every worker once a tick: is it silent, blocked or gone, has an attempt run too long (ADR 0404). */
 export class LeaseWatch {
   private readonly context: LeaderContext;
   private readonly attempts: Attempts;
@@ -30,8 +27,8 @@ export class LeaseWatch {
   }
 
   /** A message came from the worker's event loop, so that runs. */
-  heardFrom(session: WorkerSession): void {
-    session.heardAt = this.context.leaseTime;
+  receivedFrom(session: WorkerSession): void {
+    session.lastReceivedAt = this.context.leaseTime;
     if (session.liveness !== 'alive') this.updateLiveness(session);
   }
 
@@ -52,7 +49,7 @@ export class LeaseWatch {
   fromHeartbeat(heartbeat: HeartbeatSession, report: LoopBlocked): void {
     const session = this.workerOf(heartbeat);
     if (session === undefined) return;
-    heartbeat.heardAt = this.context.leaseTime;
+    heartbeat.lastReceivedAt = this.context.leaseTime;
     if (report.blockedMs === 0) return this.closeHeartbeat(heartbeat);
     this.updateLiveness(session);
   }
@@ -69,9 +66,9 @@ export class LeaseWatch {
 
   liveness(session: WorkerSession): Liveness {
     const { leaseTime } = this.context;
-    const isSilent = leaseTime - session.heardAt > this.silenceMs;
+    const isSilent = leaseTime - session.lastReceivedAt > this.silenceMs;
     if (session.heartbeat !== undefined) {
-      if (session.open && session.heardAt >= session.heartbeat.heardAt) return 'alive';
+      if (session.open && session.lastReceivedAt >= session.heartbeat.lastReceivedAt) return 'alive';
       return leaseTime - session.aliveAt > this.silenceMs ? 'gone' : 'blocked';
     }
     if (!session.open) return 'gone';
@@ -81,7 +78,7 @@ export class LeaseWatch {
   }
 
   blockedMs(session: WorkerSession): number {
-    return this.liveness(session) === 'blocked' ? this.context.leaseTime - session.heardAt : 0;
+    return this.liveness(session) === 'blocked' ? this.context.leaseTime - session.lastReceivedAt : 0;
   }
 
   /** A shorter silence is normal: an idle worker sends no more often than once a heartbeat. */

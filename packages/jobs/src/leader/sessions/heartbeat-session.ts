@@ -8,13 +8,13 @@ export class HeartbeatSession {
   readonly kind = 'heartbeat';
   /** The worker and incarnation it reports for. */
   readonly name: string;
-  heardAt: number;
+  lastReceivedAt: number;
   private readonly port: { write(message: ToWorker): void };
 
   constructor(hello: HeartbeatHello, port: { write(message: ToWorker): void }, now: number) {
     this.name = workerName(hello.worker, hello.incarnation);
     this.port = port;
-    this.heardAt = now;
+    this.lastReceivedAt = now;
   }
 
   refuse(problem: string): void {

@@ -53,7 +53,7 @@ export class WorkerSession {
   lagMs = 0;
   draining = false;
   /** Lease time of the last message from its event loop. */
-  heardAt: number;
+  lastReceivedAt: number;
   /** Lease time when the last of its connections was lost. */
   closedAt: number | undefined = undefined;
   /** The token that its heartbeat connection must present; empty for a worker without one. */
@@ -90,7 +90,7 @@ export class WorkerSession {
     this.slots = hello.slots;
     this.granted = hello.credit.jobs;
     this.grantedBytes = hello.credit.bytes;
-    this.heardAt = now;
+    this.lastReceivedAt = now;
     this.heartbeatToken = hello.heartbeatToken ?? '';
     this.port = port;
     this.execs = new Set(hello.execs);
@@ -103,7 +103,7 @@ export class WorkerSession {
 
   /** Lease time of the last sign of life of its process, from either thread. */
   get aliveAt(): number {
-    return Math.max(this.heardAt, this.heartbeat?.heardAt ?? 0);
+    return Math.max(this.lastReceivedAt, this.heartbeat?.lastReceivedAt ?? 0);
   }
 
   /**
@@ -119,7 +119,7 @@ export class WorkerSession {
     );
   }
 
-  /** A report: this many attempts have ended, and ran for `runMs` together where the worker says so. */
+  /** A report: this many attempts have ended, and ran for `runMs` together where the worker reports that. */
   attemptsEnded(attempts: number, runMs: number | undefined): void {
     this.returned += attempts;
     if (runMs !== undefined) this.runTimeEstimate.add(attempts, runMs);

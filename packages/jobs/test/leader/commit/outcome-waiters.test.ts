@@ -41,14 +41,14 @@ waiters('a job whose result is dropped at once has ended, and its client gets th
   for (const limits of [{ resultsMax: 1 }, { resultsMax: 0 }, { resultsBytesMax: 1 }]) {
     const harness = new LeaderHarness({ limits });
     const worker = harness.worker({ slots: 2 });
-    const patient = harness.client();
-    patient.submit('kept long');
+    const first = harness.client();
+    first.submit('kept long');
     worker.succeed(nth(worker.assigned(), 0), '1');
-    const hasty = new FakeClient(harness, 'bob', 't1', shortLived);
-    hasty.submit('gone at once');
+    const second = new FakeClient(harness, 'bob', 't1', shortLived);
+    second.submit('dropped at once');
     worker.succeed(nth(worker.assigned(), 1), '22');
     assert.equal(
-      hasty.outcomes().map((one) => [one.state, one.result]),
+      second.outcomes().map((one) => [one.state, one.result]),
       [['done', '22']],
       JSON.stringify(limits),
     );

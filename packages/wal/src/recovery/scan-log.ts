@@ -8,7 +8,7 @@ import { type Coroutine, call } from '../storage/coroutine.js';
 import { withOpenFile } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalCorruptError } from '../wal-error.js';
-import { type ScannedBatch, type SegmentScan, scanSegment } from './segment-scan.js';
+import { type ScannedBatch, type SegmentScan, scanSegment } from './scan-segment.js';
 
 /** A batch that was being written when the process died. See docs/wal-format.md for the limits of this. */
 export interface TornTail {

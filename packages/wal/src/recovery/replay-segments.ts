@@ -7,8 +7,8 @@ import { segmentName } from '../format/segment-header.js';
 import type { Coroutine } from '../storage/coroutine.js';
 import type { Storage } from '../storage/storage.js';
 import { WalCorruptError, WalTrimmedError } from '../wal-error.js';
-import { firstSegmentAfter, scanSealed } from './log-scan.js';
-import type { ScannedBatch } from './segment-scan.js';
+import { firstSegmentAfter, scanSealed } from './scan-log.js';
+import type { ScannedBatch } from './scan-segment.js';
 
 /** Visits records [from, to] of a manifest whose segments are all sealed. */
 export function* replaySegments(

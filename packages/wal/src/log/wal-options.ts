@@ -2,13 +2,13 @@ import { checkOption, type OptionProblem, wholeNumber } from '@troupe/core/optio
 import type { CodecName } from '../codec/codec-lookup.js';
 import { BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
 import { PAGE_BYTES, padToPage } from '../format/page.js';
-import type { WalHost } from '../host/host.js';
 import { nodeHost } from '../host/node-host.js';
+import type { WalHost } from '../host/wal-host.js';
 import type { FoldModule, SnapshotBuilder } from '../snapshot/fold.js';
 import { nodeStorage } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type WalError, WalOptionError } from '../wal-error.js';
-import type { WalEvent } from './event.js';
+import type { WalEvent } from './wal-event.js';
 
 export interface WalOptions {
   /** The log's own directory. Give this or `storage`. */

@@ -2,7 +2,7 @@ import type { Committer } from '../commit/committer.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
 
 /** The manifest for readers: only segments with durable records, each with its present end. */
-export function durableManifest(manifest: Manifest, committer: Committer): Manifest {
+export function manifestForReaders(manifest: Manifest, committer: Committer): Manifest {
   const segments: SegmentEntry[] = [];
   for (const entry of manifest.segments) {
     const retired = committer.retired.find(({ segment }) => segment.entry.seq === entry.seq);
