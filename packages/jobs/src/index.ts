@@ -5,9 +5,8 @@ export type { SubmitReceipt } from './client/job-handle.js';
 export { JobHandle } from './client/job-handle.js';
 export type { SubmitOptions } from './client/submit-encoder.js';
 export type { WaitOptions } from './client/wait-limit.js';
-export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded.js';
-export { EmbeddedJobs, embedded } from './embedded/embedded.js';
-export type { JobsHost, JobsTimer } from './host.js';
+export type { EmbeddedOptions, EmbeddedWorker, EmbeddedWorkerOptions } from './embedded/embedded-jobs.js';
+export { EmbeddedJobs, embedded } from './embedded/embedded-jobs.js';
 export type {
   HandlerInput,
   HandlerOutput,
@@ -46,12 +45,13 @@ export {
   SessionRefusedError,
   SubmitWaitError,
 } from './jobs-error.js';
+export type { JobsHost, JobsTimer } from './jobs-host.js';
 export type { Journal, JournalReader, OpenJournal } from './journal/journal.js';
 export { walJournal } from './journal/wal-journal.js';
 export type { JobsEvent, JobsObserver } from './leader/jobs-event.js';
 export type { LeaderLimits, LeaderTimes } from './leader/options/leader-limits.js';
-export { decodeRecords } from './ledger/codec/record-codec.js';
-export type { LedgerRecord } from './ledger/record.js';
+export { decodeRecords } from './ledger/codec/ledger-record-codec.js';
+export type { LedgerRecord } from './ledger/ledger-record.js';
 export type {
   JobOutcome,
   JobView,

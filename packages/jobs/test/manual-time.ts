@@ -1,4 +1,4 @@
-import type { JobsHost } from '#src/host.js';
+import type { JobsHost } from '#src/jobs-host.js';
 
 /** A manual clock with its host. `soon` and `later` run at once. */
 export class ManualTime {

@@ -33,18 +33,6 @@ export {
 } from './connection/wire-error.js';
 export { Dialer, type DialerEvent, type DialerOptions } from './dialer/dialer.js';
 export type { RedialBackoff } from './dialer/redial-backoff.js';
-export {
-  AccessRuleError,
-  BodyBrokenError,
-  BodyCorruptError,
-  ConnectionStateError,
-  HeaderError,
-  ListenError,
-  PayloadBombError,
-  SecretError,
-  TransportError,
-  UnsafeBindError,
-} from './errors.js';
 export { compressBody, decompressBody, type EncodedBody } from './frame/compression.js';
 export { FrameDecoder, type FrameSink, type FrameViolation } from './frame/frame-decoder.js';
 export { type Compression, type FrameHeader, NO_HEADER } from './frame/frame-header.js';
@@ -67,7 +55,19 @@ export type {
   NetServer,
   NetSocket,
   SocketHandler,
-} from './net/net.js';
+} from './net/net-interface.js';
 export { nodeClock } from './net/node-clock.js';
 export { bodyFromFile } from './net/node-file-body.js';
 export { nodeNet } from './net/node-net.js';
+export {
+  AccessRuleError,
+  BodyBrokenError,
+  BodyCorruptError,
+  ConnectionStateError,
+  HeaderError,
+  ListenError,
+  PayloadBombError,
+  SecretError,
+  TransportError,
+  UnsafeBindError,
+} from './transport-error.js';

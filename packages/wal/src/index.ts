@@ -2,11 +2,11 @@ export { type AppendRequest, type ReplayRequest, WalActor } from './actor/wal-ac
 export type { BlobReader } from './blob/blob-reader.js';
 export type { BlobWriter } from './blob/blob-writer.js';
 export type { CodecName } from './codec/codec-lookup.js';
-export type { BlobRef, RecordVisitor } from './codec/record.js';
+export type { BlobRef, RecordVisitor } from './codec/record-codec.js';
 export type { AppendCallback } from './commit/append-callbacks.js';
 export type { Loss, SnapshotEntry } from './format/manifest.js';
 export { walHostOf } from './host/core-host-adapter.js';
-export { nodeHost } from './host/node-host.js';
+export { nodeWalHost } from './host/node-wal-host.js';
 export type { WalHost } from './host/wal-host.js';
 export { type AppendOptions, FULL, type Log, REFUSED } from './log/log.js';
 export type { ReplayRange } from './log/log-reader.js';
@@ -20,8 +20,14 @@ export { type DumpedEntry, type DumpOptions, dumpWal } from './maintenance/dump-
 export { type RepairOptions, type RepairReport, repairWal } from './maintenance/repair-wal.js';
 export type { ScrubReport } from './maintenance/scrub.js';
 export { type VerifyReport, verifyWal } from './maintenance/verify-wal.js';
-export type { BuildRequest, BuiltSnapshot, Fold, FoldModule, SnapshotBuilder } from './snapshot/fold.js';
 export { inlineSnapshotBuilder } from './snapshot/inline-snapshot-builder.js';
+export type {
+  BuildRequest,
+  BuiltSnapshot,
+  Fold,
+  FoldModule,
+  SnapshotBuilder,
+} from './snapshot/state-fold.js';
 export { nodeStorage } from './storage/node-storage.js';
 export type { Callback, OpenMode, Storage, StorageFile } from './storage/storage.js';
 export {

@@ -1,6 +1,6 @@
-import { checkValue } from '../job/check-schema.js';
 import type { JobDefinition } from '../job/define-job.js';
 import { type Payload, payloadValue } from '../job/payload.js';
+import { validateBySchema } from '../job/validate-by-schema.js';
 import { JobCancelledError, JobFailedError, JobUnknownError, JobWaitError } from '../jobs-error.js';
 import type { JobOutcome } from '../protocol/client-messages.js';
 import { Deferred } from './deferred.js';
@@ -88,7 +88,7 @@ export class AwaitedOutcomes {
     const id = outcome.state === 'done' ? '' : this.idOf(outcome.job);
     switch (outcome.state) {
       case 'done':
-        return checkValue(definition.exec, 'output', definition.output, decode(outcome.result));
+        return validateBySchema(definition.exec, 'output', definition.output, decode(outcome.result));
       case 'dead':
         throw new JobFailedError(id, outcome.reason, outcome.failure);
       case 'cancelled':

@@ -6,7 +6,7 @@ import {
   defineActor,
   type Host,
 } from '@troupe/core';
-import { actorHost } from '../actor-host.js';
+import { actorHost } from '../actor-host-adapter.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import type { ClientHello, ToClient } from '../protocol/client-messages.js';
 import type { LeaderForClients, PeerPort } from '../protocol/leader-interface.js';

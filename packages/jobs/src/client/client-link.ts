@@ -1,4 +1,4 @@
-import type { JobsHost } from '../host.js';
+import type { JobsHost } from '../jobs-host.js';
 import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
 
 /** A client's way to its leader. */

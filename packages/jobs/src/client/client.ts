@@ -1,7 +1,7 @@
 // Hot path: `submit` and `run` run once per job.
 import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
-import { payloadOfFile, withSpooled } from '../job/node-payload-file.js';
+import { payloadOfFile, withSpoolFile } from '../job/node-file-payload.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import {
   ClientClosedError,
@@ -22,7 +22,7 @@ import {
   PendingRun,
   PendingSubmit,
   type SubmitDraft,
-} from './pending-calls.js';
+} from './pending-submits.js';
 import {
   NO_OPTIONS,
   SUBMIT_ALL_OPTIONS,
@@ -98,7 +98,7 @@ export class Client implements JobOperations, AsyncDisposable {
     chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     options: SubmitOptions = NO_OPTIONS,
   ): Promise<JobHandle<D>> {
-    return withSpooled(chunks, (path) => this.submitFile(job, path, options));
+    return withSpoolFile(chunks, (path) => this.submitFile(job, path, options));
   }
 
   /** All or none, in one record. */

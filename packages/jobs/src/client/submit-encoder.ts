@@ -1,12 +1,12 @@
 // Hot path: `encode` runs once per job.
 import { checkOption, describe, number, text } from '@troupe/core/option-check';
-import { checkValue } from '../job/check-schema.js';
 import { isDefinition, type JobDefinition } from '../job/define-job.js';
 import { type Payload, payloadOfValue } from '../job/payload.js';
+import { validateBySchema } from '../job/validate-by-schema.js';
 import { JobDefinitionError, JobRefusedError } from '../jobs-error.js';
 import { checkOptions, definitionError, YEAR_MS } from '../option-check.js';
 import type { ClientMessage, Refusal } from '../protocol/client-messages.js';
-import type { SubmitDraft } from './pending-calls.js';
+import type { SubmitDraft } from './pending-submits.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
 export interface SubmitOptions extends WaitOptions {
@@ -46,7 +46,7 @@ export class SubmitEncoder {
   ): Promise<void> | undefined {
     if (options !== NO_OPTIONS) checkOptions('submit', options, SUBMIT_OPTIONS);
     draft.ref = this.refOf(job);
-    const checked = checkValue(job.exec, 'input', job.input, input);
+    const checked = validateBySchema(job.exec, 'input', job.input, input);
     if (checked instanceof Promise)
       return checked.then((value) => this.fill(draft, job, input, value, options));
     this.fill(draft, job, input, checked, options);

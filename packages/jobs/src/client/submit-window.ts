@@ -3,7 +3,7 @@
 import { Ring } from '../collections/ring.js';
 import type { Payload } from '../job/payload.js';
 import type { ClientMessage, Receipt, Refusal, SubmitItem } from '../protocol/client-messages.js';
-import { PendingBatch, type PendingCall } from './pending-calls.js';
+import { PendingBatch, type PendingCall } from './pending-submits.js';
 
 const DEFAULT_OUTSTANDING_MAX = 1_024;
 

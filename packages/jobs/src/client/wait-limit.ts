@@ -1,5 +1,5 @@
 import { number, rule } from '@troupe/core/option-check';
-import type { JobsHost, JobsTimer } from '../host.js';
+import type { JobsHost, JobsTimer } from '../jobs-host.js';
 
 /** Limits of a wait. The job goes on without its caller. */
 export interface WaitOptions {

@@ -1,6 +1,6 @@
 import type { WorkerHello } from '../protocol/worker-messages.js';
 import type { WatchedWorker } from './blocked-loop-reporter.js';
-import { type HeartbeatRegistration, registerWorker } from './node-heartbeat-thread.js';
+import { type HeartbeatRegistration, registerWorker } from './node-heartbeat-thread-handle.js';
 
 /**
  * Ties the sessions of one worker to the heartbeat thread: each hello has its token, each welcome starts a

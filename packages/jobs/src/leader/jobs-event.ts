@@ -1,5 +1,5 @@
 import type { RefusalCode } from '../jobs-error.js';
-import type { DeadReason, RequeueType } from '../ledger/record.js';
+import type { DeadReason, RequeueType } from '../ledger/ledger-record.js';
 
 /** An event of a leader. Created only where there is an observer. */
 export type JobsEvent =

@@ -1,5 +1,5 @@
 import { type ActorContext, type ActorDefinition, type AnyRef, defineActor, type Host } from '@troupe/core';
-import { actorHost } from '../actor-host.js';
+import { actorHost } from '../actor-host-adapter.js';
 import type { PayloadStore } from '../job/stored-payload.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
 import type { ClientHello, ClientMessage, LeaderOverview, ToClient } from '../protocol/client-messages.js';

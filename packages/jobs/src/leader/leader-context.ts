@@ -1,7 +1,7 @@
-import type { JobsHost } from '../host.js';
+import type { JobsHost } from '../jobs-host.js';
 import type { Job } from '../ledger/jobs/job.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { LedgerRecord } from '../ledger/record.js';
+import type { LedgerRecord } from '../ledger/ledger-record.js';
 import type { OutcomeWaiters } from './commit/outcome-waiters.js';
 import type { Fleet } from './dispatch/fleet.js';
 import type { JobQueues } from './dispatch/job-queues.js';

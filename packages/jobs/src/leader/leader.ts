@@ -1,14 +1,14 @@
-import type { JobsHost, JobsTimer } from '../host.js';
 import type { PayloadStore } from '../job/stored-payload.js';
+import type { JobsHost, JobsTimer } from '../jobs-host.js';
 import type { Journal } from '../journal/journal.js';
-import type { LedgerRecord } from '../ledger/record.js';
+import type { LedgerRecord } from '../ledger/ledger-record.js';
 import type { ClientHello, ClientMessage, LeaderOverview } from '../protocol/client-messages.js';
 import type { LostPayload } from '../protocol/leader-interface.js';
 import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { AdminApi } from './admin/admin-api.js';
 import { CommitEffects } from './commit/commit-effects.js';
-import { type RecordBatch, Staging } from './commit/staging.js';
-import { Attempts } from './dispatch/attempts.js';
+import { JournalWriter, type RecordBatch } from './commit/journal-writer.js';
+import { AttemptLifecycle } from './dispatch/attempt-lifecycle.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { Fleet } from './dispatch/fleet.js';
 import { JobQueues } from './dispatch/job-queues.js';
@@ -54,9 +54,9 @@ export class Leader implements LeaderContext {
   leaseTime = 0;
   draining = false;
   private readonly journal: Journal;
-  private readonly staging: Staging<Session>;
+  private readonly journalWriter: JournalWriter<Session>;
   private readonly submits: SubmitProcessor;
-  private readonly attempts: Attempts;
+  private readonly attempts: AttemptLifecycle;
   private readonly leaseWatch: LeaseWatch;
   private readonly admin: AdminApi;
   private readonly sessions: SessionRegistry;
@@ -81,13 +81,13 @@ export class Leader implements LeaderContext {
     this.observe = setup.observe;
     this.queues = new JobQueues(setup.limits.clientRunningMax, (no) => this.dispatcher.isWaiting(no));
     this.uncommitted = new UncommittedJobs(setup.ledger.nextJob);
-    this.staging = new Staging(
+    this.journalWriter = new JournalWriter(
       setup.journal,
       setup.lsn,
       (batch, firstLsn) => this.durable(batch, firstLsn),
       (error) => this.fail(error, setup.onFatal),
     );
-    this.attempts = new Attempts(this);
+    this.attempts = new AttemptLifecycle(this);
     const producers = new ProducerRegistry(this);
     this.submits = new SubmitProcessor(this, this.attempts, producers, (session) =>
       this.sessions.producerExpired(session),
@@ -193,7 +193,7 @@ export class Leader implements LeaderContext {
   }
 
   get lsn(): number {
-    return this.staging.lsn;
+    return this.journalWriter.lsn;
   }
 
   get diskLow(): boolean {
@@ -201,7 +201,7 @@ export class Leader implements LeaderContext {
   }
 
   stage(record: LedgerRecord, from?: Session, tag = 0): void {
-    this.staging.stage(record, from, tag);
+    this.journalWriter.stage(record, from, tag);
   }
 
   whenApplied(run: () => void): void {
@@ -242,10 +242,10 @@ export class Leader implements LeaderContext {
     this.readClock();
     this.dispatcher.dispatch();
     // The disk first: it works while the sessions are flushed.
-    this.staging.flush(this.host.now());
+    this.journalWriter.flush(this.host.now());
     if (this.admin.continueListings()) this.wake();
     this.outbound.flushAll();
-    if (this.onIdle !== undefined && this.staging.isIdle && this.applyTasks.length === 0) this.onIdle();
+    if (this.onIdle !== undefined && this.journalWriter.isIdle && this.applyTasks.length === 0) this.onIdle();
   }
 
   /** Durable: now, and only now, the records are applied and acted on. */
@@ -256,7 +256,7 @@ export class Leader implements LeaderContext {
       kind: 'durable',
       records: batch.size,
       tookMs: this.host.now() - batch.appendedAt,
-      lsn: this.staging.lsn,
+      lsn: this.journalWriter.lsn,
     });
     batch.visit(firstLsn, this.applyAndAct);
     if (this.applyTasks.length > 0) {
@@ -286,7 +286,7 @@ export class Leader implements LeaderContext {
     this.leaseWatch.check();
     const { ledger, recordTime } = this;
     const nextAt = Math.min(ledger.ended.nextAt, ledger.dead.nextAt, ledger.keys.nextAt);
-    if (this.staging.isIdle && nextAt <= recordTime) this.stage({ type: 'tick', at: recordTime });
+    if (this.journalWriter.isIdle && nextAt <= recordTime) this.stage({ type: 'tick', at: recordTime });
     this.ticker = this.host.setTimer(this.times.tickMs, () => this.tick());
     this.wake();
   }

@@ -1,12 +1,12 @@
 import { ByteWriter } from '../bytes/byte-writer.js';
-import type { JobsHost } from '../host.js';
 import { LedgerCorruptError } from '../jobs-error.js';
+import type { JobsHost } from '../jobs-host.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
-import { decodeRecords, encodeRecord } from '../ledger/codec/record-codec.js';
-import { loadChunk } from '../ledger/codec/snapshot-codec.js';
+import { decodeRecords, encodeRecord } from '../ledger/codec/ledger-record-codec.js';
+import { loadChunk } from '../ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '../ledger/ledger.js';
 import type { LedgerLimits } from '../ledger/ledger-limits.js';
-import type { LedgerRecord } from '../ledger/record.js';
+import type { LedgerRecord } from '../ledger/ledger-record.js';
 import { type Defaulted, withDefaults } from '../option-check.js';
 import type { JobsObserver } from './jobs-event.js';
 import { Leader } from './leader.js';

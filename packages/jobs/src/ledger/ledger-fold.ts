@@ -1,7 +1,7 @@
 import type { BlobRef, Fold } from '@troupe/wal';
 import { StoredPayload } from '../job/stored-payload.js';
-import { decodeRecords } from './codec/record-codec.js';
-import { encodeSnapshot, loadChunk } from './codec/snapshot-codec.js';
+import { decodeRecords } from './codec/ledger-record-codec.js';
+import { encodeSnapshot, loadChunk } from './codec/ledger-snapshot-codec.js';
 import { Ledger } from './ledger.js';
 
 /** Builds the ledger in the log's snapshot thread: the same `apply`, from the same bytes. */

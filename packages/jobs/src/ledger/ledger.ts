@@ -5,7 +5,6 @@ import { Job, type JobEnd, type JobState, type OwnerState, StoredPolicy } from '
 import { JobTable } from './jobs/job-table.js';
 import { KeyWindow, windowKey } from './key-window.js';
 import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
-import { Producer } from './producer.js';
 import type {
   AckRecord,
   AssignRecord,
@@ -16,7 +15,8 @@ import type {
   RedriveRecord,
   RequeueRecord,
   Submission,
-} from './record.js';
+} from './ledger-record.js';
+import { Producer } from './producer.js';
 
 const PRODUCER_CHECK_MS = 60_000;
 

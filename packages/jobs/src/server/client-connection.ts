@@ -6,12 +6,12 @@ import type { ClientMessage, JobOutcome, Receipt, ToClient } from '../protocol/c
 import type { PeerPort } from '../protocol/leader-interface.js';
 import { encodeToClient, readClient, readClientHello } from '../wire/client-codec.js';
 import { JobFrameType } from '../wire/job-frame-type.js';
-import { splitByBytes } from '../wire/split-by-bytes.js';
+import { sliceByBytes } from '../wire/slice-by-bytes.js';
 import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
 import { authenticatedName, type ConnectionSetup } from './connection-setup.js';
-import { LargeSubmitReceiver } from './large-submit-receiver.js';
 import { PeerConnection } from './peer-connection.js';
+import { SubmitSpooler } from './submit-spooler.js';
 
 /** Outcomes that are requested from the leader again at a time. */
 const REQUESTED_MAX = 256;
@@ -48,7 +48,7 @@ export class ClientConnection extends PeerConnection<ToClient> {
   }
 
   private writeOutcomes(outcomes: readonly JobOutcome[]): void {
-    for (const items of splitByBytes(outcomes, resultBytes)) {
+    for (const items of sliceByBytes(outcomes, resultBytes)) {
       if (this.sender.isFull) for (const { job } of items) this.postponed.push(job);
       else encodeToClient({ kind: 'outcomes', items }, wireWriter(), this.sender.write);
     }
@@ -79,7 +79,7 @@ export class ClientConnection extends PeerConnection<ToClient> {
   private divert(type: number, incoming: IncomingBody): boolean {
     const { payloads } = this.setup;
     if (type !== JobFrameType.Submit || payloads === undefined) return false;
-    new LargeSubmitReceiver(incoming, payloads, {
+    new SubmitSpooler(incoming, payloads, {
       whole: (bytes) => this.receiver.receiveWhole(type, bytes),
       malformed: () => this.receiver.refuseMalformed(),
       broken: () => this.connection.close(),

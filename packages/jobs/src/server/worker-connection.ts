@@ -2,7 +2,7 @@ import { StoredPayload } from '../job/stored-payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
 import type { Assignment, AttemptRef, Credit, ToWorker } from '../protocol/worker-messages.js';
 import { JobFrameType } from '../wire/job-frame-type.js';
-import { splitByBytes } from '../wire/split-by-bytes.js';
+import { sliceByBytes } from '../wire/slice-by-bytes.js';
 import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
 import {
@@ -12,14 +12,14 @@ import {
   readWorker,
   readWorkerHello,
 } from '../wire/worker-codec.js';
-import { Backlog } from './backlog.js';
 import { authenticatedName, type ConnectionSetup } from './connection-setup.js';
+import { OutboundBacklog } from './outbound-backlog.js';
 import { PeerConnection } from './peer-connection.js';
 
 /** A worker of the full dialect, or its heartbeat thread, on one connection. */
 export class WorkerConnection extends PeerConnection<ToWorker> {
   /** Bounded by the worker's credit: its assignments run, so they are in the ledger. */
-  private readonly backlog: Backlog<ToWorker>;
+  private readonly backlog: OutboundBacklog<ToWorker>;
   private credit: Credit = { jobs: 0, bytes: 0 };
   private cpu = 0;
   private lagMs = 0;
@@ -33,7 +33,7 @@ export class WorkerConnection extends PeerConnection<ToWorker> {
       onLost: (payload, error) => this.payloadLost(payload, error),
       onRoom: () => this.backlog.drain(),
     });
-    this.backlog = new Backlog(
+    this.backlog = new OutboundBacklog(
       () => !this.sender.isFull,
       (message) => encodeToWorker(message, wireWriter(), this.sender.write),
     );
@@ -46,7 +46,7 @@ export class WorkerConnection extends PeerConnection<ToWorker> {
   }
 
   private assign(all: readonly Assignment[]): void {
-    for (const items of splitByBytes(all, bytesInMemory)) this.backlog.add({ kind: 'assign', items });
+    for (const items of sliceByBytes(all, bytesInMemory)) this.backlog.add({ kind: 'assign', items });
     for (const item of all) {
       if (item.payload instanceof StoredPayload) this.streamed.set(item.payload, item);
     }

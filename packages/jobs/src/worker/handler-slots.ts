@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { JobsHost, JobsTimer } from '../host.js';
+import type { JobsHost, JobsTimer } from '../jobs-host.js';
 import { BATCH_JOBS_MAX, type RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type { Credit } from '../protocol/worker-messages.js';
 import type { Attempt } from './attempt/attempt.js';

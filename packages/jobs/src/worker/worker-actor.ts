@@ -1,5 +1,5 @@
 import { type ActorContext, type ActorDefinition, defineActor, type Host } from '@troupe/core';
-import { actorHost } from '../actor-host.js';
+import { actorHost } from '../actor-host-adapter.js';
 import type { LeaderForWorkers, PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
 import { Worker, type WorkerSetup } from './worker.js';

@@ -1,8 +1,8 @@
 // Hot path: `accept`, `begin` and `finish` run once per attempt.
 
-import type { JobsHost } from '../host.js';
 import { jobId } from '../job/job-id.js';
 import { type AbortReason, SessionRefusedError } from '../jobs-error.js';
+import type { JobsHost } from '../jobs-host.js';
 import { RunTimeEstimate } from '../protocol/run-time-estimate.js';
 import type {
   Assignment,
@@ -21,8 +21,8 @@ import { RunTimeLimits } from './attempt/run-time-limits.js';
 import type { HandledJob } from './handler.js';
 import { HandlerSlots } from './handler-slots.js';
 import type { LoadMeter } from './load-meter.js';
-import { Reporter } from './reporter.js';
 import type { AttemptFailure, WorkerSettings } from './worker-options.js';
+import { WorkerReporter } from './worker-reporter.js';
 
 /** A worker's way to its leader. `open` starts a session; a message without one is lost. */
 export interface WorkerLink {
@@ -60,7 +60,7 @@ export class Worker implements AttemptOwner {
   private readonly estimate = new RunTimeEstimate();
   private readonly slots: HandlerSlots;
   private readonly queue: AttemptQueue;
-  private readonly reporter: Reporter;
+  private readonly reporter: WorkerReporter;
   private readonly limits: RunTimeLimits;
   private tag = '';
   private isConnected = false;
@@ -77,7 +77,12 @@ export class Worker implements AttemptOwner {
     const { estimate } = this;
     this.slots = new HandlerSlots({ settings, estimate, host, load }, () => this.reporter.schedule());
     this.queue = new AttemptQueue(host, (attempt) => this.finish(attempt, released(attempt)));
-    this.reporter = new Reporter({ host, load, slots: this.slots, write: (message) => link.write(message) });
+    this.reporter = new WorkerReporter({
+      host,
+      load,
+      slots: this.slots,
+      write: (message) => link.write(message),
+    });
     this.limits = new RunTimeLimits(host, this.attempts, (attempt) => this.exceedRunTime(attempt));
   }
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { emptyDraft, PendingBatch, PendingSubmit } from '#src/client/pending-calls.js';
+import { emptyDraft, PendingBatch, PendingSubmit } from '#src/client/pending-submits.js';
 import { SubmitWindow } from '#src/client/submit-window.js';
 import type { ClientMessage, Receipt } from '#src/protocol/client-messages.js';
 import { Echo } from '../remote/sample-jobs.js';

@@ -1,14 +1,14 @@
 import type { Journal, OpenJournal } from '@troupe/jobs';
 import { type MemoryLog, memoryJournal } from '@troupe/jobs/testing';
-import type { JobsHost } from '#src/host.js';
 import type { JobPolicy } from '#src/job/job-policy.js';
+import type { JobsHost } from '#src/jobs-host.js';
 import type { Leader } from '#src/leader/leader.js';
 import { openLeader } from '#src/leader/open-leader.js';
 import type { LeaderLimits, LeaderTimes } from '#src/leader/options/leader-limits.js';
 import type { ClientSession } from '#src/leader/sessions/client-session.js';
 import type { WorkerSession } from '#src/leader/sessions/worker-session.js';
-import { decodeRecords } from '#src/ledger/codec/record-codec.js';
-import type { LedgerRecord } from '#src/ledger/record.js';
+import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
+import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import type { ClientMessage, JobOutcome, Receipt, ToClient } from '#src/protocol/client-messages.js';
 import type {
   Assignment,

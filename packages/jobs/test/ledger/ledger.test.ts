@@ -2,11 +2,11 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { decodeRecords, encodeRecord } from '#src/ledger/codec/record-codec.js';
-import { encodeSnapshot, loadChunk } from '#src/ledger/codec/snapshot-codec.js';
+import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { KeyWindow } from '#src/ledger/key-window.js';
 import { Ledger } from '#src/ledger/ledger.js';
-import type { LedgerRecord } from '#src/ledger/record.js';
+import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import { firstRecords, nextRecord } from './random-records.js';
 
 const ledgers = suite('ledger');

@@ -2,7 +2,7 @@ import type { JobPolicy } from '#src/job/job-policy.js';
 import { DEFAULT_RETRY } from '#src/job/retry-policy.js';
 import type { Job } from '#src/ledger/jobs/job.js';
 import type { Ledger } from '#src/ledger/ledger.js';
-import type { LedgerRecord } from '#src/ledger/record.js';
+import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 
 export function policyOf(exec: string, keep = { doneMs: 500, deadMs: 2_000 }): JobPolicy {
   return {

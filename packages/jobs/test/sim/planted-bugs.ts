@@ -4,8 +4,8 @@ import { Client } from '#src/client/client.js';
 import { SubmitWindow } from '#src/client/submit-window.js';
 import { AdminApi } from '#src/leader/admin/admin-api.js';
 import { CommitEffects } from '#src/leader/commit/commit-effects.js';
-import { Staging } from '#src/leader/commit/staging.js';
-import { Attempts } from '#src/leader/dispatch/attempts.js';
+import { JournalWriter } from '#src/leader/commit/journal-writer.js';
+import { AttemptLifecycle } from '#src/leader/dispatch/attempt-lifecycle.js';
 import { JobQueues } from '#src/leader/dispatch/job-queues.js';
 import { LeaseWatch } from '#src/leader/dispatch/lease-watch.js';
 import { Leader } from '#src/leader/leader.js';
@@ -45,7 +45,7 @@ function swap(
   };
 }
 
-interface StagingInside {
+interface JournalWriterInside {
   filling: { size: number };
   onDurable(batch: unknown, lsn: number): void;
   journal: { append(entries: Uint8Array[], done: () => void): void };
@@ -103,13 +103,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'acknowledges before the batch is durable',
     plant: () =>
       swap(
-        Staging,
+        JournalWriter,
         'flush',
         () =>
-          function flush(this: StagingInside & Record<string, unknown>) {
+          function flush(this: JournalWriterInside & Record<string, unknown>) {
             if (this.filling.size === 0) return;
             const batch = this.filling as unknown as { entries(): Uint8Array[]; clear(): void };
-            const Batch = (batch as object).constructor as new () => StagingInside['filling'];
+            const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
             this.filling = new Batch();
             this.journal.append(batch.entries(), () => undefined);
             this.onDurable(batch, 1);
@@ -120,13 +120,13 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'applies before it logs, and logs only later',
     plant: () =>
       swap(
-        Staging,
+        JournalWriter,
         'flush',
         () =>
-          function flush(this: StagingInside) {
+          function flush(this: JournalWriterInside) {
             if (this.filling.size === 0) return;
             const batch = this.filling as unknown as { entries(): Uint8Array[] };
-            const Batch = (batch as object).constructor as new () => StagingInside['filling'];
+            const Batch = (batch as object).constructor as new () => JournalWriterInside['filling'];
             this.filling = new Batch();
             this.onDurable(batch, 1);
             this.journal.append(batch.entries(), () => undefined);
@@ -192,7 +192,7 @@ export const plantedBugs: readonly PlantedBug[] = [
     name: 'accepts the end of a stale attempt',
     plant: () =>
       swap(
-        Attempts,
+        AttemptLifecycle,
         'report',
         (original) =>
           function report(this: { context: Leader }, session: unknown, end: { job: number }) {

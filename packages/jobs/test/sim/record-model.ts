@@ -1,7 +1,7 @@
 import type { OpenJournal } from '@troupe/jobs';
 import type { JobPolicy } from '#src/job/job-policy.js';
 import { payloadText } from '#src/job/payload.js';
-import { decodeRecords } from '#src/ledger/codec/record-codec.js';
+import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
 import type {
   AckRecord,
   AssignRecord,
@@ -10,7 +10,7 @@ import type {
   LedgerRecord,
   RequeueRecord,
   Submission,
-} from '#src/ledger/record.js';
+} from '#src/ledger/ledger-record.js';
 
 type JobRecord = AssignRecord | AckRecord | CancelRecord | DeadRecord | RequeueRecord;
 export type ModelState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled' | 'purged';

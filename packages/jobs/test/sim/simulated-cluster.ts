@@ -14,8 +14,8 @@ import { type ClientActor, spawnClient } from '#src/client/client-actor.js';
 import { parseJobId } from '#src/job/job-id.js';
 import { LeaderActor } from '#src/leader/leader-actor.js';
 import type { LeaderLimits } from '#src/leader/options/leader-limits.js';
-import { decodeRecords } from '#src/ledger/codec/record-codec.js';
-import { encodeSnapshot, loadChunk } from '#src/ledger/codec/snapshot-codec.js';
+import { decodeRecords } from '#src/ledger/codec/ledger-record-codec.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { ledgerFold } from '#src/ledger/ledger-fold.js';
 import type { ToWorker } from '#src/protocol/worker-messages.js';
@@ -70,7 +70,7 @@ const times = { tickMs: 20, heartbeatMs: 50, resumeGraceMs: 100, reclaimMs: 400,
 
 interface Probe {
   readonly ledger: Ledger;
-  readonly staging: { readonly isIdle: boolean };
+  readonly journalWriter: { readonly isIdle: boolean };
 }
 
 /** The faults of one seed, and how often they occur. About half of the kinds are off in any one run. */
@@ -667,7 +667,7 @@ function codeOf(error: unknown): string {
 
 /** No live job, and no staged record: a tick that is durable and not yet applied would be a difference. */
 function isIdle(leader: Probe | undefined): boolean {
-  if (leader === undefined || !leader.staging.isIdle) return false;
+  if (leader === undefined || !leader.journalWriter.isIdle) return false;
   const { queued, running } = leader.ledger.counts;
   return queued + running === 0;
 }

@@ -1,4 +1,4 @@
-import { AccessRuleError } from '../errors.js';
+import { AccessRuleError } from '../transport-error.js';
 import { Identity, type IdentityRules } from './identity.js';
 import { Secret } from './secret.js';
 

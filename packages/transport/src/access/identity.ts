@@ -6,7 +6,7 @@ import {
   oneOf,
   rule,
 } from '@troupe/core/option-check';
-import { AccessRuleError } from '../errors.js';
+import { AccessRuleError } from '../transport-error.js';
 import { isSubjectPattern, matchesSubject } from './subject-pattern.js';
 
 export type Role = 'client' | 'worker' | 'peer';

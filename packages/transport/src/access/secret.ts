@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { SecretError } from '../errors.js';
+import { SecretError } from '../transport-error.js';
 
 const KEY_BYTES = 32;
 /** Outside of the objects, so that an inspector that ignores `inspect.custom` prints no key either. */

@@ -1,7 +1,7 @@
 import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
 import type { IdentityStore } from '../access/identity-store.js';
 import { Listener, type ListenerOptions } from '../listener/listener.js';
-import type { Address, ListenTls } from '../net/net.js';
+import type { Address, ListenTls } from '../net/net-interface.js';
 import { nodeClock } from '../net/node-clock.js';
 import { nodeNet } from '../net/node-net.js';
 import type { ConnectionReceiver } from './connection-messages.js';

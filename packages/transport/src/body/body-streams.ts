@@ -1,11 +1,11 @@
 import type { TransportLimits } from '../access/transport-limits.js';
 import type { Outbox } from '../connection/outbox.js';
 import { WIRE_ERRORS, type WireErrorName } from '../connection/wire-error.js';
-import { BodyBrokenError, TransportError } from '../errors.js';
 import { decompressBody } from '../frame/compression.js';
 import type { FrameHeader } from '../frame/frame-header.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { Capacity } from '../handshake/hello.js';
+import { BodyBrokenError, TransportError } from '../transport-error.js';
 import type { BodySource } from './body-source.js';
 import { IncomingBody } from './incoming-body.js';
 import { OutgoingBody, type OutgoingBodyOptions } from './outgoing-body.js';

@@ -1,4 +1,4 @@
-import { BodyBrokenError } from '../errors.js';
+import { BodyBrokenError } from '../transport-error.js';
 
 /** Frames from the receiver of a body to its sender. */
 export interface BodyFlowControl {

@@ -1,10 +1,10 @@
 import type { Outbox } from '../connection/outbox.js';
 import { WIRE_ERRORS } from '../connection/wire-error.js';
-import { BodyBrokenError } from '../errors.js';
 import { compressBody } from '../frame/compression.js';
 import type { Compression } from '../frame/frame-header.js';
 import { FrameType } from '../frame/frame-type.js';
 import type { FrameWriter } from '../frame/frame-writer.js';
+import { BodyBrokenError } from '../transport-error.js';
 import type { BodySource } from './body-source.js';
 
 /** How an outgoing body ended. 'written' means queued for the socket, not received by the peer. */

@@ -4,24 +4,24 @@ import type { TransportLimits } from '../access/transport-limits.js';
 import type { BodySource } from '../body/body-source.js';
 import { BodyStreams } from '../body/body-streams.js';
 import type { OutgoingBody, OutgoingBodyOptions } from '../body/outgoing-body.js';
-import { ConnectionStateError } from '../errors.js';
 import { type FrameHeader, NO_HEADER } from '../frame/frame-header.js';
 import { headerBytes } from '../frame/header-writer.js';
 import type { HandshakeResult } from '../handshake/handshake-result.js';
 import type { Clock } from '../net/clock.js';
-import type { NetSocket, SocketHandler } from '../net/net.js';
+import type { NetSocket, SocketHandler } from '../net/net-interface.js';
+import { ConnectionStateError } from '../transport-error.js';
 import type { CloseReason } from './close-reason.js';
 import type { ConnectionHandler, WriteRefusal, WriteResult } from './connection-handler.js';
-import { DeadlineTimer } from './deadline-timer.js';
-import { Liveness } from './liveness.js';
-import { Outbox } from './outbox.js';
 import {
   type CloseMode,
+  ConnectionProtocol,
   type Handshake,
   type ProtocolEvents,
   type ProtocolState,
-  ProtocolStateMachine,
-} from './protocol-state-machine.js';
+} from './connection-protocol.js';
+import { DeadlineTimer } from './deadline-timer.js';
+import { Liveness } from './liveness.js';
+import { Outbox } from './outbox.js';
 import { PAUSED_BY_OUTBOX, PAUSED_BY_OWNER, ReadBackpressure } from './read-backpressure.js';
 import type { ReceivedFrame } from './received-frame.js';
 import type { PeerError, WireErrorDetail, WireErrorName } from './wire-error.js';
@@ -54,7 +54,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
   private readonly outbox = new Outbox();
   private readonly bodyStreams: BodyStreams;
   private readonly liveness: Liveness;
-  private readonly protocol: ProtocolStateMachine;
+  private readonly protocol: ConnectionProtocol;
   private readonly readBackpressure: ReadBackpressure;
   private readonly deadlineTimer: DeadlineTimer;
   private handler: ConnectionHandler | null = null;
@@ -79,7 +79,7 @@ export class Connection implements SocketHandler, ProtocolEvents {
       pauseReading: () => this.pauseReading(),
       resumeReading: () => this.resumeReading(),
     });
-    this.protocol = new ProtocolStateMachine({
+    this.protocol = new ConnectionProtocol({
       limits,
       handshake: options.handshake,
       writer: this.outbox.writer,

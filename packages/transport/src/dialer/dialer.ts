@@ -5,7 +5,7 @@ import { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
 import { type DialerAuth, DialerHandshake } from '../handshake/dialer-handshake.js';
 import type { Clock } from '../net/clock.js';
-import type { Address, DialTls, Net, NetSocket } from '../net/net.js';
+import type { Address, DialTls, Net, NetSocket } from '../net/net-interface.js';
 import { REDIAL_BACKOFF, type RedialBackoff, redialDelayMs } from './redial-backoff.js';
 
 export interface DialerOptions {

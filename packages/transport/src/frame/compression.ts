@@ -1,5 +1,5 @@
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync, gzipSync } from 'node:zlib';
-import { BodyCorruptError, PayloadBombError } from '../errors.js';
+import { BodyCorruptError, PayloadBombError } from '../transport-error.js';
 import type { Compression } from './frame-header.js';
 
 /** Shorter bodies rarely get smaller and are never worth the time. */

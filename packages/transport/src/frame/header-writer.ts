@@ -1,6 +1,6 @@
 // Hot path: a header is measured, then written in place.
 import { isSubject } from '../access/subject-pattern.js';
-import { HeaderError } from '../errors.js';
+import { HeaderError } from '../transport-error.js';
 import type { FrameHeader } from './frame-header.js';
 import {
   EXTRA_VALUE_BYTES_MAX,

@@ -5,11 +5,11 @@ import type { CloseReason } from '../connection/close-reason.js';
 import { Connection } from '../connection/connection.js';
 import type { ConnectionHandler } from '../connection/connection-handler.js';
 import { refusalFrame } from '../connection/wire-error.js';
-import { ListenError } from '../errors.js';
 import { type ListenerAuth, ListenerHandshake } from '../handshake/listener-handshake.js';
 import { checkBind, DEFAULT_HOST, formatAddress, isLocal } from '../net/address.js';
 import type { Clock } from '../net/clock.js';
-import type { Address, ListenHandler, ListenTls, Net, NetServer, NetSocket } from '../net/net.js';
+import type { Address, ListenHandler, ListenTls, Net, NetServer, NetSocket } from '../net/net-interface.js';
+import { ListenError } from '../transport-error.js';
 import { ConnectionAdmission } from './connection-admission.js';
 import { FramePermission } from './frame-permission.js';
 

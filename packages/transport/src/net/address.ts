@@ -1,5 +1,5 @@
-import { UnsafeBindError } from '../errors.js';
-import type { Address } from './net.js';
+import { UnsafeBindError } from '../transport-error.js';
+import type { Address } from './net-interface.js';
 
 const LOOPBACK_V4 = /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/;
 const MAPPED_V4 = /^::ffff:(\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})$/i;

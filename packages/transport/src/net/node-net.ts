@@ -7,9 +7,17 @@ import {
   type SecureContextOptions,
   type Server as TlsServer,
 } from 'node:tls';
-import { ListenError } from '../errors.js';
+import { ListenError } from '../transport-error.js';
 import { DEFAULT_HOST, formatAddress } from './address.js';
-import type { Address, DialHandler, DialTls, ListenHandler, ListenTls, Net, NetServer } from './net.js';
+import type {
+  Address,
+  DialHandler,
+  DialTls,
+  ListenHandler,
+  ListenTls,
+  Net,
+  NetServer,
+} from './net-interface.js';
 import { NodeSocket } from './node-socket.js';
 
 const ALPN = ['troupe/1'];

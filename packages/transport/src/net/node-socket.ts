@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { ChannelSecurity } from '../handshake/listener-handshake.js';
-import type { NetSocket, SocketHandler } from './net.js';
+import type { NetSocket, SocketHandler } from './net-interface.js';
 
 const BINDING_LABEL = 'EXPORTER-troupe-auth';
 const BINDING_BYTES = 32;

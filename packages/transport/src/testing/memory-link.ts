@@ -1,4 +1,4 @@
-import type { NetSocket, SocketHandler } from '../net/net.js';
+import type { NetSocket, SocketHandler } from '../net/net-interface.js';
 import { MemoryPipe, type PipeConditions } from './memory-pipe.js';
 
 const NO_TLS = { binding: new Uint8Array(0), certificate: null };

@@ -1,6 +1,6 @@
 import { SeededRandom } from '@troupe/core/testing';
 import type { Clock } from '../net/clock.js';
-import type { Address, DialHandler, ListenHandler, Net, NetServer } from '../net/net.js';
+import type { Address, DialHandler, ListenHandler, Net, NetServer } from '../net/net-interface.js';
 import { type LinkConditions, MemoryLink } from './memory-link.js';
 import type { PipeConditions } from './memory-pipe.js';
 

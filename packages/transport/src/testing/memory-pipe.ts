@@ -1,5 +1,5 @@
 import type { SeededRandom } from '@troupe/core/testing';
-import type { SocketHandler } from '../net/net.js';
+import type { SocketHandler } from '../net/net-interface.js';
 
 /** The network conditions of one direction of a connection. */
 export interface PipeConditions {

@@ -1,15 +1,15 @@
 // The log as an actor, supervised by its parent. A wrapper of the log in ../log.
 
 import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
-import type { BlobRef, RecordVisitor } from '../codec/record.js';
+import type { BlobRef, RecordVisitor } from '../codec/record-codec.js';
 import type { SnapshotEntry } from '../format/manifest.js';
-import { AppendQueue } from '../log/append-queue.js';
 import type { AppendOptions, Log } from '../log/log.js';
 import type { ReplayRange } from '../log/log-reader.js';
 import { openLog } from '../log/open-log.js';
+import { WaitingAppends } from '../log/waiting-appends.js';
 import type { WalOptions } from '../log/wal-options.js';
 import type { WalStatus } from '../log/wal-status.js';
-import type { Fold } from '../snapshot/fold.js';
+import type { Fold } from '../snapshot/state-fold.js';
 import { promiseOf } from '../storage/coroutine.js';
 import type { Callback } from '../storage/storage.js';
 import { WalClosedError, WalIoError } from '../wal-error.js';
@@ -26,7 +26,7 @@ export interface ReplayRequest extends ReplayRange {
 export interface WalState {
   readonly options: WalOptions;
   log: Log | undefined;
-  appends: AppendQueue | undefined;
+  appends: WaitingAppends | undefined;
 }
 
 const ESSENTIAL = { essential: true };
@@ -71,7 +71,7 @@ export const WalActor: ActorDefinition<typeof handlers, WalState, WalOptions> = 
   async started(ctx) {
     const log = await promiseOf<Log>((done) => openLog(ctx.state.options, done));
     ctx.state.log = log;
-    ctx.state.appends = new AppendQueue(log);
+    ctx.state.appends = new WaitingAppends(log);
   },
 
   handlers,

@@ -1,7 +1,7 @@
 // A blob as a whole: written in one call, read in one call.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../codec/record.js';
+import type { BlobRef } from '../codec/record-codec.js';
 import type { WalHost } from '../host/wal-host.js';
 import { type Coroutine, call, runCoroutine, startCall } from '../storage/coroutine.js';
 import { readAt, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';

@@ -2,7 +2,7 @@
 // the SHA-256 of the whole was checked.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../codec/record.js';
+import type { BlobRef } from '../codec/record-codec.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';

@@ -1,6 +1,6 @@
 // Stores, reads and removes blobs: large payloads, each in a file named after its SHA-256.
 
-import type { BlobRef } from '../codec/record.js';
+import type { BlobRef } from '../codec/record-codec.js';
 import type { WalHost } from '../host/wal-host.js';
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { moveIntoPlace, removeIfThere } from '../storage/file-operations.js';

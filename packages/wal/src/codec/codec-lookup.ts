@@ -1,7 +1,7 @@
 import { FLAG_JSONL } from '../format/batch.js';
 import { binaryCodec } from './binary-codec.js';
 import { jsonlCodec } from './jsonl-codec.js';
-import type { RecordCodec } from './record.js';
+import type { RecordCodec } from './record-codec.js';
 
 export type CodecName = RecordCodec['name'];
 

@@ -3,7 +3,7 @@
 
 import { crc32 } from 'node:zlib';
 import { FLAG_JSONL } from '../format/batch.js';
-import { type BlobRef, type RecordCodec, RecordFormatError } from './record.js';
+import { type BlobRef, type RecordCodec, RecordFormatError } from './record-codec.js';
 
 const PREFIX_BYTES = 18;
 const OBJECT_OVERHEAD_MAX = 192;

@@ -1,7 +1,7 @@
 // Hot path: one write in flight, no allocation per record.
 // Drives the committer: writes a batch when the disk is free, calls the callbacks when it is durable.
 
-import { PAGE_BYTES } from '../format/page.js';
+import { PAGE_BYTES } from '../format/page-padding.js';
 import type { WalHost } from '../host/wal-host.js';
 import type { Storage } from '../storage/storage.js';
 import { WalIoError } from '../wal-error.js';

@@ -9,10 +9,10 @@
 //                 ^                    │
 //                 └──── buffers swap ──┘
 
-import type { BlobRef, RecordCodec } from '../codec/record.js';
+import type { BlobRef, RecordCodec } from '../codec/record-codec.js';
 import { batchExtent, closeBatch, crcSeed, FLAG_LINK, FLAG_SEAL, type Position } from '../format/batch.js';
 import type { SealedEnd, SegmentEntry } from '../format/manifest.js';
-import { PAGE_BYTES } from '../format/page.js';
+import { PAGE_BYTES } from '../format/page-padding.js';
 import type { StorageFile } from '../storage/storage.js';
 import { type AppendCallback, AppendCallbacks } from './append-callbacks.js';
 import { BatchBuffer } from './batch-buffer.js';

@@ -2,7 +2,7 @@
 // Hot path: no allocation per record.
 
 import { crc32 } from 'node:zlib';
-import { padToPage } from './page.js';
+import { padToPage } from './page-padding.js';
 import { readUint64, writeUint64 } from './uint64.js';
 
 export const BATCH_HEADER_BYTES = 44;

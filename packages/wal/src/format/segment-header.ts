@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { FORMAT_MAJOR, FORMAT_MINOR } from './format-version.js';
-import { PAGE_BYTES } from './page.js';
+import { PAGE_BYTES } from './page-padding.js';
 import { readUint64, writeUint64 } from './uint64.js';
 
 const MAGIC = 0x4c415754; // "TWAL" read as a little-endian u32

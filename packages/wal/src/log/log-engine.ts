@@ -6,9 +6,9 @@ import type { Committer } from '../commit/committer.js';
 import type { Manifest } from '../format/manifest.js';
 import { type ScrubReport, throttleReads } from '../maintenance/scrub.js';
 import { ManifestFile } from '../manifest/manifest-file.js';
-import { ObsoleteFiles } from '../segments/obsolete-files.js';
-import { SegmentPreallocator } from '../segments/segment-preallocator.js';
-import { SpareSegments } from '../segments/spare-segments.js';
+import { ObsoleteFileRemover } from '../segments/obsolete-file-remover.js';
+import { RecycledSegments } from '../segments/recycled-segments.js';
+import { SegmentRotator } from '../segments/segment-rotator.js';
 import { ThreadSnapshotBuilder } from '../snapshot/node-thread-snapshot-builder.js';
 import { SnapshotScheduler } from '../snapshot/snapshot-scheduler.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
@@ -34,13 +34,13 @@ export interface LogEngineOptions {
 export class LogEngine {
   readonly manifestFile: ManifestFile;
   readonly tasks = new SerialTaskQueue();
-  readonly obsoleteFiles: ObsoleteFiles;
+  readonly obsoleteFileRemover: ObsoleteFileRemover;
   readonly diskSpace: DiskSpace;
   readonly commitLoop: CommitLoop;
   readonly snapshots: SnapshotScheduler | undefined;
   private readonly settings: LogSettings;
   private readonly options: LogEngineOptions;
-  private readonly preallocator: SegmentPreallocator;
+  private readonly rotator: SegmentRotator;
   /** Closed with the log; a builder from the options is not. */
   private readonly threadBuilder: ThreadSnapshotBuilder | undefined;
   private isPreallocating = false;
@@ -55,13 +55,13 @@ export class LogEngine {
     this.options = options;
     this.manifestFile = new ManifestFile(storage, manifest);
     this.diskSpace = new DiskSpace(settings);
-    const spareSegments = new SpareSegments(settings, this.diskSpace);
-    this.obsoleteFiles = new ObsoleteFiles(storage, spareSegments);
-    this.preallocator = new SegmentPreallocator(storage, host, this.manifestFile, {
+    const recycledSegments = new RecycledSegments(settings, this.diskSpace);
+    this.obsoleteFileRemover = new ObsoleteFileRemover(storage, recycledSegments);
+    this.rotator = new SegmentRotator(storage, host, this.manifestFile, {
       committer: options.committer,
       segmentBytes,
       diskSpace: this.diskSpace,
-      spareSegments,
+      recycledSegments,
     });
     const events = {
       onSegmentsChanged: () => this.preallocate(),
@@ -167,7 +167,7 @@ export class LogEngine {
       builder,
       manifestFile: this.manifestFile,
       tasks: this.tasks,
-      obsoleteFiles: this.obsoleteFiles,
+      obsoleteFileRemover: this.obsoleteFileRemover,
       blobs: this.options.blobs,
       rotate: () => {
         this.options.committer.requestRotate();
@@ -180,16 +180,11 @@ export class LogEngine {
   }
 
   private preallocate(): void {
-    if (
-      this.isPreallocating ||
-      this.isStopped ||
-      this.spaceCheckTimer !== undefined ||
-      !this.preallocator.isDue
-    )
+    if (this.isPreallocating || this.isStopped || this.spaceCheckTimer !== undefined || !this.rotator.isDue)
       return;
     this.isPreallocating = true;
     this.tasks.add(
-      () => this.preallocator.provideNext(),
+      () => this.rotator.provideNext(),
       (error) => {
         this.isPreallocating = false;
         if (this.isStopped) return;
@@ -222,7 +217,7 @@ export class LogEngine {
     if (this.spaceCheckTimer !== undefined || this.isStopped) return;
     this.spaceCheckTimer = this.settings.host.setTimer(SPACE_CHECK_MS, () => {
       this.spaceCheckTimer = undefined;
-      if (this.preallocator.isDue) this.preallocate();
+      if (this.rotator.isDue) this.preallocate();
       else
         this.tasks.add(
           () => this.diskSpace.check(0),

@@ -1,13 +1,13 @@
 // Reads durable records while the log is in use.
 
-import type { RecordVisitor } from '../codec/record.js';
+import type { RecordVisitor } from '../codec/record-codec.js';
 import type { Committer } from '../commit/committer.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { ManifestFile } from '../manifest/manifest-file.js';
 import { manifestForReaders } from '../manifest/manifest-for-readers.js';
 import { replaySegments } from '../recovery/replay-segments.js';
 import { restoreSnapshot } from '../snapshot/build-snapshot.js';
-import type { Fold } from '../snapshot/fold.js';
+import type { Fold } from '../snapshot/state-fold.js';
 import type { Coroutine } from '../storage/coroutine.js';
 import type { Storage } from '../storage/storage.js';
 

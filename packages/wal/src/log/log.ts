@@ -5,7 +5,7 @@ import type { BlobReader } from '../blob/blob-reader.js';
 import type { BlobStore } from '../blob/blob-store.js';
 import type { BlobWriter } from '../blob/blob-writer.js';
 import { codecNamed } from '../codec/codec-lookup.js';
-import type { BlobRef, RecordVisitor } from '../codec/record.js';
+import type { BlobRef, RecordVisitor } from '../codec/record-codec.js';
 import type { AppendCallback } from '../commit/append-callbacks.js';
 import { Committer } from '../commit/committer.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
@@ -13,7 +13,7 @@ import type { SnapshotEntry } from '../format/manifest.js';
 import { type ScrubReport, scrub } from '../maintenance/scrub.js';
 import { droppedFiles, trimLimit, withoutSegments } from '../manifest/retention.js';
 import type { OpenedStore } from '../recovery/open-store.js';
-import type { Fold } from '../snapshot/fold.js';
+import type { Fold } from '../snapshot/state-fold.js';
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { isFatal, isShortage } from '../storage/error-severity.js';
 import type { Callback } from '../storage/storage.js';
@@ -199,14 +199,14 @@ export class Log {
 
   /** Drops whole segments up to `lsn` that no kept snapshot needs. Passes the first LSN left. */
   trim(lsn: number, done: Callback<number>): void {
-    const { manifestFile, tasks, obsoleteFiles, snapshots } = this.engine;
+    const { manifestFile, tasks, obsoleteFileRemover, snapshots } = this.engine;
     const trimmed = function* (): Coroutine<number> {
       const before = manifestFile.manifest;
       const limit = trimLimit(before, lsn, snapshots !== undefined);
       if (withoutSegments(before, limit).segments.length === before.segments.length)
         return before.start.lsn + 1;
       const after = yield* manifestFile.publish((manifest) => withoutSegments(manifest, limit));
-      obsoleteFiles.add(droppedFiles(before, after));
+      obsoleteFileRemover.add(droppedFiles(before, after));
       return after.start.lsn + 1;
     };
     tasks.add(trimmed, (error, first) => {
@@ -250,7 +250,7 @@ export class Log {
 
   /** Obsolete files are kept while the coroutine reads them. */
   private readPinned<T>(coroutine: Coroutine<T>, done: Callback<T>): void {
-    const unpin = this.engine.obsoleteFiles.pin();
+    const unpin = this.engine.obsoleteFileRemover.pin();
     runCoroutine(coroutine, (error, value) => {
       unpin();
       done(error, value);

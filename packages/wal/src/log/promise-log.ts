@@ -1,14 +1,14 @@
 // The log with promises, for programs without actors.
 
-import type { BlobRef, RecordVisitor } from '../codec/record.js';
+import type { BlobRef, RecordVisitor } from '../codec/record-codec.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { ScrubReport } from '../maintenance/scrub.js';
-import type { Fold } from '../snapshot/fold.js';
+import type { Fold } from '../snapshot/state-fold.js';
 import { promiseOf } from '../storage/coroutine.js';
-import { AppendQueue } from './append-queue.js';
 import type { AppendOptions, Log } from './log.js';
 import type { ReplayRange } from './log-reader.js';
 import { openLog } from './open-log.js';
+import { WaitingAppends } from './waiting-appends.js';
 import type { WalOptions } from './wal-options.js';
 import type { WalStatus } from './wal-status.js';
 
@@ -19,11 +19,11 @@ export async function openWal(options: WalOptions): Promise<PromiseLog> {
 export class PromiseLog implements AsyncDisposable {
   /** The same log with callbacks. */
   readonly log: Log;
-  private readonly appends: AppendQueue;
+  private readonly appends: WaitingAppends;
 
   constructor(log: Log) {
     this.log = log;
-    this.appends = new AppendQueue(log);
+    this.appends = new WaitingAppends(log);
   }
 
   /**

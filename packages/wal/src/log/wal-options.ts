@@ -1,10 +1,10 @@
 import { checkOption, type OptionProblem, wholeNumber } from '@troupe/core/option-check';
 import type { CodecName } from '../codec/codec-lookup.js';
 import { BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';
-import { PAGE_BYTES, padToPage } from '../format/page.js';
-import { nodeHost } from '../host/node-host.js';
+import { PAGE_BYTES, padToPage } from '../format/page-padding.js';
+import { nodeWalHost } from '../host/node-wal-host.js';
 import type { WalHost } from '../host/wal-host.js';
-import type { FoldModule, SnapshotBuilder } from '../snapshot/fold.js';
+import type { FoldModule, SnapshotBuilder } from '../snapshot/state-fold.js';
 import { nodeStorage } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type WalError, WalOptionError } from '../wal-error.js';
@@ -87,7 +87,7 @@ export function readOptions(options: WalOptions): LogSettings {
     throw new WalOptionError('dir', dir, 'needed either dir or storage');
   }
   const storage = options.storage ?? nodeStorage(dir as string); // exactly one of the two is given
-  const host = options.host ?? nodeHost;
+  const host = options.host ?? nodeWalHost;
   const segmentBytes = pages(
     'segmentBytes',
     options.segmentBytes ?? 64 * MIB,
@@ -111,7 +111,7 @@ export function readOptions(options: WalOptions): LogSettings {
     dir,
     storage,
     host,
-    exit: (code) => (host.exit === undefined ? nodeHost.exit(code) : host.exit(code)),
+    exit: (code) => (host.exit === undefined ? nodeWalHost.exit(code) : host.exit(code)),
     codec: options.codec ?? 'binary',
     segmentBytes,
     firstSegmentBytes,

@@ -4,7 +4,7 @@
 import { isBlobName } from '../blob/blob-file.js';
 import { batchExtent, crcSeed, readBatchHeader } from '../format/batch.js';
 import { decodeManifest, encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
-import { PAGE_BYTES } from '../format/page.js';
+import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName } from '../format/segment-header.js';
 import { snapshotName } from '../format/snapshot-file.js';
 import { type Coroutine, call, promiseOf, runCoroutine } from '../storage/coroutine.js';

@@ -2,7 +2,7 @@
 // records after it are read as far as possible.
 
 import { codecOf } from '../codec/codec-lookup.js';
-import type { BlobRef } from '../codec/record.js';
+import type { BlobRef } from '../codec/record-codec.js';
 import { positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { segmentName } from '../format/segment-header.js';
 import { readManifest } from '../recovery/check-store.js';

@@ -18,10 +18,10 @@ import {
   type SegmentEntry,
   type SnapshotEntry,
 } from '../format/manifest.js';
-import { PAGE_BYTES } from '../format/page.js';
+import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentSeqOf } from '../format/segment-header.js';
 import { decodeStoreIdentity, encodeStoreIdentity } from '../format/store-identity.js';
-import { nodeHost } from '../host/node-host.js';
+import { nodeWalHost } from '../host/node-wal-host.js';
 import type { WalHost } from '../host/wal-host.js';
 import { readBatchBody } from '../recovery/scan-segment.js';
 import { prepareSegment, randomSalt } from '../segments/prepare-segment.js';
@@ -58,7 +58,7 @@ export function repairWal(dir: string | Storage, options: RepairOptions): Promis
 export function* repair(storage: Storage, options: RepairOptions): Coroutine<RepairReport> {
   yield* call<void>((done) => storage.lock(done));
   try {
-    return yield* repairLocked(storage, options.host ?? nodeHost, options.acceptLoss);
+    return yield* repairLocked(storage, options.host ?? nodeWalHost, options.acceptLoss);
   } finally {
     yield* call<void>((done) => storage.unlock(done));
   }

@@ -2,7 +2,7 @@
 
 import { type BatchHeader, batchExtent, bodyCrc, crcSeed, readBatchHeader } from '../format/batch.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
-import { isZero, PAGE_BYTES } from '../format/page.js';
+import { isZero, PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { readSegmentHeader } from '../recovery/check-store.js';
 import { type SegmentReadBuffer, withSegmentReadBuffer } from '../recovery/segment-read-buffer.js';

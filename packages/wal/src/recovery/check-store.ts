@@ -4,7 +4,7 @@ import type { Position } from '../format/batch.js';
 import { crcSeed, readBatchHeader } from '../format/batch.js';
 import { assertReadable } from '../format/format-version.js';
 import { decodeManifest, type Manifest, type SegmentEntry, type SnapshotEntry } from '../format/manifest.js';
-import { PAGE_BYTES } from '../format/page.js';
+import { PAGE_BYTES } from '../format/page-padding.js';
 import {
   decodeSegmentHeader,
   type SegmentHeader,

@@ -3,7 +3,7 @@
 
 import { closeBatch, crcSeed, FLAG_LINK, ORIGIN, type Position } from '../format/batch.js';
 import { encodeManifest, type Manifest, type SegmentEntry } from '../format/manifest.js';
-import { PAGE_BYTES } from '../format/page.js';
+import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName, segmentSeqOf } from '../format/segment-header.js';
 import { encodeStoreIdentity } from '../format/store-identity.js';
 import type { WalHost } from '../host/wal-host.js';

@@ -1,7 +1,7 @@
 // Reads durable records batch by batch, with the checks of recovery, in the memory of one read buffer.
 
 import { codecOf } from '../codec/codec-lookup.js';
-import { RecordFormatError, type RecordVisitor } from '../codec/record.js';
+import { RecordFormatError, type RecordVisitor } from '../codec/record-codec.js';
 import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { segmentName } from '../format/segment-header.js';
 import type { Coroutine } from '../storage/coroutine.js';

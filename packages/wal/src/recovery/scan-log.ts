@@ -2,7 +2,7 @@
 
 import type { BatchHeader, Position } from '../format/batch.js';
 import { type Manifest, positionBefore, type SegmentEntry } from '../format/manifest.js';
-import { isZero, PAGE_BYTES } from '../format/page.js';
+import { isZero, PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName } from '../format/segment-header.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { withOpenFile } from '../storage/file-operations.js';

@@ -12,7 +12,7 @@ import {
   readBatchHeader,
 } from '../format/batch.js';
 import { isDeclaredLoss, type Manifest, type SegmentEntry } from '../format/manifest.js';
-import { isZero, lastNonZero, PAGE_BYTES } from '../format/page.js';
+import { isZero, lastNonZero, PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName } from '../format/segment-header.js';
 import type { Coroutine } from '../storage/coroutine.js';
 import { readAt } from '../storage/file-operations.js';

@@ -1,6 +1,6 @@
 import type { Position } from '../format/batch.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
-import { PAGE_BYTES } from '../format/page.js';
+import { PAGE_BYTES } from '../format/page-padding.js';
 import type { LogEnd } from './scan-log.js';
 
 /** A batch that is copied to another segment: its own segment ends before it. */

@@ -1,7 +1,7 @@
 // Prepares a segment before it is listed: full size, zeros after the header, synced, final name.
 
 import type { SegmentEntry } from '../format/manifest.js';
-import { PAGE_BYTES } from '../format/page.js';
+import { PAGE_BYTES } from '../format/page-padding.js';
 import { encodeSegmentHeader, segmentName } from '../format/segment-header.js';
 import type { WalHost } from '../host/wal-host.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
@@ -16,7 +16,7 @@ export interface SegmentContent {
   /** Whole batches to write after the header. */
   readonly batches?: Uint8Array | undefined;
   /** An obsolete file of exactly this size: overwriting blocks is far cheaper than allocating them. */
-  readonly spare?: string | undefined;
+  readonly recycled?: string | undefined;
 }
 
 export function* prepareSegment(
@@ -27,7 +27,7 @@ export function* prepareSegment(
 ): Coroutine<void> {
   const name = segmentName(entry.seq);
   const tempName = `${name}.tmp`;
-  const file = yield* openTempFile(storage, tempName, content.spare);
+  const file = yield* openTempFile(storage, tempName, content.recycled);
   try {
     const head = Buffer.alloc(Math.min(entry.bytes, CHUNK_BYTES));
     encodeSegmentHeader({ storeId, ...entry }).copy(head);
@@ -53,11 +53,12 @@ export function* prepareSegment(
 function* openTempFile(
   storage: Storage,
   tempName: string,
-  spare: string | undefined,
+  recycled: string | undefined,
 ): Coroutine<StorageFile> {
   yield* removeIfThere(storage, tempName);
-  if (spare === undefined) return yield* call<StorageFile>((done) => storage.open(tempName, 'create', done));
-  yield* call<void>((done) => storage.rename(spare, tempName, done));
+  if (recycled === undefined)
+    return yield* call<StorageFile>((done) => storage.open(tempName, 'create', done));
+  yield* call<void>((done) => storage.rename(recycled, tempName, done));
   return yield* call<StorageFile>((done) => storage.open(tempName, 'durable', done));
 }
 

@@ -6,10 +6,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { runCoroutine } from '../storage/coroutine.js';
 import { nodeStorage } from '../storage/node-storage.js';
 import { buildSnapshot } from './build-snapshot.js';
-import type { BuildRequest, Fold, FoldModule } from './fold.js';
-import type { ThreadData, ThreadReply } from './node-snapshot-thread.js';
+import type { ThreadData, ThreadReply } from './node-snapshot-thread-handle.js';
+import type { BuildRequest, Fold, FoldModule } from './state-fold.js';
 
-const { dir, fold: where } = workerData as ThreadData; // SnapshotThread passes it
+const { dir, fold: where } = workerData as ThreadData; // SnapshotThreadHandle passes it
 
 try {
   waitForRequest(await importFold(where));

@@ -2,8 +2,8 @@
 // next one comes soon, and its fold is compiled already.
 
 import type { Callback } from '../storage/storage.js';
-import type { BuildRequest, BuiltSnapshot, FoldModule, SnapshotBuilder } from './fold.js';
-import { SnapshotThread } from './node-snapshot-thread.js';
+import { SnapshotThreadHandle } from './node-snapshot-thread-handle.js';
+import type { BuildRequest, BuiltSnapshot, FoldModule, SnapshotBuilder } from './state-fold.js';
 
 /** An idle thread keeps the memory of its last snapshot, so it does not stay for long. */
 const IDLE_MS = 10_000;
@@ -15,7 +15,7 @@ export class ThreadSnapshotBuilder implements SnapshotBuilder {
   private readonly fold: FoldModule;
   private readonly idleMs: number;
   private readonly reuseBytesMax: number;
-  private idle: SnapshotThread | undefined;
+  private idle: SnapshotThreadHandle | undefined;
   private idleTimer: NodeJS.Timeout | undefined;
   private isClosed = false;
 
@@ -28,7 +28,7 @@ export class ThreadSnapshotBuilder implements SnapshotBuilder {
 
   build(request: BuildRequest, done: Callback<BuiltSnapshot>): void {
     // A busy thread is not idle, so a concurrent request gets a thread of its own.
-    const thread = this.takeIdle() ?? new SnapshotThread(this.dir, this.fold);
+    const thread = this.takeIdle() ?? new SnapshotThreadHandle(this.dir, this.fold);
     thread.build(request, (error, snapshot) => {
       // After a failure the thread may have open files, so it is not reused.
       if (error === null && snapshot.bytes <= this.reuseBytesMax && !this.isClosed) this.keep(thread);
@@ -43,13 +43,13 @@ export class ThreadSnapshotBuilder implements SnapshotBuilder {
     this.takeIdle()?.terminate();
   }
 
-  private keep(thread: SnapshotThread): void {
+  private keep(thread: SnapshotThreadHandle): void {
     this.takeIdle()?.terminate();
     this.idle = thread;
     this.idleTimer = setTimeout(() => this.takeIdle()?.terminate(), this.idleMs).unref();
   }
 
-  private takeIdle(): SnapshotThread | undefined {
+  private takeIdle(): SnapshotThreadHandle | undefined {
     clearTimeout(this.idleTimer);
     const thread = this.idle;
     this.idle = undefined;

@@ -13,21 +13,21 @@ import {
   sealedBytesAfterSnapshot,
   withSnapshot,
 } from '../manifest/retention.js';
-import type { ObsoleteFiles } from '../segments/obsolete-files.js';
+import type { ObsoleteFileRemover } from '../segments/obsolete-file-remover.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
 import { moveIntoPlace } from '../storage/file-operations.js';
 import type { SerialTaskQueue } from '../storage/serial-task-queue.js';
 import type { Callback } from '../storage/storage.js';
-import type { BuiltSnapshot, SnapshotBuilder } from './fold.js';
 import { readSnapshot } from './snapshot-reader.js';
 import { decodeBlobRefs } from './snapshot-writer.js';
+import type { BuiltSnapshot, SnapshotBuilder } from './state-fold.js';
 
 export interface SnapshotSchedulerOptions {
   readonly settings: Pick<LogSettings, 'storage' | 'host' | 'snapshotEveryBytes' | 'onEvent'>;
   readonly builder: SnapshotBuilder;
   readonly manifestFile: ManifestFile;
   readonly tasks: SerialTaskQueue;
-  readonly obsoleteFiles: ObsoleteFiles;
+  readonly obsoleteFileRemover: ObsoleteFileRemover;
   readonly blobs: BlobStore;
   /** Requests that the segment being written be closed. */
   readonly rotate: () => void;
@@ -84,10 +84,10 @@ export class SnapshotScheduler {
   }
 
   private build(lsn: number): void {
-    const { builder, obsoleteFiles, tasks, settings } = this.options;
+    const { builder, obsoleteFileRemover, tasks, settings } = this.options;
     const startedAt = settings.host.now();
     const tempName = `${snapshotName(lsn)}.tmp`;
-    const unpin = obsoleteFiles.pin();
+    const unpin = obsoleteFileRemover.pin();
     this.isBuildRunning = true;
     builder.build({ lsn, tempName }, (error, built) => {
       unpin();
@@ -111,13 +111,13 @@ export class SnapshotScheduler {
   }
 
   private *commit(lsn: number, tempName: string, built: BuiltSnapshot): Coroutine<SnapshotEntry> {
-    const { settings, manifestFile, obsoleteFiles, blobs } = this.options;
+    const { settings, manifestFile, obsoleteFileRemover, blobs } = this.options;
     yield* manifestFile.assertNotFenced();
     yield* moveIntoPlace(settings.storage, tempName, snapshotName(lsn));
     const entry: SnapshotEntry = { lsn, bytes: built.bytes, sha256: built.sha256 };
     const before = manifestFile.manifest;
     const after = yield* manifestFile.publish((manifest) => withSnapshot(manifest, entry));
-    obsoleteFiles.add(droppedFiles(before, after));
+    obsoleteFileRemover.add(droppedFiles(before, after));
     blobs.removeUnreferenced(yield* this.unlistedBlobs(), lsn);
     return entry;
   }

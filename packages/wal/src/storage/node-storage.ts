@@ -3,7 +3,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { makeNodeDirectory } from './node-directory.js';
-import { releaseNodeLock, takeNodeLock } from './node-lock.js';
+import { releaseNodeLock, takeNodeLock } from './node-lock-file.js';
 import type { Callback, OpenMode, Storage, StorageFile } from './storage.js';
 
 interface NodeFile extends StorageFile {

@@ -4,7 +4,7 @@ import { openWal, WalActor, WalIoError } from '@troupe/wal';
 import { FaultyStorage } from '@troupe/wal/testing';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nodeHost } from '#src/host/node-host.js';
+import { nodeWalHost } from '#src/host/node-wal-host.js';
 import { SMALL } from '../log-harness.js';
 import { tempDirectory } from '../temp-directory.js';
 
@@ -84,7 +84,7 @@ actor('without `process.exit` a failed disk fails the actor, and a restart recov
     schedule: (complete) => setImmediate(complete),
   });
   const exits: number[] = [];
-  const host = { ...nodeHost, exit: (code: number) => void exits.push(code) };
+  const host = { ...nodeWalHost, exit: (code: number) => void exits.push(code) };
   await using system = createSystem({ name: 'test', host: quietHost });
   const Parent = defineActor('parent', {
     state: () => ({ log: undefined as ReturnType<typeof system.spawn<typeof WalActor>> | undefined }),

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { binaryCodec } from '#src/codec/binary-codec.js';
 import { jsonlCodec } from '#src/codec/jsonl-codec.js';
-import { type BlobRef, type RecordCodec, RecordFormatError } from '#src/codec/record.js';
+import { type BlobRef, type RecordCodec, RecordFormatError } from '#src/codec/record-codec.js';
 
 const codecs = suite('record codecs');
 const BLOB: BlobRef = { sha256: 'ab'.repeat(32), bytes: 77 };

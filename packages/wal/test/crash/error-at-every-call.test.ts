@@ -57,7 +57,7 @@ for (const errno of ['EIO', 'ENOSPC', 'EMFILE', 'EACCES', 'EROFS']) {
 errors('after a failed sync or rename the log ends or does not open', () => {
   for (const { index, operation, name } of CALLS) {
     // The rename of an obsolete segment to a spare one may fail.
-    if (!FATAL_OPERATIONS.has(operation) || name.includes(' spare-')) continue;
+    if (!FATAL_OPERATIONS.has(operation) || name.includes(' recycled-')) continue;
     let opensFailed = 0;
     const workload = new Workload({
       fault: (call) => (call.index === index ? { kind: 'error', errno: 'EIO' } : undefined),

@@ -12,7 +12,7 @@ import {
   ORIGIN,
   readBatchHeader,
 } from '#src/format/batch.js';
-import { isZero, lastNonZero, padToPage } from '#src/format/page.js';
+import { isZero, lastNonZero, padToPage } from '#src/format/page-padding.js';
 import {
   decodeSegmentHeader,
   encodeSegmentHeader,

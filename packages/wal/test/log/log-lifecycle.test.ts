@@ -195,12 +195,12 @@ lifecycle('a trimmed segment is reused, with zeros after its header', () => {
   fill(8);
   harness.wait<number>((done) => log.trim(log.durableLsn, done));
   assert.ok(
-    [...harness.storage.disk.files().keys()].some((name) => name.startsWith('spare-')),
+    [...harness.storage.disk.files().keys()].some((name) => name.startsWith('recycled-')),
     'spare segments are kept',
   );
   fill(4);
   const reused = harness.storage.calls.filter(
-    ({ operation, name }) => operation === 'rename' && name.startsWith('spare-'),
+    ({ operation, name }) => operation === 'rename' && name.startsWith('recycled-'),
   );
   assert.ok(reused.length > 0, 'a spare segment is reused');
   const names = [...harness.storage.disk.files().keys()].filter((name) => name.endsWith('.seg')).sort();

@@ -1,7 +1,7 @@
 // Hot path: `run` runs once per record.
-import type { LedgerRecord, PurgeRecord, RedriveRecord } from '../../ledger/record.js';
+import type { LedgerRecord, PurgeRecord, RedriveRecord } from '../../ledger/ledger-record.js';
 import type { AdminApi } from '../admin/admin-api.js';
-import type { Attempts } from '../dispatch/attempts.js';
+import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderContext, LeaderJob, Session } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 import type { SessionRegistry } from '../sessions/session-registry.js';
@@ -10,7 +10,7 @@ import { notifyWaiters } from './outcome-waiters.js';
 
 interface Parts {
   readonly submits: SubmitProcessor;
-  readonly attempts: Attempts;
+  readonly attempts: AttemptLifecycle;
   readonly admin: AdminApi;
   readonly sessions: SessionRegistry;
 }

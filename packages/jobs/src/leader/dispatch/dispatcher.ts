@@ -1,7 +1,7 @@
 // Hot path: the loop of `dispatch` runs once per job.
-import type { JobsTimer } from '../../host.js';
+import type { JobsTimer } from '../../jobs-host.js';
 import type { LeaderContext } from '../leader-context.js';
-import type { Attempts } from './attempts.js';
+import type { AttemptLifecycle } from './attempt-lifecycle.js';
 import type { ExecQueue } from './exec-queue.js';
 
 const IN_BATCH = { batchContinues: true };
@@ -10,13 +10,13 @@ const ALONE = { batchContinues: false };
 /** Matches queued jobs with the credit of workers, whichever came first. */
 export class Dispatcher {
   private readonly context: LeaderContext;
-  private readonly attempts: Attempts;
+  private readonly attempts: AttemptLifecycle;
   private readonly onDue: () => void;
   private dueTimer: JobsTimer | undefined = undefined;
   private dueTimerAt = Number.POSITIVE_INFINITY;
 
   /** `onDue`: a delayed job is due. */
-  constructor(context: LeaderContext, attempts: Attempts, onDue: () => void) {
+  constructor(context: LeaderContext, attempts: AttemptLifecycle, onDue: () => void) {
     this.context = context;
     this.attempts = attempts;
     this.onDue = onDue;

@@ -3,7 +3,7 @@ import type { HeartbeatHello, LoopBlocked, ToWorker } from '../../protocol/worke
 import type { LeaderContext } from '../leader-context.js';
 import { HeartbeatSession } from '../sessions/heartbeat-session.js';
 import type { WorkerSession } from '../sessions/worker-session.js';
-import type { Attempts } from './attempts.js';
+import type { AttemptLifecycle } from './attempt-lifecycle.js';
 import type { Lease } from './lease.js';
 
 /** Heartbeats that may be missed before silence means anything. */
@@ -12,9 +12,9 @@ const SILENT_HEARTBEATS = 3;
 /** Checks every worker once a tick: is it silent, blocked or gone, has an attempt run too long (ADR 0404). */
 export class LeaseWatch {
   private readonly context: LeaderContext;
-  private readonly attempts: Attempts;
+  private readonly attempts: AttemptLifecycle;
 
-  constructor(context: LeaderContext, attempts: Attempts) {
+  constructor(context: LeaderContext, attempts: AttemptLifecycle) {
     this.context = context;
     this.attempts = attempts;
   }

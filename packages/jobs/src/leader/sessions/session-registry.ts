@@ -7,7 +7,7 @@ import { BATCH_JOBS_MAX } from '../../protocol/run-time-estimate.js';
 import type { WorkerHello, WorkerMessage } from '../../protocol/worker-messages.js';
 import type { AdminApi } from '../admin/admin-api.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
-import type { Attempts } from '../dispatch/attempts.js';
+import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { LeaderContext } from '../leader-context.js';
 import { PolicyRegistry } from '../submit/policy-registry.js';
@@ -22,14 +22,14 @@ const DEFINITIONS_MAX = 4_096;
 /** Opens and closes sessions, and handles every message of theirs that is not a submit. */
 export class SessionRegistry {
   private readonly context: LeaderContext;
-  private readonly attempts: Attempts;
+  private readonly attempts: AttemptLifecycle;
   private readonly leaseWatch: LeaseWatch;
   readonly policies: PolicyRegistry;
   private readonly producers: ProducerRegistry;
 
   constructor(
     context: LeaderContext,
-    attempts: Attempts,
+    attempts: AttemptLifecycle,
     leaseWatch: LeaseWatch,
     producers: ProducerRegistry,
   ) {

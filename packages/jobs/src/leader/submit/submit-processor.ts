@@ -2,11 +2,11 @@
 import { payloadHash } from '../../job/payload.js';
 import type { StoredPolicy } from '../../ledger/jobs/job.js';
 import { windowKey } from '../../ledger/key-window.js';
+import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../../ledger/ledger-record.js';
 import type { Producer } from '../../ledger/producer.js';
-import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../../ledger/record.js';
 import type { ClientMessage, Refusal, SubmitItem } from '../../protocol/client-messages.js';
 import { awaitOutcome } from '../commit/outcome-waiters.js';
-import type { Attempts } from '../dispatch/attempts.js';
+import type { AttemptLifecycle } from '../dispatch/attempt-lifecycle.js';
 import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import { RECORD_BYTES_MAX } from '../options/leader-limits.js';
 import type { ClientSession } from '../sessions/client-session.js';
@@ -32,7 +32,7 @@ type SubmitAll = ClientMessage & { readonly kind: 'submit_all' };
  */
 export class SubmitProcessor {
   private readonly context: LeaderContext;
-  private readonly attempts: Attempts;
+  private readonly attempts: AttemptLifecycle;
   private readonly producers: ProducerRegistry;
   private readonly uncommitted: UncommittedJobs;
   private readonly onProducerExpired: (session: ClientSession) => void;
@@ -45,7 +45,7 @@ export class SubmitProcessor {
   /** `onProducerExpired`: the client must open a new session, so that its submit is not lost. */
   constructor(
     context: LeaderContext,
-    attempts: Attempts,
+    attempts: AttemptLifecycle,
     producers: ProducerRegistry,
     onProducerExpired: (session: ClientSession) => void,
   ) {

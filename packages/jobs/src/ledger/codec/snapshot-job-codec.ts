@@ -8,7 +8,7 @@ import { jobFromTemplate, sharesTemplate } from '../jobs/ended-job-template.js';
 import { Job, type JobEnd, type JobState } from '../jobs/job.js';
 import type { Ledger } from '../ledger.js';
 import type { LedgerByteReader } from './ledger-byte-reader.js';
-import { decodeFailure, encodeFailure } from './record-codec.js';
+import { decodeFailure, encodeFailure } from './ledger-record-codec.js';
 
 const STATES = ['queued', 'running', 'done', 'dead', 'cancelled'] as const satisfies readonly JobState[];
 /** The size of a chunk that has its kind and no job. */

@@ -1,6 +1,6 @@
 import type { Payload } from '../../job/payload.js';
 import type { Job, OwnerState } from './job.js';
-import { JobPage, PAGE_JOBS, pageNo } from './job-page.js';
+import { JobTablePage, PAGE_JOBS, pageNo } from './job-table-page.js';
 
 /**
  * Jobs by number. Numbers are handed out in order, so pages keep the map small: it never rehashes a million
@@ -8,9 +8,9 @@ import { JobPage, PAGE_JOBS, pageNo } from './job-page.js';
  */
 export class JobTable<State extends OwnerState = OwnerState> {
   size = 0;
-  private readonly pages = new Map<number, JobPage<State>>();
+  private readonly pages = new Map<number, JobTablePage<State>>();
   private lastNo = -1;
-  private lastPage: JobPage<State> | undefined = undefined;
+  private lastPage: JobTablePage<State> | undefined = undefined;
 
   get(no: number): Job<State> | undefined {
     return this.page(no)?.get(no);
@@ -28,7 +28,7 @@ export class JobTable<State extends OwnerState = OwnerState> {
   add(job: Job<State>): void {
     let page = this.page(job.no);
     if (page === undefined) {
-      page = new JobPage<State>();
+      page = new JobTablePage<State>();
       this.pages.set(pageNo(job.no), page);
       this.lastNo = -1;
     }
@@ -81,7 +81,7 @@ export class JobTable<State extends OwnerState = OwnerState> {
     }
   }
 
-  private page(no: number): JobPage<State> | undefined {
+  private page(no: number): JobTablePage<State> | undefined {
     const number = pageNo(no);
     if (number !== this.lastNo) {
       this.lastNo = number;

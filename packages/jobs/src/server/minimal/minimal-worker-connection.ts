@@ -9,8 +9,8 @@ import {
 import { type Payload, payloadBytes, payloadOfBytes, payloadOfText } from '../../job/payload.js';
 import type { PeerPort } from '../../protocol/leader-interface.js';
 import type { Assignment, AttemptEnd, ToWorker } from '../../protocol/worker-messages.js';
-import { Backlog } from '../backlog.js';
 import type { ConnectionSetup } from '../connection-setup.js';
+import { OutboundBacklog } from '../outbound-backlog.js';
 import type { TimerHost } from './minimal-client-connection.js';
 import { MINIMAL_EXEC } from './minimal-job-policy.js';
 
@@ -29,7 +29,7 @@ export class MinimalWorkerConnection implements ConnectionHandler {
   private readonly port: PeerPort<ToWorker>;
   private readonly slots: number;
   private readonly unacked: Assignment[] = [];
-  private readonly backlog: Backlog<Assignment>;
+  private readonly backlog: OutboundBacklog<Assignment>;
   private isBehind = false;
   private granted = 0;
   private assigned = 0;
@@ -42,7 +42,7 @@ export class MinimalWorkerConnection implements ConnectionHandler {
     this.timer = timer;
     this.slots = setup.connection.handshake.creditMax;
     this.port = setup.port();
-    this.backlog = new Backlog(
+    this.backlog = new OutboundBacklog(
       () => !this.isBehind,
       (assignment) => this.write(assignment),
     );

@@ -1,5 +1,5 @@
 import { Ring } from '../../collections/ring.js';
-import type { JobsHost, JobsTimer } from '../../host.js';
+import type { JobsHost, JobsTimer } from '../../jobs-host.js';
 import type { Attempt } from './attempt.js';
 
 /**

@@ -1,7 +1,7 @@
 // Hot path: once per attempt; a synchronous handler meets no promise and no closure.
 
-import { checkValue } from '../../job/check-schema.js';
 import { type Payload, payloadOfValue, payloadValue } from '../../job/payload.js';
+import { validateBySchema } from '../../job/validate-by-schema.js';
 import type { AttemptEnd } from '../../protocol/worker-messages.js';
 import type { AttemptContext, HandledJob } from '../handler.js';
 import { type Attempt, failed, failureOf, isFinal, released } from './attempt.js';
@@ -38,7 +38,7 @@ export function runAttempt(
 
 function callHandler(attempt: Attempt, { job, run }: HandledJob, context: AttemptContext): unknown {
   const value = payloadValue(attempt.takePayload());
-  const input = checkValue(job.exec, 'input', job.input, value);
+  const input = validateBySchema(job.exec, 'input', job.input, value);
   return input instanceof Promise ? input.then((checked) => run(checked, context)) : run(input, context);
 }
 
@@ -46,7 +46,7 @@ function callHandler(attempt: Attempt, { job, run }: HandledJob, context: Attemp
 function complete(attempt: Attempt, { job }: HandledJob, output: unknown, owner: AttemptOwner): boolean {
   let checked: unknown;
   try {
-    checked = checkValue(job.exec, 'output', job.output, output);
+    checked = validateBySchema(job.exec, 'output', job.output, output);
   } catch (error) {
     owner.finish(attempt, endOfError(attempt, error));
     return false;

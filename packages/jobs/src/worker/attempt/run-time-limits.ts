@@ -1,4 +1,4 @@
-import type { JobsHost, JobsTimer } from '../../host.js';
+import type { JobsHost, JobsTimer } from '../../jobs-host.js';
 import type { Attempt } from './attempt.js';
 
 /**

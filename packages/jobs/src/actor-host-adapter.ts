@@ -1,5 +1,5 @@
 import type { Host } from '@troupe/core';
-import type { JobsHost } from './host.js';
+import type { JobsHost } from './jobs-host.js';
 
 /**
  * A host for the state machine of an actor: timers and deferred tasks run as messages of the actor, under its

@@ -7,20 +7,20 @@ import type { DiskSpace } from '../storage/disk-space.js';
 import type { Storage } from '../storage/storage.js';
 
 /** Without snapshots too, since `trim` frees segments. */
-const SPARES_MIN = 2;
+const RECYCLED_MIN = 2;
 
-export interface SpareSegmentsOptions {
+export interface RecycledSegmentsOptions {
   readonly storage: Storage;
   readonly segmentBytes: number;
   readonly snapshotEveryBytes: number;
 }
 
-export class SpareSegments {
-  private readonly options: SpareSegmentsOptions;
+export class RecycledSegments {
+  private readonly options: RecycledSegmentsOptions;
   private readonly diskSpace: DiskSpace;
   private readonly names: string[] = [];
 
-  constructor(options: SpareSegmentsOptions, diskSpace: DiskSpace) {
+  constructor(options: RecycledSegmentsOptions, diskSpace: DiskSpace) {
     this.options = options;
     this.diskSpace = diskSpace;
   }
@@ -33,9 +33,9 @@ export class SpareSegments {
       return false;
     const bytes = yield* call<number | undefined>((done) => storage.size(name, done));
     if (bytes !== segmentBytes) return false;
-    const spare = `spare-${segmentName(seq)}.tmp`;
-    yield* call<void>((done) => storage.rename(name, spare, done));
-    this.names.push(spare);
+    const recycled = `recycled-${segmentName(seq)}.tmp`;
+    yield* call<void>((done) => storage.rename(name, recycled, done));
+    this.names.push(recycled);
     return true;
   }
 
@@ -46,6 +46,6 @@ export class SpareSegments {
   /** A snapshot frees the segments of one interval at once, and the next interval needs as many. */
   private get countMax(): number {
     const { snapshotEveryBytes, segmentBytes } = this.options;
-    return Math.max(SPARES_MIN, Math.ceil(snapshotEveryBytes / segmentBytes) + 1);
+    return Math.max(RECYCLED_MIN, Math.ceil(snapshotEveryBytes / segmentBytes) + 1);
   }
 }

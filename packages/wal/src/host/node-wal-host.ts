@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import type { WalHost } from './wal-host.js';
 
-export const nodeHost: Required<WalHost> = {
+export const nodeWalHost: Required<WalHost> = {
   now: () => performance.now(),
   wallNow: () => Date.now(),
   random: () => randomBytes(6).readUIntLE(0, 6) / 2 ** 48,

@@ -5,8 +5,8 @@ import { Ring } from '../../collections/ring.js';
 import { StoredPayload } from '../../job/stored-payload.js';
 import { JournalFailedError } from '../../jobs-error.js';
 import type { Journal } from '../../journal/journal.js';
-import { encodeRecord } from '../../ledger/codec/record-codec.js';
-import type { LedgerRecord } from '../../ledger/record.js';
+import { encodeRecord } from '../../ledger/codec/ledger-record-codec.js';
+import type { LedgerRecord } from '../../ledger/ledger-record.js';
 
 /** Records are packed into journal entries of about this size, small enough to stay inline in any log. */
 const ENTRY_BYTES = 32 * 1024;
@@ -107,7 +107,7 @@ const JOURNAL_BATCHES_MAX = 8;
  * The middle of validate → **append → durable** → apply → act. The records of a turn are appended as the turn
  * ends, while earlier batches are still being written; the journal answers in the order of the appends.
  */
-export class Staging<From> {
+export class JournalWriter<From> {
   private filling = new RecordBatch<From>();
   private readonly atJournal = new Ring<RecordBatch<From>>();
   private readonly spare: RecordBatch<From>[] = [];

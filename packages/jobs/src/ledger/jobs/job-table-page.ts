@@ -6,7 +6,7 @@ const PAGE_BITS = 7;
 export const PAGE_JOBS = 1 << PAGE_BITS;
 
 /** Jobs with consecutive numbers. Once all of them are done or cancelled they are archived. */
-export class JobPage<State extends OwnerState = OwnerState> {
+export class JobTablePage<State extends OwnerState = OwnerState> {
   /** Jobs that were not removed. */
   size = 0;
   private endedCount = 0;

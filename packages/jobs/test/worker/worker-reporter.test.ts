@@ -1,11 +1,11 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { JobsHost } from '#src/host.js';
+import type { JobsHost } from '#src/jobs-host.js';
 import { RunTimeEstimate } from '#src/protocol/run-time-estimate.js';
 import type { WorkerMessage } from '#src/protocol/worker-messages.js';
 import { HandlerSlots } from '#src/worker/handler-slots.js';
-import { Reporter } from '#src/worker/reporter.js';
 import { DEFAULT_WORKER_SETTINGS } from '#src/worker/worker-options.js';
+import { WorkerReporter } from '#src/worker/worker-reporter.js';
 
 const reporters = suite('reporter');
 
@@ -13,7 +13,7 @@ const reporters = suite('reporter');
 class ReporterRig {
   readonly reportedAt: number[] = [];
   timersSet = 0;
-  readonly reporter: Reporter;
+  readonly reporter: WorkerReporter;
   private now = 0;
   private timers: { at: number; run: () => void }[] = [];
 
@@ -41,7 +41,7 @@ class ReporterRig {
     );
     slots.restart();
     const write = (_message: WorkerMessage): void => void this.reportedAt.push(this.now);
-    this.reporter = new Reporter({ host, load, slots, write });
+    this.reporter = new WorkerReporter({ host, load, slots, write });
   }
 
   advance(ms: number): void {

@@ -7,7 +7,7 @@ import type {
   DeadRecord,
   RequeueRecord,
   RequeueType,
-} from '../../ledger/record.js';
+} from '../../ledger/ledger-record.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { AttemptEnd, AttemptRef } from '../../protocol/worker-messages.js';
 import type { LeaderContext, LeaderJob } from '../leader-context.js';
@@ -19,7 +19,7 @@ import { Lease } from './lease.js';
 type EndCause = 'failed' | 'final' | 'timed-out' | 'crashed' | 'released' | 'payload-lost';
 
 /** Attempts: assigned to workers, ended by them, taken back from them. */
-export class Attempts {
+export class AttemptLifecycle {
   private readonly context: LeaderContext;
 
   constructor(context: LeaderContext) {

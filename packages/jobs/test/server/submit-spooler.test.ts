@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { type PayloadStore, STORED_BYTES_MIN, StoredPayload } from '#src/job/stored-payload.js';
-import { LargeSubmitReceiver } from '#src/server/large-submit-receiver.js';
+import { SubmitSpooler } from '#src/server/submit-spooler.js';
 import { encodeClient, SUBMIT_HEAD_BYTES_MAX } from '#src/wire/client-codec.js';
 
 const receivers = suite('large submit receiver');
@@ -60,7 +60,7 @@ function receive(body: Buffer, chunkBytes: number, { isFull = false } = {}): Rec
       onEnd();
     },
   } as unknown as IncomingBody;
-  new LargeSubmitReceiver(incoming, store, {
+  new SubmitSpooler(incoming, store, {
     stored: ({ low, item }, payload, bytes) =>
       events.push(`stored ${low} ${item.seq} ${item.ref} ${item.key} ${payload.length} ${bytes}`),
     whole: (bytes) => {

@@ -4,7 +4,7 @@ import { JobSchemaError, type SchemaIssue } from '../jobs-error.js';
 /**
  * The value after its schema; synchronous if the schema is. Throws or rejects with {@link JobSchemaError}.
  */
-export function checkValue<S extends StandardSchemaV1>(
+export function validateBySchema<S extends StandardSchemaV1>(
   exec: string,
   side: 'input' | 'output',
   schema: S,

@@ -1,9 +1,9 @@
-import type { JobsHost, JobsTimer } from '../host.js';
+import type { JobsHost, JobsTimer } from '../jobs-host.js';
 import type { AttemptEnd, WorkerMessage } from '../protocol/worker-messages.js';
 import type { HandlerSlots } from './handler-slots.js';
 import type { LoadMeter } from './load-meter.js';
 
-export interface ReporterSetup {
+export interface WorkerReporterSetup {
   readonly host: JobsHost;
   readonly load: LoadMeter;
   readonly slots: HandlerSlots;
@@ -11,8 +11,8 @@ export interface ReporterSetup {
 }
 
 /** Reports ends, credit and load to the leader: one message a burst, and at least one a heartbeat. */
-export class Reporter {
-  private readonly setup: ReporterSetup;
+export class WorkerReporter {
+  private readonly setup: WorkerReporterSetup;
   private ends: AttemptEnd[] = [];
   /** Run time of the attempts that ended since the last report. */
   private ranMs = 0;
@@ -22,7 +22,7 @@ export class Reporter {
   private isScheduled = false;
   private timer: JobsTimer | undefined = undefined;
 
-  constructor(setup: ReporterSetup) {
+  constructor(setup: WorkerReporterSetup) {
     this.setup = setup;
   }
 

@@ -11,7 +11,7 @@ interface Pending {
   readonly done: AppendCallback;
 }
 
-export class AppendQueue {
+export class WaitingAppends {
   private readonly log: Log;
   private pending: Pending[] = [];
   private emptyCallbacks: (() => void)[] = [];

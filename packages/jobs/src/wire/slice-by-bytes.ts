@@ -8,7 +8,7 @@ const SLICE_BYTES = 1024 * 1024;
 /**
  * Cuts a batch behind the item with which it reaches the size of a slice. Nearly every batch is one slice.
  */
-export function splitByBytes<Item>(
+export function sliceByBytes<Item>(
   items: readonly Item[],
   bytesOf: (item: Item) => number,
 ): (readonly Item[])[] {

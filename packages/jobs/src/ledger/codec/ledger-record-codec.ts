@@ -3,7 +3,7 @@
 import type { ByteWriter } from '../../bytes/byte-writer.js';
 import type { JobPolicy } from '../../job/job-policy.js';
 import { type JobFailure, LedgerCorruptError } from '../../jobs-error.js';
-import type { DeadReason, LedgerRecord, Submission } from '../record.js';
+import type { DeadReason, LedgerRecord, Submission } from '../ledger-record.js';
 import { LedgerByteReader } from './ledger-byte-reader.js';
 
 /** The type of a record is its first byte: the index here, from 1. */

@@ -1,7 +1,7 @@
 // State as a fold over records. `apply` must be total, synchronous, and free of clocks, randomness and I/O:
 // the same records give the same state, live and in replay.
 
-import type { BlobRef } from '../codec/record.js';
+import type { BlobRef } from '../codec/record-codec.js';
 import type { Callback } from '../storage/storage.js';
 
 export interface Fold<S = unknown> {

@@ -3,7 +3,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Callback } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
-import type { BuildRequest, BuiltSnapshot, FoldModule } from './fold.js';
+import type { BuildRequest, BuiltSnapshot, FoldModule } from './state-fold.js';
 
 export interface ThreadData {
   readonly dir: string;
@@ -14,7 +14,7 @@ export type ThreadReply =
   | { readonly kind: 'built'; readonly snapshot: BuiltSnapshot }
   | { readonly kind: 'failed'; readonly reason: string };
 
-export class SnapshotThread {
+export class SnapshotThreadHandle {
   private readonly worker: Worker;
   private done: Callback<BuiltSnapshot> | undefined;
   private alive = true;

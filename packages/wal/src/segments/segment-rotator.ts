@@ -2,7 +2,7 @@
 
 import type { Committer, RetiredSegment } from '../commit/committer.js';
 import type { Manifest, SegmentEntry } from '../format/manifest.js';
-import { PAGE_BYTES } from '../format/page.js';
+import { PAGE_BYTES } from '../format/page-padding.js';
 import { segmentName } from '../format/segment-header.js';
 import type { WalHost } from '../host/wal-host.js';
 import type { ManifestFile } from '../manifest/manifest-file.js';
@@ -10,16 +10,16 @@ import { type Coroutine, call } from '../storage/coroutine.js';
 import type { DiskSpace } from '../storage/disk-space.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { prepareSegment, randomSalt } from './prepare-segment.js';
-import type { SpareSegments } from './spare-segments.js';
+import type { RecycledSegments } from './recycled-segments.js';
 
-export class SegmentPreallocator {
+export class SegmentRotator {
   private readonly storage: Storage;
   private readonly host: WalHost;
   private readonly manifestFile: ManifestFile;
   private readonly committer: Committer;
   private readonly segmentBytes: number;
   private readonly diskSpace: DiskSpace;
-  private readonly spareSegments: SpareSegments;
+  private readonly recycledSegments: RecycledSegments;
   /** Prepared but not yet listed: a failed attempt leaves it for the next one. */
   private prepared: SegmentEntry | undefined;
 
@@ -31,7 +31,7 @@ export class SegmentPreallocator {
       readonly committer: Committer;
       readonly segmentBytes: number;
       readonly diskSpace: DiskSpace;
-      readonly spareSegments: SpareSegments;
+      readonly recycledSegments: RecycledSegments;
     },
   ) {
     this.storage = storage;
@@ -40,7 +40,7 @@ export class SegmentPreallocator {
     this.committer = options.committer;
     this.segmentBytes = options.segmentBytes;
     this.diskSpace = options.diskSpace;
-    this.spareSegments = options.spareSegments;
+    this.recycledSegments = options.recycledSegments;
   }
 
   get isDue(): boolean {
@@ -63,13 +63,13 @@ export class SegmentPreallocator {
   }
 
   private *prepare(): Coroutine<SegmentEntry> {
-    const spare = this.spareSegments.take();
-    // A spare segment needs no space, but other programs may have filled the disk.
-    yield* this.diskSpace.check(spare === undefined ? this.segmentBytes : 0);
+    const recycled = this.recycledSegments.take();
+    // A recycled segment needs no space, but other programs may have filled the disk.
+    yield* this.diskSpace.check(recycled === undefined ? this.segmentBytes : 0);
     const { segments, storeId } = this.manifestFile.manifest;
     const seq = (segments.at(-1)?.seq ?? 0) + 1;
     const entry = { seq, bytes: this.segmentBytes, salt: randomSalt(this.host) };
-    yield* prepareSegment(this.storage, storeId, entry, { spare });
+    yield* prepareSegment(this.storage, storeId, entry, { recycled });
     return entry;
   }
 }

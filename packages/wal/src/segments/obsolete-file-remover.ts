@@ -3,18 +3,18 @@
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { removeIfThere } from '../storage/file-operations.js';
 import type { Storage } from '../storage/storage.js';
-import type { SpareSegments } from './spare-segments.js';
+import type { RecycledSegments } from './recycled-segments.js';
 
-export class ObsoleteFiles {
+export class ObsoleteFileRemover {
   private readonly storage: Storage;
-  private readonly spareSegments: SpareSegments;
+  private readonly recycledSegments: RecycledSegments;
   private names: string[] = [];
   private pins = 0;
   private isRemoving = false;
 
-  constructor(storage: Storage, spareSegments: SpareSegments) {
+  constructor(storage: Storage, recycledSegments: RecycledSegments) {
     this.storage = storage;
-    this.spareSegments = spareSegments;
+    this.recycledSegments = recycledSegments;
   }
 
   /** Keeps all files until the returned function is called. */
@@ -49,7 +49,7 @@ export class ObsoleteFiles {
     const names = this.names;
     this.names = [];
     for (const name of names) {
-      if (!(yield* this.spareSegments.keep(name))) yield* removeIfThere(this.storage, name);
+      if (!(yield* this.recycledSegments.keep(name))) yield* removeIfThere(this.storage, name);
     }
   }
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { encodeSnapshot, loadChunk } from '#src/ledger/codec/snapshot-codec.js';
+import { encodeSnapshot, loadChunk } from '#src/ledger/codec/ledger-snapshot-codec.js';
 import { Job, type JobEnd } from '#src/ledger/jobs/job.js';
 import { Ledger } from '#src/ledger/ledger.js';
 import { type EndedJobFields, endedJob, ORDINARY, POLICIES, randomFields } from '../jobs/random-ended-job.js';

@@ -58,7 +58,7 @@ const PING_BYTES = 8;
 const PEER_PAYLOAD_BYTES_MIN = 4096;
 
 /** A sans-I/O state machine: bytes and times in, events and frames out. Driven by `Connection`. */
-export class ProtocolStateMachine implements FrameSink {
+export class ConnectionProtocol implements FrameSink {
   readonly decoder: FrameDecoder;
   private readonly options: ProtocolOptions;
   private readonly errorQuota = new ErrorQuota();

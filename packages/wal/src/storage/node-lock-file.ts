@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { WalLockedError } from '../wal-error.js';
-import { isOwnerAlive, type LockOwner, parseLockFile } from './lock-file.js';
+import { isOwnerAlive, type LockOwner, parseLockFile } from './lock-owner.js';
 import { directoryError, makeNodeDirectory } from './node-directory.js';
 import type { Callback } from './storage.js';
 

@@ -16,7 +16,7 @@ export async function payloadOfFile(path: string, streams: boolean): Promise<Pay
 }
 
 /** Writes a stream to a temporary file, from which it can be sent again. The file exists while `use` runs. */
-export async function withSpooled<T>(
+export async function withSpoolFile<T>(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   use: (path: string) => Promise<T>,
 ): Promise<T> {

@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AwaitedOutcomes } from '#src/client/awaited-outcomes.js';
 import { Client } from '#src/client/client.js';
-import { PendingRun } from '#src/client/pending-calls.js';
+import { PendingRun } from '#src/client/pending-submits.js';
 import { defineJob } from '#src/job/define-job.js';
 import { jobId } from '#src/job/job-id.js';
 import { JobFailedError } from '#src/jobs-error.js';

@@ -2,7 +2,7 @@
  * Messages that wait, unencoded and in order, until there is room for their bytes. The ledger holds their
  * payloads anyway, so waiting here costs no second copy (ADR 0120).
  */
-export class Backlog<Message> {
+export class OutboundBacklog<Message> {
   private readonly waiting: Message[] = [];
   private readonly hasRoom: () => boolean;
   private readonly write: (message: Message) => void;

@@ -3,8 +3,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
 import { payloadOfBytes } from '#src/job/payload.js';
-import { decodeRecords, encodeRecord } from '#src/ledger/codec/record-codec.js';
-import type { LedgerRecord } from '#src/ledger/record.js';
+import { decodeRecords, encodeRecord } from '#src/ledger/codec/ledger-record-codec.js';
+import type { LedgerRecord } from '#src/ledger/ledger-record.js';
 import { policyOf } from '../random-records.js';
 
 const codec = suite('record codec');

@@ -6,7 +6,7 @@ import { readSubmitHead, SUBMIT_HEAD_BYTES_MAX, type SubmitHead } from '../wire/
 import { BodyCollector } from '../wire/frame-receiver.js';
 import { WireReader } from '../wire/wire-reader.js';
 
-export interface LargeSubmitEvents {
+export interface SubmitSpoolerEvents {
   /** The payload is on the disk. */
   stored(head: SubmitHead, payload: StoredPayload, bytes: number): void;
   /** It was not one large submit; here is the whole body. */
@@ -22,17 +22,17 @@ export interface LargeSubmitEvents {
  * Receives a Submit frame in pieces. The payload of a single large job goes to the disk as it arrives, and
  * the peer may send no faster than the disk takes it; any other body is collected in memory.
  */
-export class LargeSubmitReceiver {
+export class SubmitSpooler {
   private readonly incoming: IncomingBody;
   private readonly payloads: PayloadStore;
-  private readonly events: LargeSubmitEvents;
+  private readonly events: SubmitSpoolerEvents;
   private readonly collected: BodyCollector;
   private head: SubmitHead | undefined = undefined;
   private writer: PayloadWriter | undefined = undefined;
   private isDecided = false;
   private hasFailed = false;
 
-  constructor(incoming: IncomingBody, payloads: PayloadStore, events: LargeSubmitEvents) {
+  constructor(incoming: IncomingBody, payloads: PayloadStore, events: SubmitSpoolerEvents) {
     this.incoming = incoming;
     this.payloads = payloads;
     this.events = events;

@@ -16,7 +16,7 @@ import {
   WORKER_CHECKS,
   type WorkerSettings,
 } from '../worker/worker-options.js';
-import { RolesSupervisor } from './roles-supervisor.js';
+import { WorkerClientSupervisor } from './worker-client-supervisor.js';
 
 export interface EmbeddedOptions extends LeaderStartOptions {
   /** Called first when the log fails. The process then exits with 74: its state may not be on the disk. */
@@ -77,7 +77,7 @@ export class EmbeddedJobs implements AsyncDisposable {
           this.spawn = spawn;
           resolve();
         };
-        this.system.spawn(RolesSupervisor, { onReady }, { name: 'roles' });
+        this.system.spawn(WorkerClientSupervisor, { onReady }, { name: 'roles' });
       });
     } catch (error) {
       this.closing = Promise.resolve();
