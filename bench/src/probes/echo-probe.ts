@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { type Lateness, lateness } from './timer-probe.js';
 
-/** Round roundTrips of four bytes over TCP to a server on this event loop, measured from another thread. */
+/** Round trips of four bytes over TCP to a server on this event loop, measured from another thread. */
 export class EchoProbe {
   private readonly server: Server;
   private readonly client: Worker;

@@ -2,7 +2,7 @@ import { CliError } from './cli-error.js';
 import { ExitCode } from './exit-code.js';
 import { escapeControlCharacters } from './output/escape-control-characters.js';
 
-export interface Failure {
+export interface ExitFailure {
   readonly code: string;
   readonly exitCode: number;
   /** One line. */
@@ -88,7 +88,7 @@ const EXIT_CODES: Readonly<Record<string, Known>> = {
 };
 
 /** An error as one line and an exit code. An unforeseen error is 70, and its stack goes to the log. */
-export function exitFailureOf(error: unknown): Failure {
+export function exitFailureOf(error: unknown): ExitFailure {
   if (!(error instanceof Error))
     return { code: 'ERR_INTERNAL', exitCode: ExitCode.internal, message: String(error) };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_INTERNAL';

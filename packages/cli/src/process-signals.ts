@@ -1,6 +1,6 @@
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
-type Ending = (typeof SIGNALS)[number];
+type EndSignal = (typeof SIGNALS)[number];
 
 /** SIGHUP means: read keys and certificates again. */
 export function onReload(reload: () => void): void {
@@ -8,12 +8,12 @@ export function onReload(reload: () => void): void {
 }
 
 /** The exit code that a shell expects of a process ended by a signal. */
-export function signalExitCode(signal: Ending): number {
+export function signalExitCode(signal: EndSignal): number {
   return 128 + NUMBERS[signal];
 }
 
 /** Resolves at the first signal to end. A second one ends at once, as a shell expects it to. */
-export function untilSignal(): Promise<Ending> {
+export function untilSignal(): Promise<EndSignal> {
   return new Promise((resolve) => {
     let isFirst = true;
     for (const signal of SIGNALS) {

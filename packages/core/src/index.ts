@@ -49,7 +49,7 @@ export {
 } from './errors/error-classes.js';
 export type { EventListener } from './event-stream.js';
 export type { Host, HostTimer, LogEntry, LogLevel } from './host.js';
-export type { ActorView, InspectOptions, StatusWord } from './inspect/actor-view.js';
+export type { ActorStatus, ActorView, InspectOptions } from './inspect/actor-view.js';
 export type { WarnLimits } from './inspect/slow-actor-warnings.js';
 export type { Delivered } from './mailbox/delivery.js';
 export type { Level } from './mailbox/levelled-queue.js';

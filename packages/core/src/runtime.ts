@@ -15,9 +15,10 @@ import { messageHistoryOf } from './inspect/message-history.js';
 import { RuntimeLog } from './inspect/runtime-log.js';
 import { SlowActorWarnings } from './inspect/slow-actor-warnings.js';
 import { MessageInvoker } from './invoker/message-invoker.js';
-import { ActorLifecycle } from './lifecycle/actor-lifecycle.js';
 import { AsyncHandlerParking } from './lifecycle/async-handler-parking.js';
+import { HandlerResults } from './lifecycle/handler-results.js';
 import { LifecycleHooks } from './lifecycle/lifecycle-hooks.js';
+import { SignalHandling } from './lifecycle/signal-handling.js';
 import { StopSequence } from './lifecycle/stop-sequence.js';
 import { Suspensions } from './lifecycle/suspensions.js';
 import { Termination } from './lifecycle/termination.js';
@@ -74,7 +75,8 @@ export class Runtime implements RuntimeParts {
   readonly childLists: ChildLists;
   readonly registry = new NameRegistry(this);
   readonly spawner: ActorSpawner;
-  readonly lifecycle = new ActorLifecycle(this);
+  readonly results = new HandlerResults(this);
+  readonly signals = new SignalHandling(this);
   readonly hooks = new LifecycleHooks(this);
   readonly parking = new AsyncHandlerParking(this);
   readonly failures: ActorFailures;
@@ -111,7 +113,8 @@ export class Runtime implements RuntimeParts {
     this.asks = new Asks(this, settings.askWithinMs);
     this.invoker = new MessageInvoker(
       this.ready,
-      this.lifecycle,
+      this.signals,
+      this.results,
       this.asks,
       this.messageHooks,
       new TurnHooks(this),

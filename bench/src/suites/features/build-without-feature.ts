@@ -24,7 +24,7 @@ const slots = 'run-queue/slots.js';
 /** The check of a handler's result. It occurs twice in the source, with different indentation. */
 function resultCheck(indent: string): Cut {
   const check = `if (result !== undefined && typeof result === 'object' && result !== null) {
-${indent}    this.lifecycle.returned(mailbox, result, handler, undefined);
+${indent}    this.results.returned(mailbox, result, handler, undefined);
 ${indent}}
 `;
   const call = 'const result = run(mailbox, payload);';

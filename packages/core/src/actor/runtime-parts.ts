@@ -3,9 +3,10 @@ import type { Executor } from '../executor/executor.js';
 import type { Host } from '../host.js';
 import type { RuntimeLog } from '../inspect/runtime-log.js';
 import type { MessageInvoker } from '../invoker/message-invoker.js';
-import type { ActorLifecycle } from '../lifecycle/actor-lifecycle.js';
 import type { AsyncHandlerParking } from '../lifecycle/async-handler-parking.js';
+import type { HandlerResults } from '../lifecycle/handler-results.js';
 import type { LifecycleHooks } from '../lifecycle/lifecycle-hooks.js';
+import type { SignalHandling } from '../lifecycle/signal-handling.js';
 import type { StopSequence } from '../lifecycle/stop-sequence.js';
 import type { Suspensions } from '../lifecycle/suspensions.js';
 import type { Termination } from '../lifecycle/termination.js';
@@ -71,7 +72,8 @@ export interface ActorTree {
 
 /** Start, failure, restart and end of an actor. */
 export interface Lifecycles {
-  readonly lifecycle: ActorLifecycle;
+  readonly results: HandlerResults;
+  readonly signals: SignalHandling;
   readonly hooks: LifecycleHooks;
   readonly parking: AsyncHandlerParking;
   readonly failures: ActorFailures;

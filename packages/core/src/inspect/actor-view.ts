@@ -1,5 +1,5 @@
 /** State of an actor in one or more words; an actor that only waits for messages is `idle`. */
-export type StatusWord =
+export type ActorStatus =
   | 'idle'
   | 'ready'
   | 'awaiting'
@@ -18,7 +18,7 @@ export interface ActorView {
   /** Name of its definition. */
   readonly actor: string;
   readonly phase: string | undefined;
-  readonly status: readonly StatusWord[];
+  readonly status: readonly ActorStatus[];
   /** Its present activity, for people. */
   readonly activity: string;
   /** Why it handles no messages, and for how long already (undefined where the runtime does not know). */

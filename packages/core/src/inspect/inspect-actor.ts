@@ -13,13 +13,13 @@ import {
   SUSPENDED,
   TERMINATED,
 } from '../mailbox/status-word.js';
-import type { ActorView, InspectOptions, StatusWord } from './actor-view.js';
+import type { ActorStatus, ActorView, InspectOptions } from './actor-view.js';
 import { describeActivity } from './describe-activity.js';
 
 const LEVELS_DEFAULT = 32;
 const CHILDREN_DEFAULT = 1_000;
 
-const WORDS: readonly (readonly [number, StatusWord])[] = [
+const WORDS: readonly (readonly [number, ActorStatus])[] = [
   [SCHEDULED, 'ready'],
   [AWAITING, 'awaiting'],
   [MUTED, 'muted'],
@@ -74,7 +74,7 @@ function viewOf(runtime: InspectedParts, cell: ActorCell, levels: number, childr
   };
 }
 
-function wordsOf(status: number): readonly StatusWord[] {
+function wordsOf(status: number): readonly ActorStatus[] {
   // The other bits of a terminated mailbox have another meaning, see `Mailbox.markTerminated`.
   if ((status & TERMINATED) !== 0) return ['terminated'];
   const words = WORDS.filter(([bit]) => (status & bit) !== 0).map(([, word]) => word);

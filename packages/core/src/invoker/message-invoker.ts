@@ -29,10 +29,12 @@ const WITHOUT_MESSAGE = NO_MESSAGE;
 /** A turn of so many messages is worth a clock read. */
 const LONG_TURN = 64;
 
-/** The part of a turn that depends on the actor. */
-export interface Lifecycle<M extends Mailbox> {
+export interface SignalReceiver<M extends Mailbox> {
   /** Handles everything in the signal lane. */
   handleSignals(mailbox: M): void;
+}
+
+export interface HandlerResultReceiver<M extends Mailbox> {
   /** A handler threw. */
   failed(mailbox: M, error: unknown, handler: number, envelope: Envelope | undefined): void;
   /** A handler returned an object: a promise, a later reply, or just a value. */
@@ -78,20 +80,23 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   /** Set by the handler: the current message is stashed and not answered yet. */
   stashed = false;
   private readonly ready: ReadyQueueCoordinator<M>;
-  private readonly lifecycle: Lifecycle<M>;
+  private readonly signals: SignalReceiver<M>;
+  private readonly results: HandlerResultReceiver<M>;
   private readonly replies: Pick<ReplyPort, 'reply'>;
   private readonly messageHooks: MessagePipeline<M>;
   private readonly turnHooks: TurnPipeline<M>;
 
   constructor(
     ready: ReadyQueueCoordinator<M>,
-    lifecycle: Lifecycle<M>,
+    signals: SignalReceiver<M>,
+    results: HandlerResultReceiver<M>,
     replies: Pick<ReplyPort, 'reply'>,
     messageHooks: MessagePipeline<M>,
     turnHooks: TurnPipeline<M>,
   ) {
     this.ready = ready;
-    this.lifecycle = lifecycle;
+    this.signals = signals;
+    this.results = results;
     this.replies = replies;
     this.messageHooks = messageHooks;
     this.turnHooks = turnHooks;
@@ -124,7 +129,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
           const run = mailbox.type.handlers[handler] as Run;
           const result = run(mailbox, payload);
           if (result !== undefined && typeof result === 'object' && result !== null) {
-            this.lifecycle.returned(mailbox, result, handler, undefined);
+            this.results.returned(mailbox, result, handler, undefined);
           }
         } else {
           this.runEnvelope(mailbox, payload as Envelope);
@@ -183,7 +188,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
         const run = mailbox.type.handlers[handler] as Run;
         const result = run(mailbox, payload);
         if (result !== undefined && typeof result === 'object' && result !== null) {
-          this.lifecycle.returned(mailbox, result, handler, undefined);
+          this.results.returned(mailbox, result, handler, undefined);
         }
       } else {
         this.runEnvelope(mailbox, payload as Envelope);
@@ -195,7 +200,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
 
   private runEnvelope(mailbox: M, envelope: Envelope): void {
     if (envelope.deadline < 0) {
-      this.lifecycle.expired(mailbox, envelope);
+      this.results.expired(mailbox, envelope);
       return;
     }
     this.envelope = envelope;
@@ -205,7 +210,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     const { stashed } = this;
     this.stashed = false;
     if (typeof result === 'object' && result !== null) {
-      this.lifecycle.returned(mailbox, result, envelope.handler, stashed ? undefined : envelope);
+      this.results.returned(mailbox, result, envelope.handler, stashed ? undefined : envelope);
     } else if (envelope.resolve !== undefined && !stashed) {
       this.replies.reply(envelope, result);
     }
@@ -214,7 +219,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   private caught(mailbox: M, error: unknown, handler: number, payload: unknown): void {
     this.envelope = undefined;
     const envelope = isEnveloped(handler) ? (payload as Envelope) : undefined;
-    this.lifecycle.failed(mailbox, error, handlerOf(handler), envelope);
+    this.results.failed(mailbox, error, handlerOf(handler), envelope);
   }
 
   /**
@@ -251,7 +256,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     if (handler !== NO_MESSAGE) this.putBack(mailbox, handler, payload);
     if (!mailbox.type.hasPipeline) return this.runSlow(mailbox);
     // A settlement opens the user lane again: only then is it known whether this turn has messages to run.
-    if ((mailbox.status & SIGNALLED) !== 0) this.lifecycle.handleSignals(mailbox);
+    if ((mailbox.status & SIGNALLED) !== 0) this.signals.handleSignals(mailbox);
     if ((mailbox.status & GATED) !== 0) return this.runSlow(mailbox);
     const entered = this.turnHooks.enterTurn(mailbox);
     const code = this.runSlow(mailbox);
@@ -262,7 +267,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   private runSlow(mailbox: M): InvokeCode {
     let left = mailbox.type.turnMax;
     for (;;) {
-      if ((mailbox.status & SIGNALLED) !== 0) this.lifecycle.handleSignals(mailbox);
+      if ((mailbox.status & SIGNALLED) !== 0) this.signals.handleSignals(mailbox);
       if ((mailbox.status & TERMINATED) !== 0) return STOPPED;
       if ((mailbox.status & GATED) !== 0) return BLOCKED;
       if (mailbox.queue.length === 0) return COMPLETED;
@@ -279,7 +284,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
   private runNext(mailbox: M): void {
     if (mailbox.type.hasPipeline) {
       this.messageHooks.runNext(mailbox);
-      this.lifecycle.messageEnded(mailbox);
+      this.results.messageEnded(mailbox);
       return;
     }
     this.ready.queued -= 1;
@@ -287,7 +292,7 @@ export class MessageInvoker<M extends Mailbox = Mailbox> {
     this.currentPayload = mailbox.queue.take();
     this.run(mailbox, this.currentHandler, this.currentPayload);
     this.endMessage();
-    this.lifecycle.messageEnded(mailbox);
+    this.results.messageEnded(mailbox);
   }
 
   /** The current message does not count as handled: put back, stashed, or a dead letter. */

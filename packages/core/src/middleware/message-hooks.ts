@@ -26,7 +26,7 @@ export class MessageHooks {
     | 'failures'
     | 'host'
     | 'invoker'
-    | 'lifecycle'
+    | 'results'
     | 'parking'
     | 'ready'
     | 'stashes'
@@ -47,12 +47,12 @@ export class MessageHooks {
   }
 
   runNext(cell: ActorCell): void {
-    const { ready, lifecycle, missingPhaseHandlers } = this.runtime;
+    const { ready, results, missingPhaseHandlers } = this.runtime;
     ready.queued -= 1;
     const slot = cell.queue.peek();
     const taken = cell.queue.take();
     const envelope = isEnveloped(slot) ? (taken as Envelope) : undefined;
-    if (envelope !== undefined && envelope.deadline < 0) return lifecycle.expired(cell, envelope);
+    if (envelope !== undefined && envelope.deadline < 0) return results.expired(cell, envelope);
     const isLegal = cell.type.phase === undefined || !missingPhaseHandlers.has(cell, handlerOf(slot));
     if (isLegal && (cell.type.pipeline as Pipeline).isFailureOnly)
       return this.run(cell, slot, taken, undefined);
@@ -302,7 +302,7 @@ export class MessageHooks {
     const envelope = hookContext.envelope ?? this.envelopeOf(cell, hookContext);
     this.retries.set(envelope, hookContext.retries + 1);
     this.runtime.invoker.discount();
-    this.runtime.lifecycle.putBack(cell, enveloped(envelope.handler), envelope);
+    this.runtime.results.putBack(cell, enveloped(envelope.handler), envelope);
     this.runtime.suspensions.suspend(cell, { user: 'retry' }, { on: 'after', ms: retry.retryAfterMs });
   }
 

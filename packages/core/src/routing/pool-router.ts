@@ -1,7 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition } from '../define/actor-definition.js';
 import type { RefClass } from '../ref/actor-ref.js';
-import type { PoolPlan } from './pool-plan.js';
+import type { PoolState } from './pool-state.js';
 import { type RouterBase, routerClassOf } from './router-class.js';
 
 /** The ref of a pool's supervisor: the pool as its users watch, stop and look it up. */
@@ -10,24 +10,24 @@ export interface PoolRouter extends RouterBase {
   resize(size: number): void;
 }
 
-/** The ref class of a supervisor of such routees. A supervisor's arguments are its plan. */
+/** The ref class of a supervisor of such routees. A supervisor's arguments are its pool. */
 export function poolRouterClassOf(definition: AnyDefinition): RefClass {
   return class extends routerClassOf(definition) implements PoolRouter {
-    private readonly plan: PoolPlan;
+    private readonly pool: PoolState;
 
     constructor(cell: ActorCell) {
       super(cell, definition);
-      this.plan = cell.args as PoolPlan;
-      this.plan.supervisorRef = this;
-      this.selector = this.plan.selectorFor(this);
+      this.pool = cell.args as PoolState;
+      this.pool.supervisorRef = this;
+      this.selector = this.pool.selectorFor(this);
     }
 
     get size(): number {
-      return this.plan.size;
+      return this.pool.size;
     }
 
     resize(size: number): void {
-      this.plan.resize(size);
+      this.pool.resize(size);
     }
   };
 }

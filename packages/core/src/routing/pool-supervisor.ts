@@ -1,11 +1,11 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { AnyDefinition, MailboxOptions } from '../define/actor-definition.js';
 import { defineActor } from '../define/define-actor.js';
-import type { PoolPlan } from './pool-plan.js';
 import { poolRouterClassOf } from './pool-router.js';
+import type { PoolState } from './pool-state.js';
 import type { WorkQueue } from './work-queue.js';
 
-/** The plan has a time limit of its own. */
+/** The pool has a time limit of its own. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
 /**
@@ -40,7 +40,7 @@ function keyOf({ capacity, overflow, levels }: MailboxOptions): string {
  */
 function definePoolSupervisor(definition: AnyDefinition, mailbox: MailboxOptions | undefined): AnyDefinition {
   const supervisor = defineActor(mailbox === undefined ? 'pool' : `pool of ${definition.name}`, {
-    state: (plan: PoolPlan) => plan,
+    state: (pool: PoolState) => pool,
     handlers: mailbox === undefined ? {} : pullHandlersOf(definition),
     mailbox,
     started: (ctx) => ctx.state.fill(ctx as unknown as ActorCell),
@@ -52,7 +52,7 @@ function definePoolSupervisor(definition: AnyDefinition, mailbox: MailboxOptions
 
 /** Work is sent to the supervisor itself, under the routee's own message names, and waits in its mailbox. */
 function pullHandlersOf(definition: AnyDefinition) {
-  const workOf = (cell: ActorCell): WorkQueue => (cell.state as PoolPlan).work as WorkQueue;
+  const workOf = (cell: ActorCell): WorkQueue => (cell.state as PoolState).work as WorkQueue;
   return Object.fromEntries(
     definition['~handlerNames'].map((name, handler) => [
       name,

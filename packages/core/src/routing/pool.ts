@@ -10,7 +10,7 @@ import {
 import { OptionError } from '../errors/error-classes.js';
 import { anything, checkOptions, oneOf, rule } from '../option-check.js';
 import type { CellRef } from '../ref/cell-ref.js';
-import { PoolPlan, poolSize } from './pool-plan.js';
+import { PoolState, poolSize } from './pool-state.js';
 import type { PoolRef } from './router-ref.js';
 import { type Routing, routingRule } from './routing-option.js';
 
@@ -49,14 +49,14 @@ export function spawnPool<D extends AnyDefinition>(
 ): PoolRef<D> {
   checkIsDefinition(definition);
   checkPool(definition, options);
-  const plan = new PoolPlan(definition, options);
+  const pool = new PoolState(definition, options);
   // The supervisor's state takes exactly a plan; which supervisor it is depends on the routing.
   const supervisor = owner.spawn(
-    plan.supervisor,
-    plan as never,
-    plan.supervisorOptions(),
+    pool.supervisor,
+    pool as never,
+    pool.supervisorOptions(),
   ) as unknown as CellRef;
-  return plan.open(supervisor.cell) as unknown as PoolRef<D>;
+  return pool.open(supervisor.cell) as unknown as PoolRef<D>;
 }
 
 const POOL_RULES = {

@@ -12,7 +12,7 @@ const UNRESUMABLE: readonly string[] = ['state', 'beforeTurn', 'afterTurn'];
 /** The failed actor's side of supervision: the report to its parent, and the directive that comes back. */
 export class ActorFailures {
   private readonly runtime: Parts<
-    'asks' | 'childLists' | 'log' | 'executor' | 'lifecycle' | 'ready' | 'restarts' | 'stashes'
+    'asks' | 'childLists' | 'log' | 'executor' | 'signals' | 'ready' | 'restarts' | 'stashes'
   >;
   private readonly onGuardianFailed: (report: FailureReport) => void;
 
@@ -67,7 +67,7 @@ export class ActorFailures {
     cell.clearFailed();
     if (cell.cold !== undefined) {
       cell.cold.failure = undefined;
-      this.runtime.lifecycle.handleDeferred(cell);
+      this.runtime.signals.handleDeferred(cell);
     }
     this.resumeChildren(cell);
   }

@@ -32,7 +32,7 @@ import { RestartWindow } from './restart-window.js';
  *   6. Siblings that restart together come to rest in reverse start order and are replaced in start order.
  *      Temporary siblings end instead. (group-restart.ts)
  *
- * A restart is an ending of its own, not a stop (lifecycle/ending.ts). A stop or kill requested meanwhile
+ * A restart is an ending of its own, not a stop (ending-stage.ts). A stop or kill requested meanwhile
  * takes its place; a drain does not: the replacement finishes the backlog. A failure during an ending is
  * logged and changes nothing. A permanent child that ends by itself is reported like a failure
  * (lifecycle/termination.ts) and is restarted in place.

@@ -8,7 +8,7 @@ import { checkOption } from '../option-check.js';
 import type { ActorRef, AnyRef } from '../ref/actor-ref.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { checkPool, type Spawner } from '../routing/pool.js';
-import { PoolPlan } from '../routing/pool-plan.js';
+import { PoolState } from '../routing/pool-state.js';
 import type { PoolRef } from '../routing/router-ref.js';
 import type { ChildSpec, PoolSpec, SupervisorSpec, TreeNode } from './tree-spec.js';
 import { walkTree } from './walk-tree.js';
@@ -65,7 +65,7 @@ class Branch {
   readonly spec: SupervisorSpec;
   readonly refs = new Map<TreeNode, CellRef>();
   readonly branches = new Map<TreeNode, Branch>();
-  readonly pools = new Map<TreeNode, PoolPlan>();
+  readonly pools = new Map<TreeNode, PoolState>();
   /** The last incarnation that was filled. */
   private filled: unknown = undefined;
 
@@ -74,7 +74,7 @@ class Branch {
     for (const node of spec.children) {
       if (node.kind === 'supervisor') this.branches.set(node, new Branch(node));
       if (node.kind === 'pool')
-        this.pools.set(node, new PoolPlan(node.definition, { ...node.options, name: node.name }));
+        this.pools.set(node, new PoolState(node.definition, { ...node.options, name: node.name }));
     }
   }
 
@@ -110,14 +110,14 @@ class Branch {
 
   /** The ref of a pool is its router; behind it is the pool's supervisor. */
   private startPool(parent: ActorCell, node: PoolSpec): CellRef {
-    const plan = this.pools.get(node) as PoolPlan;
-    return plan.open(
+    const pool = this.pools.get(node) as PoolState;
+    return pool.open(
       parent.type.runtime.spawner.spawn(
         parent,
-        plan.supervisor,
-        plan,
-        plan.supervisorOptions(),
-        plan.supervisorRef,
+        pool.supervisor,
+        pool,
+        pool.supervisorOptions(),
+        pool.supervisorRef,
       ),
     );
   }

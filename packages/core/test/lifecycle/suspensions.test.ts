@@ -126,7 +126,7 @@ suspension('a restart ends suspensions by the actor itself and keeps those from 
   await test.settle();
   const operator = test.system.suspend(ref);
   ref.tell.put(1);
-  runtimeOf(test.system).lifecycle.failed(cellOf(ref), new Error('from outside'), 0, undefined);
+  runtimeOf(test.system).results.failed(cellOf(ref), new Error('from outside'), 0, undefined);
   await test.settle();
   assert.equal(seenOf(ref), []);
   assert.is(test.system.event('never'), 0);

@@ -430,15 +430,15 @@ pool('the watcher of a name is notified with the pool that has it', async () => 
 pool('handlers of a pool can have any name', async () => {
   await using world = createTestSystem();
   const Any = defineActor('any', {
-    handlers: { router: () => 'router', terms: () => 'terms', members: () => 'members', plan: () => 'plan' },
+    handlers: { router: () => 'router', terms: () => 'terms', members: () => 'members', pool: () => 'pool' },
   });
   const any = spawnPool(world.system, Any, { size: 1 });
   any.tell.router();
   any.all.terms();
   assert.is(any.offer.router(), 'accepted');
-  const replies = [any.ask.router(), any.ask.terms(), any.ask.members(), any.first().terms(), any.ask.plan()];
+  const replies = [any.ask.router(), any.ask.terms(), any.ask.members(), any.first().terms(), any.ask.pool()];
   await world.settle();
-  assert.equal(await Promise.all(replies), ['router', 'terms', 'members', 'terms', 'plan']);
+  assert.equal(await Promise.all(replies), ['router', 'terms', 'members', 'terms', 'pool']);
 });
 
 pool('pull pools with equal mailboxes share one actor type', async () => {

@@ -10,7 +10,7 @@ export interface IdempotencyOptions {
    * middleware share their keys: a message that is broadcast to a pool needs `message.path` in its key.
    */
   readonly key: (message: MessageView) => string | undefined;
-  /** Keys remembered; beyond it the least coarseNow used is forgotten. Default 10,000. */
+  /** Keys remembered; beyond it the least recently used is forgotten. Default 10,000. */
   readonly keysMax?: number | undefined;
   /** A key is forgotten after this time. Default: never, only `keysMax` counts. */
   readonly keepMs?: number | undefined;

@@ -24,7 +24,7 @@ interface RouteePlace {
 }
 
 /** A pool over all restarts of its supervisor: the places of its routees and the router in front of them. */
-export class PoolPlan {
+export class PoolState {
   readonly supervisor: AnyDefinition;
   readonly work: WorkQueue | undefined;
   /** The ref of its supervisor, which the next supervisor at its place in a tree gets too. */

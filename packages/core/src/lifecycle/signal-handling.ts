@@ -1,10 +1,7 @@
 import type { ActorCell } from '../actor/actor-cell.js';
 import type { ColdState } from '../actor/cold-state.js';
 import type { Parts } from '../actor/runtime-parts.js';
-import { recordSlowestMessage } from '../inspect/record-slowest-message.js';
-import type { Lifecycle } from '../invoker/message-invoker.js';
-import { UnsettledHandler } from '../invoker/unsettled-handler.js';
-import type { Stashed } from '../mailbox/stashes.js';
+import type { SignalReceiver } from '../invoker/message-invoker.js';
 import {
   AWAITING,
   FAULT,
@@ -15,103 +12,29 @@ import {
   STOP_REQUESTED,
   TERMINATED,
 } from '../mailbox/status-word.js';
-import { type Envelope, enveloped, isEnveloped } from '../message/envelope.js';
 import type { CellRef } from '../ref/cell-ref.js';
 import { DeferredSignals } from './deferred-signals.js';
 import { endsWithIncarnation, type Signal } from './runtime-signal.js';
 
 /**
- * The actor's side of a turn: the result of a handler (a value, a promise or an error), and the signals.
- * Start and restart are in `RestartSequence`, stop and kill in `StopSequence`.
+ * Handles the signals of an actor, in its turn and before its messages. Start and restart are in
+ * `RestartSequence`, stop and kill in `StopSequence`.
  */
-export class ActorLifecycle implements Lifecycle<ActorCell> {
+export class SignalHandling implements SignalReceiver<ActorCell> {
   private readonly runtime: Parts<
     | 'askCycles'
-    | 'asks'
-    | 'deadLetters'
     | 'deathWatch'
-    | 'executor'
     | 'failures'
     | 'hooks'
-    | 'invoker'
-    | 'parking'
     | 'ready'
     | 'restarts'
-    | 'stashes'
+    | 'results'
     | 'stops'
     | 'supervisor'
   >;
 
-  constructor(runtime: ActorLifecycle['runtime']) {
+  constructor(runtime: SignalHandling['runtime']) {
     this.runtime = runtime;
-  }
-
-  returned(cell: ActorCell, result: object, handler: number, envelope: Envelope | undefined): void {
-    if (typeof (result as PromiseLike<unknown>).then === 'function') {
-      this.awaitHandler(cell, result as PromiseLike<unknown>, handler, envelope);
-      if (cell.isOverloaded) this.runtime.ready.backPressure.release(cell);
-    } else if (envelope?.resolve !== undefined) {
-      this.runtime.asks.answer(envelope, result);
-    }
-  }
-
-  private awaitHandler(
-    cell: ActorCell,
-    promise: PromiseLike<unknown>,
-    handler: number,
-    envelope: Envelope | undefined,
-  ): void {
-    const cold = cell.ensureCold();
-    const what = cell.type.definition['~handlerNames'][handler] as string;
-    const now = this.runtime.executor.coarseNow;
-    let call = cold.spareUnsettledHandler;
-    if (call === undefined) {
-      call = new UnsettledHandler(what, handler, envelope, now, this.handlerSettled);
-    } else {
-      cold.spareUnsettledHandler = undefined;
-      call.reuse(what, handler, envelope, now);
-    }
-    call.stashed = this.runtime.stashes.latestOf(cell);
-    this.runtime.parking.park(cell, promise, call);
-  }
-
-  private readonly handlerSettled = (cell: ActorCell, call: UnsettledHandler): void => {
-    const { envelope, error, stashed } = call;
-    recordSlowestMessage(cell, call.what, this.runtime.executor.now() - call.startedAt);
-    if (error !== undefined) {
-      const asked = stashed === undefined ? envelope : this.askOfStashed(cell, stashed);
-      this.failed(cell, error.thrown, call.handler, asked);
-    } else if (envelope?.resolve !== undefined) {
-      this.runtime.asks.answer(envelope, call.value);
-    }
-  };
-
-  /** The ask that was stashed before the handler failed, unless it is in the mailbox again. */
-  private askOfStashed(cell: ActorCell, stashed: Stashed): Envelope | undefined {
-    const isOver = this.runtime.stashes.takeOut(cell, stashed);
-    return isOver && isEnveloped(stashed.handler) ? (stashed.payload as Envelope) : undefined;
-  }
-
-  failed(cell: ActorCell, thrown: unknown, handler: number, envelope: Envelope | undefined): void {
-    this.runtime.failures.failed(cell, thrown, handler, envelope);
-  }
-
-  expired(cell: ActorCell, envelope: Envelope): void {
-    this.runtime.invoker.discount();
-    this.runtime.deadLetters.undelivered(cell, enveloped(envelope.handler), envelope, 'expired');
-  }
-
-  /** To the head of the mailbox again. */
-  putBack(cell: ActorCell, handler: number, payload: unknown): void {
-    this.runtime.stashes.takeOutLatest(cell);
-    cell.ownQueue().unshift(handler, payload);
-    this.runtime.ready.queued += 1;
-  }
-
-  messageEnded(cell: ActorCell): void {
-    this.runtime.stashes.messageEnded();
-    const timeout = cell.cold?.timers?.receiveTimeout;
-    if (timeout !== undefined) timeout.lastMessageAt = this.runtime.executor.coarseNow;
   }
 
   /**
@@ -120,24 +43,9 @@ export class ActorLifecycle implements Lifecycle<ActorCell> {
    */
   handleSignals(cell: ActorCell): void {
     if ((cell.status & KILL_REQUESTED) !== 0) this.runtime.stops.kill(cell);
-    if ((cell.status & SETTLED) !== 0) this.settled(cell);
+    if ((cell.status & SETTLED) !== 0) this.runtime.results.settled(cell);
     if ((cell.status & SIGNALS) !== 0) this.handleLane(cell);
     if ((cell.status & STOP_REQUESTED) !== 0) this.runtime.stops.begin(cell);
-  }
-
-  private settled(cell: ActorCell): void {
-    cell.clearAwaiting();
-    const cold = cell.cold as ColdState;
-    const call = cold.awaiting as UnsettledHandler;
-    cold.awaiting = undefined;
-    call.onSettled(cell, call);
-    this.messageEnded(cell);
-    if (call.onSettled === this.handlerSettled && call.isReusable && cell.isCurrent) {
-      call.clear();
-      cold.spareUnsettledHandler = call;
-    }
-    this.handleDeferredIn(cell, cold);
-    this.runtime.stops.messageSettled(cell);
   }
 
   private handleLane(cell: ActorCell): void {
