@@ -28,7 +28,7 @@ const CHECKS_PER_HEARTBEAT = 4;
 /**
  * Watches the main loop from another thread through a counter which that loop raises. While the loop is
  * blocked, it has a connection of its own to the leader and reports the blocked time there once a heartbeat
- * (ADR 0057).
+ * (ADR 0404).
  */
 export class BlockedLoopReporter {
   private readonly watched: WatchedWorker;

@@ -1,6 +1,6 @@
 import type { BodySource } from '@troupe/transport';
 
-/** A payload of this size from the network is a file beside the log, never whole in memory (ADR 0085). */
+/** A payload of this size from the network is a file beside the log, never whole in memory (ADR 0413). */
 export const STORED_BYTES_MIN = 1024 * 1024;
 
 /** A payload in the log's folder, named by its digest. Durable before any record names it. */

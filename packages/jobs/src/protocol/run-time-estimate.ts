@@ -3,7 +3,7 @@ const BATCH_MS = 2;
 export const BATCH_JOBS_MAX = 256;
 
 /**
- * The recent run time of attempts at one worker. Leader and worker estimate it alike (ADR 0084, ADR 0138).
+ * The recent run time of attempts at one worker. Leader and worker estimate it alike (ADR 0410).
  */
 export class RunTimeEstimate {
   /** Unknown before the first has ended. */

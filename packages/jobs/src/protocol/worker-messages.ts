@@ -23,7 +23,7 @@ export interface WorkerHello {
   readonly patterns: readonly string[];
   readonly slots: number;
   readonly credit: Credit;
-  /** Proof of its heartbeat connection (ADR 0057). Without one, silence means blocked. */
+  /** Proof of its heartbeat connection (ADR 0404). Without one, silence means blocked. */
   readonly heartbeatToken?: string | undefined;
   /** Attempts it still holds, running or ended and not yet acknowledged. */
   readonly held: readonly AttemptRef[];
@@ -42,7 +42,7 @@ export interface LoopBlocked {
   readonly blockedMs: number;
 }
 
-/** Totals of this session: all that the worker has ever granted (ADR 0052). */
+/** Totals of this session: all that the worker has ever granted (ADR 0403). */
 export interface Credit {
   readonly jobs: number;
   readonly bytes: number;

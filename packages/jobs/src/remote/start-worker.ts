@@ -26,7 +26,7 @@ export interface StartWorkerOptions extends DialOptions, Defaulted<WorkerSetting
   readonly handlers: readonly HandledJob[];
   /**
    * A thread of its own reports to the leader that this process is alive while a handler blocks the event
-   * loop (ADR 0057). On, unless false or unless `host` or `net` are given.
+   * loop (ADR 0404). On, unless false or unless `host` or `net` are given.
    */
   readonly heartbeatThread?: boolean | undefined;
   /** Called for every attempt that failed here, for a log. */

@@ -28,7 +28,7 @@ export class ClientConnection extends PeerConnection<ToClient> {
   private readonly unanswered: { items: number; readonly bytesEach: number }[] = [];
   /** Stored payloads of submits that have no receipt yet. */
   private readonly storing = new Map<number, StoredPayload>();
-  /** Jobs whose outcome had no room: it is requested from the leader again when there is (ADR 0120). */
+  /** Jobs whose outcome had no room: it is requested from the leader again when there is (ADR 0416). */
   private readonly postponed: number[] = [];
 
   constructor(setup: ConnectionSetup<ToClient>) {

@@ -24,7 +24,7 @@ import { rootCause } from '../root-cause.js';
 import { SessionsActor, type SpawnSession } from './session-actor.js';
 import { SessionFactory } from './session-factory.js';
 
-/** Bytes that may wait for one peer, besides the outbox of its connection, which is as large (ADR 0120). */
+/** Bytes that may wait for one peer, besides the outbox of its connection, which is as large (ADR 0416). */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
 const NO_AUTH: ListenerAuth = { kind: 'none' };

@@ -1,6 +1,6 @@
 /**
  * Messages that wait, unencoded and in order, until there is room for their bytes. The ledger holds their
- * payloads anyway, so waiting here costs no second copy (ADR 0120).
+ * payloads anyway, so waiting here costs no second copy (ADR 0416).
  */
 export class OutboundBacklog<Message> {
   private readonly waiting: Message[] = [];

@@ -43,7 +43,7 @@ interface OutgoingMessage {
 /**
  * The messages to one peer. Never blocks and never refuses: a message that the connection cannot take now
  * waits here. While the waiting bytes reach the bound, frames of the type `heldBack` are held back by the
- * user (ADR 0120); as many bytes of other frames end the connection. Nothing is lost by that: a peer that
+ * user (ADR 0416); as many bytes of other frames end the connection. Nothing is lost by that: a peer that
  * reconnects asks for the rest again.
  */
 export class FrameSender {

@@ -27,6 +27,6 @@ export const JobFrameType = {
 /**
  * A list is cut into frames of about this size. It is below the size that the transport sends by reference,
  * so both ends work in buffers that they keep: a larger frame costs a new buffer at the sender and, since it
- * does not arrive in one piece, another at the receiver (ADR 0131).
+ * does not arrive in one piece, another at the receiver (docs/performance.md).
  */
 export const FRAME_BYTES = 12 * 1024;

@@ -14,9 +14,9 @@ export interface HandlerSlotsSetup {
 }
 
 /**
- * The worker's side of credit (ADR 0052). `granted` is the total of this session; `out` is the part of it
+ * The worker's side of credit (ADR 0403). `granted` is the total of this session; `out` is the part of it
  * that is not used yet. `out` and the attempts held are together never more than the slots, plus a batch
- * while attempts are short (ADR 0138).
+ * while attempts are short (ADR 0410).
  */
 export class HandlerSlots {
   running = 0;

@@ -1,5 +1,5 @@
 // timeout: 60s, alone
-// Peers that read slowly over real sockets: the bytes that wait for them are bounded, and they get everything (ADR 0120).
+// Peers that read slowly over real sockets: the bytes that wait for them are bounded, and they get everything (ADR 0416).
 import { connect } from 'node:net';
 import { connectClient, defineJob, handle, type LeaderServer, startLeader, startWorker } from '@troupe/jobs';
 import {

@@ -84,7 +84,7 @@ slots('unused credit and held attempts are together never more than slots and a 
   );
 });
 
-// ADR 0138.
+// ADR 0410.
 slots('short attempts are granted a batch beyond the slots, long ones are not', () => {
   const { estimate, worker } = slotsIn(new SlotsRig());
   assert.is(worker.restart().jobs, 4);

@@ -249,7 +249,7 @@ function heldRig() {
   return { rig, release, running: () => [...inside.keys()] };
 }
 
-// Attempts beyond the slots wait for one, in order (ADR 0138).
+// Attempts beyond the slots wait for one, in order (ADR 0410).
 workers('never more attempts than slots run at once; the rest begin as slots are free', async () => {
   const { rig, release, running } = heldRig();
   rig.warmUp(100);

@@ -8,7 +8,7 @@ import type { Attempt } from './attempt.js';
  */
 export const QUEUED_MS_MAX = 20;
 
-/** Attempts that wait for a slot, oldest first (ADR 0138). */
+/** Attempts that wait for a slot, oldest first (ADR 0410). */
 export class AttemptQueue {
   private readonly host: JobsHost;
   private readonly onOverdue: (attempt: Attempt) => void;
