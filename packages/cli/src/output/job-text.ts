@@ -18,7 +18,7 @@ export interface ShownJob {
   readonly failure: JobView['failure'] | null;
   /** Null once the job is done or cancelled: its payload is no longer kept. */
   readonly payloadBytes: number | null;
-  /** WorkerLiveness of the worker that runs the job; null while none does. */
+  /** Liveness of the worker that runs the job; null while none does. */
   readonly liveness: WorkerLiveness | null;
   /** How long the event loop of that worker has been blocked; 0 unless it is. */
   readonly blockedMs: number;
