@@ -1,8 +1,9 @@
 export { type AppendRequest, type ReplayRequest, WalActor } from './actor/wal-actor.js';
 export type { BlobReader } from './blob/blob-reader.js';
+export type { BlobRef } from './blob/blob-ref.js';
 export type { BlobWriter } from './blob/blob-writer.js';
 export type { CodecName } from './codec/codec-lookup.js';
-export type { BlobRef, RecordVisitor } from './codec/record-codec.js';
+export type { RecordVisitor } from './codec/record-codec.js';
 export type { AppendCallback } from './commit/append-callbacks.js';
 export type { Loss, SnapshotEntry } from './format/manifest.js';
 export { walHostOf } from './host/core-host-adapter.js';
@@ -21,13 +22,8 @@ export { type RepairOptions, type RepairReport, repairWal } from './maintenance/
 export type { ScrubReport } from './maintenance/scrub.js';
 export { type VerifyReport, verifyWal } from './maintenance/verify-wal.js';
 export { inlineSnapshotBuilder } from './snapshot/inline-snapshot-builder.js';
-export type {
-  BuildRequest,
-  BuiltSnapshot,
-  Fold,
-  FoldModule,
-  SnapshotBuilder,
-} from './snapshot/state-fold.js';
+export type { BuildRequest, BuiltSnapshot, SnapshotBuilder } from './snapshot/snapshot-builder.js';
+export type { Fold, FoldModule } from './snapshot/state-fold.js';
 export { nodeStorage } from './storage/node-storage.js';
 export type { Callback, OpenMode, Storage, StorageFile } from './storage/storage.js';
 export {

@@ -19,15 +19,15 @@ export interface ShownJob {
   /** Null once the job is done or cancelled: its payload is no longer kept. */
   readonly payloadBytes: number | null;
   /** Liveness of the worker that runs the job; null while none does. */
-  readonly liveness: Liveness | null;
+  readonly liveness: WorkerLiveness | null;
   /** How long the event loop of that worker has been blocked; 0 unless it is. */
   readonly blockedMs: number;
 }
 
-type Liveness = NonNullable<JobView['liveness']>;
+type WorkerLiveness = NonNullable<JobView['liveness']>;
 
 /** `blocked for 12 s` */
-export function stateText(liveness: Liveness, blockedMs: number): string {
+export function stateText(liveness: WorkerLiveness, blockedMs: number): string {
   return liveness === 'blocked' ? `blocked for ${Math.round(blockedMs / 1_000)} s` : liveness;
 }
 

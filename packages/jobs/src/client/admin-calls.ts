@@ -1,12 +1,7 @@
 import { ForbiddenError, JobDefinitionError } from '../jobs-error.js';
-import {
-  type AdminAnswer,
-  type AdminRequest,
-  BULK_JOBS_MAX,
-  type ClientMessage,
-  type JobView,
-  type LeaderOverview,
-} from '../protocol/client-messages.js';
+import type { AdminAnswer, AdminRequest, JobView, LeaderOverview } from '../protocol/admin-messages.js';
+import { BULK_JOBS_MAX } from '../protocol/admin-messages.js';
+import type { ClientMessage } from '../protocol/client-messages.js';
 
 interface Call {
   readonly request: AdminRequest;

@@ -1,7 +1,8 @@
 // Hot path: `submit` and `run` run once per job.
 import type { JobDefinition, JobInput, JobOutput } from '../job/define-job.js';
 import { jobId, parseJobId } from '../job/job-id.js';
-import { payloadOfFile, withSpoolFile } from '../job/node-file-payload.js';
+import { payloadOfFile } from '../job/node-file-payload.js';
+import { withSpoolFile } from '../job/node-spool-file.js';
 import type { StoredPayload } from '../job/stored-payload.js';
 import {
   ClientClosedError,
@@ -10,7 +11,8 @@ import {
   SessionRefusedError,
 } from '../jobs-error.js';
 import { checkOptions } from '../option-check.js';
-import type { ClientMessage, JobView, LeaderOverview, ToClient } from '../protocol/client-messages.js';
+import type { JobView, LeaderOverview } from '../protocol/admin-messages.js';
+import type { ClientMessage, ToClient } from '../protocol/client-messages.js';
 import { AdminCalls } from './admin-calls.js';
 import { AwaitedOutcomes, OutcomeCall } from './awaited-outcomes.js';
 import type { ClientSetup } from './client-link.js';

@@ -22,7 +22,7 @@ export {
   SessionRefusedError,
   SubmitWaitError,
 } from '../jobs-error.js';
-export type { JobView, LeaderOverview, Liveness, WorkerView } from '../protocol/client-messages.js';
+export type { JobView, LeaderOverview, WorkerLiveness, WorkerView } from '../protocol/admin-messages.js';
 export type { ConnectClientOptions } from '../remote/connect-client.js';
 export { connectClient } from '../remote/connect-client.js';
 export type { DialOptions } from '../remote/dial-options.js';

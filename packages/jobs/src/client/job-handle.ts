@@ -1,6 +1,6 @@
 import type { JobDefinition, JobOutput } from '../job/define-job.js';
 import { checkOptions } from '../option-check.js';
-import type { JobView } from '../protocol/client-messages.js';
+import type { JobView } from '../protocol/admin-messages.js';
 import { WAIT_OPTIONS, type WaitOptions } from './wait-limit.js';
 
 /** The durability of a submit. */

@@ -5,7 +5,7 @@ import type { LeaderActor } from '../leader/leader-actor.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions, type Defaulted, plainName, withDefaults } from '../option-check.js';
-import type { LeaderOverview } from '../protocol/client-messages.js';
+import type { LeaderOverview } from '../protocol/admin-messages.js';
 import { rootCause } from '../root-cause.js';
 import type { HandledJob } from '../worker/handler.js';
 import { nodeLoadMeter } from '../worker/node-load-meter.js';

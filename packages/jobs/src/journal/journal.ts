@@ -1,4 +1,5 @@
-import type { PayloadStore, StoredPayload } from '../job/stored-payload.js';
+import type { PayloadStore } from '../job/payload-store.js';
+import type { StoredPayload } from '../job/stored-payload.js';
 
 /**
  * The log of a leader. One implementation is a file log; a replicated log is another. It does not know what

@@ -8,7 +8,8 @@ import {
   REFUSED,
   type WalOptions,
 } from '@troupe/wal';
-import { type PayloadStore, type PayloadWriter, StoredPayload } from '../job/stored-payload.js';
+import type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
+import { StoredPayload } from '../job/stored-payload.js';
 import { JournalFailedError } from '../jobs-error.js';
 import type { Journal, JournalReader, OpenJournal } from './journal.js';
 

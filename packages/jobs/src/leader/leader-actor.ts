@@ -1,8 +1,9 @@
 import { type ActorContext, type ActorDefinition, type AnyRef, defineActor, type Host } from '@troupe/core';
 import { actorHost } from '../actor-host-adapter.js';
-import type { PayloadStore } from '../job/stored-payload.js';
+import type { PayloadStore } from '../job/payload-store.js';
 import type { Journal, OpenJournal } from '../journal/journal.js';
-import type { ClientHello, ClientMessage, LeaderOverview, ToClient } from '../protocol/client-messages.js';
+import type { LeaderOverview } from '../protocol/admin-messages.js';
+import type { ClientHello, ClientMessage, ToClient } from '../protocol/client-messages.js';
 import type { LostPayload, PeerPort } from '../protocol/leader-interface.js';
 import type {
   HeartbeatHello,

@@ -1,13 +1,15 @@
-import type { PayloadStore } from '../job/stored-payload.js';
+import type { PayloadStore } from '../job/payload-store.js';
 import type { JobsHost, JobsTimer } from '../jobs-host.js';
 import type { Journal } from '../journal/journal.js';
 import type { LedgerRecord } from '../ledger/ledger-record.js';
-import type { ClientHello, ClientMessage, LeaderOverview } from '../protocol/client-messages.js';
+import type { LeaderOverview } from '../protocol/admin-messages.js';
+import type { ClientHello, ClientMessage } from '../protocol/client-messages.js';
 import type { LostPayload } from '../protocol/leader-interface.js';
 import type { HeartbeatHello, LoopBlocked, WorkerHello, WorkerMessage } from '../protocol/worker-messages.js';
 import { AdminApi } from './admin/admin-api.js';
 import { CommitEffects } from './commit/commit-effects.js';
-import { JournalWriter, type RecordBatch } from './commit/journal-writer.js';
+import { JournalWriter } from './commit/journal-writer.js';
+import type { RecordBatch } from './commit/record-batch.js';
 import { AttemptLifecycle } from './dispatch/attempt-lifecycle.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { Fleet } from './dispatch/fleet.js';

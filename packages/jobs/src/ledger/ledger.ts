@@ -1,8 +1,9 @@
 import { TimedHeap } from '../collections/timed-heap.js';
 import { payloadHash } from '../job/payload.js';
 import { LedgerCorruptError } from '../jobs-error.js';
-import { Job, type JobEnd, type JobState, type OwnerState, StoredPolicy } from './jobs/job.js';
+import { Job, type JobEnd, type JobState, type OwnerState } from './jobs/job.js';
 import { JobTable } from './jobs/job-table.js';
+import { StoredPolicy } from './jobs/stored-policy.js';
 import { KeyWindow, windowKey } from './key-window.js';
 import { DEFAULT_LEDGER_LIMITS, type LedgerLimits } from './ledger-limits.js';
 import type {

@@ -9,7 +9,8 @@ import { JobFrameType } from '../wire/job-frame-type.js';
 import { sliceByBytes } from '../wire/slice-by-bytes.js';
 import type { WireReader } from '../wire/wire-reader.js';
 import { wireWriter } from '../wire/wire-writer.js';
-import { authenticatedName, type ConnectionSetup } from './connection-setup.js';
+import { authenticatedName } from './authenticated-peer.js';
+import type { ConnectionSetup } from './connection-setup.js';
 import { PeerConnection } from './peer-connection.js';
 import { SubmitSpooler } from './submit-spooler.js';
 

@@ -19,7 +19,7 @@ import type { LeaderActor } from '../leader/leader-actor.js';
 import { LEADER_OPTION_RULES } from '../leader/options/leader-option-rules.js';
 import { type LeaderStartOptions, spawnLeader } from '../leader/spawn-leader.js';
 import { checkOptions } from '../option-check.js';
-import type { LeaderOverview } from '../protocol/client-messages.js';
+import type { LeaderOverview } from '../protocol/admin-messages.js';
 import { rootCause } from '../root-cause.js';
 import { SessionsActor, type SpawnSession } from './session-actor.js';
 import { SessionFactory } from './session-factory.js';

@@ -1,11 +1,12 @@
 import type { ActorRef, ActorSystem, Host } from '@troupe/core';
 import type { Compression, Connection, ConnectionHandler } from '@troupe/transport';
-import type { PayloadStore } from '../job/stored-payload.js';
+import type { PayloadStore } from '../job/payload-store.js';
 import type { ToClient } from '../protocol/client-messages.js';
 import type { PeerPort } from '../protocol/leader-interface.js';
 import type { ToWorker } from '../protocol/worker-messages.js';
+import { accessOf } from './authenticated-peer.js';
 import { ClientConnection } from './client-connection.js';
-import { accessOf, type ConnectionSetup, type LeaderForConnections } from './connection-setup.js';
+import type { ConnectionSetup, LeaderForConnections } from './connection-setup.js';
 import { MinimalClientConnection } from './minimal/minimal-client-connection.js';
 import { MinimalWorkerConnection } from './minimal/minimal-worker-connection.js';
 import type { Deliver, SessionActor, SessionArgs, SpawnSession } from './session-actor.js';

@@ -1,9 +1,10 @@
 import type { IncomingBody } from '@troupe/transport';
-import type { PayloadStore, PayloadWriter, StoredPayload } from '../job/stored-payload.js';
+import type { PayloadStore, PayloadWriter } from '../job/payload-store.js';
+import type { StoredPayload } from '../job/stored-payload.js';
 import { STORED_BYTES_MIN } from '../job/stored-payload.js';
 import { MessageMalformedError } from '../jobs-error.js';
+import { BodyCollector } from '../wire/body-collector.js';
 import { readSubmitHead, SUBMIT_HEAD_BYTES_MAX, type SubmitHead } from '../wire/client-codec.js';
-import { BodyCollector } from '../wire/frame-receiver.js';
 import { WireReader } from '../wire/wire-reader.js';
 
 export interface SubmitSpoolerEvents {

@@ -12,7 +12,8 @@ import {
   readWorker,
   readWorkerHello,
 } from '../wire/worker-codec.js';
-import { authenticatedName, type ConnectionSetup } from './connection-setup.js';
+import { authenticatedName } from './authenticated-peer.js';
+import type { ConnectionSetup } from './connection-setup.js';
 import { OutboundBacklog } from './outbound-backlog.js';
 import { PeerConnection } from './peer-connection.js';
 

@@ -1,6 +1,7 @@
 import { MessageMalformedError } from '../jobs-error.js';
 import type { JobState } from '../ledger/jobs/job.js';
-import { type AdminRequest, BULK_JOBS_MAX } from '../protocol/client-messages.js';
+import type { AdminRequest } from '../protocol/admin-messages.js';
+import { BULK_JOBS_MAX } from '../protocol/admin-messages.js';
 
 const STATES: readonly JobState[] = ['queued', 'running', 'done', 'dead', 'cancelled'];
 

@@ -13,7 +13,8 @@ import type {
   WorkerHello,
   WorkerMessage,
 } from '../protocol/worker-messages.js';
-import { Attempt, attemptKey, failed, released } from './attempt/attempt.js';
+import { Attempt, attemptKey } from './attempt/attempt.js';
+import { failed, released } from './attempt/attempt-end.js';
 import { AttemptQueue, QUEUED_MS_MAX } from './attempt/attempt-queue.js';
 import { LazyAttemptContext } from './attempt/lazy-attempt-context.js';
 import { type AttemptOwner, runAttempt } from './attempt/run-attempt.js';

@@ -2,7 +2,8 @@ import type { IncomingBody } from '@troupe/transport';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ByteWriter } from '#src/bytes/byte-writer.js';
-import { type PayloadStore, STORED_BYTES_MIN, StoredPayload } from '#src/job/stored-payload.js';
+import type { PayloadStore } from '#src/job/payload-store.js';
+import { STORED_BYTES_MIN, StoredPayload } from '#src/job/stored-payload.js';
 import { SubmitSpooler } from '#src/server/submit-spooler.js';
 import { encodeClient, SUBMIT_HEAD_BYTES_MAX } from '#src/wire/client-codec.js';
 

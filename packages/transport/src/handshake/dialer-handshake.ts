@@ -2,7 +2,8 @@ import type { Role } from '../access/identity.js';
 import { Secret } from '../access/secret.js';
 import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameType } from '../frame/frame-type.js';
-import type { HandshakeResult, HandshakeStep } from './handshake-result.js';
+import type { HandshakeResult } from './handshake-result.js';
+import type { HandshakeStep } from './handshake-step.js';
 import {
   type AuthMethod,
   capacityOf,

@@ -3,7 +3,8 @@ import type { IdentityStore } from '../access/identity-store.js';
 import { Secret } from '../access/secret.js';
 import type { TransportLimits } from '../access/transport-limits.js';
 import { FrameType, isHello } from '../frame/frame-type.js';
-import type { HandshakeResult, HandshakeStep } from './handshake-result.js';
+import type { HandshakeResult } from './handshake-result.js';
+import type { HandshakeStep } from './handshake-step.js';
 import {
   type AuthMethod,
   capacityOf,

@@ -1,7 +1,8 @@
 // The log as an actor, supervised by its parent. A wrapper of the log in ../log.
 
 import { type ActorContext, type ActorDefinition, defineActor, type LaterReply } from '@troupe/core';
-import type { BlobRef, RecordVisitor } from '../codec/record-codec.js';
+import type { BlobRef } from '../blob/blob-ref.js';
+import type { RecordVisitor } from '../codec/record-codec.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { AppendOptions, Log } from '../log/log.js';
 import type { ReplayRange } from '../log/log-reader.js';

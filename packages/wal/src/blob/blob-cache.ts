@@ -1,7 +1,7 @@
 // Blobs kept in memory after they were written, since most are read soon. Their bytes were hashed when
 // written, so they need no check.
 
-import type { BlobRef } from '../codec/record-codec.js';
+import type { BlobRef } from './blob-ref.js';
 import type { BlockPool } from './block-pool.js';
 
 /** For all blobs together, including those being written and read. */

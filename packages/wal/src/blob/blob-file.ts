@@ -1,12 +1,12 @@
 // A blob as a whole: written in one call, read in one call.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../codec/record-codec.js';
 import type { WalHost } from '../host/wal-host.js';
 import { type Coroutine, call, runCoroutine, startCall } from '../storage/coroutine.js';
 import { readAt, removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
+import type { BlobRef } from './blob-ref.js';
 
 const SLICE_BYTES = 4 * 1024 * 1024;
 const WRITE_BYTES = 64 * 1024 * 1024;

@@ -2,12 +2,12 @@
 // the SHA-256 of the whole was checked.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../codec/record-codec.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalBlobError } from '../wal-error.js';
 import type { BlobCache } from './blob-cache.js';
 import { blobName } from './blob-file.js';
+import type { BlobRef } from './blob-ref.js';
 import { BLOCK_BYTES, type BlockPool } from './block-pool.js';
 
 const EMPTY = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 // The blobs that must be kept, for records to come and for records after the snapshot.
 
-import type { BlobRef } from '../codec/record-codec.js';
+import type { BlobRef } from './blob-ref.js';
 
 interface BlobUsage {
   /** How often it was stored without a record that refers to it yet. */

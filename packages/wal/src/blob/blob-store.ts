@@ -1,6 +1,5 @@
 // Stores, reads and removes blobs: large payloads, each in a file named after its SHA-256.
 
-import type { BlobRef } from '../codec/record-codec.js';
 import type { WalHost } from '../host/wal-host.js';
 import { type Coroutine, runCoroutine } from '../storage/coroutine.js';
 import { moveIntoPlace, removeIfThere } from '../storage/file-operations.js';
@@ -9,6 +8,7 @@ import type { Callback, Storage } from '../storage/storage.js';
 import { BlobCache } from './blob-cache.js';
 import { blobName, readBlob, writeBlob } from './blob-file.js';
 import { BlobReader } from './blob-reader.js';
+import type { BlobRef } from './blob-ref.js';
 import { BlobReferences } from './blob-references.js';
 import { BlobWriter, type BlobWriterOptions } from './blob-writer.js';
 import { BlockPool } from './block-pool.js';

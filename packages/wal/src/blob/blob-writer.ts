@@ -2,11 +2,11 @@
 // the written ones while the cache has room for them.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../codec/record-codec.js';
 import { type Coroutine, call, runCoroutine } from '../storage/coroutine.js';
 import { removeIfThere, syncFile, writeFully } from '../storage/file-operations.js';
 import type { Callback, Storage, StorageFile } from '../storage/storage.js';
 import type { BlobCache } from './blob-cache.js';
+import type { BlobRef } from './blob-ref.js';
 import type { BlockPool } from './block-pool.js';
 
 export interface BlobWriterOptions {

@@ -2,7 +2,8 @@
 //
 //   len u32 · type u8 · ver u8 · flags u16 · [sha256 32 · length u32] · payload
 
-import { type BlobRef, type RecordCodec, RecordFormatError } from './record-codec.js';
+import type { BlobRef } from '../blob/blob-ref.js';
+import { type RecordCodec, RecordFormatError } from './record-codec.js';
 
 const HEAD_BYTES = 8;
 const BLOB_BYTES = 36;

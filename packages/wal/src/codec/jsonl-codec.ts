@@ -2,8 +2,9 @@
 // A payload that is JSON text on one line is included byte for byte; anything else is base64.
 
 import { crc32 } from 'node:zlib';
+import type { BlobRef } from '../blob/blob-ref.js';
 import { FLAG_JSONL } from '../format/batch.js';
-import { type BlobRef, type RecordCodec, RecordFormatError } from './record-codec.js';
+import { type RecordCodec, RecordFormatError } from './record-codec.js';
 
 const PREFIX_BYTES = 18;
 const OBJECT_OVERHEAD_MAX = 192;

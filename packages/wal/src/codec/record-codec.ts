@@ -1,10 +1,6 @@
 // Records and the codec interface.
 
-/** A payload kept in its own file, named after its content. */
-export interface BlobRef {
-  readonly sha256: string;
-  readonly bytes: number;
-}
+import type { BlobRef } from '../blob/blob-ref.js';
 
 /** `payload` is a view that is valid only during the call: copy it to keep it. */
 export type RecordVisitor = (lsn: number, payload: Buffer, type: number, blob: BlobRef | undefined) => void;

@@ -1,7 +1,8 @@
 // Hot path: no allocation per record.
 // A batch while it is being filled: records are encoded directly into the bytes that will be written.
 
-import type { BlobRef, RecordCodec } from '../codec/record-codec.js';
+import type { BlobRef } from '../blob/blob-ref.js';
+import type { RecordCodec } from '../codec/record-codec.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES, batchExtent } from '../format/batch.js';
 
 const BYTES_AT_FIRST = 64 * 1024;

@@ -9,7 +9,8 @@
 //                 ^                    │
 //                 └──── buffers swap ──┘
 
-import type { BlobRef, RecordCodec } from '../codec/record-codec.js';
+import type { BlobRef } from '../blob/blob-ref.js';
+import type { RecordCodec } from '../codec/record-codec.js';
 import { batchExtent, closeBatch, crcSeed, FLAG_LINK, FLAG_SEAL, type Position } from '../format/batch.js';
 import type { SealedEnd, SegmentEntry } from '../format/manifest.js';
 import { PAGE_BYTES } from '../format/page-padding.js';

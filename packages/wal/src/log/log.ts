@@ -2,10 +2,11 @@
 // simulator can drive it through its two ports, Storage and WalHost.
 
 import type { BlobReader } from '../blob/blob-reader.js';
+import type { BlobRef } from '../blob/blob-ref.js';
 import type { BlobStore } from '../blob/blob-store.js';
 import type { BlobWriter } from '../blob/blob-writer.js';
 import { codecNamed } from '../codec/codec-lookup.js';
-import type { BlobRef, RecordVisitor } from '../codec/record-codec.js';
+import type { RecordVisitor } from '../codec/record-codec.js';
 import type { AppendCallback } from '../commit/append-callbacks.js';
 import { Committer } from '../commit/committer.js';
 import { BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../format/batch.js';

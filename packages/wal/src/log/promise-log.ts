@@ -1,6 +1,7 @@
 // The log with promises, for programs without actors.
 
-import type { BlobRef, RecordVisitor } from '../codec/record-codec.js';
+import type { BlobRef } from '../blob/blob-ref.js';
+import type { RecordVisitor } from '../codec/record-codec.js';
 import type { SnapshotEntry } from '../format/manifest.js';
 import type { ScrubReport } from '../maintenance/scrub.js';
 import type { Fold } from '../snapshot/state-fold.js';

@@ -4,7 +4,8 @@ import { BATCH_BYTES_MAX, BATCH_HEADER_BYTES, BATCH_TRAILER_BYTES } from '../for
 import { PAGE_BYTES, padToPage } from '../format/page-padding.js';
 import { nodeWalHost } from '../host/node-wal-host.js';
 import type { WalHost } from '../host/wal-host.js';
-import type { FoldModule, SnapshotBuilder } from '../snapshot/state-fold.js';
+import type { SnapshotBuilder } from '../snapshot/snapshot-builder.js';
+import type { FoldModule } from '../snapshot/state-fold.js';
 import { nodeStorage } from '../storage/node-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type WalError, WalOptionError } from '../wal-error.js';

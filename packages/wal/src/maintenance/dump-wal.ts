@@ -1,8 +1,8 @@
 // The log as JSON values, one per record, for either codec. Changes nothing. Damage is one of the entries;
 // records after it are read as far as possible.
 
+import type { BlobRef } from '../blob/blob-ref.js';
 import { codecOf } from '../codec/codec-lookup.js';
-import type { BlobRef } from '../codec/record-codec.js';
 import { positionBefore, type SegmentEntry } from '../format/manifest.js';
 import { segmentName } from '../format/segment-header.js';
 import { readManifest } from '../recovery/check-store.js';

@@ -3,7 +3,6 @@
 import { isBlobName, readBlob } from '../blob/blob-file.js';
 import { type Manifest, positionBefore } from '../format/manifest.js';
 import { snapshotName } from '../format/snapshot-file.js';
-import type { WalHost } from '../host/wal-host.js';
 import { scanSealed } from '../recovery/scan-log.js';
 import { verifySnapshot } from '../snapshot/snapshot-reader.js';
 import { type Coroutine, call } from '../storage/coroutine.js';
@@ -57,22 +56,4 @@ function* collect(damage: Damage[], check: Coroutine<unknown>): Coroutine<void> 
       damage.push({ file: `blobs/${error.sha256}`, offset: 0, reason: error.message });
     else throw error;
   }
-}
-
-/** The same storage, which spends at most `share` of the time on reads. */
-export function throttleReads(storage: Storage, host: WalHost, share: number): Storage {
-  return new Proxy(storage, {
-    get: (target, method: keyof Storage) =>
-      method === 'read' ? throttledRead(target, host, share) : target[method].bind(target),
-  });
-}
-
-function throttledRead(storage: Storage, host: WalHost, share: number): Storage['read'] {
-  return (file, into, position, done) => {
-    const startedAt = host.now();
-    storage.read(file, into, position, (error, count) => {
-      const restMs = (host.now() - startedAt) * (1 / share - 1);
-      host.setTimer(restMs, () => done(error, count), true);
-    });
-  };
 }

@@ -1,7 +1,7 @@
 // Folds the newest snapshot and the sealed segments after it into a new snapshot, and reads that back. Uses
 // files only, so it can run on any thread while the log is in use.
 
-import type { BlobRef } from '../codec/record-codec.js';
+import type { BlobRef } from '../blob/blob-ref.js';
 import { decodeManifest } from '../format/manifest.js';
 import { SECTION_STATE, snapshotName } from '../format/snapshot-file.js';
 import { replaySegments } from '../recovery/replay-segments.js';
@@ -9,9 +9,10 @@ import type { Coroutine } from '../storage/coroutine.js';
 import { readFile, removeIfThere } from '../storage/file-operations.js';
 import type { Storage } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
+import type { BuildRequest, BuiltSnapshot } from './snapshot-builder.js';
 import { readSnapshot } from './snapshot-reader.js';
 import { writeSnapshot } from './snapshot-writer.js';
-import type { BuildRequest, BuiltSnapshot, Fold } from './state-fold.js';
+import type { Fold } from './state-fold.js';
 
 export function* buildSnapshot<S>(
   storage: Storage,

@@ -3,7 +3,8 @@
 import { Worker } from 'node:worker_threads';
 import type { Callback } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
-import type { BuildRequest, BuiltSnapshot, FoldModule } from './state-fold.js';
+import type { BuildRequest, BuiltSnapshot } from './snapshot-builder.js';
+import type { FoldModule } from './state-fold.js';
 
 export interface ThreadData {
   readonly dir: string;

@@ -7,7 +7,8 @@ import { runCoroutine } from '../storage/coroutine.js';
 import { nodeStorage } from '../storage/node-storage.js';
 import { buildSnapshot } from './build-snapshot.js';
 import type { ThreadData, ThreadReply } from './node-snapshot-thread-handle.js';
-import type { BuildRequest, Fold, FoldModule } from './state-fold.js';
+import type { BuildRequest } from './snapshot-builder.js';
+import type { Fold, FoldModule } from './state-fold.js';
 
 const { dir, fold: where } = workerData as ThreadData; // SnapshotThreadHandle passes it
 

@@ -3,7 +3,8 @@
 
 import type { Callback } from '../storage/storage.js';
 import { SnapshotThreadHandle } from './node-snapshot-thread-handle.js';
-import type { BuildRequest, BuiltSnapshot, FoldModule, SnapshotBuilder } from './state-fold.js';
+import type { BuildRequest, BuiltSnapshot, SnapshotBuilder } from './snapshot-builder.js';
+import type { FoldModule } from './state-fold.js';
 
 /** An idle thread keeps the memory of its last snapshot, so it does not stay for long. */
 const IDLE_MS = 10_000;

@@ -18,9 +18,9 @@ import { type Coroutine, call } from '../storage/coroutine.js';
 import { moveIntoPlace } from '../storage/file-operations.js';
 import type { SerialTaskQueue } from '../storage/serial-task-queue.js';
 import type { Callback } from '../storage/storage.js';
+import type { BuiltSnapshot, SnapshotBuilder } from './snapshot-builder.js';
 import { readSnapshot } from './snapshot-reader.js';
 import { decodeBlobRefs } from './snapshot-writer.js';
-import type { BuiltSnapshot, SnapshotBuilder } from './state-fold.js';
 
 export interface SnapshotSchedulerOptions {
   readonly settings: Pick<LogSettings, 'storage' | 'host' | 'snapshotEveryBytes' | 'onEvent'>;

@@ -1,7 +1,7 @@
 // Writes a snapshot file section by section and computes its digest.
 
 import { createHash } from 'node:crypto';
-import type { BlobRef } from '../codec/record-codec.js';
+import type { BlobRef } from '../blob/blob-ref.js';
 import {
   encodeSectionHead,
   encodeSnapshotHeader,
@@ -14,7 +14,7 @@ import { type Coroutine, call } from '../storage/coroutine.js';
 import { syncFile, writeFully } from '../storage/file-operations.js';
 import type { Storage, StorageFile } from '../storage/storage.js';
 import { WalSnapshotError } from '../wal-error.js';
-import type { BuiltSnapshot } from './state-fold.js';
+import type { BuiltSnapshot } from './snapshot-builder.js';
 
 const FLUSH_BYTES = 1024 * 1024;
 const BLOB_REF_BYTES = 36;

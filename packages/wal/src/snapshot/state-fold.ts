@@ -1,8 +1,7 @@
 // State as a fold over records. `apply` must be total, synchronous, and free of clocks, randomness and I/O:
 // the same records give the same state, live and in replay.
 
-import type { BlobRef } from '../codec/record-codec.js';
-import type { Callback } from '../storage/storage.js';
+import type { BlobRef } from '../blob/blob-ref.js';
 
 export interface Fold<S = unknown> {
   empty(): S;
@@ -21,21 +20,4 @@ export interface FoldModule {
   /** A file: URL or an absolute path. */
   readonly module: string;
   readonly export: string;
-}
-
-export interface BuildRequest {
-  /** Records up to this one go into the snapshot. */
-  readonly lsn: number;
-  /** File to write, which does not exist yet. */
-  readonly tempName: string;
-}
-
-export interface BuiltSnapshot {
-  readonly bytes: number;
-  readonly sha256: string;
-}
-
-/** Writes a snapshot from the files in CURRENT: the newest snapshot and the sealed segments after it. */
-export interface SnapshotBuilder {
-  build(request: BuildRequest, done: Callback<BuiltSnapshot>): void;
 }

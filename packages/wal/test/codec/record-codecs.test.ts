@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { BlobRef } from '#src/blob/blob-ref.js';
 import { binaryCodec } from '#src/codec/binary-codec.js';
 import { jsonlCodec } from '#src/codec/jsonl-codec.js';
-import { type BlobRef, type RecordCodec, RecordFormatError } from '#src/codec/record-codec.js';
+import { type RecordCodec, RecordFormatError } from '#src/codec/record-codec.js';
 
 const codecs = suite('record codecs');
 const BLOB: BlobRef = { sha256: 'ab'.repeat(32), bytes: 77 };

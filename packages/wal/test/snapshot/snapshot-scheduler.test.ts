@@ -94,7 +94,7 @@ snapshots('a snapshot is made automatically after `snapshotEveryBytes` of log', 
 function segmentsMade(harness: LogHarness, since: number): { readonly all: number; readonly reused: number } {
   const renames = harness.storage.calls.slice(since).filter(({ operation }) => operation === 'rename');
   const count = (pattern: RegExp): number => renames.filter(({ name }) => pattern.test(name)).length;
-  return { all: count(/^wal-\d+\.seg\.tmp /), reused: count(/^spare-/) };
+  return { all: count(/^wal-\d+\.seg\.tmp /), reused: count(/^recycled-/) };
 }
 
 snapshots('segments freed by one snapshot are reused until the next', () => {
@@ -108,8 +108,8 @@ snapshots('segments freed by one snapshot are reused until the next', () => {
   const { all, reused } = segmentsMade(harness, before);
   assert.ok(all >= 12, `${all} segments`);
   assert.is(reused, all);
-  const spares = [...harness.storage.disk.files().keys()].filter((name) => name.startsWith('spare-'));
-  assert.ok(spares.length <= 5, `${spares.length} spares`);
+  const recycled = [...harness.storage.disk.files().keys()].filter((name) => name.startsWith('recycled-'));
+  assert.ok(recycled.length <= 5, `${recycled.length} recycled`);
 });
 
 snapshots('no spare segment is kept while the disk is low', () => {
@@ -134,8 +134,8 @@ snapshots('no spare segment is kept while the disk is low', () => {
   }
   assert.ok(log.firstLsn > before, 'segments were dropped');
   assert.is(log.refusal()?.code, 'ERR_WAL_DISK_LOW');
-  const spares = [...harness.storage.disk.files().keys()].filter((name) => name.startsWith('spare-'));
-  assert.equal(spares, []);
+  const recycled = [...harness.storage.disk.files().keys()].filter((name) => name.startsWith('recycled-'));
+  assert.equal(recycled, []);
 });
 
 snapshots('a snapshot that fails is reported, and the next one is tried', () => {

@@ -4,7 +4,7 @@ import type {
   JobView,
   LeaderOverview,
   WorkerView,
-} from '../../protocol/client-messages.js';
+} from '../../protocol/admin-messages.js';
 import type { LeaseWatch } from '../dispatch/lease-watch.js';
 import type { LeaderContext, LeaderJob } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';

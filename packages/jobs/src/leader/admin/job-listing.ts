@@ -1,6 +1,6 @@
 import { Ring } from '../../collections/ring.js';
 import type { JobTable } from '../../ledger/jobs/job-table.js';
-import type { AdminRequest, JobView } from '../../protocol/client-messages.js';
+import type { AdminRequest, JobView } from '../../protocol/admin-messages.js';
 import type { LeaderJob, LeaderState } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';
 

@@ -3,7 +3,8 @@
 import { Ring } from '../../collections/ring.js';
 import { TimedHeap } from '../../collections/timed-heap.js';
 import type { Job } from '../../ledger/jobs/job.js';
-import { ClientLane, ClientQuota, ExecQueue } from './exec-queue.js';
+import { ClientLane, ClientQuota } from './client-lane.js';
+import { ExecQueue } from './exec-queue.js';
 
 /** Empty lanes are kept for the next job of the same client, up to this many an exec. */
 const IDLE_LANES_MAX = 256;

@@ -1,4 +1,4 @@
-import type { Liveness } from '../../protocol/client-messages.js';
+import type { WorkerLiveness } from '../../protocol/admin-messages.js';
 import type { HeartbeatHello, LoopBlocked, ToWorker } from '../../protocol/worker-messages.js';
 import type { LeaderContext } from '../leader-context.js';
 import { HeartbeatSession } from '../sessions/heartbeat-session.js';
@@ -64,7 +64,7 @@ export class LeaseWatch {
     if (!session.open) session.closedAt = this.context.leaseTime;
   }
 
-  liveness(session: WorkerSession): Liveness {
+  liveness(session: WorkerSession): WorkerLiveness {
     const { leaseTime } = this.context;
     const isSilent = leaseTime - session.lastReceivedAt > this.silenceMs;
     if (session.heartbeat !== undefined) {

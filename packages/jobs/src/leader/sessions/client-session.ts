@@ -1,4 +1,5 @@
-import type { Job, StoredPolicy } from '../../ledger/jobs/job.js';
+import type { Job } from '../../ledger/jobs/job.js';
+import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import type { JobOutcome, Receipt, ToClient } from '../../protocol/client-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { type Numbering, UNNUMBERED } from '../submit/uncommitted-jobs.js';

@@ -1,5 +1,6 @@
 import type { BodySource } from '@troupe/transport';
-import { type PayloadStore, StoredPayload } from '../../job/stored-payload.js';
+import type { PayloadStore } from '../../job/payload-store.js';
+import { StoredPayload } from '../../job/stored-payload.js';
 import type { LostPayload } from '../../protocol/leader-interface.js';
 import type { Assignment, ToWorker } from '../../protocol/worker-messages.js';
 import type { WorkerPort } from './worker-session.js';

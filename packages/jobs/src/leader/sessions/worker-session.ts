@@ -1,5 +1,5 @@
 import { matchesSubject, subjectTokenOf } from '@troupe/transport';
-import type { Liveness } from '../../protocol/client-messages.js';
+import type { WorkerLiveness } from '../../protocol/admin-messages.js';
 import type { PeerAccess } from '../../protocol/leader-interface.js';
 import { BATCH_JOBS_MAX, RunTimeEstimate } from '../../protocol/run-time-estimate.js';
 import type {
@@ -60,7 +60,7 @@ export class WorkerSession {
   readonly heartbeatToken: string;
   heartbeat: HeartbeatSession | undefined = undefined;
   /** As of the last check. */
-  liveness: Liveness = 'alive';
+  liveness: WorkerLiveness = 'alive';
   /** The process is known to have ended: there is no grace period. */
   isGone = false;
   /** A placeholder: its leases come from before the leader's restart. */

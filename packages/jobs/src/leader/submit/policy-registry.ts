@@ -1,5 +1,5 @@
 import { type JobPolicy, policyText } from '../../job/job-policy.js';
-import { StoredPolicy } from '../../ledger/jobs/job.js';
+import { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import type { PolicyDropRecord } from '../../ledger/ledger-record.js';
 import type { LeaderContext } from '../leader-context.js';
 import type { ClientSession } from '../sessions/client-session.js';

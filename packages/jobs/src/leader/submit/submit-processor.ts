@@ -1,6 +1,6 @@
 // Hot path: `submit` and `enqueued` run once per job.
 import { payloadHash } from '../../job/payload.js';
-import type { StoredPolicy } from '../../ledger/jobs/job.js';
+import type { StoredPolicy } from '../../ledger/jobs/stored-policy.js';
 import { windowKey } from '../../ledger/key-window.js';
 import type { EnqueueAllRecord, EnqueueRecord, Submission } from '../../ledger/ledger-record.js';
 import type { Producer } from '../../ledger/producer.js';

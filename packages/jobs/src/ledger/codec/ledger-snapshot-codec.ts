@@ -1,7 +1,7 @@
 import { ByteWriter } from '../../bytes/byte-writer.js';
 import type { JobPolicy } from '../../job/job-policy.js';
 import { LedgerCorruptError } from '../../jobs-error.js';
-import { StoredPolicy } from '../jobs/job.js';
+import { StoredPolicy } from '../jobs/stored-policy.js';
 import type { KeyEntry } from '../key-window.js';
 import type { Ledger } from '../ledger.js';
 import { Producer } from '../producer.js';

@@ -1,36 +1,8 @@
-import type { JobPolicy } from '../../job/job-policy.js';
 import type { Payload } from '../../job/payload.js';
 import type { JobFailure } from '../../jobs-error.js';
+import type { StoredPolicy } from './stored-policy.js';
 
 export type JobState = 'queued' | 'running' | 'done' | 'dead' | 'cancelled';
-
-/** A policy with the number under which the records refer to it. */
-export class StoredPolicy implements JobPolicy {
-  readonly no: number;
-  readonly exec: string;
-  readonly group: string;
-  readonly retry: JobPolicy['retry'];
-  readonly leaseMs: number;
-  readonly limits: JobPolicy['limits'];
-  readonly keep: JobPolicy['keep'];
-  /** The number of jobs in the ledger that refer to it, ended ones included. */
-  jobs = 0;
-
-  constructor(no: number, { exec, group, retry, leaseMs, limits, keep }: JobPolicy) {
-    this.no = no;
-    this.exec = exec;
-    this.group = group;
-    this.retry = retry;
-    this.leaseMs = leaseMs;
-    this.limits = limits;
-    this.keep = keep;
-  }
-
-  toJSON(): JobPolicy {
-    const { exec, group, retry, leaseMs, limits, keep } = this;
-    return { exec, group, retry, leaseMs, limits, keep };
-  }
-}
 
 /** How a job ended. */
 export interface JobEnd {

@@ -4,7 +4,8 @@ import { type Payload, payloadOfValue, payloadValue } from '../../job/payload.js
 import { validateBySchema } from '../../job/validate-by-schema.js';
 import type { AttemptEnd } from '../../protocol/worker-messages.js';
 import type { AttemptContext, HandledJob } from '../handler.js';
-import { type Attempt, failed, failureOf, isFinal, released } from './attempt.js';
+import type { Attempt } from './attempt.js';
+import { failed, failureOf, isFinal, released } from './attempt-end.js';
 
 /** Takes the end of an attempt. Only the first end of each counts. */
 export interface AttemptOwner {

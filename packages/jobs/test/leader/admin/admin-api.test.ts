@@ -1,6 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { AdminAnswer, AdminRequest, JobView, SubmitItem } from '#src/protocol/client-messages.js';
+import type { AdminAnswer, AdminRequest, JobView } from '#src/protocol/admin-messages.js';
+import type { SubmitItem } from '#src/protocol/client-messages.js';
 import { type FakeClient, LeaderHarness } from '../leader-harness.js';
 
 const admin = suite('admin api');

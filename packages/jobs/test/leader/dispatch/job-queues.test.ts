@@ -3,7 +3,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ExecQueue } from '#src/leader/dispatch/exec-queue.js';
 import { JobQueues } from '#src/leader/dispatch/job-queues.js';
-import { Job, StoredPolicy } from '#src/ledger/jobs/job.js';
+import { Job } from '#src/ledger/jobs/job.js';
+import { StoredPolicy } from '#src/ledger/jobs/stored-policy.js';
 import { policyOf } from '../../ledger/random-records.js';
 
 const queueTests = suite('job queues');

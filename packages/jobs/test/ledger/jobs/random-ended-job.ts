@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
-import { Job, StoredPolicy } from '#src/ledger/jobs/job.js';
+import { Job } from '#src/ledger/jobs/job.js';
+import { StoredPolicy } from '#src/ledger/jobs/stored-policy.js';
 import { Echo } from '../../remote/sample-jobs.js';
 
 export const POLICIES = [new StoredPolicy(1, Echo.policy), new StoredPolicy(2, Echo.policy)];

@@ -1,0 +1,75 @@
+import type { JobFailure } from '../jobs-error.js';
+import type { JobState } from '../ledger/jobs/job.js';
+
+export type AdminRequest =
+  | { readonly kind: 'cancel'; readonly job: number; readonly reason: string }
+  | { readonly kind: 'inspect'; readonly job: number }
+  | { readonly kind: 'overview' }
+  | { readonly kind: 'list'; readonly state: JobState; readonly after: number; readonly max: number }
+  | { readonly kind: 'redrive'; readonly jobs: readonly number[] }
+  | { readonly kind: 'purge'; readonly jobs: readonly number[] };
+
+/** A job as `inspect` and `list` show it. */
+export interface JobView {
+  readonly job: number;
+  readonly exec: string;
+  readonly group: string;
+  readonly client: string;
+  readonly state: JobState;
+  readonly attempt: number;
+  readonly failures: number;
+  readonly crashes: number;
+  readonly submittedAt: number;
+  readonly dueAt: number;
+  readonly worker: string;
+  readonly endedAt: number;
+  readonly reason: string;
+  readonly failure: JobFailure | undefined;
+  readonly payloadBytes: number;
+  /** Of its worker, while it runs. */
+  readonly liveness?: WorkerLiveness | undefined;
+  /** How long the event loop of its worker has been blocked. */
+  readonly blockedMs?: number | undefined;
+}
+
+/** `blocked`: the process is alive, but its event loop does not run. */
+export type WorkerLiveness = 'alive' | 'blocked' | 'gone';
+
+export interface WorkerView {
+  readonly worker: string;
+  readonly liveness: WorkerLiveness;
+  /** How long its event loop has been blocked; 0 unless it is. */
+  readonly blockedMs: number;
+  readonly running: number;
+  readonly credit: number;
+  readonly slots: number;
+  readonly cpu: number;
+  readonly lagMs: number;
+}
+
+export interface LeaderOverview {
+  readonly tag: string;
+  readonly lsn: number;
+  readonly counts: Readonly<Record<JobState, number>>;
+  readonly accepted: number;
+  readonly dropped: number;
+  readonly delayed: number;
+  readonly liveBytes: number;
+  readonly keys: number;
+  /** Submits are refused until its disk has more space. */
+  readonly diskLow: boolean;
+  readonly workers: readonly WorkerView[];
+}
+
+export type AdminAnswer =
+  | { readonly kind: 'cancelled'; readonly state: JobState }
+  | { readonly kind: 'job'; readonly view: JobView }
+  | { readonly kind: 'jobs'; readonly views: readonly JobView[] }
+  | { readonly kind: 'overview'; readonly overview: LeaderOverview }
+  | { readonly kind: 'count'; readonly count: number }
+  | { readonly kind: 'unknown'; readonly job: number }
+  /** `needed`: the rule that would allow it. */
+  | { readonly kind: 'forbidden'; readonly needed: string };
+
+/** The most jobs in one redrive or purge. */
+export const BULK_JOBS_MAX = 1_000;
